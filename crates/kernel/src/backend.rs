@@ -1,0 +1,195 @@
+//! The instruction set that the kernels use.
+
+use core::fmt;
+
+/// Proof that an instruction set is there: its values come from detection only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Backend(Isa);
+
+/// Private, so that nobody can name a set that was not detected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Isa {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+}
+
+/// Why a backend cannot be had by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackendError {
+    /// No backend has that name.
+    Unknown,
+    /// This processor, or this build, lacks it.
+    Unavailable,
+}
+
+impl fmt::Display for BackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unknown => "not a backend; there are portable, avx2, avx512 and neon",
+            Self::Unavailable => "this processor does not have that backend",
+        })
+    }
+}
+
+impl core::error::Error for BackendError {}
+
+/// `is_x86_feature_detected!` with the kernel's `std`, what the target guarantees without.
+#[cfg(target_arch = "x86_64")]
+macro_rules! has {
+    ($($feature:tt),*) => {{
+        #[cfg(feature = "std")]
+        { $(std::arch::is_x86_feature_detected!($feature))&&* }
+        #[cfg(not(feature = "std"))]
+        { cfg!(all($(target_feature = $feature),*)) }
+    }};
+}
+
+impl Backend {
+    /// The code that every target has.
+    pub const PORTABLE: Self = Self(Isa::Portable);
+
+    /// Every backend that this processor has, the slowest first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [
+            Some(Isa::Portable),
+            #[cfg(target_arch = "x86_64")]
+            has!("avx2", "bmi1", "bmi2").then_some(Isa::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            has!("avx2", "bmi1", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl")
+                .then_some(Isa::Avx512),
+            #[cfg(target_arch = "aarch64")]
+            Some(Isa::Neon),
+        ]
+        .into_iter()
+        .flatten()
+        .map(Self)
+    }
+
+    /// The fastest backend of this processor, or, with `std`, the one that `FOXTROT_BACKEND` names.
+    ///
+    /// A value of the variable that cannot be honoured is ignored here; a program that wants to
+    /// report it asks [`Backend::from_env`].
+    #[must_use]
+    pub fn best() -> Self {
+        #[cfg(feature = "std")]
+        {
+            static BEST: std::sync::OnceLock<Backend> = std::sync::OnceLock::new();
+            *BEST.get_or_init(|| Self::from_env().unwrap_or_else(|_| Self::fastest()))
+        }
+        #[cfg(not(feature = "std"))]
+        Self::fastest()
+    }
+
+    /// The backend that the variable `FOXTROT_BACKEND` names; the fastest if it is not set.
+    ///
+    /// # Errors
+    /// [`BackendError`] if the variable names no backend of this processor.
+    #[cfg(feature = "std")]
+    pub fn from_env() -> Result<Self, BackendError> {
+        match std::env::var_os("FOXTROT_BACKEND") {
+            None => Ok(Self::fastest()),
+            Some(name) => Self::named(name.to_str().unwrap_or_default()),
+        }
+    }
+
+    /// The backend of that name.
+    ///
+    /// # Errors
+    /// [`BackendError`] if there is none, or not here.
+    pub fn named(name: &str) -> Result<Self, BackendError> {
+        if !["portable", "avx2", "avx512", "neon"].contains(&name) {
+            return Err(BackendError::Unknown);
+        }
+        Self::all().find(|backend| backend.name() == name).ok_or(BackendError::Unavailable)
+    }
+
+    /// `portable`, `avx2`, `avx512` or `neon`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self.0 {
+            Isa::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => "avx512",
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => "neon",
+        }
+    }
+
+    fn fastest() -> Self {
+        Self::all().last().unwrap_or(Self::PORTABLE)
+    }
+
+    /// Runs a kernel written in plain Rust, compiled for this backend's instructions.
+    ///
+    /// This is the slot of every operation that has no hand-written version for a backend. The
+    /// closure must be `#[inline(always)]`, and so must all that it calls: only what is inlined
+    /// is compiled for the instruction set.
+    #[inline(always)]
+    pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
+        match self.0 {
+            Isa::Portable => kernel(),
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx2` exists only where these features were detected.
+            Isa::Avx2 => unsafe { run_avx2(kernel) },
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx512` exists only where these features were detected.
+            Isa::Avx512 => unsafe { run_avx512(kernel) },
+            // NEON is part of the AArch64 baseline: the portable code already uses it.
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => kernel(),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
+    kernel()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
+    kernel()
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portable_is_always_there_and_comes_first() {
+        assert_eq!(Backend::all().next(), Some(Backend::PORTABLE));
+        assert_eq!(Backend::named("portable"), Ok(Backend::PORTABLE));
+    }
+
+    #[test]
+    fn every_backend_is_found_by_its_name() {
+        for backend in Backend::all() {
+            assert_eq!(Backend::named(backend.name()), Ok(backend));
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_backend_here_are_refused() {
+        assert_eq!(Backend::named("sse9"), Err(BackendError::Unknown));
+        assert_eq!(Backend::named(""), Err(BackendError::Unknown));
+        let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+        assert_eq!(Backend::named(foreign), Err(BackendError::Unavailable));
+    }
+}

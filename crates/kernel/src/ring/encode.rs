@@ -1,0 +1,155 @@
+//! Packed bits, rounding, hints: plain Rust for every backend.
+
+/// Writes the low BITS bits of each value one after another, least significant first.
+///
+/// The number of values is a multiple of 8, and `bytes` has BITS bytes for each eight.
+#[inline(always)]
+pub(super) fn pack<const BITS: usize>(values: &[u16], bytes: &mut [u8]) {
+    const { assert!(BITS <= 16) };
+    assert_eq!(values.len() / 8 * BITS, bytes.len());
+    for (values, bytes) in values.as_chunks::<8>().0.iter().zip(bytes.chunks_exact_mut(BITS)) {
+        let mut word = 0u128;
+        for (k, &value) in values.iter().enumerate() {
+            word |= u128::from(value) << (BITS * k);
+        }
+        bytes.copy_from_slice(&word.to_le_bytes()[..BITS]);
+    }
+}
+
+/// The inverse of [`pack`]: every value is below 2^BITS.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
+pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
+    const { assert!(BITS <= 16) };
+    assert_eq!(values.len() / 8 * BITS, bytes.len());
+    let mask = u16::MAX >> (16 - BITS);
+    for (values, bytes) in values.as_chunks_mut::<8>().0.iter_mut().zip(bytes.chunks_exact(BITS)) {
+        let mut buffer = [0; 16];
+        buffer[..BITS].copy_from_slice(bytes);
+        let word = u128::from_le_bytes(buffer);
+        for (k, value) in values.iter_mut().enumerate() {
+            *value = (word >> (BITS * k)) as u16 & mask;
+        }
+    }
+}
+
+/// ⌊(2^BITS·x + ⌊Q/2⌋)/Q⌋ mod 2^BITS for x < Q, without a division: x may be secret.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
+pub(super) fn round<const Q: u16, const BITS: usize>(x: u16) -> u16 {
+    // Exact for numerators below 2²⁷ (checked exhaustively by a test): the error of the
+    // reciprocal, below 2²⁷·Q/(Q·2⁴⁰), is less than 1/Q.
+    const { assert!(BITS <= 13 && Q < 1 << 13 || BITS <= 12 && Q < 1 << 14) };
+    let reciprocal = const { (1u64 << 40) / Q as u64 + 1 };
+    let numerator = (u64::from(x) << BITS) + u64::from(Q / 2);
+    ((numerator * reciprocal) >> 40) as u16 & (u16::MAX >> (16 - BITS))
+}
+
+/// ⌊(Q·y + 2^(BITS−1))/2^BITS⌋ for y < 2^BITS.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "below Q")]
+pub(super) const fn unround<const Q: u16, const BITS: usize>(y: u16) -> u16 {
+    ((Q as u32 * y as u32 + (1 << (BITS - 1))) >> BITS) as u16
+}
+
+/// 1 iff low < x ≤ high, for arguments below 2¹⁵.
+#[inline(always)]
+const fn within(x: u16, low: u16, high: u16) -> u16 {
+    (low.wrapping_sub(x) & x.wrapping_sub(high + 1)) >> 15
+}
+
+/// The key bit at x without a hint: whether x lies in the half of Z_Q around Q/2.
+#[inline(always)]
+const fn half<const Q: u16>(x: u16) -> u16 {
+    let e = (Q - 1) / 8;
+    within(x, 2 * e, 6 * e)
+}
+
+/// Which of the two partitions of Z_Q has its borders far from x.
+#[inline(always)]
+pub(super) const fn hint<const Q: u16>(x: u16) -> u16 {
+    const { assert!(Q % 8 == 1) };
+    let e = (Q - 1) / 8;
+    within(x, e, 3 * e) | within(x, 5 * e, 7 * e)
+}
+
+/// The key bit at x under a hint of 0 or 1.
+#[inline(always)]
+pub(super) const fn key_bit<const Q: u16>(x: u16, hint: u16) -> u16 {
+    half::<Q>(super::field::add::<Q>(x, hint * ((Q - 1) / 4)))
+}
+
+/// One bit per coefficient, least significant first.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "eight bits")]
+pub(super) fn pack_bits(bits: impl Fn(usize) -> u16, bytes: &mut [u8]) {
+    for (i, byte) in bytes.iter_mut().enumerate() {
+        *byte = (0..8).fold(0, |byte, k| byte | bits(8 * i + k) << k) as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_exact_for_every_coefficient() {
+        fn check<const Q: u16, const BITS: usize>() {
+            for x in 0..Q {
+                let exact = ((u32::from(x) << BITS) + u32::from(Q / 2)) / u32::from(Q);
+                assert_eq!(u32::from(round::<Q, BITS>(x)), exact % (1 << BITS), "{x}");
+            }
+            for y in 0..1 << BITS {
+                assert!(unround::<Q, BITS>(y) < Q);
+                assert_eq!(round::<Q, BITS>(unround::<Q, BITS>(y)), y);
+            }
+        }
+        check::<7681, 11>();
+        check::<7681, 10>();
+        check::<13313, 11>();
+        check::<13313, 12>();
+    }
+
+    #[test]
+    fn both_sides_agree_on_the_bit_when_they_are_close() {
+        fn check<const Q: u16>() {
+            let tolerance = Q / 8 - 1;
+            for x in 0..Q {
+                let h = hint::<Q>(x);
+                for d in [0, 1, tolerance / 2, tolerance] {
+                    for y in [(x + d) % Q, (x + Q - d) % Q] {
+                        assert_eq!(key_bit::<Q>(y, h), key_bit::<Q>(x, h), "{x} {y}");
+                    }
+                }
+            }
+        }
+        check::<7681>();
+        check::<13313>();
+    }
+
+    #[test]
+    fn the_hint_hides_the_bit() {
+        for h in [0, 1] {
+            let ones = (0..7681).filter(|&x| hint::<7681>(x) == h && key_bit::<7681>(x, h) == 1);
+            let all = (0..7681).filter(|&x| hint::<7681>(x) == h);
+            // 3841 values have hint 0, the odd one of them bit 0; 3840 have hint 1.
+            assert_eq!((ones.count(), all.count()), (1920, 3841 - usize::from(h)));
+        }
+    }
+
+    /// The paper's Sig and Mod₂ (with its coin at 0), which act on 2x.
+    #[test]
+    fn hint_and_bit_are_the_papers_signal_and_parity() {
+        fn centred(x: i32, q: i32) -> i32 {
+            let x = x.rem_euclid(q);
+            if x > q / 2 { x - q } else { x }
+        }
+        for x in 0..7681u16 {
+            let k = centred(2 * i32::from(x), 7681);
+            let signal = i32::from(k.abs() > 7681 / 4);
+            let parity = centred(k + signal * 3840, 7681).rem_euclid(2);
+            assert_eq!(i32::from(hint::<7681>(x)), signal);
+            assert_eq!(i32::from(key_bit::<7681>(x, hint::<7681>(x))), parity);
+        }
+    }
+}

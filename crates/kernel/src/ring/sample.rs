@@ -1,0 +1,174 @@
+//! Noise and uniform coefficients from given random bytes: plain Rust for every backend.
+
+use super::{encode::unpack, field::sub};
+
+/// The most candidates that one call of [`uniform`] takes.
+const MAX_CANDIDATES: usize = 1024;
+
+/// Centred binomial with η = 2: b₀ + b₁ − b₂ − b₃ from four bits per coefficient.
+#[inline(always)]
+pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
+    assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
+    let mut coefficients = [0; N];
+    for (pair, &byte) in coefficients.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        // Each two bits of `sums` hold the sum of two neighbouring bits.
+        let sums = u16::from((byte & 0x55) + (byte >> 1 & 0x55));
+        *pair = [sub::<Q>(sums & 3, sums >> 2 & 3), sub::<Q>(sums >> 4 & 3, sums >> 6)];
+    }
+    coefficients
+}
+
+/// The first K·N candidates below Q, of BITS bits each, in order; all zero if there are too few.
+///
+/// Neither time nor addresses depend on which candidates are rejected: the sender of a random OT
+/// can compute both branches' candidates and would recognise the receiver's by that. Instead of
+/// being written at a running index, candidates move left by the number of rejections before them,
+/// in one pass over the whole array for each bit of that number.
+#[inline(always)]
+pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    bytes: &[u8],
+) -> [[u16; N]; K] {
+    const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+    let candidates = bytes.len() / BITS * 8;
+    assert!(bytes.len().is_multiple_of(BITS) && (K * N..=MAX_CANDIDATES).contains(&candidates));
+
+    let mut from = Candidates::ZERO;
+    unpack::<BITS>(bytes, &mut from.values[..candidates]);
+    let mut rejected = 0u16;
+    for (shift, &value) in from.shifts.iter_mut().zip(&from.values[..candidates]) {
+        let accepted = mask(value.wrapping_sub(Q) >> 15);
+        *shift = rejected & accepted;
+        rejected = rejected.wrapping_sub(!accepted);
+    }
+
+    let mut to = Candidates::ZERO;
+    let mut distance = 1;
+    while distance <= candidates - K * N {
+        move_left(&from, &mut to, candidates, distance);
+        core::mem::swap(&mut from, &mut to);
+        distance *= 2;
+    }
+
+    // All zero, not a leak, if there are too few: that happens with probability below 2⁻¹⁵⁰.
+    let enough = mask(u16::from(usize::from(rejected) <= candidates - K * N));
+    core::array::from_fn(|k| core::array::from_fn(|i| from.values[k * N + i] & enough))
+}
+
+/// Candidates on their way left, each with the number of places still to go.
+struct Candidates {
+    values: [u16; ROOM],
+    shifts: [u16; ROOM],
+}
+
+/// Behind the last candidate there are empty places for the longest move to look at.
+const ROOM: usize = MAX_CANDIDATES + MAX_CANDIDATES / 2;
+
+impl Candidates {
+    const ZERO: Self = Self { values: [0; ROOM], shifts: [0; ROOM] };
+}
+
+/// One pass of the compaction: moves every candidate whose shift has the bit `distance`.
+///
+/// Places that were left, and rejected candidates, have shift 0 and may be overwritten. No two
+/// candidates that are kept ever meet, because shifts only grow along the array, by at most the
+/// number of places between.
+#[inline(always)]
+fn move_left(from: &Candidates, to: &mut Candidates, n: usize, distance: usize) {
+    let bit = distance.ilog2();
+    let (here, there) = (0..n, distance..distance + n);
+    let sources = from.values[here.clone()].iter().zip(&from.shifts[here.clone()]);
+    let comers = from.values[there.clone()].iter().zip(&from.shifts[there]);
+    let targets = to.values[here.clone()].iter_mut().zip(&mut to.shifts[here]);
+    for (((&value, &shift), (&comer, &its_shift)), (target, new_shift)) in
+        sources.zip(comers).zip(targets)
+    {
+        let comes = mask(its_shift >> bit & 1);
+        let goes = mask(shift >> bit & 1);
+        *target = value ^ (value ^ comer) & comes;
+        *new_shift = its_shift & comes | shift & !comes & !goes;
+    }
+}
+
+/// 0xffff for 1, 0 for 0.
+#[inline(always)]
+const fn mask(bit: u16) -> u16 {
+    bit.wrapping_neg()
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use proptest::prelude::*;
+    use std::{vec, vec::Vec};
+
+    use super::*;
+    use crate::ring::encode::pack;
+
+    /// What [`uniform`] computes, with the branch that it must not have.
+    fn by_rejection<const Q: u16>(candidates: &[u16], wanted: usize) -> Vec<u16> {
+        let kept: Vec<u16> = candidates.iter().copied().filter(|&x| x < Q).take(wanted).collect();
+        if kept.len() < wanted { vec![0; wanted] } else { kept }
+    }
+
+    fn check<const N: usize, const Q: u16, const BITS: usize, const K: usize>(candidates: &[u16]) {
+        let mut bytes = vec![0; candidates.len() / 8 * BITS];
+        pack::<BITS>(candidates, &mut bytes);
+        let coefficients = uniform::<N, Q, BITS, K>(&bytes);
+        assert_eq!(coefficients.as_flattened(), by_rejection::<Q>(candidates, K * N));
+    }
+
+    fn check_module768(candidates: &[u16]) {
+        check::<256, 7681, 13, 3>(candidates);
+    }
+
+    proptest! {
+        #[test]
+        fn compaction_is_rejection_sampling(
+            candidates in proptest::collection::vec(0u16..1 << 13, 960),
+        ) {
+            check_module768(&candidates);
+        }
+
+        #[test]
+        fn compaction_is_rejection_sampling_for_dense_rejections(
+            rejected in proptest::collection::vec(0usize..960, 0..220),
+        ) {
+            let mut candidates: Vec<u16> = (0..960).collect();
+            for i in rejected {
+                candidates[i] = 8191;
+            }
+            check_module768(&candidates);
+        }
+    }
+
+    #[test]
+    fn compaction_is_right_at_its_borders() {
+        let low: Vec<u16> = (0..960).collect();
+        check_module768(&low);
+        check_module768(&vec![7680; 960]);
+        check_module768(&vec![7681; 960]);
+        for rejected in [1, 191, 192, 193, 767, 768] {
+            let mut front = low.clone();
+            front[..rejected].fill(7681);
+            check_module768(&front);
+            let mut back = low.clone();
+            back[960 - rejected..].fill(8191);
+            check_module768(&back);
+        }
+        let wide: Vec<u16> = (0..880).map(|i| if i % 5 == 0 { 16383 } else { i }).collect();
+        check::<512, 13313, 14, 1>(&wide);
+        check::<512, 13313, 14, 1>(&vec![13312; 880]);
+    }
+
+    #[test]
+    fn noise_has_exactly_the_binomial_histogram() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let mut histogram = [0; 5];
+        for half in bytes.chunks(128) {
+            for x in centred_binomial::<256, 7681>(half) {
+                histogram[usize::from((x + 2) % 7681)] += 1;
+            }
+        }
+        assert_eq!(histogram, [32, 128, 192, 128, 32]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Laws of the rings, stamped onto every backend of this machine.
+
+extern crate std;
+use proptest::prelude::*;
+use std::{vec, vec::Vec};
+
+use super::*;
+
+/// The product mod X^N + 1 by the definition.
+fn schoolbook<const N: usize, const Q: u16>(a: &[u16; N], b: &[u16; N]) -> [u16; N] {
+    let mut product = [0i64; N];
+    for i in 0..N {
+        for j in 0..N {
+            let term = i64::from(a[i]) * i64::from(b[j]);
+            if i + j < N {
+                product[i + j] += term;
+            } else {
+                product[i + j - N] -= term;
+            }
+        }
+    }
+    product.map(|x| u16::try_from(x.rem_euclid(i64::from(Q))).unwrap())
+}
+
+/// Zero, one, X, −1, all q − 1, and two that look random.
+fn special_polynomials<const N: usize, const Q: u16>() -> Vec<Poly<N, Q>> {
+    let unit = |k: usize, x: u16| core::array::from_fn(|i| if i == k { x } else { 0 });
+    let mut all = vec![[0; N], unit(0, 1), unit(1, 1), unit(0, Q - 1), unit(N - 1, Q - 1)];
+    all.push([Q - 1; N]);
+    // Painted with a prime period, so that swapped blocks show.
+    all.push(core::array::from_fn(|i| u16::try_from(i % 251 * 29).unwrap() % Q));
+    all.push(core::array::from_fn(|i| u16::try_from(i * i * 31 % 65521).unwrap() % Q));
+    all.into_iter().map(|c| Poly::new(c).unwrap()).collect()
+}
+
+fn multiplication_is_that_of_the_ring<const N: usize, const Q: u16>(backend: Backend) {
+    let polys = special_polynomials::<N, Q>();
+    for a in &polys {
+        for b in &polys {
+            let (x, y) = (a.clone().into_ntt(backend), b.clone().into_ntt(backend));
+            let product = NttPoly::inner_product(backend, [&x], [&y]).into_poly(backend);
+            assert_eq!(product.0, schoolbook::<N, Q>(&a.0, &b.0));
+        }
+    }
+}
+
+fn the_transform_evaluates_in_the_order_of_the_wire_document<const N: usize, const Q: u16>(
+    backend: Backend,
+) {
+    let psi = u64::from(field::root_of_unity::<Q>(u32::try_from(2 * N).unwrap()));
+    let power = |e: usize| (0..e).fold(1, |x, _| x * psi % u64::from(Q));
+    for poly in special_polynomials::<N, Q>() {
+        let values = poly.clone().into_ntt(backend);
+        for i in [0, 1, 2, N / 2, N - 1] {
+            let reversed = i.reverse_bits() >> (usize::BITS - N.ilog2());
+            let point = power(2 * reversed + 1);
+            let value = poly.0.iter().rev().fold(0, |sum, &c| (sum * point + u64::from(c)) % u64::from(Q));
+            assert_eq!(u64::from(values.0[i]), value);
+        }
+    }
+}
+
+fn transforms_are_inverse_and_linear<const N: usize, const Q: u16>(backend: Backend) {
+    let polys = special_polynomials::<N, Q>();
+    for a in &polys {
+        assert_eq!(&a.clone().into_ntt(backend).into_poly(backend), a);
+        for b in &polys {
+            let (mut sum, mut transformed) = (a.clone(), a.clone().into_ntt(backend));
+            sum.add(backend, b);
+            transformed.add(backend, &b.clone().into_ntt(backend));
+            assert_eq!(sum.clone().into_ntt(backend), transformed);
+            transformed.sub(backend, &b.clone().into_ntt(backend));
+            assert_eq!(&transformed.into_poly(backend), a);
+        }
+    }
+}
+
+fn inner_products_of_rank_three_do_not_overflow(backend: Backend) {
+    let largest = Poly::<256, 7681>([7680; 256]).into_ntt(backend);
+    let worst = NttPoly::<256, 7681>([7680; 256]);
+    let sum = NttPoly::inner_product(backend, [&worst; 3], [&worst; 3]);
+    assert_eq!(sum.0, [3; 256]);
+    let sum = NttPoly::inner_product(backend, [&largest; 3], [&worst, &largest, &worst]);
+    assert!(sum.0.iter().all(|&x| x < 7681));
+}
+
+fn encodings_round_trip_and_are_strict(backend: Backend) {
+    let poly = NttPoly::<256, 7681>(core::array::from_fn(|i| (7680 - i) as u16));
+    let mut bytes = [0; 416];
+    poly.pack::<13>(backend, &mut bytes);
+    assert_eq!(NttPoly::unpack::<13>(backend, &bytes), Ok(poly.clone()));
+    for coefficient in [0, 1, 7, 8, 255] {
+        for value in [7681, 8191] {
+            let mut bad = poly.clone();
+            bad.0[coefficient] = value;
+            bad.pack::<13>(backend, &mut bytes);
+            assert_eq!(NttPoly::<256, 7681>::unpack::<13>(backend, &bytes), Err(OutOfRange));
+        }
+    }
+    assert_eq!(Poly::<256, 7681>::new([7681; 256]), Err(OutOfRange));
+}
+
+fn rounding_errs_by_at_most_half_a_step(backend: Backend) {
+    for poly in special_polynomials::<256, 7681>() {
+        let mut bytes = [0; 352];
+        poly.round_and_pack::<11>(backend, &mut bytes);
+        let back = Poly::<256, 7681>::unpack_rounded::<11>(backend, &bytes);
+        for (&x, &y) in poly.0.iter().zip(&back.0) {
+            let error = (i32::from(x) - i32::from(y)).rem_euclid(7681);
+            assert!(error.min(7681 - error) <= 2);
+        }
+    }
+}
+
+fn keys_agree_under_small_noise(backend: Backend) {
+    for poly in special_polynomials::<256, 7681>() {
+        let (mut hints, mut key, mut other) = ([0; 32], [0; 32], [0; 32]);
+        poly.reconcile(backend, &mut hints, &mut key);
+        let mut close = poly.clone();
+        close.add(backend, &Poly(core::array::from_fn(|i| if i % 2 == 0 { 900 } else { 7681 - 900 })));
+        close.key_bits(backend, &hints, &mut other);
+        assert_eq!(key, other);
+    }
+}
+
+/// Everything at once on both backends, from the same bytes.
+fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
+    fn everything(backend: Backend, bytes: &[u8]) -> Vec<u8> {
+        let [a, b, c] = module768::NttPoly::uniform::<13, 3>(backend, &bytes[..1560]);
+        let noise = module768::Poly::centred_binomial(backend, &bytes[..128]);
+        let s = noise.clone().into_ntt(backend);
+        let mut p = NttPoly::inner_product(backend, [&a, &b, &c], [&s, &a, &b]);
+        p.add(backend, &s);
+        p.sub(backend, &c);
+        let mut packed = [0; 416 + 352 + 32 + 32 + 32];
+        let (full, rest) = packed.split_at_mut(416);
+        let (rounded, rest) = rest.split_at_mut(352);
+        let (hints, rest) = rest.split_at_mut(32);
+        let (key, other) = rest.split_at_mut(32);
+        p.pack::<13>(backend, full);
+        let mut k = p.into_poly(backend);
+        k.round_and_pack::<11>(backend, rounded);
+        k.reconcile(backend, hints, key);
+        k.add(backend, &noise);
+        k.key_bits(backend, hints, other);
+
+        let [m] = paper512::NttPoly::uniform::<14, 1>(backend, &bytes[..1540]);
+        let noise = paper512::Poly::centred_binomial(backend, &bytes[..256]).into_ntt(backend);
+        let product = NttPoly::inner_product(backend, [&m], [&noise]);
+        let mut wide = [0; 896];
+        product.into_poly(backend).into_ntt(backend).pack::<14>(backend, &mut wide);
+        [packed.as_slice(), &wide].concat()
+    }
+    assert_eq!(everything(backend, bytes), everything(Backend::PORTABLE, bytes));
+}
+
+/// Stamps a law, a function of a backend, onto every backend of this machine.
+macro_rules! on_every_backend {
+    ($($name:ident => $law:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            for backend in Backend::all() {
+                $law(backend);
+            }
+        }
+    )*};
+}
+
+on_every_backend! {
+    multiplication_is_that_of_module768 => multiplication_is_that_of_the_ring::<256, 7681>;
+    multiplication_is_that_of_paper512 => multiplication_is_that_of_the_ring::<512, 13313>;
+    module768_has_the_order_of_the_wire_document
+        => the_transform_evaluates_in_the_order_of_the_wire_document::<256, 7681>;
+    paper512_has_the_order_of_the_wire_document
+        => the_transform_evaluates_in_the_order_of_the_wire_document::<512, 13313>;
+    transforms_of_module768_are_inverse_and_linear => transforms_are_inverse_and_linear::<256, 7681>;
+    transforms_of_paper512_are_inverse_and_linear => transforms_are_inverse_and_linear::<512, 13313>;
+    sums_of_largest_products_are_exact => inner_products_of_rank_three_do_not_overflow;
+    packing_is_strict => encodings_round_trip_and_are_strict;
+    rounding_is_close => rounding_errs_by_at_most_half_a_step;
+    reconciliation_tolerates_noise => keys_agree_under_small_noise;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn backends_agree(bytes in proptest::collection::vec(any::<u8>(), 1560)) {
+        for backend in Backend::all() {
+            agrees_with_portable(backend, &bytes);
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Base oblivious transfers: what they have in common, and the registry of them.
+//!
+//! Each protocol's typed states are its primary API; [`BaseOt`] is the same thing chosen at run
+//! time, for drivers, the command line and tests.
+
+pub mod roted;
+
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
+
+use zeroize::Zeroize;
+
+use crate::{Bits, Error, Seed, Session, Usage};
+
+/// A 128-bit output of an oblivious transfer.
+pub type Block = [u8; 16];
+
+/// The sender's output: both keys of every instance.
+#[derive(PartialEq, Eq)]
+pub struct SenderKeys(Vec<[Block; 2]>);
+
+/// The receiver's output: its choice and that one key, for every instance.
+#[derive(PartialEq, Eq)]
+pub struct ReceiverKeys {
+    choices: Bits,
+    keys: Vec<Block>,
+}
+
+impl SenderKeys {
+    pub(crate) fn new(keys: Vec<[Block; 2]>) -> Self {
+        Self(keys)
+    }
+
+    /// One pair per instance.
+    #[must_use]
+    pub fn pairs(&self) -> &[[Block; 2]] {
+        &self.0
+    }
+}
+
+impl ReceiverKeys {
+    pub(crate) fn new(choices: Bits, keys: Vec<Block>) -> Self {
+        debug_assert_eq!(choices.len(), keys.len());
+        Self { choices, keys }
+    }
+
+    /// The choice bit of each instance.
+    #[must_use]
+    pub fn choices(&self) -> &Bits {
+        &self.choices
+    }
+
+    /// The chosen key of each instance.
+    #[must_use]
+    pub fn keys(&self) -> &[Block] {
+        &self.keys
+    }
+}
+
+impl Drop for SenderKeys {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Drop for ReceiverKeys {
+    fn drop(&mut self) {
+        self.keys.zeroize();
+    }
+}
+
+impl fmt::Debug for SenderKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SenderKeys(<{} redacted>)", self.0.len())
+    }
+}
+
+impl fmt::Debug for ReceiverKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReceiverKeys(<{} redacted>)", self.keys.len())
+    }
+}
+
+/// Which ideal functionality a protocol realises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Functionality {
+    /// F_ROT with abort: keys and choices are uniform whoever is corrupt; a corrupt receiver may
+    /// end the run after it has seen its outputs.
+    Random,
+    /// Endemic OT [[MR19](https://eprint.iacr.org/2019/706)]: the receiver gives its choices, and a
+    /// corrupt party may fix its own keys.
+    Endemic,
+}
+
+impl fmt::Display for Functionality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Random => "random OT with abort",
+            Self::Endemic => "endemic OT",
+        })
+    }
+}
+
+/// Against whom a protocol is secure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Adversary {
+    /// The peer may send anything.
+    Malicious,
+}
+
+impl fmt::Display for Adversary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malicious => "malicious",
+        })
+    }
+}
+
+/// What there is to know about a protocol before running it.
+#[derive(Debug)]
+pub struct Info {
+    /// Name of the protocol and its mode; also its label in sub-sids and hellos.
+    pub name: &'static str,
+    /// Name of the protocol, whatever the mode.
+    pub family: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// What it realises.
+    pub functionality: Functionality,
+    /// Against whom.
+    pub adversary: Adversary,
+    /// Under which assumption.
+    pub assumption: &'static str,
+    /// The parameter set.
+    pub params: &'static str,
+    /// Classical and quantum core-SVP bits.
+    pub security: &'static str,
+    /// Number of messages.
+    pub flows: usize,
+    /// Payload bytes of the receiver for a batch of n.
+    pub receiver_bytes: fn(n: usize) -> usize,
+    /// Payload bytes of the sender for a batch of n.
+    pub sender_bytes: fn(n: usize) -> usize,
+}
+
+/// The receiver's side of a choice.
+#[derive(Debug)]
+pub enum Choice {
+    /// These bits; for endemic protocols.
+    Given(Bits),
+    /// So many random bits, drawn by the protocol; for random OT.
+    Random(usize),
+}
+
+/// A base OT as a value: makes the two [`Role`]s of one batch.
+pub trait BaseOt: Sync {
+    /// What it is.
+    fn info(&self) -> &'static Info;
+
+    /// The sender of a batch of `n`, with all its randomness from `seed`.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage>;
+
+    /// The receiver of a batch, with all its randomness from `seed`.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`]; [`Usage::Choice`] if the functionality takes the other kind.
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage>;
+}
+
+/// One party's state in a batch, waiting for a message or, first of all, for nothing.
+pub trait Role: Send {
+    /// What it yields in the end.
+    type Out;
+
+    /// Length in bytes of the message that [`Role::step`] takes next; `None` when this party
+    /// speaks first and `step` takes the empty slice.
+    fn expects(&self) -> Option<usize>;
+
+    /// Consumes the peer's message; returns the one to send, if any, and how to go on.
+    ///
+    /// # Errors
+    /// [`Error::Decode`] and [`Error::Misbehaved`], after which the batch is gone.
+    fn step(self: Box<Self>, message: &[u8]) -> Result<Step<Self::Out>, Error>;
+}
+
+/// What a [`Role::step`] leads to.
+pub struct Step<Out> {
+    /// To be sent to the peer.
+    pub message: Option<Vec<u8>>,
+    /// The next state, or the output.
+    pub next: Next<Out>,
+}
+
+/// The next state, or the output.
+pub enum Next<Out> {
+    /// Not finished.
+    Role(Box<dyn Role<Out = Out>>),
+    /// Finished; the step's message, if any, is still to be sent.
+    Done(Out),
+}
+
+impl<Out> Step<Out> {
+    /// Send a message and go on.
+    fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
+        Self { message: Some(message), next: Next::Role(role) }
+    }
+
+    /// The output, and perhaps a last message.
+    fn done(message: Option<Vec<u8>>, out: Out) -> Self {
+        Self { message, next: Next::Done(out) }
+    }
+}
+
+/// A [`Role`] from a closure over the typed state.
+struct Waiting<F> {
+    expects: Option<usize>,
+    step: F,
+}
+
+impl Waiting<()> {
+    /// Speaks first.
+    fn first<Out: 'static>(
+        step: impl FnOnce() -> Result<Step<Out>, Error> + Send + 'static,
+    ) -> Box<dyn Role<Out = Out>> {
+        Box::new(Waiting { expects: None, step: |_: &[u8]| step() })
+    }
+
+    /// Waits for a message of that length.
+    fn message<Out: 'static>(
+        len: usize,
+        step: impl FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send + 'static,
+    ) -> Box<dyn Role<Out = Out>> {
+        Box::new(Waiting { expects: Some(len), step })
+    }
+}
+
+impl<Out, F: FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send> Role for Waiting<F> {
+    type Out = Out;
+
+    fn expects(&self) -> Option<usize> {
+        self.expects
+    }
+
+    fn step(self: Box<Self>, message: &[u8]) -> Result<Step<Out>, Error> {
+        (self.step)(message)
+    }
+}
+
+impl<Out> fmt::Debug for Step<Out> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Step({} bytes, {:?})", self.message.as_ref().map_or(0, Vec::len), self.next)
+    }
+}
+
+impl<Out> fmt::Debug for Next<Out> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Role(_) => "Role",
+            Self::Done(_) => "Done(<redacted>)",
+        })
+    }
+}
+
+/// Every base OT, the default of each functionality first.
+#[must_use]
+pub fn registry() -> &'static [&'static dyn BaseOt] {
+    &[&roted::Rot, &roted::Endemic]
+}
+
+/// The base OT of that family (or full name) with that functionality.
+#[must_use]
+pub fn find(name: &str, functionality: Functionality) -> Option<&'static dyn BaseOt> {
+    registry().iter().copied().find(|base| {
+        let info = base.info();
+        info.functionality == functionality && (info.family == name || info.name == name)
+    })
+}

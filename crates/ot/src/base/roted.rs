@@ -1,0 +1,165 @@
+//! Random OT from Module-LWE: ROTed [[BFGMMS21](https://doi.org/10.46586/tches.v2021.i4.215-238),
+//! Figure 1], repaired. The default post-quantum base OT.
+//!
+//! | mode | realises | messages | states |
+//! |---|---|---|---|
+//! | `roted` | F_ROT with abort | 3 | [`rot`] |
+//! | `roted-endemic` | endemic OT | 2 | [`endemic`] |
+//!
+//! Malicious security under Module-LWE in the random oracle model, over an authenticated channel.
+//! For instance i the parties compute (all steps, what was wrong with the figure, and the proofs:
+//! `docs/protocols/roted.md`; bytes: `docs/wire.md`, section 5)
+//!
+//! ```text
+//! R                                                     S
+//! P = A·s_R + e_R
+//! T = P − H₁(i, c, r),  s = r ⊕ H′(i, c, T)
+//!                  ── Blinded: [com], T, s ──►
+//!                                                       for j = 0, 1, all fresh:
+//!                                                       P = T + H₁(i, j, s ⊕ H′(i, j, T))
+//!                                                       U = Aᵀ·s_S + e_S, rounded
+//!                                                       k = ⟨s_S, P⟩ + e′;  hints, sk
+//!                  ◄── Reply: [u, a], U, hints ──
+//! k = ⟨s_R, U_c⟩;  sk
+//!                  ── [Opening: t] ──►
+//! key = H(i, c, sk, …)                                  keys = H(i, j, sk_j, …)
+//! ```
+//!
+//! 1296 bytes from R and 2176 from S per instance. What it does not give: a proof against quantum
+//! access to the oracles; fairness (in F_ROT mode a corrupt receiver sees its keys before it
+//! decides to open, so a failed batch must not be retried in the same context).
+
+pub mod endemic;
+pub mod rot;
+
+mod instances;
+mod messages;
+
+pub use messages::{Blinded, Mode, Opening, Reply};
+
+use alloc::boxed::Box;
+
+use super::{
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
+};
+use crate::{Seed, Session, Usage};
+
+/// The most instances of one batch.
+pub const MAX_BATCH: usize = 1 << 16;
+
+/// The F_ROT mode, as a [`Mode`] of messages and as a [`BaseOt`].
+#[derive(Clone, Copy, Debug)]
+pub struct Rot;
+
+/// The endemic mode, as a [`Mode`] of messages and as a [`BaseOt`].
+#[derive(Clone, Copy, Debug)]
+pub struct Endemic;
+
+/// What both modes share; the bytes per message are those of `docs/wire.md`.
+const fn info(name: &'static str, functionality: Functionality, flows: usize) -> Info {
+    Info {
+        name,
+        family: "roted",
+        paper: "BFGMMS21, repaired",
+        functionality,
+        adversary: Adversary::Malicious,
+        assumption: "Module-LWE, random oracle",
+        params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
+        security: "core-SVP 164 classical, 148 quantum",
+        flows,
+        receiver_bytes: match functionality {
+            Functionality::Random => |n| Blinded::<Rot>::encoded_len(n) + Opening::ENCODED_LEN,
+            Functionality::Endemic => Blinded::<Endemic>::encoded_len,
+        },
+        sender_bytes: match functionality {
+            Functionality::Random => Reply::<Rot>::encoded_len,
+            Functionality::Endemic => Reply::<Endemic>::encoded_len,
+        },
+    }
+}
+
+impl BaseOt for Rot {
+    fn info(&self) -> &'static Info {
+        const { &info("roted", Functionality::Random, 3) }
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::message(Blinded::<Self>::encoded_len(n), move |bytes| {
+            let blinded = Blinded::decode(bytes, n)?;
+            let (sender, reply) = rot::Sender::respond(session, &blinded, seed);
+            let finish = Waiting::message(Opening::ENCODED_LEN, move |bytes| {
+                Ok(Step::done(None, sender.finish(&Opening::decode(bytes)?)?))
+            });
+            Ok(Step::send(reply.into_bytes(), finish))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Random(n) = choice else {
+            return Err(Usage::Choice { protocol: "roted", takes: "no choices: it draws them" });
+        };
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let (receiver, blinded) = rot::Receiver::start(session, n, seed)?;
+            let finish = Waiting::message(Reply::<Self>::encoded_len(n), move |bytes| {
+                let (keys, opening) = receiver.finish(&Reply::decode(bytes, n)?)?;
+                Ok(Step::done(Some(opening.into_bytes()), keys))
+            });
+            Ok(Step::send(blinded.into_bytes(), finish))
+        }))
+    }
+}
+
+impl BaseOt for Endemic {
+    fn info(&self) -> &'static Info {
+        const { &info("roted-endemic", Functionality::Endemic, 2) }
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::message(Blinded::<Self>::encoded_len(n), move |bytes| {
+            let (keys, reply) = endemic::respond(session, &Blinded::decode(bytes, n)?, seed);
+            Ok(Step::done(Some(reply.into_bytes()), keys))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Given(choices) = choice else {
+            return Err(Usage::Choice { protocol: "roted-endemic", takes: "given choices" });
+        };
+        let n = choices.len();
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let (receiver, blinded) = endemic::Receiver::start(session, choices, seed)?;
+            let finish = Waiting::message(Reply::<Self>::encoded_len(n), move |bytes| {
+                Ok(Step::done(None, receiver.finish(&Reply::decode(bytes, n)?)?))
+            });
+            Ok(Step::send(blinded.into_bytes(), finish))
+        }))
+    }
+}
+
+fn check_batch(n: usize) -> Result<(), Usage> {
+    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
+}

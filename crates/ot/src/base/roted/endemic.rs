@@ -1,0 +1,120 @@
+//! Endemic OT: two messages, choices given.
+
+use core::fmt;
+
+use subtle::Choice;
+
+use super::{
+    Blinded, Endemic, Reply, check_batch,
+    instances::{self, Blinding, key_query},
+};
+use crate::{
+    Bits, Seed, Session, Usage,
+    base::{ReceiverKeys, SenderKeys},
+    oracle::Query,
+};
+
+/// The receiver, waiting for the [`Reply`].
+///
+/// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would reveal s_R, and
+/// with it the choice.
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Endemic, Reply, endemic::Receiver}};
+/// # let session = Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
+/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
+/// let reply = Reply::<Endemic>::decode(&[0; 2176], 1)?;
+/// receiver.finish(&reply)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Endemic, Reply, endemic::Receiver}};
+/// # let session = Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
+/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
+/// let reply = Reply::<Endemic>::decode(&[0; 2176], 1)?;
+/// receiver.finish(&reply)?;
+/// receiver.finish(&reply)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// Nor does a message of the other mode fit:
+///
+/// ```compile_fail,E0308
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Reply, Rot, endemic::Receiver}};
+/// # let session = Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), Seed::from_bytes([0; 32]));
+/// let (receiver, _blinded) = Receiver::start(session, choices, seed)?;
+/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
+/// receiver.finish(&reply)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Receiver {
+    session: Session,
+    blinding: Blinding,
+    transcript: Query,
+}
+
+impl Receiver {
+    /// Steps 1 to 4: begins a batch with these choices.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(
+        session: Session,
+        choices: Bits,
+        seed: Seed,
+    ) -> Result<(Self, Blinded<Endemic>), Usage> {
+        check_batch(choices.len())?;
+        let mut blinded = Blinded::blank(choices.len());
+        let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
+        let transcript = blinded.transcript(&session);
+        Ok((Self { session, blinding, transcript }, blinded))
+    }
+
+    /// Steps 9 and 12: the chosen keys.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
+    pub fn finish(self, reply: &Reply<Endemic>) -> Result<ReceiverKeys, Usage> {
+        let choices = self.blinding.choices();
+        reply.expect_instances(choices.len())?;
+        let strings = self.blinding.recover(reply.instances_bytes());
+        let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
+        let oracle = self.session.oracle("foxtrot v1 roted endemic output");
+        let keys = strings.iter().enumerate().map(|(i, sk)| {
+            key_query(&oracle, i, choices.get(i), sk).field(&transcript).finish()
+        });
+        let keys = keys.collect();
+        Ok(ReceiverKeys::new(self.blinding.into_choices(), keys))
+    }
+}
+
+/// Steps 5 to 8 and 12: answers the receiver's batch; the sender is then finished.
+pub fn respond(
+    session: Session,
+    blinded: &Blinded<Endemic>,
+    seed: Seed,
+) -> (SenderKeys, Reply<Endemic>) {
+    let mut reply = Reply::blank(blinded.instances());
+    let strings = instances::reply(&session, blinded.phis(), &seed, reply.instances_bytes_mut());
+    let transcript: [u8; 32] = blinded.transcript(&session).field(reply.as_bytes()).finish();
+    let oracle = session.oracle("foxtrot v1 roted endemic output");
+    let keys = strings.iter().enumerate().map(|(i, strings)| {
+        [0, 1].map(|j| {
+            key_query(&oracle, i, Choice::from(j), &strings[usize::from(j)])
+                .field(&transcript)
+                .finish()
+        })
+    });
+    (SenderKeys::new(keys.collect()), reply)
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver(<{} instances>)", self.blinding.choices().len())
+    }
+}

@@ -1,0 +1,260 @@
+//! The three messages: checked bytes, in the layout of `docs/wire.md`, section 5.
+
+use alloc::{vec, vec::Vec};
+use core::{fmt, marker::PhantomData};
+
+use foxtrot_kernel::{Backend, ring::module768::NttPoly};
+
+use super::{
+    Endemic, Rot,
+    instances::{PHI_LEN, POLY_LEN, REPLY_LEN, T_LEN},
+};
+use crate::{Bits, Decode, Session, Usage, oracle::Query};
+
+/// What the two modes put before the instances.
+pub trait Mode: sealed::Sealed {
+    /// Bytes before the instances of a `Blinded`.
+    #[doc(hidden)]
+    const BLINDED_HEAD: usize;
+
+    /// Bytes before the n instances of a `Reply`.
+    #[doc(hidden)]
+    fn reply_head(n: usize) -> usize;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Rot {}
+    impl Sealed for super::Endemic {}
+}
+
+impl Mode for Rot {
+    const BLINDED_HEAD: usize = 32;
+
+    fn reply_head(n: usize) -> usize {
+        32 + n.div_ceil(8)
+    }
+}
+
+impl Mode for Endemic {
+    const BLINDED_HEAD: usize = 0;
+
+    fn reply_head(_: usize) -> usize {
+        0
+    }
+}
+
+/// R → S: one φ = (T, s) per instance; in F_ROT mode a commitment before them.
+#[derive(Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Blinded<M> {
+    bytes: Vec<u8>,
+    mode: PhantomData<M>,
+}
+
+/// S → R: (U, hints) for both branches of every instance; in F_ROT mode u and the bits a before
+/// them.
+#[derive(Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Reply<M> {
+    bytes: Vec<u8>,
+    n: usize,
+    mode: PhantomData<M>,
+}
+
+/// R → S, in F_ROT mode: the committed t.
+#[derive(Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Opening(pub(super) [u8; 32]);
+
+impl<M: Mode> Blinded<M> {
+    const NAME: &str = "Blinded";
+
+    /// Length in bytes for n instances.
+    #[must_use]
+    pub fn encoded_len(n: usize) -> usize {
+        M::BLINDED_HEAD + n * PHI_LEN
+    }
+
+    /// A message of n instances from the peer's bytes.
+    ///
+    /// # Errors
+    /// [`Decode`] if the length is wrong or a coefficient is not below q.
+    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Decode> {
+        expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+        for (instance, phi) in bytes[M::BLINDED_HEAD..].chunks_exact(PHI_LEN).enumerate() {
+            for t in phi[..T_LEN].chunks_exact(POLY_LEN) {
+                if NttPoly::unpack::<13>(Backend::best(), t).is_err() {
+                    return Err(Decode::Coefficient { message: Self::NAME, instance });
+                }
+            }
+        }
+        Ok(Self { bytes: bytes.to_vec(), mode: PhantomData })
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Number of instances.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.phis().len() / PHI_LEN
+    }
+
+    pub(super) fn blank(n: usize) -> Self {
+        Self { bytes: vec![0; Self::encoded_len(n)], mode: PhantomData }
+    }
+
+    /// The hash of both messages, still without the reply.
+    pub(super) fn transcript(&self, session: &Session) -> Query {
+        session.oracle("foxtrot v1 roted transcript").query(0, 0).field(&self.bytes)
+    }
+
+    pub(super) fn head_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..M::BLINDED_HEAD]
+    }
+
+    pub(super) fn head(&self) -> &[u8] {
+        &self.bytes[..M::BLINDED_HEAD]
+    }
+
+    pub(super) fn phis(&self) -> &[u8] {
+        &self.bytes[M::BLINDED_HEAD..]
+    }
+
+    pub(super) fn phis_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[M::BLINDED_HEAD..]
+    }
+}
+
+impl<M: Mode> Reply<M> {
+    const NAME: &str = "Reply";
+
+    /// Length in bytes for n instances.
+    #[must_use]
+    pub fn encoded_len(n: usize) -> usize {
+        M::reply_head(n) + n * REPLY_LEN
+    }
+
+    /// A message of n instances from the peer's bytes. Rounded coefficients and hints have no
+    /// invalid encoding.
+    ///
+    /// # Errors
+    /// [`Decode`] if the length is wrong or spare bits after the bits a are set.
+    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Decode> {
+        expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+        if let Some(a) = bytes[..M::reply_head(n)].get(32..) {
+            Bits::decode(Self::NAME, a, n)?;
+        }
+        Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Number of instances.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.n
+    }
+
+    pub(super) fn blank(n: usize) -> Self {
+        Self { bytes: vec![0; Self::encoded_len(n)], n, mode: PhantomData }
+    }
+
+    /// The typed states hold n, the message holds n: they must be the same batch.
+    pub(super) fn expect_instances(&self, expected: usize) -> Result<(), Usage> {
+        if self.n == expected {
+            return Ok(());
+        }
+        Err(Usage::CountMismatch { what: "instances in the reply", expected, got: self.n })
+    }
+
+    pub(super) fn instances_bytes(&self) -> &[u8] {
+        &self.bytes[M::reply_head(self.n)..]
+    }
+
+    pub(super) fn instances_bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[M::reply_head(self.n)..]
+    }
+}
+
+impl Reply<Rot> {
+    /// The sender's u.
+    pub(super) fn u(&self) -> &[u8] {
+        &self.bytes[..32]
+    }
+
+    /// The sender's a.
+    pub(super) fn a(&self) -> Bits {
+        Bits::from_random(self.bytes[32..Rot::reply_head(self.n)].to_vec(), self.n)
+    }
+
+    pub(super) fn set_head(&mut self, u: &[u8; 32], a: &Bits) {
+        self.bytes[..32].copy_from_slice(u);
+        self.bytes[32..Rot::reply_head(self.n)].copy_from_slice(a.as_bytes());
+    }
+}
+
+impl Opening {
+    /// Length in bytes.
+    pub const ENCODED_LEN: usize = 32;
+
+    /// From the peer's bytes.
+    ///
+    /// # Errors
+    /// [`Decode`] if there are not 32.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Decode> {
+        expect_len("Opening", bytes, Self::ENCODED_LEN)?;
+        let mut t = [0; 32];
+        t.copy_from_slice(bytes);
+        Ok(Self(t))
+    }
+
+    /// The encoding.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+}
+
+fn expect_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Decode> {
+    let got = bytes.len();
+    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
+}
+
+impl<M: Mode> fmt::Debug for Blinded<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Blinded({} instances)", self.instances())
+    }
+}
+
+impl<M: Mode> fmt::Debug for Reply<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reply({} instances)", self.n)
+    }
+}
+
+impl fmt::Debug for Opening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Opening")
+    }
+}

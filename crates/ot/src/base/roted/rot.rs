@@ -1,0 +1,190 @@
+//! F_ROT with abort: three messages, uniform keys and choices.
+
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{
+    Blinded, Opening, Reply, Rot, check_batch,
+    instances::{self, Blinding, Sk, key_query},
+};
+use crate::{
+    Bits, Misbehaved, Seed, Session, Usage,
+    base::{ReceiverKeys, SenderKeys},
+    oracle::Query,
+};
+
+/// The receiver, waiting for the [`Reply`].
+///
+/// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would reveal s_R.
+///
+/// ```
+/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::{Reply, Rot, rot::Receiver}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = Seed::from_bytes([0; 32]);
+/// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
+/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
+/// receiver.finish(&reply)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::{Reply, Rot, rot::Receiver}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = Seed::from_bytes([0; 32]);
+/// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
+/// let reply = Reply::<Rot>::decode(&[0; 2209], 1)?;
+/// receiver.finish(&reply)?;
+/// receiver.finish(&reply)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Receiver {
+    session: Session,
+    blinding: Blinding,
+    transcript: Query,
+    t: Zeroizing<[u8; 32]>,
+}
+
+/// The sender, waiting for the [`Opening`]. It has no keys to give before that is checked.
+///
+/// ```
+/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::rot::{Receiver, Sender}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = || Seed::from_bytes([0; 32]);
+/// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
+/// let (sender, reply) = Sender::respond(session(), &blinded, seed());
+/// let (_, opening) = receiver.finish(&reply)?;
+/// sender.finish(&opening)?.pairs();
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use foxtrot_ot::{Seed, Session, Sid, base::roted::rot::{Receiver, Sender}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = || Seed::from_bytes([0; 32]);
+/// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
+/// let (sender, reply) = Sender::respond(session(), &blinded, seed());
+/// let (_, opening) = receiver.finish(&reply)?;
+/// sender.pairs();
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Sender {
+    session: Session,
+    strings: Zeroizing<Vec<[Sk; 2]>>,
+    commitment: [u8; 32],
+    u: [u8; 32],
+    a: Bits,
+    transcript: [u8; 32],
+}
+
+impl Receiver {
+    /// Steps 1 to 4: begins a batch of n with choices of its own.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Blinded<Rot>), Usage> {
+        check_batch(n)?;
+        let mut coins = Zeroizing::new(vec![0; 32 + n.div_ceil(8)]);
+        session
+            .oracle("foxtrot v1 roted receiver batch")
+            .query(0, 0)
+            .field(seed.as_bytes())
+            .fill(&mut coins);
+        let t = Zeroizing::new(core::array::from_fn(|k| coins[k]));
+        let choices = Bits::from_random(coins[32..].to_vec(), n);
+
+        let mut blinded = Blinded::blank(n);
+        blinded.head_mut().copy_from_slice(&commit(&session, &t));
+        let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
+        let transcript = blinded.transcript(&session);
+        Ok((Self { session, blinding, transcript, t }, blinded))
+    }
+
+    /// Steps 9, 10 and 12: the keys, and the opening without which the sender has none.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
+    pub fn finish(self, reply: &Reply<Rot>) -> Result<(ReceiverKeys, Opening), Usage> {
+        let choices = self.blinding.choices();
+        reply.expect_instances(choices.len())?;
+        let strings = self.blinding.recover(reply.instances_bytes());
+        let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
+        let oracle = self.session.oracle("foxtrot v1 roted rot output");
+        let keys = strings.iter().enumerate().map(|(i, sk)| {
+            key_query(&oracle, i, choices.get(i), sk)
+                .field(self.t.as_slice())
+                .field(reply.u())
+                .field(&transcript)
+                .finish()
+        });
+        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys.collect()), Opening(*self.t)))
+    }
+}
+
+impl Sender {
+    /// Steps 5 to 8: answers the receiver's batch.
+    pub fn respond(session: Session, blinded: &Blinded<Rot>, seed: Seed) -> (Self, Reply<Rot>) {
+        let n = blinded.instances();
+        let mut coins = vec![0; 32 + n.div_ceil(8)];
+        session
+            .oracle("foxtrot v1 roted sender batch")
+            .query(0, 0)
+            .field(seed.as_bytes())
+            .fill(&mut coins);
+        let u = core::array::from_fn(|k| coins[k]);
+        let a = Bits::from_random(coins.split_off(32), n);
+
+        let mut reply = Reply::blank(n);
+        reply.set_head(&u, &a);
+        let strings =
+            instances::reply(&session, blinded.phis(), &seed, reply.instances_bytes_mut());
+        let commitment = core::array::from_fn(|k| blinded.head()[k]);
+        let transcript = blinded.transcript(&session).field(reply.as_bytes()).finish();
+        (Self { session, strings, commitment, u, a, transcript }, reply)
+    }
+
+    /// Steps 11 and 12: checks the opening and gives the keys.
+    ///
+    /// # Errors
+    /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else, or has seen its
+    /// keys and tries to get others.
+    pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
+        if !bool::from(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
+            return Err(Misbehaved::CommitmentMismatch);
+        }
+        let oracle = self.session.oracle("foxtrot v1 roted rot output");
+        let keys = self.strings.iter().enumerate().map(|(i, strings)| {
+            let key = |j: u8| -> [u8; 16] {
+                key_query(&oracle, i, Choice::from(j), &strings[usize::from(j)])
+                    .field(&opening.0)
+                    .field(&self.u)
+                    .field(&self.transcript)
+                    .finish()
+            };
+            // The bit a is public: it was part of the reply.
+            let a = self.a.get(i).unwrap_u8();
+            [key(a), key(1 ^ a)]
+        });
+        Ok(SenderKeys::new(keys.collect()))
+    }
+}
+
+fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
+    session.oracle("foxtrot v1 roted commitment").query(0, 0).field(t).finish()
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver(<{} instances>)", self.blinding.choices().len())
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender(<{} instances>)", self.strings.len())
+    }
+}

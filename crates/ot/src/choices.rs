@@ -1,0 +1,146 @@
+//! Packed secret bits.
+
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+use subtle::Choice;
+use zeroize::Zeroize;
+
+use crate::Decode;
+
+/// Secret bits, packed eight to a byte, the least significant first; spare bits are zero.
+#[derive(PartialEq, Eq)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Bits {
+    /// From one bool per bit.
+    pub fn from_bools(bits: impl IntoIterator<Item = bool>) -> Self {
+        let mut packed = Self { bytes: Vec::new(), len: 0 };
+        for bit in bits {
+            if packed.len.is_multiple_of(8) {
+                packed.bytes.push(0);
+            }
+            packed.bytes[packed.len / 8] |= u8::from(bit) << (packed.len % 8);
+            packed.len += 1;
+        }
+        packed
+    }
+
+    /// From packed bytes, of which there are ⌈len/8⌉; spare bits are cleared.
+    pub(crate) fn from_random(mut bytes: Vec<u8>, len: usize) -> Self {
+        debug_assert_eq!(bytes.len(), len.div_ceil(8));
+        if let (Some(last), spare @ 1..) = (bytes.last_mut(), len % 8) {
+            *last &= (1 << spare) - 1;
+        }
+        Self { bytes, len }
+    }
+
+    /// From packed bytes of the peer.
+    ///
+    /// # Errors
+    /// [`Decode`] if their number is not ⌈len/8⌉ or spare bits are set.
+    pub fn decode(message: &'static str, bytes: &[u8], len: usize) -> Result<Self, Decode> {
+        if bytes.len() != len.div_ceil(8) {
+            let (expected, got) = (len.div_ceil(8), bytes.len());
+            return Err(Decode::Length { message, expected, got });
+        }
+        match (bytes.last(), len % 8) {
+            (Some(last), spare @ 1..) if last >> spare != 0 => Err(Decode::SpareBits { message }),
+            _ => Ok(Self { bytes: bytes.to_vec(), len }),
+        }
+    }
+
+    /// Number of bits.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The packed bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bit i.
+    ///
+    /// # Panics
+    /// If i is not below [`Bits::len`].
+    #[must_use]
+    pub fn get(&self, i: usize) -> Choice {
+        assert!(i < self.len, "bit {i} of {}", self.len);
+        Choice::from(self.bytes[i / 8] >> (i % 8) & 1)
+    }
+
+    /// The bits `range` of these.
+    ///
+    /// # Panics
+    /// If the range ends behind the last bit.
+    #[must_use]
+    pub fn slice(&self, range: core::ops::Range<usize>) -> Self {
+        let mut packed = vec![0; range.len().div_ceil(8)];
+        for (k, i) in range.clone().enumerate() {
+            packed[k / 8] |= self.get(i).unwrap_u8() << (k % 8);
+        }
+        Self { bytes: packed, len: range.len() }
+    }
+
+    /// The bitwise sum of two lists of the same length.
+    pub(crate) fn xor(&self, other: &Self) -> Self {
+        debug_assert_eq!(self.len, other.len);
+        let bytes = self.bytes.iter().zip(&other.bytes).map(|(a, b)| a ^ b).collect();
+        Self { bytes, len: self.len }
+    }
+}
+
+impl Drop for Bits {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
+
+impl fmt::Debug for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bits(<{} redacted>)", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_packed_least_significant_first() {
+        let bits = Bits::from_bools([true, false, true, true, false, false, false, false, true]);
+        assert_eq!((bits.as_bytes(), bits.len()), ([0x0d, 0x01].as_slice(), 9));
+        assert_eq!((0..9).map(|i| bits.get(i).unwrap_u8()).collect::<Vec<_>>(), [
+            1, 0, 1, 1, 0, 0, 0, 0, 1
+        ]);
+        assert_eq!(bits.slice(2..9), Bits::from_bools([true, true, false, false, false, false, true]));
+    }
+
+    #[test]
+    fn decoding_is_strict() {
+        assert!(Bits::decode("x", &[0xff, 0x01], 9).is_ok());
+        assert!(Bits::decode("x", &[], 0).is_ok());
+        assert_eq!(Bits::decode("x", &[0xff, 0x02], 9), Err(Decode::SpareBits { message: "x" }));
+        for wrong in [&[0xff][..], &[0xff, 0, 0]] {
+            assert!(matches!(Bits::decode("x", wrong, 9), Err(Decode::Length { .. })));
+        }
+    }
+
+    #[test]
+    fn random_bytes_lose_their_spare_bits() {
+        assert_eq!(Bits::from_random(vec![0xff, 0xff], 9), Bits::from_bools([true; 9]));
+        assert_eq!(Bits::from_random(vec![0xff], 8), Bits::from_bools([true; 8]));
+    }
+}

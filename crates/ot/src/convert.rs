@@ -1,0 +1,197 @@
+//! From keys to messages of the sender's choice (`docs/wire.md`, section 6).
+//!
+//! Both messages of a transfer are padded to one agreed length and sealed under keys derived from
+//! the two keys of an endemic OT. The result realises chosen-message OT in which a corrupt sender
+//! may make a message ⊥, one that does not decrypt. The receiver learns of ⊥ for the messages
+//! that it chose only, so *whether* it met one depends on its choices: [`Receiver::finish`]
+//! therefore works through everything first, does not say where, and an application must not tell
+//! the sender.
+
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
+use subtle::{Choice, ConditionallySelectable};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{
+    Bits, Decode, Error, Misbehaved, Session, Usage,
+    base::Block,
+    oracle::Oracle,
+};
+
+/// The longest message in bytes.
+pub const MAX_MESSAGE: usize = 1 << 24;
+
+/// Bytes that a sealed message is longer than the agreed length.
+const OVERHEAD: usize = 4 + TAG;
+const TAG: usize = 16;
+
+/// Transfers per frame when messages have that length.
+#[must_use]
+pub fn transfers_per_frame(message_len: usize) -> usize {
+    ((1 << 20) / (2 * (message_len + OVERHEAD))).clamp(1, 1024)
+}
+
+/// Bytes of a frame of so many transfers.
+#[must_use]
+pub fn frame_len(transfers: usize, message_len: usize) -> usize {
+    transfers * 2 * (message_len + OVERHEAD)
+}
+
+/// Seals pairs of messages, in order.
+pub struct Sender {
+    oracle: Oracle,
+    message_len: usize,
+    next: u64,
+}
+
+/// Opens the chosen message of each pair, in order; gives them all in the end.
+pub struct Receiver {
+    oracle: Oracle,
+    message_len: usize,
+    next: u64,
+    opened: Vec<Zeroizing<Vec<u8>>>,
+    failed: bool,
+}
+
+impl Sender {
+    /// For messages of up to `message_len` bytes, the same for both parties.
+    ///
+    /// # Errors
+    /// [`Usage::MessageTooLong`] if that is more than [`MAX_MESSAGE`].
+    pub fn new(session: &Session, message_len: usize) -> Result<Self, Usage> {
+        let oracle = oracle(session, message_len)?;
+        Ok(Self { oracle, message_len, next: 0 })
+    }
+
+    /// One frame: the next transfers' messages under their keys.
+    ///
+    /// # Errors
+    /// [`Usage`] if a message is longer than agreed, or their number is not that of the keys.
+    pub fn seal<M: AsRef<[u8]>>(
+        &mut self,
+        keys: &[[Block; 2]],
+        messages: &[[M; 2]],
+    ) -> Result<Vec<u8>, Usage> {
+        if keys.len() != messages.len() {
+            let (expected, got) = (keys.len(), messages.len());
+            return Err(Usage::CountMismatch { what: "pairs of messages", expected, got });
+        }
+        if let Some((index, long)) = messages.iter().enumerate().find_map(|(i, pair)| {
+            pair.iter().map(|m| m.as_ref().len()).find(|&len| len > self.message_len).map(|l| (i, l))
+        }) {
+            return Err(Usage::MessageTooLong { index, len: long, max: self.message_len });
+        }
+        let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
+        let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
+        let parts = keys.iter().zip(messages).enumerate().flat_map(|(i, (keys, messages))| {
+            [0, 1].map(|j| (i, j, &keys[usize::from(j)], messages[usize::from(j)].as_ref()))
+        });
+        for ((i, j, key, message), sealed) in parts.zip(sealed) {
+            let (text, tag) = sealed.split_at_mut(self.message_len + 4);
+            let len = u32::try_from(message.len()).unwrap_or(u32::MAX);
+            text[..4].copy_from_slice(&len.to_le_bytes());
+            text[4..4 + message.len()].copy_from_slice(message);
+            let cipher = cipher(&self.oracle, self.next + i as u64, j, key);
+            if let Ok(computed) = cipher.encrypt_inout_detached(&Nonce::default(), &[], text.into()) {
+                tag.copy_from_slice(&computed);
+            }
+        }
+        self.next += keys.len() as u64;
+        Ok(frame)
+    }
+}
+
+impl Receiver {
+    /// For messages of up to `message_len` bytes, the same for both parties.
+    ///
+    /// # Errors
+    /// [`Usage::MessageTooLong`] if that is more than [`MAX_MESSAGE`].
+    pub fn new(session: &Session, message_len: usize) -> Result<Self, Usage> {
+        let oracle = oracle(session, message_len)?;
+        Ok(Self { oracle, message_len, next: 0, opened: Vec::new(), failed: false })
+    }
+
+    /// Opens one frame with the next transfers' keys.
+    ///
+    /// # Errors
+    /// [`Decode::Length`], which depends on nothing secret.
+    pub fn open(&mut self, choices: &Bits, keys: &[Block], frame: &[u8]) -> Result<(), Error> {
+        if choices.len() != keys.len() {
+            let (expected, got) = (keys.len(), choices.len());
+            return Err(Usage::CountMismatch { what: "choices", expected, got }.into());
+        }
+        let (expected, got) = (frame_len(keys.len(), self.message_len), frame.len());
+        if got != expected {
+            return Err(Decode::Length { message: "sealed messages", expected, got }.into());
+        }
+        let pairs = frame.chunks_exact(2 * (self.message_len + OVERHEAD));
+        for ((i, key), pair) in keys.iter().enumerate().zip(pairs) {
+            let choice = choices.get(i);
+            let (zero, one) = pair.split_at(self.message_len + OVERHEAD);
+            let mut text = Zeroizing::new(select(choice, zero, one));
+            let tag = text.split_off(self.message_len + 4);
+            let cipher = cipher(&self.oracle, self.next, choice.unwrap_u8(), key);
+            let sealed = Tag::try_from(tag.as_slice()).is_ok_and(|tag| {
+                let text = text.as_mut_slice().into();
+                cipher.decrypt_inout_detached(&Nonce::default(), &[], text, &tag).is_ok()
+            });
+            let valid = sealed && unpad(&mut text);
+            self.failed |= !valid;
+            self.opened.push(text);
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Every chosen message, if every one is authentic.
+    ///
+    /// # Errors
+    /// [`Misbehaved::MessageAuthentication`]; see the module on why it says no more.
+    pub fn finish(self) -> Result<Vec<Zeroizing<Vec<u8>>>, Misbehaved> {
+        if self.failed { Err(Misbehaved::MessageAuthentication) } else { Ok(self.opened) }
+    }
+}
+
+/// Turns length ‖ message ‖ zeros into the message.
+fn unpad(text: &mut Vec<u8>) -> bool {
+    let Some((len, padded)) = text.split_first_chunk::<4>() else { return false };
+    let len = u32::from_le_bytes(*len) as usize;
+    if len > padded.len() || padded[len..].iter().any(|&byte| byte != 0) {
+        return false;
+    }
+    text.copy_within(4..4 + len, 0);
+    text[len..].zeroize();
+    text.truncate(len);
+    true
+}
+
+fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
+    if message_len > MAX_MESSAGE {
+        return Err(Usage::MessageTooLong { index: 0, len: message_len, max: MAX_MESSAGE });
+    }
+    Ok(session.oracle("foxtrot v1 chosen message"))
+}
+
+/// The cipher of transfer i and branch j; each key seals one message, so the nonce is constant.
+fn cipher(oracle: &Oracle, i: u64, j: u8, key: &Block) -> ChaCha20Poly1305 {
+    let key = Zeroizing::new(oracle.query(i, j).field(key).finish::<32>());
+    ChaCha20Poly1305::new((&*key).into())
+}
+
+fn select(choice: Choice, zero: &[u8], one: &[u8]) -> Vec<u8> {
+    zero.iter().zip(one).map(|(a, b)| u8::conditional_select(a, b, choice)).collect()
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({} transfers)", self.next)
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({} transfers)", self.next)
+    }
+}

@@ -1,0 +1,166 @@
+//! Errors by who is to blame: [`Decode`] and [`Misbehaved`] are the peer's fault, [`Usage`] is ours.
+
+use core::fmt;
+
+/// Anything that can end a protocol before its output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The peer's bytes are not an encoding of the message that was expected.
+    Decode(Decode),
+    /// The peer's message is well formed and fails a check.
+    Misbehaved(Misbehaved),
+    /// This program called the protocol wrongly.
+    Usage(Usage),
+}
+
+/// Why bytes are not a message. Depends on public data only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decode {
+    /// The message has another length than the protocol fixes.
+    Length {
+        /// The message's name in `docs/wire.md`.
+        message: &'static str,
+        /// Its length in bytes.
+        expected: usize,
+        /// The length that arrived.
+        got: usize,
+    },
+    /// A packed coefficient is not below the modulus.
+    Coefficient {
+        /// The message's name in `docs/wire.md`.
+        message: &'static str,
+        /// Which instance of the batch.
+        instance: usize,
+    },
+    /// Bits after the last packed one are set.
+    SpareBits {
+        /// The message's name in `docs/wire.md`.
+        message: &'static str,
+    },
+}
+
+/// Which check the peer failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misbehaved {
+    /// The receiver's opening does not match its commitment.
+    CommitmentMismatch,
+    /// At least one of the chosen messages does not decrypt under its key. Deliberately without
+    /// its position: see `convert`.
+    MessageAuthentication,
+}
+
+/// How the protocol was called wrongly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Usage {
+    /// More instances than one batch holds.
+    BatchTooLarge {
+        /// The instances asked for.
+        n: usize,
+        /// The most that a batch holds.
+        max: usize,
+    },
+    /// The protocol draws its choices itself, or needs them given.
+    Choice {
+        /// The protocol's name.
+        protocol: &'static str,
+        /// What it takes, in words.
+        takes: &'static str,
+    },
+    /// A chosen message is longer than the length agreed upon.
+    MessageTooLong {
+        /// Which transfer.
+        index: usize,
+        /// Its length in bytes.
+        len: usize,
+        /// The agreed length.
+        max: usize,
+    },
+    /// Two lists that belong together have different lengths.
+    CountMismatch {
+        /// What was counted.
+        what: &'static str,
+        /// The number expected.
+        expected: usize,
+        /// The number given.
+        got: usize,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decode(e) => e.fmt(f),
+            Self::Misbehaved(e) => e.fmt(f),
+            Self::Usage(e) => e.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Decode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { message, expected, got } => {
+                write!(f, "the peer's {message} has {got} bytes instead of {expected}")
+            }
+            Self::Coefficient { message, instance } => {
+                write!(f, "a coefficient of the peer's {message} is out of range (instance {instance})")
+            }
+            Self::SpareBits { message } => {
+                write!(f, "the peer's {message} has spare bits set")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Misbehaved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CommitmentMismatch => "the peer's opening does not match its commitment",
+            Self::MessageAuthentication => "a message from the peer does not decrypt under its key",
+        })
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BatchTooLarge { n, max } => {
+                write!(f, "a batch of {n} instances is larger than the maximum of {max}")
+            }
+            Self::Choice { protocol, takes } => write!(f, "{protocol} takes {takes}"),
+            Self::MessageTooLong { index, len, max } => {
+                write!(f, "message {index} has {len} bytes, more than the agreed {max}")
+            }
+            Self::CountMismatch { what, expected, got } => {
+                write!(f, "{got} {what} given where {expected} are needed")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+impl core::error::Error for Decode {}
+impl core::error::Error for Misbehaved {}
+impl core::error::Error for Usage {}
+
+impl From<Decode> for Error {
+    fn from(e: Decode) -> Self {
+        Self::Decode(e)
+    }
+}
+
+impl From<Misbehaved> for Error {
+    fn from(e: Misbehaved) -> Self {
+        Self::Misbehaved(e)
+    }
+}
+
+impl From<Usage> for Error {
+    fn from(e: Usage) -> Self {
+        Self::Usage(e)
+    }
+}

@@ -1,0 +1,51 @@
+//! Ideal functionalities as doubles: their outputs without a protocol, to test what is built on
+//! them. Never for real use: whoever knows the seed knows everything.
+
+use alloc::{vec, vec::Vec};
+
+use crate::{
+    Bits, Seed,
+    base::{Block, ReceiverKeys, SenderKeys},
+    oracle::Oracle,
+};
+
+/// F_ROT: n instances, everything random.
+#[must_use]
+pub fn random(n: usize, seed: &Seed) -> (SenderKeys, ReceiverKeys) {
+    let mut choices = vec![0; n.div_ceil(8)];
+    Oracle::new("foxtrot ideal choices", seed.as_bytes()).query(0, 0).fill(&mut choices);
+    given(Bits::from_random(choices, n), seed)
+}
+
+/// Endemic OT between honest parties: the choices are given, the keys random.
+#[must_use]
+pub fn given(choices: Bits, seed: &Seed) -> (SenderKeys, ReceiverKeys) {
+    let oracle = Oracle::new("foxtrot ideal keys", seed.as_bytes());
+    let pairs: Vec<[Block; 2]> =
+        (0..choices.len() as u64).map(|i| [0, 1].map(|j| oracle.query(i, j).finish())).collect();
+    let chosen = pairs.iter().enumerate().map(|(i, pair)| {
+        let choice = choices.get(i);
+        let select = |k: usize| subtle::ConditionallySelectable::conditional_select(&pair[0][k], &pair[1][k], choice);
+        core::array::from_fn(select)
+    });
+    let chosen = chosen.collect();
+    (SenderKeys::new(pairs), ReceiverKeys::new(choices, chosen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pair::assert_rot;
+
+    #[test]
+    fn doubles_obey_the_law_of_what_they_stand_for() {
+        for n in [0, 1, 7, 128] {
+            let (sender, receiver) = random(n, &Seed::from_bytes([n as u8; 32]));
+            assert_rot(&sender, &receiver);
+        }
+        let choices = Bits::from_bools([true, false, true]);
+        let (sender, receiver) = given(choices, &Seed::from_bytes([1; 32]));
+        assert_rot(&sender, &receiver);
+        assert_eq!(receiver.choices(), &Bits::from_bools([true, false, true]));
+    }
+}

@@ -1,0 +1,58 @@
+//! Oblivious transfer as sans-I/O protocol states: the messages come and go as values, and what to
+//! do with a socket, a thread or a clock is the caller's business.
+//!
+//! ```
+//! use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::endemic};
+//! # let mut rng = foxtrot_ot::doc_rng();
+//!
+//! // Both parties know the session id, say from a handshake, and name the batch alike.
+//! let batch = || Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
+//!
+//! let choices = Bits::from_bools([true, false, true]);
+//! let (receiver, blinded) = endemic::Receiver::start(batch(), choices, Seed::random(&mut rng))?;
+//! let (sent, reply) = endemic::respond(batch(), &blinded, Seed::random(&mut rng));
+//! let received = receiver.finish(&reply)?;
+//!
+//! assert_eq!(received.keys()[0], sent.pairs()[0][1]);
+//! assert_eq!(received.keys()[1], sent.pairs()[1][0]);
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+//!
+//! Which protocol? [`base::roted`] in its endemic mode for chosen bits and for everything built on
+//! top; its F_ROT mode where keys and choices must be uniform whoever cheats. [`convert`] turns
+//! keys into messages of the sender's choice.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod base;
+pub mod convert;
+pub mod ideal;
+pub mod oracle;
+pub mod pair;
+pub mod popf;
+
+mod choices;
+mod error;
+mod seed;
+mod session;
+
+pub use choices::Bits;
+pub use error::{Decode, Error, Misbehaved, Usage};
+pub use foxtrot_kernel::{Backend, BackendError};
+pub use seed::Seed;
+pub use session::{Direction, Session, Sid};
+
+/// Computational security in bits.
+pub const KAPPA: usize = 128;
+
+/// Statistical security in bits, where the peer has one try.
+pub const SIGMA: usize = 40;
+
+/// A generator for the examples in this documentation; its output is always the same.
+#[doc(hidden)]
+#[must_use]
+pub fn doc_rng() -> impl rand_core::CryptoRng {
+    seed::Counter(0)
+}

@@ -1,0 +1,167 @@
+//! Both parties of a base OT in memory, in one thread, step by step: for tests, benchmarks and
+//! transcripts.
+
+use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use core::fmt;
+
+use crate::{
+    Error,
+    base::{Next, ReceiverKeys, Role, SenderKeys},
+};
+
+/// One of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// Gets both keys.
+    Sender,
+    /// Gets one key.
+    Receiver,
+}
+
+/// Both parties and the messages on their way.
+pub struct Pair {
+    sender: Side<SenderKeys>,
+    receiver: Side<ReceiverKeys>,
+}
+
+struct Side<Out> {
+    state: State<Out>,
+    inbox: VecDeque<Vec<u8>>,
+}
+
+enum State<Out> {
+    Running(Box<dyn Role<Out = Out>>),
+    Done(Out),
+    Failed,
+}
+
+/// What an event of the run was.
+#[derive(Debug)]
+pub struct Event {
+    /// Who took a step.
+    pub party: Party,
+    /// The message that it sent, if any.
+    pub message: Option<Vec<u8>>,
+}
+
+impl Pair {
+    /// A sender and a receiver that have not spoken yet.
+    #[must_use]
+    pub fn new(
+        sender: Box<dyn Role<Out = SenderKeys>>,
+        receiver: Box<dyn Role<Out = ReceiverKeys>>,
+    ) -> Self {
+        Self { sender: Side::new(sender), receiver: Side::new(receiver) }
+    }
+
+    /// Lets the party take a step that has what it needs; says what it sent, but does not deliver
+    /// it: that is [`Pair::deliver`]. `None` when neither can go on.
+    ///
+    /// # Errors
+    /// The party's error, and whose it is.
+    pub fn step(&mut self) -> Result<Option<Event>, (Party, Error)> {
+        for party in [Party::Sender, Party::Receiver] {
+            let taken = match party {
+                Party::Sender => self.sender.step(),
+                Party::Receiver => self.receiver.step(),
+            };
+            if let Some(message) = taken.map_err(|e| (party, e))? {
+                return Ok(Some(Event { party, message }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts a message of `from` into the other's inbox.
+    pub fn deliver(&mut self, from: Party, message: Vec<u8>) {
+        match from {
+            Party::Sender => self.receiver.inbox.push_back(message),
+            Party::Receiver => self.sender.inbox.push_back(message),
+        }
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// The error of the party that fails, and whose it is.
+    pub fn run(self) -> Result<(SenderKeys, ReceiverKeys), (Party, Error)> {
+        self.run_through(|_, message| message)
+    }
+
+    /// Runs to the end over a channel that may change messages.
+    ///
+    /// # Errors
+    /// The error of the party that fails, and whose it is.
+    ///
+    /// # Panics
+    /// If both parties wait for each other, which no protocol here does.
+    pub fn run_through(
+        mut self,
+        mut channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
+    ) -> Result<(SenderKeys, ReceiverKeys), (Party, Error)> {
+        while let Some(Event { party, message }) = self.step()? {
+            if let Some(message) = message {
+                self.deliver(party, channel(party, message));
+            }
+        }
+        match (self.sender.state, self.receiver.state) {
+            (State::Done(sender), State::Done(receiver)) => Ok((sender, receiver)),
+            _ => panic!("both parties wait"),
+        }
+    }
+}
+
+impl<Out> Side<Out> {
+    fn new(role: Box<dyn Role<Out = Out>>) -> Self {
+        Self { state: State::Running(role), inbox: VecDeque::new() }
+    }
+
+    /// `None` if it cannot go on, else the message that it sends, if any.
+    fn step(&mut self) -> Result<Option<Option<Vec<u8>>>, Error> {
+        let role = match core::mem::replace(&mut self.state, State::Failed) {
+            State::Running(role) => role,
+            ended => {
+                self.state = ended;
+                return Ok(None);
+            }
+        };
+        let incoming = match role.expects() {
+            None => Vec::new(),
+            Some(_) => match self.inbox.pop_front() {
+                Some(message) => message,
+                None => {
+                    self.state = State::Running(role);
+                    return Ok(None);
+                }
+            },
+        };
+        let step = role.step(&incoming)?;
+        self.state = match step.next {
+            Next::Role(role) => State::Running(role),
+            Next::Done(out) => State::Done(out),
+        };
+        Ok(Some(step.message))
+    }
+}
+
+/// Asserts the correlation law of random OT: the receiver has the key of its choice, and no key
+/// occurs twice.
+///
+/// # Panics
+/// If it does not hold.
+pub fn assert_rot(sender: &SenderKeys, receiver: &ReceiverKeys) {
+    assert_eq!(sender.pairs().len(), receiver.keys().len());
+    for (i, (pair, key)) in sender.pairs().iter().zip(receiver.keys()).enumerate() {
+        let choice = usize::from(receiver.choices().get(i).unwrap_u8());
+        assert_eq!(&pair[choice], key, "instance {i}: not the chosen key");
+    }
+    let mut keys = sender.pairs().as_flattened().to_vec();
+    keys.sort_unstable();
+    assert!(keys.windows(2).all(|two| two[0] != two[1]), "a key occurs twice");
+}
+
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pair")
+    }
+}

@@ -1,0 +1,107 @@
+//! Session ids: what separates every hash of one run from those of all others.
+
+use core::fmt;
+
+use foxtrot_kernel::Backend;
+
+use crate::oracle::{Oracle, length_prefixed};
+
+/// The id of a session, known to both parties and to anybody who watches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Sid([u8; 32]);
+
+impl Sid {
+    /// From the two hellos, whole, and the exporter of the secure channel, empty if there is none
+    /// (`docs/wire.md`, section 3).
+    #[must_use]
+    pub fn derive(initiator_hello: &[u8], responder_hello: &[u8], exporter: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("foxtrot v1 session");
+        for part in [initiator_hello, responder_hello, exporter] {
+            length_prefixed(&mut hasher, part);
+        }
+        Self(*hasher.finalize().as_bytes())
+    }
+
+    /// From an id that the application has established; it must never repeat.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The id itself.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Sid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sid(")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
+/// Which way a protocol runs within its session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The side that opened the connection is the protocol's sender.
+    #[default]
+    InitiatorSends,
+    /// The side that was connected to is the protocol's sender.
+    ResponderSends,
+}
+
+/// A namespace for one protocol run, and the backend that it computes with.
+///
+/// A protocol consumes its session, and a session cannot be copied: the same namespace is not used
+/// twice unless two calls of [`Session::sub`] are given the same arguments.
+#[derive(Debug)]
+pub struct Session {
+    id: Sid,
+    backend: Backend,
+}
+
+impl Session {
+    /// The whole session; protocols run in its [`Session::sub`] sessions.
+    #[must_use]
+    pub fn new(sid: Sid) -> Self {
+        Self { id: sid, backend: Backend::best() }
+    }
+
+    /// The same with another backend.
+    #[must_use]
+    pub fn with_backend(self, backend: Backend) -> Self {
+        Self { backend, ..self }
+    }
+
+    /// The namespace of one batch of one protocol; the counter must not repeat for that name and
+    /// direction.
+    #[must_use]
+    pub fn sub(&self, protocol: &str, counter: u64, direction: Direction) -> Self {
+        let id = Oracle::new("foxtrot v1 sub-session", &self.id.0)
+            .query(counter, direction as u8)
+            .field(protocol.as_bytes())
+            .finish();
+        Self { id: Sid(id), backend: self.backend }
+    }
+
+    /// The id that every hash of this namespace is bound to.
+    #[must_use]
+    pub fn id(&self) -> &Sid {
+        &self.id
+    }
+
+    /// The backend that protocols of this session compute with.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// The random oracle of that purpose in this namespace.
+    #[must_use]
+    pub fn oracle(&self, context: &'static str) -> Oracle {
+        Oracle::new(context, &self.id.0)
+    }
+}

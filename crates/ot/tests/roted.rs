@@ -1,0 +1,96 @@
+//! The laws of `base::roted`, over encoded and decoded messages.
+
+use foxtrot_ot::{
+    Backend, Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
+    base::{self, BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
+    base::roted::{Endemic, Rot},
+    pair::{Pair, Party, assert_rot},
+};
+
+fn session() -> Session {
+    Session::new(Sid::from_bytes([1; 32])).sub("test", 0, Default::default())
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+fn some_choices(n: usize) -> Bits {
+    Bits::from_bools((0..n).map(|i| i * i % 7 % 2 == 1))
+}
+
+fn pair(base: &dyn BaseOt, n: usize) -> Pair {
+    let choice = match base.info().functionality {
+        Functionality::Random => Choice::Random(n),
+        _ => Choice::Given(some_choices(n)),
+    };
+    let sender = base.sender(session(), n, seed(1)).unwrap();
+    Pair::new(sender, base.receiver(session(), choice, seed(2)).unwrap())
+}
+
+fn run(base: &dyn BaseOt, n: usize) -> (SenderKeys, ReceiverKeys) {
+    pair(base, n).run().unwrap()
+}
+
+#[test]
+fn the_receiver_gets_exactly_the_chosen_key() {
+    for base in base::registry() {
+        for n in [0, 1, 2, 127, 128, 1000] {
+            let (sender, receiver) = run(*base, n);
+            assert_eq!(sender.pairs().len(), n);
+            assert_rot(&sender, &receiver);
+        }
+    }
+}
+
+#[test]
+fn given_choices_are_the_choices() {
+    assert_eq!(run(&Endemic, 100).1.choices(), &some_choices(100));
+}
+
+#[test]
+fn measured_bytes_equal_the_announced_ones_and_stay_below_3500_per_instance() {
+    for base in base::registry() {
+        for n in [1, 128, 1000] {
+            let (mut sent, mut received) = (0, 0);
+            pair(*base, n)
+                .run_through(|from, message| {
+                    match from {
+                        Party::Sender => sent += message.len(),
+                        Party::Receiver => received += message.len(),
+                    }
+                    message
+                })
+                .unwrap();
+            let info = base.info();
+            assert_eq!((sent, received), ((info.sender_bytes)(n), (info.receiver_bytes)(n)));
+            assert!(n < 128 || sent + received <= 3500 * n);
+        }
+    }
+}
+
+#[test]
+fn every_backend_sends_the_same_bytes() {
+    for base in base::registry() {
+        let transcript = |backend: Backend| {
+            let session = || session().with_backend(backend);
+            let choice = match base.info().functionality {
+                Functionality::Random => Choice::Random(5),
+                _ => Choice::Given(some_choices(5)),
+            };
+            let sender = base.sender(session(), 5, seed(1)).unwrap();
+            let receiver = base.receiver(session(), choice, seed(2)).unwrap();
+            let mut messages = Vec::new();
+            let keys = Pair::new(sender, receiver)
+                .run_through(|_, message| {
+                    messages.push(message.clone());
+                    message
+                })
+                .unwrap();
+            (messages, keys)
+        };
+        for backend in Backend::all() {
+            assert_eq!(transcript(backend), transcript(Backend::PORTABLE), "{backend:?}");
+        }
+    }
+}
