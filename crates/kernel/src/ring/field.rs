@@ -45,7 +45,7 @@ pub(super) const fn to_montgomery<const Q: u16>(x: u16) -> u16 {
 
 /// base^exponent mod Q. Only for constants: its time depends on the exponent.
 #[expect(clippy::cast_possible_truncation, reason = "a remainder mod a 16-bit number")]
-pub(super) const fn power<const Q: u16>(base: u16, exponent: u32) -> u16 {
+pub(super) const fn power<const Q: u16>(base: u16, exponent: u64) -> u16 {
     let (mut result, mut square, mut rest) = (1u32, base as u32, exponent);
     while rest > 0 {
         if rest & 1 == 1 {
@@ -58,7 +58,7 @@ pub(super) const fn power<const Q: u16>(base: u16, exponent: u32) -> u16 {
 }
 
 /// The least primitive root of unity of that order, a power of two.
-pub(super) const fn root_of_unity<const Q: u16>(order: u32) -> u16 {
+pub(super) const fn root_of_unity<const Q: u16>(order: u64) -> u16 {
     let mut candidate = 2;
     while power::<Q>(candidate, order / 2) != Q - 1 {
         candidate += 1;

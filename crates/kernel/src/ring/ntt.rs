@@ -4,72 +4,138 @@ use super::field::{
     add, montgomery_multiply, montgomery_reduce, power, root_of_unity, sub, to_montgomery,
 };
 
-/// The constants of the transform of length N mod Q.
+/// The constants of the transform of length N mod Q, in Montgomery form.
 struct Tables<const N: usize, const Q: u16>;
 
 impl<const N: usize, const Q: u16> Tables<N, Q> {
-    /// ψ^brv(k), in Montgomery form; ψ is the least primitive 2N-th root of unity.
-    #[expect(clippy::cast_possible_truncation, reason = "N is at most 2¹⁵")]
-    const ZETAS: [u16; N] = {
-        assert!(N.is_power_of_two() && N <= 1 << 15 && (Q as usize - 1).is_multiple_of(2 * N));
+    const ZETAS: [u16; N] = Self::powers_in_bit_reversed_order(1);
+    const TAIL: [u16; N] = Self::rows_of_last_layers(Self::ZETAS);
+    const INVERSE_ZETAS: [u16; N] = Self::powers_in_bit_reversed_order(2 * N as u64 - 1);
+    const INVERSE_TAIL: [u16; N] = Self::rows_of_last_layers(Self::INVERSE_ZETAS);
+    #[expect(clippy::cast_possible_truncation, reason = "N is below Q")]
+    const INVERSE_OF_N: u16 = to_montgomery::<Q>(power::<Q>(N as u16, Q as u64 - 2));
+
+    /// ψ^(brv(k)·exponent), where ψ is the least primitive 2N-th root of unity.
+    const fn powers_in_bit_reversed_order(exponent: u64) -> [u16; N] {
+        assert!(N.is_power_of_two() && N >= 256 && (Q as usize - 1).is_multiple_of(2 * N));
         assert!(Q < 1 << 14, "sums of two coefficients must stay below 2¹⁵");
-        let psi = root_of_unity::<Q>(2 * N as u32);
+        let psi = root_of_unity::<Q>(2 * N as u64);
         let mut zetas = [0; N];
         let mut k = 0;
         while k < N {
-            let reversed = (k as u32).reverse_bits() >> (32 - N.ilog2());
-            zetas[k] = to_montgomery::<Q>(power::<Q>(psi, reversed));
+            let reversed = (k as u64).reverse_bits() >> (64 - N.ilog2());
+            zetas[k] = to_montgomery::<Q>(power::<Q>(psi, reversed * exponent));
             k += 1;
         }
         zetas
-    };
+    }
 
-    /// N⁻¹ in Montgomery form.
-    #[expect(clippy::cast_possible_truncation, reason = "N is below Q")]
-    const INVERSE_OF_N: u16 = to_montgomery::<Q>(power::<Q>(N as u16, Q as u32 - 2));
+    /// The factors of the last four layers, for [`tail_layer`]: row 2ˡ − 1 + g, of length N/16,
+    /// has for each block of 16 the factor of its group g in the layer of 2ˡ groups.
+    const fn rows_of_last_layers(zetas: [u16; N]) -> [u16; N] {
+        let mut rows = [0; N];
+        let mut groups = 1;
+        while groups <= 8 {
+            let mut i = 0;
+            while i < groups * (N / 16) {
+                let (group, block) = (i / (N / 16), i % (N / 16));
+                rows[(groups - 1) * (N / 16) + i] = zetas[groups * (N / 16) + block * groups + group];
+                i += 1;
+            }
+            groups *= 2;
+        }
+        rows
+    }
 }
 
 /// f ↦ f̂ with f̂\[i\] = f(ψ^(2·brv(i) + 1)).
+///
+/// The last four layers act within blocks of 16. They are done on the transposed array, where
+/// they run over whole rows like the others.
 #[inline(always)]
 pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
-    let mut k = 1;
+    let butterfly = |x: u16, y: u16, zeta: u16| {
+        let t = montgomery_multiply::<Q>(y, zeta);
+        (add::<Q>(x, t), sub::<Q>(x, t))
+    };
     let mut half = N / 2;
-    while half > 0 {
-        for block in f.chunks_exact_mut(2 * half) {
-            let zeta = Tables::<N, Q>::ZETAS[k];
-            k += 1;
-            let (low, high) = block.split_at_mut(half);
-            for (x, y) in low.iter_mut().zip(high) {
-                let t = montgomery_multiply::<Q>(zeta, *y);
-                (*x, *y) = (add::<Q>(*x, t), sub::<Q>(*x, t));
-            }
-        }
+    while half >= 16 {
+        layer(f, half, &Tables::<N, Q>::ZETAS, butterfly);
         half /= 2;
     }
+    let mut rows = blocks_to_columns(f);
+    for half in [8, 4, 2, 1] {
+        tail_layer(&mut rows, half, &Tables::<N, Q>::TAIL, butterfly);
+    }
+    *f = columns_to_blocks(&rows);
 }
 
 /// The inverse of [`forward`].
 #[inline(always)]
 pub(super) fn inverse<const N: usize, const Q: u16>(f: &mut [u16; N]) {
-    let mut k = N - 1;
-    let mut half = 1;
+    let butterfly = |x: u16, y: u16, zeta: u16| {
+        (add::<Q>(x, y), montgomery_multiply::<Q>(sub::<Q>(x, y), zeta))
+    };
+    let mut rows = blocks_to_columns(f);
+    for half in [1, 2, 4, 8] {
+        tail_layer(&mut rows, half, &Tables::<N, Q>::INVERSE_TAIL, butterfly);
+    }
+    *f = columns_to_blocks(&rows);
+    let mut half = 16;
     while half < N {
-        for block in f.chunks_exact_mut(2 * half) {
-            // −ψ^brv(k), going down, is the inverse of the factor that this block was given.
-            let zeta = Tables::<N, Q>::ZETAS[k];
-            k -= 1;
-            let (low, high) = block.split_at_mut(half);
-            for (x, y) in low.iter_mut().zip(high) {
-                let difference = sub::<Q>(*y, *x);
-                *x = add::<Q>(*x, *y);
-                *y = montgomery_multiply::<Q>(zeta, difference);
-            }
-        }
+        layer(f, half, &Tables::<N, Q>::INVERSE_ZETAS, butterfly);
         half *= 2;
     }
     for x in f {
         *x = montgomery_multiply::<Q>(*x, Tables::<N, Q>::INVERSE_OF_N);
     }
+}
+
+/// One layer: butterflies at distance `half` within blocks of twice that.
+#[inline(always)]
+fn layer<const N: usize>(
+    f: &mut [u16; N],
+    half: usize,
+    zetas: &[u16; N],
+    butterfly: impl Fn(u16, u16, u16) -> (u16, u16),
+) {
+    for (block, &zeta) in f.chunks_exact_mut(2 * half).zip(&zetas[N / 2 / half..]) {
+        let (low, high) = block.split_at_mut(half);
+        for (x, y) in low.iter_mut().zip(high) {
+            (*x, *y) = butterfly(*x, *y, zeta);
+        }
+    }
+}
+
+/// The same for `half` < 16 on the array whose row e has element e of every block of 16.
+#[inline(always)]
+fn tail_layer<const N: usize>(
+    rows: &mut [u16; N],
+    half: usize,
+    zetas: &[u16; N],
+    butterfly: impl Fn(u16, u16, u16) -> (u16, u16),
+) {
+    let groups = 8 / half;
+    let zetas = zetas[(groups - 1) * (N / 16)..].chunks_exact(N / 16);
+    for (group, zetas) in rows.chunks_exact_mut(2 * half * (N / 16)).zip(zetas) {
+        let (low, high) = group.split_at_mut(half * (N / 16));
+        let low = low.chunks_exact_mut(N / 16);
+        for (low, high) in low.zip(high.chunks_exact_mut(N / 16)) {
+            for ((x, y), &zeta) in low.iter_mut().zip(high).zip(zetas) {
+                (*x, *y) = butterfly(*x, *y, zeta);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn blocks_to_columns<const N: usize>(f: &[u16; N]) -> [u16; N] {
+    core::array::from_fn(|i| f[i % (N / 16) * 16 + i / (N / 16)])
+}
+
+#[inline(always)]
+fn columns_to_blocks<const N: usize>(rows: &[u16; N]) -> [u16; N] {
+    core::array::from_fn(|i| rows[i % 16 * (N / 16) + i / 16])
 }
 
 /// Σ aₖ·bₖ, coefficient by coefficient.

@@ -32,7 +32,8 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     let candidates = bytes.len() / BITS * 8;
     assert!(bytes.len().is_multiple_of(BITS) && (K * N..=MAX_CANDIDATES).contains(&candidates));
 
-    let mut from = Candidates::ZERO;
+    let (mut here, mut there) = (Candidates::ZERO, Candidates::ZERO);
+    let (mut from, mut to) = (&mut here, &mut there);
     unpack::<BITS>(bytes, &mut from.values[..candidates]);
     let mut rejected = 0u16;
     for (shift, &value) in from.shifts.iter_mut().zip(&from.values[..candidates]) {
@@ -41,10 +42,9 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
         rejected = rejected.wrapping_sub(!accepted);
     }
 
-    let mut to = Candidates::ZERO;
     let mut distance = 1;
     while distance <= candidates - K * N {
-        move_left(&from, &mut to, candidates, distance);
+        move_left(from, to, candidates, distance);
         core::mem::swap(&mut from, &mut to);
         distance *= 2;
     }

@@ -47,7 +47,7 @@ fn multiplication_is_that_of_the_ring<const N: usize, const Q: u16>(backend: Bac
 fn the_transform_evaluates_in_the_order_of_the_wire_document<const N: usize, const Q: u16>(
     backend: Backend,
 ) {
-    let psi = u64::from(field::root_of_unity::<Q>(u32::try_from(2 * N).unwrap()));
+    let psi = u64::from(field::root_of_unity::<Q>(2 * N as u64));
     let power = |e: usize| (0..e).fold(1, |x, _| x * psi % u64::from(Q));
     for poly in special_polynomials::<N, Q>() {
         let values = poly.clone().into_ntt(backend);
