@@ -233,11 +233,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     /// Σ aₖ·bₖ.
     #[must_use]
     #[inline]
-    pub fn inner_product<const K: usize>(
-        backend: Backend,
-        a: [&Self; K],
-        b: [&Self; K],
-    ) -> Self {
+    pub fn inner_product<const K: usize>(backend: Backend, a: [&Self; K], b: [&Self; K]) -> Self {
         Self(backend.run(
             #[inline(always)]
             || ntt::inner_product::<N, Q, K>(a.map(|x| &x.0), b.map(|x| &x.0)),

@@ -122,10 +122,14 @@ mod tests {
     fn bits_are_packed_least_significant_first() {
         let bits = Bits::from_bools([true, false, true, true, false, false, false, false, true]);
         assert_eq!((bits.as_bytes(), bits.len()), ([0x0d, 0x01].as_slice(), 9));
-        assert_eq!((0..9).map(|i| bits.get(i).unwrap_u8()).collect::<Vec<_>>(), [
-            1, 0, 1, 1, 0, 0, 0, 0, 1
-        ]);
-        assert_eq!(bits.slice(2..9), Bits::from_bools([true, true, false, false, false, false, true]));
+        assert_eq!(
+            (0..9).map(|i| bits.get(i).unwrap_u8()).collect::<Vec<_>>(),
+            [1, 0, 1, 1, 0, 0, 0, 0, 1]
+        );
+        assert_eq!(
+            bits.slice(2..9),
+            Bits::from_bools([true, true, false, false, false, false, true])
+        );
     }
 
     #[test]

@@ -14,11 +14,7 @@ use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{
-    Bits, Decode, Error, Misbehaved, Session, Usage,
-    base::Block,
-    oracle::Oracle,
-};
+use crate::{Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, oracle::Oracle};
 
 /// The longest message in bytes.
 pub const MAX_MESSAGE: usize = 1 << 24;
@@ -79,7 +75,10 @@ impl Sender {
             return Err(Usage::CountMismatch { what: "pairs of messages", expected, got });
         }
         if let Some((index, long)) = messages.iter().enumerate().find_map(|(i, pair)| {
-            pair.iter().map(|m| m.as_ref().len()).find(|&len| len > self.message_len).map(|l| (i, l))
+            pair.iter()
+                .map(|m| m.as_ref().len())
+                .find(|&len| len > self.message_len)
+                .map(|l| (i, l))
         }) {
             return Err(Usage::MessageTooLong { index, len: long, max: self.message_len });
         }
@@ -94,7 +93,8 @@ impl Sender {
             text[..4].copy_from_slice(&len.to_le_bytes());
             text[4..4 + message.len()].copy_from_slice(message);
             let cipher = cipher(&self.oracle, self.next + i as u64, j, key);
-            if let Ok(computed) = cipher.encrypt_inout_detached(&Nonce::default(), &[], text.into()) {
+            if let Ok(computed) = cipher.encrypt_inout_detached(&Nonce::default(), &[], text.into())
+            {
                 tag.copy_from_slice(&computed);
             }
         }

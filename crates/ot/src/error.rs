@@ -107,7 +107,10 @@ impl fmt::Display for Decode {
                 write!(f, "the peer's {message} has {got} bytes instead of {expected}")
             }
             Self::Coefficient { message, instance } => {
-                write!(f, "a coefficient of the peer's {message} is out of range (instance {instance})")
+                write!(
+                    f,
+                    "a coefficient of the peer's {message} is out of range (instance {instance})"
+                )
             }
             Self::SpareBits { message } => {
                 write!(f, "the peer's {message} has spare bits set")

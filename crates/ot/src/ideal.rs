@@ -25,7 +25,9 @@ pub fn given(choices: Bits, seed: &Seed) -> (SenderKeys, ReceiverKeys) {
         (0..choices.len() as u64).map(|i| [0, 1].map(|j| oracle.query(i, j).finish())).collect();
     let chosen = pairs.iter().enumerate().map(|(i, pair)| {
         let choice = choices.get(i);
-        let select = |k: usize| subtle::ConditionallySelectable::conditional_select(&pair[0][k], &pair[1][k], choice);
+        let select = |k: usize| {
+            subtle::ConditionallySelectable::conditional_select(&pair[0][k], &pair[1][k], choice)
+        };
         core::array::from_fn(select)
     });
     let chosen = chosen.collect();

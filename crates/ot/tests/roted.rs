@@ -1,9 +1,9 @@
 //! The laws of `base::roted`, over encoded and decoded messages.
 
 use foxtrot_ot::{
-    Backend, Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Backend, Bits, Seed, Session, Sid,
+    base::roted::Endemic,
     base::{self, BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
-    base::roted::{Endemic, Rot},
     pair::{Pair, Party, assert_rot},
 };
 

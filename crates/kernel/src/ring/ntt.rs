@@ -39,7 +39,8 @@ impl<const N: usize, const Q: u16> Tables<N, Q> {
             let mut i = 0;
             while i < groups * (N / 16) {
                 let (group, block) = (i / (N / 16), i % (N / 16));
-                rows[(groups - 1) * (N / 16) + i] = zetas[groups * (N / 16) + block * groups + group];
+                rows[(groups - 1) * (N / 16) + i] =
+                    zetas[groups * (N / 16) + block * groups + group];
                 i += 1;
             }
             groups *= 2;

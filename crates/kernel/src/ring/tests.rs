@@ -54,7 +54,8 @@ fn the_transform_evaluates_in_the_order_of_the_wire_document<const N: usize, con
         for i in [0, 1, 2, N / 2, N - 1] {
             let reversed = i.reverse_bits() >> (usize::BITS - N.ilog2());
             let point = power(2 * reversed + 1);
-            let value = poly.0.iter().rev().fold(0, |sum, &c| (sum * point + u64::from(c)) % u64::from(Q));
+            let value =
+                poly.0.iter().rev().fold(0, |sum, &c| (sum * point + u64::from(c)) % u64::from(Q));
             assert_eq!(u64::from(values.0[i]), value);
         }
     }
@@ -117,7 +118,10 @@ fn keys_agree_under_small_noise(backend: Backend) {
         let (mut hints, mut key, mut other) = ([0; 32], [0; 32], [0; 32]);
         poly.reconcile(backend, &mut hints, &mut key);
         let mut close = poly.clone();
-        close.add(backend, &Poly(core::array::from_fn(|i| if i % 2 == 0 { 900 } else { 7681 - 900 })));
+        close.add(
+            backend,
+            &Poly(core::array::from_fn(|i| if i % 2 == 0 { 900 } else { 7681 - 900 })),
+        );
         close.key_bits(backend, &hints, &mut other);
         assert_eq!(key, other);
     }

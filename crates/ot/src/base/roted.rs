@@ -48,11 +48,11 @@ use crate::{Seed, Session, Usage};
 pub const MAX_BATCH: usize = 1 << 16;
 
 /// The F_ROT mode, as a [`Mode`] of messages and as a [`BaseOt`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rot;
 
 /// The endemic mode, as a [`Mode`] of messages and as a [`BaseOt`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endemic;
 
 /// What both modes share; the bytes per message are those of `docs/wire.md`.

@@ -85,9 +85,10 @@ impl Receiver {
         let strings = self.blinding.recover(reply.instances_bytes());
         let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
         let oracle = self.session.oracle("foxtrot v1 roted endemic output");
-        let keys = strings.iter().enumerate().map(|(i, sk)| {
-            key_query(&oracle, i, choices.get(i), sk).field(&transcript).finish()
-        });
+        let keys = strings
+            .iter()
+            .enumerate()
+            .map(|(i, sk)| key_query(&oracle, i, choices.get(i), sk).field(&transcript).finish());
         let keys = keys.collect();
         Ok(ReceiverKeys::new(self.blinding.into_choices(), keys))
     }

@@ -102,9 +102,8 @@ impl Batch {
 
     /// A·x.
     fn times(&self, x: &Vector) -> Vector {
-        [0, 1, 2].map(|row| {
-            NttPoly::inner_product(self.backend, self.a[row].each_ref(), x.each_ref())
-        })
+        [0, 1, 2]
+            .map(|row| NttPoly::inner_product(self.backend, self.a[row].each_ref(), x.each_ref()))
     }
 
     /// Aᵀ·x.

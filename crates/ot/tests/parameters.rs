@@ -1,0 +1,178 @@
+//! The claims about `Module768`, recomputed: failure by exact convolution, hardness by core-SVP.
+
+use foxtrot_ot::base::{self, Functionality};
+
+const Q: i32 = 7681;
+const RANK: usize = 3;
+const N: usize = 256;
+const U_BITS: u32 = 11;
+
+/// A distribution on −offset ..= offset.
+#[derive(Clone)]
+struct Distribution {
+    offset: i32,
+    p: Vec<f64>,
+}
+
+impl Distribution {
+    fn from(support: impl Iterator<Item = (i32, f64)>) -> Self {
+        let support: Vec<_> = support.collect();
+        let offset = support.iter().map(|(x, _)| x.abs()).max().unwrap();
+        let mut p = vec![0.0; 2 * offset as usize + 1];
+        for (x, weight) in support {
+            p[(x + offset) as usize] += weight;
+        }
+        Self { offset, p }
+    }
+
+    fn support(&self) -> impl Iterator<Item = (i32, f64)> + '_ {
+        self.p.iter().enumerate().map(|(i, &p)| (i as i32 - self.offset, p))
+    }
+
+    /// Of the sum of two independent values. Only sums of products of non-negative numbers, so
+    /// that the smallest tails keep their relative precision.
+    fn plus(&self, other: &Self) -> Self {
+        let mut p = vec![0.0; self.p.len() + other.p.len() - 1];
+        for (i, x) in self.p.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+            for (sum, y) in p[i..].iter_mut().zip(&other.p) {
+                *sum += x * y;
+            }
+        }
+        Self { offset: self.offset + other.offset, p }
+    }
+
+    /// Of the product of two independent values.
+    fn times(&self, other: &Self) -> Self {
+        Self::from(
+            self.support().flat_map(|(x, p)| other.support().map(move |(y, r)| (x * y, p * r))),
+        )
+    }
+
+    /// Of the sum of so many independent values.
+    fn repeated(&self, mut count: usize) -> Self {
+        let mut power = self.clone();
+        let mut sum = Self { offset: 0, p: vec![1.0] };
+        while count > 0 {
+            if count % 2 == 1 {
+                sum = sum.plus(&power);
+            }
+            count /= 2;
+            if count > 0 {
+                power = power.plus(&power);
+            }
+        }
+        sum
+    }
+}
+
+fn centred_binomial() -> Distribution {
+    Distribution::from(
+        [(-2, 1.0), (-1, 4.0), (0, 6.0), (1, 4.0), (2, 1.0)]
+            .map(|(x, p)| (x, p / 16.0))
+            .into_iter(),
+    )
+}
+
+/// Of the error that rounding to `bits` adds to a uniform coefficient.
+fn rounding_error(bits: u32) -> Distribution {
+    Distribution::from((0..Q).map(|x| {
+        let rounded = (((x << bits) + Q / 2) / Q) % (1 << bits);
+        let back = (Q * rounded + (1 << (bits - 1))) >> bits;
+        let error = (back - x + Q / 2).rem_euclid(Q) - Q / 2;
+        (error, 1.0 / f64::from(Q))
+    }))
+}
+
+fn hint(x: i32) -> i32 {
+    i32::from((961..=2880).contains(&x) || (4801..=6720).contains(&x))
+}
+
+fn key_bit(x: i32, hint: i32) -> bool {
+    (1921..=5760).contains(&((x + 1920 * hint) % Q))
+}
+
+/// log₂ of the probability that some of the 256 key bits differ. k_R − k_S = ⟨s_R, e_S + δ⟩ −
+/// ⟨s_S, e_R⟩ − e′, where δ is the rounding error of U; coefficients are bounded by the union.
+fn log2_failure(bits: Option<u32>) -> f64 {
+    let chi = centred_binomial();
+    let e_s = bits.map_or(chi.clone(), |bits| chi.plus(&rounding_error(bits)));
+    let difference =
+        chi.times(&e_s).repeated(RANK * N).plus(&chi.times(&chi).repeated(RANK * N)).plus(&chi);
+    // How many of the q values of k_S give another bit at distance d; it depends on |d| mod q.
+    let mismatches = |d: i32| {
+        let differs = |k: i32| key_bit((k + d).rem_euclid(Q), hint(k)) != key_bit(k, hint(k));
+        (0..Q).filter(|&k| differs(k)).count() as f64
+    };
+    let failure: f64 = difference
+        .support()
+        .filter(|(d, p)| *p > 0.0 && d.abs() > 900)
+        .map(|(d, p)| p * mismatches(d) / f64::from(Q))
+        .sum();
+    (N as f64 * failure).log2()
+}
+
+/// Block size of the primal attack on LWE of dimension n with errors of that deviation, with the
+/// best number of samples up to `most`, as in [ADPS16]; the attack costs 2^(0.292·β) classically.
+fn primal_block_size(n: f64, q: f64, deviation: f64, most: usize) -> f64 {
+    let delta = |b: f64| {
+        let pi = std::f64::consts::PI;
+        ((pi * b).powf(1.0 / b) * b / (2.0 * pi * std::f64::consts::E))
+            .powf(1.0 / (2.0 * (b - 1.0)))
+    };
+    let succeeds = |b: f64| {
+        (1..=most).step_by(4).any(|m| {
+            let d = n + m as f64 + 1.0;
+            let found = deviation.ln() + 0.5 * b.ln();
+            found <= (2.0 * b - d - 1.0) * delta(b).ln() + m as f64 / d * q.ln()
+        })
+    };
+    (50..2000).map(f64::from).find(|&b| succeeds(b)).unwrap()
+}
+
+#[test]
+fn keys_disagree_with_probability_below_2_to_the_minus_128() {
+    let failure = log2_failure(Some(U_BITS));
+    println!("Module768, U in {U_BITS} bits: 2^{failure:.1} per OT");
+    assert!((-250.0..-248.0).contains(&failure), "{failure}");
+}
+
+#[test]
+fn the_failure_bound_can_tell_good_roundings_from_bad_ones() {
+    let exact = log2_failure(None);
+    assert!((-407.0..-404.0).contains(&exact), "{exact}");
+    let ten_bits = log2_failure(Some(10));
+    assert!((-128.0..-127.0).contains(&ten_bits), "10 bits just miss the bound: {ten_bits}");
+}
+
+#[test]
+fn core_svp_is_what_the_table_of_protocols_says() {
+    let beta = primal_block_size(768.0, 7681.0, 1.0, 3 * 768);
+    let (classical, quantum) = (0.292 * beta, 0.265 * beta);
+    println!("Module768: β = {beta}, {classical:.1} classical, {quantum:.1} quantum");
+    assert!(classical >= 128.0 && quantum >= 128.0);
+    let said = base::find("roted", Functionality::Random).unwrap().info().security;
+    assert_eq!(said, format!("core-SVP {classical:.0} classical, {quantum:.0} quantum"));
+}
+
+#[test]
+fn core_svp_is_calibrated_on_kyber() {
+    for (n, eta, published) in [(512.0, 3.0f64, 118.0), (768.0, 2.0, 182.0)] {
+        let bits = 0.292 * primal_block_size(n, 3329.0, (eta / 2.0).sqrt(), 2048);
+        assert!((bits - published).abs() < 1.5, "{bits} is not {published}");
+    }
+}
+
+#[test]
+fn uniform_expansion_falls_short_with_probability_below_2_to_the_minus_150() {
+    for (q, bits, candidates, wanted) in [(7681.0, 13, 960, 768), (13313.0, 14, 880, 512)] {
+        let accept: f64 = q / f64::from(1 << bits);
+        // The binomial tail, each term from the one before, in logarithms.
+        let (mut log_term, mut tail) = (f64::from(candidates) * (1.0 - accept).log2(), 0.0f64);
+        for k in 0..wanted {
+            tail += log_term.exp2();
+            let ratio = f64::from(candidates - k) / f64::from(k + 1) * accept / (1.0 - accept);
+            log_term += ratio.log2();
+        }
+        assert!(tail.log2() < -150.0, "2^{}", tail.log2());
+    }
+}

@@ -1,0 +1,35 @@
+//! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
+//! produces the same bytes.
+//!
+//! Start with [`roted`], which reads top-down in the order of the messages; look up [`ring`]
+//! (polynomials and their encodings), [`oracle`] (hashing, session ids) and [`mod@blake3`] when a
+//! name there raises a question.
+//!
+//! The crate depends on nothing but the standard library and shares no line with the fast code, so
+//! that two independent readings of the same page can be compared. It generates the test vectors
+//! (`src/bin/vectors.rs`). It is not for use: it is slow, its running time depends on secrets, it
+//! never erases them, and it answers bad input with a panic.
+
+pub mod blake3;
+pub mod oracle;
+pub mod ring;
+pub mod roted;
+
+/// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
+#[must_use]
+pub fn bytes_from_bits(bits: &[bool]) -> Vec<u8> {
+    let byte = |eight: &[bool]| (0..).zip(eight).map(|(k, &bit)| u8::from(bit) << k).sum();
+    bits.chunks(8).map(byte).collect()
+}
+
+/// Returns the first `count` bits of `bytes`, the inverse of [`bytes_from_bits`].
+#[must_use]
+pub fn bits_from_bytes(bytes: &[u8], count: usize) -> Vec<bool> {
+    (0..count).map(|k| bytes[k / 8] >> (k % 8) & 1 == 1).collect()
+}
+
+/// Returns `bytes` in lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,350 @@
+//! `roted`: a batch of n random oblivious transfers from Module-LWE, as in `docs/wire.md`,
+//! section 5.
+//!
+//! The sender ends with two keys per instance, the receiver with a choice bit and the key at that
+//! position. What happens in instance i, all sums and products in R_q (A is 3×3; e′ and k are one
+//! polynomial, the other ring elements three; c is the receiver's branch, j runs over both):
+//!
+//! ```text
+//!     receiver                                         sender
+//!  1  s_R, e_R ← noise,  r ← bits
+//!  2  P^c = A·s_R + e_R
+//!  3  T = P^c − H₁(c, r),  s = r ⊕ H′(c, T)
+//!                             ── Blinded: T, s ──→
+//!  4                                                   P^j = T + H₁(j, s ⊕ H′(j, T))
+//!  5                                                   s_S, e_S, e′ ← noise, afresh for each j
+//!  6                                                   U^j = Aᵀ·s_S + e_S
+//!  7                                                   k = ⟨s_S, P^j⟩ + e′
+//!  8                                                   hints^j = hint(k),  sk^j = bit(k, hints^j)
+//!                        ←── Reply: U^j rounded, hints^j ──
+//!  9  sk^c = bit(⟨s_R, U^c⟩, hints^c)
+//! 10  output: hash of sk^c, bit c ⊕ a                  output at j ⊕ a: hash of sk^j
+//! ```
+//!
+//! Both k are ⟨s_S, A·s_R⟩ up to noise, so steps 8 and 9 agree on branch c. On the other branch P^j
+//! is a hash value of which nobody knows a secret s_R.
+//!
+//! In [`Mode::Rot`] neither side may influence choice or keys: `Blinded` also commits to a random
+//! t, `Reply` brings random bits a and a random u, and the third message `Opening` is t; t and u are
+//! hashed into the keys. In [`Mode::Endemic`] there are two messages, the receiver names its
+//! choices, and a = 0. Polynomials are held as coefficients; NTT order is only for the wire and for
+//! uniform expansion.
+
+use crate::oracle::{Id, oracle, oracle32};
+use crate::ring::{Poly, Ring, Vector, pack, unpack};
+use crate::{bits_from_bytes, bytes_from_bits};
+
+/// An output key.
+pub type Key = [u8; 16];
+
+/// A party's only randomness for one batch.
+pub type Seed = [u8; 32];
+
+/// Which ideal functionality the batch realises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// F_ROT: uniform choices and keys; three messages.
+    Rot,
+    /// Endemic OT: the receiver's choice is an input; two messages.
+    Endemic,
+}
+
+/// What the receiver keeps between `Blinded` and `Reply`.
+#[derive(Debug)]
+pub struct ReceiverState {
+    mode: Mode,
+    id: Id,
+    branches: Vec<bool>,
+    secrets: Vec<Vector>,
+    t: [u8; 32],
+    blinded: Vec<u8>,
+}
+
+/// What the receiver ends with.
+#[derive(Debug)]
+pub struct Received {
+    /// Choice bit of every instance.
+    pub choices: Vec<bool>,
+    /// Key at the chosen position of every instance.
+    pub keys: Vec<Key>,
+    /// The message `Opening`, empty in endemic mode.
+    pub opening: Vec<u8>,
+}
+
+/// What the sender keeps between `Reply` and `Opening`.
+#[derive(Debug)]
+pub struct SenderState {
+    mode: Mode,
+    id: Id,
+    /// sk⁰ and sk¹ of every instance.
+    secrets: Vec<[Vec<u8>; 2]>,
+    commitment: Vec<u8>,
+    u: Vec<u8>,
+    a: Vec<bool>,
+    transcript: [u8; 32],
+}
+
+/// Starts a batch of `n` instances under the sub-sid `id`; returns the state and `Blinded`.
+///
+/// `choices` are the n choice bits in endemic mode and ignored in mode F_ROT.
+///
+/// # Panics
+///
+/// If there are not n choices in endemic mode.
+#[must_use]
+pub fn receiver_blind(
+    mode: Mode,
+    id: &Id,
+    n: usize,
+    choices: &[bool],
+    seed: &Seed,
+) -> (ReceiverState, Vec<u8>) {
+    let ring = Ring::module768();
+    let a_matrix = matrix(&ring, id);
+    let (mut t, mut blinded) = ([0; 32], vec![]);
+    let branches = match mode {
+        Mode::Rot => {
+            let context = "foxtrot v1 roted receiver batch";
+            let mut coins = Bytes(oracle(context, id, 0, 0, &[seed], 32 + n.div_ceil(8)));
+            t.copy_from_slice(&coins.take(32));
+            blinded.extend(commitment(id, &t));
+            bits_from_bytes(&coins.take(n.div_ceil(8)), n)
+        }
+        Mode::Endemic => choices.to_vec(),
+    };
+    assert_eq!(branches.len(), n, "one choice per instance");
+
+    let mut secrets = vec![];
+    for (i, &branch) in branches.iter().enumerate() {
+        let c = u8::from(branch);
+        // Step 1.
+        let context = "foxtrot v1 roted receiver coins";
+        let mut coins = Bytes(oracle(context, id, i, 0, &[seed], 6 * 128 + 48));
+        let s_r = coins.noise_vector(&ring);
+        let e_r = coins.noise_vector(&ring);
+        let r = coins.take(48);
+        // Step 2.
+        let p = [0, 1, 2].map(|row| {
+            let product = ring.inner_product(a_matrix[row].each_ref(), &s_r);
+            ring.add(&product, &e_r[row])
+        });
+        // Step 3.
+        let h = h1(&ring, id, i, c, &r);
+        let t_vector = [0, 1, 2].map(|k| ring.subtract(&p[k], &h[k]));
+        let t_bytes = ring.pack(&t_vector.map(|poly| ring.to_ntt_order(&poly)));
+        let s = xor(&r, &h_prime(id, i, c, &t_bytes));
+        blinded.extend([t_bytes, s].concat());
+        secrets.push(s_r);
+    }
+    let state = ReceiverState { mode, id: *id, branches, secrets, t, blinded: blinded.clone() };
+    (state, blinded)
+}
+
+/// Answers `Blinded` of a batch of `n` instances; returns the state and `Reply`.
+///
+/// # Panics
+///
+/// If `blinded` has another length than it should.
+#[must_use]
+pub fn sender_reply(
+    mode: Mode,
+    id: &Id,
+    n: usize,
+    blinded: &[u8],
+    seed: &Seed,
+) -> (SenderState, Vec<u8>) {
+    let ring = Ring::module768();
+    let a_matrix = matrix(&ring, id);
+    let mut message = Bytes(blinded.to_vec());
+    let (mut commitment, mut u, mut a, mut reply) = (vec![], vec![], vec![false; n], vec![]);
+    if mode == Mode::Rot {
+        commitment = message.take(32);
+        let context = "foxtrot v1 roted sender batch";
+        let mut coins = Bytes(oracle(context, id, 0, 0, &[seed], 32 + n.div_ceil(8)));
+        u = coins.take(32);
+        a = bits_from_bytes(&coins.take(n.div_ceil(8)), n);
+        reply = [&u[..], &bytes_from_bits(&a)].concat();
+    }
+
+    let mut secrets = vec![];
+    for i in 0..n {
+        let t_bytes = message.take(1248);
+        let s = message.take(48);
+        let t_vector = coefficients(&ring, &ring.unpack(&t_bytes));
+        let mut answer = |j: u8| {
+            // Step 4.
+            let h = h1(&ring, id, i, j, &xor(&s, &h_prime(id, i, j, &t_bytes)));
+            let p = [0, 1, 2].map(|k| ring.add(&t_vector[k], &h[k]));
+            // Step 5.
+            let context = "foxtrot v1 roted sender coins";
+            let mut coins = Bytes(oracle(context, id, i, j, &[seed], 7 * 128));
+            let s_s = coins.noise_vector(&ring);
+            let e_s = coins.noise_vector(&ring);
+            let e_prime = coins.noise(&ring);
+            // Step 6.
+            let u_vector = [0, 1, 2].map(|column| {
+                let a_column = a_matrix.each_ref().map(|row| &row[column]);
+                ring.add(&ring.inner_product(a_column, &s_s), &e_s[column])
+            });
+            let rounded = u_vector.concat().into_iter().map(|x| ring.round(x, 11));
+            // Step 7.
+            let k = ring.add(&ring.inner_product(p.each_ref(), &s_s), &e_prime);
+            // Step 8.
+            let hints: Vec<bool> = k.iter().map(|&x| ring.hint(x)).collect();
+            reply.extend(pack(&rounded.collect::<Vec<_>>(), 11));
+            reply.extend(bytes_from_bits(&hints));
+            key_bits(&ring, &k, &hints)
+        };
+        secrets.push([answer(0), answer(1)]);
+    }
+    assert!(message.0.is_empty(), "trailing bytes");
+    let transcript = transcript(id, blinded, &reply);
+    (SenderState { mode, id: *id, secrets, commitment, u, a, transcript }, reply)
+}
+
+/// Takes `Reply`; returns the receiver's outputs and `Opening`.
+///
+/// # Panics
+///
+/// If `reply` has another length than it should.
+#[must_use]
+pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
+    let ReceiverState { mode, id, branches, secrets, t, blinded } = state;
+    let ring = Ring::module768();
+    let n = branches.len();
+    let transcript = transcript(&id, &blinded, reply);
+    let mut message = Bytes(reply.to_vec());
+    let (mut u, mut a, mut opening) = (vec![], vec![false; n], vec![]);
+    if mode == Mode::Rot {
+        u = message.take(32);
+        a = bits_from_bytes(&message.take(n.div_ceil(8)), n);
+        opening = t.to_vec();
+    }
+
+    let mut keys = vec![];
+    for (i, (&branch, s_r)) in branches.iter().zip(&secrets).enumerate() {
+        // Step 9; U^0 and U^1 are both there, the one of the receiver's branch is used.
+        let answers = [message.take(1088), message.take(1088)];
+        let (u_bytes, hint_bytes) = answers[usize::from(branch)].split_at(1056);
+        let rounded = unpack(u_bytes, 11, 3 * ring.n);
+        let u_vector = [0, 1, 2].map(|column| {
+            let coefficients = rounded[column * ring.n..].iter().take(ring.n);
+            coefficients.map(|&y| ring.unround(y, 11)).collect()
+        });
+        let k = ring.inner_product(s_r.each_ref(), &u_vector);
+        let sk = key_bits(&ring, &k, &bits_from_bytes(hint_bytes, ring.n));
+        // Step 10.
+        keys.push(key(mode, &id, i, u8::from(branch), &sk, &t, &u, &transcript));
+    }
+    assert!(message.0.is_empty(), "trailing bytes");
+    let choices = branches.iter().zip(&a).map(|(c, a)| c ^ a).collect();
+    Received { choices, keys, opening }
+}
+
+/// Takes `Opening` (empty in endemic mode); returns the sender's two keys of every instance.
+///
+/// # Panics
+///
+/// If `opening` is not what `Blinded` committed to.
+#[must_use]
+pub fn sender_finish(state: SenderState, opening: &[u8]) -> Vec<[Key; 2]> {
+    let SenderState { mode, id, secrets, commitment: committed, u, a, transcript } = state;
+    if mode == Mode::Rot {
+        assert_eq!(committed, commitment(&id, opening), "opening of another commitment");
+    }
+    let mut keys = vec![];
+    for (i, [sk_0, sk_1]) in secrets.iter().enumerate() {
+        // Step 10.
+        let mut pair = [
+            key(mode, &id, i, 0, sk_0, opening, &u, &transcript),
+            key(mode, &id, i, 1, sk_1, opening, &u, &transcript),
+        ];
+        if a[i] {
+            pair.swap(0, 1);
+        }
+        keys.push(pair);
+    }
+    keys
+}
+
+/// Returns the public matrix A of a batch by rows.
+fn matrix(ring: &Ring, id: &Id) -> [Vector; 3] {
+    [0, 1, 2].map(|row| {
+        let bytes = oracle("foxtrot v1 roted A", id, row, 0, &[], 1560);
+        coefficients(ring, &ring.uniform(&bytes, 3))
+    })
+}
+
+/// H₁, which hides P^c in T.
+fn h1(ring: &Ring, id: &Id, i: usize, j: u8, r: &[u8]) -> Vector {
+    let bytes = oracle("foxtrot v1 roted H1", id, i, j, &[r], 1560);
+    coefficients(ring, &ring.uniform(&bytes, 3))
+}
+
+/// H′, which ties r to T: after T is fixed nobody can choose H₁ of both branches.
+fn h_prime(id: &Id, i: usize, j: u8, t_bytes: &[u8]) -> Vec<u8> {
+    let digest = oracle32("foxtrot v1 roted T", id, i, 0, &[t_bytes]);
+    oracle("foxtrot v1 roted H'", id, i, j, &[&digest], 48)
+}
+
+fn commitment(id: &Id, t: &[u8]) -> Vec<u8> {
+    oracle("foxtrot v1 roted commitment", id, 0, 0, &[t], 32)
+}
+
+/// Returns the hash of both whole messages, which every key depends on.
+fn transcript(id: &Id, blinded: &[u8], reply: &[u8]) -> [u8; 32] {
+    oracle32("foxtrot v1 roted transcript", id, 0, 0, &[blinded, reply])
+}
+
+/// Returns the bits of `k` under `hints` as the 32 bytes sk.
+fn key_bits(ring: &Ring, k: &Poly, hints: &[bool]) -> Vec<u8> {
+    let bits = k.iter().zip(hints).map(|(&x, &hint)| ring.key_bit(x, hint));
+    bytes_from_bits(&bits.collect::<Vec<_>>())
+}
+
+/// Returns the output key of branch `j`; t and u have no part in it in endemic mode.
+#[expect(clippy::too_many_arguments, reason = "they are the inputs of the hash")]
+fn key(
+    mode: Mode,
+    id: &Id,
+    i: usize,
+    j: u8,
+    sk: &[u8],
+    t: &[u8],
+    u: &[u8],
+    transcript: &[u8],
+) -> Key {
+    let bytes = match mode {
+        Mode::Rot => oracle("foxtrot v1 roted rot output", id, i, j, &[sk, t, u, transcript], 16),
+        Mode::Endemic => oracle("foxtrot v1 roted endemic output", id, i, j, &[sk, transcript], 16),
+    };
+    let mut key = [0; 16];
+    key.copy_from_slice(&bytes);
+    key
+}
+
+/// Returns the coefficients of three polynomials given in NTT order.
+fn coefficients(ring: &Ring, polys: &[Poly]) -> Vector {
+    [0, 1, 2].map(|k| ring.from_ntt_order(&polys[k]))
+}
+
+fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
+    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
+}
+
+/// Bytes that are consumed from the front: oracle output or a message.
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn take(&mut self, length: usize) -> Vec<u8> {
+        self.0.drain(..length).collect()
+    }
+
+    fn noise(&mut self, ring: &Ring) -> Poly {
+        ring.centred_binomial(&self.take(128))
+    }
+
+    fn noise_vector(&mut self, ring: &Ring) -> Vector {
+        [self.noise(ring), self.noise(ring), self.noise(ring)]
+    }
+}
