@@ -2,17 +2,18 @@
 //!
 //! Both messages of a transfer are padded to one agreed length and sealed under keys derived from
 //! the two keys of an endemic OT. The result realises chosen-message OT in which a corrupt sender
-//! may make a message ⊥, one that does not decrypt. The receiver learns of ⊥ for the messages
-//! that it chose only, so *whether* it met one depends on its choices: [`Receiver::finish`]
-//! therefore works through everything first, does not say where, and an application must not tell
-//! the sender.
+//! may make a message ⊥, one that does not open. The receiver meets ⊥ among the messages that it
+//! chose only, so whether it met one, and how long it took to find out, depends on its choices.
+//! Therefore [`Receiver::take`] only selects, [`Receiver::open`] is called when nothing more will
+//! be sent to the sender, its error does not say where, and an application must not tell the
+//! sender of it.
 
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, oracle::Oracle};
 
@@ -42,13 +43,17 @@ pub struct Sender {
     next: u64,
 }
 
-/// Opens the chosen message of each pair, in order; gives them all in the end.
+/// Takes the chosen message of each pair, in order; opens them all in the end.
 pub struct Receiver {
     oracle: Oracle,
     message_len: usize,
-    next: u64,
-    opened: Vec<Zeroizing<Vec<u8>>>,
-    failed: bool,
+    taken: Vec<Taken>,
+}
+
+/// A chosen message, still sealed.
+struct Taken {
+    cipher: ChaCha20Poly1305,
+    sealed: Zeroizing<Vec<u8>>,
 }
 
 impl Sender {
@@ -110,14 +115,14 @@ impl Receiver {
     /// [`Usage::MessageTooLong`] if that is more than [`MAX_MESSAGE`].
     pub fn new(session: &Session, message_len: usize) -> Result<Self, Usage> {
         let oracle = oracle(session, message_len)?;
-        Ok(Self { oracle, message_len, next: 0, opened: Vec::new(), failed: false })
+        Ok(Self { oracle, message_len, taken: Vec::new() })
     }
 
-    /// Opens one frame with the next transfers' keys.
+    /// Selects from one frame what the next transfers' choices say, with the keys to it.
     ///
     /// # Errors
-    /// [`Decode::Length`], which depends on nothing secret.
-    pub fn open(&mut self, choices: &Bits, keys: &[Block], frame: &[u8]) -> Result<(), Error> {
+    /// [`Decode::Length`]; [`Usage::CountMismatch`].
+    pub fn take(&mut self, choices: &Bits, keys: &[Block], frame: &[u8]) -> Result<(), Error> {
         if choices.len() != keys.len() {
             let (expected, got) = (keys.len(), choices.len());
             return Err(Usage::CountMismatch { what: "choices", expected, got }.into());
@@ -129,42 +134,42 @@ impl Receiver {
         let pairs = frame.chunks_exact(2 * (self.message_len + OVERHEAD));
         for ((i, key), pair) in keys.iter().enumerate().zip(pairs) {
             let choice = choices.get(i);
+            let transfer = self.taken.len() as u64;
+            let cipher = cipher(&self.oracle, transfer, choice.unwrap_u8(), key);
             let (zero, one) = pair.split_at(self.message_len + OVERHEAD);
-            let mut text = Zeroizing::new(select(choice, zero, one));
-            let tag = text.split_off(self.message_len + 4);
-            let cipher = cipher(&self.oracle, self.next, choice.unwrap_u8(), key);
-            let sealed = Tag::try_from(tag.as_slice()).is_ok_and(|tag| {
-                let text = text.as_mut_slice().into();
-                cipher.decrypt_inout_detached(&Nonce::default(), &[], text, &tag).is_ok()
-            });
-            let valid = sealed && unpad(&mut text);
-            self.failed |= !valid;
-            self.opened.push(text);
-            self.next += 1;
+            self.taken.push(Taken { cipher, sealed: Zeroizing::new(select(choice, zero, one)) });
         }
         Ok(())
     }
 
-    /// Every chosen message, if every one is authentic.
+    /// Every chosen message, if every one is authentic. Call it when nothing more will be sent to
+    /// the sender; see the module.
     ///
     /// # Errors
-    /// [`Misbehaved::MessageAuthentication`]; see the module on why it says no more.
-    pub fn finish(self) -> Result<Vec<Zeroizing<Vec<u8>>>, Misbehaved> {
-        if self.failed { Err(Misbehaved::MessageAuthentication) } else { Ok(self.opened) }
+    /// [`Misbehaved::MessageAuthentication`].
+    pub fn open(self) -> Result<Vec<Zeroizing<Vec<u8>>>, Misbehaved> {
+        let opened: Vec<_> = self.taken.into_iter().map(Taken::open).collect();
+        opened.into_iter().collect::<Option<_>>().ok_or(Misbehaved::MessageAuthentication)
     }
 }
 
-/// Turns length ‖ message ‖ zeros into the message.
-fn unpad(text: &mut Vec<u8>) -> bool {
-    let Some((len, padded)) = text.split_first_chunk::<4>() else { return false };
-    let len = u32::from_le_bytes(*len) as usize;
-    if len > padded.len() || padded[len..].iter().any(|&byte| byte != 0) {
-        return false;
+impl Taken {
+    fn open(self) -> Option<Zeroizing<Vec<u8>>> {
+        let mut text = self.sealed;
+        let end = text.len().checked_sub(TAG)?;
+        let tag = text.split_off(end);
+        let tag = Tag::try_from(tag.as_slice()).ok()?;
+        let buffer = text.as_mut_slice().into();
+        self.cipher.decrypt_inout_detached(&Nonce::default(), &[], buffer, &tag).ok()?;
+        unpad(&text)
     }
-    text.copy_within(4..4 + len, 0);
-    text[len..].zeroize();
-    text.truncate(len);
-    true
+}
+
+/// The message from length ‖ message ‖ zeros.
+fn unpad(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (len, padded) = text.split_first_chunk::<4>()?;
+    let (message, padding) = padded.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    padding.iter().all(|&byte| byte == 0).then(|| Zeroizing::new(message.to_vec()))
 }
 
 fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
@@ -192,6 +197,6 @@ impl fmt::Debug for Sender {
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({} transfers)", self.next)
+        write!(f, "Receiver({} transfers)", self.taken.len())
     }
 }

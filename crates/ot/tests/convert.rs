@@ -28,8 +28,8 @@ fn transfer(n: usize, tamper: impl Fn(&mut Vec<u8>)) -> Result<Vec<Vec<u8>>, Err
     let mut receiver = Receiver::new(&session(1), LEN)?;
     let mut frame = sender.seal(sender_keys.pairs(), &messages(n))?;
     tamper(&mut frame);
-    receiver.open(receiver_keys.choices(), receiver_keys.keys(), &frame)?;
-    Ok(receiver.finish()?.iter().map(|m| m.to_vec()).collect())
+    receiver.take(receiver_keys.choices(), receiver_keys.keys(), &frame)?;
+    Ok(receiver.open()?.iter().map(|m| m.to_vec()).collect())
 }
 
 #[test]
@@ -55,10 +55,10 @@ fn frames_continue_where_the_last_one_ended() {
         let frame = sender.seal(&sender_keys.pairs()[range.clone()], &all[range.clone()]).unwrap();
         assert_eq!(frame.len(), frame_len(range.len(), LEN));
         let choices = receiver_keys.choices().slice(range.clone());
-        receiver.open(&choices, &receiver_keys.keys()[range], &frame).unwrap();
+        receiver.take(&choices, &receiver_keys.keys()[range], &frame).unwrap();
         frames.extend(frame);
     }
-    assert_eq!(receiver.finish().unwrap().len(), 10);
+    assert_eq!(receiver.open().unwrap().len(), 10);
     // The same bytes as one frame of ten: framing is not part of the encryption.
     let whole = Sender::new(&session(1), LEN).unwrap().seal(sender_keys.pairs(), &all).unwrap();
     assert_eq!(whole, frames);
@@ -90,8 +90,8 @@ fn ciphertexts_cannot_be_moved_to_another_transfer_branch_or_session() {
     let frame =
         Sender::new(&session(1), LEN).unwrap().seal(sender_keys.pairs(), &messages(1)).unwrap();
     let mut receiver = Receiver::new(&session(2), LEN).unwrap();
-    receiver.open(receiver_keys.choices(), receiver_keys.keys(), &frame).unwrap();
-    assert_eq!(receiver.finish().unwrap_err(), Misbehaved::MessageAuthentication);
+    receiver.take(receiver_keys.choices(), receiver_keys.keys(), &frame).unwrap();
+    assert_eq!(receiver.open().unwrap_err(), Misbehaved::MessageAuthentication);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn lengths_are_hidden_and_wrong_ones_refused() {
     assert_eq!(frame(b"").len(), frame(&[7; LEN]).len());
     let mut receiver = Receiver::new(&session(1), LEN).unwrap();
     for wrong in [0, 1, 2 * (LEN + 20) - 1, 2 * (LEN + 20) + 1] {
-        let error = receiver.open(receiver_keys.choices(), receiver_keys.keys(), &vec![0; wrong]);
+        let error = receiver.take(receiver_keys.choices(), receiver_keys.keys(), &vec![0; wrong]);
         assert!(matches!(error, Err(Error::Decode(Decode::Length { .. }))));
     }
     let mut sender = Sender::new(&session(1), LEN).unwrap();

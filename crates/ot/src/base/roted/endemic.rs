@@ -16,8 +16,8 @@ use crate::{
 
 /// The receiver, waiting for the [`Reply`].
 ///
-/// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would reveal s_R, and
-/// with it the choice.
+/// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would share the choice,
+/// and with enough of them a sender learns s_R.
 ///
 /// ```
 /// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::{Endemic, Reply, endemic::Receiver}};

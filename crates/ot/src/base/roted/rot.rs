@@ -18,7 +18,8 @@ use crate::{
 
 /// The receiver, waiting for the [`Reply`].
 ///
-/// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would reveal s_R.
+/// It answers one reply: `finish` consumes it. Two replies to one `Blinded` would share the choice
+/// c, and with enough of them a sender learns s_R.
 ///
 /// ```
 /// # use foxtrot_ot::{Seed, Session, Sid, base::roted::{Reply, Rot, rot::Receiver}};
@@ -150,8 +151,7 @@ impl Sender {
     /// Steps 11 and 12: checks the opening and gives the keys.
     ///
     /// # Errors
-    /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else, or has seen its
-    /// keys and tries to get others.
+    /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
         if !bool::from(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
             return Err(Misbehaved::CommitmentMismatch);

@@ -1,0 +1,222 @@
+//! The command line, as `clap` reads it.
+
+use std::{path::PathBuf, sync::LazyLock, time::Duration};
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use foxtrot_ot::Backend;
+
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let backends: Vec<_> = Backend::all().map(Backend::name).collect();
+    let (version, backend) = (env!("CARGO_PKG_VERSION"), Backend::best().name());
+    format!("{version}\nbackend: {backend} (this processor has {})", backends.join(", "))
+});
+
+/// Oblivious transfer between two parties, post-quantum by default.
+///
+/// Results go to standard output, everything else to standard error. Exit status: 0 done, 1 the
+/// run failed, 2 usage or bad local input, 3 the peer misbehaved.
+#[derive(Parser)]
+#[command(name = "foxtrot", version = VERSION.as_str(), max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Transfer one of two messages each, chosen by the receiver and unknown to the sender
+    #[command(subcommand)]
+    Ot(OtCommand),
+    /// Random oblivious transfers: key pairs for one side, choices and chosen keys for the other
+    #[command(subcommand)]
+    Rot(RotCommand),
+    /// What there is: every protocol with its security, rounds and bytes
+    Protocols(ProtocolsArgs),
+    /// Measure protocols on this machine
+    #[command(subcommand)]
+    Bench(BenchCommand),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum OtCommand {
+    /// Both parties in this process
+    Local {
+        /// 2n lines: the two messages of each transfer
+        messages: PathBuf,
+        /// n lines of 0 or 1
+        choices: PathBuf,
+        #[command(flatten)]
+        out: MessagesOut,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Send messages to a peer that runs `ot receive`
+    Send {
+        /// 2n lines: the two messages of each transfer
+        messages: PathBuf,
+        /// Lines are hexadecimal (must be the same on both sides)
+        #[arg(long)]
+        hex: bool,
+        #[command(flatten)]
+        transport: Transport,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Receive the chosen messages from a peer that runs `ot send`
+    Receive {
+        /// n lines of 0 or 1
+        choices: PathBuf,
+        #[command(flatten)]
+        out: MessagesOut,
+        #[command(flatten)]
+        transport: Transport,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+/// Where received messages go.
+#[derive(ClapArgs)]
+pub(crate) struct MessagesOut {
+    /// Write the received messages to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Lines are hexadecimal (must be the same on both sides)
+    #[arg(long)]
+    pub(crate) hex: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum RotCommand {
+    /// Both parties in this process; writes PREFIX.sender.* and PREFIX.receiver.*
+    Local {
+        #[command(flatten)]
+        out: KeysOut,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// The side with both keys; writes PREFIX.keys
+    Send {
+        #[command(flatten)]
+        out: KeysOut,
+        #[command(flatten)]
+        transport: Transport,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// The side with the choices; writes PREFIX.keys and PREFIX.choices
+    Receive {
+        #[command(flatten)]
+        out: KeysOut,
+        #[command(flatten)]
+        transport: Transport,
+        #[command(flatten)]
+        common: Common,
+    },
+}
+
+/// How many keys, and where they go.
+#[derive(ClapArgs)]
+pub(crate) struct KeysOut {
+    /// Number of transfers
+    #[arg(short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    pub(crate) n: u64,
+    /// Beginning of the names of the files to write, with mode 0600
+    #[arg(short, long, value_name = "PREFIX")]
+    pub(crate) output: PathBuf,
+    /// File format
+    #[arg(long, value_enum, default_value_t = Format::Raw)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Keys of 16 bytes one after another; choices packed, least significant bit first
+    Raw,
+    /// NumPy arrays of u8
+    Npy,
+}
+
+/// How to reach the peer.
+#[derive(ClapArgs)]
+pub(crate) struct Transport {
+    /// Wait for the peer at this address; port 0 picks a free one
+    #[arg(
+        long,
+        value_name = "ADDR",
+        conflicts_with = "connect",
+        required_unless_present = "connect"
+    )]
+    pub(crate) listen: Option<String>,
+    /// Connect to the peer at this address
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) connect: Option<String>,
+    /// Plain TCP: neither secret nor authenticated; for loopback and tests
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+/// What every run takes.
+#[derive(ClapArgs)]
+pub(crate) struct Common {
+    /// Base OT, see `foxtrot protocols`
+    #[arg(long, value_name = "NAME", default_value = "roted")]
+    pub(crate) base: String,
+    /// OT extension
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Extension::None)]
+    pub(crate) extension: Extension,
+    /// Print one JSON object about the run to standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print nothing but results and errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Tell on standard error what happens; never prints secrets
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Give up when the peer does nothing for so many seconds
+    #[arg(long, value_name = "SECS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    timeout: u64,
+}
+
+impl Common {
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Extension {
+    /// Every transfer is a base OT
+    None,
+}
+
+impl Extension {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+        }
+    }
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct ProtocolsArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Names of the benchmarks
+    List,
+    /// Run benchmarks, with the yardsticks of this machine beside them
+    Run {
+        /// Names from `bench list`; a beginning such as `base/` means all of them
+        #[arg(required = true)]
+        names: Vec<String>,
+        /// Print one JSON object per benchmark and n
+        #[arg(long)]
+        json: bool,
+    },
+}

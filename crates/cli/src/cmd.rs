@@ -1,0 +1,6 @@
+//! One module per subcommand.
+
+pub(crate) mod bench;
+pub(crate) mod ot;
+pub(crate) mod protocols;
+pub(crate) mod rot;

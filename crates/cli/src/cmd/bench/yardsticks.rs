@@ -1,0 +1,144 @@
+//! What this machine can do, measured in the same run: figures are to be compared as ratios.
+
+use std::{
+    hint::black_box,
+    io::{self, Read, Write},
+    net::{TcpListener, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use aes::{
+    Aes128,
+    cipher::{BlockCipherEncrypt, KeyInit},
+};
+use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, scalar::Scalar};
+use serde_json::{Map, Value};
+
+use crate::{clock::thread_cpu, failure::Failure};
+
+/// CPU times of well-known operations.
+pub(super) struct Yardsticks {
+    /// One `EdwardsPoint * Scalar` of curve25519-dalek, variable base, not compressed.
+    pub(super) x25519_us: f64,
+    /// One block of AES-128 under a fixed key, xored to its input.
+    aes_block_ns: f64,
+    memcpy_gbps: f64,
+    /// One BLAKE3 hash of 32 bytes.
+    blake3_32_ns: f64,
+    /// Sending over loopback TCP.
+    tcp_send_ns_per_byte: f64,
+}
+
+impl Yardsticks {
+    pub(super) fn measure() -> Result<Self, Failure> {
+        let tcp = tcp_send_ns_per_byte()
+            .map_err(|e| Failure::run(format!("cannot measure loopback TCP: {e}")))?;
+        Ok(Self {
+            x25519_us: x25519_ns() / 1e3,
+            aes_block_ns: aes_block_ns(),
+            memcpy_gbps: memcpy_gbps(),
+            blake3_32_ns: blake3_32_ns(),
+            tcp_send_ns_per_byte: tcp,
+        })
+    }
+
+    fn figures(&self) -> [(&'static str, f64); 5] {
+        [
+            ("x25519_us", self.x25519_us),
+            ("aes_block_ns", self.aes_block_ns),
+            ("memcpy_gbps", self.memcpy_gbps),
+            ("blake3_32_ns", self.blake3_32_ns),
+            ("tcp_send_ns_per_byte", self.tcp_send_ns_per_byte),
+        ]
+    }
+
+    pub(super) fn json(&self) -> Map<String, Value> {
+        self.figures().into_iter().map(|(name, figure)| (name.to_owned(), figure.into())).collect()
+    }
+
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let figures = self.figures().map(|(name, figure)| format!("{name} {figure:.2}"));
+        writeln!(out, "yardsticks: {}", figures.join(", "))
+    }
+}
+
+/// Nanoseconds of CPU per operation: the median of several runs of so many operations.
+fn nanoseconds(operations: u32, mut run: impl FnMut()) -> f64 {
+    run();
+    let mut times: Vec<Duration> = (0..15)
+        .map(|_| {
+            let start = thread_cpu();
+            run();
+            thread_cpu() - start
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64() * 1e9 / f64::from(operations)
+}
+
+fn x25519_ns() -> f64 {
+    let scalar = Scalar::from_bytes_mod_order([0x5a; 32]);
+    let mut point = ED25519_BASEPOINT_POINT;
+    nanoseconds(50, || {
+        for _ in 0..50 {
+            point = black_box(point) * black_box(scalar);
+        }
+    })
+}
+
+fn aes_block_ns() -> f64 {
+    let cipher = Aes128::new(&[7; 16].into());
+    let input = vec![aes::Block::from([9; 16]); 4096];
+    let mut output = input.clone();
+    nanoseconds(4096 * 8, || {
+        for _ in 0..8 {
+            output.copy_from_slice(black_box(&input));
+            cipher.encrypt_blocks(&mut output);
+            for (y, x) in output.iter_mut().zip(&input) {
+                y.iter_mut().zip(x).for_each(|(y, x)| *y ^= x);
+            }
+            black_box(&mut output);
+        }
+    })
+}
+
+fn memcpy_gbps() -> f64 {
+    const BYTES: u32 = 32 << 20;
+    let source = vec![1u8; BYTES as usize];
+    let mut target = vec![0u8; BYTES as usize];
+    1.0 / nanoseconds(BYTES, || black_box(&mut target).copy_from_slice(black_box(&source)))
+}
+
+fn blake3_32_ns() -> f64 {
+    let mut value = [3; 32];
+    nanoseconds(2000, || {
+        for _ in 0..2000 {
+            value = *blake3::hash(black_box(&value)).as_bytes();
+        }
+    })
+}
+
+fn tcp_send_ns_per_byte() -> io::Result<f64> {
+    const CHUNK: usize = 64 << 10;
+    const CHUNKS: u32 = 256;
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let mut writer = TcpStream::connect(listener.local_addr()?)?;
+    let (mut reader, _) = listener.accept()?;
+    let sink = thread::spawn(move || {
+        let mut buffer = vec![0; CHUNK];
+        while reader.read(&mut buffer).is_ok_and(|read| read > 0) {}
+    });
+    let data = vec![1; CHUNK];
+    let mut result = Ok(());
+    let time = nanoseconds(CHUNKS * u32::try_from(CHUNK).unwrap_or(u32::MAX), || {
+        for _ in 0..CHUNKS {
+            if let Err(e) = writer.write_all(&data) {
+                result = Err(e);
+            }
+        }
+    });
+    drop(writer);
+    let _ = sink.join();
+    result.map(|()| time)
+}

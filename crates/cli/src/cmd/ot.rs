@@ -1,0 +1,225 @@
+//! `foxtrot ot`: messages of the sender's choice, one of each pair.
+
+use std::{io, thread};
+
+use foxtrot_net::{
+    Lane,
+    hello::{Hello, Role},
+    memory, printable,
+};
+use foxtrot_ot::{
+    Bits,
+    base::{BaseOt, Functionality},
+    convert::{self, MAX_MESSAGE, frame_len, transfers_per_frame},
+};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use crate::{
+    args::{Common, MessagesOut, OtCommand},
+    failure::Failure,
+    files::{MessagePair, encode_hex, read_choices, read_messages, write_files, write_lines},
+    keys,
+    link::{Cost, Link, Terms, Timer},
+    output::Output,
+    report::Report,
+};
+
+/// The key in the hello under which the sender tells the padded length.
+const MESSAGE_LENGTH: &str = "message-length";
+
+type Messages = Vec<Zeroizing<Vec<u8>>>;
+
+pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
+    match command {
+        OtCommand::Local { messages, choices, out, common } => {
+            let pairs = read_messages(messages, out.hex)?;
+            let choices = read_choices(choices)?;
+            if choices.len() != pairs.len() {
+                return Err(Failure::usage(format!(
+                    "{} choices for {} pairs of messages",
+                    choices.len(),
+                    pairs.len()
+                )));
+            }
+            local(&pairs, &choices, out, common)
+        }
+        OtCommand::Send { messages, hex, transport, common } => {
+            let pairs = read_messages(messages, *hex)?;
+            let output = Output::new(common);
+            let (base, terms) = terms(common, pairs.len(), *hex)?;
+            let link = Link::open(transport, common, &sender_hello(&terms, &pairs), output)?;
+            agreed(&terms, longest(&pairs), output);
+            let cost = send(link, base, &pairs, output)?;
+            let report = Report::of_run(name(base), base.info(), pairs.len(), Some(&cost), None);
+            output.note(&format!("sent {} pairs of messages: {}", pairs.len(), report.words()));
+            print_json(common, &report, None)
+        }
+        OtCommand::Receive { choices, out, transport, common } => {
+            let choices = read_choices(choices)?;
+            let output = Output::new(common);
+            let (base, terms) = terms(common, choices.len(), out.hex)?;
+            let link = Link::open(transport, common, &terms.hello(Role::Receiver), output)?;
+            agreed(&terms, offered_length(&link)?, output);
+            let (messages, cost) = receive(link, base, &choices, output)?;
+            let report = Report::of_run(name(base), base.info(), choices.len(), None, Some(&cost));
+            deliver(&messages, out, common, &report)
+        }
+    }
+}
+
+fn local(
+    pairs: &[MessagePair],
+    choices: &Bits,
+    out: &MessagesOut,
+    common: &Common,
+) -> Result<(), Failure> {
+    let output = Output::new(common);
+    let (base, terms) = terms(common, pairs.len(), out.hex)?;
+    let (here, there) = memory::pair(common.timeout());
+    agreed(&terms, longest(pairs), output);
+    let (sent, received) = thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            let link = Link::greet(there, true, &sender_hello(&terms, pairs))?;
+            send(link, base, pairs, output)
+        });
+        let receiver = || {
+            let link = Link::greet(here, false, &terms.hello(Role::Receiver))?;
+            receive(link, base, choices, output)
+        };
+        let received = receiver();
+        (sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked"))), received)
+    });
+    let (sent, (messages, cost)) = (sent?, received?);
+    let report = Report::of_run(name(base), base.info(), pairs.len(), Some(&sent), Some(&cost));
+    deliver(&messages, out, common, &report)
+}
+
+fn terms(common: &Common, n: usize, hex: bool) -> Result<(&'static dyn BaseOt, Terms), Failure> {
+    let base = keys::base_of(&common.base, Functionality::Endemic)?;
+    let extension = common.extension.name();
+    Ok((base, Terms { job: "ot", base: base.info(), extension, n, hex: Some(hex) }))
+}
+
+fn name(base: &dyn BaseOt) -> String {
+    format!("ot/{}", base.info().name)
+}
+
+fn longest(pairs: &[MessagePair]) -> usize {
+    pairs.iter().flatten().map(|message| message.len()).max().unwrap_or(0)
+}
+
+fn sender_hello(terms: &Terms, pairs: &[MessagePair]) -> Hello {
+    terms.hello(Role::Sender).offer(MESSAGE_LENGTH, longest(pairs))
+}
+
+/// The length to which the sender says it pads, if that is one.
+fn offered_length(link: &Link) -> Result<usize, Failure> {
+    let offer = link.agreement.peer_offers.get(MESSAGE_LENGTH);
+    let length = offer.and_then(|offer| offer.parse().ok()).filter(|&len| len <= MAX_MESSAGE);
+    length.ok_or_else(|| {
+        let offer = offer.map_or("nothing".into(), |offer| printable(offer));
+        Failure::run(format!("the peer offers {offer} as the length of messages"))
+    })
+}
+
+fn agreed(terms: &Terms, message_len: usize, output: Output) {
+    let Terms { base, n, .. } = terms;
+    output.note(&format!(
+        "agreed: {n} transfers of up to {message_len} bytes, base OT {}, {} security",
+        base.name, base.adversary
+    ));
+}
+
+fn send(
+    link: Link,
+    base: &dyn BaseOt,
+    pairs: &[MessagePair],
+    output: Output,
+) -> Result<Cost, Failure> {
+    let timer = Timer::start();
+    let message_len = longest(pairs);
+    let progress = output.progress(pairs.len());
+    let keys = keys::send(&link, base, pairs.len(), &progress)?;
+    output.detail("base OTs done, sending the messages");
+    let mut sender = convert::Sender::new(&link.sub("chosen-messages", 0), message_len)?;
+    let per_frame = transfers_per_frame(message_len);
+    for (keys, pairs) in keys.chunks(per_frame).zip(pairs.chunks(per_frame)) {
+        let pairs: Vec<_> =
+            pairs.iter().map(|pair| pair.each_ref().map(|m| m.as_slice())).collect();
+        link.channel.send(Lane::PROTOCOL, sender.seal(keys, &pairs)?)?;
+    }
+    link.close(&timer)
+}
+
+fn receive(
+    link: Link,
+    base: &dyn BaseOt,
+    choices: &Bits,
+    output: Output,
+) -> Result<(Messages, Cost), Failure> {
+    let timer = Timer::start();
+    let message_len = offered_length(&link)?;
+    let progress = output.progress(choices.len());
+    let keys = keys::receive_given(&link, base, choices, &progress)?;
+    output.detail("base OTs done, receiving the messages");
+    let mut receiver = convert::Receiver::new(&link.sub("chosen-messages", 0), message_len)?;
+    let per_frame = transfers_per_frame(message_len);
+    for (k, keys) in keys.chunks(per_frame).enumerate() {
+        let start = k * per_frame;
+        let frame = link.channel.recv(Lane::PROTOCOL, frame_len(keys.len(), message_len))?;
+        receiver.take(&choices.slice(start..start + keys.len()), keys, &frame)?;
+    }
+    // The connection ends before anything is opened: whether that fails, and how long it takes,
+    // may depend on the choices.
+    let cost = link.close(&timer)?;
+    Ok((receiver.open().map_err(foxtrot_ot::Error::from)?, cost))
+}
+
+/// Writes the messages where they are wanted, and says what happened.
+fn deliver(
+    messages: &Messages,
+    out: &MessagesOut,
+    common: &Common,
+    report: &Report,
+) -> Result<(), Failure> {
+    let in_json = common.json && out.output.is_none();
+    if let Some(path) = &out.output {
+        let mut lines = Zeroizing::new(Vec::new());
+        write_lines(messages, out.hex, &mut *lines).map_err(|e| Failure::writing(path, &e))?;
+        write_files(&[(path.clone(), lines.as_slice())])?;
+    } else if !common.json {
+        write_lines(messages, out.hex, &mut io::stdout().lock())
+            .map_err(|e| Failure::stdout(&e))?;
+    }
+    let parties = if report.parties == "both" { " (both parties in this process)" } else { "" };
+    Output::new(common).note(&format!(
+        "received {} of {} messages: {}{parties}",
+        messages.len(),
+        2 * messages.len(),
+        report.words()
+    ));
+    let shown = messages.iter().map(|message| match std::str::from_utf8(message) {
+        Ok(text) if !out.hex => json!(text),
+        _ => json!(encode_hex(message)),
+    });
+    print_json(common, report, in_json.then(|| shown.collect()))
+}
+
+/// With `--json`: the report as one object, with the messages if they go nowhere else.
+fn print_json(
+    common: &Common,
+    report: &Report,
+    messages: Option<serde_json::Value>,
+) -> Result<(), Failure> {
+    use io::Write;
+    if !common.json {
+        return Ok(());
+    }
+    let mut object = report.json();
+    if let Some(messages) = messages {
+        object.insert("messages".into(), messages);
+    }
+    writeln!(io::stdout().lock(), "{}", serde_json::Value::Object(object))
+        .map_err(|e| Failure::stdout(&e))
+}

@@ -1,0 +1,107 @@
+//! How a run fails: what is printed, and with which exit status.
+
+use std::{fmt::Display, io, path::Path, process::ExitCode};
+
+use foxtrot_net::{ChannelError, Error};
+
+/// Why there is no result.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The network, a file, a disagreement.
+    Run,
+    /// The command line or a local input file.
+    Usage,
+    /// The peer sent bytes that cannot be, or failed a check.
+    Peer,
+    /// Nobody reads our output any more.
+    BrokenPipe,
+}
+
+impl Failure {
+    pub(crate) fn run(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Run, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Usage, ..Self::run(message) }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// A local file could not be read.
+    pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
+        Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
+    }
+
+    /// An output file could not be written.
+    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
+        Self::run(format!("cannot write {}: {}", path.display(), words(error)))
+    }
+
+    /// Standard output could not be written.
+    pub(crate) fn stdout(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self { kind: Kind::BrokenPipe, ..Self::run("") },
+            _ => Self::run(format!("cannot write to standard output: {}", words(error))),
+        }
+    }
+
+    /// Prints the failure and gives the exit status for it.
+    pub(crate) fn report(self) -> ExitCode {
+        if self.kind != Kind::BrokenPipe {
+            eprintln!("foxtrot: {}", self.message);
+            if let Some(hint) = self.hint {
+                eprintln!("hint: {hint}");
+            }
+        }
+        match self.kind {
+            Kind::BrokenPipe => ExitCode::SUCCESS,
+            Kind::Run => ExitCode::from(1),
+            Kind::Usage => ExitCode::from(2),
+            Kind::Peer => ExitCode::from(3),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
+            Error::Protocol(_) | Error::Frame(_) => Self { kind: Kind::Peer, ..Self::run(message) }
+                .hint("the peer's program is faulty or cheats; nothing was written"),
+            Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
+                Self::run(message).hint("start the listening side first, or check the address")
+            }
+            _ => Self::run(message),
+        }
+    }
+}
+
+impl From<foxtrot_ot::Error> for Failure {
+    fn from(error: foxtrot_ot::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<foxtrot_ot::Usage> for Failure {
+    fn from(error: foxtrot_ot::Usage) -> Self {
+        foxtrot_ot::Error::from(error).into()
+    }
+}
+
+/// The system's words in lower case, without the number behind them.
+fn words(error: &(impl Display + ?Sized)) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    text.to_lowercase()
+}

@@ -1,0 +1,110 @@
+//! The figures of a run: the JSON object of `cli.md` (schema 1), and a line in words.
+
+use std::time::Duration;
+
+use foxtrot_ot::{Backend, base::Info};
+use serde_json::{Map, Value, json};
+
+use crate::link::Cost;
+
+/// The figures of one run or benchmark; what the other side alone knows is `None`.
+pub(crate) struct Report {
+    pub(crate) name: String,
+    pub(crate) base: &'static Info,
+    pub(crate) parties: &'static str,
+    pub(crate) transport: &'static str,
+    pub(crate) n: usize,
+    pub(crate) wall: Duration,
+    pub(crate) cpu_sender: Option<Duration>,
+    pub(crate) cpu_receiver: Option<Duration>,
+    pub(crate) bytes_sender: Option<u64>,
+    pub(crate) bytes_receiver: Option<u64>,
+    pub(crate) rounds: u64,
+}
+
+impl Report {
+    /// Of a run in which the sender, the receiver or both were here.
+    pub(crate) fn of_run(
+        name: String,
+        base: &'static Info,
+        n: usize,
+        sender: Option<&Cost>,
+        receiver: Option<&Cost>,
+    ) -> Self {
+        let either = receiver.or(sender);
+        let both = sender.is_some() && receiver.is_some();
+        Self {
+            name,
+            base,
+            parties: match (sender, receiver) {
+                (Some(_), None) => "sender",
+                (None, Some(_)) => "receiver",
+                _ => "both",
+            },
+            transport: if both { "memory" } else { "tcp" },
+            n,
+            wall: either.map_or(Duration::ZERO, |cost| cost.wall),
+            cpu_sender: sender.map(|cost| cost.cpu),
+            cpu_receiver: receiver.map(|cost| cost.cpu),
+            bytes_sender: sender.map(|cost| cost.counters.sent),
+            bytes_receiver: receiver.map(|cost| cost.counters.sent),
+            rounds: either.map_or(0, |cost| cost.counters.flows),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Map<String, Value> {
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
+        let object = json!({
+            "schema": 1,
+            "name": self.name,
+            "params": self.base.params,
+            "security": self.base.security,
+            "parties": self.parties,
+            "transport": self.transport,
+            "n": self.n,
+            "threads": 1,
+            "backend": Backend::best().name(),
+            "seconds": self.wall.as_secs_f64(),
+            "cpu_seconds_sender": seconds(self.cpu_sender),
+            "cpu_seconds_receiver": seconds(self.cpu_receiver),
+            "bytes_sender": self.bytes_sender,
+            "bytes_receiver": self.bytes_receiver,
+            "rounds": self.rounds,
+        });
+        match object {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    /// Bytes, flows and time in words.
+    pub(crate) fn words(&self) -> String {
+        let sent = match (self.bytes_sender, self.bytes_receiver) {
+            (Some(sender), Some(receiver)) => bytes(sender + receiver),
+            (Some(one), None) | (None, Some(one)) => bytes(one) + " sent",
+            (None, None) => String::new(),
+        };
+        format!("{sent}, {} flows, {}", self.rounds, time(self.wall))
+    }
+}
+
+/// `999 B`, `12.3 kB`, `4.0 MB`.
+pub(crate) fn bytes(count: u64) -> String {
+    let count = count as f64;
+    match count {
+        0.0..1e3 => format!("{count} B"),
+        0.0..1e6 => format!("{:.1} kB", count / 1e3),
+        0.0..1e9 => format!("{:.1} MB", count / 1e6),
+        _ => format!("{:.1} GB", count / 1e9),
+    }
+}
+
+/// `850 µs`, `12.3 ms`, `4.0 s`.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        0.0..1e-3 => format!("{:.0} µs", seconds * 1e6),
+        0.0..1.0 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.1} s"),
+    }
+}

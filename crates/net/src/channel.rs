@@ -1,0 +1,237 @@
+//! Full-duplex channels with lanes.
+//!
+//! A frame is `length` (u32, little endian, of the payload) ‖ `lane` (u8) ‖ payload. A send only
+//! queues: a thread of the channel's own writes, so that two sides that both speak before they
+//! listen get on. Receivers read for each other: whoever waits and finds nobody reading reads one
+//! frame, and leaves it to its lane if it is not for him.
+
+mod lane;
+mod meter;
+mod receive;
+mod transmit;
+
+#[cfg(test)]
+mod tests;
+
+use core::{fmt, time::Duration};
+use std::{
+    io::{BufReader, Read, Write},
+    net::Shutdown,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use crate::{ChannelError, Error, deadline::Deadline};
+
+pub use lane::Lane;
+use lane::PerLane;
+pub use meter::Counters;
+use meter::Meter;
+use receive::Inbox;
+use transmit::Outbox;
+
+/// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
+/// ready to take them: 64 MiB.
+pub const QUEUE_BYTES: usize = 64 << 20;
+
+/// The longest payload of a frame in bytes: 256 MiB.
+pub const MAX_FRAME: usize = 256 << 20;
+
+const HEADER_BYTES: usize = 5;
+const BUFFER_BYTES: usize = 64 << 10;
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The reading half of a byte stream.
+pub trait ReadHalf: Read + Send {
+    /// Reads from now on fail at this instant with kind `TimedOut` or `WouldBlock`.
+    fn set_deadline(&mut self, deadline: Instant);
+}
+
+/// Ends a byte stream from outside of its halves: for `Shutdown::Write` the peer reads the end of
+/// the stream after all that has been written; for `Shutdown::Both` reads and writes that are
+/// under way fail.
+pub type Hook = Box<dyn Fn(Shutdown) + Send + Sync>;
+
+/// A connection to the peer, shared by the threads that use it.
+///
+/// Every call ends within the timeout, for [`Channel::recv`] counted from its beginning however
+/// the bytes drip in. After a failure every call returns the error of that failure.
+///
+/// Dropping a channel tries for at most a second to have the queued messages sent; where they
+/// matter, [`Channel::close`] it.
+pub struct Channel {
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    timeout: Duration,
+    hook: Hook,
+    state: Mutex<State>,
+    /// A frame has come, or its reader is free.
+    inbound: Condvar,
+    /// A frame is to be sent, has been sent, or was the last.
+    outbound: Condvar,
+}
+
+struct State {
+    failure: Option<Error>,
+    meter: Meter,
+    inbox: Inbox,
+    outbox: Outbox,
+}
+
+impl Channel {
+    /// Over the halves of a byte stream. Writes have to fail after the timeout if not a byte is
+    /// taken.
+    ///
+    /// # Errors
+    /// [`ChannelError::Io`] if the system does not give a thread.
+    pub fn new(
+        reader: Box<dyn ReadHalf>,
+        writer: Box<dyn Write + Send>,
+        hook: Hook,
+        timeout: Duration,
+    ) -> Result<Self, Error> {
+        let shared = Arc::new(Shared {
+            timeout,
+            hook,
+            state: Mutex::new(State {
+                failure: None,
+                meter: Meter::default(),
+                inbox: Inbox::new(BufReader::with_capacity(BUFFER_BYTES, reader)),
+                outbox: Outbox::default(),
+            }),
+            inbound: Condvar::new(),
+            outbound: Condvar::new(),
+        });
+        let for_thread = Arc::clone(&shared);
+        let writer = thread::Builder::new()
+            .name("foxtrot-writer".into())
+            .spawn(move || for_thread.write_all_frames(writer))
+            .map_err(|e| ChannelError::io("start a thread", &e))?;
+        Ok(Self { shared, writer: Some(writer) })
+    }
+
+    /// Queues a message. Waits only while the lane holds [`QUEUE_BYTES`] that the peer does not
+    /// take.
+    ///
+    /// # Errors
+    /// [`ChannelError`], also when an earlier message could not be sent.
+    pub fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
+        self.shared.send(lane, message)
+    }
+
+    /// The next message on the lane, which has `expected` bytes.
+    ///
+    /// # Errors
+    /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
+    /// before any of it is read; [`ChannelError`].
+    pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
+        self.shared.recv(lane, receive::Want::Exactly(expected))
+    }
+
+    /// The next message, which has at most `max` bytes and is on that lane: for a time when no
+    /// other lane is in use.
+    ///
+    /// # Errors
+    /// [`FrameError`](crate::FrameError), [`ChannelError`].
+    pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
+        self.shared.recv(lane, receive::Want::AtMost(max))
+    }
+
+    /// What has been sent and received so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.lock().meter.counters()
+    }
+
+    /// Counts from zero again.
+    pub fn reset_counters(&self) {
+        self.shared.lock().meter = Meter::default();
+    }
+
+    /// Hands all queued messages to the operating system and tells the peer that there are no
+    /// more.
+    ///
+    /// Call it when everything that the peer sends has been received: a TCP socket that goes away
+    /// with unread bytes resets the connection, and that can take our last messages back.
+    ///
+    /// # Errors
+    /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
+    /// failure.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.finish(self.shared.timeout)
+    }
+
+    /// Ends the writer, and then the connection. At the first call it leaves no work for others.
+    fn finish(&mut self, wait: Duration) -> Result<(), Error> {
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        let drained = self.shared.drain(Deadline::after(wait));
+        (self.shared.hook)(Shutdown::Both);
+        if drained {
+            // It has nothing left to do, so this does not wait; a panic there is no failure here.
+            let _ = writer.join();
+        }
+        let mut state = self.shared.lock();
+        if !drained {
+            state.fail(ChannelError::NothingTaken(wait).into());
+        }
+        state.failure.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        let wait = self.shared.timeout.min(LINGER);
+        // Nobody is left to be told.
+        let _ = self.finish(wait);
+    }
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.shared.lock();
+        f.debug_struct("Channel")
+            .field("timeout", &self.shared.timeout)
+            .field("counters", &state.meter.counters())
+            .field("failure", &state.failure)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the error everybody's, and returns the one that came first.
+    fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
+        let first = state.fail(error.into());
+        self.inbound.notify_all();
+        self.outbound.notify_all();
+        first
+    }
+}
+
+impl State {
+    fn check(&self) -> Result<(), Error> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.failure.get_or_insert(error).clone()
+    }
+}
+
+/// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,
+/// lest a flood of empty ones be free.
+fn cost(len: usize) -> usize {
+    len + 64
+}
+
+/// Whether a lane that holds back `queued` can hold back a message of that length too.
+fn fits(queued: usize, len: usize) -> bool {
+    queued.saturating_add(cost(len)) <= QUEUE_BYTES
+}

@@ -1,0 +1,49 @@
+//! Lanes: independent sequences of messages over one connection.
+
+use core::ops::{Index, IndexMut};
+
+/// One of the channel's sequences of messages. Threads that each keep to a lane of their own do
+/// not disturb each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lane(u8);
+
+impl Lane {
+    /// How many lanes a channel has.
+    pub const COUNT: u8 = 8;
+
+    /// Lane 0.
+    pub const HELLO: Self = Self(0);
+
+    /// Lane 1.
+    pub const PROTOCOL: Self = Self(1);
+
+    /// The lane of that number; `None` from [`Lane::COUNT`] on.
+    #[must_use]
+    pub const fn new(index: u8) -> Option<Self> {
+        if index < Self::COUNT { Some(Self(index)) } else { None }
+    }
+
+    /// Its number, as in a frame.
+    #[must_use]
+    pub const fn index(self) -> u8 {
+        self.0
+    }
+}
+
+/// Something that every lane has.
+#[derive(Default)]
+pub(super) struct PerLane<T>([T; Lane::COUNT as usize]);
+
+impl<T> Index<Lane> for PerLane<T> {
+    type Output = T;
+
+    fn index(&self, lane: Lane) -> &T {
+        &self.0[usize::from(lane.0)]
+    }
+}
+
+impl<T> IndexMut<Lane> for PerLane<T> {
+    fn index_mut(&mut self, lane: Lane) -> &mut T {
+        &mut self.0[usize::from(lane.0)]
+    }
+}

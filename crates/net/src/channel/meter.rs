@@ -1,0 +1,47 @@
+//! Counting bytes and flows.
+
+/// What went through a channel, without hello and frame headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Payload bytes given to `send`.
+    pub sent: u64,
+    /// Payload bytes returned by `recv`.
+    pub received: u64,
+    /// Maximal runs of messages in one direction, in the order of this side's calls. Both sides
+    /// count the same when they take turns, and when each sends one message before it receives.
+    pub flows: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Meter {
+    counters: Counters,
+    last: Option<Way>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Out,
+    In,
+}
+
+impl Meter {
+    pub(super) fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    pub(super) fn sent(&mut self, len: usize) {
+        self.counters.sent += len as u64;
+        self.turn(Way::Out);
+    }
+
+    pub(super) fn received(&mut self, len: usize) {
+        self.counters.received += len as u64;
+        self.turn(Way::In);
+    }
+
+    fn turn(&mut self, way: Way) {
+        if self.last.replace(way) != Some(way) {
+            self.counters.flows += 1;
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The receiving side of a channel.
+
+use std::{
+    collections::VecDeque,
+    io::{self, BufReader, ErrorKind, Read},
+};
+
+use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, ReadHalf, Shared, cost, fits};
+use crate::{ChannelError, Error, FrameError, deadline::Deadline};
+
+type Reader = BufReader<Box<dyn ReadHalf>>;
+
+/// Frames that came before somebody asked for them, and the means to read more.
+pub(super) struct Inbox {
+    /// Absent while somebody reads.
+    reader: Option<Reader>,
+    /// Of the frame whose payload is to be read next.
+    header: Option<Header>,
+    lanes: PerLane<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    frames: VecDeque<Vec<u8>>,
+    held: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Header {
+    lane: Lane,
+    len: usize,
+}
+
+/// What a receiver waits for.
+#[derive(Clone, Copy)]
+pub(super) enum Want {
+    Exactly(usize),
+    /// And on no other lane.
+    AtMost(usize),
+}
+
+/// What somebody who waits is to do.
+enum Turn {
+    Wait,
+    ReadHeader(Reader),
+    ReadPayload(Reader, Header),
+}
+
+impl Want {
+    fn check(self, len: usize) -> Result<(), FrameError> {
+        match self {
+            Self::Exactly(expected) if len != expected => {
+                Err(FrameError::Length { expected, got: len })
+            }
+            Self::AtMost(max) if len > max => Err(FrameError::TooLong { max, got: len }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Inbox {
+    pub(super) fn new(reader: Reader) -> Self {
+        Self { reader: Some(reader), header: None, lanes: PerLane::default() }
+    }
+
+    fn pop(&mut self, lane: Lane) -> Option<Vec<u8>> {
+        let queue = &mut self.lanes[lane];
+        let frame = queue.frames.pop_front()?;
+        queue.held -= cost(frame.len());
+        Some(frame)
+    }
+
+    fn push(&mut self, lane: Lane, frame: Vec<u8>) {
+        let queue = &mut self.lanes[lane];
+        queue.held += cost(frame.len());
+        queue.frames.push_back(frame);
+    }
+
+    /// The turn of somebody who waits for `want` on `lane`.
+    fn turn(&mut self, lane: Lane, want: Want) -> Result<Turn, FrameError> {
+        if let Some(header) = self.header {
+            if header.lane == lane {
+                want.check(header.len)?;
+            } else if matches!(want, Want::AtMost(_)) {
+                return Err(FrameError::Lane { got: header.lane.index() });
+            } else if !fits(self.lanes[header.lane].held, header.len) {
+                // Its receiver takes the frame, or makes room for it.
+                return Ok(Turn::Wait);
+            }
+        }
+        Ok(match (self.reader.take(), self.header) {
+            (None, _) => Turn::Wait,
+            (Some(reader), None) => Turn::ReadHeader(reader),
+            (Some(reader), Some(header)) => Turn::ReadPayload(reader, header),
+        })
+    }
+}
+
+impl Shared {
+    pub(super) fn recv(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
+        let deadline = Deadline::after(self.timeout);
+        let mut state = self.lock();
+        loop {
+            state.check()?;
+            if let Some(frame) = state.inbox.pop(lane) {
+                if let Err(e) = want.check(frame.len()) {
+                    return Err(self.fail(&mut state, e));
+                }
+                state.meter.received(frame.len());
+                // There may be room now for the frame that the others wait behind.
+                self.inbound.notify_all();
+                return Ok(frame);
+            }
+            let turn = match state.inbox.turn(lane, want) {
+                Ok(turn) => turn,
+                Err(e) => return Err(self.fail(&mut state, e)),
+            };
+            let done = match turn {
+                Turn::Wait => {
+                    let (guard, done) = deadline.wait(&self.inbound, state);
+                    state = guard;
+                    done.map_err(|e| self.read_error(&e))
+                }
+                Turn::ReadHeader(mut reader) => {
+                    drop(state);
+                    let header = self.read_header(&mut reader, deadline);
+                    state = self.lock();
+                    state.inbox.reader = Some(reader);
+                    header.map(|header| state.inbox.header = Some(header))
+                }
+                Turn::ReadPayload(mut reader, header) => {
+                    drop(state);
+                    let mut frame = Vec::new();
+                    reader.get_mut().set_deadline(deadline.instant());
+                    let read = read_payload(&mut reader, header.len, &mut frame);
+                    state = self.lock();
+                    state.inbox.reader = Some(reader);
+                    state.inbox.header = None;
+                    read.map(|()| state.inbox.push(header.lane, frame))
+                        .map_err(|e| self.read_error(&e))
+                }
+            };
+            if let Err(e) = done {
+                return Err(self.fail(&mut state, e));
+            }
+            self.inbound.notify_all();
+        }
+    }
+
+    fn read_header(&self, reader: &mut Reader, deadline: Deadline) -> Result<Header, Error> {
+        let mut bytes = [0; HEADER_BYTES];
+        reader.get_mut().set_deadline(deadline.instant());
+        reader.read_exact(&mut bytes).map_err(|e| self.read_error(&e))?;
+        let [a, b, c, d, lane] = bytes;
+        let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+        let lane = Lane::new(lane).ok_or(FrameError::Lane { got: lane })?;
+        if len > MAX_FRAME {
+            return Err(FrameError::TooLong { max: MAX_FRAME, got: len }.into());
+        }
+        Ok(Header { lane, len })
+    }
+
+    fn read_error(&self, error: &io::Error) -> Error {
+        match error.kind() {
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+                ChannelError::NothingReceived(self.timeout)
+            }
+            ErrorKind::UnexpectedEof
+            | ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::NotConnected
+            | ErrorKind::BrokenPipe => ChannelError::ClosedReceiving,
+            _ => ChannelError::io("receive from the peer", error),
+        }
+        .into()
+    }
+}
+
+/// Memory grows with what has arrived, not with what was announced.
+pub(super) fn read_payload(
+    reader: &mut impl Read,
+    len: usize,
+    payload: &mut Vec<u8>,
+) -> io::Result<()> {
+    match reader.take(len as u64).read_to_end(payload)? {
+        read if read == len => Ok(()),
+        _ => Err(ErrorKind::UnexpectedEof.into()),
+    }
+}

@@ -1,0 +1,125 @@
+//! The sending side of a channel.
+
+use std::{
+    collections::VecDeque,
+    io::{self, BufWriter, ErrorKind, Write},
+    net::Shutdown,
+    sync::PoisonError,
+};
+
+use super::{BUFFER_BYTES, Lane, MAX_FRAME, PerLane, Shared, cost, fits};
+use crate::{ChannelError, Error, deadline::Deadline};
+
+/// Frames that are to be written.
+#[derive(Default)]
+pub(super) struct Outbox {
+    frames: VecDeque<(Lane, Vec<u8>)>,
+    held: PerLane<usize>,
+    /// No more will come.
+    closing: bool,
+    /// The writer has ended.
+    done: bool,
+}
+
+impl Shared {
+    pub(super) fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
+        let (deadline, len) = (Deadline::after(self.timeout), message.len());
+        let mut state = self.lock();
+        loop {
+            state.check()?;
+            if len > MAX_FRAME {
+                let error = ChannelError::TooLong { len, max: MAX_FRAME };
+                return Err(self.fail(&mut state, error));
+            }
+            let held = state.outbox.held[lane];
+            // A long message may go alone.
+            if held == 0 || fits(held, len) {
+                break;
+            }
+            let (guard, woken) = deadline.wait(&self.outbound, state);
+            state = guard;
+            if woken.is_err() {
+                return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
+            }
+        }
+        state.meter.sent(len);
+        state.outbox.held[lane] += cost(len);
+        state.outbox.frames.push_back((lane, message));
+        self.outbound.notify_all();
+        Ok(())
+    }
+
+    /// Lets the writer finish; says whether it has.
+    pub(super) fn drain(&self, deadline: Deadline) -> bool {
+        let mut state = self.lock();
+        state.outbox.closing = true;
+        self.outbound.notify_all();
+        while !state.outbox.done {
+            let (guard, woken) = deadline.wait(&self.outbound, state);
+            state = guard;
+            if woken.is_err() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The writer: ends when the channel closes or the connection fails.
+    pub(super) fn write_all_frames(&self, half: Box<dyn Write + Send>) {
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, half);
+        let written = self.write_frames(&mut out);
+        // Taken apart, lest its drop try to write what has just failed.
+        let _ = out.into_parts();
+        (self.hook)(Shutdown::Write);
+        let mut state = self.lock();
+        if let Err(e) = written {
+            self.fail(&mut state, self.write_error(&e));
+        }
+        state.outbox.frames.clear();
+        state.outbox.done = true;
+        self.outbound.notify_all();
+    }
+
+    fn write_frames(&self, out: &mut impl Write) -> io::Result<()> {
+        loop {
+            let next = self.lock().outbox.frames.pop_front();
+            let next = match next {
+                Some(frame) => Some(frame),
+                None => {
+                    out.flush()?;
+                    self.next_frame()
+                }
+            };
+            let Some((lane, payload)) = next else { return Ok(()) };
+            let len = u32::try_from(payload.len()).map_err(|_| ErrorKind::InvalidInput)?;
+            out.write_all(&len.to_le_bytes())?;
+            out.write_all(&[lane.index()])?;
+            out.write_all(&payload)?;
+            self.lock().outbox.held[lane] -= cost(payload.len());
+            self.outbound.notify_all();
+        }
+    }
+
+    /// Waits for a frame; `None` if there will be none.
+    fn next_frame(&self) -> Option<(Lane, Vec<u8>)> {
+        let idle =
+            |state: &mut super::State| state.outbox.frames.is_empty() && !state.outbox.closing;
+        self.outbound
+            .wait_while(self.lock(), idle)
+            .unwrap_or_else(PoisonError::into_inner)
+            .outbox
+            .frames
+            .pop_front()
+    }
+
+    fn write_error(&self, error: &io::Error) -> ChannelError {
+        match error.kind() {
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => ChannelError::NothingTaken(self.timeout),
+            ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::NotConnected
+            | ErrorKind::BrokenPipe => ChannelError::ClosedSending,
+            _ => ChannelError::io("send to the peer", error),
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Running a protocol's states over a channel.
+
+use foxtrot_ot::base::{Next, Role, Step};
+
+use crate::{Channel, Error, Lane};
+
+/// Plays the role to its end on that lane of the channel.
+///
+/// # Errors
+/// [`Error::Protocol`] from the role, [`Error::Frame`] if the peer's message has another length
+/// than the role expects, [`Error::Channel`].
+pub fn run<Out>(
+    channel: &Channel,
+    lane: Lane,
+    mut role: Box<dyn Role<Out = Out>>,
+) -> Result<Out, Error> {
+    loop {
+        let incoming = match role.expects() {
+            Some(len) => channel.recv(lane, len)?,
+            None => Vec::new(),
+        };
+        let Step { message, next } = role.step(&incoming)?;
+        if let Some(message) = message {
+            channel.send(lane, message)?;
+        }
+        match next {
+            Next::Role(next) => role = next,
+            Next::Done(out) => return Ok(out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

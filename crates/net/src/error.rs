@@ -1,0 +1,313 @@
+//! Errors by who is to blame.
+
+use core::{fmt, time::Duration};
+use std::io;
+
+use crate::{Lane, hello::Role};
+
+/// Anything that can end a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A protocol ended the session; the error says who is to blame.
+    Protocol(foxtrot_ot::Error),
+    /// The peer sent a frame that the protocol does not allow: the peer's fault.
+    Frame(FrameError),
+    /// The two programs do not agree on a session: nobody's fault in particular.
+    Hello(HelloError),
+    /// The connection failed.
+    Channel(ChannelError),
+}
+
+/// What is wrong with the peer's frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameError {
+    /// Another length than that of the message to come.
+    Length {
+        /// The length of that message in bytes.
+        expected: usize,
+        /// The length announced.
+        got: usize,
+    },
+    /// Longer than allowed.
+    TooLong {
+        /// The most that is allowed, in bytes.
+        max: usize,
+        /// The length announced.
+        got: usize,
+    },
+    /// On a lane that is not in use.
+    Lane {
+        /// The lane's number.
+        got: u8,
+    },
+}
+
+/// Why there is no session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HelloError {
+    /// What came first from the peer does not begin like a hello.
+    NotAHello,
+    /// It begins like a hello of our version and goes on otherwise.
+    Malformed,
+    /// The peer speaks another version.
+    Version {
+        /// The peer's version.
+        peer: u16,
+        /// Ours.
+        ours: u16,
+    },
+    /// Both sides have the same role.
+    SameRole(Role),
+    /// The peer's nonce is ours.
+    Reflection,
+    /// The peer names a key of its TLS session, and there is no TLS here.
+    Fingerprint,
+    /// The terms differ.
+    Terms(Vec<Difference>),
+    /// Our own hello does not fit.
+    TooLong {
+        /// What does not fit.
+        what: &'static str,
+        /// The most that fits, in bytes.
+        max: usize,
+    },
+    /// The operating system gave no randomness for the nonce.
+    Randomness(String),
+}
+
+/// A term on which the two sides differ. The peer's strings are as they came: see [`printable`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The term's key.
+    pub key: String,
+    /// Its value on our side, if there is one.
+    pub here: Option<String>,
+    /// Its value at the peer.
+    pub peer: Option<String>,
+}
+
+/// How the connection failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChannelError {
+    /// Closed by the peer while we waited for a message.
+    ClosedReceiving,
+    /// Closed by the peer while it was to take a message of ours.
+    ClosedSending,
+    /// No message arrived in time.
+    NothingReceived(Duration),
+    /// The peer did not take our messages in time.
+    NothingTaken(Duration),
+    /// Our message is longer than a frame may be.
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The most that a frame holds.
+        max: usize,
+    },
+    /// Any other failure of the operating system or the network.
+    Io {
+        /// What we could not do, say `connect to localhost:7000`.
+        action: String,
+        /// Within which time we tried, if we tried more than once.
+        within: Option<Duration>,
+        /// Its kind.
+        kind: io::ErrorKind,
+        /// The system's words for it.
+        reason: String,
+    },
+    /// Nobody connected in time.
+    NobodyConnected {
+        /// Where we listened.
+        address: String,
+        /// For how long.
+        within: Duration,
+    },
+}
+
+impl ChannelError {
+    pub(crate) fn io(action: impl Into<String>, error: &io::Error) -> Self {
+        Self::io_within(action, None, error)
+    }
+
+    pub(crate) fn io_within(
+        action: impl Into<String>,
+        within: Option<Duration>,
+        error: &io::Error,
+    ) -> Self {
+        Self::Io { action: action.into(), within, kind: error.kind(), reason: reason(error) }
+    }
+}
+
+/// The system's words in lower case, without the number behind them.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// The string as it can be shown to a user whoever made it: control characters and whatever else
+/// does not print are escaped, and all after 64 characters is left out.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    const MOST: usize = 64;
+    let mut shown = String::new();
+    for (i, c) in text.chars().enumerate() {
+        match c {
+            _ if i == MOST => {
+                shown.push('…');
+                break;
+            }
+            '\'' | '"' => shown.push(c),
+            _ => shown.extend(c.escape_debug()),
+        }
+    }
+    shown
+}
+
+/// A duration in words.
+struct Words(Duration);
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.subsec_millis() {
+            0 => write!(f, "{} s", self.0.as_secs()),
+            _ => write!(f, "{} ms", self.0.as_millis()),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protocol(e) => e.fmt(f),
+            Self::Frame(e) => e.fmt(f),
+            Self::Hello(e) => e.fmt(f),
+            Self::Channel(e) => e.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { expected, got } => {
+                write!(f, "the peer sent a message of {got} bytes instead of {expected}")
+            }
+            Self::TooLong { max, got } => {
+                write!(f, "the peer sent a message of {got} bytes where {max} are the most allowed")
+            }
+            Self::Lane { got } => write!(f, "the peer sent a message on lane {got}, not in use"),
+        }
+    }
+}
+
+impl fmt::Display for HelloError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAHello => f.write_str("the peer did not answer with a Foxtrot hello"),
+            Self::Malformed => f.write_str("the peer's hello is not well formed"),
+            Self::Version { peer, ours } => {
+                write!(f, "the peer speaks wire version {peer}, this program speaks {ours}")
+            }
+            Self::SameRole(role) => write!(f, "both sides want to be the {role}"),
+            Self::Reflection => f.write_str("the peer sent our own hello back"),
+            Self::Fingerprint => {
+                f.write_str("the peer expects a TLS session and this side does not")
+            }
+            Self::Terms(differences) => {
+                /// As many are shown; a peer can send hundreds.
+                const MOST: usize = 8;
+                f.write_str("the two sides disagree: ")?;
+                for (i, difference) in differences.iter().take(MOST).enumerate() {
+                    write!(f, "{}{difference}", if i == 0 { "" } else { "; " })?;
+                }
+                match differences.len().saturating_sub(MOST) {
+                    0 => Ok(()),
+                    more => write!(f, "; and {more} more"),
+                }
+            }
+            Self::TooLong { what, max } => write!(f, "our {what} is longer than {max} bytes"),
+            Self::Randomness(reason) => write!(f, "no randomness from the system: {reason}"),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown =
+            |value: &Option<String>| value.as_deref().map_or_else(|| "not given".into(), printable);
+        let (key, here, peer) = (printable(&self.key), shown(&self.here), shown(&self.peer));
+        write!(f, "{key} is {here} here and {peer} at the peer")
+    }
+}
+
+impl fmt::Display for ChannelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClosedReceiving => {
+                f.write_str("the peer closed the connection while we waited for its message")
+            }
+            Self::ClosedSending => {
+                f.write_str("the peer closed the connection before it took our message")
+            }
+            Self::NothingReceived(timeout) => {
+                write!(f, "no message from the peer within {}", Words(*timeout))
+            }
+            Self::NothingTaken(timeout) => {
+                write!(f, "the peer did not take our message within {}", Words(*timeout))
+            }
+            Self::TooLong { len, max } => {
+                write!(f, "a message of {len} bytes is longer than the maximum of {max}")
+            }
+            Self::Io { action, within: None, reason, .. } => {
+                write!(f, "cannot {action}: {reason}")
+            }
+            Self::Io { action, within: Some(time), reason, .. } => {
+                write!(f, "cannot {action} within {}: {reason}", Words(*time))
+            }
+            Self::NobodyConnected { address, within } => {
+                write!(f, "nobody connected to {address} within {}", Words(*within))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.index().fmt(f)
+    }
+}
+
+impl core::error::Error for Error {}
+impl core::error::Error for FrameError {}
+impl core::error::Error for HelloError {}
+impl core::error::Error for ChannelError {}
+
+impl From<foxtrot_ot::Error> for Error {
+    fn from(e: foxtrot_ot::Error) -> Self {
+        Self::Protocol(e)
+    }
+}
+
+impl From<FrameError> for Error {
+    fn from(e: FrameError) -> Self {
+        Self::Frame(e)
+    }
+}
+
+impl From<HelloError> for Error {
+    fn from(e: HelloError) -> Self {
+        Self::Hello(e)
+    }
+}
+
+impl From<ChannelError> for Error {
+    fn from(e: ChannelError) -> Self {
+        Self::Channel(e)
+    }
+}

@@ -1,0 +1,117 @@
+//! The hello's layout: `docs/wire.md`, section 3.
+
+use super::{Hello, MAX_BYTES, Role, Table, VERSION};
+use crate::HelloError;
+
+const MAGIC: &[u8; 8] = b"FOXTROT\0";
+
+/// A hello from the peer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Decoded {
+    pub(super) nonce: [u8; 32],
+    pub(super) role: Role,
+    pub(super) fingerprint: Option<[u8; 32]>,
+    pub(super) terms: Table,
+    pub(super) offers: Table,
+}
+
+pub(super) fn encode(hello: &Hello, nonce: &[u8; 32]) -> Result<Vec<u8>, HelloError> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(nonce);
+    bytes.push(match hello.role {
+        Role::Sender => 0,
+        Role::Receiver => 1,
+    });
+    // The length of a fingerprint that there is not.
+    bytes.push(0);
+    encode_table(&mut bytes, &hello.terms)?;
+    encode_table(&mut bytes, &hello.offers)?;
+    match bytes.len() {
+        0..=MAX_BYTES => Ok(bytes),
+        _ => Err(HelloError::TooLong { what: "hello", max: MAX_BYTES }),
+    }
+}
+
+fn encode_table(bytes: &mut Vec<u8>, table: &Table) -> Result<(), HelloError> {
+    let length = |len: usize| {
+        u16::try_from(len).map_err(|_| HelloError::TooLong { what: "hello", max: MAX_BYTES })
+    };
+    bytes.extend(length(table.len())?.to_le_bytes());
+    for (key, value) in table {
+        let key_length = u8::try_from(key.len())
+            .map_err(|_| HelloError::TooLong { what: "key in the hello", max: 255 })?;
+        bytes.push(key_length);
+        bytes.extend(key.as_bytes());
+        bytes.extend(length(value.len())?.to_le_bytes());
+        bytes.extend(value.as_bytes());
+    }
+    Ok(())
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, HelloError> {
+    let mut rest = Rest(bytes);
+    if rest.array() != Some(*MAGIC) {
+        return Err(HelloError::NotAHello);
+    }
+    match rest.u16() {
+        Some(VERSION) => rest.body().ok_or(HelloError::Malformed),
+        Some(peer) => Err(HelloError::Version { peer, ours: VERSION }),
+        None => Err(HelloError::NotAHello),
+    }
+}
+
+/// What has not been decoded yet. Every method is `None` on bytes that no encoder makes.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    fn body(mut self) -> Option<Decoded> {
+        let decoded = Decoded {
+            nonce: self.array()?,
+            role: match self.array()? {
+                [0] => Role::Sender,
+                [1] => Role::Receiver,
+                _ => return None,
+            },
+            fingerprint: match self.array()? {
+                [0] => None,
+                [32] => Some(self.array()?),
+                _ => return None,
+            },
+            terms: self.table()?,
+            offers: self.table()?,
+        };
+        self.0.is_empty().then_some(decoded)
+    }
+
+    fn table(&mut self) -> Option<Table> {
+        let mut table = Table::new();
+        for _ in 0..self.u16()? {
+            let [key_length] = self.array()?;
+            let key = self.string(key_length.into())?;
+            let value_length = self.u16()?;
+            let value = self.string(value_length.into())?;
+            if table.last_key_value().is_some_and(|(last, _)| *last >= key) {
+                return None;
+            }
+            table.insert(key, value);
+        }
+        Some(table)
+    }
+
+    fn string(&mut self, len: usize) -> Option<String> {
+        let (head, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        core::str::from_utf8(head).ok().map(str::to_owned)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*head)
+    }
+}

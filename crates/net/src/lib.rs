@@ -1,0 +1,35 @@
+//! What carries Foxtrot's protocols between two programs: channels with lanes, the hello that
+//! agrees on a session, and the driver that runs a protocol's states over a channel.
+//!
+//! ```
+//! use std::{thread, time::Duration};
+//! use foxtrot_net::{Lane, hello::{self, Hello, Role}, memory};
+//!
+//! let (here, there) = memory::pair(Duration::from_secs(30));
+//! let peer = thread::spawn(move || {
+//!     let agreement = hello::exchange(&there, false, &Hello::new(Role::Receiver))?;
+//!     there.send(Lane::PROTOCOL, b"ready".to_vec())?;
+//!     there.close()?;
+//!     Ok::<_, foxtrot_net::Error>(agreement.sid)
+//! });
+//!
+//! let agreement = hello::exchange(&here, true, &Hello::new(Role::Sender))?;
+//! assert_eq!(here.recv(Lane::PROTOCOL, 5)?, b"ready");
+//! assert_eq!(agreement.sid, peer.join().expect("no panic")?);
+//! # Ok::<(), foxtrot_net::Error>(())
+//! ```
+//!
+//! Frames and hello are laid down in `docs/wire.md`.
+#![forbid(unsafe_code)]
+
+pub mod channel;
+pub mod drive;
+pub mod hello;
+pub mod memory;
+pub mod tcp;
+
+mod deadline;
+mod error;
+
+pub use channel::{Channel, Counters, Lane};
+pub use error::{ChannelError, Difference, Error, FrameError, HelloError, printable};

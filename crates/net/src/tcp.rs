@@ -1,0 +1,180 @@
+//! Channels over TCP.
+
+use core::{net::SocketAddr, time::Duration};
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::{TcpListener, TcpStream, ToSocketAddrs},
+    sync::Arc,
+    thread,
+    time::Instant,
+};
+
+use crate::{
+    Channel, ChannelError, Error,
+    channel::ReadHalf,
+    deadline::{Deadline, LONGEST},
+};
+
+/// Between two looks whether somebody has connected.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(5);
+
+/// Between two attempts to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Waits for peers to connect.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    local: SocketAddr,
+}
+
+impl Listener {
+    /// Listens on `address`, a host name or IP address and a port, say `localhost:7000` or
+    /// `[::]:7000`; port 0 lets the system choose.
+    ///
+    /// # Errors
+    /// [`ChannelError::Io`].
+    pub fn bind(address: &str) -> Result<Self, Error> {
+        let listen = || {
+            let socket = TcpListener::bind(address)?;
+            // Accepting has no timeout of its own.
+            socket.set_nonblocking(true)?;
+            Ok(Self { local: socket.local_addr()?, socket })
+        };
+        listen().map_err(|e| ChannelError::io(format!("listen on {address}"), &e).into())
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// The next connection; the timeout is for this wait, and for every wait on the channel.
+    ///
+    /// # Errors
+    /// [`ChannelError::NobodyConnected`], [`ChannelError::Io`].
+    pub fn accept(&self, timeout: Duration) -> Result<Channel, Error> {
+        let deadline = Deadline::after(timeout);
+        loop {
+            match self.socket.accept() {
+                Ok((stream, _)) => return open(stream, timeout),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    let Some(left) = deadline.remaining() else {
+                        let address = self.local.to_string();
+                        let error = ChannelError::NobodyConnected { address, within: timeout };
+                        return Err(error.into());
+                    };
+                    thread::sleep(left.min(ACCEPT_PAUSE));
+                }
+                // Of a peer that has gone again, or of a signal.
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        ErrorKind::ConnectionAborted | ErrorKind::Interrupted
+                    ) => {}
+                Err(e) => {
+                    let action = format!("accept connections on {}", self.local);
+                    return Err(ChannelError::io(action, &e).into());
+                }
+            }
+        }
+    }
+}
+
+/// Connects to `address`, a host name or IP address and a port. While the connection is refused it
+/// tries again until the timeout, so that the peer may start later; the timeout is also for every
+/// wait on the channel. Looking up the name takes as long as the system lets it.
+///
+/// # Errors
+/// [`ChannelError::Io`].
+pub fn connect(address: &str, timeout: Duration) -> Result<Channel, Error> {
+    let deadline = Deadline::after(timeout);
+    let failed = |within, error: &io::Error| {
+        Error::Channel(ChannelError::io_within(format!("connect to {address}"), within, error))
+    };
+    let all: Vec<_> = address.to_socket_addrs().map_err(|e| failed(None, &e))?.collect();
+    loop {
+        let error = match connect_to_one(&all, deadline) {
+            Ok(stream) => return open(stream, timeout),
+            Err(e) => e,
+        };
+        match (error.kind(), deadline.remaining()) {
+            (ErrorKind::ConnectionRefused, Some(left)) if left > CONNECT_PAUSE => {
+                thread::sleep(CONNECT_PAUSE);
+            }
+            (ErrorKind::ConnectionRefused | ErrorKind::TimedOut, _) => {
+                return Err(failed(Some(timeout), &error));
+            }
+            _ => return Err(failed(None, &error)),
+        }
+    }
+}
+
+/// A stream to the first of the addresses that takes it; else the most hopeful error.
+fn connect_to_one(all: &[SocketAddr], deadline: Deadline) -> io::Result<TcpStream> {
+    let mut error = io::Error::from(ErrorKind::TimedOut);
+    for (i, one) in all.iter().enumerate() {
+        let Some(left) = deadline.remaining() else { break };
+        // None of them may use up the time of those behind it.
+        let share = left / u32::try_from(all.len() - i).unwrap_or(u32::MAX);
+        match TcpStream::connect_timeout(one, share.max(Duration::from_millis(1))) {
+            // Nobody listens, and the system connected the socket's port to itself.
+            Ok(stream) if stream.local_addr().is_ok_and(|local| local == *one) => {
+                error = ErrorKind::ConnectionRefused.into();
+            }
+            Ok(stream) => return Ok(stream),
+            Err(_) if error.kind() == ErrorKind::ConnectionRefused => {}
+            Err(e) => error = e,
+        }
+    }
+    Err(error)
+}
+
+/// The channel over a connected socket.
+fn open(stream: TcpStream, timeout: Duration) -> Result<Channel, Error> {
+    let timeout = timeout.clamp(Duration::from_millis(1), LONGEST);
+    let configure = || {
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(timeout))
+    };
+    configure().map_err(|e| ChannelError::io("set up the connection", &e))?;
+    let socket = Arc::new(stream);
+    let reader = Reader { socket: Arc::clone(&socket), deadline: Deadline::after(timeout) };
+    let writer = Writer(Arc::clone(&socket));
+    // That the peer has shut it already is no news here.
+    let hook = Box::new(move |how| drop(socket.shutdown(how)));
+    Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
+}
+
+struct Reader {
+    socket: Arc<TcpStream>,
+    deadline: Deadline,
+}
+
+struct Writer(Arc<TcpStream>);
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.remaining().ok_or(ErrorKind::TimedOut)?;
+        self.socket.set_read_timeout(Some(left))?;
+        (&*self.socket).read(buffer)
+    }
+}
+
+impl ReadHalf for Reader {
+    fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = Deadline::at(deadline);
+    }
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
