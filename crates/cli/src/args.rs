@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::LazyLock, time::Duration};
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use foxtrot_ot::Backend;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -139,14 +139,10 @@ pub(crate) enum Format {
 
 /// How to reach the peer.
 #[derive(ClapArgs)]
+#[command(group(ArgGroup::new("address").required(true).args(["listen", "connect"])))]
 pub(crate) struct Transport {
     /// Wait for the peer at this address; port 0 picks a free one
-    #[arg(
-        long,
-        value_name = "ADDR",
-        conflicts_with = "connect",
-        required_unless_present = "connect"
-    )]
+    #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
     /// Connect to the peer at this address
     #[arg(long, value_name = "ADDR")]

@@ -10,6 +10,15 @@ use zeroize::Zeroizing;
 
 use crate::{failure::Failure, link::Link};
 
+/// The sender's keys.
+pub(crate) type Pairs = Zeroizing<Vec<[Block; 2]>>;
+
+/// The receiver's keys, and its choices, packed.
+pub(crate) struct Received {
+    pub(crate) choices: Zeroizing<Vec<u8>>,
+    pub(crate) keys: Zeroizing<Vec<Block>>,
+}
+
 /// Instances of a batch, the last of a run excepted.
 const BATCH: usize = 1024;
 
@@ -40,7 +49,7 @@ pub(crate) fn send(
     base: &dyn BaseOt,
     n: usize,
     progress: &ProgressBar,
-) -> Result<Zeroizing<Vec<[Block; 2]>>, Failure> {
+) -> Result<Pairs, Failure> {
     let mut keys = Zeroizing::new(Vec::with_capacity(n));
     for (counter, len) in batches(n).enumerate() {
         let role = base.sender(link.sub(base.info().name, counter), len, fresh_seed()?)?;
@@ -58,7 +67,7 @@ pub(crate) fn receive_given(
     progress: &ProgressBar,
 ) -> Result<Zeroizing<Vec<Block>>, Failure> {
     let batch = |start: usize, len| Choice::Given(choices.slice(start..start + len));
-    Ok(receive(link, base, choices.len(), batch, progress)?.1)
+    Ok(receive(link, base, choices.len(), batch, progress)?.keys)
 }
 
 /// The receiver's n random choices, packed, and their keys.
@@ -67,7 +76,7 @@ pub(crate) fn receive_random(
     base: &dyn BaseOt,
     n: usize,
     progress: &ProgressBar,
-) -> Result<(Zeroizing<Vec<u8>>, Zeroizing<Vec<Block>>), Failure> {
+) -> Result<Received, Failure> {
     receive(link, base, n, |_, len| Choice::Random(len), progress)
 }
 
@@ -77,7 +86,7 @@ fn receive(
     n: usize,
     choice: impl Fn(usize, usize) -> Choice,
     progress: &ProgressBar,
-) -> Result<(Zeroizing<Vec<u8>>, Zeroizing<Vec<Block>>), Failure> {
+) -> Result<Received, Failure> {
     let mut choices = Zeroizing::new(Vec::with_capacity(n.div_ceil(8)));
     let mut keys = Zeroizing::new(Vec::with_capacity(n));
     for (counter, len) in batches(n).enumerate() {
@@ -89,7 +98,7 @@ fn receive(
         keys.extend_from_slice(batch.keys());
         progress.inc(len as u64);
     }
-    Ok((choices, keys))
+    Ok(Received { choices, keys })
 }
 
 fn batches(n: usize) -> impl Iterator<Item = usize> {

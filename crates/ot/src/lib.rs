@@ -56,3 +56,8 @@ pub const SIGMA: usize = 40;
 pub fn doc_rng() -> impl rand_core::CryptoRng {
     seed::Counter(0)
 }
+
+/// The README's Rust, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -95,6 +95,7 @@ impl Pair {
     ///
     /// # Panics
     /// If both parties wait for each other, which no protocol here does.
+    #[expect(clippy::panic_in_result_fn, reason = "a protocol of this crate would be wrong")]
     pub fn run_through(
         mut self,
         mut channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,

@@ -1,4 +1,5 @@
 //! Chosen messages over ideal keys.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,

@@ -1,6 +1,7 @@
 //! What the sender sees does not depend on the choice: the statistics of `Blinded` for c = 0 and
 //! c = 1 side by side. (That the receiver's *work* does not depend on it follows from its shape:
 //! fixed-length expansion, one evaluation per oracle; `popf` counts its calls.)
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::endemic::Receiver};
 

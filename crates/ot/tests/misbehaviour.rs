@@ -1,4 +1,5 @@
 //! What a peer, or the network, can do to `base::roted`: every test is an attack that fails.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,

@@ -1,4 +1,5 @@
 //! The claims about `Module768`, recomputed: failure by exact convolution, hardness by core-SVP.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::base::{self, Functionality};
 

@@ -1,4 +1,5 @@
 //! The laws of `base::roted`, over encoded and decoded messages.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,

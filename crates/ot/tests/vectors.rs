@@ -1,4 +1,5 @@
 //! The vectors that `reference/` generated, byte for byte (`vectors/roted.json`).
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Backend, Bits, Direction, Seed, Session, Sid,

@@ -14,14 +14,11 @@ use crate::{
     args::{Common, Format, KeysOut, RotCommand, Transport},
     failure::Failure,
     files::write_files,
-    keys,
+    keys::{self, Pairs, Received},
     link::{Cost, Link, Terms, Timer},
     output::Output,
     report::Report,
 };
-
-/// The receiver's packed choices and its keys.
-type Received = (Zeroizing<Vec<u8>>, Zeroizing<Vec<Block>>);
 
 /// A file's name and content.
 type Files = Vec<(PathBuf, Zeroizing<Vec<u8>>)>;
@@ -38,7 +35,7 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
         RotCommand::Receive { out, transport, common } => {
             let (base, link) = open(out, transport, common, Role::Receiver)?;
             let (received, cost) = receive(link, base, count(out)?, Output::new(common))?;
-            let n = received.1.len();
+            let n = received.keys.len();
             let report = Report::of_run(name(base), base.info(), n, None, Some(&cost));
             deliver(receiver_files(&out.output, &received, out.format), common, &report)
         }
@@ -103,12 +100,7 @@ fn agreed(terms: &Terms, output: Output) {
     ));
 }
 
-fn send(
-    link: Link,
-    base: &dyn BaseOt,
-    n: usize,
-    output: Output,
-) -> Result<(Zeroizing<Vec<[Block; 2]>>, Cost), Failure> {
+fn send(link: Link, base: &dyn BaseOt, n: usize, output: Output) -> Result<(Pairs, Cost), Failure> {
     let timer = Timer::start();
     let keys = keys::send(&link, base, n, &output.progress(n))?;
     Ok((keys, link.close(&timer)?))
@@ -130,7 +122,8 @@ fn sender_files(prefix: &Path, keys: &[[Block; 2]], format: Format) -> Files {
     vec![(suffixed(prefix, "keys"), formatted(flat, &[keys.len(), 2, 16], format))]
 }
 
-fn receiver_files(prefix: &Path, (choices, keys): &Received, format: Format) -> Files {
+fn receiver_files(prefix: &Path, received: &Received, format: Format) -> Files {
+    let Received { choices, keys } = received;
     vec![
         (suffixed(prefix, "keys"), formatted(keys.as_flattened(), &[keys.len(), 16], format)),
         (suffixed(prefix, "choices"), formatted(choices, &[choices.len()], format)),

@@ -1,0 +1,6 @@
+//! What the command prints, and with which status it ends: `cmd/*.trycmd`.
+
+#[test]
+fn commands_print_and_end_as_written() {
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd").env("FOXTROT_BACKEND", "portable");
+}

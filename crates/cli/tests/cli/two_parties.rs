@@ -1,0 +1,236 @@
+//! Two processes over TCP: what they print, agree on and refuse; a peer that vanishes or cheats.
+
+use std::{
+    fs,
+    io::Write,
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use super::support::{Listening, connect, foxtrot, stderr, stdout};
+use foxtrot_net::{
+    Channel, Lane,
+    hello::{self, Hello, Role},
+    tcp,
+};
+use foxtrot_ot::{
+    Seed, Session,
+    base::roted::{Blinded, Endemic, Opening, Reply, Rot, endemic, rot},
+    convert,
+};
+
+const SEND: [&str; 3] = ["ot", "send", "examples/messages.txt"];
+const RECEIVE: [&str; 3] = ["ot", "receive", "examples/choices.txt"];
+
+fn expected_messages() -> String {
+    stdout(
+        &foxtrot(&["ot", "local", "examples/messages.txt", "examples/choices.txt"])
+            .output()
+            .unwrap(),
+    )
+}
+
+#[test]
+fn either_side_may_listen() {
+    let receiver = Listening::start(&RECEIVE);
+    let sender = connect(&SEND, &receiver.address);
+    assert_eq!(sender.status.code(), Some(0), "{}", stderr(&sender));
+    let (status, messages, _) = receiver.end();
+    assert_eq!((status, messages), (0, expected_messages()));
+
+    let sender = Listening::start(&SEND);
+    let receiver = connect(&RECEIVE, &sender.address);
+    assert_eq!(stdout(&receiver), expected_messages());
+    assert_eq!(sender.end().0, 0);
+}
+
+#[test]
+fn both_sides_say_the_same_of_a_disagreement() {
+    let folder = tempfile::tempdir().unwrap();
+    let short = folder.path().join("short.txt");
+    fs::write(&short, "0\n1\n").unwrap();
+    let short = short.to_str().unwrap();
+    let cases: [(&[&str], &[&str], &str); 4] = [
+        (&SEND, &["ot", "receive", short], "count is 8 here and 2 at the peer"),
+        (&SEND, &["rot", "receive", "-n", "8", "-o", short], "job is ot here and rot at the peer"),
+        (
+            &SEND,
+            &["ot", "receive", "examples/choices.txt", "--hex"],
+            "format is text here and hex at the peer",
+        ),
+        (&SEND, &SEND, "both sides want to be the sender"),
+    ];
+    for (here, there, words) in cases {
+        let listening = Listening::start(here);
+        let connected = connect(there, &listening.address);
+        let (status, _, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
+        assert!(said.contains(words), "{said}");
+        let mirrored = words.split(' ').next().unwrap();
+        assert!(stderr(&connected).contains(mirrored), "{}", stderr(&connected));
+        assert_eq!(stdout(&connected), "");
+    }
+}
+
+#[test]
+fn random_transfers_fit_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let n = 1500_usize; // two batches
+    let sender = Listening::start(&["rot", "send", "-n", "1500", "-o", &file("s")]);
+    let receiver =
+        connect(&["rot", "receive", "-n", "1500", "-o", &file("r"), "--json"], &sender.address);
+    assert_eq!((sender.end().0, receiver.status.code()), (0, Some(0)), "{}", stderr(&receiver));
+
+    let pairs = fs::read(file("s.keys")).unwrap();
+    let keys = fs::read(file("r.keys")).unwrap();
+    let choices = fs::read(file("r.choices")).unwrap();
+    assert_eq!((pairs.len(), keys.len(), choices.len()), (32 * n, 16 * n, n.div_ceil(8)));
+    let mut ones = 0;
+    for i in 0..n {
+        let c = usize::from(choices[i / 8] >> (i % 8) & 1);
+        ones += c;
+        assert_eq!(keys[16 * i..][..16], pairs[32 * i + 16 * c..][..16]);
+        assert_ne!(keys[16 * i..][..16], pairs[32 * i + 16 * (1 - c)..][..16]);
+    }
+    assert!((500..1000).contains(&ones), "{ones} of {n} choices are 1");
+
+    let json: serde_json::Value = serde_json::from_str(&stdout(&receiver)).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["bytes_receiver"], 1296 * n + 2 * 64);
+    assert_eq!(json["bytes_sender"], serde_json::Value::Null);
+    assert_eq!((&json["parties"], &json["transport"]), (&"receiver".into(), &"tcp".into()));
+}
+
+#[test]
+fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let receiver =
+        Listening::start(&["ot", "receive", "examples/choices.txt", "-o", out.to_str().unwrap()]);
+    let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap();
+    hello::exchange(&channel, true, &ot_hello(Role::Sender)).unwrap();
+    drop(channel);
+    let start = Instant::now();
+    let (status, _, said) = receiver.end();
+    assert_eq!(status, 1);
+    assert!(said.contains("the peer closed the connection"), "{said}");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_peer_that_is_silent_is_given_up() {
+    let receiver = Listening::start(&["ot", "receive", "examples/choices.txt", "--timeout", "1"]);
+    let silent = TcpStream::connect(&receiver.address).unwrap();
+    let (status, _, said) = receiver.end();
+    drop(silent);
+    assert_eq!((status, said.as_str()), (1, "foxtrot: no message from the peer within 1 s\n"));
+}
+
+#[test]
+fn a_stranger_is_not_taken_for_a_cheating_peer() {
+    let receiver = Listening::start(&RECEIVE);
+    let mut stranger = TcpStream::connect(&receiver.address).unwrap();
+    stranger.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let (status, _, said) = receiver.end();
+    assert_eq!(
+        (status, said.as_str()),
+        (1, "foxtrot: the peer did not answer with a Foxtrot hello\n")
+    );
+}
+
+#[test]
+fn nobody_there_is_an_error_with_a_hint() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let sender = connect(&[&SEND[..], &["--timeout", "1"]].concat(), &port.to_string());
+    assert_eq!(sender.status.code(), Some(1));
+    assert!(stderr(&sender).contains("connection refused\nhint: "), "{}", stderr(&sender));
+}
+
+fn terms(role: Role, job: &str, base: &str, n: usize) -> Hello {
+    Hello::new(role)
+        .term("job", job)
+        .term("base", base)
+        .term("extension", "none")
+        .term("adversary", "malicious")
+        .term("count", n)
+}
+
+fn ot_hello(role: Role) -> Hello {
+    terms(role, "ot", "roted-endemic", 8).term("format", "text").offer("message-length", 10)
+}
+
+/// Connects to a listening command as its peer; gives the namespace of any protocol.
+fn peer(address: &str, hello: &Hello) -> (Channel, impl Fn(&str) -> Session + use<>) {
+    let channel = tcp::connect(address, Duration::from_secs(5)).unwrap();
+    let agreement = hello::exchange(&channel, true, hello).unwrap();
+    let sub =
+        move |protocol: &str| Session::new(agreement.sid).sub(protocol, 0, agreement.direction());
+    (channel, sub)
+}
+
+fn seed() -> Seed {
+    Seed::from_bytes([3; 32])
+}
+
+#[test]
+fn an_opening_of_something_else_is_misbehaviour() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("keys");
+    let sender = Listening::start(&["rot", "send", "-n", "4", "-o", prefix.to_str().unwrap()]);
+    let hello = terms(Role::Receiver, "rot", "roted", 4);
+    let (channel, sub) = peer(&sender.address, &hello);
+    let (_receiver, blinded) = rot::Receiver::start(sub("roted"), 4, seed()).unwrap();
+    channel.send(Lane::PROTOCOL, blinded.into_bytes()).unwrap();
+    channel.recv(Lane::PROTOCOL, Reply::<Rot>::encoded_len(4)).unwrap();
+    channel.send(Lane::PROTOCOL, Opening::decode(&[0; 32]).unwrap().into_bytes()).unwrap();
+    let (status, _, said) = sender.end();
+    assert_eq!(status, 3);
+    assert!(said.contains("the peer's opening does not match its commitment"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn undecodable_bytes_are_misbehaviour() {
+    let sender = Listening::start(&SEND);
+    let hello = terms(Role::Receiver, "ot", "roted-endemic", 8).term("format", "text");
+    let (channel, _) = peer(&sender.address, &hello);
+    channel.send(Lane::PROTOCOL, vec![0xff; 8 * 1296]).unwrap();
+    let (status, _, said) = sender.end();
+    assert_eq!(status, 3);
+    assert!(said.contains("a coefficient of the peer's Blinded is out of range"), "{said}");
+
+    let sender = Listening::start(&SEND);
+    let (channel, _) = peer(&sender.address, &hello);
+    channel.send(Lane::PROTOCOL, vec![0; 8 * 1296 + 1]).unwrap();
+    assert_eq!(sender.end().0, 3);
+}
+
+/// The sender spoils the first message of every pair. Whatever the choices, it sees the connection
+/// end in the same way; only the receiver's user learns whether one of these was chosen.
+#[test]
+fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
+    for (choices, expected) in [("0\n1\n", (3, "")), ("1\n1\n", (0, "right\nright\n"))] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("choices.txt");
+        fs::write(&file, choices).unwrap();
+        let receiver = Listening::start(&["ot", "receive", file.to_str().unwrap()]);
+        let hello = terms(Role::Sender, "ot", "roted-endemic", 2).term("format", "text");
+        let (channel, sub) = peer(&receiver.address, &hello.offer("message-length", 5));
+
+        let blinded = channel.recv(Lane::PROTOCOL, 2 * 1296).unwrap();
+        let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
+        let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());
+        channel.send(Lane::PROTOCOL, reply.into_bytes()).unwrap();
+        let mut sender = convert::Sender::new(&sub("chosen-messages"), 5).unwrap();
+        let mut frame = sender.seal(keys.pairs(), &[["left", "right"]; 2]).unwrap();
+        frame.chunks_mut(2 * 25).for_each(|pair| pair[7] ^= 1);
+        channel.send(Lane::PROTOCOL, frame).unwrap();
+
+        let seen = channel.recv(Lane::PROTOCOL, 1).unwrap_err().to_string();
+        assert!(seen.starts_with("the peer closed the connection"), "{seen}");
+        let (status, messages, _) = receiver.end();
+        assert_eq!((status, messages.as_str()), expected);
+    }
+}
