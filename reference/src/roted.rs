@@ -10,18 +10,20 @@
 //!  1  s_R, e_R ← noise,  r ← bits
 //!  2  P^c = A·s_R + e_R
 //!  3  T = P^c − H₁(c, r),  s = r ⊕ H′(c, T)
-//!                             ── Blinded: T, s ──→
-//!  4                                                   P^j = T + H₁(j, s ⊕ H′(j, T))
-//!  5                                                   s_S, e_S, e′ ← noise, afresh for each j
-//!  6                                                   U^j = Aᵀ·s_S + e_S
+//!  4                          ── Blinded: T, s ──→
+//!  5                                                   P^j = T + H₁(j, s ⊕ H′(j, T))
+//!  6                                                   s_S, e_S, e′ ← noise, afresh for each j
+//!                                                      U^j = Aᵀ·s_S + e_S
 //!  7                                                   k = ⟨s_S, P^j⟩ + e′
-//!  8                                                   hints^j = hint(k),  sk^j = bit(k, hints^j)
-//!                        ←── Reply: U^j rounded, hints^j ──
+//!                                                      hints^j = hint(k),  sk^j = bit(k, hints^j)
+//!  8                     ←── Reply: U^j rounded, hints^j ──
 //!  9  sk^c = bit(⟨s_R, U^c⟩, hints^c)
-//! 10  output: hash of sk^c, bit c ⊕ a                  output at j ⊕ a: hash of sk^j
+//! 10                          ── [Opening: t] ──→
+//! 11                                                   [does t open the commitment?]
+//! 12  output: hash of sk^c, bit c ⊕ a                  output at j ⊕ a: hash of sk^j
 //! ```
 //!
-//! Both k are ⟨s_S, A·s_R⟩ up to noise, so steps 8 and 9 agree on branch c. On the other branch P^j
+//! Both k are ⟨s_S, A·s_R⟩ up to noise, so steps 7 and 9 agree on branch c. On the other branch P^j
 //! is a hash value of which nobody knows a secret s_R.
 //!
 //! In [`Mode::Rot`] neither side may influence choice or keys: `Blinded` also commits to a random
@@ -172,16 +174,15 @@ pub fn sender_reply(
         let s = message.take(48);
         let t_vector = coefficients(&ring, &ring.unpack(&t_bytes));
         let mut answer = |j: u8| {
-            // Step 4.
+            // Step 5.
             let h = h1(&ring, id, i, j, &xor(&s, &h_prime(id, i, j, &t_bytes)));
             let p = [0, 1, 2].map(|k| ring.add(&t_vector[k], &h[k]));
-            // Step 5.
+            // Step 6.
             let context = "foxtrot v1 roted sender coins";
             let mut coins = Bytes(oracle(context, id, i, j, &[seed], 7 * 128));
             let s_s = coins.noise_vector(&ring);
             let e_s = coins.noise_vector(&ring);
             let e_prime = coins.noise(&ring);
-            // Step 6.
             let u_vector = [0, 1, 2].map(|column| {
                 let a_column = a_matrix.each_ref().map(|row| &row[column]);
                 ring.add(&ring.inner_product(a_column, &s_s), &e_s[column])
@@ -189,7 +190,6 @@ pub fn sender_reply(
             let rounded = u_vector.concat().into_iter().map(|x| ring.round(x, 11));
             // Step 7.
             let k = ring.add(&ring.inner_product(p.each_ref(), &s_s), &e_prime);
-            // Step 8.
             let hints: Vec<bool> = k.iter().map(|&x| ring.hint(x)).collect();
             reply.extend(pack(&rounded.collect::<Vec<_>>(), 11));
             reply.extend(bytes_from_bits(&hints));
@@ -233,7 +233,7 @@ pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
         });
         let k = ring.inner_product(s_r.each_ref(), &u_vector);
         let sk = key_bits(&ring, &k, &bits_from_bytes(hint_bytes, ring.n));
-        // Step 10.
+        // Step 12.
         keys.push(key(mode, &id, i, u8::from(branch), &sk, &t, &u, &transcript));
     }
     assert!(message.0.is_empty(), "trailing bytes");
@@ -250,11 +250,12 @@ pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
 pub fn sender_finish(state: SenderState, opening: &[u8]) -> Vec<[Key; 2]> {
     let SenderState { mode, id, secrets, commitment: committed, u, a, transcript } = state;
     if mode == Mode::Rot {
+        // Step 11.
         assert_eq!(committed, commitment(&id, opening), "opening of another commitment");
     }
     let mut keys = vec![];
     for (i, [sk_0, sk_1]) in secrets.iter().enumerate() {
-        // Step 10.
+        // Step 12.
         let mut pair = [
             key(mode, &id, i, 0, sk_0, opening, &u, &transcript),
             key(mode, &id, i, 1, sk_1, opening, &u, &transcript),

@@ -1,6 +1,7 @@
 //! The vectors that `reference/` generated, byte for byte (`vectors/roted.json`).
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use foxtrot_kernel::ring::{NttPoly, Poly};
 use foxtrot_ot::{
     Backend, Bits, Direction, Seed, Session, Sid,
     base::roted::{endemic, rot},
@@ -114,5 +115,89 @@ fn runs_are_those_of_the_vectors_on_every_backend() {
         };
         assert_eq!(sent.pairs().as_flattened().as_flattened(), bytes(&vector["sender_keys"]));
         assert_eq!(received.keys().as_flattened(), bytes(&vector["receiver_keys"]));
+    }
+}
+
+/// What the vectors say of one ring, of K polynomials expanded together, packed to BITS bits.
+fn check_ring<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    vector: &Value,
+    backend: Backend,
+) {
+    let input = &vector["uniform_input"];
+    let session = Session::new(Sid::from_bytes(array(&input["id"])));
+    let query = session.oracle(context(&input["context"])).query(number(&input["i"]), 0);
+    let mut uniform = vec![0; usize::try_from(number(&input["length"])).unwrap()];
+    query.fill(&mut uniform);
+
+    let packed = |poly: &NttPoly<N, Q>| {
+        let mut bytes = vec![0; N * BITS / 8];
+        poly.pack::<BITS>(backend, &mut bytes);
+        bytes
+    };
+    let polys = NttPoly::<N, Q>::uniform::<BITS, K>(backend, &uniform);
+    assert_is(&polys.each_ref().map(packed).concat(), vector, "uniform");
+
+    // The values of the first polynomial, taken for coefficients.
+    let values = packed(&polys[0]);
+    let bit = |k: usize| u16::from(values[k / 8] >> (k % 8) & 1);
+    let coefficients = core::array::from_fn(|i| (0..BITS).map(|k| bit(BITS * i + k) << k).sum());
+    let first = Poly::<N, Q>::new(coefficients).unwrap();
+    let transformed = first.into_ntt(backend);
+    assert_is(&packed(&transformed), vector, "ntt_of_first");
+    let square = NttPoly::inner_product(backend, [&transformed], [&transformed]);
+    let square = square.into_poly(backend);
+    assert_is(&packed_coefficients::<BITS>(square.coefficients()), vector, "square_of_first");
+
+    // Tables over all of Z_q, N values at a time.
+    let (mut bits, mut hints, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    for start in (0..usize::from(Q)).step_by(N) {
+        let x = |i: usize| u16::try_from(start + i).unwrap();
+        let poly = Poly::<N, Q>::new(core::array::from_fn(|i| x(i).min(Q - 1))).unwrap();
+        let (mut hint, mut key, mut bit) = (vec![0; N / 8], vec![0; N / 8], vec![0; N / 8]);
+        poly.reconcile(backend, &mut hint, &mut key);
+        poly.key_bits(backend, &vec![0; N / 8], &mut bit);
+        bits.extend(bit);
+        hints.extend(hint);
+        keys.extend(key);
+    }
+    for (table, name) in [(bits, "bits"), (hints, "hints"), (keys, "key_bits_own_hint")] {
+        assert_is(&truncated(table, usize::from(Q)), vector, name);
+    }
+}
+
+/// The first n bits.
+fn truncated(mut bytes: Vec<u8>, n: usize) -> Vec<u8> {
+    bytes.truncate(n.div_ceil(8));
+    *bytes.last_mut().unwrap() &= u8::MAX >> ((8 - n % 8) % 8);
+    bytes
+}
+
+fn packed_coefficients<const BITS: usize>(values: &[u16]) -> Vec<u8> {
+    let bit = |k: usize| u8::try_from(values[k / BITS] >> (k % BITS) & 1).unwrap();
+    (0..values.len() * BITS / 8).map(|i| (0..8).map(|k| bit(8 * i + k) << k).sum()).collect()
+}
+
+#[test]
+fn rings_are_those_of_the_vectors_on_every_backend() {
+    let vectors = vectors();
+    for backend in Backend::all() {
+        check_ring::<256, 7681, 13, 3>(&vectors["rings"][0], backend);
+        check_ring::<512, 13313, 14, 1>(&vectors["rings"][1], backend);
+
+        let vector = &vectors["rings"][0];
+        let none = NttPoly::<256, 7681>::uniform::<13, 3>(backend, &[0xff; 1560]);
+        let packed: Vec<u8> = none.iter().flat_map(|_| [0; 416]).collect();
+        assert!(none.iter().all(|poly| *poly == NttPoly::ZERO));
+        assert_is(&packed, vector, "uniform_too_few");
+        let noise = Poly::<256, 7681>::centred_binomial(backend, &bytes(&vector["noise_input"]));
+        assert_is(&packed_coefficients::<13>(noise.coefficients()), vector, "noise");
+        for sample in vector["rounding"]["samples"].as_array().unwrap() {
+            let [x, rounded, back] = [0, 1, 2].map(|k| u16::try_from(number(&sample[k])).unwrap());
+            let mut packed = [0; 352];
+            Poly::<256, 7681>::new([x; 256]).unwrap().round_and_pack::<11>(backend, &mut packed);
+            assert_eq!(packed.as_slice(), packed_coefficients::<11>(&[rounded; 256]));
+            let unpacked = Poly::<256, 7681>::unpack_rounded::<11>(backend, &packed);
+            assert_eq!(unpacked.coefficients(), &[back; 256]);
+        }
     }
 }

@@ -50,11 +50,6 @@ impl Listening {
         self.stderr.read_to_string(&mut stderr).unwrap();
         (self.child.wait().unwrap().code().unwrap(), stdout, stderr)
     }
-
-    pub(crate) fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
 }
 
 /// Runs a command against a listening one.

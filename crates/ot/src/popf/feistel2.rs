@@ -91,34 +91,53 @@ mod tests {
     use super::*;
     use crate::{Session, Sid, oracle::Query};
 
-    /// Bytes under addition mod 256: small enough to see everything.
-    #[derive(Debug)]
-    struct Bytes;
+    /// Bytes under addition mod 256, counting hashes, additions, subtractions and encodings.
+    #[derive(Debug, Default)]
+    struct Bytes {
+        calls: core::cell::Cell<[u32; 4]>,
+    }
+
+    impl Bytes {
+        fn count(&self, operation: usize) {
+            let mut calls = self.calls.get();
+            calls[operation] += 1;
+            self.calls.set(calls);
+        }
+    }
 
     impl Group for Bytes {
         type Element = [u8; 16];
         const ENCODED_LEN: usize = 16;
 
         fn hash(&self, query: Query) -> [u8; 16] {
+            self.count(0);
             query.finish()
         }
 
         fn add(&self, a: &mut [u8; 16], b: &[u8; 16]) {
+            self.count(1);
             a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_add(*b));
         }
 
         fn sub(&self, a: &mut [u8; 16], b: &[u8; 16]) {
+            self.count(2);
             a.iter_mut().zip(b).for_each(|(a, b)| *a = a.wrapping_sub(*b));
         }
 
         fn encode(&self, a: &[u8; 16], bytes: &mut [u8]) {
+            self.count(3);
             bytes.copy_from_slice(a);
         }
     }
 
     fn popf(sid: u8) -> Feistel2<Bytes> {
         let session = Session::new(Sid::from_bytes([sid; 32]));
-        Feistel2::new(Bytes, session.oracle("h1"), session.oracle("t"), session.oracle("h'"))
+        Feistel2::new(
+            Bytes::default(),
+            session.oracle("h1"),
+            session.oracle("t"),
+            session.oracle("h'"),
+        )
     }
 
     fn values(popf: &Feistel2<Bytes>, i: u64, phi: &[u8]) -> [[u8; 16]; 2] {
@@ -147,5 +166,15 @@ mod tests {
         for there in [values(&popf(1), 6, &phi), values(&popf(2), 5, &phi)] {
             assert!(there[0] != here[0] && there[1] != here[1]);
         }
+    }
+
+    #[test]
+    fn programming_takes_the_same_work_at_both_points() {
+        let work = |x| {
+            let popf = popf(1);
+            popf.program(5, x, [9; 16], &[3; S_LEN], &mut [0; 64]);
+            popf.group.calls.get()
+        };
+        assert_eq!((work(0), work(1)), ([1, 0, 1, 1], [1, 0, 1, 1]));
     }
 }
