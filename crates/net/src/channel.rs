@@ -165,20 +165,20 @@ impl Channel {
         self.finish(self.shared.timeout)
     }
 
-    /// Ends the writer, and then the connection. At the first call it leaves no work for others.
+    /// Ends the writer, and then the connection; does nothing when called again.
     fn finish(&mut self, wait: Duration) -> Result<(), Error> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let drained = self.shared.drain(Deadline::after(wait));
+        if !drained {
+            // Before the hook, which makes the writer fail for another reason.
+            self.shared.lock().fail(ChannelError::NothingTaken(wait).into());
+        }
         (self.shared.hook)(Shutdown::Both);
         if drained {
-            // It has nothing left to do, so this does not wait; a panic there is no failure here.
+            // It has nothing left to do, so this does not wait; that it panicked is not news.
             let _ = writer.join();
         }
-        let mut state = self.shared.lock();
-        if !drained {
-            state.fail(ChannelError::NothingTaken(wait).into());
-        }
-        state.failure.clone().map_or(Ok(()), Err)
+        self.shared.lock().check()
     }
 }
 

@@ -1,5 +1,8 @@
 //! Running a protocol's states over a channel.
 
+#[cfg(test)]
+mod tests;
+
 use foxtrot_ot::base::{Next, Role, Step};
 
 use crate::{Channel, Error, Lane};
@@ -29,6 +32,3 @@ pub fn run<Out>(
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

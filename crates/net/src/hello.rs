@@ -42,6 +42,7 @@ pub struct Hello {
 
 /// What both sides have said.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Agreement {
     /// The session's id.
     pub sid: Sid,

@@ -1,5 +1,8 @@
 //! Channels over TCP.
 
+#[cfg(test)]
+mod tests;
+
 use core::{net::SocketAddr, time::Duration};
 use std::{
     io::{self, ErrorKind, Read, Write},

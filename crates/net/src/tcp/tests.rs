@@ -1,17 +1,9 @@
-//! Channels over the loopback interface.
+use std::net::TcpListener;
 
-use core::time::Duration;
-use std::{
-    io::Write,
-    net::{TcpListener, TcpStream},
-    thread,
-    time::Instant,
-};
-
-use foxtrot_net::{
-    Channel, ChannelError, Error, Lane,
+use super::*;
+use crate::{
+    Lane,
     hello::{self, Hello, Role},
-    tcp::{self, Listener},
 };
 
 const LONG: Duration = Duration::from_secs(20);
@@ -22,7 +14,7 @@ const LANE: Lane = Lane::PROTOCOL;
 fn connected(address: &str) -> Result<(Channel, Channel), Error> {
     let listener = Listener::bind(address)?;
     let address = listener.local_addr().to_string();
-    let client = thread::spawn(move || tcp::connect(&address, LONG));
+    let client = thread::spawn(move || connect(&address, LONG));
     Ok((listener.accept(LONG)?, client.join().expect("no panic")?))
 }
 
@@ -144,7 +136,7 @@ fn connecting_waits_for_the_listener() {
     let address = unused_port();
     let client = {
         let address = address.clone();
-        thread::spawn(move || tcp::connect(&address, LONG))
+        thread::spawn(move || connect(&address, LONG))
     };
     thread::sleep(SHORT);
     let listener = Listener::bind(&address).unwrap();
@@ -166,7 +158,7 @@ fn host_names_and_ipv6_work() {
 fn errors_say_what_failed() {
     let address = unused_port();
     assert_eq!(
-        tcp::connect(&address, SHORT).unwrap_err().to_string(),
+        connect(&address, SHORT).unwrap_err().to_string(),
         format!("cannot connect to {address} within 150 ms: connection refused")
     );
 
@@ -181,6 +173,6 @@ fn errors_say_what_failed() {
         format!("nobody connected to {address} within 150 ms")
     );
 
-    let nonsense = tcp::connect("no port", SHORT).unwrap_err().to_string();
+    let nonsense = connect("no port", SHORT).unwrap_err().to_string();
     assert!(nonsense.starts_with("cannot connect to no port: "), "{nonsense}");
 }

@@ -1,0 +1,65 @@
+use super::*;
+
+#[test]
+fn a_peer_that_takes_nothing_ends_the_sending() {
+    let (channel, _peer) = half_open(SHORT);
+    let start = Instant::now();
+    let error = (0..1000).find_map(|_| channel.send(ONE, vec![0; 4 << 20]).err()).unwrap();
+    assert_eq!(error, ChannelError::NothingTaken(SHORT).into());
+    assert!(start.elapsed() < AT_ONCE);
+}
+
+#[test]
+fn a_message_longer_than_a_frame_is_refused() {
+    let (a, _b) = memory::pair(SHORT);
+    let error = a.send(ONE, vec![0; MAX_FRAME + 1]).unwrap_err();
+    assert_eq!(error, ChannelError::TooLong { len: MAX_FRAME + 1, max: MAX_FRAME }.into());
+}
+
+#[test]
+fn nothing_sent_before_the_end_is_lost() {
+    const LEN: usize = 3 << 20;
+    let (a, b) = memory::pair(LONG);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            a.send(ONE, vec![1; LEN]).unwrap();
+            a.send(ONE, vec![2; 5]).unwrap();
+            a.close().unwrap();
+        });
+        assert_eq!(b.recv(ONE, LEN).unwrap(), vec![1; LEN]);
+        assert_eq!(b.recv(ONE, 5).unwrap(), [2; 5]);
+        assert_eq!(b.recv(ONE, 1), Err(ChannelError::ClosedReceiving.into()));
+    });
+}
+
+#[test]
+fn a_dropped_channel_still_sends_what_is_queued() {
+    let (a, b) = memory::pair(LONG);
+    a.send(ONE, vec![1; 100_000]).unwrap();
+    drop(a);
+    assert_eq!(b.recv(ONE, 100_000).unwrap(), vec![1; 100_000]);
+}
+
+#[test]
+fn closing_and_dropping_do_not_wait_for_ever() {
+    for close in [true, false] {
+        let (channel, _peer) = half_open(SHORT);
+        channel.send(ONE, vec![0; 8 << 20]).unwrap();
+        let start = Instant::now();
+        if close {
+            let error = ChannelError::NothingTaken(SHORT).into();
+            assert_eq!(channel.close(), Err(error));
+        } else {
+            drop(channel);
+        }
+        assert!(start.elapsed() < AT_ONCE);
+    }
+}
+
+#[test]
+fn sending_to_a_peer_that_has_gone_fails() {
+    let (channel, peer) = half_open(LONG);
+    drop(peer);
+    channel.send(ONE, vec![0]).unwrap();
+    assert_eq!(channel.close(), Err(ChannelError::ClosedSending.into()));
+}
