@@ -49,8 +49,8 @@ pub trait ReadHalf: Read + Send {
 }
 
 /// Ends a byte stream from outside of its halves: for `Shutdown::Write` the peer reads the end of
-/// the stream after all that has been written; for `Shutdown::Both` reads and writes that are
-/// under way fail.
+/// the stream after all that has been written; for `Shutdown::Read` a read that is under way ends,
+/// and what we write still goes out; for `Shutdown::Both` reads and writes that are under way fail.
 pub type Hook = Box<dyn Fn(Shutdown) + Send + Sync>;
 
 /// A connection to the peer, shared by the threads that use it.
@@ -209,6 +209,8 @@ impl Shared {
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
         let first = state.fail(error.into());
+        // Somebody may be reading for all.
+        (self.hook)(Shutdown::Read);
         self.inbound.notify_all();
         self.outbound.notify_all();
         first

@@ -74,9 +74,13 @@ impl Stream {
     pub(crate) fn open(self, timeout: Duration) -> Result<Channel, crate::Error> {
         let (incoming, outgoing) = (Arc::clone(&self.reader.pipe), Arc::clone(&self.writer.pipe));
         let hook: Hook = Box::new(move |how| {
-            outgoing.change(|state| state.ended = true);
-            if how == Shutdown::Both {
-                incoming.change(|state| state.abandoned = true);
+            if how != Shutdown::Read {
+                outgoing.change(|state| state.ended = true);
+            }
+            match how {
+                Shutdown::Read => incoming.change(|state| state.ended = true),
+                Shutdown::Write => {}
+                Shutdown::Both => incoming.change(|state| state.abandoned = true),
             }
         });
         Channel::new(Box::new(self.reader), Box::new(self.writer), hook, timeout)

@@ -86,7 +86,7 @@ fn inner_products_of_rank_three_do_not_overflow(backend: Backend) {
 }
 
 fn encodings_round_trip_and_are_strict(backend: Backend) {
-    let poly = NttPoly::<256, 7681>(core::array::from_fn(|i| (7680 - i) as u16));
+    let poly = NttPoly::<256, 7681>(core::array::from_fn(|i| 7680 - u16::try_from(i).unwrap()));
     let mut bytes = [0; 416];
     poly.pack::<13>(backend, &mut bytes);
     assert_eq!(NttPoly::unpack::<13>(backend, &bytes), Ok(poly.clone()));
