@@ -78,11 +78,11 @@ impl Link {
             (Some(address), _) => {
                 let listener = tcp::Listener::bind(address)?;
                 out.listening_on(listener.local_addr());
-                (listener.accept(common.timeout())?, false)
+                (listener.accept(common.timeout())?.open()?, false)
             }
             (None, Some(address)) => {
                 out.detail(&format!("connecting to {address}"));
-                (tcp::connect(address, common.timeout())?, true)
+                (tcp::connect(address, common.timeout())?.open()?, true)
             }
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };

@@ -1,11 +1,13 @@
 //! Errors by who is to blame.
 
+mod tls;
 mod words;
 
 use core::{fmt, time::Duration};
 use std::io;
 
 use crate::hello::Role;
+pub use tls::TlsError;
 pub use words::printable;
 use words::{Words, reason};
 
@@ -19,6 +21,8 @@ pub enum Error {
     Frame(FrameError),
     /// The two programs do not agree on a session: nobody's fault in particular.
     Hello(HelloError),
+    /// The connection could not be secured.
+    Tls(TlsError),
     /// The connection failed.
     Channel(ChannelError),
 }
@@ -67,7 +71,7 @@ pub enum HelloError {
     SameRole(Role),
     /// The peer's nonce is ours.
     Reflection,
-    /// The peer names a key of its TLS session, and there is no TLS here.
+    /// The key that the peer names is not that of its TLS session, or only one side has one.
     Fingerprint,
     /// The terms differ.
     Terms(Vec<Difference>),
@@ -152,6 +156,7 @@ impl fmt::Display for Error {
             Self::Protocol(e) => e.fmt(f),
             Self::Frame(e) => e.fmt(f),
             Self::Hello(e) => e.fmt(f),
+            Self::Tls(e) => e.fmt(f),
             Self::Channel(e) => e.fmt(f),
         }
     }
@@ -182,7 +187,7 @@ impl fmt::Display for HelloError {
             Self::SameRole(role) => write!(f, "both sides want to be the {role}"),
             Self::Reflection => f.write_str("the peer sent our own hello back"),
             Self::Fingerprint => {
-                f.write_str("the peer expects a TLS session and this side does not")
+                f.write_str("the peer names another key than that of this connection")
             }
             Self::Terms(differences) => {
                 /// As many are shown; a peer can send hundreds.
@@ -256,6 +261,12 @@ impl From<foxtrot_ot::Error> for Error {
 impl From<FrameError> for Error {
     fn from(e: FrameError) -> Self {
         Self::Frame(e)
+    }
+}
+
+impl From<TlsError> for Error {
+    fn from(e: TlsError) -> Self {
+        Self::Tls(e)
     }
 }
 

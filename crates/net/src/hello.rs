@@ -38,6 +38,19 @@ pub struct Hello {
     terms: Table,
     offers: Table,
     nonce: Option<[u8; 32]>,
+    binding: Option<Binding>,
+}
+
+/// What ties a hello to the secure connection that carries it. Keys are named by the SHA-256 of
+/// their SubjectPublicKeyInfo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Our key.
+    pub ours: [u8; 32],
+    /// The peer's key.
+    pub peer: [u8; 32],
+    /// The exporter of the TLS session (RFC 8446, section 7.5).
+    pub exporter: [u8; 32],
 }
 
 /// What both sides have said.
@@ -61,7 +74,7 @@ impl Hello {
     /// Without terms and offers.
     #[must_use]
     pub fn new(role: Role) -> Self {
-        Self { role, terms: Table::new(), offers: Table::new(), nonce: None }
+        Self { role, terms: Table::new(), offers: Table::new(), nonce: None, binding: None }
     }
 
     /// Adds a term, which has to be the same on both sides: a key of at most 255 bytes and a value
@@ -76,6 +89,13 @@ impl Hello {
     #[must_use]
     pub fn offer(mut self, key: &str, value: impl fmt::Display) -> Self {
         self.offers.insert(key.to_owned(), value.to_string());
+        self
+    }
+
+    /// Names the keys of the connection, and binds the session id to it.
+    #[must_use]
+    pub fn bound_to(mut self, binding: Binding) -> Self {
+        self.binding = Some(binding);
         self
     }
 
@@ -120,9 +140,10 @@ pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agr
     let peer = codec::decode(&theirs)?;
     compare(hello, &nonce, &peer)?;
     channel.reset_counters();
+    let exporter = hello.binding.as_ref().map_or(&[][..], |binding| &binding.exporter);
     let (first, second) = if initiator { (&ours, &theirs) } else { (&theirs, &ours) };
     Ok(Agreement {
-        sid: Sid::derive(first, second, &[]),
+        sid: Sid::derive(first, second, exporter),
         role: hello.role,
         we_are_initiator: initiator,
         terms: peer.terms,
@@ -143,7 +164,7 @@ fn compare(ours: &Hello, nonce: &[u8; 32], peer: &Decoded) -> Result<(), HelloEr
     if peer.role == ours.role {
         return Err(HelloError::SameRole(ours.role));
     }
-    if peer.fingerprint.is_some() {
+    if peer.fingerprint != ours.binding.map(|binding| binding.peer) {
         return Err(HelloError::Fingerprint);
     }
     match differences(&ours.terms, &peer.terms) {

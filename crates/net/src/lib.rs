@@ -25,11 +25,15 @@
 pub mod channel;
 pub mod drive;
 pub mod hello;
+#[cfg(feature = "tls")]
+pub mod identity;
 pub mod memory;
 pub mod tcp;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 mod deadline;
 mod error;
 
 pub use channel::{Channel, Counters, Lane};
-pub use error::{ChannelError, Difference, Error, FrameError, HelloError, printable};
+pub use error::{ChannelError, Difference, Error, FrameError, HelloError, TlsError, printable};

@@ -24,6 +24,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(5);
 /// Between two attempts to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 
+/// A connected socket, on which nothing has been said.
+#[derive(Debug)]
+pub struct Socket {
+    pub(crate) stream: TcpStream,
+    pub(crate) timeout: Duration,
+}
+
 /// Waits for peers to connect.
 #[derive(Debug)]
 pub struct Listener {
@@ -57,11 +64,11 @@ impl Listener {
     ///
     /// # Errors
     /// [`ChannelError::NobodyConnected`], [`ChannelError::Io`].
-    pub fn accept(&self, timeout: Duration) -> Result<Channel, Error> {
+    pub fn accept(&self, timeout: Duration) -> Result<Socket, Error> {
         let deadline = Deadline::after(timeout);
         loop {
             match self.socket.accept() {
-                Ok((stream, _)) => return open(stream, timeout),
+                Ok((stream, _)) => return Socket::new(stream, timeout),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     let Some(left) = deadline.remaining() else {
                         let address = self.local.to_string();
@@ -91,7 +98,7 @@ impl Listener {
 ///
 /// # Errors
 /// [`ChannelError::Io`].
-pub fn connect(address: &str, timeout: Duration) -> Result<Channel, Error> {
+pub fn connect(address: &str, timeout: Duration) -> Result<Socket, Error> {
     let deadline = Deadline::after(timeout);
     let failed = |within, error: &io::Error| {
         Error::Channel(ChannelError::io_within(format!("connect to {address}"), within, error))
@@ -99,7 +106,7 @@ pub fn connect(address: &str, timeout: Duration) -> Result<Channel, Error> {
     let all: Vec<_> = address.to_socket_addrs().map_err(|e| failed(None, &e))?.collect();
     loop {
         let error = match connect_to_one(&all, deadline) {
-            Ok(stream) => return open(stream, timeout),
+            Ok(stream) => return Socket::new(stream, timeout),
             Err(e) => e,
         };
         match (error.kind(), deadline.remaining()) {
@@ -134,21 +141,48 @@ fn connect_to_one(all: &[SocketAddr], deadline: Deadline) -> io::Result<TcpStrea
     Err(error)
 }
 
-/// The channel over a connected socket.
-fn open(stream: TcpStream, timeout: Duration) -> Result<Channel, Error> {
-    let timeout = timeout.clamp(Duration::from_millis(1), LONGEST);
-    let configure = || {
-        stream.set_nonblocking(false)?;
-        stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(timeout))
-    };
-    configure().map_err(|e| ChannelError::io("set up the connection", &e))?;
-    let socket = Arc::new(stream);
-    let reader = Reader { socket: Arc::clone(&socket), deadline: Deadline::after(timeout) };
-    let writer = Writer(Arc::clone(&socket));
-    // That the peer has shut it already is no news here.
-    let hook = Box::new(move |how| drop(socket.shutdown(how)));
-    Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
+impl Socket {
+    fn new(stream: TcpStream, timeout: Duration) -> Result<Self, Error> {
+        let timeout = timeout.clamp(Duration::from_millis(1), LONGEST);
+        let configure = || {
+            stream.set_nonblocking(false)?;
+            stream.set_nodelay(true)?;
+            stream.set_write_timeout(Some(timeout))
+        };
+        configure().map_err(|e| ChannelError::io("set up the connection", &e))?;
+        Ok(Self { stream, timeout })
+    }
+
+    /// The address of the other end, in words if the system does not know it any more.
+    #[must_use]
+    pub fn peer_address(&self) -> String {
+        self.stream.peer_addr().map_or("an unknown address".into(), |address| address.to_string())
+    }
+
+    /// A channel over the bare socket: neither secret nor authenticated.
+    ///
+    /// # Errors
+    /// [`ChannelError::Io`].
+    pub fn open(self) -> Result<Channel, Error> {
+        let socket = Arc::new(self.stream);
+        let deadline = Deadline::after(self.timeout);
+        let reader = Reader { socket: Arc::clone(&socket), deadline };
+        let writer = Writer(Arc::clone(&socket));
+        // That the peer has shut it already is no news here.
+        let hook = Box::new(move |how| drop(socket.shutdown(how)));
+        Channel::new(Box::new(reader), Box::new(writer), hook, self.timeout)
+    }
+}
+
+/// Reads until the deadline.
+pub(crate) fn read_by(
+    mut socket: &TcpStream,
+    deadline: Deadline,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    let left = deadline.remaining().ok_or(ErrorKind::TimedOut)?;
+    socket.set_read_timeout(Some(left))?;
+    socket.read(buffer)
 }
 
 struct Reader {
@@ -160,9 +194,7 @@ struct Writer(Arc<TcpStream>);
 
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.deadline.remaining().ok_or(ErrorKind::TimedOut)?;
-        self.socket.set_read_timeout(Some(left))?;
-        (&*self.socket).read(buffer)
+        read_by(&self.socket, self.deadline, buffer)
     }
 }
 

@@ -108,7 +108,7 @@ fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
     let out = folder.path().join("out");
     let receiver =
         Listening::start(&["ot", "receive", "examples/choices.txt", "-o", out.to_str().unwrap()]);
-    let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap();
+    let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap().open().unwrap();
     hello::exchange(&channel, true, &ot_hello(Role::Sender)).unwrap();
     drop(channel);
     let start = Instant::now();
@@ -163,7 +163,7 @@ fn ot_hello(role: Role) -> Hello {
 
 /// Connects to a listening command as its peer; gives the namespace of any protocol.
 fn peer(address: &str, hello: &Hello) -> (Channel, impl Fn(&str) -> Session + use<>) {
-    let channel = tcp::connect(address, Duration::from_secs(5)).unwrap();
+    let channel = tcp::connect(address, Duration::from_secs(5)).unwrap().open().unwrap();
     let agreement = hello::exchange(&channel, true, hello).unwrap();
     let sub =
         move |protocol: &str| Session::new(agreement.sid).sub(protocol, 0, agreement.direction());

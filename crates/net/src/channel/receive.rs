@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, ReadHalf, Shared, cost, fits};
-use crate::{ChannelError, Error, FrameError, deadline::Deadline};
+use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 
 type Reader = BufReader<Box<dyn ReadHalf>>;
 
@@ -161,6 +161,9 @@ impl Shared {
     }
 
     fn read_error(&self, error: &io::Error) -> Error {
+        if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<TlsError>()) {
+            return tls.clone().into();
+        }
         match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {
                 ChannelError::NothingReceived(self.timeout)

@@ -23,8 +23,13 @@ pub(super) fn encode(hello: &Hello, nonce: &[u8; 32]) -> Result<Vec<u8>, HelloEr
         Role::Sender => 0,
         Role::Receiver => 1,
     });
-    // The length of a fingerprint that there is not.
-    bytes.push(0);
+    match &hello.binding {
+        None => bytes.push(0),
+        Some(binding) => {
+            bytes.push(32);
+            bytes.extend(binding.ours);
+        }
+    }
     encode_table(&mut bytes, &hello.terms)?;
     encode_table(&mut bytes, &hello.offers)?;
     match bytes.len() {

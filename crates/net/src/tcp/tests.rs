@@ -14,15 +14,15 @@ const LANE: Lane = Lane::PROTOCOL;
 fn connected(address: &str) -> Result<(Channel, Channel), Error> {
     let listener = Listener::bind(address)?;
     let address = listener.local_addr().to_string();
-    let client = thread::spawn(move || connect(&address, LONG));
-    Ok((listener.accept(LONG)?, client.join().expect("no panic")?))
+    let client = thread::spawn(move || connect(&address, LONG)?.open());
+    Ok((listener.accept(LONG)?.open()?, client.join().expect("no panic")?))
 }
 
 /// A channel, and the bare socket at its other end.
 fn half_open(timeout: Duration) -> (Channel, TcpStream) {
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let socket = TcpStream::connect(listener.local_addr()).unwrap();
-    (listener.accept(timeout).unwrap(), socket)
+    (listener.accept(timeout).unwrap().open().unwrap(), socket)
 }
 
 /// A port where nobody listens.
@@ -140,8 +140,8 @@ fn connecting_waits_for_the_listener() {
     };
     thread::sleep(SHORT);
     let listener = Listener::bind(&address).unwrap();
-    let server = listener.accept(LONG).unwrap();
-    client.join().unwrap().unwrap().send(LANE, vec![7]).unwrap();
+    let server = listener.accept(LONG).unwrap().open().unwrap();
+    client.join().unwrap().unwrap().open().unwrap().send(LANE, vec![7]).unwrap();
     assert_eq!(server.recv(LANE, 1).unwrap(), [7]);
 }
 

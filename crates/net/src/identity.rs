@@ -1,0 +1,202 @@
+//! Keys by which the two sides know each other: raw Ed25519 keys, without certificates.
+
+use core::{fmt, str::FromStr};
+
+use aws_lc_rs::{
+    digest,
+    signature::{Ed25519KeyPair, KeyPair},
+};
+use base64ct::{Base64UrlUnpadded, Encoding};
+use pem_rfc7468::LineEnding;
+use zeroize::Zeroizing;
+
+const PEM_LABEL: &str = "PRIVATE KEY";
+
+/// DER of an Ed25519 SubjectPublicKeyInfo before the 32 bytes of the key (RFC 8410, section 4).
+const SPKI_PREFIX: [u8; 12] =
+    [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+
+/// SHA-256 of the SubjectPublicKeyInfo of a key, written `SHA256:` and 43 characters of base64url.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint([u8; 32]);
+
+/// A key pair of ours.
+pub struct Identity {
+    /// PKCS#8, DER.
+    private: Zeroizing<Vec<u8>>,
+    public: Vec<u8>,
+}
+
+/// Why a string or a file is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// Not `SHA256:` and 43 characters of base64url.
+    Fingerprint,
+    /// Not one PEM block labelled `PRIVATE KEY`.
+    Pem,
+    /// PEM of something else than an Ed25519 key in PKCS#8.
+    NotEd25519,
+    /// The operating system gave no randomness.
+    Randomness,
+}
+
+impl Identity {
+    /// A fresh key pair.
+    ///
+    /// # Errors
+    /// [`KeyError::Randomness`].
+    pub fn generate() -> Result<Self, KeyError> {
+        let pair = Ed25519KeyPair::generate().map_err(|_| KeyError::Randomness)?;
+        let private = pair.to_pkcs8v1().map_err(|_| KeyError::Randomness)?;
+        Ok(Self::new(&pair, Zeroizing::new(private.as_ref().to_vec())))
+    }
+
+    /// From a file's content: PKCS#8 in PEM.
+    ///
+    /// # Errors
+    /// [`KeyError::Pem`], [`KeyError::NotEd25519`].
+    pub fn from_pem(pem: &[u8]) -> Result<Self, KeyError> {
+        let (label, private) = pem_rfc7468::decode_vec(pem).map_err(|_| KeyError::Pem)?;
+        let private = Zeroizing::new(private);
+        if label != PEM_LABEL {
+            return Err(KeyError::Pem);
+        }
+        let pair = Ed25519KeyPair::from_pkcs8(&private).map_err(|_| KeyError::NotEd25519)?;
+        Ok(Self::new(&pair, private))
+    }
+
+    /// A file's content: PKCS#8 in PEM.
+    #[must_use]
+    pub fn to_pem(&self) -> Zeroizing<String> {
+        let pem = pem_rfc7468::encode_string(PEM_LABEL, LineEnding::LF, &self.private);
+        Zeroizing::new(pem.unwrap_or_default())
+    }
+
+    /// What the peer knows us by.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.public)
+    }
+
+    pub(crate) fn private(&self) -> &[u8] {
+        &self.private
+    }
+
+    /// SubjectPublicKeyInfo, DER.
+    pub(crate) fn public(&self) -> &[u8] {
+        &self.public
+    }
+
+    fn new(pair: &Ed25519KeyPair, private: Zeroizing<Vec<u8>>) -> Self {
+        Self { private, public: [&SPKI_PREFIX, pair.public_key().as_ref()].concat() }
+    }
+}
+
+impl Fingerprint {
+    /// Of a SubjectPublicKeyInfo.
+    pub(crate) fn of(public: &[u8]) -> Self {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest::digest(&digest::SHA256, public).as_ref());
+        Self(hash)
+    }
+
+    /// The hash itself.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for Fingerprint {
+    fn from(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let encoded = text.strip_prefix("SHA256:").ok_or(KeyError::Fingerprint)?;
+        let mut hash = [0; 32];
+        match Base64UrlUnpadded::decode(encoded, &mut hash) {
+            Ok(decoded) if decoded.len() == 32 => Ok(Self(hash)),
+            _ => Err(KeyError::Fingerprint),
+        }
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SHA256:{}", Base64UrlUnpadded::encode_string(&self.0))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Identity({})", self.fingerprint())
+    }
+}
+
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fingerprint => "a fingerprint is `SHA256:` and 43 characters of base64url",
+            Self::Pem => "not a PEM file with one PRIVATE KEY",
+            Self::NotEd25519 => "not an Ed25519 key in PKCS#8",
+            Self::Randomness => "no randomness from the system",
+        })
+    }
+}
+
+impl core::error::Error for KeyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_survives_its_file() {
+        let identity = Identity::generate().unwrap();
+        let pem = identity.to_pem();
+        assert!(pem.starts_with("-----BEGIN PRIVATE KEY-----\n"));
+        let again = Identity::from_pem(pem.as_bytes()).unwrap();
+        assert_eq!(again.fingerprint(), identity.fingerprint());
+        assert_ne!(Identity::generate().unwrap().fingerprint(), identity.fingerprint());
+    }
+
+    #[test]
+    fn fingerprints_are_written_and_read_strictly() {
+        let fingerprint = Fingerprint::of(b"key");
+        let text = fingerprint.to_string();
+        assert_eq!(text.len(), "SHA256:".len() + 43);
+        assert_eq!(text.parse(), Ok(fingerprint));
+        for wrong in ["", "SHA256:", &text[7..], &text[..49], &format!("{text}A"), "sha256:x"] {
+            assert_eq!(wrong.parse::<Fingerprint>(), Err(KeyError::Fingerprint), "{wrong}");
+        }
+        // The last character has two bits to spare; only zeros are canonical.
+        let last = text.chars().last().unwrap();
+        let next = char::from_u32(u32::from(last) + 1).unwrap();
+        let other = format!("{}{next}", &text[..49]);
+        assert_eq!(other.parse::<Fingerprint>(), Err(KeyError::Fingerprint));
+    }
+
+    #[test]
+    fn other_files_are_no_identities() {
+        let pem = Identity::generate().unwrap().to_pem();
+        let public = pem.replace("PRIVATE", "PUBLIC");
+        assert_eq!(Identity::from_pem(public.as_bytes()).unwrap_err(), KeyError::Pem);
+        assert_eq!(Identity::from_pem(b"").unwrap_err(), KeyError::Pem);
+        let twice = format!("{}{}", *pem, *pem);
+        assert_eq!(Identity::from_pem(twice.as_bytes()).unwrap_err(), KeyError::Pem);
+        let other = pem_rfc7468::encode_string(PEM_LABEL, LineEnding::LF, &[1, 2, 3]).unwrap();
+        assert_eq!(Identity::from_pem(other.as_bytes()).unwrap_err(), KeyError::NotEd25519);
+    }
+}

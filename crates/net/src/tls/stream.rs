@@ -1,0 +1,234 @@
+//! The TLS state between a socket and a channel's two halves.
+
+use core::time::Duration;
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::{Shutdown, TcpStream},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use rustls::{AlertDescription, CertificateError, Connection};
+
+use super::verify::NotExpected;
+use crate::{
+    Channel, ChannelError, Error, TlsError,
+    channel::ReadHalf,
+    deadline::Deadline,
+    tcp::{Socket, read_by},
+};
+
+/// How long a side that refuses the other waits for it to take the alert.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Runs the handshake within the timeout.
+pub(super) fn handshake(mut connection: Connection, socket: &Socket) -> Result<Connection, Error> {
+    let deadline = Deadline::after(socket.timeout);
+    let mut stream = TimedStream { socket: &socket.stream, deadline };
+    while connection.is_handshaking() {
+        if let Err(e) = connection.complete_io(&mut stream) {
+            let error = error_of(&e, socket.timeout);
+            if matches!(error, Error::Tls(_)) {
+                linger(&mut connection, stream.socket);
+            }
+            return Err(error);
+        }
+    }
+    Ok(connection)
+}
+
+/// Has the alert sent, and waits until the peer has taken it: closing a socket with unread bytes
+/// would take it back.
+fn linger(connection: &mut Connection, mut socket: &TcpStream) {
+    let deadline = Deadline::after(LINGER);
+    let _ = connection.write_tls(&mut socket);
+    let _ = socket.shutdown(Shutdown::Write);
+    let mut rest = [0; 4096];
+    while read_by(socket, deadline, &mut rest).is_ok_and(|read| read > 0) {}
+}
+
+/// The channel over a connection after its handshake.
+pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel, Error> {
+    let Socket { stream, timeout } = socket;
+    let shared = Arc::new(Shared {
+        connection: Mutex::new(connection),
+        sending: Mutex::new(()),
+        socket: stream,
+    });
+    let reader = Reader {
+        shared: Arc::clone(&shared),
+        deadline: Deadline::after(timeout),
+        raw: vec![0; 16 << 10],
+        pending: 0..0,
+    };
+    let writer = Writer(Arc::clone(&shared));
+    let hook = Box::new(move |how| shared.shut_down(how));
+    Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
+}
+
+/// What went wrong, from the error that rustls wrapped for its caller.
+fn error_of(error: &io::Error, timeout: Duration) -> Error {
+    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    if let Some(tls) = tls {
+        return tls_error(tls).into();
+    }
+    match error.kind() {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => ChannelError::NothingReceived(timeout),
+        ErrorKind::UnexpectedEof
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe => ChannelError::ClosedReceiving,
+        _ => ChannelError::io("agree on keys with the peer", error),
+    }
+    .into()
+}
+
+/// In the words of whoever has to do something about it.
+fn tls_error(error: &rustls::Error) -> TlsError {
+    use AlertDescription as Alert;
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::Other(other)) => {
+            match other.0.downcast_ref::<NotExpected>() {
+                Some(NotExpected(peer)) => TlsError::NotExpected { peer: peer.to_string() },
+                None => TlsError::Failed(error.to_string()),
+            }
+        }
+        rustls::Error::AlertReceived(
+            Alert::CertificateUnknown
+            | Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::UnknownCA
+            | Alert::AccessDenied,
+        ) => TlsError::NotAccepted,
+        rustls::Error::InvalidMessage(_) => TlsError::NotTls,
+        _ => TlsError::Failed(error.to_string()),
+    }
+}
+
+/// A socket whose reads and writes end at one deadline.
+struct TimedStream<'a> {
+    socket: &'a TcpStream,
+    deadline: Deadline,
+}
+
+impl Read for TimedStream<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        read_by(self.socket, self.deadline, buffer)
+    }
+}
+
+impl Write for TimedStream<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Shared {
+    /// Held for computing only, never while a socket is waited for.
+    connection: Mutex<Connection>,
+    /// Held while records are made and written, so that they keep their order.
+    sending: Mutex<()>,
+    socket: TcpStream,
+}
+
+impl Shared {
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets `fill` give the connection something to send, and sends it.
+    fn send<T>(&self, fill: impl FnOnce(&mut Connection) -> io::Result<T>) -> io::Result<T> {
+        let _in_order = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut records = Vec::new();
+        let filled = {
+            let mut connection = self.connection();
+            let filled = fill(&mut connection)?;
+            while connection.wants_write() {
+                connection.write_tls(&mut records)?;
+            }
+            filled
+        };
+        (&self.socket).write_all(&records)?;
+        Ok(filled)
+    }
+
+    fn shut_down(&self, how: Shutdown) {
+        if how == Shutdown::Write {
+            // The peer may be gone already.
+            let _ = self.send(|connection| {
+                connection.send_close_notify();
+                Ok(())
+            });
+        }
+        let _ = self.socket.shutdown(how);
+    }
+}
+
+struct Writer(Arc<Shared>);
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(|connection| connection.writer().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Reader {
+    shared: Arc<Shared>,
+    deadline: Deadline,
+    /// Bytes from the socket; those in `pending` have not been given to the connection.
+    raw: Vec<u8>,
+    pending: core::ops::Range<usize>,
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let plain = self.shared.connection().reader().read(buffer);
+            match plain {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => self.receive()?,
+                done => return done,
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Gives the connection more of the peer's bytes.
+    fn receive(&mut self) -> io::Result<()> {
+        let mut ended = false;
+        if self.pending.is_empty() {
+            let read = read_by(&self.shared.socket, self.deadline, &mut self.raw)?;
+            self.pending = 0..read;
+            ended = read == 0;
+        }
+        let (processed, answer) = {
+            let mut connection = self.shared.connection();
+            if ended {
+                connection.read_tls(&mut io::empty())?;
+            }
+            let mut bytes = &self.raw[self.pending.clone()];
+            let taken = if bytes.is_empty() { 0 } else { connection.read_tls(&mut bytes)? };
+            self.pending.start += taken;
+            (connection.process_new_packets().map(drop), connection.wants_write())
+        };
+        if answer {
+            // An alert, or the answer to a key update; if it cannot be sent, the writer says so.
+            let _ = self.shared.send(|_| Ok(()));
+        }
+        processed.map_err(|e| io::Error::other(tls_error(&e)))
+    }
+}
+
+impl ReadHalf for Reader {
+    fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = Deadline::at(deadline);
+    }
+}

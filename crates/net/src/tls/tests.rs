@@ -1,0 +1,165 @@
+use core::time::Duration;
+use std::{io::Write, net::TcpStream, thread, time::Instant};
+
+use super::*;
+use crate::{
+    ChannelError, HelloError, Lane,
+    hello::{self, Agreement, Hello, Role},
+    tcp::{Listener, connect},
+};
+
+const LONG: Duration = Duration::from_secs(20);
+const AT_ONCE: Duration = Duration::from_secs(8);
+const LANE: Lane = Lane::PROTOCOL;
+
+fn sockets() -> (Socket, Socket) {
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().to_string();
+    let client = thread::spawn(move || connect(&address, LONG));
+    (listener.accept(LONG).unwrap(), client.join().unwrap().unwrap())
+}
+
+/// Server and client, each expecting the key of one of three.
+fn meet(expected_by_server: usize, expected_by_client: usize) -> [Result<Secured, Error>; 2] {
+    let identities: Vec<_> = (0..3).map(|_| Identity::generate().unwrap()).collect();
+    let tls = |own: usize, peer: usize| {
+        Tls::new(&identities[own], &[identities[peer].fingerprint()]).unwrap()
+    };
+    let (server, client) = (tls(0, expected_by_server), tls(1, expected_by_client));
+    let (accepted, connected) = sockets();
+    thread::scope(|scope| {
+        let client = scope.spawn(move || client.connect(connected));
+        [server.accept(accepted), client.join().unwrap()]
+    })
+}
+
+fn secured() -> [Secured; 2] {
+    meet(1, 0).map(Result::unwrap)
+}
+
+fn greet([server, client]: &[Secured; 2]) -> [Result<Agreement, Error>; 2] {
+    thread::scope(|scope| {
+        let hello = Hello::new(Role::Sender).bound_to(client.binding);
+        let client = scope.spawn(move || hello::exchange(&client.channel, true, &hello));
+        let hello = Hello::new(Role::Receiver).bound_to(server.binding);
+        [hello::exchange(&server.channel, false, &hello), client.join().unwrap()]
+    })
+}
+
+#[test]
+fn both_sides_know_each_other_and_the_session() {
+    let both = secured();
+    let [server, client] = &both;
+    assert_eq!(server.binding.exporter, client.binding.exporter);
+    assert_eq!(
+        (server.binding.ours, server.binding.peer),
+        (client.binding.peer, client.binding.ours)
+    );
+    let [a, b] = greet(&both).map(Result::unwrap);
+    assert_eq!(a.sid, b.sid);
+    assert_ne!(secured()[0].binding.exporter, server.binding.exporter);
+}
+
+#[test]
+fn both_sides_may_send_8_mib_before_they_read() {
+    const LEN: usize = 8 << 20;
+    let [server, client] = secured();
+    let (server, client) = (server.channel, client.channel);
+    server.send(LANE, vec![1; LEN]).unwrap();
+    client.send(LANE, vec![2; LEN]).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| assert_eq!(server.recv(LANE, LEN).unwrap(), vec![2; LEN]));
+        assert_eq!(client.recv(LANE, LEN).unwrap(), vec![1; LEN]);
+    });
+    // The other side reads the end after the last message.
+    server.send(LANE, vec![3]).unwrap();
+    server.close().unwrap();
+    assert_eq!(client.recv(LANE, 1).unwrap(), [3]);
+    assert_eq!(client.recv(LANE, 1), Err(ChannelError::ClosedReceiving.into()));
+}
+
+/// A connection that just ends may have been cut by somebody else: it is not a message's end.
+#[test]
+fn a_connection_that_is_cut_is_an_error() {
+    let [server, client] = secured();
+    let error = thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.channel.recv(LANE, 1));
+        drop(server);
+        waiting.join().unwrap().unwrap_err()
+    });
+    assert_eq!(error, ChannelError::ClosedReceiving.into());
+}
+
+#[test]
+fn a_client_with_another_key_is_told_so() {
+    let [server, client] = meet(2, 0);
+    assert!(matches!(server, Err(Error::Tls(TlsError::NotExpected { .. }))), "{server:?}");
+    // The client's handshake is over before the server has seen its key.
+    let client = client.unwrap();
+    let hello = Hello::new(Role::Sender).bound_to(client.binding);
+    let error = hello::exchange(&client.channel, true, &hello).unwrap_err();
+    assert_eq!(error.to_string(), "the peer does not accept this identity");
+}
+
+#[test]
+fn a_server_with_another_key_is_told_so() {
+    let [server, client] = meet(1, 2);
+    assert!(matches!(client, Err(Error::Tls(TlsError::NotExpected { .. }))), "{client:?}");
+    assert_eq!(server.unwrap_err().to_string(), "the peer does not accept this identity");
+}
+
+#[test]
+fn the_key_exchange_is_the_hybrid_one() {
+    let identity = Identity::generate().unwrap();
+    let tls = Tls::new(&identity, &[identity.fingerprint()]).unwrap();
+    let groups: Vec<_> =
+        tls.client.crypto_provider().kx_groups.iter().map(|group| group.name()).collect();
+    assert_eq!(groups, [rustls::NamedGroup::X25519MLKEM768]);
+    assert_eq!(tls.server.crypto_provider().kx_groups.len(), 1);
+}
+
+#[test]
+fn a_hello_of_another_connection_is_refused() {
+    let [server, mut client] = secured();
+    client.binding.ours = [7; 32];
+    let [server, _] = greet(&[server, client]);
+    assert_eq!(server.unwrap_err(), HelloError::Fingerprint.into());
+}
+
+#[test]
+fn a_peer_without_tls_is_named() {
+    let identity = Identity::generate().unwrap();
+    let tls = Tls::new(&identity, &[identity.fingerprint()]).unwrap();
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let mut plain = TcpStream::connect(listener.local_addr()).unwrap();
+    plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    drop(plain.shutdown(std::net::Shutdown::Write));
+    let error = tls.accept(listener.accept(LONG).unwrap()).unwrap_err();
+    assert_eq!(error, TlsError::NotTls.into());
+}
+
+#[test]
+fn a_handshake_that_drips_ends_at_the_timeout() {
+    let identity = Identity::generate().unwrap();
+    let tls = Tls::new(&identity, &[identity.fingerprint()]).unwrap();
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let mut drip = TcpStream::connect(listener.local_addr()).unwrap();
+    let start = Instant::now();
+    let timeout = Duration::from_millis(300);
+    let error = thread::scope(|scope| {
+        // The beginning of a record of 256 bytes, then a byte at a time.
+        scope.spawn(move || {
+            let record = [&[22, 3, 1, 1, 0, 1, 0, 0, 252][..], &[0; 60]].concat();
+            for byte in record {
+                if drip.write_all(&[byte]).is_err() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(30));
+            }
+        });
+        let error = tls.accept(listener.accept(timeout).unwrap()).unwrap_err();
+        assert!(start.elapsed() < AT_ONCE);
+        error
+    });
+    assert_eq!(error, ChannelError::NothingReceived(timeout).into());
+}
