@@ -27,6 +27,7 @@ pub mod drive;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;
+pub mod listen;
 pub mod memory;
 pub mod tcp;
 #[cfg(feature = "tls")]

@@ -60,23 +60,27 @@ impl Listener {
         self.local
     }
 
-    /// The next connection; the timeout is for this wait, and for every wait on the channel.
+    /// The next connection; the timeout is for this wait, and for every wait on the connection.
     ///
     /// # Errors
     /// [`ChannelError::NobodyConnected`], [`ChannelError::Io`].
     pub fn accept(&self, timeout: Duration) -> Result<Socket, Error> {
-        let deadline = Deadline::after(timeout);
+        self.poll(timeout, timeout)?.ok_or_else(|| {
+            let address = self.local.to_string();
+            ChannelError::NobodyConnected { address, within: timeout }.into()
+        })
+    }
+
+    /// The next connection, if there is one within the wait; the timeout is for every wait on it.
+    pub(crate) fn poll(&self, wait: Duration, timeout: Duration) -> Result<Option<Socket>, Error> {
+        let deadline = Deadline::after(wait);
         loop {
             match self.socket.accept() {
-                Ok((stream, _)) => return Socket::new(stream, timeout),
-                Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    let Some(left) = deadline.remaining() else {
-                        let address = self.local.to_string();
-                        let error = ChannelError::NobodyConnected { address, within: timeout };
-                        return Err(error.into());
-                    };
-                    thread::sleep(left.min(ACCEPT_PAUSE));
-                }
+                Ok((stream, _)) => return Socket::new(stream, timeout).map(Some),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => match deadline.remaining() {
+                    Some(left) => thread::sleep(left.min(ACCEPT_PAUSE)),
+                    None => return Ok(None),
+                },
                 // Of a peer that has gone again, or of a signal.
                 Err(e)
                     if matches!(

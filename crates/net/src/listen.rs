@@ -1,0 +1,261 @@
+//! Many connections side by side, none of which holds up the others.
+//!
+//! Every connection is handled on a thread of its own. Those that have not said who they are yet
+//! are few: when one more comes, the one that has been silent longest is closed. So a crowd of
+//! connections that say nothing, or drip, keeps nobody out.
+
+use core::time::Duration;
+use std::{
+    collections::VecDeque,
+    net::{Shutdown, TcpStream},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Instant,
+};
+
+use crate::{
+    ChannelError, Error,
+    tcp::{Listener, Socket},
+};
+
+/// Connections that have not been greeted yet; more push out the oldest.
+pub const MOST_SILENT: usize = 64;
+
+/// Connections that are handled at the same time; more wait with the operating system.
+pub const MOST_AT_ONCE: usize = 512;
+
+/// Between two looks whether to stop, or whether there is room again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What the handlers of connections return, as they end.
+///
+/// Dropping it ends the listening; connections that are being handled go on.
+#[derive(Debug)]
+pub struct Connections<T> {
+    ended: mpsc::Receiver<Result<T, Error>>,
+    stop: Arc<AtomicBool>,
+}
+
+/// That a connection has not been greeted yet; its handler drops it when it has.
+#[derive(Debug)]
+pub struct Silent {
+    all: Arc<Mutex<Waiting>>,
+    id: u64,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    next_id: u64,
+    sockets: VecDeque<(u64, TcpStream)>,
+}
+
+/// Counts a thread as long as it lives.
+struct Running(Arc<AtomicUsize>);
+
+/// Accepts connections and has each handled on a thread of its own; the timeout is for every wait
+/// on a connection.
+///
+/// # Errors
+/// [`ChannelError::Io`] if the system does not give a thread.
+pub fn serve<T, F>(
+    listener: Listener,
+    timeout: Duration,
+    handle: F,
+) -> Result<Connections<T>, Error>
+where
+    T: Send + 'static,
+    F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
+{
+    let (sender, ended) = mpsc::channel();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    thread::Builder::new()
+        .name("foxtrot-listener".into())
+        .spawn(move || accept_all(&listener, timeout, &Arc::new(handle), &sender, &stopped))
+        .map_err(|e| ChannelError::io("start a thread", &e))?;
+    Ok(Connections { ended, stop })
+}
+
+fn accept_all<T, F>(
+    listener: &Listener,
+    timeout: Duration,
+    handle: &Arc<F>,
+    ended: &mpsc::Sender<Result<T, Error>>,
+    stop: &AtomicBool,
+) where
+    T: Send + 'static,
+    F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
+{
+    let running = Arc::new(AtomicUsize::new(0));
+    let silent = Arc::new(Mutex::new(Waiting::default()));
+    while !stop.load(Ordering::Relaxed) {
+        if running.load(Ordering::Relaxed) >= MOST_AT_ONCE {
+            thread::sleep(PAUSE);
+            continue;
+        }
+        let started = match listener.poll(PAUSE, timeout) {
+            Ok(None) => continue,
+            Ok(Some(socket)) => start(socket, handle, ended, &running, &silent),
+            Err(e) => Err(e),
+        };
+        if let Err(e) = started {
+            // Too many open files, say: what ends in the meantime makes room.
+            thread::sleep(PAUSE);
+            if ended.send(Err(e)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn start<T, F>(
+    socket: Socket,
+    handle: &Arc<F>,
+    ended: &mpsc::Sender<Result<T, Error>>,
+    running: &Arc<AtomicUsize>,
+    silent: &Arc<Mutex<Waiting>>,
+) -> Result<(), Error>
+where
+    T: Send + 'static,
+    F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
+{
+    let failed = |e: std::io::Error| ChannelError::io("take a connection", &e);
+    let silence = Silent::begin(silent, socket.stream.try_clone().map_err(failed)?);
+    running.fetch_add(1, Ordering::Relaxed);
+    let count = Running(Arc::clone(running));
+    let (handle, ended) = (Arc::clone(handle), ended.clone());
+    thread::Builder::new()
+        .name("foxtrot-session".into())
+        .spawn(move || {
+            let _count = count;
+            let result = handle(socket, silence);
+            // Whoever listened may have what he wanted.
+            let _ = ended.send(Ok(result));
+        })
+        .map_err(failed)?;
+    Ok(())
+}
+
+impl<T> Connections<T> {
+    /// What the next handler that ends returns, or why a connection could not be taken; `None`
+    /// when none has ended by the deadline.
+    pub fn next_by(&self, deadline: Option<Instant>) -> Option<Result<T, Error>> {
+        match deadline {
+            None => self.ended.recv().ok(),
+            Some(deadline) => {
+                let left = deadline.saturating_duration_since(Instant::now());
+                self.ended.recv_timeout(left).ok()
+            }
+        }
+    }
+}
+
+impl<T> Drop for Connections<T> {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Silent {
+    fn begin(all: &Arc<Mutex<Waiting>>, socket: TcpStream) -> Self {
+        let mut waiting = lock(all);
+        if waiting.sockets.len() >= MOST_SILENT
+            && let Some((_, oldest)) = waiting.sockets.pop_front()
+        {
+            // Its handler reads the end of the connection.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        let id = waiting.next_id;
+        waiting.next_id += 1;
+        waiting.sockets.push_back((id, socket));
+        Self { all: Arc::clone(all), id }
+    }
+}
+
+impl Drop for Silent {
+    fn drop(&mut self) {
+        lock(&self.all).sockets.retain(|(id, _)| *id != self.id);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    /// A handler that greets by one byte and echoes it.
+    fn echo(socket: Socket, silent: Silent) -> std::io::Result<u8> {
+        let mut byte = [0];
+        (&socket.stream).read_exact(&mut byte)?;
+        drop(silent);
+        (&socket.stream).write_all(&byte)?;
+        Ok(byte[0])
+    }
+
+    fn greet(address: &str) -> std::io::Result<u8> {
+        let mut socket = TcpStream::connect(address)?;
+        socket.set_read_timeout(Some(LONG))?;
+        socket.write_all(&[7])?;
+        let mut byte = [0];
+        socket.read_exact(&mut byte)?;
+        Ok(byte[0])
+    }
+
+    #[test]
+    fn a_crowd_of_silent_connections_keeps_nobody_out() {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        let connections = serve(listener, LONG, echo).unwrap();
+        let crowd: Vec<_> =
+            (0..3 * MOST_SILENT).map(|_| TcpStream::connect(&address).unwrap()).collect();
+        assert_eq!(greet(&address).unwrap(), 7);
+        // Those that were pushed out end with an error, the honest one with its byte.
+        let mut endings = Vec::new();
+        while !endings.contains(&Some(7)) {
+            let ended = connections.next_by(Some(Instant::now() + LONG)).unwrap().unwrap();
+            endings.push(ended.ok());
+        }
+        drop(crowd);
+    }
+
+    #[test]
+    fn connections_are_handled_side_by_side() {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        let connections = serve(listener, LONG, echo).unwrap();
+        let slow = TcpStream::connect(&address).unwrap();
+        for _ in 0..5 {
+            assert_eq!(greet(&address).unwrap(), 7);
+        }
+        for _ in 0..5 {
+            assert!(matches!(connections.next_by(None), Some(Ok(Ok(7)))));
+        }
+        (&slow).write_all(&[9]).unwrap();
+        assert!(matches!(connections.next_by(None), Some(Ok(Ok(9)))));
+    }
+
+    #[test]
+    fn nothing_ends_before_the_deadline_when_nobody_comes() {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let connections = serve(listener, LONG, echo).unwrap();
+        let deadline = Instant::now() + Duration::from_millis(100);
+        assert!(connections.next_by(Some(deadline)).is_none());
+    }
+}
