@@ -15,11 +15,12 @@ use crate::{Bits, Error, Seed, Session, Usage};
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
 
-/// The sender's output: both keys of every instance.
+/// The sender's output: both keys of every instance. Comparing takes variable time: for tests.
 #[derive(PartialEq, Eq)]
 pub struct SenderKeys(Vec<[Block; 2]>);
 
-/// The receiver's output: its choice and that one key, for every instance.
+/// The receiver's output: its choice and that one key, for every instance. Comparing takes variable
+/// time: for tests.
 #[derive(PartialEq, Eq)]
 pub struct ReceiverKeys {
     choices: Bits,

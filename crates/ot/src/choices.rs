@@ -9,6 +9,8 @@ use zeroize::Zeroize;
 use crate::Decode;
 
 /// Secret bits, packed eight to a byte, the least significant first; spare bits are zero.
+///
+/// Comparing two takes variable time: it is for tests.
 #[derive(PartialEq, Eq)]
 pub struct Bits {
     bytes: Vec<u8>,
@@ -18,7 +20,10 @@ pub struct Bits {
 impl Bits {
     /// From one bool per bit.
     pub fn from_bools(bits: impl IntoIterator<Item = bool>) -> Self {
-        let mut packed = Self { bytes: Vec::new(), len: 0 };
+        let bits = bits.into_iter();
+        // Without growing, which would leave copies behind.
+        let bytes = Vec::with_capacity(bits.size_hint().0.div_ceil(8));
+        let mut packed = Self { bytes, len: 0 };
         for bit in bits {
             if packed.len.is_multiple_of(8) {
                 packed.bytes.push(0);
@@ -99,6 +104,14 @@ impl Bits {
         debug_assert_eq!(self.len, other.len);
         let bytes = self.bytes.iter().zip(&other.bytes).map(|(a, b)| a ^ b).collect();
         Self { bytes, len: self.len }
+    }
+}
+
+/// Copies `one` or `zero`, all of the same length, as the choice says, reading both.
+pub(crate) fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
+    let mask = choice.unwrap_u8().wrapping_neg();
+    for ((chosen, zero), one) in chosen.iter_mut().zip(zero).zip(one) {
+        *chosen = zero ^ (zero ^ one) & mask;
     }
 }
 

@@ -12,10 +12,11 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
-use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroizing;
 
-use crate::{Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, oracle::Oracle};
+use crate::{
+    Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, choices::select, oracle::Oracle,
+};
 
 /// The longest message in bytes.
 pub const MAX_MESSAGE: usize = 1 << 24;
@@ -60,9 +61,9 @@ impl Sender {
     /// For messages of up to `message_len` bytes, the same for both parties.
     ///
     /// # Errors
-    /// [`Usage::MessageTooLong`] if that is more than [`MAX_MESSAGE`].
-    pub fn new(session: &Session, message_len: usize) -> Result<Self, Usage> {
-        let oracle = oracle(session, message_len)?;
+    /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`].
+    pub fn new(session: Session, message_len: usize) -> Result<Self, Usage> {
+        let oracle = oracle(&session, message_len)?;
         Ok(Self { oracle, message_len, next: 0 })
     }
 
@@ -79,32 +80,37 @@ impl Sender {
             let (expected, got) = (keys.len(), messages.len());
             return Err(Usage::CountMismatch { what: "pairs of messages", expected, got });
         }
-        if let Some((index, long)) = messages.iter().enumerate().find_map(|(i, pair)| {
-            pair.iter()
-                .map(|m| m.as_ref().len())
-                .find(|&len| len > self.message_len)
-                .map(|l| (i, l))
-        }) {
-            return Err(Usage::MessageTooLong { index, len: long, max: self.message_len });
-        }
+        fits_a_frame(keys.len(), self.message_len)?;
         let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
         let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
-        let parts = keys.iter().zip(messages).enumerate().flat_map(|(i, (keys, messages))| {
-            [0, 1].map(|j| (i, j, &keys[usize::from(j)], messages[usize::from(j)].as_ref()))
-        });
-        for ((i, j, key, message), sealed) in parts.zip(sealed) {
-            let (text, tag) = sealed.split_at_mut(self.message_len + 4);
-            let len = u32::try_from(message.len()).unwrap_or(u32::MAX);
-            text[..4].copy_from_slice(&len.to_le_bytes());
-            text[4..4 + message.len()].copy_from_slice(message);
-            let cipher = cipher(&self.oracle, self.next + i as u64, j, key);
-            if let Ok(computed) = cipher.encrypt_inout_detached(&Nonce::default(), &[], text.into())
-            {
-                tag.copy_from_slice(&computed);
-            }
+        let parts = keys.as_flattened().iter().zip(messages.as_flattened());
+        for (k, ((key, message), sealed)) in parts.zip(sealed).enumerate() {
+            let (transfer, branch) = (self.next + k as u64 / 2, if k % 2 == 0 { 0 } else { 1 });
+            self.seal_one(transfer, branch, key, message.as_ref(), sealed)?;
         }
         self.next += keys.len() as u64;
         Ok(frame)
+    }
+
+    fn seal_one(
+        &self,
+        transfer: u64,
+        branch: u8,
+        key: &Block,
+        message: &[u8],
+        sealed: &mut [u8],
+    ) -> Result<(), Usage> {
+        let too_long =
+            || Usage::MessageTooLong { transfer, len: message.len(), max: self.message_len };
+        let len = u32::try_from(message.len()).map_err(|_| too_long())?;
+        let (text, tag) = sealed.split_at_mut(self.message_len + 4);
+        text[..4].copy_from_slice(&len.to_le_bytes());
+        text[4..].get_mut(..message.len()).ok_or_else(too_long)?.copy_from_slice(message);
+        let computed = cipher(&self.oracle, transfer, branch, key)
+            .encrypt_inout_detached(&Nonce::default(), &[], text.into())
+            .map_err(|_| too_long())?;
+        tag.copy_from_slice(&computed);
+        Ok(())
     }
 }
 
@@ -112,9 +118,9 @@ impl Receiver {
     /// For messages of up to `message_len` bytes, the same for both parties.
     ///
     /// # Errors
-    /// [`Usage::MessageTooLong`] if that is more than [`MAX_MESSAGE`].
-    pub fn new(session: &Session, message_len: usize) -> Result<Self, Usage> {
-        let oracle = oracle(session, message_len)?;
+    /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`].
+    pub fn new(session: Session, message_len: usize) -> Result<Self, Usage> {
+        let oracle = oracle(&session, message_len)?;
         Ok(Self { oracle, message_len, taken: Vec::new() })
     }
 
@@ -127,9 +133,10 @@ impl Receiver {
             let (expected, got) = (keys.len(), choices.len());
             return Err(Usage::CountMismatch { what: "choices", expected, got }.into());
         }
+        fits_a_frame(keys.len(), self.message_len)?;
         let (expected, got) = (frame_len(keys.len(), self.message_len), frame.len());
         if got != expected {
-            return Err(Decode::Length { message: "sealed messages", expected, got }.into());
+            return Err(Decode::Length { message: "Sealed", expected, got }.into());
         }
         let pairs = frame.chunks_exact(2 * (self.message_len + OVERHEAD));
         for ((i, key), pair) in keys.iter().enumerate().zip(pairs) {
@@ -137,7 +144,9 @@ impl Receiver {
             let transfer = self.taken.len() as u64;
             let cipher = cipher(&self.oracle, transfer, choice.unwrap_u8(), key);
             let (zero, one) = pair.split_at(self.message_len + OVERHEAD);
-            self.taken.push(Taken { cipher, sealed: Zeroizing::new(select(choice, zero, one)) });
+            let mut sealed = Zeroizing::new(vec![0; zero.len()]);
+            select(choice, zero, one, &mut sealed);
+            self.taken.push(Taken { cipher, sealed });
         }
         Ok(())
     }
@@ -172,9 +181,14 @@ fn unpad(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     padding.iter().all(|&byte| byte == 0).then(|| Zeroizing::new(message.to_vec()))
 }
 
+fn fits_a_frame(transfers: usize, message_len: usize) -> Result<(), Usage> {
+    let max = transfers_per_frame(message_len);
+    if transfers > max { Err(Usage::BatchTooLarge { n: transfers, max }) } else { Ok(()) }
+}
+
 fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
     if message_len > MAX_MESSAGE {
-        return Err(Usage::MessageTooLong { index: 0, len: message_len, max: MAX_MESSAGE });
+        return Err(Usage::MessageLength { len: message_len, max: MAX_MESSAGE });
     }
     Ok(session.oracle("foxtrot v1 chosen message"))
 }
@@ -183,10 +197,6 @@ fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
 fn cipher(oracle: &Oracle, i: u64, j: u8, key: &Block) -> ChaCha20Poly1305 {
     let key = Zeroizing::new(oracle.query(i, j).field(key).finish::<32>());
     ChaCha20Poly1305::new((&*key).into())
-}
-
-fn select(choice: Choice, zero: &[u8], one: &[u8]) -> Vec<u8> {
-    zero.iter().zip(one).map(|(a, b)| u8::conditional_select(a, b, choice)).collect()
 }
 
 impl fmt::Debug for Sender {

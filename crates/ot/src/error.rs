@@ -56,7 +56,7 @@ pub enum Misbehaved {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Usage {
-    /// More instances than one batch holds.
+    /// More instances than one batch, or transfers than one frame, holds.
     BatchTooLarge {
         /// The instances asked for.
         n: usize,
@@ -70,10 +70,17 @@ pub enum Usage {
         /// What it takes, in words.
         takes: &'static str,
     },
+    /// The length agreed upon for chosen messages is longer than any may be.
+    MessageLength {
+        /// The length in bytes.
+        len: usize,
+        /// The most that a message has.
+        max: usize,
+    },
     /// A chosen message is longer than the length agreed upon.
     MessageTooLong {
-        /// Which transfer.
-        index: usize,
+        /// Which transfer, counted over all frames.
+        transfer: u64,
         /// Its length in bytes.
         len: usize,
         /// The agreed length.
@@ -132,11 +139,17 @@ impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BatchTooLarge { n, max } => {
-                write!(f, "a batch of {n} instances is larger than the maximum of {max}")
+                write!(f, "{n} transfers at once are more than the maximum of {max}")
             }
             Self::Choice { protocol, takes } => write!(f, "{protocol} takes {takes}"),
-            Self::MessageTooLong { index, len, max } => {
-                write!(f, "message {index} has {len} bytes, more than the agreed {max}")
+            Self::MessageLength { len, max } => {
+                write!(f, "messages of {len} bytes are longer than the maximum of {max}")
+            }
+            Self::MessageTooLong { transfer, len, max } => {
+                write!(
+                    f,
+                    "a message of transfer {transfer} has {len} bytes, more than the agreed {max}"
+                )
             }
             Self::CountMismatch { what, expected, got } => {
                 write!(f, "{got} {what} given where {expected} are needed")

@@ -6,6 +6,7 @@ use alloc::{vec, vec::Vec};
 use crate::{
     Bits, Seed,
     base::{Block, ReceiverKeys, SenderKeys},
+    choices::select,
     oracle::Oracle,
 };
 
@@ -23,12 +24,10 @@ pub fn given(choices: Bits, seed: &Seed) -> (SenderKeys, ReceiverKeys) {
     let oracle = Oracle::new("foxtrot ideal keys", seed.as_bytes());
     let pairs: Vec<[Block; 2]> =
         (0..choices.len() as u64).map(|i| [0, 1].map(|j| oracle.query(i, j).finish())).collect();
-    let chosen = pairs.iter().enumerate().map(|(i, pair)| {
-        let choice = choices.get(i);
-        let select = |k: usize| {
-            subtle::ConditionallySelectable::conditional_select(&pair[0][k], &pair[1][k], choice)
-        };
-        core::array::from_fn(select)
+    let chosen = pairs.iter().enumerate().map(|(i, [zero, one])| {
+        let mut key = [0; 16];
+        select(choices.get(i), zero, one, &mut key);
+        key
     });
     let chosen = chosen.collect();
     (SenderKeys::new(pairs), ReceiverKeys::new(choices, chosen))

@@ -3,14 +3,19 @@
 //!
 //! ```
 //! use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::endemic};
-//! # let mut rng = foxtrot_ot::doc_rng();
+//!
+//! fn fresh_seed() -> Seed {
+//!     let mut seed = [0; 32];
+//!     getrandom::fill(&mut seed).expect("the system has randomness");
+//!     Seed::from_bytes(seed)
+//! }
 //!
 //! // Both parties know the session id, say from a handshake, and name the batch alike.
 //! let batch = || Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
 //!
 //! let choices = Bits::from_bools([true, false, true]);
-//! let (receiver, blinded) = endemic::Receiver::start(batch(), choices, Seed::random(&mut rng))?;
-//! let (sent, reply) = endemic::respond(batch(), &blinded, Seed::random(&mut rng));
+//! let (receiver, blinded) = endemic::Receiver::start(batch(), choices, fresh_seed())?;
+//! let (sent, reply) = endemic::respond(batch(), &blinded, fresh_seed());
 //! let received = receiver.finish(&reply)?;
 //!
 //! assert_eq!(received.keys()[0], sent.pairs()[0][1]);
@@ -43,19 +48,6 @@ pub use error::{Decode, Error, Misbehaved, Usage};
 pub use foxtrot_kernel::{Backend, BackendError};
 pub use seed::Seed;
 pub use session::{Direction, Session, Sid};
-
-/// Computational security in bits.
-pub const KAPPA: usize = 128;
-
-/// Statistical security in bits, where the peer has one try.
-pub const SIGMA: usize = 40;
-
-/// A generator for the examples in this documentation; its output is always the same.
-#[doc(hidden)]
-#[must_use]
-pub fn doc_rng() -> impl rand_core::CryptoRng {
-    seed::Counter(0)
-}
 
 /// The README's Rust, compiled and run.
 #[cfg(doctest)]

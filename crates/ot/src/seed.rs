@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use rand_core::{CryptoRng, TryCryptoRng, TryRng};
+use rand_core::CryptoRng;
 use zeroize::Zeroize;
 
 /// 32 uniform bytes, the only randomness that a party's batch consumes; used once.
@@ -39,32 +39,3 @@ impl fmt::Debug for Seed {
         f.write_str("Seed(<redacted>)")
     }
 }
-
-/// Counts instead of being random: for examples, whose outcome must not vary.
-pub(crate) struct Counter(pub(crate) u8);
-
-impl TryRng for Counter {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        let mut bytes = [0; 4];
-        self.try_fill_bytes(&mut bytes)?;
-        Ok(u32::from_le_bytes(bytes))
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        let mut bytes = [0; 8];
-        self.try_fill_bytes(&mut bytes)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        for byte in bytes {
-            self.0 = self.0.wrapping_add(1);
-            *byte = self.0;
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Counter {}

@@ -55,8 +55,9 @@ pub enum Direction {
 
 /// A namespace for one protocol run, and the backend that it computes with.
 ///
-/// A protocol consumes its session, and a session cannot be copied: the same namespace is not used
-/// twice unless two calls of [`Session::sub`] are given the same arguments.
+/// A protocol consumes its session, and a session cannot be copied. The same namespace can still be
+/// made twice, from the same [`Sid`] by the same arguments: it is for the two parties to do once
+/// each.
 #[derive(Debug)]
 pub struct Session {
     id: Sid,

@@ -26,8 +26,8 @@ fn messages(n: usize) -> Vec<[Vec<u8>; 2]> {
 
 fn transfer(n: usize, tamper: impl Fn(&mut Vec<u8>)) -> Result<Vec<Vec<u8>>, Error> {
     let (sender_keys, receiver_keys) = keys(n);
-    let mut sender = Sender::new(&session(1), LEN)?;
-    let mut receiver = Receiver::new(&session(1), LEN)?;
+    let mut sender = Sender::new(session(1), LEN)?;
+    let mut receiver = Receiver::new(session(1), LEN)?;
     let mut frame = sender.seal(sender_keys.pairs(), &messages(n))?;
     tamper(&mut frame);
     receiver.take(receiver_keys.choices(), receiver_keys.keys(), &frame)?;
@@ -50,8 +50,8 @@ fn the_receiver_gets_exactly_the_chosen_messages() {
 fn frames_continue_where_the_last_one_ended() {
     let (sender_keys, receiver_keys) = keys(10);
     let all = messages(10);
-    let mut sender = Sender::new(&session(1), LEN).unwrap();
-    let mut receiver = Receiver::new(&session(1), LEN).unwrap();
+    let mut sender = Sender::new(session(1), LEN).unwrap();
+    let mut receiver = Receiver::new(session(1), LEN).unwrap();
     let mut frames = Vec::new();
     for range in [0..3, 3..10] {
         let frame = sender.seal(&sender_keys.pairs()[range.clone()], &all[range.clone()]).unwrap();
@@ -62,7 +62,7 @@ fn frames_continue_where_the_last_one_ended() {
     }
     assert_eq!(receiver.open().unwrap().len(), 10);
     // The same bytes as one frame of ten: framing is not part of the encryption.
-    let whole = Sender::new(&session(1), LEN).unwrap().seal(sender_keys.pairs(), &all).unwrap();
+    let whole = Sender::new(session(1), LEN).unwrap().seal(sender_keys.pairs(), &all).unwrap();
     assert_eq!(whole, frames);
 }
 
@@ -90,8 +90,8 @@ fn ciphertexts_cannot_be_moved_to_another_transfer_branch_or_session() {
     }
     let (sender_keys, receiver_keys) = keys(1);
     let frame =
-        Sender::new(&session(1), LEN).unwrap().seal(sender_keys.pairs(), &messages(1)).unwrap();
-    let mut receiver = Receiver::new(&session(2), LEN).unwrap();
+        Sender::new(session(1), LEN).unwrap().seal(sender_keys.pairs(), &messages(1)).unwrap();
+    let mut receiver = Receiver::new(session(2), LEN).unwrap();
     receiver.take(receiver_keys.choices(), receiver_keys.keys(), &frame).unwrap();
     assert_eq!(receiver.open().unwrap_err(), Misbehaved::MessageAuthentication);
 }
@@ -100,23 +100,23 @@ fn ciphertexts_cannot_be_moved_to_another_transfer_branch_or_session() {
 fn lengths_are_hidden_and_wrong_ones_refused() {
     let (sender_keys, receiver_keys) = keys(1);
     let frame = |text: &[u8]| {
-        let mut sender = Sender::new(&session(1), LEN).unwrap();
+        let mut sender = Sender::new(session(1), LEN).unwrap();
         sender.seal(sender_keys.pairs(), &[[text, text]]).unwrap()
     };
     assert_eq!(frame(b"").len(), frame(&[7; LEN]).len());
-    let mut receiver = Receiver::new(&session(1), LEN).unwrap();
+    let mut receiver = Receiver::new(session(1), LEN).unwrap();
     for wrong in [0, 1, 2 * (LEN + 20) - 1, 2 * (LEN + 20) + 1] {
         let error = receiver.take(receiver_keys.choices(), receiver_keys.keys(), &vec![0; wrong]);
         assert!(matches!(error, Err(Error::Decode(Decode::Length { .. }))));
     }
-    let mut sender = Sender::new(&session(1), LEN).unwrap();
+    let mut sender = Sender::new(session(1), LEN).unwrap();
     let long = sender.seal(sender_keys.pairs(), &[[&[0u8; LEN + 1][..], &[]]]);
-    assert_eq!(long, Err(Usage::MessageTooLong { index: 0, len: LEN + 1, max: LEN }));
+    assert_eq!(long, Err(Usage::MessageTooLong { transfer: 0, len: LEN + 1, max: LEN }));
     assert!(matches!(
         sender.seal::<&[u8]>(sender_keys.pairs(), &[]),
         Err(Usage::CountMismatch { .. })
     ));
-    assert!(Sender::new(&session(1), MAX_MESSAGE + 1).is_err());
+    assert!(Sender::new(session(1), MAX_MESSAGE + 1).is_err());
 }
 
 #[test]
@@ -125,4 +125,15 @@ fn frames_stay_near_a_mebibyte() {
     assert_eq!(transfers_per_frame(492), 1024);
     assert_eq!(transfers_per_frame(493), 1022);
     assert_eq!(transfers_per_frame(MAX_MESSAGE), 1);
+}
+
+#[test]
+fn a_frame_takes_no_more_transfers_than_it_should() {
+    let (sender_keys, receiver_keys) = keys(1025);
+    let too_many = Usage::BatchTooLarge { n: 1025, max: 1024 };
+    let mut sender = Sender::new(session(1), LEN).unwrap();
+    assert_eq!(sender.seal(sender_keys.pairs(), &messages(1025)), Err(too_many));
+    let mut receiver = Receiver::new(session(1), LEN).unwrap();
+    let taken = receiver.take(receiver_keys.choices(), receiver_keys.keys(), &[]);
+    assert_eq!(taken, Err(Error::Usage(too_many)));
 }

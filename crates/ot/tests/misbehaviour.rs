@@ -106,7 +106,7 @@ fn coefficients_out_of_range_are_refused_with_their_place() {
     for (instance, offset) in [(0, 0), (1, 1296 + 416), (2, 2 * 1296 + 1248 - 2)] {
         let mut bytes = blinded.as_bytes().to_vec();
         bytes[offset..offset + 2].fill(0xff);
-        let expected = Decode::Coefficient { message: "Blinded", instance };
+        let expected = Decode::Coefficient { message: "Blinded", instance }.into();
         assert_eq!(Blinded::<Endemic>::decode(&bytes, 3).unwrap_err(), expected);
     }
 }
@@ -119,7 +119,7 @@ fn spare_bits_after_the_senders_bits_are_refused() {
     bytes[32] |= 0x08;
     assert_eq!(
         Reply::<Rot>::decode(&bytes, 3).unwrap_err(),
-        Decode::SpareBits { message: "Reply" }
+        Error::Decode(Decode::SpareBits { message: "Reply" })
     );
 }
 
@@ -141,8 +141,10 @@ fn a_first_message_replayed_in_every_instance_gives_unrelated_keys() {
         endemic::Receiver::start(batch(0), Bits::from_bools([true]), seed(1)).unwrap();
     drop(receiver);
     let replayed = Blinded::<Endemic>::decode(&blinded.as_bytes().repeat(n), n).unwrap();
-    let (keys, _) = endemic::respond(batch(0), &replayed, seed(2));
+    let (keys, reply) = endemic::respond(batch(0), &replayed, seed(2));
     assert_all_distinct(keys.pairs().as_flattened());
+    // Not only the hashes: the sender's secrets are fresh in every instance and branch.
+    assert_all_distinct(&branches(&reply));
 
     let (receiver, blinded) = rot::Receiver::start(batch(0), 1, seed(1)).unwrap();
     let bytes = blinded.as_bytes();
@@ -163,12 +165,7 @@ fn a_first_message_replayed_in_another_batch_gives_unrelated_keys() {
     let (first, first_reply) = endemic::respond(batch(0), &blinded, seed(2));
     let (second, second_reply) = endemic::respond(batch(1), &blinded, seed(2));
     assert_all_distinct(&[first.pairs().as_flattened(), second.pairs().as_flattened()].concat());
-    let chunks = |reply: &Reply<Endemic>| -> Vec<Vec<u8>> {
-        reply.as_bytes().chunks(1088).map(<[u8]>::to_vec).collect()
-    };
-    for (a, b) in chunks(&first_reply).iter().zip(chunks(&second_reply)) {
-        assert_ne!(a, &b);
-    }
+    assert_all_distinct(&[branches(&first_reply), branches(&second_reply)].concat());
     assert_eq!(first.pairs().len(), n);
 
     let (_receiver, blinded) = rot::Receiver::start(batch(0), n, seed(1)).unwrap();
@@ -194,29 +191,72 @@ fn batches_and_choices_that_do_not_fit_are_usage_errors() {
     assert_eq!(Rot.sender(batch(0), 65537, seed(1)).map(drop), too_large);
     assert_eq!(Endemic.sender(batch(0), 65537, seed(1)).map(drop), too_large);
     assert_eq!(Rot.receiver(batch(0), Choice::Random(65537), seed(1)).map(drop), too_large);
+    let many = Choice::Given(Bits::from_bools([true; 65537]));
+    assert_eq!(Endemic.receiver(batch(0), many, seed(1)).map(drop), too_large);
+    assert!(rot::Receiver::start(batch(0), 65537, seed(1)).is_err());
+    assert!(endemic::Receiver::start(batch(0), Bits::from_bools([true; 65537]), seed(1)).is_err());
+    for n in [65537, usize::MAX, usize::MAX / 8] {
+        let too_large = Error::Usage(Usage::BatchTooLarge { n, max: 65536 });
+        assert_eq!(Blinded::<Endemic>::decode(&[], n).unwrap_err(), too_large);
+        assert_eq!(Reply::<Rot>::decode(&[], n).unwrap_err(), too_large);
+    }
     let given = Choice::Given(Bits::from_bools([true]));
     assert!(matches!(Rot.receiver(batch(0), given, seed(1)), Err(Usage::Choice { .. })));
     let random = Choice::Random(1);
     assert!(matches!(Endemic.receiver(batch(0), random, seed(1)), Err(Usage::Choice { .. })));
 }
 
-/// A malicious sender chooses U: zero, all ones, the same for both branches. The receiver answers
-/// all of them alike, with some key and no error, so that nothing depends on its choice.
+/// A malicious sender chooses U and hints, each branch's by itself. The receiver answers all of them
+/// alike, with some key and no error, so that nothing depends on its choice; and its b is c ⊕ a
+/// whatever the keys are.
 #[test]
-fn a_malicious_reply_never_makes_the_receiver_abort() {
-    for fill in [0x00, 0xff, 0x55] {
+fn a_malicious_reply_never_makes_the_receiver_abort_or_forces_its_choice() {
+    for (zero, one) in [(0x00, 0x00), (0xff, 0x00), (0x00, 0xff), (0x55, 0xaa)] {
+        let branches = [[zero; 1088], [one; 1088]].concat().repeat(64);
         for c in [false, true] {
-            let choices = Bits::from_bools([c; 4]);
+            let choices = Bits::from_bools([c; 64]);
             let (receiver, _) = endemic::Receiver::start(batch(0), choices, seed(1)).unwrap();
-            let bytes = vec![fill; Reply::<Endemic>::encoded_len(4)];
-            let reply = Reply::<Endemic>::decode(&bytes, 4).unwrap();
-            assert_eq!(receiver.finish(&reply).unwrap().keys().len(), 4);
+            let reply = Reply::<Endemic>::decode(&branches, 64).unwrap();
+            assert_eq!(receiver.finish(&reply).unwrap().keys().len(), 64);
         }
+        // The same receiver, so the same c, against a = 0 and a = 1.
+        let [b, flipped] = [0x00, 0xff].map(|a| {
+            let (receiver, _) = rot::Receiver::start(batch(0), 64, seed(1)).unwrap();
+            let bytes = [&[7; 32][..], &[a; 8], &branches].concat();
+            let reply = Reply::<Rot>::decode(&bytes, 64).unwrap();
+            receiver.finish(&reply).unwrap().0.choices().as_bytes().to_vec()
+        });
+        let ones: u32 = b.iter().map(|byte| byte.count_ones()).sum();
+        assert!((12..52).contains(&ones), "{ones} of 64 choices are 1");
+        assert!(b.iter().zip(&flipped).all(|(b, flipped)| b ^ flipped == 0xff));
     }
 }
 
-fn assert_all_distinct(keys: &[base::Block]) {
-    for (i, key) in keys.iter().enumerate() {
-        assert!(!keys[..i].contains(key), "key {i} occurs before");
+/// U of both branches of every instance.
+fn branches(reply: &Reply<Endemic>) -> Vec<Vec<u8>> {
+    reply.as_bytes().chunks(1088).map(|branch| branch[..1056].to_vec()).collect()
+}
+
+fn assert_all_distinct<T: PartialEq>(values: &[T]) {
+    for (i, value) in values.iter().enumerate() {
+        assert!(!values[..i].contains(value), "value {i} occurs before");
     }
+}
+
+/// The attack that the replay tests are for, on a variant in which naive batching makes it work:
+/// instances that do not know their number. It fails on the real protocol.
+#[test]
+fn the_replay_test_sees_naive_batching() {
+    let choices = || Bits::from_bools([true]);
+    let (_receiver, blinded) = endemic::Receiver::start(batch(0), choices(), seed(1)).unwrap();
+    // A naive batch of two is the same instance, with the same coins, run twice.
+    let naive = [0, 1].map(|_| endemic::respond(batch(0), &blinded, seed(2)));
+    assert_eq!(naive[0].0.pairs()[0], naive[1].0.pairs()[0]);
+    let naive_branches: Vec<_> = naive.iter().flat_map(|(_, reply)| branches(reply)).collect();
+    assert!(naive_branches[..2].contains(&naive_branches[2]));
+
+    let twice = Blinded::<Endemic>::decode(&blinded.as_bytes().repeat(2), 2).unwrap();
+    let (keys, reply) = endemic::respond(batch(0), &twice, seed(2));
+    assert_all_distinct(keys.pairs().as_flattened());
+    assert_all_distinct(&branches(&reply));
 }

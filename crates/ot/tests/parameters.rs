@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "supports of distributions are small")]
 
-use foxtrot_ot::base::{self, Functionality};
+use foxtrot_ot::base::{
+    self, Functionality,
+    roted::{Blinded, Endemic, Reply},
+};
 
 const Q: i32 = 7681;
 const RANK: usize = 3;
@@ -177,4 +180,22 @@ fn uniform_expansion_falls_short_with_probability_below_2_to_the_minus_150() {
         }
         assert!(tail.log2() < -150.0, "2^{}", tail.log2());
     }
+}
+
+/// The constants of this file are those of the code, as far as its messages show them.
+#[test]
+fn the_parameters_are_those_of_the_messages() {
+    let (t, u) = (RANK * N * 13 / 8, RANK * N * U_BITS as usize / 8);
+    assert_eq!(Blinded::<Endemic>::encoded_len(1), t + 48);
+    assert_eq!(Reply::<Endemic>::encoded_len(1), 2 * (u + N / 8));
+    let info = base::find("roted", Functionality::Random).unwrap().info();
+    let params = format!("Module768: N = {N}, rank {RANK}, q = {Q}, η = 2, U in {U_BITS} bits");
+    assert_eq!(info.params, params);
+}
+
+/// What the repaired protocol leaves behind: the ring of the paper's Figure 1.
+#[test]
+fn the_papers_own_ring_is_below_128_bits() {
+    let bits = 0.292 * primal_block_size(512.0, 13313.0, 2.0, 3 * 512);
+    assert!((110.0..112.0).contains(&bits), "{bits}");
 }

@@ -36,7 +36,7 @@ fn run(base: &dyn BaseOt, n: usize) -> (SenderKeys, ReceiverKeys) {
 #[test]
 fn the_receiver_gets_exactly_the_chosen_key() {
     for base in base::registry() {
-        for n in [0, 1, 2, 127, 128, 1000] {
+        for n in [0, 1, 2, 7, 8, 9, 127, 128, 1000] {
             let (sender, receiver) = run(*base, n);
             assert_eq!(sender.pairs().len(), n);
             assert_rot(&sender, &receiver);

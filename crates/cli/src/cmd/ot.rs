@@ -142,7 +142,7 @@ fn send(
     let progress = output.progress(pairs.len());
     let keys = keys::send(&link, base, pairs.len(), &progress)?;
     output.detail("base OTs done, sending the messages");
-    let mut sender = convert::Sender::new(&link.sub("chosen-messages", 0), message_len)?;
+    let mut sender = convert::Sender::new(link.sub("chosen-messages", 0), message_len)?;
     let per_frame = transfers_per_frame(message_len);
     for (keys, pairs) in keys.chunks(per_frame).zip(pairs.chunks(per_frame)) {
         let pairs: Vec<_> =
@@ -163,7 +163,7 @@ fn receive(
     let progress = output.progress(choices.len());
     let keys = keys::receive_given(&link, base, choices, &progress)?;
     output.detail("base OTs done, receiving the messages");
-    let mut receiver = convert::Receiver::new(&link.sub("chosen-messages", 0), message_len)?;
+    let mut receiver = convert::Receiver::new(link.sub("chosen-messages", 0), message_len)?;
     let per_frame = transfers_per_frame(message_len);
     for (k, keys) in keys.chunks(per_frame).enumerate() {
         let start = k * per_frame;

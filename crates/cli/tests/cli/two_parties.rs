@@ -223,7 +223,7 @@ fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
         let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
         let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());
         channel.send(Lane::PROTOCOL, reply.into_bytes()).unwrap();
-        let mut sender = convert::Sender::new(&sub("chosen-messages"), 5).unwrap();
+        let mut sender = convert::Sender::new(sub("chosen-messages"), 5).unwrap();
         let mut frame = sender.seal(keys.pairs(), &[["left", "right"]; 2]).unwrap();
         frame.chunks_mut(2 * 25).for_each(|pair| pair[7] ^= 1);
         channel.send(Lane::PROTOCOL, frame).unwrap();

@@ -37,8 +37,9 @@ pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
 pub(super) fn round<const Q: u16, const BITS: usize>(x: u16) -> u16 {
-    // Exact for numerators below 2²⁷ (checked exhaustively by a test): the error of the
-    // reciprocal, below 2²⁷·Q/(Q·2⁴⁰), is less than 1/Q.
+    // Exact, as a test checks for every x: the error of the reciprocal is below 2⁻⁴⁰, that of the
+    // quotient below 2⁻¹⁴ for numerators below 2²⁶, and a quotient that is not whole is at least
+    // 1/Q > 2⁻¹⁴ from the next whole number.
     const { assert!(BITS <= 13 && Q < 1 << 13 || BITS <= 12 && Q < 1 << 14) };
     let reciprocal = const { (1u64 << 40) / Q as u64 + 1 };
     let numerator = (u64::from(x) << BITS) + u64::from(Q / 2);
@@ -113,7 +114,7 @@ mod tests {
     #[test]
     fn both_sides_agree_on_the_bit_when_they_are_close() {
         fn check<const Q: u16>() {
-            let tolerance = Q / 8 - 1;
+            let tolerance = Q / 8;
             for x in 0..Q {
                 let h = hint::<Q>(x);
                 for d in [0, 1, tolerance / 2, tolerance] {
@@ -125,6 +126,11 @@ mod tests {
         }
         check::<7681>();
         check::<13313>();
+        // And no further.
+        assert_ne!(
+            key_bit::<7681>(960 + 961, hint::<7681>(960)),
+            key_bit::<7681>(960, hint::<7681>(960))
+        );
     }
 
     #[test]

@@ -50,7 +50,9 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     }
 
     // All zero, not a leak, if there are too few: that happens with probability below 2⁻¹⁵⁰.
-    let enough = mask(u16::from(usize::from(rejected) <= candidates - K * N));
+    // Kept from the optimiser, which would branch on it.
+    let enough =
+        core::hint::black_box(mask(u16::from(usize::from(rejected) <= candidates - K * N)));
     core::array::from_fn(|k| core::array::from_fn(|i| from.values[k * N + i] & enough))
 }
 

@@ -75,10 +75,14 @@ impl<G: Group> Opened<'_, G> {
     #[must_use]
     pub fn evaluate(&self, x: u8) -> G::Element {
         let popf = self.popf;
-        let r = xor(self.s, &popf.mask(self.i, x, &self.digest));
-        let mut value = popf.group.hash(popf.h1.query(self.i, x).field(&r));
+        let mut value = popf.group.hash(popf.h1.query(self.i, x).field(&self.coins(x)));
         popf.group.add(&mut value, &self.t);
         value
+    }
+
+    /// The r that programming at x would have used.
+    pub(crate) fn coins(&self, x: u8) -> [u8; S_LEN] {
+        xor(self.s, &self.popf.mask(self.i, x, &self.digest))
     }
 }
 
@@ -176,5 +180,22 @@ mod tests {
             popf.group.calls.get()
         };
         assert_eq!((work(0), work(1)), ([1, 0, 1, 1], [1, 0, 1, 1]));
+    }
+
+    /// Each oracle by itself: together they would cover for each other.
+    #[test]
+    fn every_oracle_is_bound_to_session_instance_and_point() {
+        let answers = |sid: u8, i: u64, x: u8| {
+            let popf = popf(sid);
+            let h1: [u8; 32] = popf.h1.query(i, x).field(b"r").finish();
+            (h1, popf.mask(i, x, &[5; 32]))
+        };
+        let here = answers(1, 5, 0);
+        for there in [answers(2, 5, 0), answers(1, 6, 0), answers(1, 5, 1)] {
+            assert!(here.0 != there.0 && here.1 != there.1);
+        }
+        assert_ne!(popf(1).digest(5, b"T"), popf(1).digest(6, b"T"));
+        assert_ne!(popf(1).digest(5, b"T"), popf(2).digest(5, b"T"));
+        assert_ne!(popf(1).digest(5, b"T"), popf(1).digest(5, b"U"));
     }
 }

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Bits, Seed, Session,
+    choices::select,
     oracle::{Oracle, Query},
     popf::{Feistel2, Group, S_LEN},
 };
@@ -170,11 +171,11 @@ pub(super) fn reply(
             let s_s = Zeroizing::new(noise_vector(backend, s_s).map(|poly| poly.into_ntt(backend)));
             let e_s = Zeroizing::new(noise_vector(backend, e_s));
             let (u_bytes, hints) = reply.split_at_mut(U_LEN);
-            let u = batch.transpose_times(&s_s);
+            let u = Zeroizing::new(batch.transpose_times(&s_s));
             for ((u, e), bytes) in
-                u.into_iter().zip(e_s.iter()).zip(u_bytes.chunks_exact_mut(U_POLY_LEN))
+                u.iter().zip(e_s.iter()).zip(u_bytes.chunks_exact_mut(U_POLY_LEN))
             {
-                let mut u = Zeroizing::new(u.into_poly(backend));
+                let mut u = Zeroizing::new(u.clone().into_poly(backend));
                 u.add(backend, e);
                 u.round_and_pack::<U_BITS>(backend, bytes);
             }
@@ -206,7 +207,8 @@ impl Blinding {
         let mut chosen = Zeroizing::new([0; BRANCH_LEN]);
         let instances = replies.chunks_exact(REPLY_LEN).zip(&self.secrets);
         for ((i, (reply, s_r)), sk) in instances.enumerate().zip(strings.iter_mut()) {
-            select(self.choices.get(i), reply, &mut chosen);
+            let (zero, one) = reply.split_at(BRANCH_LEN);
+            select(self.choices.get(i), zero, one, chosen.as_mut_slice());
             let (u, hints) = chosen.split_at(U_LEN);
             let mut u = u.chunks_exact(U_POLY_LEN);
             let u = Zeroizing::new([(); RANK].map(|()| {
@@ -223,15 +225,6 @@ impl Blinding {
 /// H(i, j, sk, …): the output oracle with what is specific to one branch; the mode adds the rest.
 pub(super) fn key_query(oracle: &Oracle, i: usize, j: Choice, sk: &Sk) -> Query {
     oracle.query(i as u64, j.unwrap_u8()).field(sk)
-}
-
-/// Copies the chosen half of `both`, reading all of it.
-fn select(choice: Choice, both: &[u8], chosen: &mut [u8; BRANCH_LEN]) {
-    let mask = choice.unwrap_u8().wrapping_neg();
-    let (zero, one) = both.split_at(BRANCH_LEN);
-    for ((chosen, zero), one) in chosen.iter_mut().zip(zero).zip(one) {
-        *chosen = zero ^ (zero ^ one) & mask;
-    }
 }
 
 fn noise_vector(backend: Backend, coins: &[u8]) -> [Poly; RANK] {
@@ -251,3 +244,6 @@ fn decoded(backend: Backend, bytes: &[u8]) -> Vector {
 fn array<const L: usize>(bytes: &[u8]) -> [u8; L] {
     core::array::from_fn(|k| bytes[k])
 }
+
+#[cfg(test)]
+mod tests;

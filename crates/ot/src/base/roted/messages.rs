@@ -3,13 +3,16 @@
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{Backend, ring::module768::NttPoly};
+use foxtrot_kernel::{
+    Backend,
+    ring::module768::{BITS, NttPoly},
+};
 
 use super::{
-    Endemic, Rot,
+    Endemic, Rot, check_batch,
     instances::{PHI_LEN, POLY_LEN, REPLY_LEN, T_LEN},
 };
-use crate::{Bits, Decode, Session, Usage, oracle::Query};
+use crate::{Bits, Decode, Error, Session, Usage, oracle::Query};
 
 /// What the two modes put before the instances.
 pub trait Mode: sealed::Sealed {
@@ -79,13 +82,14 @@ impl<M: Mode> Blinded<M> {
     /// A message of n instances from the peer's bytes.
     ///
     /// # Errors
-    /// [`Decode`] if the length is wrong or a coefficient is not below q.
-    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Decode> {
+    /// [`Usage::BatchTooLarge`]; [`Decode`] if the length is wrong or a coefficient is not below q.
+    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
+        check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
         for (instance, phi) in bytes[M::BLINDED_HEAD..].chunks_exact(PHI_LEN).enumerate() {
             for t in phi[..T_LEN].chunks_exact(POLY_LEN) {
-                if NttPoly::unpack::<13>(Backend::best(), t).is_err() {
-                    return Err(Decode::Coefficient { message: Self::NAME, instance });
+                if NttPoly::unpack::<BITS>(Backend::best(), t).is_err() {
+                    return Err(Decode::Coefficient { message: Self::NAME, instance }.into());
                 }
             }
         }
@@ -149,8 +153,10 @@ impl<M: Mode> Reply<M> {
     /// invalid encoding.
     ///
     /// # Errors
-    /// [`Decode`] if the length is wrong or spare bits after the bits a are set.
-    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Decode> {
+    /// [`Usage::BatchTooLarge`]; [`Decode`] if the length is wrong or spare bits after the bits a are
+    /// set.
+    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
+        check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
         if let Some(a) = bytes[..M::reply_head(n)].get(32..) {
             Bits::decode(Self::NAME, a, n)?;

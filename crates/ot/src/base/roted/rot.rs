@@ -89,20 +89,13 @@ impl Receiver {
     /// [`Usage::BatchTooLarge`].
     pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Blinded<Rot>), Usage> {
         check_batch(n)?;
-        let mut coins = Zeroizing::new(vec![0; 32 + n.div_ceil(8)]);
-        session
-            .oracle("foxtrot v1 roted receiver batch")
-            .query(0, 0)
-            .field(seed.as_bytes())
-            .fill(&mut coins);
-        let t = Zeroizing::new(core::array::from_fn(|k| coins[k]));
-        let choices = Bits::from_random(coins[32..].to_vec(), n);
+        let (t, choices) = batch_coins(&session, "foxtrot v1 roted receiver batch", &seed, n);
 
         let mut blinded = Blinded::blank(n);
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
         let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
         let transcript = blinded.transcript(&session);
-        Ok((Self { session, blinding, transcript, t }, blinded))
+        Ok((Self { session, blinding, transcript, t: Zeroizing::new(t) }, blinded))
     }
 
     /// Steps 9, 10 and 12: the keys, and the opening without which the sender has none.
@@ -130,14 +123,7 @@ impl Sender {
     /// Steps 5 to 8: answers the receiver's batch.
     pub fn respond(session: Session, blinded: &Blinded<Rot>, seed: Seed) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
-        let mut coins = vec![0; 32 + n.div_ceil(8)];
-        session
-            .oracle("foxtrot v1 roted sender batch")
-            .query(0, 0)
-            .field(seed.as_bytes())
-            .fill(&mut coins);
-        let u = core::array::from_fn(|k| coins[k]);
-        let a = Bits::from_random(coins.split_off(32), n);
+        let (u, a) = batch_coins(&session, "foxtrot v1 roted sender batch", &seed, n);
 
         let mut reply = Reply::blank(n);
         reply.set_head(&u, &a);
@@ -171,6 +157,19 @@ impl Sender {
         });
         Ok(SenderKeys::new(keys.collect()))
     }
+}
+
+/// 32 bytes and n bits for the whole batch.
+fn batch_coins(
+    session: &Session,
+    context: &'static str,
+    seed: &Seed,
+    n: usize,
+) -> ([u8; 32], Bits) {
+    let mut coins = Zeroizing::new(vec![0; 32 + n.div_ceil(8)]);
+    session.oracle(context).query(0, 0).field(seed.as_bytes()).fill(&mut coins);
+    let (string, bits) = coins.split_at(32);
+    (core::array::from_fn(|k| string[k]), Bits::from_random(bits.to_vec(), n))
 }
 
 fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
