@@ -3,6 +3,8 @@
 use std::{path::PathBuf, sync::LazyLock, time::Duration};
 
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use foxtrot_net::identity::Fingerprint;
 use foxtrot_ot::Backend;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -14,7 +16,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// Oblivious transfer between two parties, post-quantum by default.
 ///
 /// Results go to standard output, everything else to standard error. Exit status: 0 done, 1 the
-/// run failed, 2 usage or bad local input, 3 the peer misbehaved.
+/// run failed, 2 usage or bad local input, 3 the peer misbehaved, 130 interrupted.
 #[derive(Parser)]
 #[command(name = "foxtrot", version = VERSION.as_str(), max_term_width = 100)]
 pub(crate) struct Args {
@@ -35,6 +37,11 @@ pub(crate) enum Command {
     /// Measure protocols on this machine
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Make the key by which peers know this side, and print its fingerprint
+    Keygen(KeygenArgs),
+    /// Print manual pages and completions for a shell
+    #[command(subcommand)]
+    Generate(GenerateCommand),
 }
 
 #[derive(Subcommand)]
@@ -57,6 +64,10 @@ pub(crate) enum OtCommand {
         /// Lines are hexadecimal (must be the same on both sides)
         #[arg(long)]
         hex: bool,
+        /// Answer every peer that comes, side by side, until interrupted. Each session gives one
+        /// message of each pair: who may come twice may learn both
+        #[arg(long, requires = "listen")]
+        serve: bool,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -147,8 +158,16 @@ pub(crate) struct Transport {
     /// Connect to the peer at this address
     #[arg(long, value_name = "ADDR")]
     pub(crate) connect: Option<String>,
+    /// Our key, as `foxtrot keygen` makes it [default: identity.pem in the user's configuration
+    /// directory]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) identity: Option<PathBuf>,
+    /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it; repeat it to
+    /// accept any of several
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub(crate) peer: Vec<Fingerprint>,
     /// Plain TCP: neither secret nor authenticated; for loopback and tests
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["identity", "peer"])]
     pub(crate) insecure: bool,
 }
 
@@ -214,5 +233,32 @@ pub(crate) enum BenchCommand {
         /// Print one JSON object per benchmark and n
         #[arg(long)]
         json: bool,
+    },
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct KeygenArgs {
+    /// Write the key to this file [default: identity.pem in the user's configuration directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the fingerprint of the key in this file, and make none
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "force"])]
+    pub(crate) show: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum GenerateCommand {
+    /// A manual page, in roff
+    Man {
+        /// The subcommand that it is about, say `ot send`
+        subcommand: Vec<String>,
+    },
+    /// Completions
+    Completions {
+        /// For which shell
+        shell: Shell,
     },
 }

@@ -1,6 +1,8 @@
 //! One module per subcommand.
 
 pub(crate) mod bench;
+pub(crate) mod generate;
+pub(crate) mod keygen;
 pub(crate) mod ot;
 pub(crate) mod protocols;
 pub(crate) mod rot;

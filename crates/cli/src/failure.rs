@@ -1,8 +1,27 @@
 //! How a run fails: what is printed, and with which exit status.
 
-use std::{fmt::Display, io, path::Path, process::ExitCode};
+use std::{
+    fmt::Display,
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
 
-use foxtrot_net::{ChannelError, Error};
+use foxtrot_net::{ChannelError, Error, HelloError, TlsError};
+
+use crate::output::say;
+
+/// The exit status after Ctrl-C.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Every exit status and what it means.
+pub(crate) const STATUSES: [(u8, &str); 5] = [
+    (0, "Done."),
+    (1, "The run failed: the network, a file, a wrong key, or the two sides disagree."),
+    (2, "Wrong usage, or a local input file is not what it should be."),
+    (3, "The peer misbehaved: it sent bytes that cannot be, or failed a check."),
+    (INTERRUPTED, "Interrupted."),
+];
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -37,6 +56,16 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// In one line.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What might help.
+    pub(crate) fn into_hint(self) -> Option<String> {
+        self.hint
+    }
+
     /// A local file could not be read.
     pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
@@ -58,9 +87,9 @@ impl Failure {
     /// Prints the failure and gives the exit status for it.
     pub(crate) fn report(self) -> ExitCode {
         if self.kind != Kind::BrokenPipe {
-            eprintln!("foxtrot: {}", self.message);
+            say(&self.message);
             if let Some(hint) = self.hint {
-                eprintln!("hint: {hint}");
+                let _ = writeln!(io::stderr(), "hint: {hint}");
             }
         }
         match self.kind {
@@ -81,6 +110,12 @@ impl From<Error> for Failure {
                 .hint("the peer's program is faulty or cheats; nothing was written"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")
+            }
+            Error::Tls(TlsError::NotExpected { peer }) => {
+                Self::run(message).hint(format!("if that is the peer's key, say --peer {peer}"))
+            }
+            Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
+                Self::run(message).hint("--insecure has to be given on both sides or on neither")
             }
             _ => Self::run(message),
         }

@@ -2,8 +2,9 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Write},
+    io::{self, ErrorKind, Write},
     path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use foxtrot_ot::{Bits, convert::MAX_MESSAGE};
@@ -76,9 +77,30 @@ pub(crate) fn write_lines(
     to.flush()
 }
 
+/// What becomes of a file that is there already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// It gives way.
+    Replaced,
+    /// Nothing is written.
+    Kept,
+}
+
+/// Files that are being written beside their places. Whoever holds the lock knows that no file
+/// is being put in its place.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 /// Writes a set of files, readable by their owner only. None appears before all are complete on
-/// the disk beside their places.
+/// the disk beside their places, and at no time is there a mixture of old and new ones.
 pub(crate) fn write_files(files: &[(PathBuf, &[u8])]) -> Result<(), Failure> {
+    write_files_over(Existing::Replaced, files)
+}
+
+/// As [`write_files`], with a word about files that are there already.
+pub(crate) fn write_files_over(
+    existing: Existing,
+    files: &[(PathBuf, &[u8])],
+) -> Result<(), Failure> {
     let mut ready = Vec::new();
     for (path, content) in files {
         let failed = |e: io::Error| Failure::writing(path, &e);
@@ -91,19 +113,57 @@ pub(crate) fn write_files(files: &[(PathBuf, &[u8])]) -> Result<(), Failure> {
                 .map_err(failed)?;
             continue;
         }
-        let folder = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        // Its mode is 0600, and it goes away if we do not get to the renaming.
-        let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
+        let mut file = begin_beside(path).map_err(failed)?;
         file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
         ready.push((path, file));
     }
-    for (path, file) in ready {
-        file.persist(path).map_err(|e| Failure::writing(path, &e.error))?;
+    put_in_place(existing, ready)
+}
+
+/// A new file in the folder of `path`. Its mode is 0600, and it goes away if it gets no further.
+fn begin_beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut unfinished = unfinished();
+    let file = NamedTempFile::new_in(folder)?;
+    unfinished.push(file.path().to_owned());
+    Ok(file)
+}
+
+fn put_in_place(existing: Existing, ready: Vec<(&PathBuf, NamedTempFile)>) -> Result<(), Failure> {
+    let mut unfinished = unfinished();
+    // Between two renames the second file is missing rather than that of another run.
+    for (path, _) in ready.iter().skip(1) {
+        match fs::remove_file(path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(Failure::writing(path, &e)),
+            _ => {}
+        }
     }
+    for (path, file) in ready {
+        match existing {
+            Existing::Replaced => file.persist(path),
+            Existing::Kept => file.persist_noclobber(path),
+        }
+        .map_err(|e| Failure::writing(path, &e.error))?;
+    }
+    unfinished.clear();
     Ok(())
+}
+
+/// Removes files that are not complete. As long as the guard lives, no file is put in its place.
+pub(crate) fn discard_unfinished() -> impl Drop {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
+        // One that failed is gone already.
+        let _ = fs::remove_file(path);
+    }
+    unfinished
+}
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(crate) fn encode_hex(bytes: &[u8]) -> String {

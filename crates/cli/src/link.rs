@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    Channel, Counters,
+    Channel, Counters, Error,
     hello::{self, Agreement, Hello, Role},
     tcp,
 };
@@ -13,7 +13,9 @@ use crate::{
     args::{Common, Transport},
     clock,
     failure::Failure,
+    host::Host,
     output::Output,
+    secure::{Opened, Security},
 };
 
 /// Connection, agreement and session.
@@ -21,6 +23,9 @@ pub(crate) struct Link {
     pub(crate) channel: Channel,
     pub(crate) agreement: Agreement,
     pub(crate) session: Session,
+    pub(crate) transport: &'static str,
+    /// The peer's address, and its key if it has one.
+    pub(crate) peer: String,
 }
 
 /// What both sides have to agree on.
@@ -45,6 +50,7 @@ pub(crate) struct Cost {
     pub(crate) wall: Duration,
     pub(crate) cpu: Duration,
     pub(crate) counters: Counters,
+    pub(crate) transport: &'static str,
 }
 
 impl Terms {
@@ -67,33 +73,37 @@ impl Link {
     pub(crate) fn open(
         transport: &Transport,
         common: &Common,
-        hello: &Hello,
-        out: Output,
+        hello: Hello,
+        output: Output,
     ) -> Result<Self, Failure> {
-        if !transport.insecure {
-            return Err(Failure::usage("there is no encrypted transport yet")
-                .hint("--insecure uses plain TCP: for loopback and tests only"));
-        }
-        let (channel, initiator) = match (&transport.listen, &transport.connect) {
-            (Some(address), _) => {
-                let listener = tcp::Listener::bind(address)?;
-                out.listening_on(listener.local_addr());
-                (listener.accept(common.timeout())?.open()?, false)
-            }
+        let (security, timeout) = (Security::new(transport)?, common.timeout());
+        let link = match (&transport.listen, &transport.connect) {
+            (Some(address), _) => Host { security, hello, timeout, output }.first_peer(address)?,
             (None, Some(address)) => {
-                out.detail(&format!("connecting to {address}"));
-                (tcp::connect(address, common.timeout())?.open()?, true)
+                output.detail(&format!("connecting to {address}; {}", security.words()));
+                tcp::connect(address, timeout)
+                    .and_then(|socket| security.connect(socket))
+                    .and_then(|opened| Self::greet(opened, true, &hello))
+                    .map_err(|e| security.explain(e))?
             }
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
-        Self::greet(channel, initiator, hello)
+        output.detail(&format!("the peer is {}", link.peer));
+        output.detail(&format!("the session is {:?}", link.agreement.sid));
+        Ok(link)
     }
 
     /// Exchanges hellos.
-    pub(crate) fn greet(channel: Channel, initiator: bool, hello: &Hello) -> Result<Self, Failure> {
-        let agreement = hello::exchange(&channel, initiator, hello)?;
+    pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
+        let Opened { channel, transport, peer, binding } = opened;
+        let agreement = match binding {
+            Some(binding) => {
+                hello::exchange(&channel, initiator, &hello.clone().bound_to(binding))?
+            }
+            None => hello::exchange(&channel, initiator, hello)?,
+        };
         let session = Session::new(agreement.sid);
-        Ok(Self { channel, agreement, session })
+        Ok(Self { channel, agreement, session, transport, peer })
     }
 
     /// The namespace of a protocol in which the parties have the roles of the hello.
@@ -103,9 +113,10 @@ impl Link {
 
     /// Ends the connection when everything has been sent and received.
     pub(crate) fn close(self, timer: &Timer) -> Result<Cost, Failure> {
-        let counters = self.channel.counters();
+        let (counters, transport) = (self.channel.counters(), self.transport);
         self.channel.close()?;
-        Ok(Cost { wall: timer.wall.elapsed(), cpu: clock::thread_cpu() - timer.cpu, counters })
+        let (wall, cpu) = (timer.wall.elapsed(), clock::thread_cpu() - timer.cpu);
+        Ok(Cost { wall, cpu, counters, transport })
     }
 }
 

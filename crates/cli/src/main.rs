@@ -6,10 +6,14 @@ mod clock;
 mod cmd;
 mod failure;
 mod files;
+mod host;
+mod identity;
+mod interrupt;
 mod keys;
 mod link;
 mod output;
 mod report;
+mod secure;
 
 use std::process::ExitCode;
 
@@ -21,11 +25,14 @@ use failure::Failure;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    interrupt::catch();
     let result = check_backend().and_then(|()| match &args.command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),
         Command::Protocols(options) => cmd::protocols::run(options),
         Command::Bench(command) => cmd::bench::run(command),
+        Command::Keygen(args) => cmd::keygen::run(args),
+        Command::Generate(command) => cmd::generate::run(command),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

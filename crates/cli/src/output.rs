@@ -1,10 +1,15 @@
 //! What is said on standard error while a run goes on.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Common;
+
+/// Says it in any case. That nobody reads standard error is no reason to fail.
+pub(crate) fn say(message: &str) {
+    let _ = writeln!(io::stderr(), "foxtrot: {message}");
+}
 
 /// How much is said.
 #[derive(Clone, Copy)]
@@ -18,30 +23,35 @@ impl Output {
         Self { quiet: common.quiet, verbose: common.verbose }
     }
 
+    /// For a run of which there are many at the same time.
+    pub(crate) fn in_background() -> Self {
+        Self { quiet: true, verbose: false }
+    }
+
     /// For whoever runs the command.
     pub(crate) fn note(self, message: &str) {
         if !self.quiet {
-            eprintln!("foxtrot: {message}");
+            say(message);
         }
     }
 
     /// For whoever wants to know more.
     pub(crate) fn detail(self, message: &str) {
         if self.verbose {
-            eprintln!("foxtrot: {message}");
+            say(message);
         }
     }
 
     /// What scripts wait for, so it is printed in any case.
     pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
-        eprintln!("foxtrot: listening on {address}");
+        say(&format!("listening on {address}"));
     }
 
     /// A bar over n transfers, where it takes seconds and somebody watches.
     pub(crate) fn progress(self, n: usize) -> ProgressBar {
         /// Transfers that are done before anybody would look.
         const SOON_DONE: usize = 10_000;
-        if self.quiet || n < SOON_DONE || !std::io::stderr().is_terminal() {
+        if self.quiet || n < SOON_DONE || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::with_draw_target(Some(n as u64), ProgressDrawTarget::stderr());

@@ -32,7 +32,6 @@ impl Report {
         receiver: Option<&Cost>,
     ) -> Self {
         let either = receiver.or(sender);
-        let both = sender.is_some() && receiver.is_some();
         Self {
             name,
             base,
@@ -41,7 +40,7 @@ impl Report {
                 (None, Some(_)) => "receiver",
                 _ => "both",
             },
-            transport: if both { "memory" } else { "tcp" },
+            transport: either.map_or("memory", |cost| cost.transport),
             n,
             wall: either.map_or(Duration::ZERO, |cost| cost.wall),
             cpu_sender: sender.map(|cost| cost.cpu),

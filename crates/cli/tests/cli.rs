@@ -3,8 +3,19 @@
 
 #[path = "cli/cmd.rs"]
 mod cmd;
+#[cfg(unix)]
+#[path = "cli/interrupt.rs"]
+mod interrupt;
+#[path = "cli/keygen.rs"]
+mod keygen;
 #[path = "cli/readme.rs"]
 mod readme;
+#[path = "cli/secure.rs"]
+mod secure;
+#[path = "cli/strangers.rs"]
+mod strangers;
+#[path = "cli/streams.rs"]
+mod streams;
 #[path = "cli/support.rs"]
 mod support;
 #[path = "cli/two_parties.rs"]

@@ -1,8 +1,8 @@
 //! Many connections side by side, none of which holds up the others.
 //!
 //! Every connection is handled on a thread of its own. Those that have not said who they are yet
-//! are few: when one more comes, the one that has been silent longest is closed. So a crowd of
-//! connections that say nothing, or drip, keeps nobody out.
+//! are few: when one more comes, the one that has been silent longest is closed, but not before it
+//! had its time to speak. So a crowd of connections that say nothing, or drip, keeps nobody out.
 
 use core::time::Duration;
 use std::{
@@ -24,6 +24,9 @@ use crate::{
 
 /// Connections that have not been greeted yet; more push out the oldest.
 pub const MOST_SILENT: usize = 64;
+
+/// So long a connection may be silent before one that comes later can push it out.
+pub const GRACE: Duration = Duration::from_millis(500);
 
 /// Connections that are handled at the same time; more wait with the operating system.
 pub const MOST_AT_ONCE: usize = 512;
@@ -50,7 +53,14 @@ pub struct Silent {
 #[derive(Debug, Default)]
 struct Waiting {
     next_id: u64,
-    sockets: VecDeque<(u64, TcpStream)>,
+    sockets: VecDeque<SilentSocket>,
+}
+
+#[derive(Debug)]
+struct SilentSocket {
+    id: u64,
+    since: Instant,
+    socket: TcpStream,
 }
 
 /// Counts a thread as long as it lives.
@@ -93,7 +103,7 @@ fn accept_all<T, F>(
     let running = Arc::new(AtomicUsize::new(0));
     let silent = Arc::new(Mutex::new(Waiting::default()));
     while !stop.load(Ordering::Relaxed) {
-        if running.load(Ordering::Relaxed) >= MOST_AT_ONCE {
+        if running.load(Ordering::Relaxed) >= MOST_AT_ONCE || lock(&silent).is_full() {
             thread::sleep(PAUSE);
             continue;
         }
@@ -160,25 +170,33 @@ impl<T> Drop for Connections<T> {
     }
 }
 
+impl Waiting {
+    /// Whether there is no room for one more, and nobody to be pushed out yet.
+    fn is_full(&self) -> bool {
+        let oldest = self.sockets.front();
+        self.sockets.len() >= MOST_SILENT && oldest.is_some_and(|o| o.since.elapsed() < GRACE)
+    }
+}
+
 impl Silent {
     fn begin(all: &Arc<Mutex<Waiting>>, socket: TcpStream) -> Self {
         let mut waiting = lock(all);
         if waiting.sockets.len() >= MOST_SILENT
-            && let Some((_, oldest)) = waiting.sockets.pop_front()
+            && let Some(oldest) = waiting.sockets.pop_front()
         {
             // Its handler reads the end of the connection.
-            let _ = oldest.shutdown(Shutdown::Both);
+            let _ = oldest.socket.shutdown(Shutdown::Both);
         }
         let id = waiting.next_id;
         waiting.next_id += 1;
-        waiting.sockets.push_back((id, socket));
+        waiting.sockets.push_back(SilentSocket { id, since: Instant::now(), socket });
         Self { all: Arc::clone(all), id }
     }
 }
 
 impl Drop for Silent {
     fn drop(&mut self) {
-        lock(&self.all).sockets.retain(|(id, _)| *id != self.id);
+        lock(&self.all).sockets.retain(|socket| socket.id != self.id);
     }
 }
 

@@ -16,13 +16,15 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MessagesOut, OtCommand},
+    args::{Common, MessagesOut, OtCommand, Transport},
     failure::Failure,
     files::{MessagePair, encode_hex, read_choices, read_messages, write_files, write_lines},
+    host::Host,
     keys,
     link::{Cost, Link, Terms, Timer},
     output::Output,
     report::Report,
+    secure::{Opened, Security},
 };
 
 /// The key in the hello under which the sender tells the padded length.
@@ -44,14 +46,16 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             }
             local(&pairs, &choices, out, common)
         }
-        OtCommand::Send { messages, hex, transport, common } => {
+        OtCommand::Send { messages, hex, serve, transport, common } => {
             let pairs = read_messages(messages, *hex)?;
-            let output = Output::new(common);
             let (base, terms) = terms(common, pairs.len(), *hex)?;
-            let link = Link::open(transport, common, &sender_hello(&terms, &pairs), output)?;
+            if *serve {
+                return answer_all(pairs, base, &terms, transport, common);
+            }
+            let output = Output::new(common);
+            let link = Link::open(transport, common, sender_hello(&terms, &pairs), output)?;
             agreed(&terms, longest(&pairs), output);
-            let cost = send(link, base, &pairs, output)?;
-            let report = Report::of_run(name(base), base.info(), pairs.len(), Some(&cost), None);
+            let report = send_report(link, base, &pairs, output)?;
             output.note(&format!("sent {} pairs of messages: {}", pairs.len(), report.words()));
             print_json(common, &report, None)
         }
@@ -59,7 +63,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let choices = read_choices(choices)?;
             let output = Output::new(common);
             let (base, terms) = terms(common, choices.len(), out.hex)?;
-            let link = Link::open(transport, common, &terms.hello(Role::Receiver), output)?;
+            let link = Link::open(transport, common, terms.hello(Role::Receiver), output)?;
             agreed(&terms, offered_length(&link)?, output);
             let (messages, cost) = receive(link, base, &choices, output)?;
             let report = Report::of_run(name(base), base.info(), choices.len(), None, Some(&cost));
@@ -80,11 +84,11 @@ fn local(
     agreed(&terms, longest(pairs), output);
     let (sent, received) = thread::scope(|scope| {
         let sender = scope.spawn(|| {
-            let link = Link::greet(there, true, &sender_hello(&terms, pairs))?;
+            let link = Link::greet(Opened::in_memory(there), true, &sender_hello(&terms, pairs))?;
             send(link, base, pairs, output)
         });
         let receiver = || {
-            let link = Link::greet(here, false, &terms.hello(Role::Receiver))?;
+            let link = Link::greet(Opened::in_memory(here), false, &terms.hello(Role::Receiver))?;
             receive(link, base, choices, output)
         };
         let received = receiver();
@@ -93,6 +97,27 @@ fn local(
     let (sent, (messages, cost)) = (sent?, received?);
     let report = Report::of_run(name(base), base.info(), pairs.len(), Some(&sent), Some(&cost));
     deliver(&messages, out, common, &report)
+}
+
+/// The same messages for all peers that come.
+fn answer_all(
+    pairs: Vec<MessagePair>,
+    base: &'static dyn BaseOt,
+    terms: &Terms,
+    transport: &Transport,
+    common: &Common,
+) -> Result<(), Failure> {
+    let (security, timeout) = (Security::new(transport)?, common.timeout());
+    let (hello, output) = (sender_hello(terms, &pairs), Output::new(common));
+    let address = transport.listen.as_deref().unwrap_or_default();
+    Host { security, hello, timeout, output }.all_peers(
+        address,
+        move |link| send_report(link, base, &pairs, Output::in_background()),
+        |number, peer, report: Report| {
+            output.note(&format!("session {number} with {peer}: {}", report.words()));
+            print_json(common, &report, None)
+        },
+    )
 }
 
 fn terms(common: &Common, n: usize, hex: bool) -> Result<(&'static dyn BaseOt, Terms), Failure> {
@@ -150,6 +175,16 @@ fn send(
         link.channel.send(Lane::PROTOCOL, sender.seal(keys, &pairs)?)?;
     }
     link.close(&timer)
+}
+
+fn send_report(
+    link: Link,
+    base: &dyn BaseOt,
+    pairs: &[MessagePair],
+    output: Output,
+) -> Result<Report, Failure> {
+    let cost = send(link, base, pairs, output)?;
+    Ok(Report::of_run(name(base), base.info(), pairs.len(), Some(&cost), None))
 }
 
 fn receive(

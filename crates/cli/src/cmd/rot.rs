@@ -18,6 +18,7 @@ use crate::{
     link::{Cost, Link, Terms, Timer},
     output::Output,
     report::Report,
+    secure::Opened,
 };
 
 /// A file's name and content.
@@ -49,11 +50,11 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     agreed(&terms, output);
     let (sent, received) = thread::scope(|scope| {
         let sender = scope.spawn(|| {
-            let link = Link::greet(there, true, &terms.hello(Role::Sender))?;
+            let link = Link::greet(Opened::in_memory(there), true, &terms.hello(Role::Sender))?;
             send(link, base, terms.n, output)
         });
         let receiver = || {
-            let link = Link::greet(here, false, &terms.hello(Role::Receiver))?;
+            let link = Link::greet(Opened::in_memory(here), false, &terms.hello(Role::Receiver))?;
             receive(link, base, terms.n, output)
         };
         let received = receiver();
@@ -73,7 +74,7 @@ fn open(
     role: Role,
 ) -> Result<(&'static dyn BaseOt, Link), Failure> {
     let (base, terms) = terms(out, common)?;
-    let link = Link::open(transport, common, &terms.hello(role), Output::new(common))?;
+    let link = Link::open(transport, common, terms.hello(role), Output::new(common))?;
     agreed(&terms, Output::new(common));
     Ok((base, link))
 }

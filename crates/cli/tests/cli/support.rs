@@ -18,28 +18,31 @@ pub(crate) fn foxtrot(arguments: &[&str]) -> Command {
     command
 }
 
-/// A command in the background that listens.
-pub(crate) struct Listening {
+/// A command in the background.
+pub(crate) struct Running {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
-    /// Where it listens.
-    pub(crate) address: String,
 }
 
-impl Listening {
+impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let listen = ["--insecure", "--listen", "127.0.0.1:0"];
-        let mut child = foxtrot(&[arguments, &listen].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut child =
+            foxtrot(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        Self { child, stderr }
+    }
+
+    /// The next line on standard error.
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        stderr.read_line(&mut line).unwrap();
-        let address = line.trim_end().strip_prefix("foxtrot: listening on ");
-        let address = address.unwrap_or_else(|| panic!("not an address: {line}")).to_owned();
-        Self { child, stderr, address }
+        self.stderr.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Presses Ctrl-C.
+    pub(crate) fn interrupt(&self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     }
 
     /// Waits for its end; gives status, standard output and the rest of standard error.
@@ -48,13 +51,66 @@ impl Listening {
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         let mut stderr = String::new();
         self.stderr.read_to_string(&mut stderr).unwrap();
-        (self.child.wait().unwrap().code().unwrap(), stdout, stderr)
+        // A signal that nobody handled is as good as none.
+        (self.child.wait().unwrap().code().unwrap_or(-1), stdout, stderr)
     }
 }
 
-/// Runs a command against a listening one.
+/// A command in the background that listens.
+pub(crate) struct Listening {
+    pub(crate) running: Running,
+    /// Where it listens.
+    pub(crate) address: String,
+}
+
+impl Listening {
+    /// Over plain TCP.
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::with(arguments, &["--insecure"])
+    }
+
+    /// With these arguments about the transport.
+    pub(crate) fn with(arguments: &[&str], transport: &[&str]) -> Self {
+        let listen = ["--listen", "127.0.0.1:0"];
+        let mut running = Running::start(&[arguments, transport, &listen].concat());
+        let line = running.line();
+        let address = line.strip_prefix("foxtrot: listening on ");
+        let address = address.unwrap_or_else(|| panic!("not an address: {line}")).to_owned();
+        Self { running, address }
+    }
+
+    pub(crate) fn end(self) -> (i32, String, String) {
+        self.running.end()
+    }
+}
+
+/// Runs a command against a listening one, over plain TCP.
 pub(crate) fn connect(arguments: &[&str], address: &str) -> Output {
-    foxtrot(&[arguments, &["--insecure", "--connect", address]].concat()).output().unwrap()
+    connect_with(arguments, &["--insecure"], address)
+}
+
+pub(crate) fn connect_with(arguments: &[&str], transport: &[&str], address: &str) -> Output {
+    foxtrot(&[arguments, transport, &["--connect", address]].concat()).output().unwrap()
+}
+
+/// A key of `foxtrot keygen`.
+pub(crate) struct Key {
+    pub(crate) file: String,
+    pub(crate) fingerprint: String,
+}
+
+impl Key {
+    pub(crate) fn generate(folder: &Path, name: &str) -> Self {
+        let file = folder.join(name).to_str().unwrap().to_owned();
+        let output = foxtrot(&["keygen", "-o", &file]).output().unwrap();
+        assert_eq!(stderr(&output), format!("foxtrot: wrote {file}\n"));
+        Self { fingerprint: stdout(&output).trim_end().to_owned(), file }
+    }
+
+    /// The arguments of whoever has this key and expects that of the peer.
+    pub(crate) fn expecting<'a>(&'a self, peer: &'a Self) -> [&'a str; 4] {
+        ["--identity", &self.file, "--peer", &peer.fingerprint]
+    }
 }
 
 pub(crate) fn stderr(output: &Output) -> String {
@@ -63,6 +119,12 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What the receiver of the examples gets.
+pub(crate) fn expected_messages() -> String {
+    let files = ["examples/messages.txt", "examples/choices.txt"];
+    stdout(&foxtrot(&["ot", "local", files[0], files[1]]).output().unwrap())
 }
 
 /// With every duration replaced by `…`, so that what remains is the same in every run.

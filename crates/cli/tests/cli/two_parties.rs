@@ -2,12 +2,10 @@
 
 use std::{
     fs,
-    io::Write,
-    net::TcpStream,
     time::{Duration, Instant},
 };
 
-use super::support::{Listening, connect, foxtrot, stderr, stdout};
+use super::support::{Listening, connect, expected_messages, stderr, stdout};
 use foxtrot_net::{
     Channel, Lane,
     hello::{self, Hello, Role},
@@ -21,14 +19,6 @@ use foxtrot_ot::{
 
 const SEND: [&str; 3] = ["ot", "send", "examples/messages.txt"];
 const RECEIVE: [&str; 3] = ["ot", "receive", "examples/choices.txt"];
-
-fn expected_messages() -> String {
-    stdout(
-        &foxtrot(&["ot", "local", "examples/messages.txt", "examples/choices.txt"])
-            .output()
-            .unwrap(),
-    )
-}
 
 #[test]
 fn either_side_may_listen() {
@@ -117,27 +107,6 @@ fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
     assert!(said.contains("the peer closed the connection"), "{said}");
     assert!(start.elapsed() < Duration::from_secs(10));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn a_peer_that_is_silent_is_given_up() {
-    let receiver = Listening::start(&["ot", "receive", "examples/choices.txt", "--timeout", "1"]);
-    let silent = TcpStream::connect(&receiver.address).unwrap();
-    let (status, _, said) = receiver.end();
-    drop(silent);
-    assert_eq!((status, said.as_str()), (1, "foxtrot: no message from the peer within 1 s\n"));
-}
-
-#[test]
-fn a_stranger_is_not_taken_for_a_cheating_peer() {
-    let receiver = Listening::start(&RECEIVE);
-    let mut stranger = TcpStream::connect(&receiver.address).unwrap();
-    stranger.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let (status, _, said) = receiver.end();
-    assert_eq!(
-        (status, said.as_str()),
-        (1, "foxtrot: the peer did not answer with a Foxtrot hello\n")
-    );
 }
 
 #[test]

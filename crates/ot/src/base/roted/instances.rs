@@ -237,7 +237,7 @@ fn decoded(backend: Backend, bytes: &[u8]) -> Vector {
     let mut polys = bytes.chunks_exact(POLY_LEN);
     [(); RANK].map(|()| {
         let poly = NttPoly::unpack::<BITS>(backend, polys.next().unwrap_or_default());
-        poly.unwrap_or(NttPoly::ZERO)
+        poly.unwrap_or_else(|_| unreachable!("`Blinded::decode` has checked it"))
     })
 }
 

@@ -1,0 +1,71 @@
+//! `foxtrot generate`: manual pages and completions.
+
+use std::io::{self, Write};
+
+use clap::{Command, CommandFactory};
+use clap_mangen::{
+    Man,
+    roff::{Roff, bold, roman},
+};
+
+use crate::{
+    args::{Args, GenerateCommand},
+    failure::{self, Failure},
+};
+
+pub(crate) fn run(command: &GenerateCommand) -> Result<(), Failure> {
+    let mut generated = Vec::new();
+    match command {
+        GenerateCommand::Man { subcommand } => {
+            man(page(subcommand)?, &mut generated).map_err(|e| Failure::stdout(&e))?;
+        }
+        GenerateCommand::Completions { shell } => {
+            clap_complete::generate(*shell, &mut root(), "foxtrot", &mut generated);
+        }
+    }
+    io::stdout().lock().write_all(&generated).map_err(|e| Failure::stdout(&e))
+}
+
+/// Its version is that of the program, without what this machine can do.
+fn root() -> Command {
+    Args::command().version(env!("CARGO_PKG_VERSION"))
+}
+
+/// The subcommand that a page is about.
+fn page(path: &[String]) -> Result<Command, Failure> {
+    let mut command = root();
+    command.build();
+    let mut name = command.get_name().to_owned();
+    for step in path {
+        let next = command.find_subcommand(step).cloned().ok_or_else(|| {
+            let there: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+            let failure = Failure::usage(format!("`{name}` has no subcommand {step}"));
+            if there.is_empty() { failure } else { failure.hint(there.join(", ")) }
+        })?;
+        name = format!("{name} {step}");
+        command = next;
+    }
+    Ok(command)
+}
+
+fn man(command: Command, out: &mut impl Write) -> io::Result<()> {
+    let (subcommands, version) = (command.has_subcommands(), command.get_version().is_some());
+    let page = Man::new(command);
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    if subcommands {
+        page.render_subcommands_section(out)?;
+    }
+    let mut statuses = Roff::new();
+    statuses.control("SH", ["EXIT STATUS"]);
+    for (status, meaning) in failure::STATUSES {
+        statuses.control("TP", []);
+        statuses.text([bold(status.to_string())]);
+        statuses.text([roman(meaning)]);
+    }
+    statuses.to_writer(out)?;
+    if version { page.render_version_section(out) } else { Ok(()) }
+}

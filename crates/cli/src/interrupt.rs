@@ -1,0 +1,15 @@
+//! What happens on Ctrl-C.
+
+use std::process;
+
+use crate::{failure::INTERRUPTED, files, output::say};
+
+/// From now on an interrupt ends the process with its own status, and leaves nothing half-written.
+pub(crate) fn catch() {
+    // Without a handler an interrupt still ends the process.
+    let _ = ctrlc::set_handler(|| {
+        let _nothing_is_put_in_place = files::discard_unfinished();
+        say("interrupted");
+        process::exit(INTERRUPTED.into());
+    });
+}

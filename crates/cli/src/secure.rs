@@ -1,0 +1,106 @@
+//! Who the peer is, and what protects the connection to it.
+
+use foxtrot_net::{
+    Channel, Error, TlsError,
+    hello::Binding,
+    identity::Fingerprint,
+    tcp::Socket,
+    tls::{Secured, Tls},
+};
+
+use crate::{args::Transport, failure::Failure, identity};
+
+/// What is done to a connection before anything is said on it.
+pub(crate) enum Security {
+    /// TLS, with peers whose keys we know.
+    Pinned {
+        tls: Box<Tls>,
+        /// Our own key.
+        ours: Fingerprint,
+    },
+    /// Nothing.
+    None,
+}
+
+/// A channel on which nothing has been said.
+pub(crate) struct Opened {
+    pub(crate) channel: Channel,
+    pub(crate) transport: &'static str,
+    /// The peer's address, and its key if it has one.
+    pub(crate) peer: String,
+    pub(crate) binding: Option<Binding>,
+}
+
+impl Security {
+    /// As the user wants it.
+    pub(crate) fn new(transport: &Transport) -> Result<Self, Failure> {
+        if transport.insecure {
+            return Ok(Self::None);
+        }
+        let identity = match &transport.identity {
+            Some(path) => identity::load(path)?,
+            None => identity::load(&identity::default_path()?)?,
+        };
+        let ours = identity.fingerprint();
+        if transport.peer.is_empty() {
+            return Err(Failure::usage("no --peer is given, so nobody would be trusted").hint(
+                format!("--peer takes the peer's fingerprint; ours, for the peer, is {ours}"),
+            ));
+        }
+        Ok(Self::Pinned { tls: Box::new(Tls::new(&identity, &transport.peer)?), ours })
+    }
+
+    pub(crate) fn connect(&self, socket: Socket) -> Result<Opened, Error> {
+        self.open(socket, Tls::connect)
+    }
+
+    pub(crate) fn accept(&self, socket: Socket) -> Result<Opened, Error> {
+        self.open(socket, Tls::accept)
+    }
+
+    fn open(
+        &self,
+        socket: Socket,
+        secure: fn(&Tls, Socket) -> Result<Secured, Error>,
+    ) -> Result<Opened, Error> {
+        let address = socket.peer_address();
+        match self {
+            Self::Pinned { tls, .. } => {
+                let Secured { channel, peer, binding } = secure(tls, socket)?;
+                let peer = format!("{peer} at {address}");
+                Ok(Opened { channel, transport: "tls", peer, binding: Some(binding) })
+            }
+            Self::None => Ok(Opened {
+                channel: socket.open()?,
+                transport: "tcp",
+                peer: address,
+                binding: None,
+            }),
+        }
+    }
+
+    /// The error with what might help.
+    pub(crate) fn explain(&self, error: Error) -> Failure {
+        match (self, &error) {
+            (Self::Pinned { ours, .. }, Error::Tls(TlsError::NotAccepted)) => {
+                Failure::from(error).hint(format!("the peer has to say --peer {ours}"))
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// Who we are, in words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Pinned { ours, .. } => format!("TLS; our key is {ours}"),
+            Self::None => "plain TCP, neither secret nor authenticated".into(),
+        }
+    }
+}
+
+impl Opened {
+    /// A channel within this process.
+    pub(crate) fn in_memory(channel: Channel) -> Self {
+        Self { channel, transport: "memory", peer: "this process".into(), binding: None }
+    }
+}

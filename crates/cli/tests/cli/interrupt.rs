@@ -1,0 +1,85 @@
+//! Ctrl-C ends a run at any time and leaves nothing half-written.
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::support::{Listening, Running};
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_listener_is_interrupted() {
+    let listening = Listening::start(&["ot", "send", "examples/messages.txt"]);
+    listening.running.interrupt();
+    assert_eq!(listening.end(), (130, String::new(), "foxtrot: interrupted\n".into()));
+}
+
+#[test]
+fn a_long_run_is_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("keys");
+    let mut run = Running::start(&["rot", "local", "-n", "300000", "-o", prefix.to_str().unwrap()]);
+    assert!(run.line().starts_with("foxtrot: agreed: "));
+    thread::sleep(Duration::from_millis(300));
+    run.interrupt();
+    assert_eq!(run.end(), (130, String::new(), "foxtrot: interrupted\n".into()));
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn an_interrupt_finds_all_files_or_none() {
+    for delay in (0..200).step_by(10) {
+        let folder = tempfile::tempdir().unwrap();
+        let prefix = folder.path().join("keys");
+        let mut run =
+            Running::start(&["rot", "local", "-n", "2000", "-o", prefix.to_str().unwrap()]);
+        run.line();
+        thread::sleep(Duration::from_millis(delay));
+        run.interrupt();
+        let (status, _, said) = run.end();
+        assert!([0, 130].contains(&status), "{status}: {said}");
+        match &names(folder.path())[..] {
+            [] => assert_eq!(status, 130),
+            all => {
+                assert_eq!(
+                    all,
+                    ["keys.receiver.choices", "keys.receiver.keys", "keys.sender.keys"]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_peer_of_an_interrupted_run_ends_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let mut sender = Listening::start(&["rot", "send", "-n", "300000", "-o", &file("s")]);
+    let receiver = Running::start(
+        &[
+            &["rot", "receive", "-n", "300000", "-o", &file("r"), "--insecure"][..],
+            &["--connect", &sender.address],
+        ]
+        .concat(),
+    );
+    assert!(sender.running.line().starts_with("foxtrot: agreed: "));
+    thread::sleep(Duration::from_millis(300));
+    receiver.interrupt();
+    let start = Instant::now();
+    assert_eq!(receiver.end().0, 130);
+    let (status, _, said) = sender.end();
+    assert_eq!(status, 1, "{said}");
+    assert!(said.starts_with("foxtrot: the peer closed the connection"), "{said}");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(names(folder.path()).is_empty());
+}

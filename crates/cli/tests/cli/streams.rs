@@ -1,0 +1,78 @@
+//! Standard output, files that cannot be written, and generated texts.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+};
+
+use super::support::{foxtrot, stderr, stdout};
+
+#[test]
+fn a_reader_that_has_enough_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let [messages, choices] =
+        ["messages", "choices"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    // Far more than a pipe holds.
+    let line = "x".repeat(2000) + "\n";
+    fs::write(&messages, line.repeat(2 * 200)).unwrap();
+    fs::write(&choices, "1\n".repeat(200)).unwrap();
+    let mut child = foxtrot(&["ot", "local", &messages, &choices, "--quiet"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert_eq!(first, line);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let local = ["ot", "local", "examples/messages.txt", "examples/choices.txt", "--quiet"];
+    let output = foxtrot(&[&local[..], &["-o", "/dev/full"]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stderr(&output), "foxtrot: cannot write /dev/full: no space left on device\n");
+
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = foxtrot(&local).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let words = "foxtrot: cannot write to standard output: no space left on device\n";
+    assert_eq!(stderr(&output), words);
+}
+
+fn generated(arguments: &[&str]) -> String {
+    let output = foxtrot(&[&["generate"], arguments].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn manual_pages_name_options_and_statuses() {
+    let page = generated(&["man"]);
+    assert!(page.contains(".TH foxtrot 1"));
+    for word in ["foxtrot\\-ot(1)", "foxtrot\\-keygen(1)", "EXIT STATUS", "130"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    let page = generated(&["man", "ot", "send"]);
+    assert!(page.contains(".TH foxtrot-ot-send 1"), "{page}");
+    for word in ["\\-\\-serve", "\\-\\-identity", "\\-\\-peer", "EXIT STATUS"] {
+        assert!(page.contains(word), "{word}: {page}");
+    }
+    let output = foxtrot(&["generate", "man", "ot", "sand"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn completions_name_commands_and_options() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = generated(&["completions", shell]);
+        for word in ["foxtrot", "receive", "keygen", "insecure", "serve"] {
+            assert!(script.contains(word), "{word} for {shell}");
+        }
+    }
+}

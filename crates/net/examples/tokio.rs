@@ -1,0 +1,89 @@
+//! Any base OT over a socket of `tokio`, or whatever reads and writes asynchronously: a role says
+//! how many bytes it expects, takes them, and gives those to send.
+//!
+//! `cargo run -p foxtrot-net --example tokio`
+
+use std::error::Error;
+
+use foxtrot_ot::{
+    Bits, Seed, Session, Sid,
+    base::{Choice, Functionality, Next, Role, Step, find},
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    runtime::Builder,
+};
+
+type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One party, whichever: plays its role to the end.
+///
+/// A step computes for about 20 µs per transfer: for many, give it to `spawn_blocking`. Dropping
+/// the future in the middle is safe; the batch is then gone, and is not to be run again under the
+/// same session id.
+async fn run<Out>(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    mut role: Box<dyn Role<Out = Out>>,
+) -> Fallible<Out> {
+    loop {
+        let mut incoming = vec![0; role.expects().unwrap_or(0)];
+        stream.read_exact(&mut incoming).await?;
+        let Step { message, next } = role.step(&incoming)?;
+        if let Some(message) = message {
+            stream.write_all(&message).await?;
+            stream.flush().await?;
+        }
+        match next {
+            Next::Role(next) => role = next,
+            Next::Done(out) => return Ok(out),
+        }
+    }
+}
+
+/// What a party's batch takes of randomness. It is secret, and is never used again.
+fn fresh_seed() -> Result<Seed, getrandom::Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)?;
+    Ok(Seed::from_bytes(seed))
+}
+
+async fn both_parties() -> Fallible<()> {
+    // A real application agrees on this with its peer, and never uses it again: a hash of a fresh
+    // nonce of each party and of all that the two have to agree on, the number of transfers too.
+    let sid = Sid::from_bytes([7; 32]);
+    // It also has a secure channel in place of the bare socket, with a peer that it knows, say
+    // TLS; and timeouts, lest a silent peer hold it up.
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+
+    let base = find("roted", Functionality::Endemic).ok_or("no such base OT")?;
+    // The namespace of this batch. Each further batch of the session has another counter.
+    let batch = move || Session::new(sid).sub(base.info().name, 0, Default::default());
+    let bits = [true, false, true, true];
+
+    let sender = tokio::spawn(async move {
+        let role = base.sender(batch(), bits.len(), fresh_seed()?)?;
+        run(&mut listener.accept().await?.0, role).await
+    });
+    let role = base.receiver(batch(), Choice::Given(Bits::from_bools(bits)), fresh_seed()?)?;
+    let received = run(&mut TcpStream::connect(address).await?, role).await?;
+    let sent = sender.await??;
+
+    for (i, bit) in bits.into_iter().enumerate() {
+        assert_eq!(received.keys()[i], sent.pairs()[i][usize::from(bit)]);
+        assert_ne!(received.keys()[i], sent.pairs()[i][usize::from(!bit)]);
+    }
+    println!("{} transfers: the receiver has the keys of its choices", bits.len());
+    Ok(())
+}
+
+fn main() -> Fallible<()> {
+    Builder::new_current_thread().enable_io().build()?.block_on(both_parties())
+}
+
+#[cfg(test)]
+#[test]
+fn the_example_runs() {
+    main().expect("it ends well");
+}

@@ -1,0 +1,73 @@
+//! What a session without faults does, and looks like on the wire.
+
+use core::ops::Range;
+
+use crate::{
+    session::{BATCHES, Ended, Job, LONG, Pairs, Received, run},
+    stream::{Plan, Way},
+};
+
+/// A run without faults.
+pub(crate) struct Honest {
+    pub(crate) job: Job,
+    pub(crate) pairs: Pairs,
+    pub(crate) received: Received,
+    pub(crate) logs: [Vec<u8>; 2],
+    answered: [usize; 2],
+}
+
+/// A frame of a run without faults.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) way: Way,
+    /// Its place among the frames of its way; 0 is the hello.
+    pub(crate) index: usize,
+    pub(crate) last: bool,
+    /// With its header.
+    pub(crate) bytes: Range<usize>,
+}
+
+impl Frame {
+    pub(crate) const HEADER: usize = 5;
+}
+
+impl Honest {
+    pub(crate) fn of(job: Job) -> Self {
+        let Ended { sender, receiver, logs, answered } = run(job, &Plan::default(), LONG);
+        Self { job, pairs: sender.unwrap(), received: receiver.unwrap(), logs, answered }
+    }
+
+    /// Bytes of one way.
+    pub(crate) fn total(&self, way: Way) -> usize {
+        self.logs[way as usize].len()
+    }
+
+    /// Whether whoever writes that way awaits nothing any more when it writes byte k.
+    pub(crate) fn is_last_word(&self, way: Way, k: usize) -> bool {
+        k >= self.answered[way as usize]
+    }
+
+    pub(crate) fn frames(&self, way: Way) -> Vec<Frame> {
+        let log = &self.logs[way as usize];
+        let (mut frames, mut start) = (Vec::new(), 0);
+        while start < log.len() {
+            let length = log[start..].first_chunk().copied().map_or(0, u32::from_le_bytes);
+            let end = start + Frame::HEADER + usize::try_from(length).unwrap();
+            let (index, last) = (frames.len(), end == log.len());
+            frames.push(Frame { way, index, last, bytes: start..end });
+            start = end;
+        }
+        frames
+    }
+
+    /// Of both ways.
+    pub(crate) fn all_frames(&self) -> impl Iterator<Item = Frame> {
+        Way::BOTH.into_iter().flat_map(|way| self.frames(way))
+    }
+
+    /// Whether the frame carries sealed messages.
+    pub(crate) fn is_sealed(&self, frame: &Frame) -> bool {
+        let all = self.frames(frame.way).len();
+        self.job.messages && frame.way == Way::ToReceiver && frame.index >= all - BATCHES
+    }
+}

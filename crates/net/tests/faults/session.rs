@@ -1,0 +1,211 @@
+//! Whole sessions over a channel: hello, batches of base OTs, chosen messages.
+
+use core::time::Duration;
+use std::{
+    sync::mpsc::{RecvTimeoutError, channel},
+    thread,
+};
+
+use foxtrot_net::{
+    Channel, Error, Lane, drive,
+    hello::{self, Agreement, Binding, Hello, Role},
+};
+use foxtrot_ot::{
+    Bits, Seed, Session,
+    base::{BaseOt, Block, Choice, Functionality, registry},
+    convert::{self, frame_len},
+};
+
+use crate::stream::{Plan, Way, Wire};
+
+pub(crate) const BATCHES: usize = 2;
+/// Instances of a batch, and transfers of a frame of messages.
+pub(crate) const BATCH: usize = 2;
+pub(crate) const MESSAGE_LEN: usize = 8;
+const CHOICES: [bool; BATCHES * BATCH] = [true, false, false, true];
+
+/// No party takes as long, whatever happens to its connection.
+pub(crate) const BOUND: Duration = Duration::from_secs(30);
+/// A timeout for sessions that have to end without one.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// What the two parties do.
+#[derive(Clone, Copy)]
+pub(crate) struct Job {
+    pub(crate) base: &'static dyn BaseOt,
+    /// Chosen messages after the base OTs.
+    pub(crate) messages: bool,
+    /// Whether the sender is the side that opened the connection.
+    pub(crate) sender_opens: bool,
+}
+
+/// What the sender has in the end.
+pub(crate) type Pairs = Vec<[Block; 2]>;
+
+/// What the receiver has in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Received {
+    pub(crate) choices: Vec<bool>,
+    pub(crate) keys: Vec<Block>,
+    pub(crate) messages: Vec<Vec<u8>>,
+}
+
+/// How a session ended.
+pub(crate) struct Ended {
+    pub(crate) sender: Result<Pairs, Error>,
+    pub(crate) receiver: Result<Received, Error>,
+    /// What was written, by [`Way`].
+    pub(crate) logs: [Vec<u8>; 2],
+    /// From where on nothing was followed by anything of the other way.
+    pub(crate) answered: [usize; 2],
+}
+
+/// Every base OT, by itself and with messages if it takes choices, opened by either side.
+pub(crate) fn jobs() -> impl Iterator<Item = Job> {
+    registry().iter().flat_map(|&base| {
+        let endemic = base.info().functionality == Functionality::Endemic;
+        let with_messages = [false, true].into_iter().filter(move |&messages| endemic || !messages);
+        with_messages.flat_map(move |messages| {
+            [true, false].map(|sender_opens| Job { base, messages, sender_opens })
+        })
+    })
+}
+
+/// Both parties over a connection in memory.
+///
+/// # Panics
+/// If a party panics or does not end.
+pub(crate) fn run(job: Job, plan: &Plan, timeout: Duration) -> Ended {
+    let wire = Wire::new(plan.clone());
+    let sender = bounded({
+        let channel = wire.end(Way::ToReceiver, timeout);
+        move || send(job, channel, None)
+    });
+    let receiver = bounded({
+        let channel = wire.end(Way::ToSender, timeout);
+        move || receive(job, channel, None)
+    });
+    Ended {
+        sender: sender(),
+        receiver: receiver(),
+        logs: Way::BOTH.map(|way| wire.log(way)),
+        answered: Way::BOTH.map(|way| wire.answered(way)),
+    }
+}
+
+/// Runs `party` on a thread; the closure waits for it, but not for ever.
+pub(crate) fn bounded<T: Send + 'static>(
+    party: impl FnOnce() -> T + Send + 'static,
+) -> impl FnOnce() -> T {
+    let (done, outcome) = channel();
+    thread::spawn(move || done.send(party()));
+    move || match outcome.recv_timeout(BOUND) {
+        Ok(outcome) => outcome,
+        Err(RecvTimeoutError::Timeout) => panic!("a party hangs"),
+        Err(RecvTimeoutError::Disconnected) => panic!("a party panicked"),
+    }
+}
+
+pub(crate) fn send(job: Job, channel: Channel, binding: Option<Binding>) -> Result<Pairs, Error> {
+    let hello = job.hello(Role::Sender, binding).offer("message-length", MESSAGE_LEN);
+    let agreement = hello::exchange(&channel, job.sender_opens, &hello)?;
+    let mut pairs = Pairs::new();
+    for batch in 0..BATCHES {
+        let session = sub(&agreement, job.base.info().name, batch);
+        let role = job.base.sender(session, BATCH, seed(1, batch)).unwrap();
+        pairs.extend(drive::run(&channel, Lane::PROTOCOL, role)?.pairs());
+    }
+    if job.messages {
+        let session = sub(&agreement, "chosen-messages", 0);
+        let mut sender = convert::Sender::new(session, MESSAGE_LEN).unwrap();
+        for (pairs, k) in pairs.chunks(BATCH).zip((0..).step_by(BATCH)) {
+            let messages: Vec<_> = (k..k + BATCH).map(|i| [0, 1].map(|j| message(i, j))).collect();
+            channel.send(Lane::PROTOCOL, sender.seal(pairs, &messages).unwrap())?;
+        }
+    }
+    channel.close()?;
+    Ok(pairs)
+}
+
+pub(crate) fn receive(
+    job: Job,
+    channel: Channel,
+    binding: Option<Binding>,
+) -> Result<Received, Error> {
+    let hello = job.hello(Role::Receiver, binding);
+    let agreement = hello::exchange(&channel, !job.sender_opens, &hello)?;
+    let mut batches = Vec::new();
+    for batch in 0..BATCHES {
+        let session = sub(&agreement, job.base.info().name, batch);
+        let choice = match job.base.info().functionality {
+            Functionality::Random => Choice::Random(BATCH),
+            _ => Choice::Given(Bits::from_bools(CHOICES[batch * BATCH..][..BATCH].to_vec())),
+        };
+        let role = job.base.receiver(session, choice, seed(2, batch)).unwrap();
+        batches.push(drive::run(&channel, Lane::PROTOCOL, role)?);
+    }
+    let mut opener = None;
+    if job.messages {
+        let session = sub(&agreement, "chosen-messages", 0);
+        let opener = opener.insert(convert::Receiver::new(session, MESSAGE_LEN).unwrap());
+        for batch in &batches {
+            let frame = channel.recv(Lane::PROTOCOL, frame_len(BATCH, MESSAGE_LEN))?;
+            opener.take(batch.choices(), batch.keys(), &frame)?;
+        }
+    }
+    channel.close()?;
+    let messages = match opener {
+        None => Vec::new(),
+        Some(opener) => {
+            let opened = opener.open().map_err(foxtrot_ot::Error::from)?;
+            opened.iter().map(|message| message.to_vec()).collect()
+        }
+    };
+    let choices = |bits: &Bits| -> Vec<_> { (0..BATCH).map(|i| bits.get(i).into()).collect() };
+    Ok(Received {
+        choices: batches.iter().flat_map(|batch| choices(batch.choices())).collect(),
+        keys: batches.iter().flat_map(|batch| batch.keys()).copied().collect(),
+        messages,
+    })
+}
+
+impl Job {
+    fn hello(self, role: Role, binding: Option<Binding>) -> Hello {
+        let hello = Hello::new(role)
+            // So that two runs write the same bytes.
+            .with_nonce([if role == Role::Sender { 1 } else { 2 }; 32])
+            .term("base", self.base.info().name)
+            .term("count", BATCHES * BATCH);
+        match binding {
+            Some(binding) => hello.bound_to(binding),
+            None => hello,
+        }
+    }
+}
+
+impl core::fmt::Debug for Job {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { base, messages, sender_opens } = self;
+        let (messages, opens) = (
+            if *messages { " with messages" } else { "" },
+            if *sender_opens { "sender" } else { "receiver" },
+        );
+        write!(f, "{}{messages}, opened by the {opens}", base.info().name)
+    }
+}
+
+/// What the receiver gets of transfer i if it chooses j.
+pub(crate) fn message(i: usize, j: usize) -> Vec<u8> {
+    format!("{j} of {i}").into_bytes()
+}
+
+fn sub(agreement: &Agreement, protocol: &str, counter: usize) -> Session {
+    Session::new(agreement.sid).sub(protocol, counter as u64, agreement.direction())
+}
+
+/// The same in every run, so that a run without faults has the same outputs.
+fn seed(party: u8, batch: usize) -> Seed {
+    let mut seed = [party; 32];
+    seed[..8].copy_from_slice(&(batch as u64).to_le_bytes());
+    Seed::from_bytes(seed)
+}
