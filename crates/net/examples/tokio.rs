@@ -7,7 +7,7 @@ use std::error::Error;
 
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
-    base::{Choice, Functionality, Next, Role, Step, find},
+    base::{Choice, Functionality, Next, ReceiverKeys, Role, SenderKeys, Step, find},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
@@ -19,9 +19,9 @@ type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// One party, whichever: plays its role to the end.
 ///
-/// A step computes for about 20 µs per transfer: for many, give it to `spawn_blocking`. Dropping
-/// the future in the middle is safe; the batch is then gone, and is not to be run again under the
-/// same session id.
+/// A step computes in proportion to the transfers: for many, give it to `spawn_blocking`. Dropping
+/// the future in the middle is safe; the batch is then gone, and is not to be run again in the
+/// same namespace.
 async fn run<Out>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     mut role: Box<dyn Role<Out = Out>>,
@@ -70,16 +70,21 @@ async fn both_parties() -> Fallible<()> {
     let received = run(&mut TcpStream::connect(address).await?, role).await?;
     let sent = sender.await??;
 
-    for (i, bit) in bits.into_iter().enumerate() {
-        assert_eq!(received.keys()[i], sent.pairs()[i][usize::from(bit)]);
-        assert_ne!(received.keys()[i], sent.pairs()[i][usize::from(!bit)]);
-    }
+    check(&sent, &received, bits);
     println!("{} transfers: the receiver has the keys of its choices", bits.len());
     Ok(())
 }
 
 fn main() -> Fallible<()> {
     Builder::new_current_thread().enable_io().build()?.block_on(both_parties())
+}
+
+/// What only an example can do, with both parties at hand.
+fn check<const N: usize>(sent: &SenderKeys, received: &ReceiverKeys, bits: [bool; N]) {
+    for ((pair, key), bit) in sent.pairs().iter().zip(received.keys()).zip(bits) {
+        assert_eq!(key, &pair[usize::from(bit)]);
+        assert_ne!(key, &pair[usize::from(!bit)]);
+    }
 }
 
 #[cfg(test)]

@@ -153,6 +153,7 @@ where
 impl<T> Connections<T> {
     /// What the next handler that ends returns, or why a connection could not be taken; `None`
     /// when none has ended by the deadline.
+    #[must_use]
     pub fn next_by(&self, deadline: Option<Instant>) -> Option<Result<T, Error>> {
         match deadline {
             None => self.ended.recv().ok(),

@@ -1,0 +1,94 @@
+//! Hello and batch over a byte stream of which the fuzzer changes anything: each role of each base
+//! OT ends by itself, and a session other than the honest one leaves no key in common.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use foxtrot_fuzz::{Change, changed, frame, receiver, said, scripted, sender};
+use foxtrot_net::{
+    Error, Lane, drive,
+    hello::{self, Hello, Role},
+};
+use foxtrot_ot::{
+    Direction, Session, Sid,
+    base::{self, BaseOt, Block, ReceiverKeys, SenderKeys},
+    pair::{Pair, Party},
+};
+use libfuzzer_sys::fuzz_target;
+
+const N: usize = 2;
+
+/// What the peer says, and its keys.
+struct Honest {
+    script: Vec<u8>,
+    keys: Vec<Block>,
+}
+
+static HONEST: LazyLock<Vec<[Honest; 2]>> = LazyLock::new(|| {
+    let both =
+        |base: &&'static dyn BaseOt| [Role::Sender, Role::Receiver].map(|us| honest(*base, us));
+    base::registry().iter().map(both).collect()
+});
+
+fuzz_target!(|input: (u8, bool, Vec<Change>)| {
+    let (which, us, changes) = input;
+    let which = usize::from(which) % HONEST.len();
+    let honest = &HONEST[which][usize::from(us)];
+    let us = [Role::Sender, Role::Receiver][usize::from(us)];
+    let script = changed(&honest.script, &changes);
+    // What comes after the last message is nobody's.
+    let same = script.starts_with(&honest.script);
+    let keys = play(base::registry()[which], us, script);
+    assert!(keys.is_ok() || !same, "{:?}", keys.err());
+    let shared = keys.iter().flatten().filter(|key| honest.keys.contains(key)).count();
+    assert_eq!(shared, if same { N } else { 0 });
+});
+
+/// Our side.
+fn play(base: &dyn BaseOt, us: Role, script: Vec<u8>) -> Result<Vec<Block>, Error> {
+    let channel = scripted(script);
+    let agreement = hello::exchange(&channel, true, &hello(us))?;
+    let session = Session::new(agreement.sid).sub(base.info().name, 0, agreement.direction());
+    let keys = match us {
+        Role::Sender => of_sender(&drive::run(&channel, Lane::PROTOCOL, sender(base, session, N))?),
+        Role::Receiver => {
+            of_receiver(&drive::run(&channel, Lane::PROTOCOL, receiver(base, session, N))?)
+        }
+    };
+    Ok(keys)
+}
+
+/// The peer's side, when both are honest.
+fn honest(base: &dyn BaseOt, us: Role) -> Honest {
+    let (peer, party, direction) = match us {
+        Role::Sender => (Role::Receiver, Party::Receiver, Direction::InitiatorSends),
+        Role::Receiver => (Role::Sender, Party::Sender, Direction::ResponderSends),
+    };
+    let (here, there) = (said(&hello(us)), said(&hello(peer)));
+    let sid = Sid::derive(&here[5..], &there[5..], &[]);
+    let session = || Session::new(sid).sub(base.info().name, 0, direction);
+    let mut script = there;
+    let pair = Pair::new(sender(base, session(), N), receiver(base, session(), N));
+    let keys = pair.run_through(|from, message| {
+        if from == party {
+            script.extend(frame(Lane::PROTOCOL.index(), &message));
+        }
+        message
+    });
+    let (sender, receiver) = keys.expect("both are honest");
+    let keys = if us == Role::Sender { of_receiver(&receiver) } else { of_sender(&sender) };
+    Honest { script, keys }
+}
+
+fn hello(role: Role) -> Hello {
+    let nonce = if role == Role::Sender { [1; 32] } else { [2; 32] };
+    Hello::new(role).term("count", N).with_nonce(nonce)
+}
+
+fn of_sender(keys: &SenderKeys) -> Vec<Block> {
+    keys.pairs().as_flattened().to_vec()
+}
+
+fn of_receiver(keys: &ReceiverKeys) -> Vec<Block> {
+    keys.keys().to_vec()
+}

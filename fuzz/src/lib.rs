@@ -1,0 +1,49 @@
+//! What the fuzz targets have in common: a peer whose every byte may come from the fuzzer.
+//!
+//! Next to nothing of what a fuzzer makes up has the right length. So the targets begin with what an
+//! honest peer says and let the fuzzer make changes, of which a few suffice to replace all of it.
+
+mod batch;
+mod peer;
+
+pub use batch::{check_batch, receiver, sender};
+pub use peer::{frame, said, scripted};
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+
+/// What the network, or a peer that cheats, does to a message.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum Change {
+    /// Overwrites bytes from a place on.
+    Overwrite(u16, Vec<u8>),
+    /// Overwrites everything, again and again with the same.
+    Fill(Vec<u8>),
+    /// Puts bytes in the place of so many others.
+    Splice(u16, u16, Vec<u8>),
+}
+
+impl Change {
+    fn apply(&self, message: &mut Vec<u8>) {
+        match self {
+            Self::Overwrite(at, new) => {
+                let old = message.iter_mut().skip((*at).into());
+                old.zip(new).for_each(|(old, new)| *old = *new);
+            }
+            Self::Fill(new) => {
+                message.iter_mut().zip(new.iter().cycle()).for_each(|(old, new)| *old = *new);
+            }
+            Self::Splice(at, count, new) => {
+                let start = usize::from(*at).min(message.len());
+                let end = (start + usize::from(*count)).min(message.len());
+                message.splice(start..end, new.iter().copied());
+            }
+        }
+    }
+}
+
+/// The message after all the changes.
+pub fn changed<'a>(message: &[u8], changes: impl IntoIterator<Item = &'a Change>) -> Vec<u8> {
+    let mut message = message.to_vec();
+    changes.into_iter().for_each(|change| change.apply(&mut message));
+    message
+}
