@@ -17,7 +17,7 @@ fuzz_target!(|input: (Vec<bool>, u8, Vec<Change>)| {
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let bits = Bits::from_bools(choices.iter().copied());
     let (sender_keys, receiver_keys) = ideal::given(bits, &Seed::from_bytes([2; 32]));
-    let pair = |i| [0, 1].map(|j| vec![i as u8 ^ 0x55 * j; (i + usize::from(j)) % (len + 1)]);
+    let pair = |i| [0, 1].map(|j| vec![i as u8 ^ (0x55 * j); (i + usize::from(j)) % (len + 1)]);
     let messages: Vec<_> = (0..choices.len()).map(pair).collect();
     let honest = Sender::new(session(), len).unwrap().seal(sender_keys.pairs(), &messages).unwrap();
     let frame = changed(&honest, &changes);

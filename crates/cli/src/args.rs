@@ -66,7 +66,7 @@ pub(crate) enum OtCommand {
         hex: bool,
         /// Answer every peer that comes, side by side, until interrupted. Each session gives one
         /// message of each pair: who may come twice may learn both
-        #[arg(long, requires = "listen")]
+        #[arg(long, conflicts_with = "connect")]
         serve: bool,
         #[command(flatten)]
         transport: Transport,
@@ -183,7 +183,7 @@ pub(crate) struct Common {
     /// Print one JSON object about the run to standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print nothing but results and errors
+    /// Print nothing but results, errors and the address listened on
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Tell on standard error what happens; never prints secrets

@@ -56,6 +56,11 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// The peer sent what cannot be, or failed a check.
+    pub(crate) fn peer(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Peer, ..Self::run(message) }
+    }
+
     /// In one line.
     pub(crate) fn message(&self) -> &str {
         &self.message
@@ -106,7 +111,7 @@ impl From<Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
-            Error::Protocol(_) | Error::Frame(_) => Self { kind: Kind::Peer, ..Self::run(message) }
+            Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
                 .hint("the peer's program is faulty or cheats; nothing was written"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")

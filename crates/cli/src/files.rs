@@ -53,7 +53,10 @@ pub(crate) fn read_choices(path: &Path) -> Result<Bits, Failure> {
         choices.push(match line {
             b"0" => false,
             b"1" => true,
-            _ => return Err(input(path, number, "a choice is 0 or 1")),
+            _ => {
+                return Err(input(path, number, "a choice is 0 or 1")
+                    .hint("without spaces, blank lines or a byte order mark"));
+            }
         });
     }
     not_empty(path, &choices)?;
@@ -120,6 +123,20 @@ pub(crate) fn write_files_over(
     put_in_place(existing, ready)
 }
 
+/// Fails where [`write_files`] would, as far as that can be known before there is anything to
+/// write.
+pub(crate) fn try_places(paths: &[PathBuf]) -> Result<(), Failure> {
+    for path in paths {
+        let tried = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => Ok(()),
+            _ => begin_beside(path).map(drop),
+        };
+        tried.map_err(|e| Failure::writing(path, &e))?;
+    }
+    Ok(())
+}
+
 /// A new file in the folder of `path`. Its mode is 0600, and it goes away if it gets no further.
 fn begin_beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
@@ -134,19 +151,29 @@ fn begin_beside(path: &Path) -> io::Result<NamedTempFile> {
 
 fn put_in_place(existing: Existing, ready: Vec<(&PathBuf, NamedTempFile)>) -> Result<(), Failure> {
     let mut unfinished = unfinished();
-    // Between two renames the second file is missing rather than that of another run.
-    for (path, _) in ready.iter().skip(1) {
-        match fs::remove_file(path) {
-            Err(e) if e.kind() != ErrorKind::NotFound => return Err(Failure::writing(path, &e)),
-            _ => {}
+    if existing == Existing::Replaced {
+        // Between two renames the second file is missing rather than that of another run.
+        for (path, _) in ready.iter().skip(1) {
+            match fs::remove_file(path) {
+                Err(e) if e.kind() != ErrorKind::NotFound => {
+                    return Err(Failure::writing(path, &e));
+                }
+                _ => {}
+            }
         }
     }
+    let mut placed = Vec::new();
     for (path, file) in ready {
-        match existing {
+        let renamed = match existing {
             Existing::Replaced => file.persist(path),
             Existing::Kept => file.persist_noclobber(path),
+        };
+        if let Err(e) = renamed {
+            // A part of the set would be taken for all of it.
+            placed.iter().for_each(|path| drop(fs::remove_file(path)));
+            return Err(Failure::writing(path, &e.error));
         }
-        .map_err(|e| Failure::writing(path, &e.error))?;
+        placed.push(path);
     }
     unfinished.clear();
     Ok(())
@@ -242,6 +269,23 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         write_files(&[(good.clone(), b"x")]).unwrap();
         assert_eq!(fs::read(good).unwrap(), b"x");
+    }
+
+    #[test]
+    fn a_set_replaces_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let set = |content: &'static [u8]| {
+            ["a", "b", "c"].map(|name| (folder.path().join(name), content))
+        };
+        write_files(&set(b"old")).unwrap();
+        write_files(&set(b"new")).unwrap();
+        for (path, content) in set(b"new") {
+            assert_eq!(fs::read(path).unwrap(), content);
+        }
+        let [first, ..] = set(b"other");
+        assert!(write_files_over(Existing::Kept, std::slice::from_ref(&first)).is_err());
+        assert_eq!(fs::read(first.0).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 
     #[cfg(unix)]

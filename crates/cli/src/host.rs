@@ -113,6 +113,10 @@ impl Host {
     fn listen(&self, address: &str) -> Result<Listener, Failure> {
         let listener = Listener::bind(address)?;
         self.output.listening_on(listener.local_addr());
+        if matches!(self.security, Security::None) && !listener.local_addr().ip().is_loopback() {
+            self.output
+                .note("others can reach this address, and --insecure does not keep them out");
+        }
         self.output.detail(&self.security.words());
         Ok(listener)
     }

@@ -1,6 +1,9 @@
 //! What happens on Ctrl-C.
 
-use std::process;
+use std::{
+    io::{self, IsTerminal},
+    process,
+};
 
 use crate::{failure::INTERRUPTED, files, output::say};
 
@@ -9,6 +12,10 @@ pub(crate) fn catch() {
     // Without a handler an interrupt still ends the process.
     let _ = ctrlc::set_handler(|| {
         let _nothing_is_put_in_place = files::discard_unfinished();
+        if io::stderr().is_terminal() {
+            // Behind a progress bar, or the ^C of the terminal.
+            eprintln!();
+        }
         say("interrupted");
         process::exit(INTERRUPTED.into());
     });

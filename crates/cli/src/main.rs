@@ -24,20 +24,40 @@ use args::{Args, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    if let Err(failure) = check_backend() {
+        return failure.report();
+    }
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(e) => return wrong_usage(&e),
+    };
     interrupt::catch();
-    let result = check_backend().and_then(|()| match &args.command {
+    let result = match &args.command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),
         Command::Protocols(options) => cmd::protocols::run(options),
         Command::Bench(command) => cmd::bench::run(command),
         Command::Keygen(args) => cmd::keygen::run(args),
         Command::Generate(command) => cmd::generate::run(command),
-    });
+    };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+/// Help where it was asked for; else what is wrong, in our own form.
+fn wrong_usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return match error.print() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(e) => Failure::stdout(&e).report(),
+        };
+    }
+    let text = error.render().to_string();
+    let text = text.strip_prefix("error: ").unwrap_or(&text).replace("  tip: ", "hint: ");
+    output::say(text.trim_end());
+    ExitCode::from(2)
 }
 
 /// The library ignores a backend that it cannot honour; whoever asked for it here is told.

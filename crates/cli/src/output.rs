@@ -23,7 +23,7 @@ impl Output {
         Self { quiet: common.quiet, verbose: common.verbose }
     }
 
-    /// For a run of which there are many at the same time.
+    /// For one of several runs at the same time.
     pub(crate) fn in_background() -> Self {
         Self { quiet: true, verbose: false }
     }
@@ -55,7 +55,7 @@ impl Output {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::with_draw_target(Some(n as u64), ProgressDrawTarget::stderr());
-        let style = "{wide_bar} {human_pos}/{human_len} transfers, {per_sec}, {eta} left";
+        let style = "{wide_bar} {human_pos} of {human_len} transfers, {eta} left";
         bar.with_style(
             ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
         )

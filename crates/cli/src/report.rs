@@ -87,6 +87,15 @@ impl Report {
     }
 }
 
+/// `1 transfer`, `8 transfers`; the first word gets the plural.
+pub(crate) fn counted(n: usize, what: &str) -> String {
+    match (n, what.split_once(' ')) {
+        (1, _) => format!("1 {what}"),
+        (_, None) => format!("{n} {what}s"),
+        (_, Some((first, rest))) => format!("{n} {first}s {rest}"),
+    }
+}
+
 /// `999 B`, `12.3 kB`, `4.0 MB`.
 pub(crate) fn bytes(count: u64) -> String {
     let count = count as f64;

@@ -85,7 +85,8 @@ impl Backend {
         Self::fastest()
     }
 
-    /// The backend that the variable `FOXTROT_BACKEND` names; the fastest if it is not set.
+    /// The backend that the variable `FOXTROT_BACKEND` names; the fastest if it is not set, or
+    /// empty.
     ///
     /// # Errors
     /// [`BackendError`] if the variable names no backend of this processor.
@@ -93,6 +94,7 @@ impl Backend {
     pub fn from_env() -> Result<Self, BackendError> {
         match std::env::var_os("FOXTROT_BACKEND") {
             None => Ok(Self::fastest()),
+            Some(name) if name.is_empty() => Ok(Self::fastest()),
             Some(name) => Self::named(name.to_str().unwrap_or_default()),
         }
     }

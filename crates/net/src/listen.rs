@@ -255,6 +255,24 @@ mod tests {
     }
 
     #[test]
+    fn connections_that_come_together_have_time_to_speak() {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr();
+        let _connections = serve(listener, LONG, echo).unwrap();
+        thread::scope(|scope| {
+            let greet_late = || {
+                let mut socket = TcpStream::connect(address)?;
+                socket.set_read_timeout(Some(LONG))?;
+                thread::sleep(GRACE / 10);
+                socket.write_all(&[7])?;
+                socket.read_exact(&mut [0])
+            };
+            let all: Vec<_> = (0..2 * MOST_SILENT).map(|_| scope.spawn(greet_late)).collect();
+            assert!(all.into_iter().all(|one| one.join().unwrap().is_ok()));
+        });
+    }
+
+    #[test]
     fn connections_are_handled_side_by_side() {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().to_string();

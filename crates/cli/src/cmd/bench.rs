@@ -53,11 +53,14 @@ fn select(wanted: &[String]) -> Result<Vec<String>, Failure> {
     let mut selected = Vec::new();
     for want in wanted {
         let fits = |name: &String| name == want || (want.ends_with('/') && name.starts_with(want));
-        let before = selected.len();
-        selected.extend(names().filter(fits));
-        if selected.len() == before {
+        if !names().any(|name| fits(&name)) {
             return Err(Failure::usage(format!("there is no benchmark named {want}"))
                 .hint("`foxtrot bench list` names them all"));
+        }
+        for name in names().filter(fits) {
+            if !selected.contains(&name) {
+                selected.push(name);
+            }
         }
     }
     Ok(selected)

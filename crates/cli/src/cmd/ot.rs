@@ -1,6 +1,9 @@
 //! `foxtrot ot`: messages of the sender's choice, one of each pair.
 
-use std::{io, thread};
+use std::{
+    io::{self, IsTerminal},
+    thread,
+};
 
 use foxtrot_net::{
     Lane,
@@ -18,12 +21,14 @@ use zeroize::Zeroizing;
 use crate::{
     args::{Common, MessagesOut, OtCommand, Transport},
     failure::Failure,
-    files::{MessagePair, encode_hex, read_choices, read_messages, write_files, write_lines},
+    files::{
+        MessagePair, encode_hex, read_choices, read_messages, try_places, write_files, write_lines,
+    },
     host::Host,
     keys,
     link::{Cost, Link, Terms, Timer},
     output::Output,
-    report::Report,
+    report::{Report, counted},
     secure::{Opened, Security},
 };
 
@@ -36,15 +41,18 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
     match command {
         OtCommand::Local { messages, choices, out, common } => {
             let pairs = read_messages(messages, out.hex)?;
-            let choices = read_choices(choices)?;
-            if choices.len() != pairs.len() {
+            let bits = read_choices(choices)?;
+            if bits.len() != pairs.len() {
                 return Err(Failure::usage(format!(
-                    "{} choices for {} pairs of messages",
-                    choices.len(),
-                    pairs.len()
+                    "{} has {} and {} has {}",
+                    choices.display(),
+                    counted(bits.len(), "choice"),
+                    messages.display(),
+                    counted(pairs.len(), "pair of messages")
                 )));
             }
-            local(&pairs, &choices, out, common)
+            try_places(out.output.as_slice())?;
+            local(&pairs, &bits, out, common)
         }
         OtCommand::Send { messages, hex, serve, transport, common } => {
             let pairs = read_messages(messages, *hex)?;
@@ -61,6 +69,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
         }
         OtCommand::Receive { choices, out, transport, common } => {
             let choices = read_choices(choices)?;
+            try_places(out.output.as_slice())?;
             let output = Output::new(common);
             let (base, terms) = terms(common, choices.len(), out.hex)?;
             let link = Link::open(transport, common, terms.hello(Role::Receiver), output)?;
@@ -85,7 +94,7 @@ fn local(
     let (sent, received) = thread::scope(|scope| {
         let sender = scope.spawn(|| {
             let link = Link::greet(Opened::in_memory(there), true, &sender_hello(&terms, pairs))?;
-            send(link, base, pairs, output)
+            send(link, base, pairs, Output::in_background())
         });
         let receiver = || {
             let link = Link::greet(Opened::in_memory(here), false, &terms.hello(Role::Receiver))?;
@@ -151,8 +160,10 @@ fn offered_length(link: &Link) -> Result<usize, Failure> {
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
     let Terms { base, n, .. } = terms;
     output.note(&format!(
-        "agreed: {n} transfers of up to {message_len} bytes, base OT {}, {} security",
-        base.name, base.adversary
+        "agreed: {} of up to {message_len} bytes, base OT {}, {} security",
+        counted(*n, "transfer"),
+        base.name,
+        base.adversary
     ));
 }
 
@@ -218,14 +229,21 @@ fn deliver(
     common: &Common,
     report: &Report,
 ) -> Result<(), Failure> {
-    let in_json = common.json && out.output.is_none();
+    if !out.hex {
+        check_lines(messages)?;
+    }
     if let Some(path) = &out.output {
         let mut lines = Zeroizing::new(Vec::new());
         write_lines(messages, out.hex, &mut *lines).map_err(|e| Failure::writing(path, &e))?;
         write_files(&[(path.clone(), lines.as_slice())])?;
     } else if !common.json {
-        write_lines(messages, out.hex, &mut io::stdout().lock())
-            .map_err(|e| Failure::stdout(&e))?;
+        let mut stdout = io::stdout().lock();
+        let written = if stdout.is_terminal() && !out.hex {
+            write_lines(&harmless(messages), false, &mut stdout)
+        } else {
+            write_lines(messages, out.hex, &mut stdout)
+        };
+        written.map_err(|e| Failure::stdout(&e))?;
     }
     let parties = if report.parties == "both" { " (both parties in this process)" } else { "" };
     Output::new(common).note(&format!(
@@ -234,26 +252,55 @@ fn deliver(
         2 * messages.len(),
         report.words()
     ));
-    let shown = messages.iter().map(|message| match std::str::from_utf8(message) {
-        Ok(text) if !out.hex => json!(text),
-        _ => json!(encode_hex(message)),
-    });
-    print_json(common, report, in_json.then(|| shown.collect()))
+    let result = match &out.output {
+        Some(path) => json!({ "files": [path.display().to_string()] }),
+        None => in_json(messages, out.hex),
+    };
+    print_json(common, report, Some(result))
 }
 
-/// With `--json`: the report as one object, with the messages if they go nowhere else.
+/// In text, a message with a line break would pass for two. No input file has one: the peer made
+/// it.
+fn check_lines(messages: &Messages) -> Result<(), Failure> {
+    if messages.iter().any(|message| message.contains(&b'\n') || message.ends_with(b"\r")) {
+        return Err(Failure::peer("a message from the peer has a line break in it")
+            .hint("--hex, on both sides, takes any bytes"));
+    }
+    Ok(())
+}
+
+/// For a terminal: the peer's messages without what would steer it.
+fn harmless(messages: &Messages) -> Messages {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    let escape = |text: &[u8]| String::from_utf8_lossy(text).chars().map(shown).collect::<String>();
+    messages.iter().map(|message| Zeroizing::new(escape(message).into_bytes())).collect()
+}
+
+/// The messages, all as text or all in hexadecimal, and which.
+fn in_json(messages: &Messages, hex: bool) -> serde_json::Value {
+    let texts: Option<Vec<_>> = messages.iter().map(|m| std::str::from_utf8(m).ok()).collect();
+    match texts.filter(|_| !hex) {
+        Some(texts) => json!({ "encoding": "text", "messages": texts }),
+        None => {
+            let all: Vec<_> = messages.iter().map(|message| encode_hex(message)).collect();
+            json!({ "encoding": "hex", "messages": all })
+        }
+    }
+}
+
+/// With `--json`: the report as one object, with the result.
 fn print_json(
     common: &Common,
     report: &Report,
-    messages: Option<serde_json::Value>,
+    result: Option<serde_json::Value>,
 ) -> Result<(), Failure> {
     use io::Write;
     if !common.json {
         return Ok(());
     }
     let mut object = report.json();
-    if let Some(messages) = messages {
-        object.insert("messages".into(), messages);
+    if let Some(serde_json::Value::Object(result)) = result {
+        object.extend(result);
     }
     writeln!(io::stdout().lock(), "{}", serde_json::Value::Object(object))
         .map_err(|e| Failure::stdout(&e))

@@ -13,11 +13,11 @@ use zeroize::Zeroizing;
 use crate::{
     args::{Common, Format, KeysOut, RotCommand, Transport},
     failure::Failure,
-    files::write_files,
+    files::{try_places, write_files},
     keys::{self, Pairs, Received},
     link::{Cost, Link, Terms, Timer},
     output::Output,
-    report::Report,
+    report::{Report, counted},
     secure::Opened,
 };
 
@@ -28,12 +28,14 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
     match command {
         RotCommand::Local { out, common } => local(out, common),
         RotCommand::Send { out, transport, common } => {
+            try_places(&sender_places(&out.output))?;
             let (base, link) = open(out, transport, common, Role::Sender)?;
             let (keys, cost) = send(link, base, count(out)?, Output::new(common))?;
             let report = Report::of_run(name(base), base.info(), keys.len(), Some(&cost), None);
             deliver(sender_files(&out.output, &keys, out.format), common, &report)
         }
         RotCommand::Receive { out, transport, common } => {
+            try_places(&receiver_places(&out.output))?;
             let (base, link) = open(out, transport, common, Role::Receiver)?;
             let (received, cost) = receive(link, base, count(out)?, Output::new(common))?;
             let n = received.keys.len();
@@ -45,13 +47,15 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
 
 fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let (base, terms) = terms(out, common)?;
+    let prefixes = ["sender", "receiver"].map(|party| suffixed(&out.output, party));
+    try_places(&[sender_places(&prefixes[0]), receiver_places(&prefixes[1])].concat())?;
     let output = Output::new(common);
     let (here, there) = memory::pair(common.timeout());
     agreed(&terms, output);
     let (sent, received) = thread::scope(|scope| {
         let sender = scope.spawn(|| {
             let link = Link::greet(Opened::in_memory(there), true, &terms.hello(Role::Sender))?;
-            send(link, base, terms.n, output)
+            send(link, base, terms.n, Output::in_background())
         });
         let receiver = || {
             let link = Link::greet(Opened::in_memory(here), false, &terms.hello(Role::Receiver))?;
@@ -62,8 +66,8 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     });
     let ((keys, sent), (received, cost)) = (sent?, received?);
     let report = Report::of_run(name(base), base.info(), terms.n, Some(&sent), Some(&cost));
-    let mut files = sender_files(&suffixed(&out.output, "sender"), &keys, out.format);
-    files.extend(receiver_files(&suffixed(&out.output, "receiver"), &received, out.format));
+    let mut files = sender_files(&prefixes[0], &keys, out.format);
+    files.extend(receiver_files(&prefixes[1], &received, out.format));
     deliver(files, common, &report)
 }
 
@@ -85,8 +89,17 @@ fn terms(out: &KeysOut, common: &Common) -> Result<(&'static dyn BaseOt, Terms),
     Ok((base, Terms { job: "rot", base: base.info(), extension, n, hex: None }))
 }
 
+/// The number of transfers, if their keys find room in memory.
 fn count(out: &KeysOut) -> Result<usize, Failure> {
-    usize::try_from(out.n).map_err(|_| Failure::usage("more transfers than this machine can hold"))
+    if out.output.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        let why = format!("{} is no beginning of a file's name", out.output.display());
+        return Err(Failure::usage(why));
+    }
+    let n = usize::try_from(out.n).unwrap_or(usize::MAX);
+    match Vec::<[Block; 2]>::new().try_reserve_exact(n) {
+        Ok(()) => Ok(n),
+        Err(_) => Err(Failure::run(format!("no room in memory for the keys of {n} transfers"))),
+    }
 }
 
 fn name(base: &dyn BaseOt) -> String {
@@ -96,8 +109,10 @@ fn name(base: &dyn BaseOt) -> String {
 fn agreed(terms: &Terms, output: Output) {
     let Terms { base, n, .. } = terms;
     output.note(&format!(
-        "agreed: {n} random transfers, base OT {}, {} security",
-        base.name, base.adversary
+        "agreed: {}, base OT {}, {} security",
+        counted(*n, "transfer of random keys"),
+        base.name,
+        base.adversary
     ));
 }
 
@@ -118,17 +133,26 @@ fn receive(
     Ok((received, link.close(&timer)?))
 }
 
+fn sender_places(prefix: &Path) -> Vec<PathBuf> {
+    vec![suffixed(prefix, "keys")]
+}
+
+fn receiver_places(prefix: &Path) -> Vec<PathBuf> {
+    ["keys", "choices"].map(|suffix| suffixed(prefix, suffix)).into()
+}
+
 fn sender_files(prefix: &Path, keys: &[[Block; 2]], format: Format) -> Files {
-    let flat = keys.as_flattened().as_flattened();
-    vec![(suffixed(prefix, "keys"), formatted(flat, &[keys.len(), 2, 16], format))]
+    let content = formatted(keys.as_flattened().as_flattened(), &[keys.len(), 2, 16], format);
+    sender_places(prefix).into_iter().zip([content]).collect()
 }
 
 fn receiver_files(prefix: &Path, received: &Received, format: Format) -> Files {
     let Received { choices, keys } = received;
-    vec![
-        (suffixed(prefix, "keys"), formatted(keys.as_flattened(), &[keys.len(), 16], format)),
-        (suffixed(prefix, "choices"), formatted(choices, &[choices.len()], format)),
-    ]
+    let contents = [
+        formatted(keys.as_flattened(), &[keys.len(), 16], format),
+        formatted(choices, &[choices.len()], format),
+    ];
+    receiver_places(prefix).into_iter().zip(contents).collect()
 }
 
 /// The name with `.suffix` appended, whatever it looks like.

@@ -98,6 +98,7 @@ fn a_listener_to_whom_nobody_or_only_strangers_come_gives_up() {
     assert!(said.contains("hint: --insecure has to be given on both sides"), "{said}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_server_answers_one_peer_after_another_and_all_at_once() {
     let server = Listening::start(&[&SEND[..], &["--serve"]].concat());
@@ -129,6 +130,7 @@ fn a_server_answers_one_peer_after_another_and_all_at_once() {
     assert!(said.ends_with("foxtrot: interrupted\n"), "{said}");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_server_reports_every_session_of_a_known_peer() {
     let folder = tempfile::tempdir().unwrap();

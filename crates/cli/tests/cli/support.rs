@@ -40,6 +40,7 @@ impl Running {
     }
 
     /// Presses Ctrl-C.
+    #[cfg(unix)]
     pub(crate) fn interrupt(&self) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::support::{Listening, connect, expected_messages, stderr, stdout};
+use super::support::{Listening, connect, expected_messages, foxtrot, stderr, stdout};
 use foxtrot_net::{
     Channel, Lane,
     hello::{self, Hello, Role},
@@ -202,4 +202,36 @@ fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
         let (status, messages, _) = receiver.end();
         assert_eq!((status, messages.as_str()), expected);
     }
+}
+
+/// Two lines in one message would pass for two messages.
+#[test]
+fn a_message_with_a_line_break_is_misbehaviour() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("choices.txt");
+    fs::write(&file, "0\n1\n").unwrap();
+    let receiver = Listening::start(&["ot", "receive", file.to_str().unwrap()]);
+    let hello = terms(Role::Sender, "ot", "roted-endemic", 2).term("format", "text");
+    let (channel, sub) = peer(&receiver.address, &hello.offer("message-length", 9));
+    let blinded = channel.recv(Lane::PROTOCOL, 2 * 1296).unwrap();
+    let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
+    let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());
+    channel.send(Lane::PROTOCOL, reply.into_bytes()).unwrap();
+    let mut sender = convert::Sender::new(sub("chosen-messages"), 9).unwrap();
+    let frame = sender.seal(keys.pairs(), &[["one\ntwo", "three"]; 2]).unwrap();
+    channel.send(Lane::PROTOCOL, frame).unwrap();
+    let (status, messages, said) = receiver.end();
+    assert_eq!((status, messages.as_str()), (3, ""));
+    assert!(said.contains("a message from the peer has a line break in it"), "{said}");
+}
+
+#[test]
+fn places_that_cannot_be_written_are_found_before_anybody_is_met() {
+    let receive = ["ot", "receive", "examples/choices.txt", "-o", "missing/out"];
+    let mut command =
+        foxtrot(&[&receive[..], &["--insecure", "--connect", "127.0.0.1:1"]].concat());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert_eq!(said, "foxtrot: cannot write missing/out: no such file or directory\n");
 }

@@ -1,0 +1,70 @@
+//! The client's side of a session, in this process.
+
+use std::time::Duration;
+
+use foxtrot_net::{
+    Lane, drive,
+    hello::{self, Hello, Role},
+    tcp,
+    tls::Tls,
+};
+use foxtrot_ot::{
+    Bits, Seed, Session,
+    base::{Choice, Functionality, find},
+    convert::{self, frame_len},
+};
+
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Transfers of a session.
+pub(crate) const TRANSFERS: usize = 8;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Both messages of a transfer.
+pub(crate) fn messages(transfer: usize) -> [String; 2] {
+    [format!("left message of transfer {transfer}"), format!("right message of {transfer}")]
+}
+
+/// Receives the messages of random choices, and checks that they are those.
+pub(crate) fn session(address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
+    let base = find("roted", Functionality::Endemic).ok_or("no base OT")?;
+    let socket = tcp::connect(address, TIMEOUT)?;
+    let mut hello = Hello::new(Role::Receiver)
+        .term("job", "ot")
+        .term("base", base.info().name)
+        .term("extension", "none")
+        .term("adversary", base.info().adversary)
+        .term("count", TRANSFERS)
+        .term("format", "text");
+    let channel = match tls {
+        Some(tls) => {
+            let secured = tls.connect(socket)?;
+            hello = hello.bound_to(secured.binding);
+            secured.channel
+        }
+        None => socket.open()?,
+    };
+    let agreement = hello::exchange(&channel, true, &hello)?;
+    let length = agreement.peer_offers.get("message-length").ok_or("no length")?.parse()?;
+    let sub = |protocol| Session::new(agreement.sid).sub(protocol, 0, agreement.direction());
+
+    let mut random = [0; 32 + TRANSFERS];
+    getrandom::fill(&mut random)?;
+    let (seed, choices) = random.split_at(32);
+    let choices = || Bits::from_bools(choices.iter().map(|byte| byte % 2 == 1));
+    let seed = Seed::from_bytes(seed.try_into()?);
+    let role = base.receiver(sub(base.info().name), Choice::Given(choices()), seed)?;
+    let batch = drive::run(&channel, Lane::PROTOCOL, role)?;
+    let frame = channel.recv(Lane::PROTOCOL, frame_len(TRANSFERS, length))?;
+    channel.close()?;
+    let mut receiver = convert::Receiver::new(sub("chosen-messages"), length)?;
+    receiver.take(batch.choices(), batch.keys(), &frame)?;
+    for (i, got) in receiver.open().map_err(foxtrot_ot::Error::from)?.iter().enumerate() {
+        let expected = &messages(i)[usize::from(random[32 + i] % 2)];
+        if got.as_slice() != expected.as_bytes() {
+            return Err(format!("a wrong message in transfer {i}").into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! Sessions one after another and at once, and what they did to the server.
+
+use std::{
+    fmt, fs,
+    path::Path,
+    sync::Barrier,
+    thread,
+    time::{Duration, Instant},
+};
+
+use foxtrot_net::{identity::Identity, tls::Tls};
+
+use crate::{
+    client::{Failure, TRANSFERS, messages, session},
+    server::Server,
+};
+
+/// Times that all concurrent sessions are run.
+const WAVES: usize = 3;
+
+/// Looks at the memory while sessions go one after another.
+const LOOKS: usize = 10;
+
+/// How much the memory may grow in KiB: from the first look to the last, and from the first wave to
+/// the last.
+const MOST_GROWTH: u64 = 8 << 10;
+
+/// What a number of sessions took.
+struct Phase {
+    name: String,
+    wall: Duration,
+    /// Of sessions that went well, sorted.
+    latencies: Vec<Duration>,
+    failures: Vec<String>,
+    /// KiB.
+    memory: Vec<u64>,
+}
+
+/// Both phases.
+pub(crate) struct Report {
+    transport: &'static str,
+    phases: [Phase; 2],
+}
+
+/// Starts the server and loads it.
+pub(crate) fn run(
+    binary: &Path,
+    sequential: usize,
+    concurrent: usize,
+    tls: bool,
+) -> Result<Report, Failure> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("messages.txt");
+    let lines = (0..TRANSFERS).flat_map(messages).map(|message| message + "\n");
+    fs::write(&file, lines.collect::<String>())?;
+    let (transport, tls) = if tls {
+        let [server, client] = [Identity::generate()?, Identity::generate()?];
+        let key = folder.path().join("key");
+        fs::write(&key, server.to_pem().as_bytes())?;
+        let tls = Tls::new(&client, &[server.fingerprint()])?;
+        let peer = client.fingerprint().to_string();
+        let key = key.to_str().ok_or("not a path in UTF-8")?.to_owned();
+        (vec!["--identity".to_owned(), key, "--peer".to_owned(), peer], Some(tls))
+    } else {
+        (vec!["--insecure".to_owned()], None)
+    };
+    let server = Server::start(binary, &file, &transport)?;
+    let one = || timed(|| session(&server.address, tls.as_ref()));
+    let phases = [one_after_another(sequential, &server, one), at_once(concurrent, &server, one)];
+    Ok(Report { transport: if tls.is_some() { "tls" } else { "tcp" }, phases })
+}
+
+/// How long it took.
+fn timed(run: impl FnOnce() -> Result<(), Failure>) -> Result<Duration, Failure> {
+    let start = Instant::now();
+    run().map(|()| start.elapsed())
+}
+
+fn one_after_another(
+    sessions: usize,
+    server: &Server,
+    one: impl Fn() -> Result<Duration, Failure>,
+) -> Phase {
+    let start = Instant::now();
+    let mut phase = Phase::new(format!("{sessions} sessions one after another"));
+    let (mut next, step) = (sessions.div_ceil(LOOKS), sessions.div_ceil(LOOKS));
+    for i in 1..=sessions {
+        phase.add(one());
+        if i == next || i == sessions {
+            phase.memory.extend(server.memory());
+            next += step;
+        }
+    }
+    phase.end(start)
+}
+
+fn at_once(
+    sessions: usize,
+    server: &Server,
+    one: impl Fn() -> Result<Duration, Failure> + Sync,
+) -> Phase {
+    let start = Instant::now();
+    let mut phase = Phase::new(format!("{WAVES} times {sessions} sessions at once"));
+    for _ in 0..WAVES {
+        let barrier = Barrier::new(sessions);
+        let results: Vec<_> = thread::scope(|scope| {
+            let client = || {
+                barrier.wait();
+                one()
+            };
+            let clients: Vec<_> = (0..sessions).map(|_| scope.spawn(client)).collect();
+            let panicked = |_| Err("the client panicked".into());
+            clients.into_iter().map(|client| client.join().unwrap_or_else(panicked)).collect()
+        });
+        results.into_iter().for_each(|result| phase.add(result));
+        phase.memory.extend(server.memory());
+    }
+    phase.end(start)
+}
+
+impl Phase {
+    fn new(name: String) -> Self {
+        let (latencies, failures, memory) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name, wall: Duration::ZERO, latencies, failures, memory }
+    }
+
+    fn add(&mut self, result: Result<Duration, Failure>) {
+        match result {
+            Ok(latency) => self.latencies.push(latency),
+            Err(e) => self.failures.push(e.to_string()),
+        }
+    }
+
+    fn end(mut self, start: Instant) -> Self {
+        self.wall = start.elapsed();
+        self.latencies.sort_unstable();
+        self
+    }
+
+    /// In KiB, from the first look.
+    fn growth(&self) -> u64 {
+        let first = self.memory.first().copied().unwrap_or_default();
+        self.memory.last().copied().unwrap_or_default().saturating_sub(first)
+    }
+
+    /// The latency that so many of a thousand sessions do not exceed.
+    fn latency(&self, per_mille: usize) -> Duration {
+        let last = self.latencies.len().saturating_sub(1);
+        self.latencies.get(last * per_mille / 1000).copied().unwrap_or_default()
+    }
+}
+
+impl Report {
+    /// Whether no session failed, and the memory stayed.
+    pub(crate) fn passed(&self) -> bool {
+        self.phases.iter().all(|phase| phase.failures.is_empty() && phase.growth() <= MOST_GROWTH)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "foxtrot ot send --serve, {}, {TRANSFERS} transfers each", self.transport)?;
+        for phase in &self.phases {
+            let milliseconds = |per_mille| phase.latency(per_mille).as_secs_f64() * 1e3;
+            let rate = phase.latencies.len() as f64 / phase.wall.as_secs_f64();
+            writeln!(f, "{}: {rate:.0}/s", phase.name)?;
+            writeln!(
+                f,
+                "  latency: median {:.2} ms, p99 {:.2} ms",
+                milliseconds(500),
+                milliseconds(990)
+            )?;
+            writeln!(
+                f,
+                "  resident KiB: {:?}, grew by {} of at most {MOST_GROWTH}",
+                phase.memory,
+                phase.growth()
+            )?;
+            writeln!(f, "  failures: {}", phase.failures.len())?;
+            phase.failures.iter().take(5).try_for_each(|failure| writeln!(f, "    {failure}"))?;
+        }
+        writeln!(f, "{}", if self.passed() { "passed" } else { "FAILED" })
+    }
+}

@@ -1,0 +1,56 @@
+//! The server's process.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use crate::client::Failure;
+
+/// A running server; ends when dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts it with the messages in that file.
+    pub(crate) fn start(
+        binary: &Path,
+        messages: &Path,
+        transport: &[String],
+    ) -> Result<Self, Failure> {
+        let mut child = Command::new(binary)
+            .args(["ot", "send", "--serve", "--quiet", "--listen", "127.0.0.1:0"])
+            .args(transport)
+            .arg(messages)
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("cannot start {}: {e}", binary.display()))?;
+        let stderr = child.stderr.take().ok_or("no standard error")?;
+        let mut lines = BufReader::new(stderr).lines();
+        let first = lines.next().ok_or("the server ended at once")??;
+        let address = first.strip_prefix("foxtrot: listening on ").ok_or(first.clone())?;
+        // Failed sessions, if any.
+        thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("{line}")));
+        Ok(Self { child, address: address.to_owned() })
+    }
+
+    /// Resident memory in KiB, where the system tells.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
