@@ -123,7 +123,8 @@ impl Channel {
         self.shared.send(lane, message)
     }
 
-    /// The next message on the lane, which has `expected` bytes.
+    /// The next message on the lane, which has `expected` bytes. A message for another lane that is
+    /// too long to be held back for it has to be received there first.
     ///
     /// # Errors
     /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
