@@ -7,6 +7,7 @@
 
 mod lane;
 mod meter;
+mod reason;
 mod receive;
 mod transmit;
 
@@ -28,6 +29,7 @@ pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
 use meter::Meter;
+pub use reason::Reason;
 use receive::Inbox;
 use transmit::Outbox;
 
@@ -77,6 +79,8 @@ struct Shared {
 
 struct State {
     failure: Option<Error>,
+    /// The hellos have been exchanged: what comes on their lane now is the peer's last word.
+    greeted: bool,
     meter: Meter,
     inbox: Inbox,
     outbox: Outbox,
@@ -99,6 +103,7 @@ impl Channel {
             hook,
             state: Mutex::new(State {
                 failure: None,
+                greeted: false,
                 meter: Meter::default(),
                 inbox: Inbox::new(BufReader::with_capacity(BUFFER_BYTES, reader)),
                 outbox: Outbox::default(),
@@ -151,6 +156,19 @@ impl Channel {
     /// Counts from zero again.
     pub fn reset_counters(&self) {
         self.shared.lock().meter = Meter::default();
+    }
+
+    /// The hellos have been exchanged; counts from zero again.
+    pub(crate) fn greeted(&self) {
+        let mut state = self.shared.lock();
+        state.greeted = true;
+        state.meter = Meter::default();
+    }
+
+    /// Ends the use of the channel because of an error that was found above it, and tells the peer
+    /// why, as far as it may know. Returns the error, or the one that came first.
+    pub fn give_up(&self, error: impl Into<Error>) -> Error {
+        self.shared.fail(&mut self.shared.lock(), error)
     }
 
     /// Hands all queued messages to the operating system and tells the peer that there are no
@@ -209,7 +227,14 @@ impl Shared {
 
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
-        let first = state.fail(error.into());
+        let error = error.into();
+        if state.greeted
+            && state.failure.is_none()
+            && let Some(reason) = Reason::of(&error)
+        {
+            state.outbox.last_word(reason.byte());
+        }
+        let first = state.fail(error);
         // Somebody may be reading for all.
         (self.hook)(Shutdown::Read);
         self.inbound.notify_all();

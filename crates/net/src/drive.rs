@@ -10,7 +10,7 @@ use crate::{Channel, Error, Lane};
 /// Plays the role to its end on that lane of the channel.
 ///
 /// # Errors
-/// [`Error::Protocol`] from the role, [`Error::Frame`] if the peer's message has another length
+/// [`Error::Protocol`] from the role, of which the peer is told; [`Error::Frame`] if the peer's message has another length
 /// than the role expects, [`Error::Channel`].
 pub fn run<Out>(
     channel: &Channel,
@@ -22,7 +22,7 @@ pub fn run<Out>(
             Some(len) => channel.recv(lane, len)?,
             None => Vec::new(),
         };
-        let Step { message, next } = role.step(&incoming)?;
+        let Step { message, next } = role.step(&incoming).map_err(|e| channel.give_up(e))?;
         if let Some(message) = message {
             channel.send(lane, message)?;
         }

@@ -6,7 +6,7 @@ mod words;
 use core::{fmt, time::Duration};
 use std::io;
 
-use crate::hello::Role;
+use crate::{channel::Reason, hello::Role};
 pub use tls::TlsError;
 pub use words::printable;
 use words::{Words, reason};
@@ -105,6 +105,8 @@ pub enum ChannelError {
     ClosedReceiving,
     /// Closed by the peer while it was to take a message of ours.
     ClosedSending,
+    /// The peer said that it gives up.
+    GivenUp(Reason),
     /// No message arrived in time.
     NothingReceived(Duration),
     /// The peer did not take our messages in time.
@@ -225,6 +227,7 @@ impl fmt::Display for ChannelError {
             Self::ClosedSending => {
                 f.write_str("the peer closed the connection before it took our message")
             }
+            Self::GivenUp(reason) => write!(f, "the peer gave up: {reason}"),
             Self::NothingReceived(timeout) => {
                 write!(f, "no message from the peer within {}", Words(*timeout))
             }

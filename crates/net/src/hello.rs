@@ -139,7 +139,7 @@ pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agr
     })?;
     let peer = codec::decode(&theirs)?;
     compare(hello, &nonce, &peer)?;
-    channel.reset_counters();
+    channel.greeted();
     let exporter = hello.binding.as_ref().map_or(&[][..], |binding| &binding.exporter);
     let (first, second) = if initiator { (&ours, &theirs) } else { (&theirs, &ours) };
     Ok(Agreement {

@@ -36,5 +36,5 @@ pub mod tls;
 mod deadline;
 mod error;
 
-pub use channel::{Channel, Counters, Lane};
+pub use channel::{Channel, Counters, Lane, Reason};
 pub use error::{ChannelError, Difference, Error, FrameError, HelloError, TlsError, printable};

@@ -166,6 +166,8 @@ fn undecodable_bytes_are_misbehaviour() {
     let hello = terms(Role::Receiver, "ot", "roted-endemic", 8).term("format", "text");
     let (channel, _) = peer(&sender.address, &hello);
     channel.send(Lane::PROTOCOL, vec![0xff; 8 * 1296]).unwrap();
+    let told = channel.recv(Lane::PROTOCOL, 8 * 2176).unwrap_err().to_string();
+    assert_eq!(told, "the peer gave up: it could not decode our message");
     let (status, _, said) = sender.end();
     assert_eq!(status, 3);
     assert!(said.contains("a coefficient of the peer's Blinded is out of range"), "{said}");

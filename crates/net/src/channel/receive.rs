@@ -5,7 +5,7 @@ use std::{
     io::{self, BufReader, ErrorKind, Read},
 };
 
-use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, ReadHalf, Shared, cost, fits};
+use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, ReadHalf, Reason, Shared, cost, fits};
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 
 type Reader = BufReader<Box<dyn ReadHalf>>;
@@ -77,9 +77,12 @@ impl Inbox {
     }
 
     /// The turn of somebody who waits for `want` on `lane`.
-    fn turn(&mut self, lane: Lane, want: Want) -> Result<Turn, FrameError> {
+    fn turn(&mut self, lane: Lane, want: Want, greeted: bool) -> Result<Turn, FrameError> {
         if let Some(header) = self.header {
-            if header.lane == lane {
+            if greeted && header.lane == Lane::HELLO {
+                // The peer's last word, one byte.
+                Want::AtMost(1).check(header.len)?;
+            } else if header.lane == lane {
                 want.check(header.len)?;
             } else if matches!(want, Want::AtMost(_)) {
                 return Err(FrameError::Lane { got: header.lane.index() });
@@ -111,7 +114,8 @@ impl Shared {
                 self.inbound.notify_all();
                 return Ok(frame);
             }
-            let turn = match state.inbox.turn(lane, want) {
+            let greeted = state.greeted;
+            let turn = match state.inbox.turn(lane, want, greeted) {
                 Ok(turn) => turn,
                 Err(e) => return Err(self.fail(&mut state, e)),
             };
@@ -136,8 +140,17 @@ impl Shared {
                     state = self.lock();
                     state.inbox.reader = Some(reader);
                     state.inbox.header = None;
-                    read.map(|()| state.inbox.push(header.lane, frame))
-                        .map_err(|e| self.read_error(&e))
+                    match read {
+                        Ok(()) if greeted && header.lane == Lane::HELLO => {
+                            let reason = frame.first().copied().unwrap_or_default();
+                            Err(ChannelError::GivenUp(Reason::from_byte(reason)).into())
+                        }
+                        Ok(()) => {
+                            state.inbox.push(header.lane, frame);
+                            Ok(())
+                        }
+                        Err(e) => Err(self.read_error(&e)),
+                    }
                 }
             };
             if let Err(e) = done {

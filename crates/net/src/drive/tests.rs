@@ -92,3 +92,34 @@ fn a_peer_that_has_gone_ends_the_run() {
     let error = run(&b, Lane::PROTOCOL, Countdown::answer(3)).unwrap_err();
     assert_eq!(error, ChannelError::ClosedReceiving.into());
 }
+
+/// After a hello, whoever waits for a side that gives up learns why.
+#[test]
+fn the_other_side_learns_why_a_run_failed() {
+    use crate::{
+        Reason,
+        hello::{self, Hello},
+    };
+    use foxtrot_ot::{Decode, Misbehaved};
+
+    let decode = Decode::Length { message: "X", expected: 1, got: 2 };
+    let cases: [(Error, Option<Reason>); 4] = [
+        (foxtrot_ot::Error::from(decode).into(), Some(Reason::Undecodable)),
+        (foxtrot_ot::Error::from(Misbehaved::CommitmentMismatch).into(), Some(Reason::CheckFailed)),
+        (ChannelError::NothingReceived(LONG).into(), Some(Reason::Timeout)),
+        // Not this: whether it happens depends on the choices.
+        (foxtrot_ot::Error::from(Misbehaved::MessageAuthentication).into(), None),
+    ];
+    for (error, reason) in cases {
+        let (a, b) = memory::pair(LONG);
+        thread::scope(|scope| {
+            scope.spawn(|| hello::exchange(&a, true, &Hello::new(hello::Role::Sender)).unwrap());
+            hello::exchange(&b, false, &Hello::new(hello::Role::Receiver)).unwrap();
+        });
+        assert_eq!(a.give_up(error.clone()), error);
+        drop(a);
+        let learnt = b.recv(Lane::PROTOCOL, 5).unwrap_err();
+        let expected = reason.map_or(ChannelError::ClosedReceiving, ChannelError::GivenUp);
+        assert_eq!(learnt, expected.into());
+    }
+}

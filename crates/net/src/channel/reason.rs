@@ -1,0 +1,68 @@
+//! The last word of a side that gives up (`docs/wire.md`, section 2).
+
+use core::fmt;
+
+use foxtrot_ot::{Error as Protocol, Misbehaved};
+
+use crate::{ChannelError, Error};
+
+/// Why a side gave up after the hello.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// It could not decode what the other sent.
+    Undecodable,
+    /// A check of what the other sent failed.
+    CheckFailed,
+    /// It waited for the other in vain.
+    Timeout,
+    /// Something failed on its own side.
+    Other,
+}
+
+impl Reason {
+    /// What the peer is told of the error; nothing where it knows already, or must not know.
+    pub(super) fn of(error: &Error) -> Option<Self> {
+        match error {
+            // Whether it happens depends on the choices.
+            Error::Protocol(Protocol::Misbehaved(Misbehaved::MessageAuthentication)) => None,
+            Error::Protocol(Protocol::Misbehaved(_)) => Some(Self::CheckFailed),
+            Error::Protocol(Protocol::Decode(_)) | Error::Frame(_) => Some(Self::Undecodable),
+            Error::Protocol(_) => Some(Self::Other),
+            Error::Channel(ChannelError::NothingReceived(_) | ChannelError::NothingTaken(_)) => {
+                Some(Self::Timeout)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn byte(self) -> u8 {
+        match self {
+            Self::Undecodable => 1,
+            Self::CheckFailed => 2,
+            Self::Timeout => 3,
+            Self::Other => 4,
+        }
+    }
+
+    /// A later version may have more of them.
+    pub(super) fn from_byte(byte: u8) -> Self {
+        match byte {
+            1 => Self::Undecodable,
+            2 => Self::CheckFailed,
+            3 => Self::Timeout,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Undecodable => "it could not decode our message",
+            Self::CheckFailed => "our message failed its check",
+            Self::Timeout => "it waited too long for us",
+            Self::Other => "something failed on its side",
+        })
+    }
+}
