@@ -5,18 +5,10 @@ use std::time::Duration;
 use foxtrot_net::{
     Channel, Counters, Error,
     hello::{self, Agreement, Hello, Role},
-    tcp,
 };
 use foxtrot_ot::{Session, base::Info};
 
-use crate::{
-    args::{Common, Transport},
-    clock,
-    failure::Failure,
-    host::Host,
-    output::Output,
-    secure::{Opened, Security},
-};
+use crate::{clock, failure::Failure, secure::Opened};
 
 /// Connection, agreement and session.
 pub(crate) struct Link {
@@ -69,30 +61,6 @@ impl Terms {
 }
 
 impl Link {
-    /// Reaches the peer over the network.
-    pub(crate) fn open(
-        transport: &Transport,
-        common: &Common,
-        hello: Hello,
-        output: Output,
-    ) -> Result<Self, Failure> {
-        let (security, timeout) = (Security::new(transport)?, common.timeout());
-        let link = match (&transport.listen, &transport.connect) {
-            (Some(address), _) => Host { security, hello, timeout, output }.first_peer(address)?,
-            (None, Some(address)) => {
-                output.detail(&format!("connecting to {address}; {}", security.words()));
-                tcp::connect(address, timeout)
-                    .and_then(|socket| security.connect(socket))
-                    .and_then(|opened| Self::greet(opened, true, &hello))
-                    .map_err(|e| security.explain(e))?
-            }
-            (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
-        };
-        output.detail(&format!("the peer is {}", link.peer));
-        output.detail(&format!("the session is {:?}", link.agreement.sid));
-        Ok(link)
-    }
-
     /// Exchanges hellos.
     pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
         let Opened { channel, transport, peer, binding } = opened;

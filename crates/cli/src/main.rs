@@ -12,6 +12,7 @@ mod interrupt;
 mod keys;
 mod link;
 mod output;
+mod reach;
 mod report;
 mod secure;
 

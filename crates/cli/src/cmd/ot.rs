@@ -28,6 +28,7 @@ use crate::{
     keys,
     link::{Cost, Link, Terms, Timer},
     output::Output,
+    reach::reach,
     report::{Report, counted},
     secure::{Opened, Security},
 };
@@ -61,7 +62,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 return answer_all(pairs, base, &terms, transport, common);
             }
             let output = Output::new(common);
-            let link = Link::open(transport, common, sender_hello(&terms, &pairs), output)?;
+            let link = reach(transport, common, sender_hello(&terms, &pairs), output)?;
             agreed(&terms, longest(&pairs), output);
             let report = send_report(link, base, &pairs, output)?;
             output.note(&format!("sent {} pairs of messages: {}", pairs.len(), report.words()));
@@ -72,7 +73,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             try_places(out.output.as_slice())?;
             let output = Output::new(common);
             let (base, terms) = terms(common, choices.len(), out.hex)?;
-            let link = Link::open(transport, common, terms.hello(Role::Receiver), output)?;
+            let link = reach(transport, common, terms.hello(Role::Receiver), output)?;
             agreed(&terms, offered_length(&link)?, output);
             let (messages, cost) = receive(link, base, &choices, output)?;
             let report = Report::of_run(name(base), base.info(), choices.len(), None, Some(&cost));

@@ -17,6 +17,7 @@ use crate::{
     keys::{self, Pairs, Received},
     link::{Cost, Link, Terms, Timer},
     output::Output,
+    reach::reach,
     report::{Report, counted},
     secure::Opened,
 };
@@ -78,7 +79,7 @@ fn open(
     role: Role,
 ) -> Result<(&'static dyn BaseOt, Link), Failure> {
     let (base, terms) = terms(out, common)?;
-    let link = Link::open(transport, common, terms.hello(role), Output::new(common))?;
+    let link = reach(transport, common, terms.hello(role), Output::new(common))?;
     agreed(&terms, Output::new(common));
     Ok((base, link))
 }
