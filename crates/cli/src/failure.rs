@@ -116,9 +116,8 @@ impl From<Error> for Failure {
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")
             }
-            Error::Tls(TlsError::NotExpected { peer }) => {
-                Self::run(message).hint(format!("if that is the peer's key, say --peer {peer}"))
-            }
+            Error::Tls(TlsError::NotExpected { .. }) => Self::run(message)
+                .hint("compare it with what the peer's `foxtrot keygen --show` prints"),
             Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
                 Self::run(message).hint("--insecure has to be given on both sides or on neither")
             }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -23,6 +23,9 @@ pub(crate) fn read_messages(path: &Path, hex: bool) -> Result<Vec<MessagePair>, 
     for (number, line) in lines(&content) {
         let message = if hex {
             decode_hex(line).map_err(|why| input(path, number, why))?
+        } else if line.ends_with(b"\r") {
+            return Err(input(path, number, "the message ends with a carriage return")
+                .hint("--hex takes any bytes"));
         } else {
             line.to_vec()
         };
@@ -109,11 +112,11 @@ pub(crate) fn write_files_over(
         let failed = |e: io::Error| Failure::writing(path, &e);
         // A device or a pipe is written to; there is nothing beside it to rename.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            File::options()
-                .write(true)
-                .open(path)
-                .and_then(|mut file| file.write_all(content))
-                .map_err(failed)?;
+            let mut device = File::options().write(true).open(path).map_err(failed)?;
+            if device.is_terminal() {
+                return Err(Failure::usage(format!("{} is a terminal", path.display())));
+            }
+            device.write_all(content).map_err(failed)?;
             continue;
         }
         let mut file = begin_beside(path).map_err(failed)?;

@@ -65,15 +65,17 @@ impl Host {
                 Ok(Err(refused)) if refused.disagrees => return Err(refused.failure),
                 Ok(Err(refused)) => {
                     refused.log(output);
-                    hint = refused.failure.into_hint().or(hint);
+                    hint = refused.failure.into_hint();
                 }
                 Err(e) => output.note(&e.to_string()),
             }
         }
-        let failure = nobody(&address.to_string(), timeout, came.load(Ordering::Relaxed));
+        let came = came.load(Ordering::Relaxed);
+        let failure = nobody(&address.to_string(), timeout, came);
+        // One alone may have been the peer. Of several, a stranger would have the last word.
         Err(match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
+            Some(hint) if came == 1 => failure.hint(hint),
+            _ => failure,
         })
     }
 

@@ -9,7 +9,7 @@ use std::{
 use foxtrot_net::identity::Identity;
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output::say};
 
 /// Where it is unless the user says otherwise.
 pub(crate) fn default_path() -> Result<PathBuf, Failure> {
@@ -33,5 +33,20 @@ pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
             .hint("`foxtrot keygen` makes one"),
         _ => Failure::reading(path, &e),
     })?;
-    Identity::from_pem(&content).map_err(|why| Failure::usage(format!("{}: {why}", path.display())))
+    let identity = Identity::from_pem(&content)
+        .map_err(|why| Failure::usage(format!("{}: {why}", path.display())))?;
+    warn_if_shared(path);
+    Ok(identity)
+}
+
+/// Says so if others can read the key.
+fn warn_if_shared(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let shared = |found: &fs::Metadata| found.permissions().mode() & 0o077 != 0;
+        if fs::metadata(path).is_ok_and(|found| shared(&found)) {
+            say(&format!("others can read the key {}; chmod 600 it", path.display()));
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What happens on Ctrl-C.
+//! What happens on Ctrl-C, and when the system ends the process.
 
 use std::{
     io::{self, IsTerminal},

@@ -18,7 +18,10 @@ use core::{fmt, time::Duration};
 use std::{
     io::{BufReader, Read, Write},
     net::Shutdown,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU8, Ordering},
+    },
     thread::{self, JoinHandle},
     time::Instant,
 };
@@ -69,6 +72,8 @@ pub struct Channel {
 
 struct Shared {
     timeout: Duration,
+    /// Lanes from this number on are not in use.
+    lanes: AtomicU8,
     hook: Hook,
     state: Mutex<State>,
     /// A frame has come, or its reader is free.
@@ -100,6 +105,7 @@ impl Channel {
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             timeout,
+            lanes: AtomicU8::new(Lane::COUNT),
             hook,
             state: Mutex::new(State {
                 failure: None,
@@ -158,8 +164,15 @@ impl Channel {
         self.shared.lock().meter = Meter::default();
     }
 
+    /// From now on the peer may use lanes below this number only; after a hello these are
+    /// [`Lane::HELLO`] and [`Lane::PROTOCOL`] unless a protocol has more.
+    pub fn use_lanes(&self, below: u8) {
+        self.shared.lanes.store(below, Ordering::SeqCst);
+    }
+
     /// The hellos have been exchanged; counts from zero again.
     pub(crate) fn greeted(&self) {
+        self.use_lanes(Lane::PROTOCOL.index() + 1);
         let mut state = self.shared.lock();
         state.greeted = true;
         state.meter = Meter::default();

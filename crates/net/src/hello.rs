@@ -43,7 +43,7 @@ pub struct Hello {
 
 /// What ties a hello to the secure connection that carries it. Keys are named by the SHA-256 of
 /// their SubjectPublicKeyInfo.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
     /// Our key.
     pub ours: [u8; 32],
@@ -183,6 +183,12 @@ fn differences(here: &Table, peer: &Table) -> Vec<Difference> {
             peer: peer.get(key).cloned(),
         })
         .collect()
+}
+
+impl fmt::Debug for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Binding(<redacted>)")
+    }
 }
 
 impl fmt::Display for Role {

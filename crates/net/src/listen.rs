@@ -13,7 +13,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
-    thread,
+    thread::{self, JoinHandle},
     time::Instant,
 };
 
@@ -31,22 +31,36 @@ pub const GRACE: Duration = Duration::from_millis(500);
 /// Connections that are handled at the same time; more wait with the operating system.
 pub const MOST_AT_ONCE: usize = 512;
 
+/// How long to wait, at the end, for handlers of connections that had been greeted.
+const LEAVE: Duration = Duration::from_secs(5);
+
 /// Between two looks whether to stop, or whether there is room again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// What the handlers of connections return, as they end.
 ///
-/// Dropping it ends the listening; connections that are being handled go on.
+/// Dropping it ends the listening, closes the connections that have not been greeted, and waits for
+/// their handlers: whoever goes on with one of the connections has no other open. A peer that kept
+/// one could tell by its end when, and so how, the run ended.
 #[derive(Debug)]
 pub struct Connections<T> {
     ended: mpsc::Receiver<Result<T, Error>>,
-    stop: Arc<AtomicBool>,
+    listening: Option<JoinHandle<()>>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    /// Handlers that have not ended.
+    running: AtomicUsize,
+    silent: Mutex<Waiting>,
 }
 
 /// That a connection has not been greeted yet; its handler drops it when it has.
 #[derive(Debug)]
 pub struct Silent {
-    all: Arc<Mutex<Waiting>>,
+    shared: Arc<Shared>,
     id: u64,
 }
 
@@ -64,7 +78,7 @@ struct SilentSocket {
 }
 
 /// Counts a thread as long as it lives.
-struct Running(Arc<AtomicUsize>);
+struct Running(Arc<Shared>);
 
 /// Accepts connections and has each handled on a thread of its own; the timeout is for every wait
 /// on a connection.
@@ -81,13 +95,13 @@ where
     F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
 {
     let (sender, ended) = mpsc::channel();
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    thread::Builder::new()
+    let shared = Arc::new(Shared::default());
+    let for_listener = Arc::clone(&shared);
+    let listening = thread::Builder::new()
         .name("foxtrot-listener".into())
-        .spawn(move || accept_all(&listener, timeout, &Arc::new(handle), &sender, &stopped))
+        .spawn(move || accept_all(&listener, timeout, &Arc::new(handle), &sender, &for_listener))
         .map_err(|e| ChannelError::io("start a thread", &e))?;
-    Ok(Connections { ended, stop })
+    Ok(Connections { ended, listening: Some(listening), shared })
 }
 
 fn accept_all<T, F>(
@@ -95,21 +109,19 @@ fn accept_all<T, F>(
     timeout: Duration,
     handle: &Arc<F>,
     ended: &mpsc::Sender<Result<T, Error>>,
-    stop: &AtomicBool,
+    shared: &Arc<Shared>,
 ) where
     T: Send + 'static,
     F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
 {
-    let running = Arc::new(AtomicUsize::new(0));
-    let silent = Arc::new(Mutex::new(Waiting::default()));
-    while !stop.load(Ordering::Relaxed) {
-        if running.load(Ordering::Relaxed) >= MOST_AT_ONCE || lock(&silent).is_full() {
+    while !shared.stop.load(Ordering::SeqCst) {
+        if shared.running.load(Ordering::SeqCst) >= MOST_AT_ONCE || shared.silent().is_full() {
             thread::sleep(PAUSE);
             continue;
         }
         let started = match listener.poll(PAUSE, timeout) {
             Ok(None) => continue,
-            Ok(Some(socket)) => start(socket, handle, ended, &running, &silent),
+            Ok(Some(socket)) => start(socket, handle, ended, shared),
             Err(e) => Err(e),
         };
         if let Err(e) = started {
@@ -126,17 +138,16 @@ fn start<T, F>(
     socket: Socket,
     handle: &Arc<F>,
     ended: &mpsc::Sender<Result<T, Error>>,
-    running: &Arc<AtomicUsize>,
-    silent: &Arc<Mutex<Waiting>>,
+    shared: &Arc<Shared>,
 ) -> Result<(), Error>
 where
     T: Send + 'static,
     F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
 {
     let failed = |e: std::io::Error| ChannelError::io("take a connection", &e);
-    let silence = Silent::begin(silent, socket.stream.try_clone().map_err(failed)?);
-    running.fetch_add(1, Ordering::Relaxed);
-    let count = Running(Arc::clone(running));
+    let silence = Silent::begin(shared, socket.stream.try_clone().map_err(failed)?);
+    shared.running.fetch_add(1, Ordering::SeqCst);
+    let count = Running(Arc::clone(shared));
     let (handle, ended) = (Arc::clone(handle), ended.clone());
     thread::Builder::new()
         .name("foxtrot-session".into())
@@ -167,7 +178,24 @@ impl<T> Connections<T> {
 
 impl<T> Drop for Connections<T> {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.shared.stop.store(true, Ordering::SeqCst);
+        if let Some(listening) = self.listening.take() {
+            // At most a pause; that it panicked is not news.
+            let _ = listening.join();
+        }
+        for silent in &self.shared.silent().sockets {
+            let _ = silent.socket.shutdown(Shutdown::Both);
+        }
+        let deadline = Instant::now() + LEAVE;
+        while self.shared.running.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Shared {
+    fn silent(&self) -> MutexGuard<'_, Waiting> {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,8 +208,8 @@ impl Waiting {
 }
 
 impl Silent {
-    fn begin(all: &Arc<Mutex<Waiting>>, socket: TcpStream) -> Self {
-        let mut waiting = lock(all);
+    fn begin(shared: &Arc<Shared>, socket: TcpStream) -> Self {
+        let mut waiting = shared.silent();
         if waiting.sockets.len() >= MOST_SILENT
             && let Some(oldest) = waiting.sockets.pop_front()
         {
@@ -191,24 +219,20 @@ impl Silent {
         let id = waiting.next_id;
         waiting.next_id += 1;
         waiting.sockets.push_back(SilentSocket { id, since: Instant::now(), socket });
-        Self { all: Arc::clone(all), id }
+        Self { shared: Arc::clone(shared), id }
     }
 }
 
 impl Drop for Silent {
     fn drop(&mut self) {
-        lock(&self.all).sockets.retain(|socket| socket.id != self.id);
+        self.shared.silent().sockets.retain(|socket| socket.id != self.id);
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
-}
-
-fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -294,5 +318,24 @@ mod tests {
         let connections = serve(listener, LONG, echo).unwrap();
         let deadline = Instant::now() + Duration::from_millis(100);
         assert!(connections.next_by(Some(deadline)).is_none());
+    }
+
+    #[test]
+    fn no_connection_is_left_when_the_listening_has_ended() {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        let connections = serve(listener, LONG, echo).unwrap();
+        let mut silent = TcpStream::connect(&address).unwrap();
+        assert_eq!(greet(&address).unwrap(), 7);
+        assert!(matches!(connections.next_by(None), Some(Ok(Ok(7)))));
+        let shared = Arc::clone(&connections.shared);
+        drop(connections);
+        assert_eq!(shared.running.load(Ordering::SeqCst), 0);
+        // Its end has come already; it does not wait for anything that is still to happen.
+        silent.set_nonblocking(true).unwrap();
+        assert!(
+            !matches!(silent.read(&mut [0]), Err(e) if e.kind() == std::io::ErrorKind::WouldBlock)
+        );
+        assert!(TcpStream::connect(&address).is_err());
     }
 }

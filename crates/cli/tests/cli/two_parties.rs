@@ -2,6 +2,8 @@
 
 use std::{
     fs,
+    io::{ErrorKind, Read},
+    net::TcpStream,
     time::{Duration, Instant},
 };
 
@@ -236,4 +238,20 @@ fn places_that_cannot_be_written_are_found_before_anybody_is_met() {
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
     assert_eq!(said, "foxtrot: cannot write missing/out: no such file or directory\n");
+}
+
+/// A sender that had a second connection could tell by its end when the receiver's process ends,
+/// and so whether a spoiled message was chosen. There is none when the session begins.
+#[test]
+fn a_second_connection_ends_before_the_session_begins() {
+    let receiver = Listening::start(&RECEIVE);
+    let mut silent = TcpStream::connect(&receiver.address).unwrap();
+    let (channel, _) = peer(&receiver.address, &ot_hello(Role::Sender));
+    channel.recv(Lane::PROTOCOL, 8 * 1296).unwrap();
+    // The session goes on; nothing of what follows can be seen here.
+    silent.set_nonblocking(true).unwrap();
+    let ended = silent.read(&mut [0]);
+    assert!(!matches!(&ended, Err(e) if e.kind() == ErrorKind::WouldBlock), "{ended:?}");
+    drop(channel);
+    assert_eq!(receiver.end().0, 1);
 }

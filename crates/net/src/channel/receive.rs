@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     io::{self, BufReader, ErrorKind, Read},
+    sync::atomic::Ordering,
 };
 
 use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, ReadHalf, Reason, Shared, cost, fits};
@@ -166,7 +167,8 @@ impl Shared {
         reader.read_exact(&mut bytes).map_err(|e| self.read_error(&e))?;
         let [a, b, c, d, lane] = bytes;
         let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
-        let lane = Lane::new(lane).ok_or(FrameError::Lane { got: lane })?;
+        let in_use = |lane: &Lane| lane.index() < self.lanes.load(Ordering::SeqCst);
+        let lane = Lane::new(lane).filter(in_use).ok_or(FrameError::Lane { got: lane })?;
         if len > MAX_FRAME {
             return Err(FrameError::TooLong { max: MAX_FRAME, got: len }.into());
         }

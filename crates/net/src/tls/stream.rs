@@ -70,7 +70,11 @@ pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel,
 fn error_of(error: &io::Error, timeout: Duration) -> Error {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     if let Some(tls) = tls {
-        return tls_error(tls).into();
+        return match tls {
+            rustls::Error::InvalidMessage(_) => TlsError::NotTls,
+            _ => tls_error(tls),
+        }
+        .into();
     }
     match error.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock => ChannelError::NothingReceived(timeout),
@@ -100,7 +104,6 @@ fn tls_error(error: &rustls::Error) -> TlsError {
             | Alert::UnknownCA
             | Alert::AccessDenied,
         ) => TlsError::NotAccepted,
-        rustls::Error::InvalidMessage(_) => TlsError::NotTls,
         _ => TlsError::Failed(error.to_string()),
     }
 }
@@ -209,7 +212,7 @@ impl Reader {
             self.pending = 0..read;
             ended = read == 0;
         }
-        let (processed, answer) = {
+        let processed = {
             let mut connection = self.shared.connection();
             if ended {
                 connection.read_tls(&mut io::empty())?;
@@ -217,12 +220,10 @@ impl Reader {
             let mut bytes = &self.raw[self.pending.clone()];
             let taken = if bytes.is_empty() { 0 } else { connection.read_tls(&mut bytes)? };
             self.pending.start += taken;
-            (connection.process_new_packets().map(drop), connection.wants_write())
+            // What this wants sent, an alert or the answer to a key update, goes out with our next
+            // records: sending here would wait for the writer.
+            connection.process_new_packets().map(drop)
         };
-        if answer {
-            // An alert, or the answer to a key update; if it cannot be sent, the writer says so.
-            let _ = self.shared.send(|_| Ok(()));
-        }
         processed.map_err(|e| io::Error::other(tls_error(&e)))
     }
 }

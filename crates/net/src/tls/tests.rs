@@ -78,9 +78,8 @@ fn both_sides_may_send_8_mib_before_they_read() {
     assert_eq!(client.recv(LANE, 1), Err(ChannelError::ClosedReceiving.into()));
 }
 
-/// A connection that just ends may have been cut by somebody else: it is not a message's end.
 #[test]
-fn a_connection_that_is_cut_is_an_error() {
+fn a_connection_that_ends_where_a_message_is_due_is_an_error() {
     let [server, client] = secured();
     let error = thread::scope(|scope| {
         let waiting = scope.spawn(|| client.channel.recv(LANE, 1));
@@ -162,4 +161,52 @@ fn a_handshake_that_drips_ends_at_the_timeout() {
         error
     });
     assert_eq!(error, ChannelError::NothingReceived(timeout).into());
+}
+
+/// A client that is made otherwise than ours, against our server; the server's word on it.
+fn foreign_client(
+    group: &'static dyn rustls::crypto::SupportedKxGroup,
+    shows_key: bool,
+) -> Result<Secured, Error> {
+    let [identity, other] = [(); 2].map(|()| Identity::generate().unwrap());
+    let server = Tls::new(&identity, &[other.fingerprint()]).unwrap();
+    let provider =
+        Arc::new(CryptoProvider { kx_groups: vec![group], ..aws_lc_rs::default_provider() });
+    let pins = Arc::new(Pins::new(&[identity.fingerprint()], &provider));
+    let private = PrivatePkcs8KeyDer::from(other.private().to_vec()).into();
+    let private = provider.key_provider.load_private_key(private).unwrap();
+    let key = CertifiedKey::new(vec![CertificateDer::from(other.public().to_vec())], private);
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(pins);
+    let config = if shows_key {
+        let resolver = AlwaysResolvesClientRawPublicKeys::new(Arc::new(key));
+        builder.with_client_cert_resolver(Arc::new(resolver))
+    } else {
+        builder.with_no_client_auth()
+    };
+    let name = ServerName::try_from("foxtrot").unwrap();
+    let mut client = ClientConnection::new(Arc::new(config), name).unwrap();
+    let (accepted, connected) = sockets();
+    thread::scope(|scope| {
+        let server = scope.spawn(|| server.accept(accepted));
+        let mut stream = &connected.stream;
+        // Its own handshake may be over before the server refuses it.
+        while client.is_handshaking() && client.complete_io(&mut stream).is_ok() {}
+        let server = server.join().unwrap();
+        drop(connected);
+        server
+    })
+}
+
+#[test]
+fn a_client_without_a_key_or_without_the_hybrid_group_is_refused() {
+    use rustls::crypto::aws_lc_rs::kx_group::{X25519, X25519MLKEM768};
+    foreign_client(X25519MLKEM768, true).unwrap();
+    for (group, shows_key) in [(X25519MLKEM768, false), (X25519, true)] {
+        let error = foreign_client(group, shows_key).unwrap_err();
+        assert!(matches!(error, Error::Tls(TlsError::Failed(_))), "{error:?}");
+    }
 }

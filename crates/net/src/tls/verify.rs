@@ -45,6 +45,9 @@ impl Pins {
         key: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
+        if signature.scheme != SignatureScheme::ED25519 {
+            return Err(Error::PeerIncompatible(PeerIncompatible::NoSignatureSchemesInCommon));
+        }
         let key = SubjectPublicKeyInfoDer::from(key.as_ref());
         verify_tls13_signature_with_raw_key(message, &key, signature, &self.algorithms)
     }
@@ -95,6 +98,10 @@ impl ServerCertVerifier for Pins {
 }
 
 impl ClientCertVerifier for Pins {
+    fn client_auth_mandatory(&self) -> bool {
+        true
+    }
+
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
