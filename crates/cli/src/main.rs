@@ -11,6 +11,7 @@ mod identity;
 mod interrupt;
 mod keys;
 mod link;
+mod local;
 mod output;
 mod reach;
 mod report;

@@ -57,6 +57,8 @@ pub(crate) fn run(
         let [server, client] = [Identity::generate()?, Identity::generate()?];
         let key = folder.path().join("key");
         fs::write(&key, server.to_pem().as_bytes())?;
+        #[cfg(unix)]
+        fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
         let tls = Tls::new(&client, &[server.fingerprint()])?;
         let peer = client.fingerprint().to_string();
         let key = key.to_str().ok_or("not a path in UTF-8")?.to_owned();

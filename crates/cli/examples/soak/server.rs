@@ -32,12 +32,19 @@ impl Server {
             .spawn()
             .map_err(|e| format!("cannot start {}: {e}", binary.display()))?;
         let stderr = child.stderr.take().ok_or("no standard error")?;
+        // Ends the child whatever comes.
+        let mut server = Self { child, address: String::new() };
         let mut lines = BufReader::new(stderr).lines();
-        let first = lines.next().ok_or("the server ended at once")??;
-        let address = first.strip_prefix("foxtrot: listening on ").ok_or(first.clone())?;
+        while server.address.is_empty() {
+            let line = lines.next().ok_or("the server ended at once")??;
+            match line.strip_prefix("foxtrot: listening on ") {
+                Some(address) => address.clone_into(&mut server.address),
+                None => eprintln!("{line}"),
+            }
+        }
         // Failed sessions, if any.
         thread::spawn(move || lines.map_while(Result::ok).for_each(|line| eprintln!("{line}")));
-        Ok(Self { child, address: address.to_owned() })
+        Ok(server)
     }
 
     /// Resident memory in KiB, where the system tells.

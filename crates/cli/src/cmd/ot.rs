@@ -1,14 +1,11 @@
 //! `foxtrot ot`: messages of the sender's choice, one of each pair.
 
-use std::{
-    io::{self, IsTerminal},
-    thread,
-};
+use std::io::{self, IsTerminal};
 
 use foxtrot_net::{
     Lane,
     hello::{Hello, Role},
-    memory, printable,
+    printable,
 };
 use foxtrot_ot::{
     Bits,
@@ -27,10 +24,11 @@ use crate::{
     host::Host,
     keys,
     link::{Cost, Link, Terms, Timer},
+    local::both,
     output::Output,
     reach::reach,
     report::{Report, counted},
-    secure::{Opened, Security},
+    secure::Security,
 };
 
 /// The key in the hello under which the sender tells the padded length.
@@ -90,21 +88,18 @@ fn local(
 ) -> Result<(), Failure> {
     let output = Output::new(common);
     let (base, terms) = terms(common, pairs.len(), out.hex)?;
-    let (here, there) = memory::pair(common.timeout());
     agreed(&terms, longest(pairs), output);
-    let (sent, received) = thread::scope(|scope| {
-        let sender = scope.spawn(|| {
-            let link = Link::greet(Opened::in_memory(there), true, &sender_hello(&terms, pairs))?;
+    let (sent, (messages, cost)) = both(
+        common.timeout(),
+        |opened| {
+            let link = Link::greet(opened, true, &sender_hello(&terms, pairs))?;
             send(link, base, pairs, Output::in_background())
-        });
-        let receiver = || {
-            let link = Link::greet(Opened::in_memory(here), false, &terms.hello(Role::Receiver))?;
+        },
+        |opened| {
+            let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
             receive(link, base, choices, output)
-        };
-        let received = receiver();
-        (sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked"))), received)
-    });
-    let (sent, (messages, cost)) = (sent?, received?);
+        },
+    )?;
     let report = Report::of_run(name(base), base.info(), pairs.len(), Some(&sent), Some(&cost));
     deliver(&messages, out, common, &report)
 }

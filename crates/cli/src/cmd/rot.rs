@@ -3,10 +3,9 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    thread,
 };
 
-use foxtrot_net::{hello::Role, memory};
+use foxtrot_net::hello::Role;
 use foxtrot_ot::base::{BaseOt, Block, Functionality};
 use zeroize::Zeroizing;
 
@@ -16,10 +15,10 @@ use crate::{
     files::{try_places, write_files},
     keys::{self, Pairs, Received},
     link::{Cost, Link, Terms, Timer},
+    local::both,
     output::Output,
     reach::reach,
     report::{Report, counted},
-    secure::Opened,
 };
 
 /// A file's name and content.
@@ -51,21 +50,18 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let prefixes = ["sender", "receiver"].map(|party| suffixed(&out.output, party));
     try_places(&[sender_places(&prefixes[0]), receiver_places(&prefixes[1])].concat())?;
     let output = Output::new(common);
-    let (here, there) = memory::pair(common.timeout());
     agreed(&terms, output);
-    let (sent, received) = thread::scope(|scope| {
-        let sender = scope.spawn(|| {
-            let link = Link::greet(Opened::in_memory(there), true, &terms.hello(Role::Sender))?;
+    let ((keys, sent), (received, cost)) = both(
+        common.timeout(),
+        |opened| {
+            let link = Link::greet(opened, true, &terms.hello(Role::Sender))?;
             send(link, base, terms.n, Output::in_background())
-        });
-        let receiver = || {
-            let link = Link::greet(Opened::in_memory(here), false, &terms.hello(Role::Receiver))?;
+        },
+        |opened| {
+            let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
             receive(link, base, terms.n, output)
-        };
-        let received = receiver();
-        (sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked"))), received)
-    });
-    let ((keys, sent), (received, cost)) = (sent?, received?);
+        },
+    )?;
     let report = Report::of_run(name(base), base.info(), terms.n, Some(&sent), Some(&cost));
     let mut files = sender_files(&prefixes[0], &keys, out.format);
     files.extend(receiver_files(&prefixes[1], &received, out.format));

@@ -1,0 +1,22 @@
+//! Both parties in this process, on a thread each.
+
+use std::{thread, time::Duration};
+
+use foxtrot_net::memory;
+
+use crate::{failure::Failure, secure::Opened};
+
+/// What both come to; the sender is the side that opens the connection.
+pub(crate) fn both<S: Send, R>(
+    timeout: Duration,
+    send: impl FnOnce(Opened) -> Result<S, Failure> + Send,
+    receive: impl FnOnce(Opened) -> Result<R, Failure>,
+) -> Result<(S, R), Failure> {
+    let (here, there) = memory::pair(timeout);
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| send(Opened::in_memory(there)));
+        let received = receive(Opened::in_memory(here));
+        let sent = sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked")));
+        Ok((sent?, received?))
+    })
+}
