@@ -41,12 +41,39 @@ impl core::error::Error for BackendError {}
 /// `is_x86_feature_detected!` with the kernel's `std`, what the target guarantees without.
 #[cfg(target_arch = "x86_64")]
 macro_rules! has {
-    ($($feature:tt),*) => {{
+    ($($feature:tt),* $(,)?) => {{
         #[cfg(feature = "std")]
         { $(std::arch::is_x86_feature_detected!($feature))&&* }
         #[cfg(not(feature = "std"))]
         { cfg!(all($(target_feature = $feature),*)) }
     }};
+}
+
+/// What `Isa::Avx2` means: Haswell and later.
+#[cfg(target_arch = "x86_64")]
+macro_rules! avx2 {
+    ($has:ident) => {
+        $has!("avx2", "bmi1", "bmi2", "aes", "pclmulqdq")
+    };
+}
+
+/// What `Isa::Avx512` means beyond that: Ice Lake, Zen 4 and later.
+#[cfg(target_arch = "x86_64")]
+macro_rules! avx512 {
+    ($has:ident) => {
+        $has!(
+            "avx512f",
+            "avx512bw",
+            "avx512dq",
+            "avx512vl",
+            "avx512ifma",
+            "avx512vbmi",
+            "avx512vbmi2",
+            "gfni",
+            "vaes",
+            "vpclmulqdq",
+        )
+    };
 }
 
 impl Backend {
@@ -58,10 +85,9 @@ impl Backend {
         [
             Some(Isa::Portable),
             #[cfg(target_arch = "x86_64")]
-            has!("avx2", "bmi1", "bmi2").then_some(Isa::Avx2),
+            avx2!(has).then_some(Isa::Avx2),
             #[cfg(target_arch = "x86_64")]
-            has!("avx2", "bmi1", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl")
-                .then_some(Isa::Avx512),
+            (avx2!(has) && avx512!(has)).then_some(Isa::Avx512),
             #[cfg(target_arch = "aarch64")]
             Some(Isa::Neon),
         ]
@@ -153,13 +179,15 @@ impl Backend {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,aes,pclmulqdq")]
 fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx2,bmi1,bmi2,aes,pclmulqdq")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "gfni,vaes,vpclmulqdq")]
 fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }

@@ -18,6 +18,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod counters;
 pub mod ring;
 
 mod backend;

@@ -13,7 +13,10 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use crate::Backend;
+use crate::{
+    Backend,
+    counters::{Operation, count},
+};
 
 /// The ring of the default lattice OT: N = 256, q = 7681; used at rank 3.
 pub mod module768 {
@@ -80,6 +83,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[must_use]
     #[inline]
     pub fn centred_binomial(backend: Backend, bytes: &[u8]) -> Self {
+        count(Operation::Noise, 1);
         Self(backend.run(
             #[inline(always)]
             || sample::centred_binomial::<N, Q>(bytes),
@@ -90,6 +94,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[must_use]
     #[inline]
     pub fn into_ntt(mut self, backend: Backend) -> NttPoly<N, Q> {
+        count(Operation::Ntt, 1);
         backend.run(
             #[inline(always)]
             || ntt::forward::<N, Q>(&mut self.0),
@@ -193,6 +198,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     #[must_use]
     #[inline]
     pub fn uniform<const BITS: usize, const K: usize>(backend: Backend, bytes: &[u8]) -> [Self; K] {
+        count(Operation::Uniform, K);
         backend
             .run(
                 #[inline(always)]
@@ -205,6 +211,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     #[must_use]
     #[inline]
     pub fn into_poly(mut self, backend: Backend) -> Poly<N, Q> {
+        count(Operation::InverseNtt, 1);
         backend.run(
             #[inline(always)]
             || ntt::inverse::<N, Q>(&mut self.0),

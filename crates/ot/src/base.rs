@@ -92,6 +92,9 @@ pub enum Functionality {
     /// Endemic OT [[MR19](https://eprint.iacr.org/2019/706)]: the receiver gives its choices, and a
     /// corrupt party may fix its own keys.
     Endemic,
+    /// Chosen-message OT: the sender gives its messages (here: keys drawn from its seed), the
+    /// receiver its choices; neither is uniform if its owner is corrupt.
+    ChosenMessage,
 }
 
 impl fmt::Display for Functionality {
@@ -99,6 +102,7 @@ impl fmt::Display for Functionality {
         f.write_str(match self {
             Self::Random => "random OT with abort",
             Self::Endemic => "endemic OT",
+            Self::ChosenMessage => "chosen-message OT",
         })
     }
 }
@@ -107,6 +111,8 @@ impl fmt::Display for Functionality {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Adversary {
+    /// The peer follows the protocol, and may draw conclusions.
+    SemiHonest,
     /// The peer may send anything.
     Malicious,
 }
@@ -114,6 +120,7 @@ pub enum Adversary {
 impl fmt::Display for Adversary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::SemiHonest => "semi-honest",
             Self::Malicious => "malicious",
         })
     }
@@ -138,6 +145,10 @@ pub struct Info {
     pub params: &'static str,
     /// Classical and quantum core-SVP bits.
     pub security: &'static str,
+    /// What not to use it for, and why; empty if there is nothing to say.
+    pub caveat: &'static str,
+    /// Whether it is here to reproduce a paper only: benchmarks run it, [`find`] does not find it.
+    pub reproduction: bool,
     /// Number of messages.
     pub flows: usize,
     /// Payload bytes of the receiver for a batch of n.
@@ -288,6 +299,8 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
 pub fn find(name: &str, functionality: Functionality) -> Option<&'static dyn BaseOt> {
     registry().iter().copied().find(|base| {
         let info = base.info();
-        info.functionality == functionality && (info.family == name || info.name == name)
+        info.functionality == functionality
+            && !info.reproduction
+            && (info.family == name || info.name == name)
     })
 }

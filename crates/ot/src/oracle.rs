@@ -3,6 +3,7 @@
 use core::fmt;
 
 use blake3::Hasher;
+use foxtrot_kernel::counters::{Operation, count};
 
 /// The oracle of one purpose in one session.
 #[derive(Clone)]
@@ -52,6 +53,7 @@ impl Query {
     /// As many bytes of the answer as there is room for.
     #[inline]
     pub fn fill(self, answer: &mut [u8]) {
+        count(Operation::Oracle, 1);
         if answer.len() <= blake3::OUT_LEN {
             answer.copy_from_slice(&self.0.finalize().as_bytes()[..answer.len()]);
         } else {

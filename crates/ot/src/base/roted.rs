@@ -66,14 +66,16 @@ const fn info(name: &'static str, functionality: Functionality, flows: usize) ->
         assumption: "Module-LWE, random oracle",
         params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
         security: "core-SVP 164 classical, 148 quantum",
+        caveat: "",
+        reproduction: false,
         flows,
         receiver_bytes: match functionality {
             Functionality::Random => |n| Blinded::<Rot>::encoded_len(n) + Opening::ENCODED_LEN,
-            Functionality::Endemic => Blinded::<Endemic>::encoded_len,
+            _ => Blinded::<Endemic>::encoded_len,
         },
         sender_bytes: match functionality {
             Functionality::Random => Reply::<Rot>::encoded_len,
-            Functionality::Endemic => Reply::<Endemic>::encoded_len,
+            _ => Reply::<Endemic>::encoded_len,
         },
     }
 }
