@@ -47,6 +47,9 @@ pub enum Decode {
 pub enum Misbehaved {
     /// The receiver's opening does not match its commitment.
     CommitmentMismatch,
+    /// What the receiver of an extension sent does not fit together. Deliberately without more:
+    /// see `extension`.
+    ConsistencyCheck,
     /// At least one of the chosen messages does not decrypt under its key. Deliberately without
     /// its position: see `convert`.
     MessageAuthentication,
@@ -95,6 +98,13 @@ pub enum Usage {
         /// The number given.
         got: usize,
     },
+    /// There is no field of 2^k elements for this k.
+    FieldSize {
+        /// The k asked for.
+        k: usize,
+    },
+    /// A check has failed before, and ended the session.
+    SessionEnded,
 }
 
 impl fmt::Display for Error {
@@ -130,6 +140,7 @@ impl fmt::Display for Misbehaved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::CommitmentMismatch => "the peer's opening does not match its commitment",
+            Self::ConsistencyCheck => "the peer's part of the extension is not consistent",
             Self::MessageAuthentication => "a message from the peer does not decrypt under its key",
         })
     }
@@ -154,6 +165,8 @@ impl fmt::Display for Usage {
             Self::CountMismatch { what, expected, got } => {
                 write!(f, "{got} {what} given where {expected} are needed")
             }
+            Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
+            Self::SessionEnded => f.write_str("a failed check has ended the session"),
         }
     }
 }

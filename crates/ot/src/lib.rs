@@ -33,10 +33,12 @@ extern crate alloc;
 
 pub mod base;
 pub mod convert;
+pub mod extension;
 pub mod ideal;
 pub mod oracle;
 pub mod pair;
 pub mod popf;
+pub mod tasks;
 
 mod choices;
 mod error;

@@ -1,0 +1,225 @@
+//! OT extension: from 128 base OTs to any number, with symmetric cryptography only.
+//!
+//! | protocol | adversary | bytes/OT | |
+//! |---|---|---|---|
+//! | [`softspoken`], k = 1 … 8 | malicious, semi-honest | 16/k (random choices: ⌈128/k⌉ − 1 bits) | the default, k = 4 |
+//! | [`kos`] | malicious | 16 | |
+//! | [`iknp`] | semi-honest | 16 | |
+//!
+//! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
+//! start from the keys of 128 base OTs that went the other way, and Δ is the base OTs' choices:
+//!
+//! ```text
+//! R: both keys of 128 base OTs                          S: Δ, one key each
+//!                  ── [Setup] ──►
+//!    per batch, as many as wanted:
+//!                  ── Corrections ──►
+//!                  ◄── [Challenge] ──
+//!                  ── [Proof] ──►
+//! b, t                                                  q = t ⊕ b·Δ
+//! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
+//! ```
+//!
+//! What is in brackets only a malicious peer makes necessary. Then the sender has no output before
+//! the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
+//! make keys, and choices that were not given, uniform whoever is corrupt. Steps, bounds and what
+//! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
+//!
+//! ```
+//! use foxtrot_ot::{Seed, Session, Sid, ideal};
+//! use foxtrot_ot::base::Choice;
+//! use foxtrot_ot::extension::{Receiver, Sender, Shape, softspoken};
+//!
+//! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+//! // 128 base OTs, in which the extension's receiver was the sender; here a double.
+//! let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([3; 32]));
+//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("softspoken-4", 0, Default::default());
+//! let four = softspoken::malicious(4)?;
+//!
+//! let (mut receiver, setup) = Receiver::new(session(), four, &pairs, receivers_seed)?;
+//! let mut sender = Sender::new(session(), four, chosen, &setup, senders_seed)?;
+//!
+//! // One batch of 1000, of any number.
+//! let mut corrections = Vec::new();
+//! let unanswered = receiver.extend(Choice::Random(1000), &mut corrections)?;
+//! let (unverified, challenge) = sender.absorb(Shape::random(1000), &corrections)?;
+//! let (received, proof) = receiver.answer(unanswered, &challenge);
+//! let sent = sender.verify(unverified, &proof)?;
+//!
+//! let (mut keys, mut chosen) = (vec![[[0; 16]; 2]; 1000], vec![[0; 16]; 1000]);
+//! sender.random(sent, &mut keys)?;
+//! let choices = receiver.random(received, &mut chosen)?;
+//! let first = usize::from(choices.get(0).unwrap_u8());
+//! assert_eq!(keys[0][first], chosen[0]);
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+
+pub mod iknp;
+pub mod kos;
+pub mod softspoken;
+
+mod any;
+mod check;
+mod matrix;
+mod output;
+mod receiver;
+mod sender;
+mod trees;
+
+use core::{fmt, marker::PhantomData};
+
+pub use any::{Any, Incompatible, Info, compatible, find, registry};
+pub use check::{Challenge, PROOF_LEN};
+pub use receiver::{Received, Receiver, Unanswered};
+pub use sender::{Sender, Sent, Unverified};
+
+use crate::{Usage, base::Adversary};
+
+/// Base OTs that an extension starts from; rows of its matrix.
+pub const ROWS: usize = 128;
+
+/// The most columns of a batch.
+const MAX_COLUMNS: usize = 1 << 16;
+
+/// Columns come in whole vectors of the widest backend.
+const COLUMNS: usize = 512;
+
+/// Columns by which a checked batch is longer: one element of the field of the check.
+const MASK_COLUMNS: usize = 64;
+
+/// Against whom an extension is secure, as a type.
+pub trait Security: sealed::Sealed {
+    /// The same as a value.
+    const ADVERSARY: Adversary;
+}
+
+/// Without checks: [`Adversary::SemiHonest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SemiHonest;
+
+/// With checks: [`Adversary::Malicious`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malicious;
+
+impl Security for SemiHonest {
+    const ADVERSARY: Adversary = Adversary::SemiHonest;
+}
+
+impl Security for Malicious {
+    const ADVERSARY: Adversary = Adversary::Malicious;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::SemiHonest {}
+    impl Sealed for super::Malicious {}
+}
+
+/// Which extension: what two parties have to agree on.
+pub struct Extension<S> {
+    name: &'static str,
+    /// Levels of a tree.
+    k: usize,
+    /// Whether corrections are sent for the first tree even where choices are not given.
+    all_trees: bool,
+    security: PhantomData<S>,
+}
+
+/// How many OTs a batch has, and whether the receiver gives its choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    n: usize,
+    given: bool,
+}
+
+impl Shape {
+    /// n OTs with choices that the receiver gives.
+    #[must_use]
+    pub const fn given(n: usize) -> Self {
+        Self { n, given: true }
+    }
+
+    /// n OTs with random choices.
+    #[must_use]
+    pub const fn random(n: usize) -> Self {
+        Self { n, given: false }
+    }
+
+    /// The number of OTs.
+    #[must_use]
+    pub const fn n(self) -> usize {
+        self.n
+    }
+}
+
+impl<S: Security> Extension<S> {
+    const fn new(name: &'static str, k: usize, all_trees: bool) -> Self {
+        assert!(1 <= k && k <= 8, "a field of 2 to 256 elements");
+        Self { name, k, all_trees, security: PhantomData }
+    }
+
+    const CHECKED: bool = matches!(S::ADVERSARY, Adversary::Malicious);
+
+    /// The most OTs of one batch: 65472, or 65536 without check.
+    pub const MAX_BATCH: usize = MAX_COLUMNS - if Self::CHECKED { MASK_COLUMNS } else { 0 };
+
+    /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Bytes of `Setup`; with none, it is not sent.
+    #[must_use]
+    pub fn setup_len(&self) -> usize {
+        trees::setup_len(self.k, Self::CHECKED)
+    }
+
+    /// Bytes of the `Corrections` of a batch.
+    #[must_use]
+    pub fn corrections_len(&self, shape: Shape) -> usize {
+        let trees = ROWS.div_ceil(self.k) - self.first_tree(shape);
+        Self::commitment_len() + trees * (Self::columns(shape.n) / 8)
+    }
+
+    const fn commitment_len() -> usize {
+        if Self::CHECKED { 32 } else { 0 }
+    }
+
+    /// The first tree that is corrected.
+    fn first_tree(&self, shape: Shape) -> usize {
+        usize::from(!shape.given && !self.all_trees)
+    }
+
+    fn columns(n: usize) -> usize {
+        (n + if Self::CHECKED { MASK_COLUMNS } else { 0 }).next_multiple_of(COLUMNS)
+    }
+
+    fn check_batch(n: usize) -> Result<(), Usage> {
+        let max = Self::MAX_BATCH;
+        if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+    }
+}
+
+impl<S> Clone for Extension<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Extension<S> {}
+
+impl<S> fmt::Debug for Extension<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Extension({})", self.name)
+    }
+}
+
+/// That the peer's base OTs were the right number.
+fn check_base(n: usize) -> Result<(), Usage> {
+    if n == ROWS {
+        Ok(())
+    } else {
+        Err(Usage::CountMismatch { what: "base OTs", expected: ROWS, got: n })
+    }
+}

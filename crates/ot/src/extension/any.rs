@@ -1,0 +1,176 @@
+//! Extensions chosen at run time, what there is to know of each, and what each may stand on.
+
+use core::fmt;
+
+use super::{Extension, Malicious, Security, SemiHonest, Shape, iknp, kos, softspoken};
+use crate::base::{self, Adversary, Functionality};
+
+/// An extension of either kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Any {
+    /// Without checks.
+    SemiHonest(Extension<SemiHonest>),
+    /// With checks.
+    Malicious(Extension<Malicious>),
+}
+
+/// What there is to know about an extension before running it.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// Its name, also in sub-sids and hellos.
+    pub name: &'static str,
+    /// Name without parameters.
+    pub family: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Against whom.
+    pub adversary: Adversary,
+    /// Under which assumption, besides that of the base OTs.
+    pub assumption: &'static str,
+    /// Bits of a correction that serve k rows.
+    pub k: usize,
+    /// Messages of a batch, without the base OTs.
+    pub flows: usize,
+}
+
+impl Any {
+    /// What it is.
+    #[must_use]
+    pub fn info(&self) -> Info {
+        let (name, k, adversary) = match self {
+            Self::SemiHonest(extension) => (extension.name, extension.k, SemiHonest::ADVERSARY),
+            Self::Malicious(extension) => (extension.name, extension.k, Malicious::ADVERSARY),
+        };
+        let (family, paper) = match name {
+            "iknp" => ("iknp", "IKNP03, ALSZ13"),
+            "kos" => ("kos", "KOS15, check of 2022"),
+            _ => ("softspoken", "Roy22"),
+        };
+        let (assumption, flows) = match adversary {
+            Adversary::SemiHonest => ("AES as a PRG and as an ideal cipher", 1),
+            Adversary::Malicious => ("AES as a PRG and as an ideal cipher, random oracle", 3),
+        };
+        Info { name, family, paper, adversary, assumption, k, flows }
+    }
+
+    /// Bytes of `Setup`.
+    #[must_use]
+    pub fn setup_len(&self) -> usize {
+        match self {
+            Self::SemiHonest(extension) => extension.setup_len(),
+            Self::Malicious(extension) => extension.setup_len(),
+        }
+    }
+
+    /// Bytes of the `Corrections` of a batch.
+    #[must_use]
+    pub fn corrections_len(&self, shape: Shape) -> usize {
+        match self {
+            Self::SemiHonest(extension) => extension.corrections_len(shape),
+            Self::Malicious(extension) => extension.corrections_len(shape),
+        }
+    }
+
+    /// The most OTs of one batch.
+    #[must_use]
+    pub const fn max_batch(&self) -> usize {
+        match self {
+            Self::SemiHonest(_) => Extension::<SemiHonest>::MAX_BATCH,
+            Self::Malicious(_) => Extension::<Malicious>::MAX_BATCH,
+        }
+    }
+
+    /// Payload bytes of the receiver for a run of n OTs with random choices, without base OTs.
+    #[must_use]
+    pub fn receiver_bytes(&self, n: usize) -> usize {
+        let batches = (0..n).step_by(self.max_batch()).map(|start| {
+            let shape = Shape::random(self.max_batch().min(n - start));
+            self.corrections_len(shape)
+                + if matches!(self, Self::Malicious(_)) { super::PROOF_LEN } else { 0 }
+        });
+        self.setup_len() + batches.sum::<usize>()
+    }
+
+    /// Payload bytes of the sender for a run of n OTs, without base OTs.
+    #[must_use]
+    pub fn sender_bytes(&self, n: usize) -> usize {
+        match self {
+            Self::SemiHonest(_) => 0,
+            Self::Malicious(_) => 32 * n.div_ceil(self.max_batch()),
+        }
+    }
+}
+
+/// Every extension; for each adversary the default first.
+pub fn registry() -> impl Iterator<Item = Any> {
+    let others = (1..=8).filter(|&k| k != softspoken::DEFAULT_K);
+    let fields = core::iter::once(softspoken::DEFAULT_K).chain(others);
+    let malicious = fields.clone().filter_map(|k| softspoken::malicious(k).ok());
+    let semi_honest = fields.filter_map(|k| softspoken::semi_honest(k).ok());
+    malicious
+        .chain([kos::malicious()])
+        .map(Any::Malicious)
+        .chain(semi_honest.chain([iknp::semi_honest()]).map(Any::SemiHonest))
+}
+
+/// The extension of that name, or the first of that family, against that adversary.
+#[must_use]
+pub fn find(name: &str, adversary: Adversary) -> Option<Any> {
+    registry().find(|extension| {
+        let info = extension.info();
+        let short = info.name.strip_suffix("-semi-honest");
+        info.adversary == adversary
+            && (info.name == name || info.family == name || short == Some(name))
+    })
+}
+
+/// Why a base OT cannot carry an extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Incompatible {
+    /// It is here to reproduce a paper.
+    Reproduction,
+    /// It is secure against weaker adversaries than the extension.
+    Adversary,
+    /// Its choices or keys are not bound as an extension against malicious peers needs it.
+    Functionality(Functionality),
+}
+
+impl fmt::Display for Incompatible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reproduction => f.write_str("it only reproduces a paper"),
+            Self::Adversary => {
+                f.write_str("it is secure against semi-honest peers only, the extension is not")
+            }
+            Self::Functionality(functionality) => {
+                write!(
+                    f,
+                    "{functionality} is not enough under an extension against malicious peers"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for Incompatible {}
+
+/// Whether that base OT may carry that extension.
+///
+/// Endemic OT is enough [[MR19](https://eprint.iacr.org/2019/706)]: a corrupt party that fixes
+/// its own keys could as well have sent other corrections. A chosen-message OT is not used below
+/// an extension against malicious peers but through `rot_from_ot`.
+///
+/// # Errors
+/// [`Incompatible`], the reason why not.
+pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
+    if base.reproduction {
+        return Err(Incompatible::Reproduction);
+    }
+    match (extension.adversary, base.adversary, base.functionality) {
+        (Adversary::SemiHonest, ..) => Ok(()),
+        (Adversary::Malicious, Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
+        (_, _, Functionality::Random | Functionality::Endemic) => Ok(()),
+        (_, _, other) => Err(Incompatible::Functionality(other)),
+    }
+}

@@ -1,0 +1,113 @@
+//! From the matrix to outputs: rows become columns, and are hashed. Step 10 of
+//! `docs/protocols/softspoken.md`.
+
+use alloc::vec::Vec;
+
+use foxtrot_kernel::{
+    Backend,
+    aes::{Aes128, tmmo, tmmo_pairs},
+    bits::transpose,
+};
+use zeroize::Zeroizing;
+
+use super::matrix::Matrix;
+use crate::{
+    Session, Usage,
+    base::Block,
+    oracle::Oracle,
+    tasks::{Executor, for_each},
+};
+
+/// OTs whose keys are hashed with one permutation.
+const TILE: usize = 1024;
+
+/// Both parties' coins of a checked batch.
+#[derive(Clone, Copy)]
+pub(super) struct Coins {
+    pub(super) receiver: [u8; 32],
+    pub(super) sender: [u8; 32],
+}
+
+/// A batch that is ready to be read.
+pub(super) struct Output<'a> {
+    pub(super) session: &'a Session,
+    pub(super) executor: &'a dyn Executor,
+    pub(super) batch: u64,
+    pub(super) coins: Option<Coins>,
+    pub(super) matrix: &'a Matrix,
+}
+
+impl Output<'_> {
+    /// The rows of correlated OT.
+    pub(super) fn correlated(&self, rows: &mut [Block]) {
+        self.tiles(rows, |_, tile, rows: &mut [Block]| rows.copy_from_slice(tile));
+    }
+
+    /// The receiver's keys.
+    pub(super) fn keys(&self, keys: &mut [Block]) {
+        let permutations = self.permutations();
+        self.tiles(keys, |g, tile, keys| {
+            tmmo(&permutations.get(g), (g * TILE) as u64, tile, keys);
+        });
+    }
+
+    /// The sender's keys.
+    pub(super) fn pairs(&self, delta: &Block, keys: &mut [[Block; 2]]) {
+        let permutations = self.permutations();
+        self.tiles(keys, |g, tile, keys| {
+            let first = (g * TILE) as u64;
+            tmmo_pairs(&permutations.get(g), first, delta, tile, keys);
+        });
+    }
+
+    /// Hands out TILE rows at a time with the places for what becomes of them.
+    fn tiles<T: Send>(&self, out: &mut [T], work: impl Fn(usize, &[Block], &mut [T]) + Sync) {
+        for_each(self.executor, out.chunks_mut(TILE).enumerate(), |(g, out)| {
+            let mut tile = Zeroizing::new([[0; 16]; TILE]);
+            let columns = &mut tile[..out.len().next_multiple_of(128)];
+            let (rows, stride) = (self.matrix.bytes(), self.matrix.stride());
+            transpose(self.backend(), rows, stride, g * TILE, columns);
+            work(g, &tile[..out.len()], out);
+        });
+    }
+
+    fn permutations(&self) -> Permutations<'_> {
+        Permutations { output: self, oracle: self.session.oracle("foxtrot v1 extension output") }
+    }
+
+    fn backend(&self) -> Backend {
+        self.session.backend()
+    }
+}
+
+/// The permutations of the tiles of a batch.
+struct Permutations<'a> {
+    output: &'a Output<'a>,
+    oracle: Oracle,
+}
+
+impl Permutations<'_> {
+    fn get(&self, tile: usize) -> Aes128 {
+        let mut query = self.oracle.query((self.output.batch << 6) + tile as u64, 0);
+        if let Some(Coins { receiver, sender }) = &self.output.coins {
+            query = query.field(receiver).field(sender);
+        }
+        Aes128::new(self.output.backend(), &query.finish())
+    }
+}
+
+/// The bits "flips" of a batch whose choices were not given.
+pub(super) fn flips(session: &Session, batch: u64, challenge: &[u8; 32], n: usize) -> Vec<u8> {
+    let mut flips = alloc::vec![0; n.div_ceil(8)];
+    session.oracle("foxtrot v1 extension flips").query(batch, 0).field(challenge).fill(&mut flips);
+    flips
+}
+
+/// That there is a place for each of n outputs.
+pub(super) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
+    if n == places {
+        Ok(())
+    } else {
+        Err(Usage::CountMismatch { what: "places for keys", expected: n, got: places })
+    }
+}

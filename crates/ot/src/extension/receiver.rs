@@ -1,0 +1,275 @@
+//! The side with the choices; in the base OTs it was the sender.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::{fmt, marker::PhantomData};
+
+use foxtrot_kernel::{aes::Aes128, bits::xor, vole};
+use zeroize::Zeroizing;
+
+use super::{
+    Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
+    check::{Hashes, coefficients, hash_choices, hash_rows},
+    check_base,
+    matrix::{Matrix, Pool},
+    output::{Coins, Output, check_places, flips},
+    trees::{grow, trees},
+};
+use crate::{
+    Bits, Seed, Session, Usage,
+    base::{Block, Choice, SenderKeys},
+    tasks::{Executor, InPlace, for_each},
+};
+
+/// The receiver of an extension, which makes batch after batch from one set of base OTs.
+pub struct Receiver<S> {
+    extension: Extension<S>,
+    session: Session,
+    seed: Seed,
+    leaves: Vec<Aes128>,
+    /// Batches so far.
+    batch: u64,
+    /// Blocks of every leaf's stream so far.
+    block: u64,
+    pool: Pool,
+    executor: Box<dyn Executor>,
+}
+
+/// A batch whose corrections are on their way.
+struct Batch {
+    number: u64,
+    shape: Shape,
+    /// The choice of every column.
+    choices: Zeroizing<Vec<u8>>,
+    matrix: Matrix,
+}
+
+/// A batch that waits for the sender's [`Challenge`].
+#[must_use = "the batch has no output yet"]
+pub struct Unanswered {
+    batch: Batch,
+    coin: [u8; 32],
+}
+
+/// A batch whose output can be had, once.
+#[must_use = "it holds the output"]
+pub struct Received<S> {
+    number: u64,
+    coins: Option<Coins>,
+    choices: Bits,
+    matrix: Matrix,
+    security: PhantomData<S>,
+}
+
+impl<S: Security> Receiver<S> {
+    /// Steps 1 to 3: from both keys of 128 base OTs; with what has to be sent first, if that is not
+    /// empty.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not 128.
+    pub fn new(
+        session: Session,
+        extension: Extension<S>,
+        base: &SenderKeys,
+        seed: Seed,
+    ) -> Result<(Self, Vec<u8>), Usage> {
+        check_base(base.pairs().len())?;
+        let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, base);
+        let (pool, executor) = (Pool::default(), Box::new(InPlace));
+        let receiver =
+            Self { extension, session, seed, leaves, batch: 0, block: 0, pool, executor };
+        Ok((receiver, setup))
+    }
+
+    /// The same, on several threads.
+    #[must_use]
+    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
+        Self { executor, ..self }
+    }
+
+    /// Steps 5 and 6: the matrix, and the corrections in `message`, behind the commitment's place.
+    fn expand(&mut self, choice: Choice, message: &mut Vec<u8>) -> Result<Batch, Usage> {
+        let (n, given) = match choice {
+            Choice::Given(bits) => (bits.len(), Some(bits)),
+            Choice::Random(n) => (n, None),
+        };
+        Extension::<S>::check_batch(n)?;
+        let shape = Shape { n, given: given.is_some() };
+        let (backend, columns) = (self.session.backend(), Extension::<S>::columns(n));
+        let first = self.extension.first_tree(shape);
+        let (number, block) = (self.batch, self.block);
+        self.batch += 1;
+        self.block += columns as u64 / 128;
+
+        let mut choices = Zeroizing::new(vec![0; columns / 8]);
+        if first == 0 {
+            let oracle = self.session.oracle("foxtrot v1 extension choices");
+            oracle.query(number, 0).field(self.seed.as_bytes()).fill(&mut choices);
+        }
+        if let Some(given) = given {
+            let (whole, rest) = given.as_bytes().split_at(n / 8);
+            choices[..n / 8].copy_from_slice(whole);
+            if let [rest] = rest {
+                let kept = u8::MAX << (n % 8);
+                choices[n / 8] = choices[n / 8] & kept | rest;
+            }
+        }
+
+        let k = self.extension.k;
+        let mut matrix = self.pool.take(columns);
+        let stride = matrix.stride();
+        message.resize(self.extension.corrections_len(shape), 0);
+        let corrections = &mut message[Extension::<S>::commitment_len()..];
+        let (mut rows, mut leaves) = (matrix.bytes_mut(), self.leaves.as_slice());
+        if first == 1 {
+            // The choices are the sum of the first tree.
+            let (of_first, others) = leaves.split_at(1 << k);
+            let (rows_of_first, other_rows) = rows.split_at_mut(k * stride);
+            vole::expand(of_first, k, block, &mut choices, rows_of_first, stride);
+            (rows, leaves) = (other_rows, others);
+        }
+        let parts = trees(k)
+            .skip(first)
+            .zip(leaves.chunks(1 << k))
+            .zip(rows.chunks_mut(k * stride))
+            .zip(corrections.chunks_mut(columns / 8));
+        for_each(&*self.executor, parts, |(((tree, leaves), rows), correction)| {
+            vole::expand(leaves, tree.rows.len(), block, correction, rows, stride);
+            xor(backend, correction, &choices);
+        });
+        Ok(Batch { number, shape, choices, matrix })
+    }
+
+    fn output<'a>(&'a self, received: &'a Received<S>) -> Output<'a> {
+        Output {
+            session: &self.session,
+            executor: &*self.executor,
+            batch: received.number,
+            coins: received.coins,
+            matrix: &received.matrix,
+        }
+    }
+
+    /// Step 10: random OTs, the keys to where the caller wants them; returns the choices.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
+    pub fn random(&mut self, received: Received<S>, keys: &mut [Block]) -> Result<Bits, Usage> {
+        check_places(received.choices.len(), keys.len())?;
+        self.output(&received).keys(keys);
+        Ok(self.recycle(received))
+    }
+
+    /// Step 10: correlated OTs, t = q ⊕ bΔ; returns the choices b.
+    ///
+    /// # Errors
+    /// As for [`Receiver::random`].
+    pub fn correlated(&mut self, received: Received<S>, rows: &mut [Block]) -> Result<Bits, Usage> {
+        check_places(received.choices.len(), rows.len())?;
+        self.output(&received).correlated(rows);
+        Ok(self.recycle(received))
+    }
+
+    fn recycle(&mut self, received: Received<S>) -> Bits {
+        self.pool.put(received.matrix);
+        received.choices
+    }
+}
+
+impl Receiver<SemiHonest> {
+    /// Steps 5 and 6: begins a batch; `corrections` becomes its message, whatever was in it.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn extend(
+        &mut self,
+        choice: Choice,
+        corrections: &mut Vec<u8>,
+    ) -> Result<Received<SemiHonest>, Usage> {
+        let batch = self.expand(choice, corrections)?;
+        Ok(batch.end(None, None))
+    }
+}
+
+impl Receiver<Malicious> {
+    /// Steps 5 and 6: begins a batch; `corrections` becomes its message, whatever was in it.
+    ///
+    /// Other batches may begin before this one is answered.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn extend(
+        &mut self,
+        choice: Choice,
+        corrections: &mut Vec<u8>,
+    ) -> Result<Unanswered, Usage> {
+        let batch = self.expand(choice, corrections)?;
+        let coin = self.session.oracle("foxtrot v1 extension receiver coin");
+        let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
+        corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
+        Ok(Unanswered { batch, coin })
+    }
+
+    /// Steps 8 and 9: the proof that the corrections were all for the same choices.
+    pub fn answer(
+        &mut self,
+        unanswered: Unanswered,
+        challenge: &Challenge,
+    ) -> (Received<Malicious>, Vec<u8>) {
+        let Unanswered { batch, coin } = unanswered;
+        let (backend, session) = (self.session.backend(), &self.session);
+        let columns = 8 * batch.choices.len();
+        let coefficients = coefficients(session, batch.number, challenge, columns);
+        let hashes = Hashes::new(
+            hash_choices(backend, &batch.choices, &coefficients),
+            hash_rows(backend, &*self.executor, &batch.matrix, &coefficients),
+        );
+        let mut proof = Vec::with_capacity(PROOF_LEN);
+        proof.extend_from_slice(&coin);
+        hashes.encode(&mut proof);
+        let flips = match batch.shape.given {
+            true => None,
+            false => Some(flips(session, batch.number, challenge, batch.shape.n)),
+        };
+        let coins = Coins { receiver: coin, sender: *challenge };
+        (batch.end(flips.as_deref(), Some(coins)), proof)
+    }
+}
+
+impl Batch {
+    fn end<S>(self, flips: Option<&[u8]>, coins: Option<Coins>) -> Received<S> {
+        let mut choices = self.choices[..self.shape.n.div_ceil(8)].to_vec();
+        if let Some(flips) = flips {
+            choices.iter_mut().zip(flips).for_each(|(choice, flip)| *choice ^= flip);
+        }
+        Received {
+            number: self.number,
+            coins,
+            choices: Bits::from_random(choices, self.shape.n),
+            matrix: self.matrix,
+            security: PhantomData,
+        }
+    }
+}
+
+/// The commitment to the receiver's coin.
+pub(super) fn commit(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32] {
+    session.oracle("foxtrot v1 extension commitment").query(batch, 0).field(coin).finish()
+}
+
+impl<S> fmt::Debug for Receiver<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({}, {} batches)", self.extension.name, self.batch)
+    }
+}
+
+impl fmt::Debug for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unanswered(batch {}, <redacted>)", self.batch.number)
+    }
+}
+
+impl<S> fmt::Debug for Received<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Received(batch {}, <redacted>)", self.number)
+    }
+}

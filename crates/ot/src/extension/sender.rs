@@ -1,0 +1,293 @@
+//! The side with Δ and both keys; in the base OTs it was the receiver.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::{fmt, marker::PhantomData};
+
+use foxtrot_kernel::{aes::Aes128, bits::xor_masked, vole};
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{
+    Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
+    check::{Hashes, coefficients, hash_rows},
+    check_base,
+    matrix::{Matrix, Pool},
+    output::{Coins, Output, check_places, flips},
+    receiver::commit,
+    trees::{regrow, trees},
+};
+use crate::{
+    Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
+    base::{Block, ReceiverKeys},
+    tasks::{Executor, InPlace, for_each},
+};
+
+/// The sender of an extension, which makes batch after batch from one set of base OTs.
+pub struct Sender<S> {
+    extension: Extension<S>,
+    session: Session,
+    seed: Seed,
+    delta: Bits,
+    leaves: Vec<Aes128>,
+    /// Batches so far.
+    batch: u64,
+    /// Blocks of every leaf's stream so far.
+    block: u64,
+    /// A check has failed: there is no output any more.
+    ended: bool,
+    pool: Pool,
+    executor: Box<dyn Executor>,
+}
+
+/// A batch whose corrections have come.
+struct Batch {
+    number: u64,
+    shape: Shape,
+    columns: usize,
+    matrix: Matrix,
+}
+
+/// A batch that waits for the receiver's proof; there is no way to its output but
+/// [`Sender::verify`].
+#[must_use = "the batch has no output yet"]
+pub struct Unverified {
+    batch: Batch,
+    commitment: [u8; 32],
+    challenge: Challenge,
+}
+
+/// A batch whose output can be had, once.
+#[must_use = "it holds the output"]
+pub struct Sent<S> {
+    number: u64,
+    n: usize,
+    coins: Option<Coins>,
+    matrix: Matrix,
+    security: PhantomData<S>,
+}
+
+impl<S: Security> Sender<S> {
+    /// Steps 1 to 4: from the chosen keys of 128 base OTs, whose choices become Δ, and the
+    /// receiver's `Setup`.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not 128; [`Decode`] if `setup` has another length;
+    /// [`Misbehaved::ConsistencyCheck`]: these base OTs must then not be used for anything.
+    pub fn new(
+        session: Session,
+        extension: Extension<S>,
+        base: ReceiverKeys,
+        setup: &[u8],
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        check_base(base.keys().len())?;
+        let leaves = regrow(&session, extension.k, Extension::<S>::CHECKED, &base, setup)?;
+        let delta = base.choices().slice(0..ROWS);
+        let (pool, executor) = (Pool::default(), Box::new(InPlace));
+        let (batch, block, ended) = (0, 0, false);
+        Ok(Self { extension, session, seed, delta, leaves, batch, block, ended, pool, executor })
+    }
+
+    /// The same, on several threads.
+    #[must_use]
+    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
+        Self { executor, ..self }
+    }
+
+    /// Δ, bit r of which is bit r mod 8 of byte ⌊r/8⌋: as secret as all keys together.
+    #[must_use]
+    pub fn delta(&self) -> Zeroizing<Block> {
+        let mut delta = Zeroizing::new([0; 16]);
+        delta.copy_from_slice(self.delta.as_bytes());
+        delta
+    }
+
+    /// Step 6.
+    fn expand(&mut self, shape: Shape, corrections: &[u8]) -> Result<Batch, Error> {
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        Extension::<S>::check_batch(shape.n)?;
+        let (backend, columns) = (self.session.backend(), Extension::<S>::columns(shape.n));
+        let (number, block) = (self.batch, self.block);
+        self.batch += 1;
+        self.block += columns as u64 / 128;
+
+        let (k, delta) = (self.extension.k, &self.delta);
+        let mut matrix = self.pool.take(columns);
+        let stride = matrix.stride();
+        // The first tree has no correction where its sum is the choices.
+        let uncorrected = self.extension.first_tree(shape);
+        let corrections = corrections.chunks(columns / 8).map(Some);
+        let parts = trees(k)
+            .zip(self.leaves.chunks((1 << k) - 1))
+            .zip(matrix.bytes_mut().chunks_mut(k * stride))
+            .zip(core::iter::repeat_n(None, uncorrected).chain(corrections));
+        for_each(&*self.executor, parts, |(((tree, leaves), rows), correction)| {
+            let depth = tree.rows.len();
+            vole::expand_punctured(leaves, depth, block, rows, stride, columns / 8);
+            let Some(correction) = correction else { return };
+            for (row, r) in rows.chunks_mut(stride).zip(tree.rows) {
+                xor_masked(backend, &mut row[..columns / 8], correction, mask(delta.get(r)));
+            }
+        });
+        Ok(Batch { number, shape, columns, matrix })
+    }
+
+    /// That the message has the length that its shape gives it.
+    fn check_length(&self, shape: Shape, corrections: &[u8]) -> Result<(), Decode> {
+        let (expected, got) = (self.extension.corrections_len(shape), corrections.len());
+        if got == expected {
+            Ok(())
+        } else {
+            Err(Decode::Length { message: "Corrections", expected, got })
+        }
+    }
+
+    fn output<'a>(&'a self, sent: &'a Sent<S>) -> Output<'a> {
+        Output {
+            session: &self.session,
+            executor: &*self.executor,
+            batch: sent.number,
+            coins: sent.coins,
+            matrix: &sent.matrix,
+        }
+    }
+
+    /// Step 10: random OTs, both keys of each to where the caller wants them.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
+    /// [`Usage::SessionEnded`] after a failed check.
+    pub fn random(&mut self, sent: Sent<S>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
+        self.check_output(&sent, keys.len())?;
+        self.output(&sent).pairs(&self.delta(), keys);
+        self.pool.put(sent.matrix);
+        Ok(())
+    }
+
+    /// Step 10: correlated OTs, q = t ⊕ bΔ.
+    ///
+    /// # Errors
+    /// As for [`Sender::random`].
+    pub fn correlated(&mut self, sent: Sent<S>, rows: &mut [Block]) -> Result<(), Usage> {
+        self.check_output(&sent, rows.len())?;
+        self.output(&sent).correlated(rows);
+        self.pool.put(sent.matrix);
+        Ok(())
+    }
+
+    fn check_output(&self, sent: &Sent<S>, places: usize) -> Result<(), Usage> {
+        if self.ended { Err(Usage::SessionEnded) } else { check_places(sent.n, places) }
+    }
+}
+
+impl Sender<SemiHonest> {
+    /// Step 6: takes the receiver's corrections of the next batch.
+    ///
+    /// # Errors
+    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`].
+    pub fn absorb(&mut self, shape: Shape, corrections: &[u8]) -> Result<Sent<SemiHonest>, Error> {
+        self.check_length(shape, corrections)?;
+        let batch = self.expand(shape, corrections)?;
+        Ok(batch.end(None))
+    }
+}
+
+impl Sender<Malicious> {
+    /// Steps 6 and 7: takes the receiver's corrections of the next batch, and challenges them.
+    ///
+    /// Other batches may follow before this one is verified.
+    ///
+    /// # Errors
+    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
+    /// after a failed check.
+    pub fn absorb(
+        &mut self,
+        shape: Shape,
+        corrections: &[u8],
+    ) -> Result<(Unverified, Challenge), Error> {
+        self.check_length(shape, corrections)?;
+        let coin = self.session.oracle("foxtrot v1 extension sender coin");
+        let challenge: Challenge = coin.query(self.batch, 0).field(self.seed.as_bytes()).finish();
+        let (commitment, corrections) = corrections.split_at(32);
+        let batch = self.expand(shape, corrections)?;
+        let commitment = core::array::from_fn(|k| commitment[k]);
+        Ok((Unverified { batch, commitment, challenge }, challenge))
+    }
+
+    /// Step 9: checks the proof of the batch.
+    ///
+    /// # Errors
+    /// [`Decode`] if it has another length; [`Misbehaved::ConsistencyCheck`], after which this
+    /// sender has forgotten Δ; [`Usage::SessionEnded`] from then on.
+    pub fn verify(
+        &mut self,
+        unverified: Unverified,
+        proof: &[u8],
+    ) -> Result<Sent<Malicious>, Error> {
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        let Unverified { mut batch, commitment, challenge } = unverified;
+        let (backend, session) = (self.session.backend(), &self.session);
+        let coefficients = coefficients(session, batch.number, &challenge, batch.columns);
+        let hashes = hash_rows(backend, &*self.executor, &batch.matrix, &coefficients);
+        let proven = proof.split_first_chunk::<32>().filter(|_| proof.len() == PROOF_LEN);
+        let Some((coin, proven)) = proven else {
+            self.end();
+            let (expected, got) = (PROOF_LEN, proof.len());
+            return Err(Decode::Length { message: "Proof", expected, got }.into());
+        };
+        let opened = commit(session, batch.number, coin).ct_eq(&commitment);
+        if !bool::from(opened & Hashes::decode(proven).fit(&hashes, &self.delta)) {
+            self.end();
+            return Err(Misbehaved::ConsistencyCheck.into());
+        }
+        if !batch.shape.given {
+            let flips = flips(session, batch.number, &challenge, batch.shape.n);
+            let stride = batch.matrix.stride();
+            for (r, row) in batch.matrix.bytes_mut().chunks_mut(stride).enumerate() {
+                xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.delta.get(r)));
+            }
+        }
+        Ok(batch.end(Some(Coins { receiver: *coin, sender: challenge })))
+    }
+
+    /// A peer that guesses Δ must not guess twice.
+    fn end(&mut self) {
+        self.ended = true;
+        self.leaves = Vec::new();
+        self.delta = Bits::from_random(vec![0; ROWS / 8], ROWS);
+    }
+}
+
+impl Batch {
+    fn end<S>(self, coins: Option<Coins>) -> Sent<S> {
+        let (number, n, matrix) = (self.number, self.shape.n, self.matrix);
+        Sent { number, n, coins, matrix, security: PhantomData }
+    }
+}
+
+/// 0xff for 1, 0 for 0.
+fn mask(bit: Choice) -> u8 {
+    bit.unwrap_u8().wrapping_neg()
+}
+
+impl<S> fmt::Debug for Sender<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({}, {} batches)", self.extension.name, self.batch)
+    }
+}
+
+impl fmt::Debug for Unverified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unverified(batch {}, <redacted>)", self.batch.number)
+    }
+}
+
+impl<S> fmt::Debug for Sent<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sent(batch {}, <redacted>)", self.number)
+    }
+}

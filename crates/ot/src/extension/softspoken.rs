@@ -1,0 +1,56 @@
+//! SoftSpokenOT [[Roy22](https://eprint.iacr.org/2022/192)]: the default extension.
+//!
+//! k base OTs become a vector OLE over GF(2^k) from a tree of 2^k seeds, so that one correction of n
+//! bits serves k rows: 16/k bytes per OT, for 2^k/k blocks of AES. Paper: Figure 7 (small-field
+//! VOLE), and its subspace VOLE with the repetition code. `docs/protocols/softspoken.md` has it all,
+//! with the differences.
+//!
+//! k = 2 and 4 cost about the same time; 4 sends half. 8 is for slow links.
+
+use super::{Extension, Malicious, SemiHonest};
+use crate::Usage;
+
+/// The k that a bare `softspoken` means.
+pub const DEFAULT_K: usize = 4;
+
+/// Secure against malicious peers, 1 ≤ k ≤ 8.
+///
+/// # Errors
+/// [`Usage::FieldSize`] for another k.
+pub const fn malicious(k: usize) -> Result<Extension<Malicious>, Usage> {
+    const NAMES: [&str; 8] = [
+        "softspoken-1",
+        "softspoken-2",
+        "softspoken-3",
+        "softspoken-4",
+        "softspoken-5",
+        "softspoken-6",
+        "softspoken-7",
+        "softspoken-8",
+    ];
+    match k {
+        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false)),
+        _ => Err(Usage::FieldSize { k }),
+    }
+}
+
+/// Without checks, 1 ≤ k ≤ 8.
+///
+/// # Errors
+/// [`Usage::FieldSize`] for another k.
+pub const fn semi_honest(k: usize) -> Result<Extension<SemiHonest>, Usage> {
+    const NAMES: [&str; 8] = [
+        "softspoken-1-semi-honest",
+        "softspoken-2-semi-honest",
+        "softspoken-3-semi-honest",
+        "softspoken-4-semi-honest",
+        "softspoken-5-semi-honest",
+        "softspoken-6-semi-honest",
+        "softspoken-7-semi-honest",
+        "softspoken-8-semi-honest",
+    ];
+    match k {
+        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false)),
+        _ => Err(Usage::FieldSize { k }),
+    }
+}

@@ -1,0 +1,262 @@
+//! Trees of seeds: from two keys per row to 2^d leaves per tree, of which the sender lacks one
+//! [[Roy22](https://eprint.iacr.org/2022/192)]. Steps 1 to 4 of `docs/protocols/softspoken.md`.
+//!
+//! The sender keeps its nodes by y = x ⊕ Δ, so that the one that it lacks is always the first, and
+//! nothing is ever at an address that depends on Δ.
+
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+use foxtrot_kernel::{Backend, aes::Aes128, bits::xor};
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::ROWS;
+use crate::{
+    Decode, Error, Misbehaved, Session,
+    base::{Block, ReceiverKeys, SenderKeys},
+    choices::select,
+    oracle::Oracle,
+};
+
+/// Bytes by which leaves are compared.
+const WITNESS_LEN: usize = 32;
+
+type Witness = [u8; WITNESS_LEN];
+
+/// The nodes of one level.
+type Nodes = Zeroizing<Vec<Block>>;
+
+/// One of the trees: the rows that it owns, as many as it has levels.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    index: usize,
+    pub(super) rows: Range<usize>,
+}
+
+/// The trees of depth k, and a last one for what is left of the rows.
+pub(super) fn trees(k: usize) -> impl Iterator<Item = Tree> + Clone {
+    (0..ROWS.div_ceil(k))
+        .map(move |index| Tree { index, rows: k * index..ROWS.min(k * (index + 1)) })
+}
+
+/// Bytes of `Setup`.
+pub(super) fn setup_len(k: usize, checked: bool) -> usize {
+    if k == 1 {
+        return 0;
+    }
+    let corrections: usize = trees(k).map(|tree| (tree.depth() - 1) * 2 * 16).sum();
+    corrections + if checked { trees(k).count() * WITNESS_LEN + WITNESS_LEN } else { 0 }
+}
+
+/// What both parties hash with.
+struct Oracles {
+    backend: Backend,
+    base: Oracle,
+    tree: Oracle,
+    leaf: Oracle,
+    check: Oracle,
+}
+
+impl Oracles {
+    fn new(session: &Session) -> Self {
+        Self {
+            backend: session.backend(),
+            base: session.oracle("foxtrot v1 extension base"),
+            tree: session.oracle("foxtrot v1 extension tree"),
+            leaf: session.oracle("foxtrot v1 extension leaf"),
+            check: session.oracle("foxtrot v1 extension tree check"),
+        }
+    }
+
+    /// P^b of a row, from the key of the other branch: the sender then lacks the leaf x = Δ.
+    fn pad(&self, row: usize, b: Choice, key: &Block) -> Block {
+        self.base.query(row as u64, b.unwrap_u8()).field(key).finish()
+    }
+
+    fn children(&self, tree: &Tree, level: usize, node: &Block) -> Zeroizing<[Block; 2]> {
+        #[expect(clippy::cast_possible_truncation, reason = "at most 8")]
+        let mut query = self.tree.query(tree.index as u64, level as u8);
+        query = query.field(node);
+        let mut children = Zeroizing::new([[0; 16]; 2]);
+        query.fill(children.as_flattened_mut());
+        children
+    }
+
+    /// The key of a leaf, and its witness if there is to be a check.
+    fn leaf(&self, tree: &Tree, node: &Block, witness: Option<&mut Witness>) -> Aes128 {
+        let query = self.leaf.query(tree.index as u64, 0).field(node);
+        let mut bytes = Zeroizing::new([0; 16 + WITNESS_LEN]);
+        match witness {
+            Some(witness) => {
+                query.fill(bytes.as_mut_slice());
+                witness.copy_from_slice(&bytes[16..]);
+            }
+            None => query.fill(&mut bytes[..16]),
+        }
+        let mut key = Zeroizing::new([0; 16]);
+        key.copy_from_slice(&bytes[..16]);
+        Aes128::new(self.backend, &key)
+    }
+
+    fn digest(&self, witnesses: &[Vec<Witness>]) -> Witness {
+        let all: Vec<u8> = witnesses.iter().flatten().flatten().copied().collect();
+        self.check.query(0, 0).field(&all).finish()
+    }
+}
+
+impl Tree {
+    fn depth(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The row whose bit of the index is decided on that level.
+    fn row_of(&self, level: usize) -> usize {
+        self.rows.end - level
+    }
+}
+
+/// The receiver's side: every leaf, tree after tree, and `Setup`.
+pub(super) fn grow(
+    session: &Session,
+    k: usize,
+    checked: bool,
+    keys: &SenderKeys,
+) -> (Vec<Aes128>, Vec<u8>) {
+    let oracles = Oracles::new(session);
+    let checked = checked && k > 1;
+    let mut setup = Vec::with_capacity(setup_len(k, checked));
+    let mut leaves = Vec::with_capacity(ROWS.div_ceil(k) << k);
+    let mut witnesses = Vec::new();
+    for tree in trees(k) {
+        let pads = |row: usize| {
+            let [zero, one] = &keys.pairs()[row];
+            let pads = [(0, one), (1, zero)];
+            Zeroizing::new(pads.map(|(b, key)| oracles.pad(row, Choice::from(b), key)))
+        };
+        let mut nodes = Nodes::new(pads(tree.row_of(1)).to_vec());
+        for level in 2..=tree.depth() {
+            let mut next = Nodes::new(Vec::with_capacity(2 * nodes.len()));
+            let mut sums = pads(tree.row_of(level));
+            for node in nodes.iter() {
+                let children = oracles.children(&tree, level, node);
+                for (sum, child) in sums.iter_mut().zip(children.iter()) {
+                    add(sum, child);
+                }
+                next.extend_from_slice(children.as_slice());
+            }
+            setup.extend_from_slice(sums.as_flattened());
+            nodes = next;
+        }
+        let mut of_tree = vec![[0; WITNESS_LEN]; if checked { nodes.len() } else { 0 }];
+        let mut slots = of_tree.iter_mut();
+        leaves.extend(nodes.iter().map(|node| oracles.leaf(&tree, node, slots.next())));
+        witnesses.push(of_tree);
+    }
+    if checked {
+        for of_tree in &witnesses {
+            setup.extend_from_slice(&sum(of_tree));
+        }
+        setup.extend_from_slice(&oracles.digest(&witnesses));
+    }
+    (leaves, setup)
+}
+
+/// The sender's side: every leaf but x = Δ, tree after tree, ordered by x ⊕ Δ.
+///
+/// # Errors
+/// [`Decode`] if `setup` has another length; [`Misbehaved::ConsistencyCheck`] if the leaves are not
+/// those of the receiver, as far as this side can see.
+pub(super) fn regrow(
+    session: &Session,
+    k: usize,
+    checked: bool,
+    keys: &ReceiverKeys,
+    setup: &[u8],
+) -> Result<Vec<Aes128>, Error> {
+    let oracles = Oracles::new(session);
+    let checked = checked && k > 1;
+    let expected = setup_len(k, checked);
+    if setup.len() != expected {
+        return Err(Decode::Length { message: "Setup", expected, got: setup.len() }.into());
+    }
+    let of_witnesses = if checked { (ROWS.div_ceil(k) + 1) * WITNESS_LEN } else { 0 };
+    let (corrections, check) = setup.split_at(setup.len() - of_witnesses);
+    let mut corrections = corrections.chunks_exact(32);
+    let mut sums = check.chunks_exact(WITNESS_LEN);
+
+    let mut leaves = Vec::with_capacity(ROWS.div_ceil(k) << k);
+    let mut witnesses = Vec::new();
+    for tree in trees(k) {
+        // P of the branch that this side can compute.
+        let pad = |row: usize| {
+            let key = &keys.keys()[row];
+            Zeroizing::new(oracles.pad(row, !keys.choices().get(row), key))
+        };
+        let mut nodes = Nodes::new(vec![[0; 16], *pad(tree.row_of(1))]);
+        for level in 2..=tree.depth() {
+            let row = tree.row_of(level);
+            let delta = keys.choices().get(row);
+            let mut next = Nodes::new(vec![[0; 16]; 2 * nodes.len()]);
+            // The one node that no known node leads to is what is missing in the sum of its side.
+            let mut missing = pad(row);
+            let (zero, one) = corrections.next().unwrap_or(&[0; 32]).split_at(16);
+            let mut correction = Zeroizing::new([0; 16]);
+            select(!delta, zero, one, correction.as_mut_slice());
+            add(&mut missing, &correction);
+            let pairs = next.as_chunks_mut::<2>().0.iter_mut().zip(nodes.iter());
+            for ([even, odd], node) in pairs.skip(1) {
+                [*even, *odd] = *oracles.children(&tree, level, node);
+                conditional_swap(even, odd, delta);
+                add(&mut missing, odd);
+            }
+            next[1] = *missing;
+            nodes = next;
+        }
+        let mut of_tree = vec![[0; WITNESS_LEN]; if checked { nodes.len() } else { 0 }];
+        let mut slots = of_tree.iter_mut().skip(1);
+        leaves.extend(nodes.iter().skip(1).map(|node| oracles.leaf(&tree, node, slots.next())));
+        if let Some((missing, known)) = of_tree.split_first_mut() {
+            *missing = sum(known);
+            let sum = sums.next().unwrap_or_default();
+            missing.iter_mut().zip(sum).for_each(|(byte, sum)| *byte ^= sum);
+        }
+        for (j, row) in tree.rows.clone().enumerate() {
+            swap_neighbours(&mut of_tree, j, keys.choices().get(row));
+        }
+        witnesses.push(of_tree);
+    }
+    if checked {
+        let digest = sums.next().unwrap_or_default();
+        let equal = oracles.digest(&witnesses).as_slice().ct_eq(digest);
+        witnesses.iter_mut().for_each(|of_tree| of_tree.zeroize());
+        if !bool::from(equal) {
+            return Err(Misbehaved::ConsistencyCheck.into());
+        }
+    }
+    Ok(leaves)
+}
+
+fn add(sum: &mut Block, block: &Block) {
+    xor(Backend::PORTABLE, sum, block);
+}
+
+fn sum(witnesses: &[Witness]) -> Witness {
+    let mut sum = [0; WITNESS_LEN];
+    for witness in witnesses {
+        sum.iter_mut().zip(witness).for_each(|(byte, other)| *byte ^= other);
+    }
+    sum
+}
+
+fn conditional_swap<const L: usize>(a: &mut [u8; L], b: &mut [u8; L], choice: Choice) {
+    <[u8; L]>::conditional_swap(a, b, choice);
+}
+
+/// Turns index y into y ⊕ 2^j everywhere, if so chosen.
+fn swap_neighbours(witnesses: &mut [Witness], j: usize, choice: Choice) {
+    for block in witnesses.chunks_exact_mut(2 << j) {
+        let (low, high) = block.split_at_mut(1 << j);
+        low.iter_mut().zip(high).for_each(|(a, b)| conditional_swap(a, b, choice));
+    }
+}

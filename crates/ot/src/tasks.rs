@@ -1,0 +1,51 @@
+//! Work in parts that may run side by side: the protocols cut it, the caller's threads do it.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
+
+/// A part of the work.
+pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Something that runs tasks: a pool of threads, or nothing of the kind.
+pub trait Executor: Send + Sync + fmt::Debug {
+    /// How many tasks can run at the same time, at least 1.
+    fn threads(&self) -> usize;
+
+    /// Runs all of them, in any order, and returns when the last has ended.
+    fn run<'a>(&self, tasks: Vec<Task<'a>>);
+}
+
+/// One task after another, in the calling thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InPlace;
+
+impl Executor for InPlace {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        tasks.into_iter().for_each(|task| task());
+    }
+}
+
+/// Does the work for every part; neighbouring parts in the same thread.
+pub(crate) fn for_each<T: Send>(
+    executor: &dyn Executor,
+    parts: impl Iterator<Item = T>,
+    work: impl Fn(T) + Sync,
+) {
+    let threads = executor.threads();
+    if threads <= 1 {
+        return parts.for_each(work);
+    }
+    let mut parts: Vec<T> = parts.collect();
+    let at_once = parts.len().div_ceil(threads).max(1);
+    let work = &work;
+    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(threads);
+    while !parts.is_empty() {
+        let mine = parts.split_off(parts.len().saturating_sub(at_once));
+        tasks.push(Box::new(move || mine.into_iter().for_each(work)));
+    }
+    executor.run(tasks);
+}
