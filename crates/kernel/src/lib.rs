@@ -1,7 +1,8 @@
 //! Arithmetic kernels of Foxtrot, chosen at run time for the processor's instruction set.
 //!
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
-//! the polynomial rings of the lattice protocols, [`Backend`] says which instructions to use.
+//! the polynomial rings of the lattice protocols; [`aes`], [`bits`], [`gf`] and [`vole`] what OT
+//! extension needs; [`Backend`] says which instructions to use.
 //!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation
 //! says that they are public.
@@ -18,9 +19,22 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-pub mod counters;
-pub mod ring;
-
+#[macro_use]
 mod backend;
 
+pub mod aes;
+pub mod bits;
+pub mod counters;
+pub mod gf;
+pub mod ring;
+pub mod vole;
+
+#[cfg(test)]
+mod laws;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 pub use backend::{Backend, BackendError};
+
+/// 128 bits: a key, a row of a matrix, an output of a hash.
+pub type Block = [u8; 16];

@@ -1,0 +1,98 @@
+//! AES-128 as a generator of keystreams and as the permutation of a correlation-robust hash.
+
+use core::fmt;
+
+use crate::{Backend, Block};
+
+pub(crate) mod portable;
+
+/// An expanded encryption key, for the backend it was expanded on. Erased on drop.
+pub struct Aes128 {
+    backend: Backend,
+    schedule: Schedule,
+}
+
+enum Schedule {
+    Portable(portable::Cipher),
+}
+
+impl Aes128 {
+    /// Expands a key.
+    #[must_use]
+    pub fn new(backend: Backend, key: &Block) -> Self {
+        let [cipher] = Self::many(backend, [key]);
+        cipher
+    }
+
+    /// Expands several keys at once, which is faster than one after the other; eight are enough.
+    #[must_use]
+    pub fn many<const N: usize>(backend: Backend, keys: [&Block; N]) -> [Self; N] {
+        keys.map(|key| Self { backend, schedule: Schedule::Portable(portable::cipher(key)) })
+    }
+
+    /// The backend that the key was expanded on, and that all work with it uses.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// Writes a keystream: its block j is the encryption of `first` + j as a little-endian u128.
+    ///
+    /// # Panics
+    /// If `out` is not a multiple of 16 bytes, or a counter reaches 2^64.
+    pub fn ctr(&self, first: u64, out: &mut [u8]) {
+        let (blocks, rest) = out.as_chunks_mut::<16>();
+        assert!(rest.is_empty(), "a keystream consists of blocks");
+        check_counters(first, blocks.len());
+        match &self.schedule {
+            Schedule::Portable(cipher) => portable::ctr(cipher, first, blocks),
+        }
+    }
+
+    pub(crate) fn portable(&self) -> &portable::Cipher {
+        match &self.schedule {
+            Schedule::Portable(cipher) => cipher,
+        }
+    }
+}
+
+/// TMMO\[π\] of [GKWY20], a tweakable correlation-robust hash: the key of row x under the tweak i is
+/// π(π(x) ⊕ i) ⊕ π(x). The tweak of `rows[j]` is `first` + j as a little-endian u128.
+///
+/// # Panics
+/// If there are not as many keys as rows, or a tweak reaches 2^64.
+///
+/// [GKWY20]: https://eprint.iacr.org/2019/074
+pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
+    assert!(rows.len() == keys.len(), "one key per row");
+    check_counters(first, rows.len());
+    match &pi.schedule {
+        Schedule::Portable(cipher) => portable::tmmo(cipher, first, rows, keys),
+    }
+}
+
+/// [`tmmo`] of every row x and of x ⊕ `delta`, both under the same tweak: the two keys of a
+/// correlated OT's sender.
+///
+/// # Panics
+/// If there are not as many pairs as rows, or a tweak reaches 2^64.
+pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
+    assert!(rows.len() == keys.len(), "one pair of keys per row");
+    check_counters(first, rows.len());
+    match &pi.schedule {
+        Schedule::Portable(cipher) => portable::tmmo_pairs(cipher, first, delta, rows, keys),
+    }
+}
+
+fn check_counters(first: u64, n: usize) {
+    assert!(first.checked_add(n as u64).is_some(), "counters stay below 2^64");
+}
+
+impl fmt::Debug for Aes128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Aes128(<redacted>)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Binary fields. Bit k of an integer is the coefficient of x^k.
+//!
+//! Nothing here depends on the values in time: the portable code multiplies integers that have
+//! holes between their bits, the rest has instructions for it.
+
+mod portable;
+
+/// GF(2^64) = GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1).
+pub mod gf64 {
+    use super::{check, portable};
+    use crate::Backend;
+
+    /// a·b.
+    #[must_use]
+    pub fn mul(backend: Backend, a: u64, b: u64) -> u64 {
+        let mut product = [0];
+        inner_products(backend, &a.to_le_bytes(), 8, &[b], &mut product);
+        product[0]
+    }
+
+    /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
+    /// little-endian u64 number b of the row. What follows them in the row is ignored.
+    ///
+    /// # Panics
+    /// If the coefficients do not fit into `stride` bytes, or `rows` has fewer rows than `out`.
+    pub fn inner_products(
+        backend: Backend,
+        rows: &[u8],
+        stride: usize,
+        coefficients: &[u64],
+        out: &mut [u64],
+    ) {
+        check(rows.len(), stride, 8 * coefficients.len(), out.len());
+        let _ = backend;
+        portable::inner_products64(rows, stride, coefficients, out);
+    }
+}
+
+/// GF(2^128) = GF(2)\[x\] / (x^128 + x^7 + x^2 + x + 1).
+pub mod gf128 {
+    use super::{check, portable};
+    use crate::Backend;
+
+    /// a·b.
+    #[must_use]
+    pub fn mul(backend: Backend, a: u128, b: u128) -> u128 {
+        let mut product = [0];
+        inner_products(backend, &a.to_le_bytes(), 16, &[b], &mut product);
+        product[0]
+    }
+
+    /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
+    /// little-endian u128 number b of the row. What follows them in the row is ignored.
+    ///
+    /// # Panics
+    /// If the coefficients do not fit into `stride` bytes, or `rows` has fewer rows than `out`.
+    pub fn inner_products(
+        backend: Backend,
+        rows: &[u8],
+        stride: usize,
+        coefficients: &[u128],
+        out: &mut [u128],
+    ) {
+        check(rows.len(), stride, 16 * coefficients.len(), out.len());
+        let _ = backend;
+        portable::inner_products128(rows, stride, coefficients, out);
+    }
+}
+
+/// `n` rows of `len` bytes, `stride` apart; the last may end where its `len` bytes end.
+fn check(available: usize, stride: usize, len: usize, n: usize) {
+    assert!(len <= stride, "a row holds what the coefficients multiply");
+    let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
+    assert!(end.is_some_and(|end| end <= available), "a row for every output");
+}
+
+/// The low and the high half.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
+const fn halves(x: u128) -> [u64; 2] {
+    [x as u64, (x >> 64) as u64]
+}
+
+/// Reduces a product of two elements of GF(2^64): x^64 = x^4 + x^3 + x + 1.
+#[inline(always)]
+const fn reduce64(product: u128) -> u64 {
+    let [low, high] = halves(product);
+    let carry = high >> 63 ^ high >> 61 ^ high >> 60;
+    let folded = high ^ carry;
+    low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
+}
+
+/// Reduces a product of two elements of GF(2^128), low half first: x^128 = x^7 + x^2 + x + 1.
+#[inline(always)]
+const fn reduce128([low, high]: [u128; 2]) -> u128 {
+    let carry = high >> 127 ^ high >> 126 ^ high >> 121;
+    let folded = high ^ carry;
+    low ^ folded ^ folded << 1 ^ folded << 2 ^ folded << 7
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Laws of the fields, stamped onto every backend of this machine.
+
+extern crate std;
+use std::{vec, vec::Vec};
+
+use super::*;
+use crate::{
+    Backend,
+    laws::{Stream, on_every_backend},
+};
+
+/// The product by the definition, one bit at a time; `tail` is the modulus without its first term.
+fn schoolbook(bits: u32, tail: u128, a: u128, b: u128) -> u128 {
+    let mut product = 0;
+    for k in (0..bits).rev() {
+        let carry = product >> (bits - 1) & 1;
+        product = product << 1 & u128::MAX >> (128 - bits);
+        product ^= carry * tail;
+        product ^= (b >> k & 1) * a;
+    }
+    product
+}
+
+/// The laws of one field.
+macro_rules! field {
+    ($laws:ident, $field:ident, $word:ty, $tail:expr) => {
+        mod $laws {
+            use super::*;
+
+            fn any(random: &mut Stream) -> $word {
+                <$word>::from_le_bytes(random.bytes(size_of::<$word>()).try_into().unwrap())
+            }
+
+            fn special(random: &mut Stream) -> Vec<$word> {
+                let top = <$word>::BITS - 1;
+                let mut all = vec![0, 1, 2, 3, $tail, 1 << top, <$word>::MAX, 1 << (top / 2)];
+                all.extend([<$word>::MAX / 3, <$word>::MAX / 15, <$word>::MAX / 15 * 8]);
+                all.extend((0..8).map(|_| any(random)));
+                all
+            }
+
+            fn products_are_those_of_the_field(backend: Backend) {
+                let all = special(&mut Stream(1));
+                for &a in &all {
+                    assert_eq!($field::mul(backend, a, 1), a);
+                    for &b in &all {
+                        let product = $field::mul(backend, a, b);
+                        assert_eq!(
+                            u128::from(product),
+                            schoolbook(<$word>::BITS, $tail, a.into(), b.into())
+                        );
+                        assert_eq!(product, $field::mul(backend, b, a));
+                        for &c in &all {
+                            assert_eq!(
+                                $field::mul(backend, a ^ c, b),
+                                product ^ $field::mul(backend, c, b)
+                            );
+                        }
+                    }
+                }
+            }
+
+            fn the_modulus_is_zero(backend: Backend) {
+                assert_eq!($field::mul(backend, 1 << (<$word>::BITS - 1), 2), $tail);
+            }
+
+            /// x ↦ x² fixes, after as many steps as the field has bits, every element.
+            fn the_field_has_as_many_elements_as_words(backend: Backend) {
+                for x in special(&mut Stream(2)) {
+                    let fixed =
+                        (0..<$word>::BITS).fold(x, |power, _| $field::mul(backend, power, power));
+                    assert_eq!(fixed, x);
+                }
+            }
+
+            fn inner_products_are_sums_of_products(backend: Backend) {
+                let mut random = Stream(3);
+                const WIDTH: usize = size_of::<$word>();
+                for n in (0..20).chain([31, 32, 33, 64, 100]) {
+                    for rows in [0, 1, 2, 3, 4, 5, 7, 8, 9] {
+                        for stride in [n * WIDTH, n * WIDTH + 5] {
+                            let matrix = random.bytes((rows * stride).max(1));
+                            let coefficients: Vec<$word> =
+                                (0..n).map(|_| any(&mut random)).collect();
+                            let mut out = vec![<$word>::MAX; rows];
+                            $field::inner_products(
+                                backend,
+                                &matrix,
+                                stride,
+                                &coefficients,
+                                &mut out,
+                            );
+                            for (r, &sum) in out.iter().enumerate() {
+                                let words = matrix[r * stride..].as_chunks().0;
+                                let expected =
+                                    words.iter().zip(&coefficients).fold(0, |sum, (x, &c)| {
+                                        let x = <$word>::from_le_bytes(*x);
+                                        sum ^ schoolbook(<$word>::BITS, $tail, x.into(), c.into())
+                                    });
+                                assert_eq!(u128::from(sum), expected);
+                            }
+                        }
+                    }
+                }
+            }
+
+            fn the_last_row_may_end_early(backend: Backend) {
+                let mut out = [0; 2];
+                let row = (3 as $word).to_le_bytes();
+                let rows = [row.as_slice(), &[0xff; 3], &row].concat();
+                $field::inner_products(backend, &rows, row.len() + 3, &[1], &mut out);
+                assert_eq!(out, [3, 3]);
+            }
+
+            on_every_backend! {
+                multiplication => products_are_those_of_the_field;
+                modulus => the_modulus_is_zero;
+                frobenius => the_field_has_as_many_elements_as_words;
+                sums_of_products => inner_products_are_sums_of_products;
+                last_row => the_last_row_may_end_early;
+            }
+
+            #[test]
+            #[should_panic(expected = "a row for every output")]
+            fn missing_rows_are_refused() {
+                let row = [0; size_of::<$word>()];
+                $field::inner_products(Backend::PORTABLE, &row, row.len(), &[1], &mut [0; 2]);
+            }
+
+            #[test]
+            #[should_panic(expected = "a row holds what the coefficients multiply")]
+            fn short_rows_are_refused() {
+                $field::inner_products(Backend::PORTABLE, &[0; 64], 7, &[1], &mut [0; 2]);
+            }
+        }
+    };
+}
+
+field!(of_gf64, gf64, u64, 0x1b);
+field!(of_gf128, gf128, u128, 0x87);
