@@ -192,7 +192,8 @@ impl<S: Security> Extension<S> {
     }
 
     fn columns(n: usize) -> usize {
-        (n + if Self::CHECKED { MASK_COLUMNS } else { 0 }).next_multiple_of(COLUMNS)
+        let columns = n + if Self::CHECKED { MASK_COLUMNS } else { 0 };
+        columns.max(1).next_multiple_of(COLUMNS)
     }
 
     fn check_batch(n: usize) -> Result<(), Usage> {

@@ -187,10 +187,10 @@ fn a_batch_of_full_length_costs_the_bytes_that_are_announced() {
         (extension.receiver_bytes(n) + extension.sender_bytes(n)) as f64 / n as f64
     };
     for (name, adversary, bytes) in [
-        ("softspoken-2", Adversary::Malicious, 7.91),
-        ("softspoken-4", Adversary::Malicious, 3.91),
-        ("softspoken-8", Adversary::Malicious, 1.91),
-        ("kos", Adversary::Malicious, 16.04),
+        ("softspoken-2", Adversary::Malicious, 7.90),
+        ("softspoken-4", Adversary::Malicious, 3.90),
+        ("softspoken-8", Adversary::Malicious, 1.90),
+        ("kos", Adversary::Malicious, 16.03),
         ("iknp", Adversary::SemiHonest, 16.0),
     ] {
         assert!(

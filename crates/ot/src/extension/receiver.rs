@@ -7,7 +7,7 @@ use foxtrot_kernel::{aes::Aes128, bits::xor, vole};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
+    Challenge, Extension, Malicious, PROOF_LEN, Security, SemiHonest, Shape,
     check::{Hashes, coefficients, hash_choices, hash_rows},
     check_base,
     matrix::{Matrix, Pool},

@@ -250,7 +250,7 @@ fn sum(witnesses: &[Witness]) -> Witness {
 }
 
 fn conditional_swap<const L: usize>(a: &mut [u8; L], b: &mut [u8; L], choice: Choice) {
-    <[u8; L]>::conditional_swap(a, b, choice);
+    a.iter_mut().zip(b).for_each(|(a, b)| u8::conditional_swap(a, b, choice));
 }
 
 /// Turns index y into y ⊕ 2^j everywhere, if so chosen.

@@ -12,20 +12,20 @@ use foxtrot_ot::{
 
 /// Which output of a batch is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Random,
     Correlated,
 }
 
 /// The output of a batch.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Run {
+pub(crate) enum Run {
     Random { pairs: Vec<[Block; 2]>, choices: Bits, keys: Vec<Block> },
     Correlated { sender: Vec<Block>, choices: Bits, receiver: Vec<Block> },
 }
 
 impl Run {
-    pub fn choices(&self) -> &Bits {
+    pub(crate) fn choices(&self) -> &Bits {
         match self {
             Self::Random { choices, .. } | Self::Correlated { choices, .. } => choices,
         }
@@ -33,11 +33,11 @@ impl Run {
 }
 
 /// Both states, and the lengths of what they have said.
-pub struct Runs {
+pub(crate) struct Runs {
     states: States,
-    pub setup: usize,
-    pub corrections: Vec<usize>,
-    pub proofs: Vec<usize>,
+    pub(crate) setup: usize,
+    pub(crate) corrections: Vec<usize>,
+    pub(crate) proofs: Vec<usize>,
 }
 
 enum States {
@@ -46,7 +46,7 @@ enum States {
 }
 
 impl Runs {
-    pub fn new(extension: Any, backend: Backend) -> Self {
+    pub(crate) fn new(extension: Any, backend: Backend) -> Self {
         let states = match extension {
             Any::SemiHonest(extension) => {
                 let (receiver, sender) = states(extension, backend);
@@ -60,7 +60,7 @@ impl Runs {
         Self { states, setup: extension.setup_len(), corrections: Vec::new(), proofs: Vec::new() }
     }
 
-    pub fn on_threads(self, threads: usize) -> Self {
+    pub(crate) fn on_threads(self, threads: usize) -> Self {
         let executor = || Box::new(Threads(threads));
         let states = match self.states {
             States::SemiHonest(receiver, sender) => States::SemiHonest(
@@ -75,18 +75,18 @@ impl Runs {
         Self { states, ..self }
     }
 
-    pub fn delta(&self) -> Block {
+    pub(crate) fn delta(&self) -> Block {
         match &self.states {
             States::SemiHonest(_, sender) => *sender.delta(),
             States::Malicious(_, sender) => *sender.delta(),
         }
     }
 
-    pub fn batch(&mut self, choice: Choice, kind: Kind) -> Run {
+    pub(crate) fn batch(&mut self, choice: Choice, kind: Kind) -> Run {
         self.try_batch(choice, kind).unwrap()
     }
 
-    pub fn try_batch(&mut self, choice: Choice, kind: Kind) -> Result<Run, Error> {
+    pub(crate) fn try_batch(&mut self, choice: Choice, kind: Kind) -> Result<Run, Error> {
         let shape = match &choice {
             Choice::Given(bits) => Shape::given(bits.len()),
             Choice::Random(n) => Shape::random(*n),
@@ -138,7 +138,10 @@ fn outputs<S: Security>(
 }
 
 /// Both states at their beginning.
-pub fn states<S: Security>(extension: Extension<S>, backend: Backend) -> (Receiver<S>, Sender<S>) {
+pub(crate) fn states<S: Security>(
+    extension: Extension<S>,
+    backend: Backend,
+) -> (Receiver<S>, Sender<S>) {
     let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
     let session = || session().with_backend(backend);
     let seed = |byte| Seed::from_bytes([byte; 32]);
@@ -146,16 +149,16 @@ pub fn states<S: Security>(extension: Extension<S>, backend: Backend) -> (Receiv
     (receiver, Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap())
 }
 
-pub fn session() -> Session {
+pub(crate) fn session() -> Session {
     Session::new(Sid::from_bytes([3; 32])).sub("extension", 0, Default::default())
 }
 
-pub fn bit(bits: &Bits, i: usize) -> bool {
+pub(crate) fn bit(bits: &Bits, i: usize) -> bool {
     bits.get(i).into()
 }
 
 /// n bits, one in `step` of which is 1.
-pub fn bits(n: usize, step: usize) -> Bits {
+pub(crate) fn bits(n: usize, step: usize) -> Bits {
     Bits::from_bools((0..n).map(|i| i % step == 0))
 }
 
