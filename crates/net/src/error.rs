@@ -284,3 +284,9 @@ impl From<ChannelError> for Error {
         Self::Channel(e)
     }
 }
+
+impl From<foxtrot_ot::Usage> for Error {
+    fn from(e: foxtrot_ot::Usage) -> Self {
+        Self::Protocol(e.into())
+    }
+}

@@ -24,6 +24,7 @@
 
 pub mod channel;
 pub mod drive;
+pub mod extend;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;

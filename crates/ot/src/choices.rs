@@ -34,6 +34,15 @@ impl Bits {
         packed
     }
 
+    /// The first `len` of packed bits.
+    ///
+    /// # Panics
+    /// If there are fewer than ⌈len/8⌉ bytes.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8], len: usize) -> Self {
+        Self::from_random(bytes[..len.div_ceil(8)].to_vec(), len)
+    }
+
     /// From packed bytes, of which there are ⌈len/8⌉; spare bits are cleared.
     pub(crate) fn from_random(mut bytes: Vec<u8>, len: usize) -> Self {
         debug_assert_eq!(bytes.len(), len.div_ceil(8));
@@ -92,6 +101,11 @@ impl Bits {
     /// If the range ends behind the last bit.
     #[must_use]
     pub fn slice(&self, range: core::ops::Range<usize>) -> Self {
+        assert!(range.end <= self.len, "bits to {} of {}", range.end, self.len);
+        if range.start.is_multiple_of(8) {
+            let bytes = self.bytes[range.start / 8..range.end.div_ceil(8)].to_vec();
+            return Self::from_random(bytes, range.len());
+        }
         let mut packed = vec![0; range.len().div_ceil(8)];
         for (k, i) in range.clone().enumerate() {
             packed[k / 8] |= self.get(i).unwrap_u8() << (k % 8);

@@ -105,6 +105,8 @@ pub enum Usage {
     },
     /// A check has failed before, and ended the session.
     SessionEnded,
+    /// The batch is not one of this state's.
+    ForeignBatch,
 }
 
 impl fmt::Display for Error {
@@ -166,6 +168,7 @@ impl fmt::Display for Usage {
                 write!(f, "{got} {what} given where {expected} are needed")
             }
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
+            Self::ForeignBatch => f.write_str("a batch of another extension"),
             Self::SessionEnded => f.write_str("a failed check has ended the session"),
         }
     }

@@ -58,6 +58,7 @@ pub mod iknp;
 pub mod kos;
 pub mod softspoken;
 
+mod adaptor;
 mod any;
 mod check;
 mod matrix;
@@ -68,12 +69,16 @@ mod trees;
 
 use core::{fmt, marker::PhantomData};
 
+pub use adaptor::{AnyReceiver, AnySender, Kind, Places, ReceiverBatch, SenderBatch};
 pub use any::{Any, Incompatible, Info, compatible, find, registry};
 pub use check::{Challenge, PROOF_LEN};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
 
-use crate::{Usage, base::Adversary};
+use crate::{
+    Usage,
+    base::{Adversary, Choice},
+};
 
 /// Base OTs that an extension starts from; rows of its matrix.
 pub const ROWS: usize = 128;
@@ -145,10 +150,25 @@ impl Shape {
         Self { n, given: false }
     }
 
+    /// What the choice asks for.
+    #[must_use]
+    pub fn of(choice: &Choice) -> Self {
+        match choice {
+            Choice::Given(bits) => Self::given(bits.len()),
+            Choice::Random(n) => Self::random(*n),
+        }
+    }
+
     /// The number of OTs.
     #[must_use]
     pub const fn n(self) -> usize {
         self.n
+    }
+
+    /// The same OTs in batches of at most so many.
+    pub fn batches(self, max: usize) -> impl Iterator<Item = Self> {
+        let (n, given) = (self.n, self.given);
+        (0..n).step_by(max).map(move |start| Self { n: max.min(n - start), given })
     }
 }
 

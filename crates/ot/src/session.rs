@@ -53,6 +53,17 @@ pub enum Direction {
     ResponderSends,
 }
 
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::InitiatorSends => Self::ResponderSends,
+            Self::ResponderSends => Self::InitiatorSends,
+        }
+    }
+}
+
 /// A namespace for one protocol run, and the backend that it computes with.
 ///
 /// A protocol consumes its session, and a session cannot be copied. The same namespace can still be

@@ -6,15 +6,15 @@
 mod support;
 
 use foxtrot_ot::{
-    Backend, Bits, Seed, Usage,
+    Backend, Seed, Usage,
     base::{self, Adversary, Choice, Functionality, SenderKeys},
     extension::{
-        Any, Extension, Incompatible, Malicious, Receiver, Sender, Shape, compatible, find, kos,
-        registry, softspoken,
+        Any, Extension, Incompatible, Kind, Malicious, Receiver, Sender, Shape, compatible, find,
+        kos, registry, softspoken,
     },
     ideal,
 };
-use support::{Kind, Run, Runs, bit, bits, session};
+use support::{Run, Runs, bit, bits, session};
 
 /// What both parties have of one batch obeys the law of its kind.
 fn assert_fits(run: &Run, delta: &[u8; 16]) {
@@ -175,7 +175,7 @@ fn messages_have_the_lengths_of_the_formulas() {
             (_, true) => (128 - trees) * 32 + (trees + 1) * 32,
         };
         assert_eq!((runs.setup, extension.setup_len()), (setup, setup), "{}", info.name);
-        assert_eq!(runs.proofs, if checked { vec![1064; 2] } else { vec![] });
+        assert_eq!(runs.proofs, [if checked { 1064 } else { 0 }; 2]);
     }
 }
 

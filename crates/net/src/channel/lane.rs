@@ -17,6 +17,9 @@ impl Lane {
     /// Lane 1.
     pub const PROTOCOL: Self = Self(1);
 
+    /// Lane 2, for protocols that need one more.
+    pub const SECOND: Self = Self(2);
+
     /// The lane of that number; `None` from [`Lane::COUNT`] on.
     #[must_use]
     pub const fn new(index: u8) -> Option<Self> {

@@ -83,21 +83,15 @@ impl Any {
     /// Payload bytes of the receiver for a run of n OTs with random choices, without base OTs.
     #[must_use]
     pub fn receiver_bytes(&self, n: usize) -> usize {
-        let batches = (0..n).step_by(self.max_batch()).map(|start| {
-            let shape = Shape::random(self.max_batch().min(n - start));
-            self.corrections_len(shape)
-                + if matches!(self, Self::Malicious(_)) { super::PROOF_LEN } else { 0 }
-        });
-        self.setup_len() + batches.sum::<usize>()
+        let batches = Shape::random(n).batches(self.max_batch());
+        let bytes = batches.map(|shape| self.corrections_len(shape) + self.proof_len());
+        self.setup_len() + bytes.sum::<usize>()
     }
 
     /// Payload bytes of the sender for a run of n OTs, without base OTs.
     #[must_use]
     pub fn sender_bytes(&self, n: usize) -> usize {
-        match self {
-            Self::SemiHonest(_) => 0,
-            Self::Malicious(_) => 32 * n.div_ceil(self.max_batch()),
-        }
+        self.challenge_len() * n.div_ceil(self.max_batch())
     }
 }
 

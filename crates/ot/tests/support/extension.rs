@@ -4,18 +4,13 @@ use std::thread;
 
 use foxtrot_ot::{
     Backend, Bits, Error, Seed, Session, Sid,
-    base::{Block, Choice},
-    extension::{Any, Extension, Malicious, Receiver, Security, SemiHonest, Sender, Shape},
+    base::{Block, Choice, ReceiverKeys, SenderKeys},
+    extension::{
+        Any, AnyReceiver, AnySender, Extension, Kind, Places, Receiver, Security, Sender, Shape,
+    },
     ideal,
     tasks::{Executor, Task},
 };
-
-/// Which output of a batch is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Random,
-    Correlated,
-}
 
 /// The output of a batch.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,51 +29,35 @@ impl Run {
 
 /// Both states, and the lengths of what they have said.
 pub(crate) struct Runs {
-    states: States,
+    receiver: AnyReceiver,
+    sender: AnySender,
     pub(crate) setup: usize,
     pub(crate) corrections: Vec<usize>,
     pub(crate) proofs: Vec<usize>,
 }
 
-enum States {
-    SemiHonest(Receiver<SemiHonest>, Sender<SemiHonest>),
-    Malicious(Receiver<Malicious>, Sender<Malicious>),
-}
-
 impl Runs {
     pub(crate) fn new(extension: Any, backend: Backend) -> Self {
-        let states = match extension {
-            Any::SemiHonest(extension) => {
-                let (receiver, sender) = states(extension, backend);
-                States::SemiHonest(receiver, sender)
-            }
-            Any::Malicious(extension) => {
-                let (receiver, sender) = states(extension, backend);
-                States::Malicious(receiver, sender)
-            }
-        };
-        Self { states, setup: extension.setup_len(), corrections: Vec::new(), proofs: Vec::new() }
+        let (pairs, chosen) = base();
+        let session = || session().with_backend(backend);
+        let (receiver, setup) = extension.receiver(session(), &pairs, seed(5)).unwrap();
+        let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
+        let (corrections, proofs) = (Vec::new(), Vec::new());
+        Self { receiver, sender, setup: setup.len(), corrections, proofs }
     }
 
     pub(crate) fn on_threads(self, threads: usize) -> Self {
-        let executor = || Box::new(Threads(threads));
-        let states = match self.states {
-            States::SemiHonest(receiver, sender) => States::SemiHonest(
-                receiver.with_executor(executor()),
-                sender.with_executor(executor()),
-            ),
-            States::Malicious(receiver, sender) => States::Malicious(
-                receiver.with_executor(executor()),
-                sender.with_executor(executor()),
-            ),
-        };
-        Self { states, ..self }
+        Self {
+            receiver: self.receiver.with_executor(Box::new(Threads(threads))),
+            sender: self.sender.with_executor(Box::new(Threads(threads))),
+            ..self
+        }
     }
 
     pub(crate) fn delta(&self) -> Block {
-        match &self.states {
-            States::SemiHonest(_, sender) => *sender.delta(),
-            States::Malicious(_, sender) => *sender.delta(),
+        match &self.sender {
+            AnySender::SemiHonest(sender) => *sender.delta(),
+            AnySender::Malicious(sender) => *sender.delta(),
         }
     }
 
@@ -87,52 +66,28 @@ impl Runs {
     }
 
     pub(crate) fn try_batch(&mut self, choice: Choice, kind: Kind) -> Result<Run, Error> {
-        let shape = match &choice {
-            Choice::Given(bits) => Shape::given(bits.len()),
-            Choice::Random(n) => Shape::random(*n),
-        };
+        let shape = Shape::of(&choice);
+        let n = shape.n();
         // Something that must not show in the message.
         let mut message = vec![0xa5; 100];
-        match &mut self.states {
-            States::SemiHonest(receiver, sender) => {
-                let received = receiver.extend(choice, &mut message)?;
-                self.corrections.push(message.len());
-                let sent = sender.absorb(shape, &message)?;
-                outputs(receiver, sender, received, sent, shape.n(), kind)
+        let unanswered = self.receiver.extend(choice, &mut message)?;
+        self.corrections.push(message.len());
+        let (unverified, challenge) = self.sender.absorb(shape, &message)?;
+        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
+        let mut keys = vec![[0; 16]; n];
+        let (choices, proof) = self.receiver.finish(unanswered, challenge, kind, &mut keys)?;
+        self.proofs.push(proof.len());
+        match kind {
+            Kind::Random => {
+                let mut pairs = vec![[[0; 16]; 2]; n];
+                self.sender.finish(unverified, &proof, Places::Random(&mut pairs))?;
+                Ok(Run::Random { pairs, choices, keys })
             }
-            States::Malicious(receiver, sender) => {
-                let unanswered = receiver.extend(choice, &mut message)?;
-                self.corrections.push(message.len());
-                let (unverified, challenge) = sender.absorb(shape, &message)?;
-                let (received, proof) = receiver.answer(unanswered, &challenge);
-                self.proofs.push(proof.len());
-                let sent = sender.verify(unverified, &proof)?;
-                outputs(receiver, sender, received, sent, shape.n(), kind)
+            Kind::Correlated => {
+                let mut sender = vec![[0; 16]; n];
+                self.sender.finish(unverified, &proof, Places::Correlated(&mut sender))?;
+                Ok(Run::Correlated { sender, choices, receiver: keys })
             }
-        }
-    }
-}
-
-fn outputs<S: Security>(
-    receiver: &mut Receiver<S>,
-    sender: &mut Sender<S>,
-    received: foxtrot_ot::extension::Received<S>,
-    sent: foxtrot_ot::extension::Sent<S>,
-    n: usize,
-    kind: Kind,
-) -> Result<Run, Error> {
-    match kind {
-        Kind::Random => {
-            let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; n], vec![[0; 16]; n]);
-            sender.random(sent, &mut pairs)?;
-            let choices = receiver.random(received, &mut keys)?;
-            Ok(Run::Random { pairs, choices, keys })
-        }
-        Kind::Correlated => {
-            let (mut rows, mut keys) = (vec![[0; 16]; n], vec![[0; 16]; n]);
-            sender.correlated(sent, &mut rows)?;
-            let choices = receiver.correlated(received, &mut keys)?;
-            Ok(Run::Correlated { sender: rows, choices, receiver: keys })
         }
     }
 }
@@ -142,11 +97,19 @@ pub(crate) fn states<S: Security>(
     extension: Extension<S>,
     backend: Backend,
 ) -> (Receiver<S>, Sender<S>) {
-    let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
+    let (pairs, chosen) = base();
     let session = || session().with_backend(backend);
-    let seed = |byte| Seed::from_bytes([byte; 32]);
     let (receiver, setup) = Receiver::new(session(), extension, &pairs, seed(5)).unwrap();
     (receiver, Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap())
+}
+
+/// The keys of 128 base OTs, the receiver's and the sender's.
+pub(crate) fn base() -> (SenderKeys, ReceiverKeys) {
+    ideal::random(128, &seed(4))
+}
+
+pub(crate) fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
 }
 
 pub(crate) fn session() -> Session {

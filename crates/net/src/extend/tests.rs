@@ -1,0 +1,195 @@
+use core::time::Duration;
+use std::thread;
+
+use foxtrot_ot::{
+    Misbehaved, Sid,
+    base::{Adversary, find},
+    extension,
+};
+
+use super::*;
+use crate::{ChannelError, Counters, Reason, memory};
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// What both get of a run of random OTs, and what the receiver's channel counted.
+struct Outcome {
+    pairs: Vec<[Block; 2]>,
+    choices: Vec<bool>,
+    keys: Vec<Block>,
+    counters: Counters,
+}
+
+fn session() -> Session {
+    Session::new(Sid::from_bytes([8; 32]))
+}
+
+fn plan<'a>(name: &str, adversary: Adversary, base: &str, session: &'a Session) -> Plan<'a> {
+    let base = [Functionality::Endemic, Functionality::Random]
+        .into_iter()
+        .find_map(|functionality| find(base, functionality).filter(|it| it.info().name == base));
+    Plan {
+        extension: extension::find(name, adversary).unwrap(),
+        base: base.unwrap(),
+        session,
+        direction: Direction::InitiatorSends,
+        counter: 0,
+    }
+}
+
+/// Both parties on a thread each, run after run with the same base OTs.
+fn run(name: &str, adversary: Adversary, base: &str, runs: &[Choice]) -> Outcome {
+    let (here, there) = memory::pair(LONG);
+    let shapes: Vec<_> = runs.iter().map(Shape::of).collect();
+    let (name, base) = (name.to_owned(), base.to_owned());
+    let (names, bases) = (name.clone(), base.clone());
+    let sender = thread::spawn(move || {
+        let session = session();
+        let mut sender = Sender::set_up(&there, &plan(&names, adversary, &bases, &session))?;
+        let mut pairs = Vec::new();
+        for shape in shapes {
+            sender.random(shape, |keys| {
+                pairs.extend_from_slice(keys);
+                Ok::<_, Error>(())
+            })?;
+        }
+        there.close()?;
+        Ok::<_, Error>(pairs)
+    });
+    let session = session();
+    let mut receiver = Receiver::set_up(&here, &plan(&name, adversary, &base, &session)).unwrap();
+    let (mut choices, mut keys) = (Vec::new(), Vec::new());
+    for choice in runs {
+        let run = receiver.run(choice, Kind::Random, |bits, some| {
+            choices.extend((0..bits.len()).map(|i| bool::from(bits.get(i))));
+            keys.extend_from_slice(some);
+            Ok::<_, Error>(())
+        });
+        run.unwrap();
+    }
+    let counters = here.counters();
+    here.close().unwrap();
+    Outcome { pairs: sender.join().unwrap().unwrap(), choices, keys, counters }
+}
+
+fn assert_fits(outcome: &Outcome) {
+    let Outcome { pairs, choices, keys, .. } = outcome;
+    assert_eq!((pairs.len(), keys.len()), (choices.len(), choices.len()));
+    for ((pair, &choice), key) in pairs.iter().zip(choices).zip(keys) {
+        assert_eq!(&pair[usize::from(choice)], key);
+        assert_ne!(&pair[usize::from(!choice)], key);
+    }
+}
+
+#[test]
+fn more_batches_than_may_be_on_their_way_arrive_in_order() {
+    let n = (WINDOW + 3) * 65472 + 5;
+    for name in ["softspoken-2", "softspoken-8"] {
+        let outcome = run(name, Adversary::Malicious, "roted-endemic", &[Choice::Random(n)]);
+        assert_eq!(outcome.choices.len(), n);
+        assert_fits(&outcome);
+    }
+}
+
+#[test]
+fn one_set_of_base_ots_serves_several_runs() {
+    let given = Bits::from_bools((0..70_000).map(|i| i % 5 == 0));
+    let runs = [Choice::Random(1000), Choice::Given(given.slice(0..70_000)), Choice::Random(1)];
+    for (name, adversary) in [
+        ("softspoken", Adversary::Malicious),
+        ("softspoken", Adversary::SemiHonest),
+        ("kos", Adversary::Malicious),
+        ("iknp", Adversary::SemiHonest),
+    ] {
+        let outcome = run(name, adversary, "roted-endemic", &runs);
+        assert_fits(&outcome);
+        let chosen = (0..70_000).map(|i| bool::from(given.get(i)));
+        assert!(chosen.eq(outcome.choices[1000..71_000].iter().copied()), "{name}");
+    }
+}
+
+#[test]
+fn bytes_are_those_that_were_announced_over_random_base_ots_too() {
+    for base in ["roted", "roted-endemic"] {
+        let n = 100_000;
+        let outcome = run("softspoken-3", Adversary::Malicious, base, &[Choice::Random(n)]);
+        assert_fits(&outcome);
+        let session = session();
+        let plan = plan("softspoken-3", Adversary::Malicious, base, &session);
+        let info = plan.base.info();
+        let sent = plan.extension.receiver_bytes(n) + (info.sender_bytes)(ROWS);
+        let received = plan.extension.sender_bytes(n) + (info.receiver_bytes)(ROWS);
+        assert_eq!(outcome.counters.sent, sent as u64);
+        assert_eq!(outcome.counters.received, received as u64);
+    }
+}
+
+#[test]
+fn correlated_rows_differ_by_delta_where_the_choice_is_one() {
+    let (here, there) = memory::pair(LONG);
+    let sender = thread::spawn(move || {
+        let session = session();
+        let plan = plan("softspoken", Adversary::Malicious, "roted-endemic", &session);
+        let mut rows = Vec::new();
+        let run = Sender::set_up(&there, &plan)?.correlated(Shape::random(2000), |some| {
+            rows.extend_from_slice(some);
+            Ok::<_, Error>(())
+        });
+        run.and_then(|()| there.close()).map(|()| rows)
+    });
+    let session = session();
+    let plan = plan("softspoken", Adversary::Malicious, "roted-endemic", &session);
+    let mut all = Vec::new();
+    let mut receiver = Receiver::set_up(&here, &plan).unwrap();
+    let run = receiver.run(&Choice::Random(2000), Kind::Correlated, |choices, rows| {
+        all.extend(rows.iter().enumerate().map(|(i, row)| (bool::from(choices.get(i)), *row)));
+        Ok::<_, Error>(())
+    });
+    run.unwrap();
+    here.close().unwrap();
+    let sums = sender.join().unwrap().unwrap().into_iter().zip(all);
+    let sums = sums.map(|(q, (b, t))| (b, u128::from_le_bytes(q) ^ u128::from_le_bytes(t)));
+    let (ones, zeros): (Vec<_>, Vec<_>) = sums.partition(|(b, _)| *b);
+    assert!(zeros.iter().all(|(_, sum)| *sum == 0));
+    assert!(ones.iter().all(|(_, sum)| *sum == ones[0].1 && *sum != 0));
+}
+
+#[test]
+fn a_receiver_that_cheats_is_told_and_gets_no_further() {
+    let (here, there) = memory::pair(LONG);
+    let sender = thread::spawn(move || {
+        let session = session();
+        let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
+        let mut batches = 0;
+        let failed = Sender::set_up(&there, &plan)?.random(Shape::given(70_000), |_| {
+            batches += 1;
+            Ok::<_, Error>(())
+        });
+        Ok::<_, Error>((failed.unwrap_err(), batches))
+    });
+    let session = session();
+    let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
+    // Other choices for one of the rows, from the second batch on.
+    let mut receiver = Receiver::set_up(&here, &plan).unwrap();
+    let mut batch = |n: usize, spoilt: u8| {
+        let mut corrections = Vec::new();
+        let choice = Choice::Given(Bits::from_bools((0..n).map(|_| false)));
+        let batch = receiver.state.extend(choice, &mut corrections).unwrap();
+        for row in corrections[32..].chunks_mut((n + 64).next_multiple_of(512) / 8) {
+            row[0] ^= spoilt;
+        }
+        corrections[32] ^= spoilt;
+        here.send(Lane::PROTOCOL, corrections).unwrap();
+        let challenge = here.recv(Lane::PROTOCOL, 32)?;
+        let mut keys = vec![[0; 16]; n];
+        let finished = receiver.state.finish(batch, &challenge, Kind::Random, &mut keys);
+        here.send(PROOFS, finished.unwrap().1)
+    };
+    batch(65472, 0).unwrap();
+    batch(70_000 - 65472, 1).unwrap();
+    let (failed, batches) = sender.join().unwrap().unwrap();
+    assert_eq!(failed, Error::from(foxtrot_ot::Error::from(Misbehaved::ConsistencyCheck)));
+    assert_eq!(batches, 1);
+    let told = here.recv(Lane::PROTOCOL, 1).unwrap_err();
+    assert_eq!(told, ChannelError::GivenUp(Reason::CheckFailed).into());
+}
