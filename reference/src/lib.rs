@@ -1,16 +1,18 @@
 //! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
 //! produces the same bytes.
 //!
-//! Start with [`roted`], which reads top-down in the order of the messages; look up [`ring`]
-//! (polynomials and their encodings), [`oracle`] (hashing, session ids) and [`mod@blake3`] when a
-//! name there raises a question.
+//! Start with [`roted`] or [`extension`], which read top-down in the order of the messages; look up
+//! [`ring`] (polynomials and their encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and
+//! [`aes`] when a name there raises a question.
 //!
 //! The crate depends on nothing but the standard library and shares no line with the fast code, so
 //! that two independent readings of the same page can be compared. It generates the test vectors
 //! (`src/bin/vectors.rs`). It is not for use: it is slow, its running time depends on secrets, it
 //! never erases them, and it answers bad input with a panic.
 
+pub mod aes;
 pub mod blake3;
+pub mod extension;
 pub mod oracle;
 pub mod ring;
 pub mod roted;

@@ -1,4 +1,5 @@
-//! Prints the test vectors as JSON; redirect into `crates/ot/tests/vectors/roted.json`.
+//! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
+//! redirect into `crates/ot/tests/vectors/<name>.json`. What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -15,6 +16,9 @@
 //!   `rot`); `receiver_keys` is n × 16 bytes, `sender_keys` n × (key 0 ‖ key 1); `opening` is empty
 //!   in mode `endemic`; `blinded` and `reply` are there in full for n ≤ 2.
 
+#[path = "vectors/extension.rs"]
+mod extension;
+
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};
 use foxtrot_reference::ring::{Ring, pack};
@@ -27,7 +31,12 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
     cargo run --release -p foxtrot-reference --bin vectors > crates/ot/tests/vectors/roted.json";
 
 fn main() {
-    print!("{}", vectors());
+    let file = match std::env::args().nth(1).as_deref() {
+        None | Some("roted") => vectors(),
+        Some("extension") => extension::vectors(),
+        Some(name) => panic!("no vectors called {name}"),
+    };
+    print!("{file}");
 }
 
 fn vectors() -> String {

@@ -157,6 +157,8 @@ fn correlated_rows_differ_by_delta_where_the_choice_is_one() {
 #[test]
 fn a_receiver_that_cheats_is_told_and_gets_no_further() {
     let (here, there) = memory::pair(LONG);
+    there.greeted();
+    here.greeted();
     let sender = thread::spawn(move || {
         let session = session();
         let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
