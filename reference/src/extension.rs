@@ -147,9 +147,15 @@ impl Position {
     }
 }
 
+/// Returns ν · 2⁶⁴, what the counters of a session have in common.
+fn nonce(id: &Id) -> Block {
+    let bytes = oracle("foxtrot v1 extension stream", id, 0, 0, &[], 8);
+    bytes.iter().rev().fold(0, |nonce, &byte| nonce << 8 | Block::from(byte)) << 64
+}
+
 /// Returns G: `m` bits of AES-128 in counter mode under `key`, from block number `first` on.
-fn stream(key: Block, first: usize, m: usize) -> Row {
-    let block = |b: usize| aes::encrypt(key, (first + b) as Block).to_le_bytes();
+fn stream(key: Block, nonce: Block, first: usize, m: usize) -> Row {
+    let block = |b: usize| aes::encrypt(key, nonce | (first + b) as Block).to_le_bytes();
     bits_from_bytes(&(0..m / 128).flat_map(block).collect::<Vec<u8>>(), m)
 }
 

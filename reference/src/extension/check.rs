@@ -21,9 +21,10 @@ pub fn multiply(a: u64, b: u64) -> u64 {
     product
 }
 
-/// Returns χ, the coefficients that the sender's coin u gives for rows of `m` bits.
-pub(super) fn coefficients(id: &Id, batch: usize, u: &[u8], m: usize) -> Vec<u64> {
-    elements(&oracle("foxtrot v1 extension check", id, batch, 0, &[u], m / 8 - 8))
+/// Returns χ, the coefficients that the sender's coin u gives for rows of `m` bits; `given` says
+/// whether choices are.
+pub(super) fn coefficients(id: &Id, batch: usize, given: bool, u: &[u8], m: usize) -> Vec<u64> {
+    elements(&oracle("foxtrot v1 extension check", id, batch, given.into(), &[u], m / 8 - 8))
 }
 
 /// Returns h(V): the last element of `row`, which hides it, plus the others times χ.

@@ -2,7 +2,7 @@
 
 use super::{
     Block, DELTA_BITS, Output, Position, Protocol, Row, Seed, add, check, column, commitment,
-    flips, stream, tree,
+    flips, nonce, stream, tree,
 };
 use crate::oracle::{Id, oracle, oracle32};
 use crate::{bits_from_bytes, bytes_from_bits};
@@ -68,12 +68,13 @@ impl Receiver {
         let Receiver { protocol, id, seed, .. } = *self;
         let m = protocol.columns(n);
         let Position { batch, block } = self.next.advance(m);
+        let nonce = nonce(&id);
 
         let (mut sums, mut rows) = (vec![], vec![]);
         for (leaves, tree_rows) in self.trees.iter().zip(protocol.trees()) {
             let (mut z, mut t) = (vec![false; m], vec![vec![false; m]; tree_rows.len()]);
             for (x, &key) in leaves.iter().enumerate() {
-                let g = stream(key, block, m);
+                let g = stream(key, nonce, block, m);
                 add(&mut z, &g);
                 for (j, row) in t.iter_mut().enumerate() {
                     if x >> j & 1 == 1 {
@@ -124,7 +125,7 @@ impl ReceiverBatch {
         assert_eq!(challenge.len(), if protocol.checked { 32 } else { 0 }, "length of Challenge");
         let mut proof = vec![];
         if protocol.checked {
-            let chi = check::coefficients(&id, batch, challenge, choices.len());
+            let chi = check::coefficients(&id, batch, given, challenge, choices.len());
             proof.extend(t);
             for row in [&choices].into_iter().chain(&rows) {
                 proof.extend(check::hash(&chi, row).to_le_bytes());

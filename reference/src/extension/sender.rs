@@ -2,7 +2,7 @@
 
 use super::{
     Block, DELTA_BITS, Output, Position, Protocol, Rejected, Row, Seed, add, array, check, column,
-    commitment, flips, stream, tree,
+    commitment, flips, nonce, stream, tree,
 };
 use crate::oracle::{Id, oracle};
 use crate::{bits_from_bytes, bytes_from_bits};
@@ -79,6 +79,7 @@ impl Sender {
         let Sender { protocol, id, seed, delta, .. } = *self;
         let m = protocol.columns(n);
         let Position { batch, block } = self.next.advance(m);
+        let nonce = nonce(&id);
         let f = protocol.uncorrected(given);
         let (commitment, d) = corrections.split_at(if protocol.checked { 32 } else { 0 });
         assert_eq!(d.len(), (self.trees.len() - f) * m / 8, "length of Corrections");
@@ -91,7 +92,7 @@ impl Sender {
             let mut w = vec![vec![false; m]; tree_rows.len()];
             for (x, &key) in leaves.iter().enumerate() {
                 let Some(key) = key else { continue };
-                let g = stream(key, block, m);
+                let g = stream(key, nonce, block, m);
                 for (j, row) in w.iter_mut().enumerate() {
                     if (x ^ missing) >> j & 1 == 1 {
                         add(row, &g);
@@ -131,7 +132,7 @@ impl SenderBatch {
         }
         let (t, hashes) = proof.split_at(proof_len.min(32));
         if protocol.checked {
-            let chi = check::coefficients(&id, batch, &u, rows[0].len());
+            let chi = check::coefficients(&id, batch, given, &u, rows[0].len());
             let hashes = check::elements(hashes);
             let fits = |r: usize| {
                 let of_choices = if delta[r] { hashes[0] } else { 0 };
