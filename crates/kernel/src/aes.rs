@@ -4,6 +4,10 @@ use core::fmt;
 
 use crate::{Backend, Block};
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 pub(crate) mod portable;
 
 /// An expanded encryption key, for the backend it was expanded on. Erased on drop.
@@ -13,8 +17,16 @@ pub struct Aes128 {
 }
 
 enum Schedule {
-    Portable(portable::Cipher),
+    /// Of the portable backend, and of those that have no AES of their own.
+    Cipher(portable::Cipher),
+    #[cfg(target_arch = "x86_64")]
+    RoundKeys(RoundKeys),
 }
+
+/// The round keys of FIPS 197, erased on drop.
+#[cfg(target_arch = "x86_64")]
+#[repr(align(16))]
+struct RoundKeys([Block; 11]);
 
 impl Aes128 {
     /// Expands a key.
@@ -27,7 +39,7 @@ impl Aes128 {
     /// Expands several keys at once, which is faster than one after the other; eight are enough.
     #[must_use]
     pub fn many<const N: usize>(backend: Backend, keys: [&Block; N]) -> [Self; N] {
-        keys.map(|key| Self { backend, schedule: Schedule::Portable(portable::cipher(key)) })
+        dispatch!(backend, schedules(keys)).map(|schedule| Self { backend, schedule })
     }
 
     /// The backend that the key was expanded on, and that all work with it uses.
@@ -44,14 +56,25 @@ impl Aes128 {
         let (blocks, rest) = out.as_chunks_mut::<16>();
         assert!(rest.is_empty(), "a keystream consists of blocks");
         check_counters(first, blocks.len());
+        dispatch!(self.backend, ctr(self, first, blocks));
+    }
+
+    /// What code of the portable backend works with.
+    fn cipher(&self) -> &portable::Cipher {
         match &self.schedule {
-            Schedule::Portable(cipher) => portable::ctr(cipher, first, blocks),
+            Schedule::Cipher(cipher) => cipher,
+            #[cfg(target_arch = "x86_64")]
+            Schedule::RoundKeys(_) => unreachable!("expanded on this backend"),
         }
     }
 
-    pub(crate) fn portable(&self) -> &portable::Cipher {
+    /// What code of the other backends works with.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn round_keys(&self) -> &[Block; 11] {
         match &self.schedule {
-            Schedule::Portable(cipher) => cipher,
+            Schedule::Cipher(_) => unreachable!("expanded on this backend"),
+            Schedule::RoundKeys(keys) => &keys.0,
         }
     }
 }
@@ -66,9 +89,7 @@ impl Aes128 {
 pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
     assert!(rows.len() == keys.len(), "one key per row");
     check_counters(first, rows.len());
-    match &pi.schedule {
-        Schedule::Portable(cipher) => portable::tmmo(cipher, first, rows, keys),
-    }
+    dispatch!(pi.backend, tmmo(pi, first, rows, keys));
 }
 
 /// [`tmmo`] of every row x and of x ⊕ `delta`, both under the same tweak: the two keys of a
@@ -79,13 +100,18 @@ pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
 pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
     assert!(rows.len() == keys.len(), "one pair of keys per row");
     check_counters(first, rows.len());
-    match &pi.schedule {
-        Schedule::Portable(cipher) => portable::tmmo_pairs(cipher, first, delta, rows, keys),
-    }
+    dispatch!(pi.backend, tmmo_pairs(pi, first, delta, rows, keys));
 }
 
 fn check_counters(first: u64, n: usize) {
     assert!(first.checked_add(n as u64).is_some(), "counters stay below 2^64");
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Drop for RoundKeys {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.0);
+    }
 }
 
 impl fmt::Debug for Aes128 {

@@ -6,9 +6,9 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Backend(Isa);
 
-/// Private, so that nobody can name a set that was not detected.
+/// Only a [`Backend`] proves that a set was detected, and its field is private.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Isa {
+pub(crate) enum Isa {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -150,6 +150,12 @@ impl Backend {
         }
     }
 
+    /// What a dispatch to hand-written kernels matches on.
+    #[inline(always)]
+    pub(crate) const fn isa(self) -> Isa {
+        self.0
+    }
+
     fn fastest() -> Self {
         Self::all().last().unwrap_or(Self::PORTABLE)
     }
@@ -176,6 +182,27 @@ impl Backend {
             Isa::Neon => kernel(),
         }
     }
+}
+
+/// Calls the function of that name in the module `portable`, `avx2` or `avx512` where the macro
+/// stands, after the backend. Those of the last two may have only target features that the
+/// backend was detected by.
+macro_rules! dispatch {
+    ($backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
+        match $backend.isa() {
+            $crate::backend::Isa::Portable => portable::$function($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx2` exists only where its features were detected.
+            $crate::backend::Isa::Avx2 => unsafe { avx2::$function($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx512` exists only where its features were detected.
+            $crate::backend::Isa::Avx512 => unsafe { avx512::$function($($argument),*) },
+            #[cfg(target_arch = "aarch64")]
+            $crate::backend::Isa::Neon => portable::$function($($argument),*),
+        }
+    };
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -6,6 +6,10 @@ use core::hint::black_box;
 
 use crate::{Backend, Block};
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 /// Transposes columns `first..first + out.len()` of a matrix of 128 rows, each `stride` bytes long
@@ -18,8 +22,7 @@ pub fn transpose(backend: Backend, rows: &[u8], stride: usize, first: usize, out
     assert!(first.is_multiple_of(128) && out.len().is_multiple_of(128), "columns come by 128");
     assert!(first / 8 + out.len() / 8 <= stride, "the columns are those of the matrix");
     assert!(stride.checked_mul(128) == Some(rows.len()), "128 rows");
-    let _ = backend;
-    portable::transpose(rows, stride, first / 8, out);
+    dispatch!(backend, transpose(rows, stride, first / 8, out));
 }
 
 /// `out` ⊕= `a`.

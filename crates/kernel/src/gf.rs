@@ -3,10 +3,16 @@
 //! Nothing here depends on the values in time: the portable code multiplies integers that have
 //! holes between their bits, the rest has instructions for it.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 /// GF(2^64) = GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1).
 pub mod gf64 {
+    #[cfg(target_arch = "x86_64")]
+    use super::{avx2, avx512};
     use super::{check, portable};
     use crate::Backend;
 
@@ -31,13 +37,14 @@ pub mod gf64 {
         out: &mut [u64],
     ) {
         check(rows.len(), stride, 8 * coefficients.len(), out.len());
-        let _ = backend;
-        portable::inner_products64(rows, stride, coefficients, out);
+        dispatch!(backend, inner_products64(rows, stride, coefficients, out));
     }
 }
 
 /// GF(2^128) = GF(2)\[x\] / (x^128 + x^7 + x^2 + x + 1).
 pub mod gf128 {
+    #[cfg(target_arch = "x86_64")]
+    use super::{avx2, avx512};
     use super::{check, portable};
     use crate::Backend;
 
@@ -62,8 +69,7 @@ pub mod gf128 {
         out: &mut [u128],
     ) {
         check(rows.len(), stride, 16 * coefficients.len(), out.len());
-        let _ = backend;
-        portable::inner_products128(rows, stride, coefficients, out);
+        dispatch!(backend, inner_products128(rows, stride, coefficients, out));
     }
 }
 
@@ -88,6 +94,13 @@ const fn reduce64(product: u128) -> u64 {
     let carry = high >> 63 ^ high >> 61 ^ high >> 60;
     let folded = high ^ carry;
     low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
+}
+
+/// A product of double words from those of their halves: low by low, the two mixed ones, high by
+/// high.
+#[inline(always)]
+const fn from_parts([low, middle, high]: [u128; 3]) -> [u128; 2] {
+    [low ^ middle << 64, high ^ middle >> 64]
 }
 
 /// Reduces a product of two elements of GF(2^128), low half first: x^128 = x^7 + x^2 + x + 1.

@@ -12,6 +12,10 @@
 
 use crate::aes::Aes128;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 /// The largest k.
@@ -77,7 +81,7 @@ fn run(tree: &Tree<'_>, len: usize, sum: Option<&mut [u8]>, rows: &mut [u8], str
     assert!(first_block.checked_add(len as u64 / 16).is_some(), "counters stay below 2^64");
     let backend = leaves[0].backend();
     assert!(leaves.iter().all(|leaf| leaf.backend() == backend), "leaves of one backend");
-    portable::expand(tree, len, sum, rows, stride);
+    dispatch!(backend, expand(tree, len, sum, rows, stride));
 }
 
 #[cfg(test)]

@@ -4,36 +4,37 @@
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use zeroize::Zeroize;
 
+use super::{Aes128, Schedule};
 use crate::Block;
 
-pub(crate) type Cipher = aes::Aes128Enc;
+pub(super) type Cipher = aes::Aes128Enc;
 
 /// Blocks that go through the cipher together; more than any of its implementations interleaves.
 const BATCH: usize = 64;
 
-pub(super) fn cipher(key: &Block) -> Cipher {
-    Cipher::new(&Array(*key))
+pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
+    keys.map(|key| Schedule::Cipher(Cipher::new(&Array(*key))))
 }
 
-pub(crate) fn ctr(cipher: &Cipher, first: u64, out: &mut [Block]) {
+pub(crate) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
     for (block, counter) in out.iter_mut().zip(first..) {
         *block = u128::from(counter).to_le_bytes();
     }
-    encrypt(cipher, out);
+    encrypt(pi, out);
 }
 
-pub(super) fn tmmo(cipher: &Cipher, first: u64, rows: &[Block], keys: &mut [Block]) {
+pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
     let mut masks = [[0; 16]; BATCH];
     let mut tweak = u128::from(first);
     for (rows, keys) in rows.chunks(BATCH).zip(keys.chunks_mut(BATCH)) {
         let masks = &mut masks[..rows.len()];
         masks.copy_from_slice(rows);
-        encrypt(cipher, masks);
+        encrypt(pi, masks);
         for (key, mask) in keys.iter_mut().zip(&*masks) {
             *key = xor(mask, &tweak.to_le_bytes());
             tweak += 1;
         }
-        encrypt(cipher, keys);
+        encrypt(pi, keys);
         for (key, mask) in keys.iter_mut().zip(&*masks) {
             *key = xor(key, mask);
         }
@@ -42,7 +43,7 @@ pub(super) fn tmmo(cipher: &Cipher, first: u64, rows: &[Block], keys: &mut [Bloc
 }
 
 pub(super) fn tmmo_pairs(
-    cipher: &Cipher,
+    pi: &Aes128,
     first: u64,
     delta: &Block,
     rows: &[Block],
@@ -55,12 +56,12 @@ pub(super) fn tmmo_pairs(
         for (pair, row) in masks.iter_mut().zip(rows) {
             *pair = [*row, xor(row, delta)];
         }
-        encrypt(cipher, masks.as_flattened_mut());
+        encrypt(pi, masks.as_flattened_mut());
         for (pair, mask) in keys.iter_mut().zip(&*masks) {
             *pair = mask.each_ref().map(|mask| xor(mask, &tweak.to_le_bytes()));
             tweak += 1;
         }
-        encrypt(cipher, keys.as_flattened_mut());
+        encrypt(pi, keys.as_flattened_mut());
         for (key, mask) in keys.as_flattened_mut().iter_mut().zip(masks.as_flattened()) {
             *key = xor(key, mask);
         }
@@ -68,8 +69,8 @@ pub(super) fn tmmo_pairs(
     masks.zeroize();
 }
 
-fn encrypt(cipher: &Cipher, blocks: &mut [Block]) {
-    cipher.encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
+pub(super) fn encrypt(pi: &Aes128, blocks: &mut [Block]) {
+    pi.cipher().encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
 }
 
 fn xor(a: &Block, b: &Block) -> Block {

@@ -24,11 +24,7 @@ fn encrypt(backend: Backend, key: &Block, plaintext: u64) -> Block {
 /// expectation comes from the portable cipher.
 fn pi(key: &Block, x: u128) -> u128 {
     let mut out = [x.to_le_bytes()];
-    let cipher = portable::cipher(key);
-    aes::cipher::BlockCipherEncrypt::encrypt_blocks(
-        &cipher,
-        aes::cipher::Array::cast_slice_from_core_mut(&mut out),
-    );
+    portable::encrypt(&Aes128::new(Backend::PORTABLE, key), &mut out);
     u128::from_le_bytes(out[0])
 }
 

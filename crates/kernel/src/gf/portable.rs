@@ -1,6 +1,6 @@
 //! Carry-less products by integer multiplication.
 
-use super::{halves, reduce64, reduce128};
+use super::{from_parts, halves, reduce64, reduce128};
 
 pub(super) fn inner_products64(rows: &[u8], stride: usize, coefficients: &[u64], out: &mut [u64]) {
     for (r, out) in out.iter_mut().enumerate() {
@@ -57,5 +57,5 @@ fn product128(a: u128, b: u128) -> [u128; 2] {
     let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
     let (low, high) = (product64(a0, b0), product64(a1, b1));
     let middle = product64(a0 ^ a1, b0 ^ b1) ^ low ^ high;
-    [low ^ middle << 64, high ^ middle >> 64]
+    from_parts([low, middle, high])
 }

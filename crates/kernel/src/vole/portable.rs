@@ -47,12 +47,9 @@ impl Partial {
             row[..n].fill([0; 16]);
         }
         for x in 0..1 << tree.k {
+            let first = tree.first_block + first;
             match tree.leaf(x) {
-                Some(leaf) => aes::portable::ctr(
-                    leaf.portable(),
-                    tree.first_block + first,
-                    &mut self.leaf[..n],
-                ),
+                Some(leaf) => aes::portable::ctr(leaf, first, &mut self.leaf[..n]),
                 None => self.leaf[..n].fill([0; 16]),
             }
             // A leaf with ones at the end of its number completes that many subtrees.
