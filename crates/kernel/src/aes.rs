@@ -48,11 +48,12 @@ impl Aes128 {
         self.backend
     }
 
-    /// Writes a keystream: its block j is the encryption of `first` + j as a little-endian u128.
+    /// Writes a keystream: its block j is the encryption of `first` + j, little-endian. The
+    /// upper half of the counter never changes.
     ///
     /// # Panics
-    /// If `out` is not a multiple of 16 bytes, or a counter reaches 2^64.
-    pub fn ctr(&self, first: u64, out: &mut [u8]) {
+    /// If `out` is not a multiple of 16 bytes, or the lower half of a counter reaches 2^64.
+    pub fn ctr(&self, first: u128, out: &mut [u8]) {
         let (blocks, rest) = out.as_chunks_mut::<16>();
         assert!(rest.is_empty(), "a keystream consists of blocks");
         check_counters(first, blocks.len());
@@ -88,7 +89,7 @@ impl Aes128 {
 /// [GKWY20]: https://eprint.iacr.org/2019/074
 pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
     assert!(rows.len() == keys.len(), "one key per row");
-    check_counters(first, rows.len());
+    check_counters(first.into(), rows.len());
     dispatch!(pi.backend, tmmo(pi, first, rows, keys));
 }
 
@@ -99,12 +100,18 @@ pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
 /// If there are not as many pairs as rows, or a tweak reaches 2^64.
 pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
     assert!(rows.len() == keys.len(), "one pair of keys per row");
-    check_counters(first, rows.len());
+    check_counters(first.into(), rows.len());
     dispatch!(pi.backend, tmmo_pairs(pi, first, delta, rows, keys));
 }
 
-fn check_counters(first: u64, n: usize) {
-    assert!(first.checked_add(n as u64).is_some(), "counters stay below 2^64");
+/// The upper and the lower half.
+#[expect(clippy::cast_possible_truncation, reason = "the halves")]
+const fn halves(counter: u128) -> (u64, u64) {
+    ((counter >> 64) as u64, counter as u64)
+}
+
+pub(crate) fn check_counters(first: u128, n: usize) {
+    assert!(halves(first).1.checked_add(n as u64).is_some(), "counters stay below 2^64");
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -10,7 +10,7 @@
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
-use crate::aes::Aes128;
+use crate::aes::{Aes128, check_counters};
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,11 +26,12 @@ pub const MAX_K: usize = 8;
 ///
 /// # Panics
 /// If there are not 2^k leaves with 1 ≤ k ≤ 8, all of one backend; if `sum` is not a multiple of 64
-/// bytes, is longer than `stride`, or `rows` does not hold k rows; if a counter reaches 2^64.
+/// bytes, is longer than `stride`, or `rows` does not hold k rows; if the lower half of a counter
+/// reaches 2^64.
 pub fn expand(
     leaves: &[Aes128],
     k: usize,
-    first_block: u64,
+    first_block: u128,
     sum: &mut [u8],
     rows: &mut [u8],
     stride: usize,
@@ -43,11 +44,12 @@ pub fn expand(
 ///
 /// # Panics
 /// If there are not 2^k − 1 leaves with 1 ≤ k ≤ 8, all of one backend; if `len` is not a multiple
-/// of 64, is larger than `stride`, or `rows` does not hold k rows; if a counter reaches 2^64.
+/// of 64, is larger than `stride`, or `rows` does not hold k rows; if the lower half of a counter
+/// reaches 2^64.
 pub fn expand_punctured(
     leaves: &[Aes128],
     k: usize,
-    first_block: u64,
+    first_block: u128,
     rows: &mut [u8],
     stride: usize,
     len: usize,
@@ -61,7 +63,7 @@ struct Tree<'a> {
     leaves: &'a [Aes128],
     k: usize,
     missing: usize,
-    first_block: u64,
+    first_block: u128,
 }
 
 impl<'a> Tree<'a> {
@@ -78,7 +80,7 @@ fn run(tree: &Tree<'_>, len: usize, sum: Option<&mut [u8]>, rows: &mut [u8], str
     assert!(leaves.len() + missing == 1 << k, "the leaves of a tree of depth k");
     assert!(len.is_multiple_of(64), "strings come by 64 bytes");
     assert!(len <= stride && rows.len() >= (k - 1) * stride + len, "k rows");
-    assert!(first_block.checked_add(len as u64 / 16).is_some(), "counters stay below 2^64");
+    check_counters(first_block, len / 16);
     let backend = leaves[0].backend();
     assert!(leaves.iter().all(|leaf| leaf.backend() == backend), "leaves of one backend");
     dispatch!(backend, expand(tree, len, sum, rows, stride));

@@ -22,8 +22,13 @@ pub fn random(n: usize, seed: &Seed) -> (SenderKeys, ReceiverKeys) {
 #[must_use]
 pub fn given(choices: Bits, seed: &Seed) -> (SenderKeys, ReceiverKeys) {
     let oracle = Oracle::new("foxtrot ideal keys", seed.as_bytes());
-    let pairs: Vec<[Block; 2]> =
-        (0..choices.len() as u64).map(|i| [0, 1].map(|j| oracle.query(i, j).finish())).collect();
+    of_keys(choices, |i, j| oracle.query(i as u64, j).finish())
+}
+
+/// Given choices, and for instance i and branch j this key.
+#[must_use]
+pub fn of_keys(choices: Bits, key: impl Fn(usize, u8) -> Block) -> (SenderKeys, ReceiverKeys) {
+    let pairs: Vec<[Block; 2]> = (0..choices.len()).map(|i| [0, 1].map(|j| key(i, j))).collect();
     let chosen = pairs.iter().enumerate().map(|(i, [zero, one])| {
         let mut key = [0; 16];
         select(choices.get(i), zero, one, &mut key);

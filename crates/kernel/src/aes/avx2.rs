@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes128, RoundKeys, Schedule};
+use super::{Aes128, RoundKeys, Schedule, halves};
 use crate::{
     Block,
     x86::{load128, store128},
@@ -32,7 +32,7 @@ pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
 }
 
 #[target_feature(enable = "avx2,aes")]
-pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
+pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
     let mut counter = counter(first);
     let (wide, rest) = out.as_chunks_mut::<WIDE>();
     for out in wide {
@@ -51,7 +51,7 @@ pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
 
 #[target_feature(enable = "avx2,aes")]
 pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
-    let mut tweak = counter(first);
+    let mut tweak = counter(first.into());
     for (rows, out) in rows.chunks(WIDE).zip(out.chunks_mut(WIDE)) {
         let mut x = [_mm_setzero_si128(); WIDE];
         for (x, row) in x.iter_mut().zip(rows) {
@@ -73,7 +73,7 @@ pub(super) fn tmmo_pairs(
     out: &mut [[Block; 2]],
 ) {
     let delta = load128(delta);
-    let mut tweak = counter(first);
+    let mut tweak = counter(first.into());
     for (rows, out) in rows.chunks(WIDE / 2).zip(out.chunks_mut(WIDE / 2)) {
         let mut x = [_mm_setzero_si128(); WIDE];
         let mut tweaks = x;
@@ -121,8 +121,9 @@ pub(crate) fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m1
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) fn counter(first: u64) -> __m128i {
-    _mm_set_epi64x(0, first.cast_signed())
+pub(crate) fn counter(first: u128) -> __m128i {
+    let (high, low) = halves(first);
+    _mm_set_epi64x(high.cast_signed(), low.cast_signed())
 }
 
 /// N blocks that count from `counter`; moves `counter` beyond them.

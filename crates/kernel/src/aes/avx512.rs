@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes128, Schedule, avx2};
+use super::{Aes128, Schedule, avx2, halves};
 use crate::{
     Block,
     x86::{load128, load512, load512_part, store512, store512_part},
@@ -21,7 +21,7 @@ pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
+pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
     let keys = keys(pi);
     let mut counter = counter(first);
     let (wide, rest) = out.as_flattened_mut().as_chunks_mut::<WIDE_BYTES>();
@@ -42,7 +42,7 @@ pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
     let keys = keys(pi);
-    let mut tweak = counter(first);
+    let mut tweak = counter(first.into());
     let (wide_rows, rows) = rows.as_flattened().as_chunks::<WIDE_BYTES>();
     let (wide_out, out) = out.as_flattened_mut().as_chunks_mut::<WIDE_BYTES>();
     for (rows, out) in wide_rows.iter().zip(wide_out) {
@@ -72,7 +72,7 @@ pub(super) fn tmmo_pairs(
 ) {
     let keys = keys(pi);
     let delta = _mm512_maskz_broadcast_i32x4(0xf0f0, load128(delta));
-    let mut tweak = double(counter(first))[0];
+    let mut tweak = double(counter(first.into()))[0];
     let (wide_rows, rows) = rows.as_flattened().as_chunks::<{ WIDE_BYTES / 2 }>();
     let (wide_out, out) = out.as_flattened_mut().as_flattened_mut().as_chunks_mut::<WIDE_BYTES>();
     for (rows, out) in wide_rows.iter().zip(wide_out) {
@@ -148,8 +148,10 @@ pub(crate) fn encrypt<const N: usize>(keys: &Keys, mut x: [__m512i; N]) -> [__m5
 /// Four blocks that count from `first`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(crate) fn counter(first: u64) -> __m512i {
-    let first = _mm512_maskz_set1_epi64(0b0101_0101, first.cast_signed());
+pub(crate) fn counter(first: u128) -> __m512i {
+    let (high, low) = halves(first);
+    let (high, low) = (high.cast_signed(), low.cast_signed());
+    let first = _mm512_set_epi64(high, low, high, low, high, low, high, low);
     _mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
 }
 

@@ -16,9 +16,9 @@ pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
     keys.map(|key| Schedule::Cipher(Cipher::new(&Array(*key))))
 }
 
-pub(crate) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
+pub(crate) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
     for (block, counter) in out.iter_mut().zip(first..) {
-        *block = u128::from(counter).to_le_bytes();
+        *block = counter.to_le_bytes();
     }
     encrypt(pi, out);
 }

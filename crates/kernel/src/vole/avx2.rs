@@ -40,7 +40,7 @@ pub(super) fn expand(
     for at in (0..len).step_by(PIECE) {
         let piece = at..len.min(at + PIECE);
         let groups = piece.len().div_ceil(16 * WIDE);
-        add_up(tree, tree.first_block + (at / 16) as u64, groups, &mut partial);
+        add_up(tree, tree.first_block + (at / 16) as u128, groups, &mut partial);
         if let Some(sum) = &mut sum {
             store(&mut sum[piece.clone()], &partial.waiting[tree.k]);
         }
@@ -54,7 +54,7 @@ pub(super) fn expand(
 
 /// Fills the first groups of the sums with the piece that begins at block `first`.
 #[target_feature(enable = "avx2,aes")]
-fn add_up(tree: &Tree<'_>, first: u64, groups: usize, partial: &mut Partial) {
+fn add_up(tree: &Tree<'_>, first: u128, groups: usize, partial: &mut Partial) {
     for pair in 0..1 << (tree.k - 1) {
         let [even, odd] = [tree.leaf(2 * pair), tree.leaf(2 * pair + 1)];
         let mut counter = counter(first);

@@ -30,7 +30,7 @@ pub(super) fn expand(
     for at in (0..len).step_by(16 * PIECE) {
         let piece = at..len.min(at + 16 * PIECE);
         let n = piece.len() / 16;
-        partial.add_up(tree, (at / 16) as u64, n);
+        partial.add_up(tree, (at / 16) as u128, n);
         if let Some(sum) = &mut sum {
             sum[piece.clone()].copy_from_slice(partial.waiting[tree.k][..n].as_flattened());
         }
@@ -42,7 +42,7 @@ pub(super) fn expand(
 }
 
 impl Partial {
-    fn add_up(&mut self, tree: &Tree<'_>, first: u64, n: usize) {
+    fn add_up(&mut self, tree: &Tree<'_>, first: u128, n: usize) {
         for row in &mut self.rows[..tree.k] {
             row[..n].fill([0; 16]);
         }

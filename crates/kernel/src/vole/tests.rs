@@ -14,7 +14,7 @@ fn leaves(backend: Backend, k: usize, random: &mut Stream) -> Vec<Aes128> {
 }
 
 /// The sum over the leaves that `which` names of their keystreams.
-fn naive(leaves: &[Aes128], first: u64, len: usize, which: impl Fn(usize) -> bool) -> Vec<u8> {
+fn naive(leaves: &[Aes128], first: u128, len: usize, which: impl Fn(usize) -> bool) -> Vec<u8> {
     let (mut sum, mut one) = (vec![0; len], vec![0; len]);
     for (_, leaf) in leaves.iter().enumerate().filter(|&(x, _)| which(x)) {
         leaf.ctr(first, &mut one);
@@ -37,7 +37,7 @@ fn rows_are_sums_of_keystreams(backend: Backend) {
     for k in 1..=MAX_K {
         let leaves = leaves(backend, k, &mut random);
         for len in lengths(k) {
-            let first = random.word() >> 1;
+            let first = u128::from(random.word()) << 64 | u128::from(random.word() >> 1);
             let stride = len + 24;
             let mut sum = vec![0xa5; len];
             let mut rows = vec![0xa5; k * stride];

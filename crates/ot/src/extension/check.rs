@@ -6,7 +6,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{Backend, gf::gf64};
 use subtle::{Choice, ConstantTimeEq};
 
-use super::{ROWS, matrix::Matrix};
+use super::{ROWS, Shape, matrix::Matrix};
 use crate::{
     Bits, Session,
     tasks::{Executor, for_each},
@@ -24,15 +24,21 @@ pub(super) struct Hashes {
     rows: [u64; ROWS],
 }
 
-/// χ of a batch of that many columns: 1 for the last element, which is random and hides the rest.
+/// χ of a batch of that many columns: 1 for the last element, which is random and hides the rest. Parties that do not
+/// agree on the shape do not agree on these.
 pub(super) fn coefficients(
     session: &Session,
     batch: u64,
+    shape: Shape,
     challenge: &Challenge,
     columns: usize,
 ) -> Vec<u64> {
     let mut bytes = vec![0; columns / 8 - 8];
-    session.oracle("foxtrot v1 extension check").query(batch, 0).field(challenge).fill(&mut bytes);
+    session
+        .oracle("foxtrot v1 extension check")
+        .query(batch, u8::from(shape.given))
+        .field(challenge)
+        .fill(&mut bytes);
     let coefficients = bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
     coefficients.chain([1]).collect()
 }

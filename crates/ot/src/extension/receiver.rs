@@ -12,7 +12,7 @@ use super::{
     check_base,
     matrix::{Matrix, Pool},
     output::{Coins, Output, check_places, flips},
-    trees::{grow, trees},
+    trees::{first_counter, grow, trees},
 };
 use crate::{
     Bits, Seed, Session, Usage,
@@ -28,8 +28,8 @@ pub struct Receiver<S> {
     leaves: Vec<Aes128>,
     /// Batches so far.
     batch: u64,
-    /// Blocks of every leaf's stream so far.
-    block: u64,
+    /// The counter of the next block of every leaf's stream.
+    counter: u128,
     pool: Pool,
     executor: Box<dyn Executor>,
 }
@@ -75,8 +75,8 @@ impl<S: Security> Receiver<S> {
         check_base(base.pairs().len())?;
         let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, base);
         let (pool, executor) = (Pool::default(), Box::new(InPlace));
-        let receiver =
-            Self { extension, session, seed, leaves, batch: 0, block: 0, pool, executor };
+        let (batch, counter) = (0, first_counter(&session));
+        let receiver = Self { extension, session, seed, leaves, batch, counter, pool, executor };
         Ok((receiver, setup))
     }
 
@@ -96,9 +96,9 @@ impl<S: Security> Receiver<S> {
         let shape = Shape { n, given: given.is_some() };
         let (backend, columns) = (self.session.backend(), Extension::<S>::columns(n));
         let first = self.extension.first_tree(shape);
-        let (number, block) = (self.batch, self.block);
+        let (number, counter) = (self.batch, self.counter);
         self.batch += 1;
-        self.block += columns as u64 / 128;
+        self.counter += columns as u128 / 128;
 
         let mut choices = Zeroizing::new(vec![0; columns / 8]);
         if first == 0 {
@@ -124,7 +124,7 @@ impl<S: Security> Receiver<S> {
             // The choices are the sum of the first tree.
             let (of_first, others) = leaves.split_at(1 << k);
             let (rows_of_first, other_rows) = rows.split_at_mut(k * stride);
-            vole::expand(of_first, k, block, &mut choices, rows_of_first, stride);
+            vole::expand(of_first, k, counter, &mut choices, rows_of_first, stride);
             (rows, leaves) = (other_rows, others);
         }
         let parts = trees(k)
@@ -133,7 +133,7 @@ impl<S: Security> Receiver<S> {
             .zip(rows.chunks_mut(k * stride))
             .zip(corrections.chunks_mut(columns / 8));
         for_each(&*self.executor, parts, |(((tree, leaves), rows), correction)| {
-            vole::expand(leaves, tree.rows.len(), block, correction, rows, stride);
+            vole::expand(leaves, tree.rows.len(), counter, correction, rows, stride);
             xor(backend, correction, &choices);
         });
         Ok(Batch { number, shape, choices, matrix })
@@ -218,7 +218,7 @@ impl Receiver<Malicious> {
         let Unanswered { batch, coin } = unanswered;
         let (backend, session) = (self.session.backend(), &self.session);
         let columns = 8 * batch.choices.len();
-        let coefficients = coefficients(session, batch.number, challenge, columns);
+        let coefficients = coefficients(session, batch.number, batch.shape, challenge, columns);
         let hashes = Hashes::new(
             hash_choices(backend, &batch.choices, &coefficients),
             hash_rows(backend, &*self.executor, &batch.matrix, &coefficients),

@@ -14,7 +14,7 @@ use super::{
     matrix::{Matrix, Pool},
     output::{Coins, Output, check_places, flips},
     receiver::commit,
-    trees::{regrow, trees},
+    trees::{first_counter, regrow, trees},
 };
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
@@ -31,8 +31,8 @@ pub struct Sender<S> {
     leaves: Vec<Aes128>,
     /// Batches so far.
     batch: u64,
-    /// Blocks of every leaf's stream so far.
-    block: u64,
+    /// The counter of the next block of every leaf's stream.
+    counter: u128,
     /// A check has failed: there is no output any more.
     ended: bool,
     pool: Pool,
@@ -84,8 +84,8 @@ impl<S: Security> Sender<S> {
         let leaves = regrow(&session, extension.k, Extension::<S>::CHECKED, &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
         let (pool, executor) = (Pool::default(), Box::new(InPlace));
-        let (batch, block, ended) = (0, 0, false);
-        Ok(Self { extension, session, seed, delta, leaves, batch, block, ended, pool, executor })
+        let (batch, counter, ended) = (0, first_counter(&session), false);
+        Ok(Self { extension, session, seed, delta, leaves, batch, counter, ended, pool, executor })
     }
 
     /// The same, on several threads.
@@ -109,9 +109,9 @@ impl<S: Security> Sender<S> {
         }
         Extension::<S>::check_batch(shape.n)?;
         let (backend, columns) = (self.session.backend(), Extension::<S>::columns(shape.n));
-        let (number, block) = (self.batch, self.block);
+        let (number, counter) = (self.batch, self.counter);
         self.batch += 1;
-        self.block += columns as u64 / 128;
+        self.counter += columns as u128 / 128;
 
         let (k, delta) = (self.extension.k, &self.delta);
         let mut matrix = self.pool.take(columns);
@@ -125,7 +125,7 @@ impl<S: Security> Sender<S> {
             .zip(core::iter::repeat_n(None, uncorrected).chain(corrections));
         for_each(&*self.executor, parts, |(((tree, leaves), rows), correction)| {
             let depth = tree.rows.len();
-            vole::expand_punctured(leaves, depth, block, rows, stride, columns / 8);
+            vole::expand_punctured(leaves, depth, counter, rows, stride, columns / 8);
             let Some(correction) = correction else { return };
             for (row, r) in rows.chunks_mut(stride).zip(tree.rows) {
                 xor_masked(backend, &mut row[..columns / 8], correction, mask(delta.get(r)));
@@ -231,7 +231,8 @@ impl Sender<Malicious> {
         }
         let Unverified { mut batch, commitment, challenge } = unverified;
         let (backend, session) = (self.session.backend(), &self.session);
-        let coefficients = coefficients(session, batch.number, &challenge, batch.columns);
+        let coefficients =
+            coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
         let hashes = hash_rows(backend, &*self.executor, &batch.matrix, &coefficients);
         let proven = proof.split_first_chunk::<32>().filter(|_| proof.len() == PROOF_LEN);
         let Some((coin, proven)) = proven else {

@@ -237,6 +237,12 @@ pub(super) fn regrow(
     Ok(leaves)
 }
 
+/// Where the counters of a session begin: their upper half is its own.
+pub(super) fn first_counter(session: &Session) -> u128 {
+    let nonce = session.oracle("foxtrot v1 extension stream").query(0, 0).finish();
+    u128::from(u64::from_le_bytes(nonce)) << 64
+}
+
 fn add(sum: &mut Block, block: &Block) {
     xor(Backend::PORTABLE, sum, block);
 }
