@@ -62,12 +62,18 @@ impl Output<'_> {
 
     /// Hands out TILE rows at a time with the places for what becomes of them.
     fn tiles<T: Send>(&self, out: &mut [T], work: impl Fn(usize, &[Block], &mut [T]) + Sync) {
-        for_each(self.executor, out.chunks_mut(TILE).enumerate(), |(g, out)| {
+        let tiles = out.len().div_ceil(TILE);
+        let at_once = tiles.div_ceil(self.executor.threads()).max(1);
+        let parts = out.chunks_mut(at_once * TILE).enumerate();
+        for_each(self.executor, parts, |(part, out)| {
+            // One for all: to erase it takes as long as to hash it.
             let mut tile = Zeroizing::new([[0; 16]; TILE]);
-            let columns = &mut tile[..out.len().next_multiple_of(128)];
-            let (rows, stride) = (self.matrix.bytes(), self.matrix.stride());
-            transpose(self.backend(), rows, stride, g * TILE, columns);
-            work(g, &tile[..out.len()], out);
+            for (g, out) in (part * at_once..).zip(out.chunks_mut(TILE)) {
+                let columns = &mut tile[..out.len().next_multiple_of(128)];
+                let (rows, stride) = (self.matrix.bytes(), self.matrix.stride());
+                transpose(self.backend(), rows, stride, g * TILE, columns);
+                work(g, &tile[..out.len()], out);
+            }
         });
     }
 
