@@ -2,6 +2,8 @@
 //! that one set of base OTs serves batch after batch.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "support/runs.rs"]
+mod runs;
 #[path = "support/extension.rs"]
 mod support;
 
@@ -14,7 +16,8 @@ use foxtrot_ot::{
     },
     ideal,
 };
-use support::{Run, Runs, bit, bits, session};
+use runs::{Run, Runs};
+use support::{bit, bits, session, states};
 
 /// What both parties have of one batch obeys the law of its kind.
 fn assert_fits(run: &Run, delta: &[u8; 16]) {
@@ -137,7 +140,7 @@ fn random_choices_are_balanced_and_differ_from_batch_to_batch() {
 #[test]
 fn batches_may_begin_before_earlier_ones_are_verified() {
     let extension = softspoken::malicious(4).unwrap();
-    let (mut receiver, mut sender) = support::states(extension, Backend::best());
+    let (mut receiver, mut sender) = states(extension, Backend::best());
     let mut messages = [Vec::new(), Vec::new()];
     let unanswered =
         messages.each_mut().map(|message| receiver.extend(Choice::Random(300), message).unwrap());
@@ -213,8 +216,7 @@ fn a_wrong_number_of_base_ots_or_of_places_is_a_usage_error() {
     let expected = Usage::CountMismatch { what: "base OTs", expected: 128, got: 129 };
     assert_eq!(refused.map(drop).unwrap_err(), expected.into());
 
-    let (mut receiver, mut sender) =
-        support::states(softspoken::semi_honest(2).unwrap(), Backend::best());
+    let (mut receiver, mut sender) = states(softspoken::semi_honest(2).unwrap(), Backend::best());
     let mut message = Vec::new();
     let received = receiver.extend(Choice::Random(10), &mut message).unwrap();
     let sent = sender.absorb(Shape::random(10), &message).unwrap();
@@ -267,7 +269,7 @@ fn what_may_not_carry_an_extension_is_refused_with_the_reason() {
 
 #[test]
 fn debugging_shows_no_secret() {
-    let (receiver, sender) = support::states(kos::malicious(), Backend::best());
+    let (receiver, sender) = states(kos::malicious(), Backend::best());
     assert_eq!(
         format!("{receiver:?} {sender:?}"),
         "Receiver(kos, 0 batches) Sender(kos, 0 batches)"

@@ -1,0 +1,294 @@
+//! What a peer of an extension can send to hurt: every message is changed, and what that achieves
+//! is what the functionality allows, a guess of bits of Δ.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "support/extension.rs"]
+mod support;
+
+use foxtrot_ot::{
+    Backend, Bits, Decode, Error, Misbehaved, Usage,
+    base::Choice,
+    extension::{
+        AnyReceiver, AnySender, Extension, Kind, Malicious, Receiver, Sender, Shape, Unanswered,
+        find, kos, registry, softspoken,
+    },
+};
+use support::{base, bit, bits, seed, session, states};
+
+const CHECK: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
+
+/// Bit r of Δ of [`base`].
+fn delta(r: usize) -> bool {
+    bit(base().1.choices(), r)
+}
+
+fn four() -> Extension<Malicious> {
+    softspoken::malicious(4).unwrap()
+}
+
+fn set_up(extension: Extension<Malicious>, setup: &[u8]) -> Result<Sender<Malicious>, Error> {
+    Sender::new(session(), extension, base().1, setup, seed(6))
+}
+
+/// A batch of n OTs, its corrections spoilt, then its proof.
+fn spoilt_batch(
+    extension: Extension<Malicious>,
+    choice: Choice,
+    corrections: impl FnOnce(&mut Vec<u8>),
+    proof: impl FnOnce(&mut Vec<u8>),
+) -> Result<(), Error> {
+    let (mut receiver, mut sender) = states(extension, Backend::best());
+    let shape = Shape::of(&choice);
+    let mut message = Vec::new();
+    let unanswered = receiver.extend(choice, &mut message).unwrap();
+    corrections(&mut message);
+    let (unverified, challenge) = sender.absorb(shape, &message)?;
+    let (_, mut answer) = receiver.answer(unanswered, &challenge);
+    proof(&mut answer);
+    sender.verify(unverified, &answer).map(drop)
+}
+
+#[test]
+fn every_message_of_another_length_is_refused() {
+    for extension in registry() {
+        let name = extension.info().name;
+        let (pairs, _) = base();
+        let (mut receiver, setup) = extension.receiver(session(), &pairs, seed(5)).unwrap();
+        let length =
+            |message, expected, got| Error::from(Decode::Length { message, expected, got });
+        for wrong in [setup.len().wrapping_sub(1), setup.len() + 1, 0] {
+            if wrong > 1 << 20 || wrong == setup.len() {
+                continue;
+            }
+            let refused = extension.sender(session(), base().1, &vec![0; wrong], seed(6));
+            let expected = length("Setup", setup.len(), wrong);
+            assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
+        }
+        let mut sender = extension.sender(session(), base().1, &setup, seed(6)).unwrap();
+        let mut message = Vec::new();
+        let batch = receiver.extend(Choice::Random(9), &mut message).unwrap();
+        for wrong in [0, 1, message.len() - 1, message.len() + 1] {
+            let refused = sender.absorb(Shape::random(9), &vec![0; wrong]);
+            let expected = length("Corrections", message.len(), wrong);
+            assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
+        }
+        if extension.challenge_len() > 0 {
+            let mut keys = [[0; 16]; 9];
+            let refused = receiver.finish(batch, &[0; 31], Kind::Random, &mut keys);
+            assert_eq!(refused.map(drop).unwrap_err(), length("Challenge", 32, 31), "{name}");
+        }
+    }
+    for wrong in [0, 31, 32, 1063, 1065] {
+        let refused =
+            spoilt_batch(four(), Choice::Random(9), |_| (), |proof| proof.resize(wrong, 0));
+        let expected = Decode::Length { message: "Proof", expected: 1064, got: wrong };
+        assert_eq!(refused.unwrap_err(), expected.into());
+    }
+}
+
+#[test]
+fn a_tree_that_is_not_one_is_caught_by_whoever_took_its_wrong_side() {
+    let (_, setup) = Receiver::new(session(), four(), &base().0, seed(5)).unwrap();
+    let corrections = setup.len() - 33 * 32;
+    for (index, level) in [(0, 2), (0, 4), (17, 3), (31, 4)] {
+        // Level ℓ of tree τ decides bit d − ℓ, which belongs to row τd + d − ℓ.
+        let row = index * 4 + 4 - level;
+        for side in [0, 1] {
+            let mut spoilt = setup.clone();
+            let at = (index * 3 + level - 2) * 32 + side * 16;
+            assert!(at < corrections);
+            spoilt[at] ^= 1;
+            let caught = set_up(four(), &spoilt).map(drop);
+            // S computes with the side that Δ does not take.
+            let expected = if delta(row) == (side == 1) { Ok(()) } else { Err(CHECK) };
+            assert_eq!(caught, expected, "tree {index}, level {level}, side {side}");
+        }
+    }
+}
+
+#[test]
+fn a_spoilt_witness_or_digest_is_always_caught() {
+    for k in [2, 3, 8] {
+        let extension = softspoken::malicious(k).unwrap();
+        let (_, setup) = Receiver::new(session(), extension, &base().0, seed(5)).unwrap();
+        let witnesses = (128usize.div_ceil(k) + 1) * 32;
+        for at in [setup.len() - witnesses, setup.len() - 33, setup.len() - 32, setup.len() - 1] {
+            let mut spoilt = setup.clone();
+            spoilt[at] ^= 0x80;
+            assert_eq!(set_up(extension, &spoilt).map(drop), Err(CHECK), "k = {k}, byte {at}");
+        }
+    }
+}
+
+#[test]
+fn other_choices_for_one_row_are_caught_exactly_if_delta_has_it() {
+    let columns = 512 / 8;
+    for r in 0..128 {
+        let spoil = |message: &mut Vec<u8>| message[32 + r * columns + 3] ^= 4;
+        let caught = spoilt_batch(kos::malicious(), Choice::Given(bits(100, 3)), spoil, |_| ());
+        assert_eq!(caught, if delta(r) { Err(CHECK) } else { Ok(()) }, "row {r}");
+    }
+    // k rows at a time: caught unless Δ has none of them.
+    for tree in 0..32 {
+        let spoil = |message: &mut Vec<u8>| message[32 + tree * columns + 3] ^= 4;
+        let caught = spoilt_batch(four(), Choice::Given(bits(100, 3)), spoil, |_| ());
+        let any = (4 * tree..4 * tree + 4).any(delta);
+        assert_eq!(caught, if any { Err(CHECK) } else { Ok(()) }, "tree {tree}");
+    }
+}
+
+/// The attack on IKNP: other choices for each row, so that key i tells Δ's bit. Without a check it
+/// reads Δ; with one it is caught.
+#[test]
+fn without_a_check_the_receiver_reads_delta_and_with_one_it_is_caught() {
+    let n = 128;
+    let columns = 512 / 8;
+    // Row r of the corrections is for the choices with only bit r.
+    let spoil = |message: &mut [u8]| {
+        for (r, row) in message.chunks_mut(columns).enumerate() {
+            row[r / 8] ^= 1 << (r % 8);
+        }
+    };
+    let choice = || Choice::Given(Bits::from_bools((0..n).map(|_| false)));
+
+    let iknp = foxtrot_ot::extension::iknp::semi_honest();
+    let (mut receiver, mut sender) = states(iknp, Backend::best());
+    let mut message = Vec::new();
+    let received = receiver.extend(choice(), &mut message).unwrap();
+    spoil(&mut message);
+    let sent = sender.absorb(Shape::given(n), &message).unwrap();
+    let (mut pairs, mut rows) = (vec![[[0; 16]; 2]; n], vec![[0; 16]; n]);
+    sender.random(sent, &mut pairs).unwrap();
+    receiver.random(received, &mut rows).unwrap();
+    // q_i = t_i ⊕ (bit i of Δ in row i): the key for choice 0 is the receiver's iff Δ_i = 0.
+    let read: Vec<bool> = pairs.iter().zip(&rows).map(|(pair, key)| pair[0] != *key).collect();
+    assert_eq!(read, (0..n).map(delta).collect::<Vec<_>>(), "Δ, bit by bit");
+
+    let spoil = |message: &mut Vec<u8>| spoil(&mut message[32..]);
+    assert_eq!(spoilt_batch(kos::malicious(), choice(), spoil, |_| ()), Err(CHECK));
+}
+
+/// What the functionality allows: a receiver that knows Δ in the rows where it deviates passes.
+#[test]
+fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
+    let columns = 512 / 8;
+    let guess_and_deviate = |guess: bool, r: usize| {
+        let (mut receiver, mut sender) = states(kos::malicious(), Backend::best());
+        let mut message = Vec::new();
+        let unanswered = receiver.extend(Choice::Given(bits(50, 2)), &mut message).unwrap();
+        // The deviation is in the last element, which h takes as it is.
+        message[32 + r * columns + columns - 1] ^= 0x80;
+        let (unverified, challenge) = sender.absorb(Shape::given(50), &message).unwrap();
+        let (_, mut proof) = receiver.answer(unanswered, &challenge);
+        proof[40 + 8 * r + 7] ^= if guess { 0x80 } else { 0 };
+        sender.verify(unverified, &proof).map(drop)
+    };
+    for r in [0, 1, 2, 77, 127] {
+        assert_eq!(guess_and_deviate(delta(r), r), Ok(()), "row {r}, the right guess");
+        assert_eq!(guess_and_deviate(!delta(r), r), Err(CHECK), "row {r}, the wrong guess");
+    }
+}
+
+#[test]
+fn every_part_of_a_proof_is_checked() {
+    let one = (0..128).find(|&r| delta(r)).unwrap();
+    // The coin, the hash of the choices (Δ is not zero), and the hash of every row.
+    let places = [0, 31, 32, 39].into_iter().chain((0..128).map(|r| 40 + 8 * r + r % 8));
+    assert!(delta(one));
+    for at in places {
+        for (extension, choice) in
+            [(kos::malicious(), Choice::Given(bits(64, 2))), (four(), Choice::Random(64))]
+        {
+            let caught = spoilt_batch(extension, choice, |_| (), |proof| proof[at] ^= 1);
+            assert_eq!(caught, Err(CHECK), "byte {at}");
+        }
+    }
+    let other_commitment = |message: &mut Vec<u8>| message[5] ^= 1;
+    let caught = spoilt_batch(four(), Choice::Random(64), other_commitment, |_| ());
+    assert_eq!(caught, Err(CHECK));
+}
+
+#[test]
+fn a_proof_of_another_batch_does_not_do() {
+    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let mut batch = || {
+        let mut message = Vec::new();
+        let unanswered: Unanswered = receiver.extend(Choice::Random(40), &mut message).unwrap();
+        let (unverified, challenge) = sender.absorb(Shape::random(40), &message).unwrap();
+        (receiver.answer(unanswered, &challenge).1, unverified)
+    };
+    let ((first, _), (_, second)) = (batch(), batch());
+    assert_eq!(sender.verify(second, &first).map(drop), Err(CHECK));
+}
+
+#[test]
+fn corrections_of_another_batch_give_other_keys() {
+    let (mut receiver, mut sender) = states(softspoken::semi_honest(4).unwrap(), Backend::best());
+    let mut message = Vec::new();
+    let _ = receiver.extend(Choice::Random(40), &mut message).unwrap();
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let sent = sender.absorb(Shape::random(40), &message).unwrap();
+        let mut pairs = vec![[[0; 16]; 2]; 40];
+        sender.random(sent, &mut pairs).unwrap();
+        keys.extend(pairs.into_iter().flatten());
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 160);
+}
+
+#[test]
+fn parties_that_disagree_whether_choices_are_given_are_caught() {
+    // In `kos` both kinds have messages of one length.
+    let (mut receiver, mut sender) = states(kos::malicious(), Backend::best());
+    let mut message = Vec::new();
+    let unanswered = receiver.extend(Choice::Random(20), &mut message).unwrap();
+    let (unverified, challenge) = sender.absorb(Shape::given(20), &message).unwrap();
+    let (_, proof) = receiver.answer(unanswered, &challenge);
+    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+}
+
+#[test]
+fn a_failed_check_ends_the_session_for_every_batch() {
+    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let mut extend = || {
+        let mut message = Vec::new();
+        let unanswered = receiver.extend(Choice::Random(30), &mut message).unwrap();
+        let (unverified, challenge) = sender.absorb(Shape::random(30), &message).unwrap();
+        (receiver.answer(unanswered, &challenge).1, unverified)
+    };
+    let ((good, verified), (_, spoilt), (later, pending)) = (extend(), extend(), extend());
+    let sent = sender.verify(verified, &good).unwrap();
+    assert_eq!(sender.verify(spoilt, &[0; 1064]).map(drop), Err(CHECK));
+    let ended = Error::Usage(Usage::SessionEnded);
+    assert_eq!(sender.verify(pending, &later).map(drop), Err(ended));
+    assert_eq!(sender.random(sent, &mut [[[0; 16]; 2]; 30]), Err(Usage::SessionEnded));
+    let (mut receiver, _) = states(four(), Backend::best());
+    let mut message = Vec::new();
+    let _ = receiver.extend(Choice::Random(30), &mut message).unwrap();
+    assert_eq!(sender.absorb(Shape::random(30), &message).map(drop), Err(ended));
+    assert_eq!(*sender.delta(), [0; 16], "it has forgotten Δ");
+}
+
+#[test]
+fn states_of_one_kind_refuse_batches_of_the_other() {
+    let adversaries =
+        [foxtrot_ot::base::Adversary::Malicious, foxtrot_ot::base::Adversary::SemiHonest];
+    let [checked, unchecked] = adversaries.map(|adversary| find("softspoken", adversary).unwrap());
+    let (pairs, _) = base();
+    let (mut receiver, _): (AnyReceiver, _) = checked.receiver(session(), &pairs, seed(5)).unwrap();
+    let (mut other, setup) = unchecked.receiver(session(), &pairs, seed(5)).unwrap();
+    let mut sender: AnySender = unchecked.sender(session(), base().1, &setup, seed(6)).unwrap();
+    let mut message = Vec::new();
+    let batch = other.extend(Choice::Random(3), &mut message).unwrap();
+    let foreign = Error::Usage(Usage::ForeignBatch);
+    let mut keys = [[0; 16]; 3];
+    assert_eq!(receiver.finish(batch, &[0; 32], Kind::Random, &mut keys).map(drop), Err(foreign));
+    let (batch, none) = sender.absorb(Shape::random(3), &message).unwrap();
+    assert_eq!(none, None);
+    let (_, setup) = checked.receiver(session(), &pairs, seed(5)).unwrap();
+    let mut sender = checked.sender(session(), base().1, &setup, seed(6)).unwrap();
+    let places = foxtrot_ot::extension::Places::Correlated(&mut keys);
+    assert_eq!(sender.finish(batch, &[], places), Err(foreign));
+}

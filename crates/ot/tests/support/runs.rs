@@ -1,0 +1,110 @@
+//! Extensions run in memory, batch after batch.
+
+use std::thread;
+
+use foxtrot_ot::{
+    Backend, Bits, Error,
+    base::{Block, Choice},
+    extension::{Any, AnyReceiver, AnySender, Kind, Places, Shape},
+    tasks::{Executor, Task},
+};
+
+use crate::support::{base, seed, session};
+
+/// The output of a batch.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    Random { pairs: Vec<[Block; 2]>, choices: Bits, keys: Vec<Block> },
+    Correlated { sender: Vec<Block>, choices: Bits, receiver: Vec<Block> },
+}
+
+impl Run {
+    pub(crate) fn choices(&self) -> &Bits {
+        match self {
+            Self::Random { choices, .. } | Self::Correlated { choices, .. } => choices,
+        }
+    }
+}
+
+/// Both states, and the lengths of what they have said.
+pub(crate) struct Runs {
+    receiver: AnyReceiver,
+    sender: AnySender,
+    pub(crate) setup: usize,
+    pub(crate) corrections: Vec<usize>,
+    pub(crate) proofs: Vec<usize>,
+}
+
+impl Runs {
+    pub(crate) fn new(extension: Any, backend: Backend) -> Self {
+        let (pairs, chosen) = base();
+        let session = || session().with_backend(backend);
+        let (receiver, setup) = extension.receiver(session(), &pairs, seed(5)).unwrap();
+        let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
+        let (corrections, proofs) = (Vec::new(), Vec::new());
+        Self { receiver, sender, setup: setup.len(), corrections, proofs }
+    }
+
+    pub(crate) fn on_threads(self, threads: usize) -> Self {
+        Self {
+            receiver: self.receiver.with_executor(Box::new(Threads(threads))),
+            sender: self.sender.with_executor(Box::new(Threads(threads))),
+            ..self
+        }
+    }
+
+    pub(crate) fn delta(&self) -> Block {
+        match &self.sender {
+            AnySender::SemiHonest(sender) => *sender.delta(),
+            AnySender::Malicious(sender) => *sender.delta(),
+        }
+    }
+
+    pub(crate) fn batch(&mut self, choice: Choice, kind: Kind) -> Run {
+        self.try_batch(choice, kind).unwrap()
+    }
+
+    pub(crate) fn try_batch(&mut self, choice: Choice, kind: Kind) -> Result<Run, Error> {
+        let shape = Shape::of(&choice);
+        let n = shape.n();
+        // Something that must not show in the message.
+        let mut message = vec![0xa5; 100];
+        let unanswered = self.receiver.extend(choice, &mut message)?;
+        self.corrections.push(message.len());
+        let (unverified, challenge) = self.sender.absorb(shape, &message)?;
+        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
+        let mut keys = vec![[0; 16]; n];
+        let (choices, proof) = self.receiver.finish(unanswered, challenge, kind, &mut keys)?;
+        self.proofs.push(proof.len());
+        match kind {
+            Kind::Random => {
+                let mut pairs = vec![[[0; 16]; 2]; n];
+                self.sender.finish(unverified, &proof, Places::Random(&mut pairs))?;
+                Ok(Run::Random { pairs, choices, keys })
+            }
+            Kind::Correlated => {
+                let mut sender = vec![[0; 16]; n];
+                self.sender.finish(unverified, &proof, Places::Correlated(&mut sender))?;
+                Ok(Run::Correlated { sender, choices, receiver: keys })
+            }
+        }
+    }
+}
+
+/// A thread for every task.
+#[derive(Debug)]
+struct Threads(usize);
+
+impl Executor for Threads {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        thread::scope(|scope| {
+            for task in tasks {
+                scope.spawn(task);
+            }
+        });
+    }
+}
