@@ -199,3 +199,18 @@ fn the_papers_own_ring_is_below_128_bits() {
     let bits = 0.292 * primal_block_size(512.0, 13313.0, 2.0, 3 * 512);
     assert!((110.0..112.0).contains(&bits), "{bits}");
 }
+
+/// `docs/protocols/softspoken.md`, "When h is not injective": both maxima over the number c of
+/// classes, in units of 2⁻⁶⁴.
+#[test]
+fn the_column_check_errs_with_less_than_2_to_the_minus_61() {
+    let pairs = |c: f64| c * (c - 1.0) / 2.0;
+    let classes = || (2..=128u32).map(f64::from);
+    let few = classes().map(|c| pairs(c) * 2f64.powf(-c / 2.0)).fold(0.0, f64::max);
+    let many = classes().map(|c| pairs(c) / pairs((c / 2.0).floor() + 1.0)).fold(0.0, f64::max);
+    assert!(few < 1.9 && many < 4.0, "{few} {many}");
+    assert!((few + many).log2() - 64.0 < -61.0);
+    // The last batch of 2^36 OTs, all of whose checks may err.
+    let batches = 2f64.powi(36) / 65472.0;
+    assert!((batches * (few + many)).log2() - 64.0 < -40.0);
+}

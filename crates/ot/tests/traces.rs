@@ -6,6 +6,8 @@
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality, registry},
+    extension::{self, Any, Kind, Places, Shape},
+    ideal,
     pair::{Pair, Party},
 };
 
@@ -29,10 +31,37 @@ fn trace(base: &dyn BaseOt, n: usize) -> String {
     format!("{} n={n} sender={sender} receiver={receiver}\n", base.info().name)
 }
 
+/// A batch with random choices and one with given ones.
+fn extension_trace(extension: Any) -> String {
+    let session =
+        || Session::new(Sid::from_bytes([1; 32])).sub("trace", 0, Direction::InitiatorSends);
+    let (base, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
+    let (mut receiver, setup) =
+        extension.receiver(session(), &base, Seed::from_bytes([3; 32])).unwrap();
+    let mut sender =
+        extension.sender(session(), chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
+    let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
+    hashers[1].update(&setup);
+    let given = Bits::from_bools((0..600).map(|i| i % 3 == 1));
+    for choice in [Choice::Random(600), Choice::Given(given)] {
+        let (shape, mut corrections) = (Shape::of(&choice), Vec::new());
+        let unanswered = receiver.extend(choice, &mut corrections).unwrap();
+        let (unverified, challenge) = sender.absorb(shape, &corrections).unwrap();
+        let challenge = challenge.map_or(Vec::new(), Vec::from);
+        let mut keys = vec![[0; 16]; 600];
+        let (_, proof) = receiver.finish(unanswered, &challenge, Kind::Random, &mut keys).unwrap();
+        sender.finish(unverified, &proof, Places::Random(&mut vec![[[0; 16]; 2]; 600])).unwrap();
+        hashers[0].update(&challenge);
+        hashers[1].update(&corrections).update(&proof);
+    }
+    let [sender, receiver] = hashers.map(|hasher| hasher.finalize().to_hex());
+    format!("{} n=600 sender={sender} receiver={receiver}\n", extension.info().name)
+}
+
 #[test]
 fn the_bytes_on_the_wire_are_those_of_the_baseline() {
-    let traces: String =
-        registry().iter().flat_map(|base| [1, 16].map(|n| trace(*base, n))).collect();
+    let bases = registry().iter().flat_map(|base| [1, 16].map(|n| trace(*base, n)));
+    let traces: String = bases.chain(extension::registry().map(extension_trace)).collect();
     if std::env::var_os("FOXTROT_TRACES").is_some() {
         println!("{traces}");
     }
