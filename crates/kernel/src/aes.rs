@@ -25,8 +25,7 @@ enum Schedule {
 
 /// The round keys of FIPS 197, erased on drop.
 #[cfg(target_arch = "x86_64")]
-#[repr(align(16))]
-struct RoundKeys([Block; 11]);
+struct RoundKeys([core::arch::x86_64::__m128i; 11]);
 
 impl Aes128 {
     /// Expands a key.
@@ -71,7 +70,7 @@ impl Aes128 {
     /// What code of the other backends works with.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn round_keys(&self) -> &[Block; 11] {
+    fn round_keys(&self) -> &[core::arch::x86_64::__m128i; 11] {
         match &self.schedule {
             Schedule::Cipher(_) => unreachable!("expanded on this backend"),
             Schedule::RoundKeys(keys) => &keys.0,

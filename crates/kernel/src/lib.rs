@@ -38,3 +38,9 @@ pub use backend::{Backend, BackendError};
 
 /// 128 bits: a key, a row of a matrix, an output of a hash.
 pub type Block = [u8; 16];
+
+/// Overwrites what had secrets, also where nobody reads it again.
+fn erase<T: Copy>(secrets: &mut [T], zero: T) {
+    secrets.fill(zero);
+    zeroize::optimization_barrier(secrets);
+}

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::{Aes128, RoundKeys, Schedule};
 use crate::{
-    Block,
+    Block, erase,
     x86::{load128, store128},
 };
 
@@ -17,15 +17,15 @@ pub(crate) const WIDE: usize = 8;
 pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
     const CONSTANTS: [i32; 10] = [1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
     let rotate_last = _mm_set1_epi32(0x0c0f_0e0d);
-    let mut expanded = keys.map(|key| RoundKeys([*key; 11]));
+    let mut expanded = keys.map(|key| RoundKeys([load128(key); 11]));
     for (round, constant) in CONSTANTS.into_iter().enumerate() {
         let constant = _mm_set1_epi32(constant);
         for RoundKeys(keys) in &mut expanded {
-            let mut key = load128(&keys[round]);
+            let mut key = keys[round];
             let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate_last), constant);
             key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
             key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
-            store128(&mut keys[round + 1], _mm_xor_si128(key, word));
+            keys[round + 1] = _mm_xor_si128(key, word);
         }
     }
     expanded.map(Schedule::RoundKeys)
@@ -52,15 +52,18 @@ pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
 #[target_feature(enable = "avx2,aes")]
 pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
     let mut tweak = counter(first);
-    for (rows, out) in rows.chunks(WIDE).zip(out.chunks_mut(WIDE)) {
-        let mut x = [_mm_setzero_si128(); WIDE];
-        for (x, row) in x.iter_mut().zip(rows) {
-            *x = load128(row);
-        }
-        let hashes = hash(pi, x, count(&mut tweak));
-        for (block, vector) in out.iter_mut().zip(hashes) {
-            store128(block, vector);
-        }
+    let (wide_rows, rows) = rows.as_chunks();
+    let (wide_out, out) = out.as_chunks_mut();
+    for (rows, out) in wide_rows.iter().zip(wide_out) {
+        hash_rows(pi, &mut tweak, rows, out);
+    }
+    if !rows.is_empty() {
+        let (mut padded, mut hashes) = ([[0; 16]; WIDE], [[0; 16]; WIDE]);
+        padded[..rows.len()].copy_from_slice(rows);
+        hash_rows(pi, &mut tweak, &padded, &mut hashes);
+        out.copy_from_slice(&hashes[..rows.len()]);
+        erase(&mut padded, [0; 16]);
+        erase(&mut hashes, [0; 16]);
     }
 }
 
@@ -74,47 +77,75 @@ pub(super) fn tmmo_pairs(
 ) {
     let delta = load128(delta);
     let mut tweak = counter(first);
-    for (rows, out) in rows.chunks(WIDE / 2).zip(out.chunks_mut(WIDE / 2)) {
-        let mut x = [_mm_setzero_si128(); WIDE];
-        let mut tweaks = x;
-        let pairs = x.as_chunks_mut().0.iter_mut().zip(tweaks.as_chunks_mut().0);
-        for ((x, tweaks), row) in pairs.zip(rows) {
-            let row = load128(row);
-            *x = [row, _mm_xor_si128(row, delta)];
-            let [t] = count(&mut tweak);
-            *tweaks = [t, t];
-        }
-        let hashes = hash(pi, x, tweaks);
-        for (block, vector) in out.as_flattened_mut().iter_mut().zip(hashes) {
-            store128(block, vector);
-        }
+    let (wide_rows, rows) = rows.as_chunks();
+    let (wide_out, out) = out.as_chunks_mut();
+    for (rows, out) in wide_rows.iter().zip(wide_out) {
+        hash_pairs(pi, &mut tweak, delta, rows, out);
+    }
+    if !rows.is_empty() {
+        let (mut padded, mut hashes) = ([[0; 16]; WIDE / 2], [[[0; 16]; 2]; WIDE / 2]);
+        padded[..rows.len()].copy_from_slice(rows);
+        hash_pairs(pi, &mut tweak, delta, &padded, &mut hashes);
+        out.copy_from_slice(&hashes[..rows.len()]);
+        erase(&mut padded, [0; 16]);
+        erase(&mut hashes, [[0; 16]; 2]);
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,aes")]
-fn hash<const N: usize>(pi: &Aes128, x: [__m128i; N], tweaks: [__m128i; N]) -> [__m128i; N] {
+fn hash_rows(pi: &Aes128, tweak: &mut __m128i, rows: &[Block; WIDE], out: &mut [Block; WIDE]) {
+    let mut x = [_mm_setzero_si128(); WIDE];
+    for (x, row) in x.iter_mut().zip(rows) {
+        *x = load128(row);
+    }
     let masks = encrypt(pi, x);
-    xor(encrypt(pi, xor(masks, tweaks)), masks)
+    let hashes = xor(encrypt(pi, xor(masks, count(tweak))), masks);
+    for (block, vector) in out.iter_mut().zip(hashes) {
+        store128(block, vector);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,aes")]
+fn hash_pairs(
+    pi: &Aes128,
+    tweak: &mut __m128i,
+    delta: __m128i,
+    rows: &[Block; WIDE / 2],
+    out: &mut [[Block; 2]; WIDE / 2],
+) {
+    let mut x = [_mm_setzero_si128(); WIDE];
+    for (k, row) in rows.iter().enumerate() {
+        x[2 * k] = load128(row);
+        x[2 * k + 1] = _mm_xor_si128(x[2 * k], delta);
+    }
+    let masks = encrypt(pi, x);
+    let mut tweaked = masks;
+    for (k, tweak) in count::<{ WIDE / 2 }>(tweak).into_iter().enumerate() {
+        tweaked[2 * k] = _mm_xor_si128(masks[2 * k], tweak);
+        tweaked[2 * k + 1] = _mm_xor_si128(masks[2 * k + 1], tweak);
+    }
+    let hashes = xor(encrypt(pi, tweaked), masks);
+    for (block, vector) in out.as_flattened_mut().iter_mut().zip(hashes) {
+        store128(block, vector);
+    }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,aes")]
 pub(crate) fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m128i; N] {
     let keys = pi.round_keys();
-    let key = load128(&keys[0]);
     for x in &mut x {
-        *x = _mm_xor_si128(*x, key);
+        *x = _mm_xor_si128(*x, keys[0]);
     }
     for key in &keys[1..10] {
-        let key = load128(key);
         for x in &mut x {
-            *x = _mm_aesenc_si128(*x, key);
+            *x = _mm_aesenc_si128(*x, *key);
         }
     }
-    let key = load128(&keys[10]);
     for x in &mut x {
-        *x = _mm_aesenclast_si128(*x, key);
+        *x = _mm_aesenclast_si128(*x, keys[10]);
     }
     x
 }

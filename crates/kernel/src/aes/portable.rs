@@ -1,11 +1,9 @@
 //! By the `aes` crate: constant time everywhere, and it finds AES instructions by itself (ARMv8 and
 //! x86), so that this is the code for AArch64 as well. It erases its keys on drop.
 
-use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use zeroize::Zeroize;
-
 use super::{Aes128, Schedule};
-use crate::Block;
+use crate::{Block, erase};
+use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
 pub(super) type Cipher = aes::Aes128Enc;
 
@@ -39,7 +37,7 @@ pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) 
             *key = xor(key, mask);
         }
     }
-    masks.zeroize();
+    erase(&mut masks, [0; 16]);
 }
 
 pub(super) fn tmmo_pairs(
@@ -66,7 +64,7 @@ pub(super) fn tmmo_pairs(
             *key = xor(key, mask);
         }
     }
-    masks.zeroize();
+    erase(&mut masks, [[0; 16]; 2]);
 }
 
 pub(super) fn encrypt(pi: &Aes128, blocks: &mut [Block]) {
