@@ -5,6 +5,7 @@ use core::{arch::x86_64::*, ops::Range};
 
 use super::{MAX_K, Sums, Tree};
 use crate::{
+    Block,
     aes::{
         Aes128,
         avx2::{WIDE, count, counter, encrypt},
@@ -117,7 +118,7 @@ fn xor(mut a: Group, b: Group) -> Group {
 #[target_feature(enable = "avx2")]
 fn store(bytes: &mut [u8], group: Group) {
     let blocks = bytes.as_chunks_mut().0;
-    if let Some(blocks) = blocks.as_mut_array::<WIDE>() {
+    if let Ok(blocks) = <&mut [Block; WIDE]>::try_from(&mut *blocks) {
         for (block, vector) in blocks.iter_mut().zip(group) {
             store128(block, vector);
         }
