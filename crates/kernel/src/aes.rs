@@ -31,14 +31,7 @@ impl Aes128 {
     /// Expands a key.
     #[must_use]
     pub fn new(backend: Backend, key: &Block) -> Self {
-        let [cipher] = Self::many(backend, [key]);
-        cipher
-    }
-
-    /// Expands several keys at once, which is faster than one after the other; eight are enough.
-    #[must_use]
-    pub fn many<const N: usize>(backend: Backend, keys: [&Block; N]) -> [Self; N] {
-        dispatch!(backend, schedules(keys)).map(|schedule| Self { backend, schedule })
+        Self { backend, schedule: dispatch!(backend, schedule(key)) }
     }
 
     /// The backend that the key was expanded on, and that all work with it uses.

@@ -1,7 +1,8 @@
 //! Binary fields. Bit k of an integer is the coefficient of x^k.
 //!
 //! Nothing here depends on the values in time: the portable code multiplies integers that have
-//! holes between their bits, the rest has instructions for it.
+//! holes between their bits (which some microcontrollers, like the Cortex-M3, do in variable time),
+//! the rest has instructions for it.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -19,9 +20,7 @@ pub mod gf64 {
     /// a·b.
     #[must_use]
     pub fn mul(backend: Backend, a: u64, b: u64) -> u64 {
-        let mut product = [0];
-        inner_products(backend, &a.to_le_bytes(), 8, &[b], &mut product);
-        product[0]
+        dispatch!(backend, mul64(a, b))
     }
 
     /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
@@ -51,9 +50,7 @@ pub mod gf128 {
     /// a·b.
     #[must_use]
     pub fn mul(backend: Backend, a: u128, b: u128) -> u128 {
-        let mut product = [0];
-        inner_products(backend, &a.to_le_bytes(), 16, &[b], &mut product);
-        product[0]
+        dispatch!(backend, mul128(a, b))
     }
 
     /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the

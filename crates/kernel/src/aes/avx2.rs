@@ -11,24 +11,27 @@ use crate::{
 /// Blocks at a time.
 pub(crate) const WIDE: usize = 8;
 
+/// Groups whose hashes go through the first half together, then through the second: in one group
+/// the second half would wait for the first.
+const GROUPS: usize = 8;
+
 /// FIPS 197, section 5.2. All columns of the last round's input are the rotated last word of the
 /// key, so that its ShiftRows does nothing, its SubBytes is SubWord, and its key is the constant.
 #[target_feature(enable = "avx2,aes")]
-pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
+pub(super) fn schedule(key: &Block) -> Schedule {
     const CONSTANTS: [i32; 10] = [1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
     let rotate_last = _mm_set1_epi32(0x0c0f_0e0d);
-    let mut expanded = keys.map(|key| RoundKeys([load128(key); 11]));
-    for (round, constant) in CONSTANTS.into_iter().enumerate() {
-        let constant = _mm_set1_epi32(constant);
-        for RoundKeys(keys) in &mut expanded {
-            let mut key = keys[round];
-            let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate_last), constant);
-            key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
-            key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
-            keys[round + 1] = _mm_xor_si128(key, word);
-        }
+    let mut key = load128(key);
+    let mut keys = RoundKeys([key; 11]);
+    for (round_key, constant) in keys.0[1..].iter_mut().zip(CONSTANTS) {
+        let rotated = _mm_shuffle_epi8(key, rotate_last);
+        let word = _mm_aesenclast_si128(rotated, _mm_set1_epi32(constant));
+        key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
+        key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
+        key = _mm_xor_si128(key, word);
+        *round_key = key;
     }
-    expanded.map(Schedule::RoundKeys)
+    Schedule::RoundKeys(keys)
 }
 
 #[target_feature(enable = "avx2,aes")]
@@ -51,20 +54,7 @@ pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {
 
 #[target_feature(enable = "avx2,aes")]
 pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
-    let mut tweak = counter(first);
-    let (wide_rows, rows) = rows.as_chunks();
-    let (wide_out, out) = out.as_chunks_mut();
-    for (rows, out) in wide_rows.iter().zip(wide_out) {
-        hash_rows(pi, &mut tweak, rows, out);
-    }
-    if !rows.is_empty() {
-        let (mut padded, mut hashes) = ([[0; 16]; WIDE], [[0; 16]; WIDE]);
-        padded[..rows.len()].copy_from_slice(rows);
-        hash_rows(pi, &mut tweak, &padded, &mut hashes);
-        out.copy_from_slice(&hashes[..rows.len()]);
-        erase(&mut padded, [0; 16]);
-        erase(&mut hashes, [0; 16]);
-    }
+    hash::<false>(pi, first, _mm_setzero_si128(), rows, out);
 }
 
 #[target_feature(enable = "avx2,aes")]
@@ -75,59 +65,80 @@ pub(super) fn tmmo_pairs(
     rows: &[Block],
     out: &mut [[Block; 2]],
 ) {
-    let delta = load128(delta);
+    hash::<true>(pi, first, load128(delta), rows, out.as_flattened_mut());
+}
+
+/// One key for every row, or with `PAIRS` two.
+#[inline]
+#[target_feature(enable = "avx2,aes")]
+fn hash<const PAIRS: bool>(
+    pi: &Aes128,
+    first: u64,
+    delta: __m128i,
+    rows: &[Block],
+    out: &mut [Block],
+) {
+    let rows_wide = if PAIRS { WIDE / 2 } else { WIDE };
+    let mut masks = [[_mm_setzero_si128(); WIDE]; GROUPS];
     let mut tweak = counter(first);
-    let (wide_rows, rows) = rows.as_chunks();
-    let (wide_out, out) = out.as_chunks_mut();
-    for (rows, out) in wide_rows.iter().zip(wide_out) {
-        hash_pairs(pi, &mut tweak, delta, rows, out);
+    for (rows, out) in rows.chunks(GROUPS * rows_wide).zip(out.chunks_mut(GROUPS * WIDE)) {
+        let wide = rows.chunks_exact(rows_wide);
+        let (rest, groups) = (wide.remainder(), wide.len());
+        for (masks, rows) in masks.iter_mut().zip(wide) {
+            *masks = encrypt(pi, load_rows::<PAIRS>(rows, delta));
+        }
+        let (wide, out) = out.as_chunks_mut();
+        for (masks, out) in masks.iter().zip(wide) {
+            finish::<PAIRS>(pi, &mut tweak, masks, out);
+        }
+        if !rest.is_empty() {
+            let (mut padded, mut hashes) = ([[0; 16]; WIDE], [[0; 16]; WIDE]);
+            padded[..rest.len()].copy_from_slice(rest);
+            masks[groups] = encrypt(pi, load_rows::<PAIRS>(&padded[..rows_wide], delta));
+            finish::<PAIRS>(pi, &mut tweak, &masks[groups], &mut hashes);
+            out.copy_from_slice(&hashes[..out.len()]);
+            erase(&mut padded, [0; 16]);
+            erase(&mut hashes, [0; 16]);
+        }
     }
-    if !rows.is_empty() {
-        let (mut padded, mut hashes) = ([[0; 16]; WIDE / 2], [[[0; 16]; 2]; WIDE / 2]);
-        padded[..rows.len()].copy_from_slice(rows);
-        hash_pairs(pi, &mut tweak, delta, &padded, &mut hashes);
-        out.copy_from_slice(&hashes[..rows.len()]);
-        erase(&mut padded, [0; 16]);
-        erase(&mut hashes, [[0; 16]; 2]);
-    }
+    erase(&mut masks, [_mm_setzero_si128(); WIDE]);
 }
 
+/// What the hash of a group's rows begins with.
 #[inline]
-#[target_feature(enable = "avx2,aes")]
-fn hash_rows(pi: &Aes128, tweak: &mut __m128i, rows: &[Block; WIDE], out: &mut [Block; WIDE]) {
+#[target_feature(enable = "avx2")]
+fn load_rows<const PAIRS: bool>(rows: &[Block], delta: __m128i) -> [__m128i; WIDE] {
     let mut x = [_mm_setzero_si128(); WIDE];
-    for (x, row) in x.iter_mut().zip(rows) {
-        *x = load128(row);
+    if PAIRS {
+        for (x, row) in x.as_chunks_mut::<2>().0.iter_mut().zip(rows) {
+            *x = [load128(row), _mm_xor_si128(load128(row), delta)];
+        }
+    } else {
+        for (x, row) in x.iter_mut().zip(rows) {
+            *x = load128(row);
+        }
     }
-    let masks = encrypt(pi, x);
-    let hashes = xor(encrypt(pi, xor(masks, count(tweak))), masks);
-    for (block, vector) in out.iter_mut().zip(hashes) {
-        store128(block, vector);
-    }
+    x
 }
 
+/// The second half of a group's hash.
 #[inline]
 #[target_feature(enable = "avx2,aes")]
-fn hash_pairs(
+fn finish<const PAIRS: bool>(
     pi: &Aes128,
     tweak: &mut __m128i,
-    delta: __m128i,
-    rows: &[Block; WIDE / 2],
-    out: &mut [[Block; 2]; WIDE / 2],
+    masks: &[__m128i; WIDE],
+    out: &mut [Block; WIDE],
 ) {
-    let mut x = [_mm_setzero_si128(); WIDE];
-    for (k, row) in rows.iter().enumerate() {
-        x[2 * k] = load128(row);
-        x[2 * k + 1] = _mm_xor_si128(x[2 * k], delta);
+    let mut tweaks = [*tweak; WIDE];
+    if PAIRS {
+        let pairs = tweaks.as_chunks_mut::<2>().0.iter_mut();
+        pairs.zip(count::<{ WIDE / 2 }>(tweak)).for_each(|(pair, tweak)| *pair = [tweak; 2]);
+    } else {
+        tweaks = count(tweak);
     }
-    let masks = encrypt(pi, x);
-    let mut tweaked = masks;
-    for (k, tweak) in count::<{ WIDE / 2 }>(tweak).into_iter().enumerate() {
-        tweaked[2 * k] = _mm_xor_si128(masks[2 * k], tweak);
-        tweaked[2 * k + 1] = _mm_xor_si128(masks[2 * k + 1], tweak);
-    }
-    let hashes = xor(encrypt(pi, tweaked), masks);
-    for (block, vector) in out.as_flattened_mut().iter_mut().zip(hashes) {
+    let hashes = xor(encrypt(pi, xor(tweaks, *masks)), *masks);
+    for (block, vector) in out.iter_mut().zip(hashes) {
         store128(block, vector);
     }
 }

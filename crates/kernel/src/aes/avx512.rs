@@ -2,7 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes128, Schedule, avx2};
+use super::Aes128;
+pub(super) use super::avx2::schedule;
 use crate::{
     Block,
     x86::{load128, load512, load512_part, store512, store512_part},
@@ -14,11 +15,6 @@ const WIDE_BYTES: usize = 64 * WIDE;
 
 /// Round keys, each in all four lanes.
 type Keys = [__m512i; 11];
-
-#[target_feature(enable = "avx2,aes")]
-pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
-    avx2::schedules(keys)
-}
 
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {

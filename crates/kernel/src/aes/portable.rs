@@ -10,8 +10,8 @@ pub(super) type Cipher = aes::Aes128Enc;
 /// Blocks that go through the cipher together; more than any of its implementations interleaves.
 const BATCH: usize = 64;
 
-pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
-    keys.map(|key| Schedule::Cipher(Cipher::new(&Array(*key))))
+pub(super) fn schedule(key: &Block) -> Schedule {
+    Schedule::Cipher(Cipher::new(&Array(*key)))
 }
 
 pub(crate) fn ctr(pi: &Aes128, first: u64, out: &mut [Block]) {

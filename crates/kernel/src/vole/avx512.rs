@@ -1,5 +1,6 @@
-//! On pieces of 512 bytes: a leaf's part of one is eight vectors, which stay in registers until
-//! they are added.
+//! On pieces of 256 bytes: a leaf's part of one is four vectors, which stay in registers until they
+//! are added. More vectors hide the latency of AES no better, since leaves overlap, and leave no
+//! registers for sums.
 
 use core::arch::x86_64::*;
 
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Vectors of a piece.
-const WIDE: usize = 8;
+const WIDE: usize = 4;
 
 /// Of a piece: the strings that wait for their sibling, by level, and the sums of the rows so far.
 struct Partial {
@@ -31,7 +32,6 @@ pub(super) fn expand(tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     while at < len {
         match (len - at) / 64 {
             WIDE.. => add_up::<WIDE>(tree, &mut counter, &mut partial, &mut sums, &mut at),
-            4.. => add_up::<4>(tree, &mut counter, &mut partial, &mut sums, &mut at),
             _ => add_up::<1>(tree, &mut counter, &mut partial, &mut sums, &mut at),
         }
     }
@@ -50,10 +50,11 @@ fn add_up<const N: usize>(
 ) {
     let counters = count::<N>(counter, 4);
     let last = (1 << (tree.k - 1)) - 1;
+    let mut odds = [_mm512_setzero_si512(); N];
     for pair in 0..last {
         let even = keystream(tree.leaf(2 * pair), counters);
         let odd = keystream(tree.leaf(2 * pair + 1), counters);
-        put(&mut partial.rows[0], odd, pair == 0);
+        odds = xor(odds, &odd);
         let mut sum = xor(even, &odd);
         // A pair with ones at the end of its number completes that many larger subtrees.
         let mut level = 1;
@@ -67,17 +68,14 @@ fn add_up<const N: usize>(
 
     let piece = *at..*at + 64 * N;
     let even = keystream(tree.leaf(2 * last), counters);
-    let mut right = keystream(tree.leaf(2 * last + 1), counters);
-    let mut sum = xor(even, &right);
-    for level in 0..tree.k {
-        if level > 0 {
-            right = sum;
-            sum = xor(sum, &partial.waiting[level]);
-        }
-        if level + 1 < tree.k {
-            right = xor(right, &partial.rows[level]);
-        }
-        store(sums.row(level, &piece), right);
+    let odd = keystream(tree.leaf(2 * last + 1), counters);
+    let mut sum = xor(even, &odd);
+    store(sums.row(0, &piece), xor(odds, &odd));
+    for level in 1..tree.k {
+        let right = sum;
+        sum = xor(sum, &partial.waiting[level]);
+        let row = if level + 1 < tree.k { xor(right, &partial.rows[level]) } else { right };
+        store(sums.row(level, &piece), row);
     }
     if let Some(bytes) = sums.sum(&piece) {
         store(bytes, sum);
