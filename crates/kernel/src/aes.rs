@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Backend, Block};
+use crate::{Backend, Block, halves};
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -25,21 +25,13 @@ enum Schedule {
 
 /// The round keys of FIPS 197, erased on drop.
 #[cfg(target_arch = "x86_64")]
-#[repr(align(16))]
-struct RoundKeys([Block; 11]);
+struct RoundKeys([core::arch::x86_64::__m128i; 11]);
 
 impl Aes128 {
     /// Expands a key.
     #[must_use]
     pub fn new(backend: Backend, key: &Block) -> Self {
-        let [cipher] = Self::many(backend, [key]);
-        cipher
-    }
-
-    /// Expands several keys at once, which is faster than one after the other; eight are enough.
-    #[must_use]
-    pub fn many<const N: usize>(backend: Backend, keys: [&Block; N]) -> [Self; N] {
-        dispatch!(backend, schedules(keys)).map(|schedule| Self { backend, schedule })
+        Self { backend, schedule: dispatch!(backend, schedule(key)) }
     }
 
     /// The backend that the key was expanded on, and that all work with it uses.
@@ -72,7 +64,7 @@ impl Aes128 {
     /// What code of the other backends works with.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn round_keys(&self) -> &[Block; 11] {
+    fn round_keys(&self) -> &[core::arch::x86_64::__m128i; 11] {
         match &self.schedule {
             Schedule::Cipher(_) => unreachable!("expanded on this backend"),
             Schedule::RoundKeys(keys) => &keys.0,
@@ -104,14 +96,8 @@ pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: 
     dispatch!(pi.backend, tmmo_pairs(pi, first, delta, rows, keys));
 }
 
-/// The upper and the lower half.
-#[expect(clippy::cast_possible_truncation, reason = "the halves")]
-const fn halves(counter: u128) -> (u64, u64) {
-    ((counter >> 64) as u64, counter as u64)
-}
-
 pub(crate) fn check_counters(first: u128, n: usize) {
-    assert!(halves(first).1.checked_add(n as u64).is_some(), "counters stay below 2^64");
+    assert!(halves(first)[0].checked_add(n as u64).is_some(), "counters stay below 2^64");
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -13,7 +13,8 @@ mod avx512;
 mod portable;
 
 /// Transposes columns `first..first + out.len()` of a matrix of 128 rows, each `stride` bytes long
-/// and one after the other in `rows`: bit r of `out[j]` is bit `first` + j of row r.
+/// and one after the other in `rows`: bit r of `out[j]` is bit `first` + j of row r. Whole lines of
+/// 512 columns are the fastest; strides that are large powers of two miss the caches.
 ///
 /// # Panics
 /// If `first` or `out.len()` is not a multiple of 128, the columns go beyond `stride`, or `rows`

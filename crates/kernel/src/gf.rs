@@ -1,7 +1,10 @@
 //! Binary fields. Bit k of an integer is the coefficient of x^k.
 //!
 //! Nothing here depends on the values in time: the portable code multiplies integers that have
-//! holes between their bits, the rest has instructions for it.
+//! holes between their bits (which some microcontrollers, like the Cortex-M3, do in variable time),
+//! the rest has instructions for it.
+
+use crate::halves;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -19,9 +22,7 @@ pub mod gf64 {
     /// a·b.
     #[must_use]
     pub fn mul(backend: Backend, a: u64, b: u64) -> u64 {
-        let mut product = [0];
-        inner_products(backend, &a.to_le_bytes(), 8, &[b], &mut product);
-        product[0]
+        dispatch!(backend, mul64(a, b))
     }
 
     /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
@@ -51,9 +52,7 @@ pub mod gf128 {
     /// a·b.
     #[must_use]
     pub fn mul(backend: Backend, a: u128, b: u128) -> u128 {
-        let mut product = [0];
-        inner_products(backend, &a.to_le_bytes(), 16, &[b], &mut product);
-        product[0]
+        dispatch!(backend, mul128(a, b))
     }
 
     /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
@@ -78,13 +77,6 @@ fn check(available: usize, stride: usize, len: usize, n: usize) {
     assert!(len <= stride, "a row holds what the coefficients multiply");
     let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
     assert!(end.is_some_and(|end| end <= available), "a row for every output");
-}
-
-/// The low and the high half.
-#[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
-const fn halves(x: u128) -> [u64; 2] {
-    [x as u64, (x >> 64) as u64]
 }
 
 /// Reduces a product of two elements of GF(2^64): x^64 = x^4 + x^3 + x + 1.

@@ -1,5 +1,10 @@
 //! How laws are stamped onto every backend of this machine, and what they are tried on.
 
+extern crate std;
+use std::vec::Vec;
+
+use crate::Block;
+
 /// Tests of functions of a backend, on every backend of this machine.
 macro_rules! on_every_backend {
     ($($name:ident => $law:expr;)*) => {$(
@@ -28,11 +33,11 @@ impl Stream {
         u128::from(self.word()) << 64 | u128::from(self.word())
     }
 
-    pub(crate) fn bytes(&mut self, n: usize) -> std::vec::Vec<u8> {
+    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.word().to_le_bytes()[0]).collect()
     }
 
-    pub(crate) fn blocks(&mut self, n: usize) -> std::vec::Vec<crate::Block> {
+    pub(crate) fn blocks(&mut self, n: usize) -> Vec<Block> {
         (0..n).map(|_| self.wide().to_le_bytes()).collect()
     }
 }

@@ -38,3 +38,16 @@ pub use backend::{Backend, BackendError};
 
 /// 128 bits: a key, a row of a matrix, an output of a hash.
 pub type Block = [u8; 16];
+
+/// Overwrites what had secrets, also where nobody reads it again.
+fn erase<T: Copy>(secrets: &mut [T], zero: T) {
+    secrets.fill(zero);
+    zeroize::optimization_barrier(secrets);
+}
+
+/// The low and the high half.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
+const fn halves(x: u128) -> [u64; 2] {
+    [x as u64, (x >> 64) as u64]
+}

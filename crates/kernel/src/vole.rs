@@ -10,6 +10,8 @@
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
+use core::ops::Range;
+
 use crate::aes::{Aes128, check_counters};
 
 #[cfg(target_arch = "x86_64")]
@@ -36,7 +38,9 @@ pub fn expand(
     rows: &mut [u8],
     stride: usize,
 ) {
-    run(&Tree { leaves, k, missing: 0, first_block }, sum.len(), Some(sum), rows, stride);
+    let len = sum.len();
+    let tree = Tree { leaves, k, missing: 0, first_block };
+    run(&tree, len, Sums { sum: Some(sum), rows, stride });
 }
 
 /// Writes the v_j as [`expand`] does, `len` bytes each, without the string of x = 0: `leaves` are
@@ -54,7 +58,8 @@ pub fn expand_punctured(
     stride: usize,
     len: usize,
 ) {
-    run(&Tree { leaves, k, missing: 1, first_block }, len, None, rows, stride);
+    let tree = Tree { leaves, k, missing: 1, first_block };
+    run(&tree, len, Sums { sum: None, rows, stride });
 }
 
 /// The strings of a tree.
@@ -74,16 +79,36 @@ impl<'a> Tree<'a> {
     }
 }
 
-fn run(tree: &Tree<'_>, len: usize, sum: Option<&mut [u8]>, rows: &mut [u8], stride: usize) {
+/// Where the results go.
+struct Sums<'a> {
+    sum: Option<&'a mut [u8]>,
+    rows: &'a mut [u8],
+    stride: usize,
+}
+
+impl Sums<'_> {
+    #[inline(always)]
+    fn row(&mut self, j: usize, piece: &Range<usize>) -> &mut [u8] {
+        &mut self.rows[j * self.stride..][piece.clone()]
+    }
+
+    #[inline(always)]
+    fn sum(&mut self, piece: &Range<usize>) -> Option<&mut [u8]> {
+        self.sum.as_deref_mut().map(|sum| &mut sum[piece.clone()])
+    }
+}
+
+fn run(tree: &Tree<'_>, len: usize, sums: Sums<'_>) {
     let Tree { leaves, k, missing, first_block } = *tree;
     assert!((1..=MAX_K).contains(&k), "k is 1 to 8");
     assert!(leaves.len() + missing == 1 << k, "the leaves of a tree of depth k");
     assert!(len.is_multiple_of(64), "strings come by 64 bytes");
-    assert!(len <= stride && rows.len() >= (k - 1) * stride + len, "k rows");
+    assert!(len <= sums.stride, "rows do not overlap");
+    assert!(sums.rows.len() >= (k - 1) * sums.stride + len, "k rows");
     check_counters(first_block, len / 16);
     let backend = leaves[0].backend();
     assert!(leaves.iter().all(|leaf| leaf.backend() == backend), "leaves of one backend");
-    dispatch!(backend, expand(tree, len, sum, rows, stride));
+    dispatch!(backend, expand(tree, len, sums));
 }
 
 #[cfg(test)]

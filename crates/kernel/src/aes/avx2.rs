@@ -2,33 +2,36 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes128, RoundKeys, Schedule, halves};
+use super::{Aes128, RoundKeys, Schedule};
 use crate::{
-    Block,
+    Block, erase, halves,
     x86::{load128, store128},
 };
 
 /// Blocks at a time.
 pub(crate) const WIDE: usize = 8;
 
+/// Groups whose hashes go through the first half together, then through the second: in one group
+/// the second half would wait for the first.
+const GROUPS: usize = 8;
+
 /// FIPS 197, section 5.2. All columns of the last round's input are the rotated last word of the
 /// key, so that its ShiftRows does nothing, its SubBytes is SubWord, and its key is the constant.
 #[target_feature(enable = "avx2,aes")]
-pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
+pub(super) fn schedule(key: &Block) -> Schedule {
     const CONSTANTS: [i32; 10] = [1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
     let rotate_last = _mm_set1_epi32(0x0c0f_0e0d);
-    let mut expanded = keys.map(|key| RoundKeys([*key; 11]));
-    for (round, constant) in CONSTANTS.into_iter().enumerate() {
-        let constant = _mm_set1_epi32(constant);
-        for RoundKeys(keys) in &mut expanded {
-            let mut key = load128(&keys[round]);
-            let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate_last), constant);
-            key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
-            key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
-            store128(&mut keys[round + 1], _mm_xor_si128(key, word));
-        }
+    let mut key = load128(key);
+    let mut keys = RoundKeys([key; 11]);
+    for (round_key, constant) in keys.0[1..].iter_mut().zip(CONSTANTS) {
+        let rotated = _mm_shuffle_epi8(key, rotate_last);
+        let word = _mm_aesenclast_si128(rotated, _mm_set1_epi32(constant));
+        key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
+        key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
+        key = _mm_xor_si128(key, word);
+        *round_key = key;
     }
-    expanded.map(Schedule::RoundKeys)
+    Schedule::RoundKeys(keys)
 }
 
 #[target_feature(enable = "avx2,aes")]
@@ -51,17 +54,7 @@ pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
 
 #[target_feature(enable = "avx2,aes")]
 pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
-    let mut tweak = counter(first.into());
-    for (rows, out) in rows.chunks(WIDE).zip(out.chunks_mut(WIDE)) {
-        let mut x = [_mm_setzero_si128(); WIDE];
-        for (x, row) in x.iter_mut().zip(rows) {
-            *x = load128(row);
-        }
-        let hashes = hash(pi, x, count(&mut tweak));
-        for (block, vector) in out.iter_mut().zip(hashes) {
-            store128(block, vector);
-        }
-    }
+    hash::<false>(pi, first, _mm_setzero_si128(), rows, out);
 }
 
 #[target_feature(enable = "avx2,aes")]
@@ -72,49 +65,98 @@ pub(super) fn tmmo_pairs(
     rows: &[Block],
     out: &mut [[Block; 2]],
 ) {
-    let delta = load128(delta);
-    let mut tweak = counter(first.into());
-    for (rows, out) in rows.chunks(WIDE / 2).zip(out.chunks_mut(WIDE / 2)) {
-        let mut x = [_mm_setzero_si128(); WIDE];
-        let mut tweaks = x;
-        let pairs = x.as_chunks_mut().0.iter_mut().zip(tweaks.as_chunks_mut().0);
-        for ((x, tweaks), row) in pairs.zip(rows) {
-            let row = load128(row);
-            *x = [row, _mm_xor_si128(row, delta)];
-            let [t] = count(&mut tweak);
-            *tweaks = [t, t];
-        }
-        let hashes = hash(pi, x, tweaks);
-        for (block, vector) in out.as_flattened_mut().iter_mut().zip(hashes) {
-            store128(block, vector);
-        }
-    }
+    hash::<true>(pi, first, load128(delta), rows, out.as_flattened_mut());
 }
 
+/// One key for every row, or with `PAIRS` two.
 #[inline]
 #[target_feature(enable = "avx2,aes")]
-fn hash<const N: usize>(pi: &Aes128, x: [__m128i; N], tweaks: [__m128i; N]) -> [__m128i; N] {
-    let masks = encrypt(pi, x);
-    xor(encrypt(pi, xor(masks, tweaks)), masks)
+fn hash<const PAIRS: bool>(
+    pi: &Aes128,
+    first: u64,
+    delta: __m128i,
+    rows: &[Block],
+    out: &mut [Block],
+) {
+    let rows_wide = if PAIRS { WIDE / 2 } else { WIDE };
+    let mut masks = [[_mm_setzero_si128(); WIDE]; GROUPS];
+    let mut tweak = counter(first.into());
+    for (rows, out) in rows.chunks(GROUPS * rows_wide).zip(out.chunks_mut(GROUPS * WIDE)) {
+        let wide = rows.chunks_exact(rows_wide);
+        let (rest, groups) = (wide.remainder(), wide.len());
+        for (masks, rows) in masks.iter_mut().zip(wide) {
+            *masks = encrypt(pi, load_rows::<PAIRS>(rows, delta));
+        }
+        let (wide, out) = out.as_chunks_mut();
+        for (masks, out) in masks.iter().zip(wide) {
+            finish::<PAIRS>(pi, &mut tweak, masks, out);
+        }
+        if !rest.is_empty() {
+            let (mut padded, mut hashes) = ([[0; 16]; WIDE], [[0; 16]; WIDE]);
+            padded[..rest.len()].copy_from_slice(rest);
+            masks[groups] = encrypt(pi, load_rows::<PAIRS>(&padded[..rows_wide], delta));
+            finish::<PAIRS>(pi, &mut tweak, &masks[groups], &mut hashes);
+            out.copy_from_slice(&hashes[..out.len()]);
+            erase(&mut padded, [0; 16]);
+            erase(&mut hashes, [0; 16]);
+        }
+    }
+    erase(&mut masks, [_mm_setzero_si128(); WIDE]);
+}
+
+/// What the hash of a group's rows begins with.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_rows<const PAIRS: bool>(rows: &[Block], delta: __m128i) -> [__m128i; WIDE] {
+    let mut x = [_mm_setzero_si128(); WIDE];
+    if PAIRS {
+        for (x, row) in x.as_chunks_mut::<2>().0.iter_mut().zip(rows) {
+            *x = [load128(row), _mm_xor_si128(load128(row), delta)];
+        }
+    } else {
+        for (x, row) in x.iter_mut().zip(rows) {
+            *x = load128(row);
+        }
+    }
+    x
+}
+
+/// The second half of a group's hash.
+#[inline]
+#[target_feature(enable = "avx2,aes")]
+fn finish<const PAIRS: bool>(
+    pi: &Aes128,
+    tweak: &mut __m128i,
+    masks: &[__m128i; WIDE],
+    out: &mut [Block; WIDE],
+) {
+    let mut tweaks = [*tweak; WIDE];
+    if PAIRS {
+        let pairs = tweaks.as_chunks_mut::<2>().0.iter_mut();
+        pairs.zip(count::<{ WIDE / 2 }>(tweak)).for_each(|(pair, tweak)| *pair = [tweak; 2]);
+    } else {
+        tweaks = count(tweak);
+    }
+    let hashes = xor(encrypt(pi, xor(tweaks, *masks)), *masks);
+    for (block, vector) in out.iter_mut().zip(hashes) {
+        store128(block, vector);
+    }
 }
 
 #[inline]
 #[target_feature(enable = "avx2,aes")]
 pub(crate) fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m128i; N] {
     let keys = pi.round_keys();
-    let key = load128(&keys[0]);
     for x in &mut x {
-        *x = _mm_xor_si128(*x, key);
+        *x = _mm_xor_si128(*x, keys[0]);
     }
     for key in &keys[1..10] {
-        let key = load128(key);
         for x in &mut x {
-            *x = _mm_aesenc_si128(*x, key);
+            *x = _mm_aesenc_si128(*x, *key);
         }
     }
-    let key = load128(&keys[10]);
     for x in &mut x {
-        *x = _mm_aesenclast_si128(*x, key);
+        *x = _mm_aesenclast_si128(*x, keys[10]);
     }
     x
 }
@@ -122,7 +164,7 @@ pub(crate) fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m1
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn counter(first: u128) -> __m128i {
-    let (high, low) = halves(first);
+    let [low, high] = halves(first);
     _mm_set_epi64x(high.cast_signed(), low.cast_signed())
 }
 

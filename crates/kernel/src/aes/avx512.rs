@@ -2,9 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes128, Schedule, avx2, halves};
+use super::Aes128;
+pub(super) use super::avx2::schedule;
 use crate::{
-    Block,
+    Block, halves,
     x86::{load128, load512, load512_part, store512, store512_part},
 };
 
@@ -13,12 +14,7 @@ const WIDE: usize = 8;
 const WIDE_BYTES: usize = 64 * WIDE;
 
 /// Round keys, each in all four lanes.
-pub(crate) type Keys = [__m512i; 11];
-
-#[target_feature(enable = "avx2,aes")]
-pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
-    avx2::schedules(keys)
-}
+type Keys = [__m512i; 11];
 
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
@@ -50,14 +46,14 @@ pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
         for (x, bytes) in x.iter_mut().zip(rows.as_chunks().0) {
             *x = load512(bytes);
         }
-        let hashes = hash(&keys, x, count(&mut tweak, 4));
+        let hashes = hash(&keys, x, &mut tweak, 4);
         for (bytes, vector) in out.as_chunks_mut().0.iter_mut().zip(hashes) {
             store512(bytes, vector);
         }
     }
     if !rows.is_empty() {
         let x = load_parts::<WIDE>(rows);
-        store_parts(out, hash(&keys, x, count(&mut tweak, 4)));
+        store_parts(out, hash(&keys, x, &mut tweak, 4));
     }
 }
 
@@ -80,14 +76,14 @@ pub(super) fn tmmo_pairs(
         for (x, bytes) in x.iter_mut().zip(rows.as_chunks().0) {
             *x = load512(bytes);
         }
-        let hashes = hash(&keys, pairs(x, delta), count(&mut tweak, 2));
+        let hashes = hash(&keys, pairs(x, delta), &mut tweak, 2);
         for (bytes, vector) in out.as_chunks_mut().0.iter_mut().zip(hashes) {
             store512(bytes, vector);
         }
     }
     if !rows.is_empty() {
         let x = load_parts::<{ WIDE / 2 }>(rows);
-        store_parts(out, hash(&keys, pairs(x, delta), count(&mut tweak, 2)));
+        store_parts(out, hash(&keys, pairs(x, delta), &mut tweak, 2));
     }
 }
 
@@ -111,26 +107,30 @@ fn double(x: __m512i) -> [__m512i; 2] {
 
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn hash<const N: usize>(keys: &Keys, x: [__m512i; N], tweaks: [__m512i; N]) -> [__m512i; N] {
+fn hash<const N: usize>(
+    keys: &Keys,
+    x: [__m512i; N],
+    tweak: &mut __m512i,
+    step: i64,
+) -> [__m512i; N] {
     let masks = encrypt(keys, x);
-    let mut hashes = encrypt(keys, xor(masks, tweaks));
-    hashes = xor(hashes, masks);
-    hashes
+    let tweaked = xor(masks, count(tweak, step));
+    xor(encrypt(keys, tweaked), masks)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(crate) fn keys(pi: &Aes128) -> Keys {
+fn keys(pi: &Aes128) -> Keys {
     let mut keys = [_mm512_setzero_si512(); 11];
-    for (key, bytes) in keys.iter_mut().zip(pi.round_keys()) {
-        *key = _mm512_broadcast_i32x4(load128(bytes));
+    for (key, round) in keys.iter_mut().zip(pi.round_keys()) {
+        *key = _mm512_broadcast_i32x4(*round);
     }
     keys
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-pub(crate) fn encrypt<const N: usize>(keys: &Keys, mut x: [__m512i; N]) -> [__m512i; N] {
+fn encrypt<const N: usize>(keys: &Keys, mut x: [__m512i; N]) -> [__m512i; N] {
     for x in &mut x {
         *x = _mm512_xor_si512(*x, keys[0]);
     }
@@ -145,12 +145,33 @@ pub(crate) fn encrypt<const N: usize>(keys: &Keys, mut x: [__m512i; N]) -> [__m5
     x
 }
 
+/// [`encrypt`] under keys that are not used again soon, so that they need not all be in registers.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+pub(crate) fn encrypt_once<const N: usize>(pi: &Aes128, mut x: [__m512i; N]) -> [__m512i; N] {
+    let keys = pi.round_keys();
+    let key = _mm512_broadcast_i32x4(keys[0]);
+    for x in &mut x {
+        *x = _mm512_xor_si512(*x, key);
+    }
+    for key in &keys[1..10] {
+        let key = _mm512_broadcast_i32x4(*key);
+        for x in &mut x {
+            *x = _mm512_aesenc_epi128(*x, key);
+        }
+    }
+    let key = _mm512_broadcast_i32x4(keys[10]);
+    for x in &mut x {
+        *x = _mm512_aesenclast_epi128(*x, key);
+    }
+    x
+}
+
 /// Four blocks that count from `first`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn counter(first: u128) -> __m512i {
-    let (high, low) = halves(first);
-    let (high, low) = (high.cast_signed(), low.cast_signed());
+    let [low, high] = halves(first).map(u64::cast_signed);
     let first = _mm512_set_epi64(high, low, high, low, high, low, high, low);
     _mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
 }

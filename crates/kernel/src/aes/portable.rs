@@ -1,19 +1,17 @@
 //! By the `aes` crate: constant time everywhere, and it finds AES instructions by itself (ARMv8 and
 //! x86), so that this is the code for AArch64 as well. It erases its keys on drop.
 
-use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use zeroize::Zeroize;
-
 use super::{Aes128, Schedule};
-use crate::Block;
+use crate::{Block, erase};
+use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
 pub(super) type Cipher = aes::Aes128Enc;
 
 /// Blocks that go through the cipher together; more than any of its implementations interleaves.
 const BATCH: usize = 64;
 
-pub(super) fn schedules<const N: usize>(keys: [&Block; N]) -> [Schedule; N] {
-    keys.map(|key| Schedule::Cipher(Cipher::new(&Array(*key))))
+pub(super) fn schedule(key: &Block) -> Schedule {
+    Schedule::Cipher(Cipher::new(&Array(*key)))
 }
 
 pub(crate) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
@@ -39,7 +37,7 @@ pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) 
             *key = xor(key, mask);
         }
     }
-    masks.zeroize();
+    erase(&mut masks, [0; 16]);
 }
 
 pub(super) fn tmmo_pairs(
@@ -66,7 +64,7 @@ pub(super) fn tmmo_pairs(
             *key = xor(key, mask);
         }
     }
-    masks.zeroize();
+    erase(&mut masks, [[0; 16]; 2]);
 }
 
 pub(super) fn encrypt(pi: &Aes128, blocks: &mut [Block]) {

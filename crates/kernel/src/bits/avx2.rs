@@ -2,10 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use zeroize::Zeroize;
-
 use crate::{
-    Block,
+    Block, erase,
     x86::{load128_at, load256_at, store128},
 };
 
@@ -42,7 +40,7 @@ pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Blo
             }
         }
     }
-    bytes.zeroize();
+    erase(&mut bytes, [_mm256_setzero_si256(); 16]);
 }
 
 /// Exchanges bit i of row j with bit j of row i, in every byte.

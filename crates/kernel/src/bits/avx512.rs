@@ -2,10 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use zeroize::Zeroize;
-
 use crate::{
-    Block,
+    Block, erase,
     x86::{load128_at, load512, store512},
 };
 
@@ -53,7 +51,7 @@ pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Blo
             transpose_bytes(bytes, out);
         }
     }
-    bytes.zeroize();
+    erase(&mut bytes, [_mm512_setzero_si512(); 16]);
 }
 
 /// 128 columns of eight rows: byte c has column c.

@@ -1,8 +1,6 @@
 //! Delta swaps on rows of 128 bits.
 
-use zeroize::Zeroize;
-
-use crate::Block;
+use crate::{Block, erase};
 
 pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Block]) {
     let mut square = [[0; 2]; 128];
@@ -20,7 +18,7 @@ pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Blo
             }
         }
     }
-    square.zeroize();
+    erase(&mut square, [0; 2]);
 }
 
 /// Swaps the off-diagonal quarters of all squares of side 2·`width`, from the largest down.

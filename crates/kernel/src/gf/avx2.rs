@@ -9,6 +9,20 @@ use crate::x86::{bytes_of, load128, load128_at, store128};
 const ROWS: usize = 4;
 
 #[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn mul64(a: u64, b: u64) -> u64 {
+    let [a, b] = [a, b].map(|x| load128(&u128::from(x).to_le_bytes()));
+    reduce64(to_integer(_mm_clmulepi64_si128::<0x00>(a, b)))
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
+pub(super) fn mul128(a: u128, b: u128) -> u128 {
+    let [a, b] = [a, b].map(|x| load128(&x.to_le_bytes()));
+    let mut product = [_mm_setzero_si128(); 3];
+    add128(&mut product, a, b);
+    reduce128(from_parts(product.map(to_integer)))
+}
+
+#[target_feature(enable = "avx2,pclmulqdq")]
 pub(super) fn inner_products64(rows: &[u8], stride: usize, coefficients: &[u64], out: &mut [u64]) {
     let coefficients = bytes_of(coefficients);
     let (fours, rest) = out.as_chunks_mut::<ROWS>();

@@ -2,6 +2,8 @@
 
 use core::arch::x86_64::*;
 
+/// One product has no use for wide vectors.
+pub(super) use super::avx2::{mul64, mul128};
 use super::{from_parts, reduce64, reduce128};
 use crate::x86::{bytes_of, load512, load512_at, load512_part, store128};
 

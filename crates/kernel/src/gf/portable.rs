@@ -1,6 +1,15 @@
 //! Carry-less products by integer multiplication.
 
-use super::{from_parts, halves, reduce64, reduce128};
+use super::{from_parts, reduce64, reduce128};
+use crate::halves;
+
+pub(super) fn mul64(a: u64, b: u64) -> u64 {
+    reduce64(product64(a, b))
+}
+
+pub(super) fn mul128(a: u128, b: u128) -> u128 {
+    reduce128(product128(a, b))
+}
 
 pub(super) fn inner_products64(rows: &[u8], stride: usize, coefficients: &[u64], out: &mut [u64]) {
     for (r, out) in out.iter_mut().enumerate() {

@@ -1,64 +1,53 @@
 //! On pieces of 512 bytes, of which the eight blocks that AES-NI works on at a time stay in
 //! registers until they are added.
 
-use core::arch::x86_64::*;
+use core::{arch::x86_64::*, ops::Range};
 
-use zeroize::Zeroize;
-
-use super::{MAX_K, Tree};
+use super::{MAX_K, Sums, Tree};
 use crate::{
+    Block,
     aes::{
         Aes128,
         avx2::{WIDE, count, counter, encrypt},
     },
+    erase,
     x86::store128,
 };
 
 /// Groups of a piece: a leaf's round keys stay in the nearest cache for as many.
 const GROUPS: usize = 4;
 
+const GROUP_BYTES: usize = 16 * WIDE;
+
 type Group = [__m128i; WIDE];
 
-/// Partial sums: of strings that wait for their sibling, by level (the last is the sum of all), and
-/// of the rows.
+/// Of a piece: the strings that wait for their sibling, by level, and the sums of the rows so far.
 struct Partial {
-    waiting: [[Group; GROUPS]; MAX_K + 1],
+    waiting: [[Group; GROUPS]; MAX_K],
     rows: [[Group; GROUPS]; MAX_K],
 }
 
 #[target_feature(enable = "avx2,aes")]
-pub(super) fn expand(
-    tree: &Tree<'_>,
-    len: usize,
-    mut sum: Option<&mut [u8]>,
-    rows: &mut [u8],
-    stride: usize,
-) {
+pub(super) fn expand(tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     let zero = [[_mm_setzero_si128(); WIDE]; GROUPS];
-    let mut partial = Partial { waiting: [zero; MAX_K + 1], rows: [zero; MAX_K] };
-    const PIECE: usize = 16 * WIDE * GROUPS;
-    for at in (0..len).step_by(PIECE) {
-        let piece = at..len.min(at + PIECE);
-        let groups = piece.len().div_ceil(16 * WIDE);
-        add_up(tree, tree.first_block + (at / 16) as u128, groups, &mut partial);
-        if let Some(sum) = &mut sum {
-            store(&mut sum[piece.clone()], &partial.waiting[tree.k]);
-        }
-        for (j, row) in partial.rows[..tree.k].iter().enumerate() {
-            store(&mut rows[j * stride..][piece.clone()], row);
-        }
+    let mut partial = Partial { waiting: [zero; MAX_K], rows: [zero; MAX_K] };
+    for at in (0..len).step_by(GROUPS * GROUP_BYTES) {
+        add_up(tree, at..len.min(at + GROUPS * GROUP_BYTES), &mut partial, &mut sums);
     }
-    partial.waiting[..=tree.k].iter_mut().zeroize();
-    partial.rows[..tree.k].iter_mut().zeroize();
+    erase(&mut partial.waiting[..tree.k], zero);
+    erase(&mut partial.rows[..tree.k], zero);
 }
 
-/// Fills the first groups of the sums with the piece that begins at block `first`.
+/// One piece of the results.
 #[target_feature(enable = "avx2,aes")]
-fn add_up(tree: &Tree<'_>, first: u128, groups: usize, partial: &mut Partial) {
-    for pair in 0..1 << (tree.k - 1) {
+fn add_up(tree: &Tree<'_>, piece: Range<usize>, partial: &mut Partial, sums: &mut Sums<'_>) {
+    let first = counter(tree.first_block + (piece.start / 16) as u128);
+    let groups = piece.clone().step_by(GROUP_BYTES);
+    let last = (1 << (tree.k - 1)) - 1;
+    for pair in 0..last {
         let [even, odd] = [tree.leaf(2 * pair), tree.leaf(2 * pair + 1)];
-        let mut counter = counter(first);
-        for group in 0..groups {
+        let mut counter = first;
+        for group in 0..groups.len() {
             let counters = count(&mut counter);
             let even = keystream(even, counters);
             let odd = keystream(odd, counters);
@@ -72,6 +61,28 @@ fn add_up(tree: &Tree<'_>, first: u128, groups: usize, partial: &mut Partial) {
                 level += 1;
             }
             partial.waiting[level][group] = sum;
+        }
+    }
+
+    let mut counter = first;
+    for (group, at) in groups.enumerate() {
+        let bytes = at..piece.end.min(at + GROUP_BYTES);
+        let counters = count(&mut counter);
+        let even = keystream(tree.leaf(2 * last), counters);
+        let mut right = keystream(tree.leaf(2 * last + 1), counters);
+        let mut sum = xor(even, right);
+        for level in 0..tree.k {
+            if level > 0 {
+                right = sum;
+                sum = xor(sum, partial.waiting[level][group]);
+            }
+            if level + 1 < tree.k {
+                right = xor(right, partial.rows[level][group]);
+            }
+            store(sums.row(level, &bytes), right);
+        }
+        if let Some(bytes) = sums.sum(&bytes) {
+            store(bytes, sum);
         }
     }
 }
@@ -102,10 +113,18 @@ fn xor(mut a: Group, b: Group) -> Group {
     a
 }
 
+/// All of a group, or the half of it at the end.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store(bytes: &mut [u8], groups: &[Group; GROUPS]) {
-    for (block, vector) in bytes.as_chunks_mut().0.iter_mut().zip(groups.as_flattened()) {
-        store128(block, *vector);
+fn store(bytes: &mut [u8], group: Group) {
+    let blocks = bytes.as_chunks_mut().0;
+    if let Ok(blocks) = <&mut [Block; WIDE]>::try_from(&mut *blocks) {
+        for (block, vector) in blocks.iter_mut().zip(group) {
+            store128(block, vector);
+        }
+    } else {
+        for (block, vector) in blocks.iter_mut().zip(group) {
+            store128(block, vector);
+        }
     }
 }

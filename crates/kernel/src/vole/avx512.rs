@@ -1,81 +1,86 @@
-//! On pieces of 512 bytes: a leaf's part of one is eight vectors, which stay in registers until
-//! they are added.
+//! On pieces of 256 bytes: a leaf's part of one is four vectors, which stay in registers until they
+//! are added. More vectors hide the latency of AES no better, since leaves overlap, and leave no
+//! registers for sums.
 
 use core::arch::x86_64::*;
 
-use zeroize::Zeroize;
-
-use super::{MAX_K, Tree};
+use super::{MAX_K, Sums, Tree};
 use crate::{
     aes::{
         Aes128,
-        avx512::{count, counter, encrypt, keys},
+        avx512::{count, counter, encrypt_once},
     },
+    erase,
     x86::store512,
 };
 
 /// Vectors of a piece.
-const WIDE: usize = 8;
+const WIDE: usize = 4;
 
-/// Partial sums: of strings that wait for their sibling, by level (the last is the sum of all), and
-/// of the rows.
+/// Of a piece: the strings that wait for their sibling, by level, and the sums of the rows so far.
 struct Partial {
-    waiting: [[__m512i; WIDE]; MAX_K + 1],
+    waiting: [[__m512i; WIDE]; MAX_K],
     rows: [[__m512i; WIDE]; MAX_K],
 }
 
 #[target_feature(enable = "avx512f,vaes")]
-pub(super) fn expand(
-    tree: &Tree<'_>,
-    len: usize,
-    mut sum: Option<&mut [u8]>,
-    rows: &mut [u8],
-    stride: usize,
-) {
+pub(super) fn expand(tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     let zero = [_mm512_setzero_si512(); WIDE];
-    let mut partial = Partial { waiting: [zero; MAX_K + 1], rows: [zero; MAX_K] };
+    let mut partial = Partial { waiting: [zero; MAX_K], rows: [zero; MAX_K] };
     let mut counter = counter(tree.first_block);
     let mut at = 0;
     while at < len {
-        let n = match (len - at) / 64 {
-            WIDE.. => add_up::<WIDE>(tree, &mut counter, &mut partial),
-            4.. => add_up::<4>(tree, &mut counter, &mut partial),
-            _ => add_up::<1>(tree, &mut counter, &mut partial),
-        };
-        let piece = at..at + 64 * n;
-        if let Some(sum) = &mut sum {
-            store(&mut sum[piece.clone()], &partial.waiting[tree.k]);
+        match (len - at) / 64 {
+            WIDE.. => add_up::<WIDE>(tree, &mut counter, &mut partial, &mut sums, &mut at),
+            _ => add_up::<1>(tree, &mut counter, &mut partial, &mut sums, &mut at),
         }
-        for (j, row) in partial.rows[..tree.k].iter().enumerate() {
-            store(&mut rows[j * stride..][piece.clone()], row);
-        }
-        at = piece.end;
     }
-    partial.waiting[..=tree.k].iter_mut().zeroize();
-    partial.rows[..tree.k].iter_mut().zeroize();
+    erase(&mut partial.waiting[..tree.k], zero);
+    erase(&mut partial.rows[..tree.k], zero);
 }
 
-/// Fills the first N vectors of the sums with the piece at `counter`; gives N.
+/// One piece of N vectors: that of the results at `at`, which `counter` belongs to.
 #[target_feature(enable = "avx512f,vaes")]
-fn add_up<const N: usize>(tree: &Tree<'_>, counter: &mut __m512i, partial: &mut Partial) -> usize {
+fn add_up<const N: usize>(
+    tree: &Tree<'_>,
+    counter: &mut __m512i,
+    partial: &mut Partial,
+    sums: &mut Sums<'_>,
+    at: &mut usize,
+) {
     let counters = count::<N>(counter, 4);
-    for pair in 0..1 << (tree.k - 1) {
+    let last = (1 << (tree.k - 1)) - 1;
+    let mut odds = [_mm512_setzero_si512(); N];
+    for pair in 0..last {
         let even = keystream(tree.leaf(2 * pair), counters);
         let odd = keystream(tree.leaf(2 * pair + 1), counters);
-        put(&mut partial.rows[0], odd, pair == 0);
-        let mut sum = xor(even, odd);
+        odds = xor(odds, &odd);
+        let mut sum = xor(even, &odd);
         // A pair with ones at the end of its number completes that many larger subtrees.
         let mut level = 1;
         while pair >> (level - 1) & 1 == 1 {
             put(&mut partial.rows[level], sum, pair >> level == 0);
-            for (sum, waiting) in sum.iter_mut().zip(&partial.waiting[level]) {
-                *sum = _mm512_xor_si512(*sum, *waiting);
-            }
+            sum = xor(sum, &partial.waiting[level]);
             level += 1;
         }
         put(&mut partial.waiting[level], sum, true);
     }
-    N
+
+    let piece = *at..*at + 64 * N;
+    let even = keystream(tree.leaf(2 * last), counters);
+    let odd = keystream(tree.leaf(2 * last + 1), counters);
+    let mut sum = xor(even, &odd);
+    store(sums.row(0, &piece), xor(odds, &odd));
+    for level in 1..tree.k {
+        let right = sum;
+        sum = xor(sum, &partial.waiting[level]);
+        let row = if level + 1 < tree.k { xor(right, &partial.rows[level]) } else { right };
+        store(sums.row(level, &piece), row);
+    }
+    if let Some(bytes) = sums.sum(&piece) {
+        store(bytes, sum);
+    }
+    *at = piece.end;
 }
 
 /// Nothing, for the missing leaf.
@@ -83,7 +88,7 @@ fn add_up<const N: usize>(tree: &Tree<'_>, counter: &mut __m512i, partial: &mut 
 #[target_feature(enable = "avx512f,vaes")]
 fn keystream<const N: usize>(leaf: Option<&Aes128>, counters: [__m512i; N]) -> [__m512i; N] {
     match leaf {
-        Some(leaf) => encrypt(&keys(leaf), counters),
+        Some(leaf) => encrypt_once(leaf, counters),
         None => [_mm512_setzero_si512(); N],
     }
 }
@@ -99,17 +104,17 @@ fn put<const N: usize>(sum: &mut [__m512i; WIDE], x: [__m512i; N], first: bool) 
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn xor<const N: usize>(mut a: [__m512i; N], b: [__m512i; N]) -> [__m512i; N] {
+fn xor<const N: usize>(mut a: [__m512i; N], b: &[__m512i]) -> [__m512i; N] {
     for (a, b) in a.iter_mut().zip(b) {
-        *a = _mm512_xor_si512(*a, b);
+        *a = _mm512_xor_si512(*a, *b);
     }
     a
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store(bytes: &mut [u8], vectors: &[__m512i; WIDE]) {
+fn store<const N: usize>(bytes: &mut [u8], vectors: [__m512i; N]) {
     for (bytes, vector) in bytes.as_chunks_mut().0.iter_mut().zip(vectors) {
-        store512(bytes, *vector);
+        store512(bytes, vector);
     }
 }

@@ -1,73 +1,63 @@
-//! On pieces of 2 KiB.
+//! On pieces of 1 KiB.
 
-use zeroize::Zeroize;
+use core::ops::Range;
 
-use super::{MAX_K, Tree};
-use crate::{Block, aes};
+use super::{MAX_K, Sums, Tree};
+use crate::{
+    Block,
+    aes::{Aes128, portable::ctr},
+    erase,
+};
 
-/// Blocks of a piece: enough to fill the `aes` crate's widest implementation many times over.
-const PIECE: usize = 128;
+/// Blocks of a piece: enough for the widest implementation of AES, few enough for a small stack.
+const PIECE: usize = 64;
 
 type Piece = [Block; PIECE];
+const ZERO: Piece = [[0; 16]; PIECE];
 
-/// Partial sums: of strings waiting for their sibling, by level (the last is the sum of all), and
-/// of the rows.
+/// The strings of a piece that wait for their sibling, by level (the last is the sum of all), and
+/// the one that is being added.
 struct Partial {
     waiting: [Piece; MAX_K + 1],
-    rows: [Piece; MAX_K],
-    leaf: Piece,
+    string: Piece,
 }
 
-pub(super) fn expand(
-    tree: &Tree<'_>,
-    len: usize,
-    mut sum: Option<&mut [u8]>,
-    rows: &mut [u8],
-    stride: usize,
-) {
-    const ZERO: Piece = [[0; 16]; PIECE];
-    let mut partial = Partial { waiting: [ZERO; MAX_K + 1], rows: [ZERO; MAX_K], leaf: ZERO };
+pub(super) fn expand(tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
+    let mut partial = Partial { waiting: [ZERO; MAX_K + 1], string: ZERO };
     for at in (0..len).step_by(16 * PIECE) {
-        let piece = at..len.min(at + 16 * PIECE);
-        let n = piece.len() / 16;
-        partial.add_up(tree, (at / 16) as u128, n);
-        if let Some(sum) = &mut sum {
-            sum[piece.clone()].copy_from_slice(partial.waiting[tree.k][..n].as_flattened());
-        }
-        for (j, row) in partial.rows[..tree.k].iter().enumerate() {
-            rows[j * stride..][piece.clone()].copy_from_slice(row[..n].as_flattened());
-        }
+        add_up(tree, at..len.min(at + 16 * PIECE), &mut partial, &mut sums);
     }
-    partial.zeroize();
+    erase(&mut partial.waiting[..=tree.k], ZERO);
+    erase(&mut partial.string, [0; 16]);
 }
 
-impl Partial {
-    fn add_up(&mut self, tree: &Tree<'_>, first: u128, n: usize) {
-        for row in &mut self.rows[..tree.k] {
-            row[..n].fill([0; 16]);
+/// One piece of the results.
+fn add_up(tree: &Tree<'_>, piece: Range<usize>, partial: &mut Partial, sums: &mut Sums<'_>) {
+    let first = tree.first_block + (piece.start / 16) as u128;
+    let string = &mut partial.string[..piece.len() / 16];
+    for level in 0..tree.k {
+        sums.row(level, &piece).fill(0);
+    }
+    for x in 0..1_usize << tree.k {
+        keystream(tree.leaf(x), first, string);
+        // A leaf with ones at the end of its number completes that many subtrees.
+        let level = x.trailing_ones() as usize;
+        for level in 0..level {
+            add(sums.row(level, &piece).as_chunks_mut().0, string);
+            add(string, &partial.waiting[level]);
         }
-        for x in 0..1 << tree.k {
-            let first = tree.first_block + first;
-            match tree.leaf(x) {
-                Some(leaf) => aes::portable::ctr(leaf, first, &mut self.leaf[..n]),
-                None => self.leaf[..n].fill([0; 16]),
-            }
-            // A leaf with ones at the end of its number completes that many subtrees.
-            let level = x.trailing_ones() as usize;
-            for level in 0..level {
-                add(&mut self.rows[level][..n], &self.leaf[..n]);
-                add(&mut self.leaf[..n], &self.waiting[level][..n]);
-            }
-            self.waiting[level][..n].copy_from_slice(&self.leaf[..n]);
-        }
+        partial.waiting[level][..string.len()].copy_from_slice(string);
+    }
+    if let Some(sum) = sums.sum(&piece) {
+        sum.copy_from_slice(string.as_flattened());
     }
 }
 
-impl Zeroize for Partial {
-    fn zeroize(&mut self) {
-        self.waiting.zeroize();
-        self.rows.zeroize();
-        self.leaf.zeroize();
+/// Nothing, for the missing leaf.
+fn keystream(leaf: Option<&Aes128>, first: u128, out: &mut [Block]) {
+    match leaf {
+        Some(leaf) => ctr(leaf, first, out),
+        None => out.fill([0; 16]),
     }
 }
 
