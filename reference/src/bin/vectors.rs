@@ -1,4 +1,5 @@
-//! Prints the test vectors as JSON; redirect into `crates/ot/tests/vectors/roted.json`.
+//! Prints the test vectors as JSON; redirect into `crates/ot/tests/vectors/roted.json`, or with the
+//! argument `roted_figure1` into `roted_figure1.json` there.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -14,6 +15,8 @@
 //! * `roted`: bit i of `choices` is the receiver's choice (input in mode `endemic`, output in mode
 //!   `rot`); `receiver_keys` is n × 16 bytes, `sender_keys` n × (key 0 ‖ key 1); `opening` is empty
 //!   in mode `endemic`; `blinded` and `reply` are there in full for n ≤ 2.
+//! * In `roted_figure1.json`, `gaussian` is the polynomial of `gaussian_input`; `signals` and `parities`
+//!   are tables over all x in `0..q`, one bit each, for coin 0 and for coin 1.
 
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};
@@ -21,13 +24,80 @@ use foxtrot_reference::ring::{Ring, pack};
 use foxtrot_reference::roted::{
     Mode, receiver_blind, receiver_finish, sender_finish, sender_reply,
 };
-use foxtrot_reference::{bytes_from_bits, hex};
+use foxtrot_reference::{bytes_from_bits, hex, roted_figure1};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors > crates/ot/tests/vectors/roted.json";
 
+const FIGURE1_PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+    cargo run --release -p foxtrot-reference --bin vectors roted_figure1 \
+    > crates/ot/tests/vectors/roted_figure1.json";
+
 fn main() {
-    print!("{}", vectors());
+    match std::env::args().nth(1).as_deref() {
+        None => print!("{}", vectors()),
+        Some("roted_figure1") => print!("{}", figure1_vectors()),
+        Some(other) => panic!("there are no vectors named {other}"),
+    }
+}
+
+fn figure1_vectors() -> String {
+    let file = object(&[
+        ("provenance", string(FIGURE1_PROVENANCE)),
+        ("wire_version", "1".to_string()),
+        ("ring", figure1_ring_vector()),
+        ("roted_figure1", array([1, 2, 9].map(figure1_batch_vector))),
+    ]);
+    file + "\n"
+}
+
+/// Returns noise, and signals and parities of all elements of the ring's field.
+fn figure1_ring_vector() -> String {
+    let ring = Ring::paper512();
+    let input = oracle("foxtrot v1 test", &pattern(0), 8, 0, &[], 1024);
+    let all: Vec<u64> = (0..ring.q).collect();
+    let signals = [0, 1].map(|coin| roted_figure1::sig(&ring, &all, coin));
+    let parities = signals.each_ref().map(|signals| roted_figure1::mod_2(&ring, &all, signals));
+    let tables =
+        |tables: [Vec<bool>; 2]| bytes(&hash(&tables.map(|bits| bytes_from_bits(&bits)).concat()));
+    object(&[
+        ("gaussian_input", bytes(&input)),
+        ("gaussian", bytes(&ring.pack(&[roted_figure1::gaussian(&ring, &input)]))),
+        ("signals_blake3", tables(signals)),
+        ("parities_blake3", tables(parities)),
+    ])
+}
+
+/// Returns one honest run of Figure 1, with whole messages if it is short.
+fn figure1_batch_vector(n: usize) -> String {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let (receiver, blinded) = roted_figure1::receiver_blind(&id, n, &receiver_seed);
+    let (sender, reply) = roted_figure1::sender_reply(&id, n, &blinded, &sender_seed);
+    let received = roted_figure1::receiver_finish(receiver, &reply);
+    let pairs = roted_figure1::sender_finish(sender, &received.opening);
+    let mut fields = vec![
+        ("n", n.to_string()),
+        ("id", bytes(&id)),
+        ("receiver_seed", bytes(&receiver_seed)),
+        ("sender_seed", bytes(&sender_seed)),
+        ("blinded_blake3", bytes(&hash(&blinded))),
+        ("reply_blake3", bytes(&hash(&reply))),
+        ("opening", bytes(&received.opening)),
+        ("choices", bytes(&bytes_from_bits(&received.choices))),
+        ("receiver_keys", bytes(received.keys.as_flattened())),
+        ("sender_keys", bytes(pairs.as_flattened().as_flattened())),
+    ];
+    if n <= 2 {
+        fields.extend([("blinded", bytes(&blinded)), ("reply", bytes(&reply))]);
+    }
+    object(&fields)
+}
+
+/// Returns id, receiver's seed and sender's seed, of their own for every n, or short batches would be
+/// beginnings of longer ones.
+fn seeds(n: usize) -> [[u8; 32]; 3] {
+    let n = u8::try_from(n).expect("short batches");
+    [0, 32, 64].map(|first: u8| pattern(first + n))
 }
 
 fn vectors() -> String {
@@ -180,11 +250,7 @@ fn rounding_vector(ring: &Ring, d: usize) -> String {
 
 /// Returns one honest run, with whole messages if it is short.
 fn batch_vector(mode: Mode, n: usize) -> String {
-    // Of their own for every n, or short batches would be beginnings of longer ones.
-    let [id, receiver_seed, sender_seed] = [0, 32, 64].map(|first: u8| {
-        let n = u8::try_from(n).expect("short batches");
-        pattern(first + n)
-    });
+    let [id, receiver_seed, sender_seed] = seeds(n);
     let endemic = mode == Mode::Endemic;
     let inputs: Vec<bool> = (0..n).map(|i| endemic && i % 3 != 1).collect();
     let (receiver, blinded) = receiver_blind(mode, &id, n, &inputs, &receiver_seed);
@@ -240,9 +306,14 @@ fn lines(open: char, values: Vec<String>, close: char) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_checked_in_file_is_what_this_program_prints() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors/roted.json");
-        let file = std::fs::read_to_string(path).expect("the vector file is checked in");
-        assert!(file == super::vectors(), "stale: generate {path} anew");
+    fn the_checked_in_files_are_what_this_program_prints() {
+        for (name, vectors) in
+            [("roted", super::vectors()), ("roted_figure1", super::figure1_vectors())]
+        {
+            let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors");
+            let path = format!("{directory}/{name}.json");
+            let file = std::fs::read_to_string(&path).expect("the vector file is checked in");
+            assert!(file == vectors, "stale: generate {path} anew");
+        }
     }
 }
