@@ -58,8 +58,8 @@ impl BaseOt for Figure1 {
             assumption: "Ring-LWE, random oracle",
             params: "Paper512: N = 512, q = 13313, σ = 2",
             security: "core-SVP 111 classical, 101 quantum",
-            caveat: "a malicious sender fixes every choice bit, and a malicious receiver makes \
-                     both keys alike or reads the sender's secret: to reproduce the paper only",
+            caveat: "a malicious sender fixes every choice bit, and a malicious receiver reads a \
+                     bit of each coefficient of the sender's secret: to reproduce the paper only",
             reproduction: true,
             flows: 3,
             receiver_bytes: |n| Blinded::encoded_len(n) + Opening::encoded_len(n),
