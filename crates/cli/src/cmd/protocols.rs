@@ -59,7 +59,10 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
     for base in registry() {
         let info = base.info();
         write!(out, "{}: {}; {}; {}", info.name, info.assumption, info.params, info.security)?;
-        writeln!(out, "{}{}", if info.caveat.is_empty() { "" } else { "; " }, info.caveat)?;
+        if !info.caveat.is_empty() {
+            write!(out, "; {}", info.caveat)?;
+        }
+        writeln!(out, "{}", if info.reproduction { "; for `bench` only" } else { "" })?;
     }
     writeln!(out)?;
     writeln!(

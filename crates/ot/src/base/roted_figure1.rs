@@ -59,7 +59,7 @@ impl BaseOt for Figure1 {
             params: "Paper512: N = 512, q = 13313, σ = 2",
             security: "core-SVP 111 classical, 101 quantum",
             caveat: "a malicious sender fixes every choice bit, and a malicious receiver reads a \
-                     bit of each coefficient of the sender's secret: to reproduce the paper only",
+                     bit of each coefficient of the sender's secret",
             reproduction: true,
             flows: 3,
             receiver_bytes: |n| Blinded::encoded_len(n) + Opening::encoded_len(n),
