@@ -1,8 +1,8 @@
 //! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
 //! produces the same bytes.
 //!
-//! Start with [`roted`] or [`extension`], which read top-down in the order of the messages; look up
-//! [`ring`] (polynomials and their encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and
+//! Start with [`roted`] or [`extension`], which read top-down in the order of the messages
+//! ([`roted_figure1`] is the protocol that the first repairs); look up [`ring`] (polynomials and their encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and
 //! [`aes`] when a name there raises a question.
 //!
 //! The crate depends on nothing but the standard library and shares no line with the fast code, so
@@ -16,6 +16,7 @@ pub mod extension;
 pub mod oracle;
 pub mod ring;
 pub mod roted;
+pub mod roted_figure1;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
 #[must_use]

@@ -29,8 +29,11 @@ pub(crate) fn base_of(
 ) -> Result<&'static dyn BaseOt, Failure> {
     find(name, functionality).ok_or_else(|| {
         let infos = registry().iter().map(|base| base.info());
-        let fits = |info: &&Info| info.functionality == functionality;
+        let fits = |info: &&Info| info.functionality == functionality && !info.reproduction;
         match infos.clone().find(|info| info.name == name || info.family == name) {
+            Some(info) if info.reproduction => {
+                Failure::usage(format!("{name} is here to reproduce a paper only: {}", info.caveat))
+            }
             Some(_) => {
                 Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
             }

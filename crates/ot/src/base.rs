@@ -4,6 +4,7 @@
 //! time, for drivers, the command line and tests.
 
 pub mod roted;
+pub mod roted_figure1;
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
@@ -291,7 +292,7 @@ impl<Out> fmt::Debug for Next<Out> {
 /// Every base OT, the default of each functionality first.
 #[must_use]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
-    &[&roted::Rot, &roted::Endemic]
+    &[&roted::Rot, &roted::Endemic, &roted_figure1::Figure1]
 }
 
 /// The base OT of that family (or full name) with that functionality.

@@ -66,7 +66,8 @@ fn unusable(sender: &base::SenderKeys, receiver: &base::ReceiverKeys) -> bool {
 
 #[test]
 fn a_flipped_byte_ends_the_run_or_spoils_every_key() {
-    for base in base::registry() {
+    // What only reproduces a paper need not hash its messages into the keys.
+    for base in base::registry().iter().filter(|base| !base.info().reproduction) {
         for (number, len) in message_lengths(*base, 2).into_iter().enumerate() {
             for position in 0..len {
                 for flip in [0x01, 0x80, 0xff] {

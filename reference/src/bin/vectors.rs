@@ -18,6 +18,8 @@
 
 #[path = "vectors/extension.rs"]
 mod extension;
+#[path = "vectors/roted_figure1.rs"]
+mod roted_figure1;
 
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};
@@ -34,9 +36,17 @@ fn main() {
     let file = match std::env::args().nth(1).as_deref() {
         None | Some("roted") => vectors(),
         Some("extension") => extension::vectors(),
+        Some("roted_figure1") => roted_figure1::vectors(),
         Some(name) => panic!("no vectors called {name}"),
     };
     print!("{file}");
+}
+
+/// Returns id, receiver's seed and sender's seed, of their own for every n, or short batches would be
+/// beginnings of longer ones.
+fn seeds(n: usize) -> [[u8; 32]; 3] {
+    let n = u8::try_from(n).expect("short batches");
+    [0, 32, 64].map(|first: u8| pattern(first + n))
 }
 
 fn vectors() -> String {
@@ -189,11 +199,7 @@ fn rounding_vector(ring: &Ring, d: usize) -> String {
 
 /// Returns one honest run, with whole messages if it is short.
 fn batch_vector(mode: Mode, n: usize) -> String {
-    // Of their own for every n, or short batches would be beginnings of longer ones.
-    let [id, receiver_seed, sender_seed] = [0, 32, 64].map(|first: u8| {
-        let n = u8::try_from(n).expect("short batches");
-        pattern(first + n)
-    });
+    let [id, receiver_seed, sender_seed] = seeds(n);
     let endemic = mode == Mode::Endemic;
     let inputs: Vec<bool> = (0..n).map(|i| endemic && i % 3 != 1).collect();
     let (receiver, blinded) = receiver_blind(mode, &id, n, &inputs, &receiver_seed);
@@ -249,9 +255,14 @@ fn lines(open: char, values: Vec<String>, close: char) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_checked_in_file_is_what_this_program_prints() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors/roted.json");
-        let file = std::fs::read_to_string(path).expect("the vector file is checked in");
-        assert!(file == super::vectors(), "stale: generate {path} anew");
+    fn the_checked_in_files_are_what_this_program_prints() {
+        for (name, vectors) in
+            [("roted", super::vectors()), ("roted_figure1", super::figure1_vectors())]
+        {
+            let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors");
+            let path = format!("{directory}/{name}.json");
+            let file = std::fs::read_to_string(&path).expect("the vector file is checked in");
+            assert!(file == vectors, "stale: generate {path} anew");
+        }
     }
 }

@@ -31,6 +31,8 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
             "assumption": info.assumption,
             "params": info.params,
             "security": info.security,
+            "caveat": info.caveat,
+            "reproduction": info.reproduction,
             "rounds": info.flows,
             "bytes_per_ot_128": bytes_per_ot(info, 128),
         })
@@ -56,7 +58,11 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     for base in registry() {
         let info = base.info();
-        writeln!(out, "{}: {}; {}; {}", info.name, info.assumption, info.params, info.security)?;
+        write!(out, "{}: {}; {}; {}", info.name, info.assumption, info.params, info.security)?;
+        if !info.caveat.is_empty() {
+            write!(out, "; {}", info.caveat)?;
+        }
+        writeln!(out, "{}", if info.reproduction { "; for `bench` only" } else { "" })?;
     }
     writeln!(out)?;
     writeln!(

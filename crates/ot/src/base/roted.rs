@@ -35,6 +35,7 @@ pub mod rot;
 mod instances;
 mod messages;
 
+pub(super) use messages::expect_len;
 pub use messages::{Blinded, Mode, Opening, Reply};
 
 use alloc::boxed::Box;
@@ -162,6 +163,6 @@ impl BaseOt for Endemic {
     }
 }
 
-fn check_batch(n: usize) -> Result<(), Usage> {
+pub(super) fn check_batch(n: usize) -> Result<(), Usage> {
     if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
 }

@@ -242,7 +242,11 @@ impl Opening {
     }
 }
 
-fn expect_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Decode> {
+pub(in crate::base) fn expect_len(
+    message: &'static str,
+    bytes: &[u8],
+    expected: usize,
+) -> Result<(), Decode> {
     let got = bytes.len();
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }
