@@ -185,14 +185,3 @@ fn block(block: Block) -> String {
 fn blocks(blocks: &[Block]) -> Vec<u8> {
     blocks.iter().flat_map(|block| block.to_le_bytes()).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_checked_in_file_is_what_this_program_prints() {
-        let path =
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors/extension.json");
-        let file = std::fs::read_to_string(path).expect("the vector file is checked in");
-        assert!(file == super::vectors(), "stale: generate {path} anew");
-    }
-}
