@@ -3,6 +3,7 @@
 //! Each protocol's typed states are its primary API; [`BaseOt`] is the same thing chosen at run
 //! time, for drivers, the command line and tests.
 
+pub mod bdgm;
 pub mod chosen;
 pub mod pvw;
 pub mod rot_from_ot;
@@ -348,7 +349,9 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
     &[
         &roted::Rot,
         &roted::Endemic,
+        &bdgm::Bdgm,
         &pvw::Pvw,
+        &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,
         &rot_from_ot::RotFromOt::<pvw::Pvw>::NEW,
     ]
 }

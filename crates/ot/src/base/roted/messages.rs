@@ -3,14 +3,9 @@
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{
-    Backend,
-    ring::module768::{BITS, NttPoly},
-};
-
 use super::{
     Endemic, Rot, check_batch,
-    instances::{PHI_LEN, POLY_LEN, REPLY_LEN, T_LEN},
+    instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
 use crate::{Bits, Decode, Error, Session, Usage, oracle::Query};
 
@@ -86,13 +81,7 @@ impl<M: Mode> Blinded<M> {
     pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
         check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
-        for (instance, phi) in bytes[M::BLINDED_HEAD..].chunks_exact(PHI_LEN).enumerate() {
-            for t in phi[..T_LEN].chunks_exact(POLY_LEN) {
-                if NttPoly::unpack::<BITS>(Backend::best(), t).is_err() {
-                    return Err(Decode::Coefficient { message: Self::NAME, instance }.into());
-                }
-            }
-        }
+        check_phis(Self::NAME, &bytes[M::BLINDED_HEAD..])?;
         Ok(Self { bytes: bytes.to_vec(), mode: PhantomData })
     }
 
