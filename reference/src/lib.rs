@@ -3,16 +3,21 @@
 //!
 //! Start with [`roted`], which reads top-down in the order of the messages; look up [`ring`]
 //! (polynomials and their encodings), [`oracle`] (hashing, session ids) and [`mod@blake3`] when a
-//! name there raises a question.
+//! name there raises a question. [`bdgm`], [`pvw`] (over [`p256`]) and [`rot_from_ot`] are the
+//! paper's other systems.
 //!
 //! The crate depends on nothing but the standard library and shares no line with the fast code, so
 //! that two independent readings of the same page can be compared. It generates the test vectors
 //! (`src/bin/vectors.rs`). It is not for use: it is slow, its running time depends on secrets, it
 //! never erases them, and it answers bad input with a panic.
 
+pub mod bdgm;
 pub mod blake3;
 pub mod oracle;
+pub mod p256;
+pub mod pvw;
 pub mod ring;
+pub mod rot_from_ot;
 pub mod roted;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
@@ -32,4 +37,10 @@ pub fn bits_from_bytes(bytes: &[u8], count: usize) -> Vec<bool> {
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the bytewise sum of two strings of one length.
+fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
 }

@@ -38,6 +38,12 @@ impl SenderKeys {
         Self(keys)
     }
 
+    /// Messages of the sender's choice, for a [`chosen::ChosenMessageOt`].
+    #[must_use]
+    pub fn of_messages(messages: Vec<[Block; 2]>) -> Self {
+        Self(messages)
+    }
+
     /// One pair per instance.
     #[must_use]
     pub fn pairs(&self) -> &[[Block; 2]] {

@@ -145,4 +145,23 @@ mod tests {
             assert_eq!(*scalar(&coins), two_to(u32::try_from(bit).unwrap()), "2^{bit}");
         }
     }
+
+    #[test]
+    fn points_and_products_are_those_of_the_vectors() {
+        let vectors = include_str!("../../../tests/vectors/chosen.json");
+        let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
+        let vectors = &vectors["p256"];
+        let bytes = |value: &serde_json::Value| -> Vec<u8> {
+            let hex = value.as_str().unwrap();
+            let byte = |k| u8::from_str_radix(&hex[k..k + 2], 16).unwrap();
+            (0..hex.len()).step_by(2).map(byte).collect()
+        };
+        let id: [u8; 32] = bytes(&vectors["id"]).try_into().unwrap();
+        let oracle = Session::new(Sid::from_bytes(id)).oracle("foxtrot v1 pvw CRS");
+        for (k, point) in (0..4).zip(vectors["points"].as_array().unwrap()) {
+            assert_eq!(encode(&hash_to_curve(&oracle, k)).as_slice(), bytes(point));
+        }
+        let product = times(&hash_to_curve(&oracle, 0), &scalar(&bytes(&vectors["coins"])));
+        assert_eq!(encode(&product).as_slice(), bytes(&vectors["product"]));
+    }
 }
