@@ -29,17 +29,18 @@ pub(crate) fn base_of(
 ) -> Result<&'static dyn BaseOt, Failure> {
     find(name, functionality).ok_or_else(|| {
         let infos = registry().iter().map(|base| base.info());
-        let fits = |info: &&Info| info.functionality == functionality;
+        let fits = |info: &&Info| info.functionality == functionality && !info.reproduction;
         match infos.clone().find(|info| info.name == name || info.family == name) {
             Some(_) => {
                 Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
             }
             None => Failure::usage(format!("there is no base OT named {name}")),
         }
-        .hint(format!(
-            "for this job there is {}",
-            infos.filter(fits).map(|info| info.family).collect::<Vec<_>>().join(", ")
-        ))
+        .hint({
+            let mut names: Vec<_> = infos.filter(fits).map(|info| info.family).collect();
+            names.dedup();
+            format!("for this job there is {}", names.join(" or "))
+        })
     })
 }
 
