@@ -2,7 +2,10 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::base::roted::{Blinded, Endemic, Mode, Opening, Reply, Rot};
+use foxtrot_ot::base::{
+    roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
+    roted_figure1 as figure1,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, Vec<Change>)| {
@@ -15,7 +18,23 @@ fuzz_target!(|input: (u8, Vec<Change>)| {
     let bytes = peers(Opening::ENCODED_LEN);
     let decoded = Opening::decode(&bytes).ok().map(Opening::into_bytes);
     assert_eq!(decoded, (bytes.len() == 32).then_some(bytes));
+
+    let bytes = peers(976 * n);
+    let decoded = figure1::Blinded::decode(&bytes, n).ok().map(figure1::Blinded::into_bytes);
+    assert_eq!(decoded, in_range(&bytes, n, 976).then_some(bytes));
+    let bytes = peers(1072 * n);
+    let decoded = figure1::Reply::decode(&bytes, n).ok().map(figure1::Reply::into_bytes);
+    assert_eq!(decoded, in_range(&bytes, n, 1072).then_some(bytes));
+    let bytes = peers(32 * n);
+    let decoded = figure1::Opening::decode(&bytes, n).ok().map(figure1::Opening::into_bytes);
+    assert_eq!(decoded, (bytes.len() == 32 * n).then_some(bytes));
 });
+
+/// Whether these are n instances of that length, each with 512 coefficients of 14 bits in front.
+fn in_range(bytes: &[u8], n: usize, instance: usize) -> bool {
+    let in_range = |bytes: &[u8]| (0..512).all(|k| packed(bytes, 14, k) < 13313);
+    bytes.len() == instance * n && bytes.chunks(instance).all(in_range)
+}
 
 fn blinded<M: Mode>(n: usize, bytes: &[u8]) {
     let head = Blinded::<M>::encoded_len(0);
@@ -35,9 +54,12 @@ fn reply<M: Mode>(n: usize, bytes: &[u8], spare_bits_are_zero: impl Fn(&[u8]) ->
 
 /// The 768 coefficients of T, 13 bits each, before the 48 bytes of s.
 fn coefficients(phi: &[u8]) -> impl Iterator<Item = u32> {
-    (0..768).map(|k| {
-        let (byte, bit) = (13 * k / 8, 13 * k % 8);
-        let word = u32::from_le_bytes([phi[byte], phi[byte + 1], phi[byte + 2], 0]);
-        word >> bit & 0x1fff
-    })
+    (0..768).map(|k| packed(phi, 13, k))
+}
+
+/// Number k of so many bits each; there are bytes behind the last.
+fn packed(bytes: &[u8], bits: usize, k: usize) -> u32 {
+    let (byte, bit) = (bits * k / 8, bits * k % 8);
+    let word = u32::from_le_bytes([bytes[byte], bytes[byte + 1], bytes[byte + 2], 0]);
+    word >> bit & ((1 << bits) - 1)
 }

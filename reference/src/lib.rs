@@ -1,7 +1,8 @@
 //! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
 //! produces the same bytes.
 //!
-//! Start with [`roted`], which reads top-down in the order of the messages; look up [`ring`]
+//! Start with [`roted`], which reads top-down in the order of the messages ([`roted_figure1`] is the
+//! protocol that it repairs); look up [`ring`]
 //! (polynomials and their encodings), [`oracle`] (hashing, session ids) and [`mod@blake3`] when a
 //! name there raises a question. [`bdgm`], [`pvw`] (over [`p256`]) and [`rot_from_ot`] are the
 //! paper's other systems.
@@ -19,6 +20,7 @@ pub mod pvw;
 pub mod ring;
 pub mod rot_from_ot;
 pub mod roted;
+pub mod roted_figure1;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
 #[must_use]

@@ -31,6 +31,9 @@ pub(crate) fn base_of(
         let infos = registry().iter().map(|base| base.info());
         let fits = |info: &&Info| info.functionality == functionality && !info.reproduction;
         match infos.clone().find(|info| info.name == name || info.family == name) {
+            Some(info) if info.reproduction => {
+                Failure::usage(format!("{name} is here to reproduce a paper only: {}", info.caveat))
+            }
             Some(_) => {
                 Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
             }

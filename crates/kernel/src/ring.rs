@@ -6,8 +6,10 @@
 
 mod encode;
 mod field;
+mod gaussian;
 mod ntt;
 mod sample;
+mod signal;
 
 use core::fmt;
 

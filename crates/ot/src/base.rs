@@ -8,6 +8,7 @@ pub mod chosen;
 pub mod pvw;
 pub mod rot_from_ot;
 pub mod roted;
+pub mod roted_figure1;
 
 mod message;
 
@@ -359,6 +360,7 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
         &pvw::Pvw,
         &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,
         &rot_from_ot::RotFromOt::<pvw::Pvw>::NEW,
+        &roted_figure1::Figure1,
     ]
 }
 

@@ -1,5 +1,6 @@
-//! Prints the test vectors as JSON: those of `roted`, or with the argument `chosen` those of `bdgm`,
-//! `pvw` and `rot-from-ot`; redirect into the file of that name in `crates/ot/tests/vectors/`.
+//! Prints the test vectors as JSON: those of `roted`, or with the argument `roted_figure1` those of that,
+//! with `chosen` those of `bdgm`, `pvw` and `rot-from-ot`; redirect into the file of that name in
+//! `crates/ot/tests/vectors/`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -15,6 +16,8 @@
 //! * `roted`: bit i of `choices` is the receiver's choice (input in mode `endemic`, output in mode
 //!   `rot`); `receiver_keys` is n × 16 bytes, `sender_keys` n × (key 0 ‖ key 1); `opening` is empty
 //!   in mode `endemic`; `blinded` and `reply` are there in full for n ≤ 2.
+//! * In `roted_figure1.json`, `gaussian` is the polynomial of `gaussian_input`; `signals` and `parities`
+//!   are tables over all x in `0..q`, one bit each, for coin 0 and for coin 1.
 //! * `p256`: `points` are the first points of the reference string, `product` is the first one times
 //!   the scalar of `coins`.
 //! * `runs`: `messages` are those on the wire in their order; keys are as above.
@@ -26,21 +29,85 @@ use foxtrot_reference::ring::{Ring, pack};
 use foxtrot_reference::roted::{
     Mode, receiver_blind, receiver_finish, sender_finish, sender_reply,
 };
-use foxtrot_reference::{bdgm, bytes_from_bits, hex, pvw, rot_from_ot};
+use foxtrot_reference::{bdgm, bytes_from_bits, hex, pvw, rot_from_ot, roted_figure1};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors > crates/ot/tests/vectors/roted.json";
 
-const PROVENANCE_CHOSEN: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const FIGURE1_PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+    cargo run --release -p foxtrot-reference --bin vectors roted_figure1 \
+    > crates/ot/tests/vectors/roted_figure1.json";
+
+const CHOSEN_PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors -- chosen > \
     crates/ot/tests/vectors/chosen.json";
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
         None => print!("{}", vectors()),
+        Some("roted_figure1") => print!("{}", figure1_vectors()),
         Some("chosen") => print!("{}", chosen_vectors()),
-        Some(other) => panic!("no vectors named {other}"),
+        Some(other) => panic!("there are no vectors named {other}"),
     }
+}
+
+fn figure1_vectors() -> String {
+    let file = object(&[
+        ("provenance", string(FIGURE1_PROVENANCE)),
+        ("wire_version", "1".to_string()),
+        ("ring", figure1_ring_vector()),
+        ("roted_figure1", array([1, 2, 9].map(figure1_batch_vector))),
+    ]);
+    file + "\n"
+}
+
+/// Returns noise, and signals and parities of all elements of the ring's field.
+fn figure1_ring_vector() -> String {
+    let ring = Ring::paper512();
+    let input = oracle("foxtrot v1 test", &pattern(0), 8, 0, &[], 1024);
+    let all: Vec<u64> = (0..ring.q).collect();
+    let signals = [0, 1].map(|coin| roted_figure1::sig(&ring, &all, coin));
+    let parities = signals.each_ref().map(|signals| roted_figure1::mod_2(&ring, &all, signals));
+    let tables =
+        |tables: [Vec<bool>; 2]| bytes(&hash(&tables.map(|bits| bytes_from_bits(&bits)).concat()));
+    object(&[
+        ("gaussian_input", bytes(&input)),
+        ("gaussian", bytes(&ring.pack(&[roted_figure1::gaussian(&ring, &input)]))),
+        ("signals_blake3", tables(signals)),
+        ("parities_blake3", tables(parities)),
+    ])
+}
+
+/// Returns one honest run of Figure 1, with whole messages if it is short.
+fn figure1_batch_vector(n: usize) -> String {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let (receiver, blinded) = roted_figure1::receiver_blind(&id, n, &receiver_seed);
+    let (sender, reply) = roted_figure1::sender_reply(&id, n, &blinded, &sender_seed);
+    let received = roted_figure1::receiver_finish(receiver, &reply);
+    let pairs = roted_figure1::sender_finish(sender, &received.opening);
+    let mut fields = vec![
+        ("n", n.to_string()),
+        ("id", bytes(&id)),
+        ("receiver_seed", bytes(&receiver_seed)),
+        ("sender_seed", bytes(&sender_seed)),
+        ("blinded_blake3", bytes(&hash(&blinded))),
+        ("reply_blake3", bytes(&hash(&reply))),
+        ("opening", bytes(&received.opening)),
+        ("choices", bytes(&bytes_from_bits(&received.choices))),
+        ("receiver_keys", bytes(received.keys.as_flattened())),
+        ("sender_keys", bytes(pairs.as_flattened().as_flattened())),
+    ];
+    if n <= 2 {
+        fields.extend([("blinded", bytes(&blinded)), ("reply", bytes(&reply))]);
+    }
+    object(&fields)
+}
+
+/// Returns id, receiver's seed and sender's seed, of their own for every n, or short batches would be
+/// beginnings of longer ones.
+fn seeds(n: usize) -> [[u8; 32]; 3] {
+    let n = u8::try_from(n).expect("short batches");
+    [0, 32, 64].map(|first: u8| pattern(first + n))
 }
 
 fn vectors() -> String {
@@ -193,11 +260,7 @@ fn rounding_vector(ring: &Ring, d: usize) -> String {
 
 /// Returns one honest run, with whole messages if it is short.
 fn batch_vector(mode: Mode, n: usize) -> String {
-    // Of their own for every n, or short batches would be beginnings of longer ones.
-    let [id, receiver_seed, sender_seed] = [0, 32, 64].map(|first: u8| {
-        let n = u8::try_from(n).expect("short batches");
-        pattern(first + n)
-    });
+    let [id, receiver_seed, sender_seed] = seeds(n);
     let endemic = mode == Mode::Endemic;
     let inputs: Vec<bool> = (0..n).map(|i| endemic && i % 3 != 1).collect();
     let (receiver, blinded) = receiver_blind(mode, &id, n, &inputs, &receiver_seed);
@@ -231,7 +294,7 @@ fn chosen_vectors() -> String {
         runs.extend([1, 9].map(|n| figure2_vector(ot, n)));
     }
     let file = object(&[
-        ("provenance", string(PROVENANCE_CHOSEN)),
+        ("provenance", string(CHOSEN_PROVENANCE)),
         ("wire_version", "1".to_string()),
         ("p256", p256_vector()),
         ("runs", array(runs)),
@@ -276,7 +339,7 @@ fn run_ot(
 
 /// Returns one honest run of an OT of drawn messages.
 fn chosen_vector(ot: &str, n: usize) -> String {
-    let (id, seeds) = inputs(n);
+    let [id, seeds @ ..] = seeds(n);
     let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
     let pairs = rot_from_ot::drawn_messages(&id, n, &seeds[1]);
     let (messages, received) = run_ot(ot, &id, &choices, &pairs, seeds.each_ref());
@@ -285,7 +348,7 @@ fn chosen_vector(ot: &str, n: usize) -> String {
 
 /// Returns one honest run of Figure 2 over that OT.
 fn figure2_vector(ot: &str, n: usize) -> String {
-    let (id, seeds) = inputs(n);
+    let [id, seeds @ ..] = seeds(n);
     let (receiver, commitment, b) = rot_from_ot::receiver_commit(&id, n, &seeds[0]);
     let (sender, swap) = rot_from_ot::sender_swap(&id, n, &commitment, &seeds[1]);
     let ot_id = rot_from_ot::ot_id(&id, ot);
@@ -296,12 +359,6 @@ fn figure2_vector(ot: &str, n: usize) -> String {
     messages.insert(0, commitment);
     messages.extend([swap, opening]);
     run_vector(&format!("rot-from-ot:{ot}"), n, &messages, &choices, &keys, &pairs)
-}
-
-/// Returns an id and the seeds of receiver and sender, of their own for every n.
-fn inputs(n: usize) -> (Id, [[u8; 32]; 2]) {
-    let n = u8::try_from(n).expect("short batches");
-    (pattern(n), [pattern(32 + n), pattern(64 + n)])
 }
 
 fn run_vector(
@@ -315,7 +372,7 @@ fn run_vector(
     for (key, (pair, &choice)) in keys.iter().zip(pairs.iter().zip(choices)) {
         assert_eq!(key, &pair[usize::from(choice)]);
     }
-    let (id, [receiver_seed, sender_seed]) = inputs(n);
+    let [id, receiver_seed, sender_seed] = seeds(n);
     let mut fields = vec![
         ("name", string(name)),
         ("n", n.to_string()),
@@ -363,7 +420,11 @@ fn lines(open: char, values: Vec<String>, close: char) -> String {
 mod tests {
     #[test]
     fn the_checked_in_files_are_what_this_program_prints() {
-        for (name, vectors) in [("roted", super::vectors()), ("chosen", super::chosen_vectors())] {
+        for (name, vectors) in [
+            ("roted", super::vectors()),
+            ("roted_figure1", super::figure1_vectors()),
+            ("chosen", super::chosen_vectors()),
+        ] {
             let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors");
             let path = format!("{directory}/{name}.json");
             let file = std::fs::read_to_string(&path).expect("the vector file is checked in");

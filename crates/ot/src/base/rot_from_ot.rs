@@ -253,10 +253,10 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
         check_batch(n)?;
-        let ot_session = ot_session::<O>(&session);
-        let messages = drawn_messages(&ot_session, n, &seed);
-        let ot = O::sender_of(ot_session, messages, seed.again())?;
         Ok(Waiting::message(Commitment::encoded_len(n), move |bytes| {
+            let ot_session = ot_session::<O>(&session);
+            let messages = drawn_messages(&ot_session, n, &seed);
+            let ot = O::sender_of(ot_session, messages, seed.again())?;
             let sender = Sender::start(session, &Commitment::decode(bytes, n)?, &seed);
             Ok(Step::quiet(Then::role(ot, move |sent| {
                 Waiting::first(move || {
@@ -280,10 +280,11 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
             let protocol = O::NAME_AS_ROT;
             return Err(Usage::Choice { protocol, takes: "no choices: it draws them" });
         };
-        let ot_session = ot_session::<O>(&session);
-        let (receiver, commitment, choices) = Receiver::start(session, n, &seed)?;
-        let ot = O::receiver_of(ot_session, choices, seed)?;
+        check_batch(n)?;
         Ok(Waiting::first(move || {
+            let ot_session = ot_session::<O>(&session);
+            let (receiver, commitment, choices) = Receiver::start(session, n, &seed)?;
+            let ot = O::receiver_of(ot_session, choices, seed)?;
             let ot = Then::role(ot, move |received| {
                 Waiting::message(Swap::encoded_len(n), move |bytes| {
                     let (keys, opening) = receiver.finish(received, &Swap::decode(bytes, n)?)?;

@@ -4,6 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
 use super::{
+    super::message::expect_len,
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
@@ -229,11 +230,6 @@ impl Opening {
     pub fn into_bytes(self) -> Vec<u8> {
         self.0.to_vec()
     }
-}
-
-fn expect_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Decode> {
-    let got = bytes.len();
-    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }
 
 impl<M: Mode> fmt::Debug for Blinded<M> {

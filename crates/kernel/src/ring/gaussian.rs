@@ -1,0 +1,134 @@
+//! Noise from a discrete Gaussian by its cumulative table: plain Rust for every backend.
+
+use super::{Poly, field::sub};
+use crate::{
+    Backend,
+    counters::{Operation, count},
+};
+
+/// ⌈2¹⁵·P(|X| ≤ k)⌉ for k = 0, 1, …, as far as it is below 2¹⁵.
+///
+/// Rounding up makes the tail lighter than it should be: no value is much more likely than it is
+/// under the Gaussian.
+const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
+
+const _: () = {
+    let mut k = 1;
+    while k < TABLE.len() {
+        assert!(TABLE[k - 1] < TABLE[k] && TABLE[k] < 1 << 15);
+        k += 1;
+    }
+};
+
+impl<const N: usize, const Q: u16> Poly<N, Q> {
+    /// Noise: a discrete Gaussian with σ = 2, from 2N bytes.
+    ///
+    /// Two bytes per coefficient, a sign and 15 bits to compare with the whole cumulative table, as
+    /// in [FrodoKEM](https://frodokem.org). The result is in −8..=8. Per coefficient the statistical
+    /// distance to the Gaussian on all of Z is 2⁻¹⁴·¹, so hardness should be assumed for this
+    /// distribution, not derived from the ideal one.
+    ///
+    /// # Panics
+    /// If there are not 2N bytes.
+    #[must_use]
+    #[inline]
+    pub fn gaussian(backend: Backend, bytes: &[u8]) -> Self {
+        count(Operation::Noise, 1);
+        Self(backend.run(
+            #[inline(always)]
+            || gaussian::<N, Q>(bytes),
+        ))
+    }
+}
+
+#[inline(always)]
+fn gaussian<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
+    assert_eq!(bytes.len(), 2 * N, "two bytes per coefficient");
+    let mut coefficients = [0; N];
+    for (x, &pair) in coefficients.iter_mut().zip(bytes.as_chunks::<2>().0) {
+        let word = u16::from_le_bytes(pair);
+        let (negative, uniform) = ((word & 1).wrapping_neg(), word >> 1);
+        // How many entries are at most `uniform`; both are below 2¹⁵.
+        let magnitude = TABLE
+            .iter()
+            .fold(0, |magnitude, &entry| magnitude + (entry.wrapping_sub(uniform + 1) >> 15));
+        *x = sub::<Q>(magnitude & !negative, magnitude & negative);
+    }
+    coefficients
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec::Vec;
+
+    use super::*;
+
+    const Q: u16 = 13313;
+
+    /// P(X = x) of the Gaussian, proportional to exp(−x²/2σ²).
+    fn ideal(x: i32) -> f64 {
+        let weight = |x: i32| (-f64::from(x * x) / 8.0).exp();
+        weight(x) / (-60..=60).map(weight).sum::<f64>()
+    }
+
+    /// How many of the 2¹⁶ possible inputs give x, for x in −8..=8.
+    fn histogram(backend: Backend) -> [u32; 17] {
+        let mut counts = [0; 17];
+        let words: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        for bytes in words.chunks(1024) {
+            for &x in Poly::<512, Q>::gaussian(backend, bytes).coefficients() {
+                counts[usize::from((x + 8) % Q)] += 1;
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn the_table_is_the_rounded_cumulative_distribution() {
+        let mut below = 0.0;
+        for (k, magnitude) in (0..).enumerate().take(TABLE.len() + 1) {
+            below += ideal(magnitude) * if k == 0 { 1.0 } else { 2.0 };
+            let scaled = below * 32768.0;
+            // Far from a whole number, in units of the error of this computation.
+            assert!((scaled - scaled.round()).abs() > 1e-3);
+            let entry = TABLE.get(k).map_or(32768.0, |&entry| f64::from(entry));
+            assert_eq!(scaled.ceil(), entry, "{k}");
+        }
+    }
+
+    #[test]
+    fn every_input_gives_the_value_that_the_table_says() {
+        let mut expected = [0; 17];
+        for k in 0..=8usize {
+            let (from, to) = (k.checked_sub(1).map_or(0, |k| TABLE[k]), TABLE.get(k));
+            let count = u32::from(to.copied().unwrap_or(32768) - from);
+            expected[8 + k] += count;
+            expected[8 - k] += count;
+        }
+        for backend in Backend::all() {
+            assert_eq!(histogram(backend), expected, "{backend:?}");
+        }
+    }
+
+    #[test]
+    fn the_distance_to_the_gaussian_is_what_the_documentation_says() {
+        let counts = histogram(Backend::PORTABLE);
+        let p = |x: i32| {
+            let index = usize::try_from(x + 8).unwrap();
+            counts.get(index).map_or(0.0, |&count| f64::from(count) / 65536.0)
+        };
+        let distance: f64 =
+            (-8..=8).map(|x| (p(x) - ideal(x)).abs()).sum::<f64>() / 2.0 + tail() / 2.0;
+        let variance: f64 = (-8..=8).map(|x| p(x) * f64::from(x * x)).sum();
+        std::println!("distance 2^{:.2}, σ = {:.5}", distance.log2(), variance.sqrt());
+        assert!((-14.2..-14.0).contains(&distance.log2()));
+        assert!((variance.sqrt() - 2.0).abs() < 0.0005);
+        assert!((-8..=8).all(|x| p(x) < 1.015 * ideal(x)));
+    }
+
+    /// P(|X| > 8), which the table leaves out.
+    fn tail() -> f64 {
+        1.0 - (-8..=8).map(ideal).sum::<f64>()
+    }
+}

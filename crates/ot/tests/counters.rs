@@ -1,0 +1,316 @@
+//! What each protocol costs each party, counted, in the units of the paper's Table 1: transforms,
+//! noise polynomials, questions to the oracle, point multiplications, messages, bytes.
+//!
+//! `cargo test -p foxtrot-ot --test counters -- --nocapture` prints the table. A protocol has two rows
+//! in [`TABLE`].
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use foxtrot_kernel::counters::{Counts, Operation};
+use foxtrot_ot::{
+    Bits, Seed, Session, Sid,
+    base::{BaseOt, Choice, Functionality, registry},
+    pair::{Event, Pair, Party},
+};
+
+/// What a party computes in a batch; beyond that, what it computes for each instance is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Work {
+    /// Of one polynomial, in either direction, as the paper counts.
+    transforms: usize,
+    /// Polynomials.
+    noise: usize,
+    /// Polynomials.
+    uniform: usize,
+    oracle: usize,
+    points: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Row {
+    protocol: &'static str,
+    party: Party,
+    per_batch: Work,
+    per_instance: Work,
+    messages: usize,
+    bytes_of_128: usize,
+}
+
+const NOTHING: Work = Work { transforms: 0, noise: 0, uniform: 0, oracle: 0, points: 0 };
+
+const TABLE: &[Row] = &[
+    // Coins, transcript, commitment and the three rows of A. Per instance the digest of T; per branch
+    // coins, H′, H₁ and the key; s_S there, U and k back.
+    Row {
+        protocol: "roted",
+        party: Party::Sender,
+        per_batch: Work { uniform: 9, oracle: 6, ..NOTHING },
+        per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 9, ..NOTHING },
+        messages: 1,
+        bytes_of_128: 32 + 16 + 2176 * 128,
+    },
+    Row {
+        protocol: "roted",
+        party: Party::Receiver,
+        per_batch: Work { uniform: 9, oracle: 6, ..NOTHING },
+        per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 5, ..NOTHING },
+        messages: 2,
+        bytes_of_128: 32 + 1296 * 128 + 32,
+    },
+    Row {
+        protocol: "roted-endemic",
+        party: Party::Sender,
+        per_batch: Work { uniform: 9, oracle: 4, ..NOTHING },
+        per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 9, ..NOTHING },
+        messages: 1,
+        bytes_of_128: 2176 * 128,
+    },
+    Row {
+        protocol: "roted-endemic",
+        party: Party::Receiver,
+        per_batch: Work { uniform: 9, oracle: 4, ..NOTHING },
+        per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 5, ..NOTHING },
+        messages: 1,
+        bytes_of_128: 1296 * 128,
+    },
+    // m per batch. Per instance coins, H₁(r), K₀, K₁, two commitments to check, M₀, M₁.
+    Row {
+        protocol: "roted-figure1",
+        party: Party::Sender,
+        per_batch: Work { uniform: 1, oracle: 1, ..NOTHING },
+        per_instance: Work { transforms: 4, noise: 3, uniform: 1, oracle: 8, ..NOTHING },
+        messages: 1,
+        bytes_of_128: 1072 * 128,
+    },
+    // Coins, H₁(r), two commitments, K_c, M_b.
+    Row {
+        protocol: "roted-figure1",
+        party: Party::Receiver,
+        per_batch: Work { uniform: 1, oracle: 1, ..NOTHING },
+        per_instance: Work { transforms: 3, noise: 3, uniform: 1, oracle: 6, ..NOTHING },
+        messages: 2,
+        bytes_of_128: (976 + 32) * 128,
+    },
+    // Rows of A, response, transcript. Per instance the digest of T and w; per branch H′, H₁, and for
+    // challenge and ciphertext each coins, mask, seven noises and seven transforms.
+    Row {
+        protocol: "bdgm",
+        party: Party::Sender,
+        per_batch: Work { uniform: 9, oracle: 5, ..NOTHING },
+        per_instance: Work { transforms: 28, noise: 28, uniform: 6, oracle: 14, ..NOTHING },
+        messages: 2,
+        bytes_of_128: (2240 + 2208) * 128,
+    },
+    // As in `roted-endemic` up to `Blinded`, two decryptions, and the challenge once more.
+    Row {
+        protocol: "bdgm",
+        party: Party::Receiver,
+        per_batch: Work { uniform: 9, oracle: 5, ..NOTHING },
+        per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 15, ..NOTHING },
+        messages: 2,
+        bytes_of_128: 1296 * 128 + 32,
+    },
+    // Coins and mask of either branch; eight attempts at the four points of this reference string.
+    Row {
+        protocol: "pvw",
+        party: Party::Sender,
+        per_batch: Work { oracle: 8, ..NOTHING },
+        per_instance: Work { oracle: 4, points: 8, ..NOTHING },
+        messages: 1,
+        bytes_of_128: 98 * 128,
+    },
+    Row {
+        protocol: "pvw",
+        party: Party::Receiver,
+        per_batch: Work { oracle: 8, ..NOTHING },
+        per_instance: Work { oracle: 2, points: 3, ..NOTHING },
+        messages: 1,
+        bytes_of_128: 66 * 128,
+    },
+    // Figure 2: the OT's sub-sid, batch coins and the commitment; per instance the draws of the messages
+    // and the shares.
+    Row {
+        protocol: "rot-from-ot:bdgm",
+        party: Party::Sender,
+        per_batch: Work { uniform: 9, oracle: 8, ..NOTHING },
+        per_instance: Work { transforms: 28, noise: 28, uniform: 6, oracle: 18, ..NOTHING },
+        messages: 3,
+        bytes_of_128: (2240 + 2208) * 128 + 16,
+    },
+    Row {
+        protocol: "rot-from-ot:bdgm",
+        party: Party::Receiver,
+        per_batch: Work { uniform: 9, oracle: 8, ..NOTHING },
+        per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 16, ..NOTHING },
+        messages: 4,
+        bytes_of_128: 32 + 1296 * 128 + 32 + 32,
+    },
+    // Seven attempts at the points of this reference string.
+    Row {
+        protocol: "rot-from-ot:pvw",
+        party: Party::Sender,
+        per_batch: Work { oracle: 10, ..NOTHING },
+        per_instance: Work { oracle: 8, points: 8, ..NOTHING },
+        messages: 2,
+        bytes_of_128: 98 * 128 + 16,
+    },
+    Row {
+        protocol: "rot-from-ot:pvw",
+        party: Party::Receiver,
+        per_batch: Work { oracle: 10, ..NOTHING },
+        per_instance: Work { oracle: 3, points: 3, ..NOTHING },
+        messages: 3,
+        bytes_of_128: 32 + 66 * 128 + 32,
+    },
+];
+
+/// The rows [BDGM19] and [PVW08] of the paper's Table 1, and what Figure 2 adds to them.
+#[test]
+fn the_other_systems_cost_what_the_papers_table_1_says_but_for_repairs() {
+    let points =
+        |protocol| [Party::Sender, Party::Receiver].map(|p| row(protocol, p).per_instance.points);
+    assert_eq!(points("pvw"), [8, 3]);
+    let messages = |protocol| {
+        [Party::Sender, Party::Receiver].map(|p| row(protocol, p).messages).iter().sum::<usize>()
+    };
+    for (protocol, composed, paper) in
+        [("pvw", "rot-from-ot:pvw", 2), ("bdgm", "rot-from-ot:bdgm", 4)]
+    {
+        assert_eq!((messages(protocol), messages(composed)), (paper, paper + 3));
+        for (party, shares, coins) in [(Party::Sender, 2, 2), (Party::Receiver, 1, 0)] {
+            let [ot, rot] = [protocol, composed].map(|name| row(name, party));
+            // The paper adds two hashes to the receiver's, its commitments; here there is one for a
+            // batch, but shares are hashed, and the sender's messages drawn.
+            assert_eq!(rot.per_instance.oracle, ot.per_instance.oracle + shares + coins);
+            assert_eq!(rot.per_instance.points, ot.per_instance.points);
+            assert_eq!(rot.per_instance.transforms, ot.per_instance.transforms);
+        }
+    }
+    // 12β bits, β = 256, for points that are not compressed and messages that are points: six of 64
+    // bytes. Compressed ones have 33, and a message 16.
+    let bytes =
+        |protocol| [Party::Sender, Party::Receiver].map(|p| row(protocol, p).bytes_of_128 / 128);
+    assert_eq!(bytes("pvw").iter().sum::<usize>(), 4 * 33 + 2 * 16);
+    // Of the 4 and 3 transforms, 3 and 3 noises of [BDGM19] every one is of 512 coefficients and for
+    // one secret that all branches share; here 256, rank 3, a secret for each branch, message and check.
+    let work = |party| row("bdgm", party).per_instance;
+    let encryption = 7;
+    assert_eq!(work(Party::Sender).transforms, 4 * encryption);
+    assert_eq!(work(Party::Receiver).transforms, 6 + 2 * encryption + 2 * 4);
+}
+
+/// Work, messages and bytes of the sender and of the receiver in a batch.
+fn measure(base: &dyn BaseOt, n: usize) -> [(Work, usize, usize); 2] {
+    let session = || Session::new(Sid::from_bytes([1; 32])).sub("counters", 0, Default::default());
+    let choice = match base.info().functionality {
+        Functionality::Random => Choice::Random(n),
+        _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 1))),
+    };
+    let sender = base.sender(session(), n, Seed::from_bytes([2; 32])).unwrap();
+    let receiver = base.receiver(session(), choice, Seed::from_bytes([3; 32])).unwrap();
+    let (mut pair, mut totals) =
+        (Pair::new(sender, receiver), <[(Work, usize, usize); 2]>::default());
+    loop {
+        let _before = Counts::take();
+        let Some(Event { party, message }) = pair.step().unwrap() else { return totals };
+        let counts = Counts::take();
+        let (work, messages, bytes) = &mut totals[usize::from(party == Party::Receiver)];
+        work.transforms += counts.of(Operation::Ntt) + counts.of(Operation::InverseNtt);
+        work.noise += counts.of(Operation::Noise);
+        work.uniform += counts.of(Operation::Uniform);
+        work.oracle += counts.of(Operation::Oracle);
+        work.points += counts.of(Operation::PointMultiplication);
+        if let Some(message) = message {
+            *messages += 1;
+            *bytes += message.len();
+            pair.deliver(party, message);
+        }
+    }
+}
+
+/// Work that grows by the same with each instance.
+fn split(one: Work, two: Work) -> (Work, Work) {
+    let map = |f: fn(usize, usize) -> usize| Work {
+        transforms: f(one.transforms, two.transforms),
+        noise: f(one.noise, two.noise),
+        uniform: f(one.uniform, two.uniform),
+        oracle: f(one.oracle, two.oracle),
+        points: f(one.points, two.points),
+    };
+    (map(|one, two| 2 * one - two), map(|one, two| two - one))
+}
+
+fn rows(base: &dyn BaseOt) -> [Row; 2] {
+    let [one, two, many] = [1, 2, 128].map(|n| measure(base, n));
+    [(0, Party::Sender), (1, Party::Receiver)].map(|(k, party)| {
+        let (per_batch, per_instance) = split(one[k].0, two[k].0);
+        let (_, messages, bytes_of_128) = many[k];
+        let protocol = base.info().name;
+        Row { protocol, party, per_batch, per_instance, messages, bytes_of_128 }
+    })
+}
+
+#[test]
+fn every_protocol_costs_what_the_table_says() {
+    println!("per instance (+ per batch)");
+    println!(
+        "{:<16} {:<9} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>13}",
+        "protocol",
+        "party",
+        "transforms",
+        "noise",
+        "uniform",
+        "oracle",
+        "points",
+        "messages",
+        "bytes of 128"
+    );
+    for base in registry() {
+        for row in rows(*base) {
+            let Row { protocol, party, per_batch, per_instance, messages, bytes_of_128 } = &row;
+            let cell = |f: fn(&Work) -> usize| match (f(per_instance), f(per_batch)) {
+                (each, 0) => each.to_string(),
+                (each, once) => format!("{each} + {once}"),
+            };
+            println!(
+                "{protocol:<16} {:<9} {:>10} {:>8} {:>8} {:>8} {:>8} {messages:>9} {bytes_of_128:>13}",
+                format!("{party:?}"),
+                cell(|work| work.transforms),
+                cell(|work| work.noise),
+                cell(|work| work.uniform),
+                cell(|work| work.oracle),
+                cell(|work| work.points),
+            );
+            let in_table =
+                |expected: &&Row| expected.protocol == *protocol && expected.party == *party;
+            assert_eq!(TABLE.iter().find(in_table), Some(&row), "{protocol}, {party:?}");
+        }
+    }
+}
+
+fn row(protocol: &str, party: Party) -> &'static Row {
+    TABLE.iter().find(|row| row.protocol == protocol && row.party == party).unwrap()
+}
+
+/// The row "This work" of the paper's Table 1, and where it is wrong.
+#[test]
+fn figure_1_costs_what_the_papers_table_1_says_but_for_the_oracle() {
+    let [sender, receiver] =
+        [Party::Sender, Party::Receiver].map(|party| row("roted-figure1", party));
+    assert_eq!([sender, receiver].map(|row| row.per_instance.transforms), [4, 3]);
+    assert_eq!([sender, receiver].map(|row| row.per_instance.noise), [3, 3]);
+    assert_eq!(sender.messages + receiver.messages, 3);
+
+    // One question of each party is for its coins; the paper draws those otherwise.
+    let asked = [sender, receiver].map(|row| row.per_instance.oracle - 1);
+    // The paper has 5 and 2. It leaves out both commitments, which the receiver makes and the sender
+    // checks, and the receiver's h = H₁(r).
+    let (commitments, h) = (2, 1);
+    assert_eq!(asked, [5 + commitments, 2 + commitments + h]);
+
+    // 2β·log q + 2β + 8κ bits, β = 512, log q = 14, κ = 128. It is more by a commitment of κ bits for
+    // each of t₀ and t₁: one that binds has 2κ.
+    let (beta, log_q, kappa) = (512, 14, 128);
+    let paper = (2 * beta * log_q + 2 * beta + 8 * kappa) / 8;
+    let bytes = (sender.bytes_of_128 + receiver.bytes_of_128) / 128;
+    assert_eq!(bytes, paper + 2 * kappa / 8);
+}
