@@ -3,11 +3,20 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::base::{
+    bdgm, pvw, rot_from_ot,
     roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
     roted_figure1 as figure1,
 };
 use libfuzzer_sys::fuzz_target;
 
+/// A message of which only the length may be wrong.
+macro_rules! any {
+    ($message:ty, $peers:ident, $n:expr, $len:expr) => {
+        let bytes = $peers($len);
+        let decoded = <$message>::decode(&bytes, $n).ok().map(<$message>::into_bytes);
+        assert_eq!(decoded, (bytes.len() == $len).then_some(bytes));
+    };
+}
 fuzz_target!(|input: (u8, Vec<Change>)| {
     let (n, changes) = (usize::from(input.0 % 5), input.1);
     let peers = |len| changed(&vec![0; len], &changes);
@@ -28,6 +37,33 @@ fuzz_target!(|input: (u8, Vec<Change>)| {
     let bytes = peers(32 * n);
     let decoded = figure1::Opening::decode(&bytes, n).ok().map(figure1::Opening::into_bytes);
     assert_eq!(decoded, (bytes.len() == 32 * n).then_some(bytes));
+
+    let bytes = peers(1296 * n);
+    let decoded = bdgm::Blinded::decode(&bytes, n).ok().map(bdgm::Blinded::into_bytes);
+    let valid =
+        bytes.len() == 1296 * n && bytes.chunks(1296).flat_map(coefficients).all(|x| x < 7681);
+    assert_eq!(decoded, valid.then_some(bytes));
+    any!(bdgm::Challenge, peers, n, 2240 * n);
+    any!(bdgm::Response, peers, n, 32);
+    any!(bdgm::Ciphertexts, peers, n, 2208 * n);
+    any!(rot_from_ot::Commitment, peers, n, 32);
+    any!(rot_from_ot::Opening, peers, n, 32);
+    let bytes = peers(n.div_ceil(8));
+    let decoded = rot_from_ot::Swap::decode(&bytes, n).ok().map(rot_from_ot::Swap::into_bytes);
+    let valid = bytes.len() == n.div_ceil(8) && (n == 0 || bytes[0] >> n == 0);
+    assert_eq!(decoded, valid.then_some(bytes));
+
+    // Which x belong to points is for the curve to say; what decodes has the right tags.
+    let bytes = peers(66 * n);
+    if let Ok(keys) = pvw::PublicKeys::decode(&bytes, n) {
+        assert!(bytes.len() == 66 * n && bytes.chunks(33).all(|point| point[0] & !1 == 2));
+        assert_eq!(keys.into_bytes(), bytes);
+    }
+    let bytes = peers(98 * n);
+    if let Ok(ciphertexts) = pvw::Ciphertexts::decode(&bytes, n) {
+        assert!(bytes.len() == 98 * n && bytes.chunks(49).all(|branch| branch[0] & !1 == 2));
+        assert_eq!(ciphertexts.into_bytes(), bytes);
+    }
 });
 
 /// Whether these are n instances of that length, each with 512 coefficients of 14 bits in front.

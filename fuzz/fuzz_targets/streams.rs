@@ -1,5 +1,6 @@
 //! Hello and batch over a byte stream of which the fuzzer changes anything: each role of each base
-//! OT ends by itself, and a session other than the honest one leaves no key in common.
+//! OT ends by itself, and after a session other than the honest one `roted`, which hashes its messages into
+//! its keys, leaves no key in common.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -41,7 +42,9 @@ fuzz_target!(|input: (u8, bool, Vec<Change>)| {
     let keys = play(bases()[which], us, script);
     assert!(keys.is_ok() || !same, "{:?}", keys.err());
     let shared = keys.iter().flatten().filter(|key| honest.keys.contains(key)).count();
-    assert_eq!(shared, if same { N } else { 0 });
+    if same || bases()[which].info().family == "roted" {
+        assert_eq!(shared, if same { N } else { 0 });
+    }
 });
 
 /// Every base OT that the command offers. What only reproduces a paper need not notice changes.

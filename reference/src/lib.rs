@@ -2,8 +2,10 @@
 //! produces the same bytes.
 //!
 //! Start with [`roted`] or [`extension`], which read top-down in the order of the messages
-//! ([`roted_figure1`] is the protocol that the first repairs); look up [`ring`] (polynomials and their encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and
-//! [`aes`] when a name there raises a question.
+//! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
+//! [`rot_from_ot`] are the paper's other systems); look up [`ring`] (polynomials and their
+//! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
+//! a question.
 //!
 //! The crate depends on nothing but the standard library and shares no line with the fast code, so
 //! that two independent readings of the same page can be compared. It generates the test vectors
@@ -11,10 +13,14 @@
 //! never erases them, and it answers bad input with a panic.
 
 pub mod aes;
+pub mod bdgm;
 pub mod blake3;
 pub mod extension;
 pub mod oracle;
+pub mod p256;
+pub mod pvw;
 pub mod ring;
+pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;
 
@@ -35,4 +41,10 @@ pub fn bits_from_bytes(bytes: &[u8], count: usize) -> Vec<bool> {
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the bytewise sum of two strings of one length.
+fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
 }

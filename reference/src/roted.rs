@@ -34,7 +34,7 @@
 
 use crate::oracle::{Id, oracle, oracle32};
 use crate::ring::{Poly, Ring, Vector, pack, unpack};
-use crate::{bits_from_bytes, bytes_from_bits};
+use crate::{bits_from_bytes, bytes_from_bits, xor};
 
 /// An output key.
 pub type Key = [u8; 16];
@@ -101,8 +101,7 @@ pub fn receiver_blind(
     choices: &[bool],
     seed: &Seed,
 ) -> (ReceiverState, Vec<u8>) {
-    let ring = Ring::module768();
-    let a_matrix = matrix(&ring, id);
+    let a_matrix = matrix("roted", id);
     let (mut t, mut blinded) = ([0; 32], vec![]);
     let branches = match mode {
         Mode::Rot => {
@@ -118,24 +117,8 @@ pub fn receiver_blind(
 
     let mut secrets = vec![];
     for (i, &branch) in branches.iter().enumerate() {
-        let c = u8::from(branch);
-        // Step 1.
-        let context = "foxtrot v1 roted receiver coins";
-        let mut coins = Bytes(oracle(context, id, i, 0, &[seed], 6 * 128 + 48));
-        let s_r = coins.noise_vector(&ring);
-        let e_r = coins.noise_vector(&ring);
-        let r = coins.take(48);
-        // Step 2.
-        let p = [0, 1, 2].map(|row| {
-            let product = ring.inner_product(a_matrix[row].each_ref(), &s_r);
-            ring.add(&product, &e_r[row])
-        });
-        // Step 3.
-        let h = h1(&ring, id, i, c, &r);
-        let t_vector = [0, 1, 2].map(|k| ring.subtract(&p[k], &h[k]));
-        let t_bytes = ring.pack(&t_vector.map(|poly| ring.to_ntt_order(&poly)));
-        let s = xor(&r, &h_prime(id, i, c, &t_bytes));
-        blinded.extend([t_bytes, s].concat());
+        let (s_r, phi) = blind("roted", &a_matrix, id, i, u8::from(branch), seed);
+        blinded.extend(phi);
         secrets.push(s_r);
     }
     let state = ReceiverState { mode, id: *id, branches, secrets, t, blinded: blinded.clone() };
@@ -155,8 +138,7 @@ pub fn sender_reply(
     blinded: &[u8],
     seed: &Seed,
 ) -> (SenderState, Vec<u8>) {
-    let ring = Ring::module768();
-    let a_matrix = matrix(&ring, id);
+    let a_matrix = matrix("roted", id);
     let mut message = Bytes(blinded.to_vec());
     let (mut commitment, mut u, mut a, mut reply) = (vec![], vec![], vec![false; n], vec![]);
     if mode == Mode::Rot {
@@ -170,32 +152,14 @@ pub fn sender_reply(
 
     let mut secrets = vec![];
     for i in 0..n {
-        let t_bytes = message.take(1248);
-        let s = message.take(48);
-        let t_vector = coefficients(&ring, &ring.unpack(&t_bytes));
-        let mut answer = |j: u8| {
-            // Step 5.
-            let h = h1(&ring, id, i, j, &xor(&s, &h_prime(id, i, j, &t_bytes)));
-            let p = [0, 1, 2].map(|k| ring.add(&t_vector[k], &h[k]));
-            // Step 6.
-            let context = "foxtrot v1 roted sender coins";
-            let mut coins = Bytes(oracle(context, id, i, j, &[seed], 7 * 128));
-            let s_s = coins.noise_vector(&ring);
-            let e_s = coins.noise_vector(&ring);
-            let e_prime = coins.noise(&ring);
-            let u_vector = [0, 1, 2].map(|column| {
-                let a_column = a_matrix.each_ref().map(|row| &row[column]);
-                ring.add(&ring.inner_product(a_column, &s_s), &e_s[column])
-            });
-            let rounded = u_vector.concat().into_iter().map(|x| ring.round(x, 11));
-            // Step 7.
-            let k = ring.add(&ring.inner_product(p.each_ref(), &s_s), &e_prime);
-            let hints: Vec<bool> = k.iter().map(|&x| ring.hint(x)).collect();
-            reply.extend(pack(&rounded.collect::<Vec<_>>(), 11));
-            reply.extend(bytes_from_bits(&hints));
-            key_bits(&ring, &k, &hints)
+        let points = points("roted", id, i, &message.take(1296));
+        let mut answer_branch = |j: u8| {
+            let coins = oracle("foxtrot v1 roted sender coins", id, i, j, &[seed], 7 * 128);
+            let (answered, sk) = answer(&a_matrix, &points[usize::from(j)], coins);
+            reply.extend(answered);
+            sk
         };
-        secrets.push([answer(0), answer(1)]);
+        secrets.push([answer_branch(0), answer_branch(1)]);
     }
     assert!(message.0.is_empty(), "trailing bytes");
     let transcript = transcript(id, blinded, &reply);
@@ -210,7 +174,6 @@ pub fn sender_reply(
 #[must_use]
 pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
     let ReceiverState { mode, id, branches, secrets, t, blinded } = state;
-    let ring = Ring::module768();
     let n = branches.len();
     let transcript = transcript(&id, &blinded, reply);
     let mut message = Bytes(reply.to_vec());
@@ -223,16 +186,9 @@ pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
 
     let mut keys = vec![];
     for (i, (&branch, s_r)) in branches.iter().zip(&secrets).enumerate() {
-        // Step 9; U^0 and U^1 are both there, the one of the receiver's branch is used.
+        // U^0 and U^1 are both there, the one of the receiver's branch is used.
         let answers = [message.take(1088), message.take(1088)];
-        let (u_bytes, hint_bytes) = answers[usize::from(branch)].split_at(1056);
-        let rounded = unpack(u_bytes, 11, 3 * ring.n);
-        let u_vector = [0, 1, 2].map(|column| {
-            let coefficients = rounded[column * ring.n..].iter().take(ring.n);
-            coefficients.map(|&y| ring.unround(y, 11)).collect()
-        });
-        let k = ring.inner_product(s_r.each_ref(), &u_vector);
-        let sk = key_bits(&ring, &k, &bits_from_bytes(hint_bytes, ring.n));
+        let sk = recover(s_r, &answers[usize::from(branch)]);
         // Step 12.
         keys.push(key(mode, &id, i, u8::from(branch), &sk, &t, &u, &transcript));
     }
@@ -268,24 +224,98 @@ pub fn sender_finish(state: SenderState, opening: &[u8]) -> Vec<[Key; 2]> {
     keys
 }
 
+/// Steps 1 to 3 of a protocol of that name: returns s_R and φ, the T and s of instance `i`.
+pub(crate) fn blind(
+    name: &str,
+    a_matrix: &[Vector; 3],
+    id: &Id,
+    i: usize,
+    c: u8,
+    seed: &Seed,
+) -> (Vector, Vec<u8>) {
+    let ring = Ring::module768();
+    // Step 1.
+    let context = format!("foxtrot v1 {name} receiver coins");
+    let mut coins = Bytes(oracle(&context, id, i, 0, &[seed], 6 * 128 + 48));
+    let s_r = coins.noise_vector(&ring);
+    let e_r = coins.noise_vector(&ring);
+    let r = coins.take(48);
+    // Step 2.
+    let p = [0, 1, 2].map(|row| {
+        let product = ring.inner_product(a_matrix[row].each_ref(), &s_r);
+        ring.add(&product, &e_r[row])
+    });
+    // Step 3.
+    let h = h1(&ring, name, id, i, c, &r);
+    let t_vector = [0, 1, 2].map(|k| ring.subtract(&p[k], &h[k]));
+    let t_bytes = ring.pack(&t_vector.map(|poly| ring.to_ntt_order(&poly)));
+    let s = xor(&r, &h_prime(name, id, i, c, &t_bytes));
+    (s_r, [t_bytes, s].concat())
+}
+
+/// Step 5: returns both values of `phi`.
+pub(crate) fn points(name: &str, id: &Id, i: usize, phi: &[u8]) -> [Vector; 2] {
+    let ring = Ring::module768();
+    let (t_bytes, s) = phi.split_at(1248);
+    let t_vector = coefficients(&ring, &ring.unpack(t_bytes));
+    [0, 1].map(|j| {
+        let h = h1(&ring, name, id, i, j, &xor(s, &h_prime(name, id, i, j, t_bytes)));
+        [0, 1, 2].map(|k| ring.add(&t_vector[k], &h[k]))
+    })
+}
+
+/// Steps 6 and 7 for one branch: returns U and hints as in `Reply`, and sk.
+pub(crate) fn answer(a_matrix: &[Vector; 3], p: &Vector, coins: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    let ring = Ring::module768();
+    // Step 6.
+    let mut coins = Bytes(coins);
+    let s_s = coins.noise_vector(&ring);
+    let e_s = coins.noise_vector(&ring);
+    let e_prime = coins.noise(&ring);
+    let u_vector = [0, 1, 2].map(|column| {
+        let a_column = a_matrix.each_ref().map(|row| &row[column]);
+        ring.add(&ring.inner_product(a_column, &s_s), &e_s[column])
+    });
+    let rounded = u_vector.concat().into_iter().map(|x| ring.round(x, 11));
+    // Step 7.
+    let k = ring.add(&ring.inner_product(p.each_ref(), &s_s), &e_prime);
+    let hints: Vec<bool> = k.iter().map(|&x| ring.hint(x)).collect();
+    let u_bytes = pack(&rounded.collect::<Vec<_>>(), 11);
+    ([u_bytes, bytes_from_bits(&hints)].concat(), key_bits(&ring, &k, &hints))
+}
+
+/// Step 9: returns sk from U and hints of the receiver's branch.
+pub(crate) fn recover(s_r: &Vector, answer: &[u8]) -> Vec<u8> {
+    let ring = Ring::module768();
+    let (u_bytes, hint_bytes) = answer.split_at(1056);
+    let rounded = unpack(u_bytes, 11, 3 * ring.n);
+    let u_vector = [0, 1, 2].map(|column| {
+        let coefficients = rounded[column * ring.n..].iter().take(ring.n);
+        coefficients.map(|&y| ring.unround(y, 11)).collect()
+    });
+    let k = ring.inner_product(s_r.each_ref(), &u_vector);
+    key_bits(&ring, &k, &bits_from_bytes(hint_bytes, ring.n))
+}
+
 /// Returns the public matrix A of a batch by rows.
-fn matrix(ring: &Ring, id: &Id) -> [Vector; 3] {
+pub(crate) fn matrix(name: &str, id: &Id) -> [Vector; 3] {
+    let ring = Ring::module768();
     [0, 1, 2].map(|row| {
-        let bytes = oracle("foxtrot v1 roted A", id, row, 0, &[], 1560);
-        coefficients(ring, &ring.uniform(&bytes, 3))
+        let bytes = oracle(&format!("foxtrot v1 {name} A"), id, row, 0, &[], 1560);
+        coefficients(&ring, &ring.uniform(&bytes, 3))
     })
 }
 
 /// H₁, which hides P^c in T.
-fn h1(ring: &Ring, id: &Id, i: usize, j: u8, r: &[u8]) -> Vector {
-    let bytes = oracle("foxtrot v1 roted H1", id, i, j, &[r], 1560);
+fn h1(ring: &Ring, name: &str, id: &Id, i: usize, j: u8, r: &[u8]) -> Vector {
+    let bytes = oracle(&format!("foxtrot v1 {name} H1"), id, i, j, &[r], 1560);
     coefficients(ring, &ring.uniform(&bytes, 3))
 }
 
 /// H′, which ties r to T: after T is fixed nobody can choose H₁ of both branches.
-fn h_prime(id: &Id, i: usize, j: u8, t_bytes: &[u8]) -> Vec<u8> {
-    let digest = oracle32("foxtrot v1 roted T", id, i, 0, &[t_bytes]);
-    oracle("foxtrot v1 roted H'", id, i, j, &[&digest], 48)
+fn h_prime(name: &str, id: &Id, i: usize, j: u8, t_bytes: &[u8]) -> Vec<u8> {
+    let digest = oracle32(&format!("foxtrot v1 {name} T"), id, i, 0, &[t_bytes]);
+    oracle(&format!("foxtrot v1 {name} H'"), id, i, j, &[&digest], 48)
 }
 
 fn commitment(id: &Id, t: &[u8]) -> Vec<u8> {
@@ -327,10 +357,6 @@ fn key(
 /// Returns the coefficients of three polynomials given in NTT order.
 fn coefficients(ring: &Ring, polys: &[Poly]) -> Vector {
     [0, 1, 2].map(|k| ring.from_ntt_order(&polys[k]))
-}
-
-fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
-    a.iter().zip(b).map(|(a, b)| a ^ b).collect()
 }
 
 /// Bytes that are consumed from the front: oracle output or a message.

@@ -39,10 +39,11 @@ pub(crate) fn base_of(
             }
             None => Failure::usage(format!("there is no base OT named {name}")),
         }
-        .hint(format!(
-            "for this job there is {}",
-            infos.filter(fits).map(|info| info.family).collect::<Vec<_>>().join(", ")
-        ))
+        .hint({
+            let mut names: Vec<_> = infos.filter(fits).map(|info| info.family).collect();
+            names.dedup();
+            format!("for this job there is {}", names.join(" or "))
+        })
     })
 }
 

@@ -3,8 +3,14 @@
 //! Each protocol's typed states are its primary API; [`BaseOt`] is the same thing chosen at run
 //! time, for drivers, the command line and tests.
 
+pub mod bdgm;
+pub mod chosen;
+pub mod pvw;
+pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;
+
+mod message;
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
@@ -31,6 +37,12 @@ pub struct ReceiverKeys {
 impl SenderKeys {
     pub(crate) fn new(keys: Vec<[Block; 2]>) -> Self {
         Self(keys)
+    }
+
+    /// Messages of the sender's choice, for a [`chosen::ChosenMessageOt`].
+    #[must_use]
+    pub fn of_messages(messages: Vec<[Block; 2]>) -> Self {
+        Self(messages)
     }
 
     /// One pair per instance.
@@ -144,7 +156,7 @@ pub struct Info {
     pub assumption: &'static str,
     /// The parameter set.
     pub params: &'static str,
-    /// Classical and quantum core-SVP bits.
+    /// Classical and quantum bits: core-SVP for lattices.
     pub security: &'static str,
     /// What not to use it for, and why; empty if there is nothing to say.
     pub caveat: &'static str,
@@ -195,6 +207,13 @@ pub trait BaseOt: Sync {
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage>;
 }
 
+/// The most instances of one batch.
+pub const MAX_BATCH: usize = 1 << 16;
+
+fn check_batch(n: usize) -> Result<(), Usage> {
+    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
+}
+
 /// One party's state in a batch, waiting for a message or, first of all, for nothing.
 pub trait Role: Send {
     /// What it yields in the end.
@@ -231,6 +250,11 @@ impl<Out> Step<Out> {
     /// Send a message and go on.
     fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
         Self { message: Some(message), next: Next::Role(role) }
+    }
+
+    /// Go on without a message.
+    fn quiet(role: Box<dyn Role<Out = Out>>) -> Self {
+        Self { message: None, next: Next::Role(role) }
     }
 
     /// The output, and perhaps a last message.
@@ -274,6 +298,43 @@ impl<Out, F: FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send> Role for Waiting<
     }
 }
 
+/// A [`Role`] that goes on as another one when it is done.
+struct Then<Out, F> {
+    role: Box<dyn Role<Out = Out>>,
+    next: F,
+}
+
+impl<First: 'static, F> Then<First, F> {
+    /// `role`, and after it the role that `next` makes of its output.
+    fn role<Out: 'static>(role: Box<dyn Role<Out = First>>, next: F) -> Box<dyn Role<Out = Out>>
+    where
+        F: FnOnce(First) -> Box<dyn Role<Out = Out>> + Send + 'static,
+    {
+        Box::new(Self { role, next })
+    }
+}
+
+impl<First: 'static, Out: 'static, F> Role for Then<First, F>
+where
+    F: FnOnce(First) -> Box<dyn Role<Out = Out>> + Send + 'static,
+{
+    type Out = Out;
+
+    fn expects(&self) -> Option<usize> {
+        self.role.expects()
+    }
+
+    fn step(self: Box<Self>, message: &[u8]) -> Result<Step<Out>, Error> {
+        let Self { role, next } = *self;
+        let Step { message, next: state } = role.step(message)?;
+        let role = match state {
+            Next::Role(role) => Self::role(role, next),
+            Next::Done(out) => next(out),
+        };
+        Ok(Step { message, next: Next::Role(role) })
+    }
+}
+
 impl<Out> fmt::Debug for Step<Out> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Step({} bytes, {:?})", self.message.as_ref().map_or(0, Vec::len), self.next)
@@ -292,7 +353,15 @@ impl<Out> fmt::Debug for Next<Out> {
 /// Every base OT, the default of each functionality first.
 #[must_use]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
-    &[&roted::Rot, &roted::Endemic, &roted_figure1::Figure1]
+    &[
+        &roted::Rot,
+        &roted::Endemic,
+        &bdgm::Bdgm,
+        &pvw::Pvw,
+        &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,
+        &rot_from_ot::RotFromOt::<pvw::Pvw>::NEW,
+        &roted_figure1::Figure1,
+    ]
 }
 
 /// The base OT of that family (or full name) with that functionality.

@@ -34,6 +34,13 @@ pub enum Decode {
         /// Which instance of the batch.
         instance: usize,
     },
+    /// 33 bytes are not the compressed encoding of a point of the curve.
+    Point {
+        /// The message's name in `docs/wire.md`.
+        message: &'static str,
+        /// Which instance of the batch.
+        instance: usize,
+    },
     /// Bits after the last packed one are set.
     SpareBits {
         /// The message's name in `docs/wire.md`.
@@ -50,6 +57,11 @@ pub enum Misbehaved {
     /// What the receiver of an extension sent does not fit together. Deliberately without more:
     /// see `extension`.
     ConsistencyCheck,
+    /// At least one instance of the sender's challenge is not made as the protocol says.
+    /// Deliberately without its position.
+    Challenge,
+    /// The receiver's response does not answer the challenge.
+    Response,
     /// At least one of the chosen messages does not decrypt under its key. Deliberately without
     /// its position: see `convert`.
     MessageAuthentication,
@@ -131,6 +143,9 @@ impl fmt::Display for Decode {
                     "a coefficient of the peer's {message} is out of range (instance {instance})"
                 )
             }
+            Self::Point { message, instance } => {
+                write!(f, "the peer's {message} has an invalid point (instance {instance})")
+            }
             Self::SpareBits { message } => {
                 write!(f, "the peer's {message} has spare bits set")
             }
@@ -143,6 +158,8 @@ impl fmt::Display for Misbehaved {
         f.write_str(match self {
             Self::CommitmentMismatch => "the peer's opening does not match its commitment",
             Self::ConsistencyCheck => "the peer's part of the extension is not consistent",
+            Self::Challenge => "the peer's challenge is not made as the protocol says",
+            Self::Response => "the peer's response does not answer the challenge",
             Self::MessageAuthentication => "a message from the peer does not decrypt under its key",
         })
     }

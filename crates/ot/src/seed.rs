@@ -23,6 +23,12 @@ impl Seed {
         Self(bytes)
     }
 
+    /// The same seed for a protocol within this one. What both derive from it differs by the
+    /// contexts of their hashes.
+    pub(crate) const fn again(&self) -> Self {
+        Self(self.0)
+    }
+
     pub(crate) const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

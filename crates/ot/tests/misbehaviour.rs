@@ -1,4 +1,5 @@
-//! What a peer, or the network, can do to `base::roted`: every test is an attack that fails.
+//! What a peer, or the network, can do to any base OT, and to `base::roted` in particular: every
+//! test is an attack that fails.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
@@ -58,6 +59,20 @@ fn message_lengths(base: &dyn BaseOt, n: usize) -> Vec<usize> {
     lengths
 }
 
+/// In the order in which they are sent.
+fn message_names(base: &str) -> Vec<&'static str> {
+    match base {
+        "roted" | "roted-endemic" | "roted-figure1" => vec!["Blinded", "Reply", "Opening"],
+        "bdgm" => vec!["Blinded", "Challenge", "Response", "Ciphertexts"],
+        "pvw" => vec!["PublicKeys", "Ciphertexts"],
+        _ => {
+            let (figure2, ot) = base.split_once(':').unwrap();
+            assert_eq!(figure2, "rot-from-ot");
+            [&["Commitment"][..], &message_names(ot), &["Swap", "Opening"]].concat()
+        }
+    }
+}
+
 /// No key of the receiver is a key of the sender.
 fn unusable(sender: &base::SenderKeys, receiver: &base::ReceiverKeys) -> bool {
     let all = sender.pairs().as_flattened();
@@ -66,12 +81,11 @@ fn unusable(sender: &base::SenderKeys, receiver: &base::ReceiverKeys) -> bool {
 
 #[test]
 fn a_flipped_byte_ends_the_run_or_spoils_every_key() {
-    // What only reproduces a paper need not hash its messages into the keys.
-    for base in base::registry().iter().filter(|base| !base.info().reproduction) {
-        for (number, len) in message_lengths(*base, 2).into_iter().enumerate() {
+    for base in [&Rot as &dyn BaseOt, &Endemic] {
+        for (number, len) in message_lengths(base, 2).into_iter().enumerate() {
             for position in 0..len {
                 for flip in [0x01, 0x80, 0xff] {
-                    match run_tampered(*base, 2, number, |m| m[position] ^= flip) {
+                    match run_tampered(base, 2, number, |m| m[position] ^= flip) {
                         Err((_, Error::Decode(_) | Error::Misbehaved(_))) => {}
                         Ok((sender, receiver)) => assert!(
                             unusable(&sender, &receiver),
@@ -86,11 +100,40 @@ fn a_flipped_byte_ends_the_run_or_spoils_every_key() {
     }
 }
 
+/// Where a message is not bound to all others, a change of one instance is that instance's.
+#[test]
+fn a_flipped_byte_is_the_peers_fault_or_leaves_other_instances_alone_or_spoils_them_all() {
+    for base in base::registry().iter().filter(|base| base.info().family != "roted") {
+        if base.info().reproduction {
+            continue;
+        }
+        for (number, len) in message_lengths(*base, 2).into_iter().enumerate() {
+            for position in 0..len {
+                match run_tampered(*base, 2, number, |m| m[position] ^= 0x01 << (position % 8)) {
+                    Err((_, Error::Decode(_) | Error::Misbehaved(_))) => {}
+                    Ok((sender, receiver)) => {
+                        let intact = |i: usize| {
+                            let choice = usize::from(receiver.choices().get(i).unwrap_u8());
+                            sender.pairs()[i][choice] == receiver.keys()[i]
+                        };
+                        assert!(
+                            intact(0) || intact(1) || unusable(&sender, &receiver),
+                            "{}: byte {position} of message {number}",
+                            base.info().name
+                        );
+                    }
+                    Err((_, error)) => panic!("{error}"),
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_truncated_or_extended_message_is_an_error_that_names_it() {
     for base in base::registry() {
         for (number, len) in message_lengths(*base, 2).into_iter().enumerate() {
-            let name = ["Blinded", "Reply", "Opening"][number];
+            let name = message_names(base.info().name)[number];
             for wrong in (0..len).step_by(97).chain([len - 1, len + 1, len + 4096]) {
                 let error = run_tampered(*base, 2, number, |m| m.resize(wrong, 0)).unwrap_err().1;
                 let expected = Decode::Length { message: name, expected: len, got: wrong };

@@ -16,6 +16,8 @@
 //!   `rot`); `receiver_keys` is n × 16 bytes, `sender_keys` n × (key 0 ‖ key 1); `opening` is empty
 //!   in mode `endemic`; `blinded` and `reply` are there in full for n ≤ 2.
 
+#[path = "vectors/chosen.rs"]
+mod chosen;
 #[path = "vectors/extension.rs"]
 mod extension;
 #[path = "vectors/roted_figure1.rs"]
@@ -32,11 +34,15 @@ use foxtrot_reference::{bytes_from_bits, hex};
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors > crates/ot/tests/vectors/roted.json";
 
+/// Makes a file's contents.
+type Contents = fn() -> String;
+
 /// The files by their names.
-const FILES: [(&str, fn() -> String); 3] = [
+const FILES: [(&str, Contents); 4] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("roted_figure1", roted_figure1::vectors),
+    ("chosen", chosen::vectors),
 ];
 
 fn main() {

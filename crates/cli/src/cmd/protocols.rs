@@ -41,28 +41,38 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
 }
 
 fn print_table(out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "base OT         realises              adversary   flows  bytes/OT  paper")?;
-    for base in registry() {
+    let rows = registry().iter().map(|base| {
         let info = base.info();
-        writeln!(
-            out,
-            "{:<15} {:<21} {:<11} {:<6} {:<9.0} {}",
-            info.name,
+        [
+            info.name.to_owned(),
             info.functionality.to_string(),
             info.adversary.to_string(),
-            info.flows,
-            bytes_per_ot(info, 128),
-            info.paper
-        )?;
+            info.flows.to_string(),
+            format!("{:.0}", bytes_per_ot(info, 128)),
+            info.paper.to_owned(),
+        ]
+    });
+    let head =
+        ["base OT", "realises", "adversary", "flows", "bytes/OT", "paper"].map(str::to_owned);
+    let rows: Vec<_> = [head].into_iter().chain(rows).collect();
+    let widths: [usize; 6] = std::array::from_fn(|column| {
+        rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
+    });
+    for row in &rows {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
     writeln!(out)?;
     for base in registry() {
         let info = base.info();
         write!(out, "{}: {}; {}; {}", info.name, info.assumption, info.params, info.security)?;
         if !info.caveat.is_empty() {
-            write!(out, "; {}", info.caveat)?;
+            write!(out, "; caveat: {}", info.caveat)?;
         }
-        writeln!(out, "{}", if info.reproduction { "; for `bench` only" } else { "" })?;
+        if info.reproduction {
+            write!(out, "; reproduction only: `bench` runs it")?;
+        }
+        writeln!(out)?;
     }
     writeln!(out)?;
     writeln!(

@@ -32,21 +32,18 @@
 pub mod endemic;
 pub mod rot;
 
-mod instances;
+pub(super) mod instances;
 mod messages;
 
-pub(super) use messages::expect_len;
 pub use messages::{Blinded, Mode, Opening, Reply};
 
 use alloc::boxed::Box;
 
 use super::{
     Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
+    check_batch,
 };
 use crate::{Seed, Session, Usage};
-
-/// The most instances of one batch.
-pub const MAX_BATCH: usize = 1 << 16;
 
 /// The F_ROT mode, as a [`Mode`] of messages and as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +158,4 @@ impl BaseOt for Endemic {
             Ok(Step::send(blinded.into_bytes(), finish))
         }))
     }
-}
-
-pub(super) fn check_batch(n: usize) -> Result<(), Usage> {
-    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
 }

@@ -39,7 +39,7 @@ use alloc::boxed::Box;
 
 use super::{
     Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    roted::check_batch,
+    check_batch,
 };
 use crate::{Seed, Session, Usage};
 

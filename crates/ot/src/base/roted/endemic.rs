@@ -70,7 +70,8 @@ impl Receiver {
     ) -> Result<(Self, Blinded<Endemic>), Usage> {
         check_batch(choices.len())?;
         let mut blinded = Blinded::blank(choices.len());
-        let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
+        let blinding =
+            instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
         let transcript = blinded.transcript(&session);
         Ok((Self { session, blinding, transcript }, blinded))
     }

@@ -3,14 +3,10 @@
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{
-    Backend,
-    ring::module768::{BITS, NttPoly},
-};
-
 use super::{
+    super::message::expect_len,
     Endemic, Rot, check_batch,
-    instances::{PHI_LEN, POLY_LEN, REPLY_LEN, T_LEN},
+    instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
 use crate::{Bits, Decode, Error, Session, Usage, oracle::Query};
 
@@ -86,13 +82,7 @@ impl<M: Mode> Blinded<M> {
     pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
         check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
-        for (instance, phi) in bytes[M::BLINDED_HEAD..].chunks_exact(PHI_LEN).enumerate() {
-            for t in phi[..T_LEN].chunks_exact(POLY_LEN) {
-                if NttPoly::unpack::<BITS>(Backend::best(), t).is_err() {
-                    return Err(Decode::Coefficient { message: Self::NAME, instance }.into());
-                }
-            }
-        }
+        check_phis(Self::NAME, &bytes[M::BLINDED_HEAD..])?;
         Ok(Self { bytes: bytes.to_vec(), mode: PhantomData })
     }
 
@@ -240,15 +230,6 @@ impl Opening {
     pub fn into_bytes(self) -> Vec<u8> {
         self.0.to_vec()
     }
-}
-
-pub(in crate::base) fn expect_len(
-    message: &'static str,
-    bytes: &[u8],
-    expected: usize,
-) -> Result<(), Decode> {
-    let got = bytes.len();
-    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }
 
 impl<M: Mode> fmt::Debug for Blinded<M> {

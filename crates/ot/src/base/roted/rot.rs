@@ -93,7 +93,8 @@ impl Receiver {
 
         let mut blinded = Blinded::blank(n);
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
-        let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
+        let blinding =
+            instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
         let transcript = blinded.transcript(&session);
         Ok((Self { session, blinding, transcript, t: Zeroizing::new(t) }, blinded))
     }

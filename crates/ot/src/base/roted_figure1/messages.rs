@@ -14,7 +14,7 @@ use foxtrot_kernel::{
 use super::common::{BITS_LEN, POLY_LEN, total};
 use crate::{
     Decode, Error, Usage,
-    base::roted::{check_batch, expect_len},
+    base::{check_batch, message::expect_len},
 };
 
 /// The typed states hold n, the message holds n: they must be the same batch.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Bits, Seed, Session, Usage,
-    base::{ReceiverKeys, roted::check_batch},
+    base::{ReceiverKeys, check_batch},
     choices::select,
 };
 

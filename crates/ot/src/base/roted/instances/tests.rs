@@ -13,13 +13,13 @@ fn session() -> Session {
 fn blinded(c: bool) -> Vec<u8> {
     let mut phis = vec![0; N * PHI_LEN];
     let choices = Bits::from_bools([c; N]);
-    let _blinding = blind(&session(), choices, &Seed::from_bytes([9; 32]), &mut phis);
+    let _blinding = blind(&session(), &ROTED, choices, &Seed::from_bytes([9; 32]), &mut phis);
     phis
 }
 
 /// Calls `view` with the instance and what the sender sees of it at each branch: P and r.
 fn for_both_branches(phis: &[u8], mut view: impl FnMut(usize, u8, &Vector, &[u8; S_LEN])) {
-    let batch = Batch::new(&session());
+    let batch = Batch::new(&session(), &ROTED);
     for (i, phi) in phis.chunks_exact(PHI_LEN).enumerate() {
         let t = decoded(batch.backend, &phi[..T_LEN]);
         let opened = batch.popf.open(i as u64, phi, t);
@@ -87,7 +87,7 @@ fn every_reply_has_its_noise() {
     let phis = blinded(true);
     let (mut replies, seed) = (vec![0; N * REPLY_LEN], Seed::from_bytes([8; 32]));
     let _strings = reply(&session(), &phis, &seed, &mut replies);
-    let batch = Batch::new(&session());
+    let batch = Batch::new(&session(), &ROTED);
     let backend = batch.backend;
     let coins_of = session().oracle("foxtrot v1 roted sender coins");
     let (mut noisy_u, mut noisy_k) = (0, 0);

@@ -1,0 +1,94 @@
+//! The four messages of `bdgm` (`docs/wire.md`, section 9). U, hints, x and C have no invalid
+//! encoding.
+
+use alloc::{vec, vec::Vec};
+
+use super::super::{
+    message::message,
+    roted::instances::{BRANCH_LEN, PHI_LEN, check_phis},
+};
+
+/// Bytes of U, hints and x.
+pub(super) const CHALLENGE_BRANCH: usize = BRANCH_LEN + 32;
+/// Bytes of a challenge for one instance.
+pub(super) const CHALLENGE_LEN: usize = 2 * CHALLENGE_BRANCH;
+/// Bytes of U, hints and C.
+pub(super) const CIPHERTEXT_BRANCH: usize = BRANCH_LEN + 16;
+/// Bytes of the ciphertexts of one instance.
+const CIPHERTEXT_LEN: usize = 2 * CIPHERTEXT_BRANCH;
+
+message! {
+    /// R → S: φ = (T, s) of every instance.
+    Blinded,
+    len: |n| n * PHI_LEN,
+    check: |bytes, _n| check_phis(Self::NAME, bytes)
+}
+
+message! {
+    /// S → R: (U, hints, x) for both branches of every instance.
+    Challenge,
+    len: |n| n * CHALLENGE_LEN,
+    check: |_bytes, _n| Ok(())
+}
+
+message! {
+    /// R → S: the hash of every w.
+    Response,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
+
+message! {
+    /// S → R: (U, hints, C) for both branches of every instance.
+    Ciphertexts,
+    len: |n| n * CIPHERTEXT_LEN,
+    check: |_bytes, _n| Ok(())
+}
+
+impl Blinded {
+    pub(super) fn blank(n: usize) -> Self {
+        Self { bytes: vec![0; Self::encoded_len(n)], n }
+    }
+
+    pub(super) fn phis_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    pub(super) fn phi(&self, i: usize) -> &[u8] {
+        &self.bytes[i * PHI_LEN..][..PHI_LEN]
+    }
+}
+
+impl Challenge {
+    pub(super) fn blank(n: usize) -> Self {
+        Self { bytes: vec![0; Self::encoded_len(n)], n }
+    }
+
+    pub(super) fn instances_bytes(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks_exact(CHALLENGE_LEN)
+    }
+
+    pub(super) fn instances_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.bytes.chunks_exact_mut(CHALLENGE_LEN)
+    }
+}
+
+impl Response {
+    pub(super) fn new(hash: [u8; 32], n: usize) -> Self {
+        Self { bytes: hash.to_vec(), n }
+    }
+}
+
+impl Ciphertexts {
+    pub(super) fn blank(n: usize) -> Self {
+        Self { bytes: vec![0; Self::encoded_len(n)], n }
+    }
+
+    pub(super) fn instances_bytes(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks_exact(CIPHERTEXT_LEN)
+    }
+
+    pub(super) fn instances_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.bytes.chunks_exact_mut(CIPHERTEXT_LEN)
+    }
+}

@@ -1,0 +1,80 @@
+//! Chosen-message OT: the sender's messages are its input. What needs one, like
+//! [`super::rot_from_ot`], is generic over [`ChosenMessageOt`].
+
+use alloc::boxed::Box;
+
+use super::{BaseOt, Choice, Info, ReceiverKeys, Role, SenderKeys, check_batch};
+use crate::{Bits, Seed, Session, Usage};
+
+/// A protocol that realises 1-of-2 OT of messages of one [`super::Block`] in the UC framework:
+/// whatever a corrupt party sends, a simulator can tell the messages or the choices that it stands
+/// for. Protocols without that (selective failure, choices that are extracted too late) must not
+/// implement this.
+///
+/// As a [`BaseOt`] it transfers messages that are drawn from the sender's seed.
+pub trait ChosenMessageOt: Copy + Sync + 'static {
+    /// What it is.
+    const INFO: &'static Info;
+
+    /// The name of [`super::rot_from_ot`] over it.
+    const NAME_AS_ROT: &'static str;
+
+    /// The sender of these messages; they are its output, too.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    fn sender_of(
+        session: Session,
+        messages: SenderKeys,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage>;
+
+    /// The receiver with these choices.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    fn receiver_of(
+        session: Session,
+        choices: Bits,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage>;
+}
+
+impl<T: ChosenMessageOt> BaseOt for T {
+    fn info(&self) -> &'static Info {
+        T::INFO
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        let messages = drawn_messages(&session, n, &seed);
+        T::sender_of(session, messages, seed)
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        match choice {
+            Choice::Given(choices) => T::receiver_of(session, choices, seed),
+            Choice::Random(_) => {
+                Err(Usage::Choice { protocol: T::INFO.name, takes: "given choices" })
+            }
+        }
+    }
+}
+
+/// n pairs of uniform messages.
+#[must_use]
+pub fn drawn_messages(session: &Session, n: usize, seed: &Seed) -> SenderKeys {
+    let oracle = session.oracle("foxtrot v1 drawn messages");
+    let pair = |i| [0, 1].map(|j| oracle.query(i, j).field(seed.as_bytes()).finish());
+    SenderKeys::new((0..n as u64).map(pair).collect())
+}

@@ -1,0 +1,78 @@
+//! What messages of fixed layout have in common.
+
+use crate::Decode;
+
+/// Defines a message that is a byte string whose length follows from the number of instances, and
+/// whose content is checked when it is decoded.
+macro_rules! message {
+    (
+        $(#[$meta:meta])*
+        $name:ident, len: |$n:ident| $len:expr, check: |$bytes:ident, $count:ident| $check:expr
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Eq)]
+        #[must_use]
+        pub struct $name {
+            bytes: Vec<u8>,
+            n: usize,
+        }
+
+        impl $name {
+            const NAME: &str = stringify!($name);
+
+            /// Length in bytes for n instances.
+            #[must_use]
+            pub fn encoded_len($n: usize) -> usize {
+                $len
+            }
+
+            /// A message of n instances from the peer's bytes.
+            ///
+            /// # Errors
+            /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`](crate::Decode) if the bytes are
+            /// none.
+            pub fn decode(bytes: &[u8], n: usize) -> Result<Self, crate::Error> {
+                $crate::base::check_batch(n)?;
+                $crate::base::message::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+                let check = |$bytes: &[u8], $count: usize| -> Result<(), crate::Decode> { $check };
+                check(bytes, n)?;
+                Ok(Self { bytes: bytes.to_vec(), n })
+            }
+
+            /// The encoding.
+            #[must_use]
+            pub fn as_bytes(&self) -> &[u8] {
+                &self.bytes
+            }
+
+            /// The encoding.
+            #[must_use]
+            pub fn into_bytes(self) -> Vec<u8> {
+                self.bytes
+            }
+
+            /// Number of instances.
+            #[must_use]
+            pub fn instances(&self) -> usize {
+                self.n
+            }
+        }
+
+        impl core::fmt::Debug for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                write!(f, "{}({} instances)", Self::NAME, self.n)
+            }
+        }
+    };
+}
+
+pub(super) use message;
+
+pub(super) fn expect_len(
+    message: &'static str,
+    bytes: &[u8],
+    expected: usize,
+) -> Result<(), Decode> {
+    let got = bytes.len();
+    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
+}

@@ -1,0 +1,320 @@
+//! Random OT from chosen-message OT: Figure 2 of
+//! [[BFGMMS21](https://doi.org/10.46586/tches.v2021.i4.215-238)].
+//!
+//! Realises F_ROT with abort from any F_OT, in the random oracle model: whatever a
+//! [`ChosenMessageOt`] is secure under carries over. A batch of n (steps and proof:
+//! `docs/protocols/rot-from-ot.md`, section 4; bytes: `docs/wire.md`, section 9)
+//!
+//! ```text
+//! R (t random, b random bits)                           S (m_0, m_1 random)
+//!                  ── Commitment: H(t) ──►
+//!                  ◄── F_OT: b; m_0, m_1 ──►
+//!                  ◄── Swap: c random bits ──
+//!                  ── Opening: t ──►
+//! b ⊕ c,  m_b ⊕ H(i, b, t)                              m_j ⊕ H(i, j, t) at position j ⊕ c
+//! ```
+//!
+//! Three messages, 64 + ⌈n/8⌉ bytes and 2n + 3 hashes more than the OT. The typed states do not
+//! know where the messages m come from: that is the role of [`RotFromOt`]. What it does not give:
+//! fairness (a corrupt receiver sees its keys before it opens, so a failed batch must not be
+//! retried in the same context).
+
+mod messages;
+
+pub use messages::{Commitment, Opening, Swap};
+
+use alloc::{boxed::Box, vec};
+use core::{fmt, marker::PhantomData};
+
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{
+    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Then,
+    Waiting, check_batch,
+    chosen::{ChosenMessageOt, drawn_messages},
+};
+use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage};
+
+/// The protocol over an OT, as a [`BaseOt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RotFromOt<O>(PhantomData<O>);
+
+/// The receiver, while the OT runs with the choices that it drew.
+///
+/// It opens once: what was opened cannot be used under another [`Swap`].
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::rot_from_ot::{Receiver, Swap}, ideal};
+/// # let session = Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = Seed::from_bytes([0; 32]);
+/// # let received = || ideal::given(Bits::from_bools([true]), &seed).1;
+/// let (receiver, _commitment, _choices) = Receiver::start(session, 1, &seed)?;
+/// let swap = Swap::decode(&[1], 1)?;
+/// let (_keys, _opening) = receiver.finish(received(), &swap)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::rot_from_ot::{Receiver, Swap}, ideal};
+/// # let session = Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = Seed::from_bytes([0; 32]);
+/// # let received = || ideal::given(Bits::from_bools([true]), &seed).1;
+/// let (receiver, _commitment, _choices) = Receiver::start(session, 1, &seed)?;
+/// let swap = Swap::decode(&[1], 1)?;
+/// let (_keys, _opening) = receiver.finish(received(), &swap)?;
+/// let (_keys, _opening) = receiver.finish(received(), &swap)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Receiver {
+    session: Session,
+    n: usize,
+    t: Zeroizing<[u8; 32]>,
+}
+
+/// The sender, while the OT runs: it has nothing to swap before that is over.
+#[must_use = "the protocol is not finished"]
+pub struct Sender {
+    session: Session,
+    commitment: Commitment,
+    swap: Swap,
+}
+
+/// The sender, waiting for the [`Opening`]. It has no keys to give before that is checked.
+///
+/// ```
+/// # use foxtrot_ot::{Seed, Session, Sid, base::rot_from_ot::{Receiver, Sender}, ideal};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = Seed::from_bytes([0; 32]);
+/// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed)?;
+/// let sender = Sender::start(session(), &commitment, &seed);
+/// let (sent, received) = ideal::given(choices, &seed);
+/// let (sender, swap) = sender.swap(sent)?;
+/// let (_, opening) = receiver.finish(received, &swap)?;
+/// sender.finish(&opening)?.pairs();
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use foxtrot_ot::{Seed, Session, Sid, base::rot_from_ot::{Receiver, Sender}, ideal};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = Seed::from_bytes([0; 32]);
+/// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed)?;
+/// let sender = Sender::start(session(), &commitment, &seed);
+/// let (sent, received) = ideal::given(choices, &seed);
+/// let (sender, swap) = sender.swap(sent)?;
+/// let (_, opening) = receiver.finish(received, &swap)?;
+/// sender.pairs();
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Swapped {
+    session: Session,
+    commitment: Commitment,
+    swap: Swap,
+    sent: SenderKeys,
+}
+
+impl Receiver {
+    /// Steps 1 and 2: begins a batch of n; the OT is to be run with these choices.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(
+        session: Session,
+        n: usize,
+        seed: &Seed,
+    ) -> Result<(Self, Commitment, Bits), Usage> {
+        check_batch(n)?;
+        let mut coins = Zeroizing::new(vec![0; 32 + n.div_ceil(8)]);
+        let oracle = session.oracle("foxtrot v1 rot-from-ot receiver coins");
+        oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
+        let (t, b) = coins.split_at(32);
+        let t = Zeroizing::new(core::array::from_fn(|k| t[k]));
+        let commitment = Commitment::to(&session, t.as_slice(), n);
+        Ok((Self { session, n, t }, commitment, Bits::from_random(b.to_vec(), n)))
+    }
+
+    /// Steps 5 and 6: what the OT gave becomes keys; and the opening without which the sender has
+    /// none.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the three are not of one batch.
+    pub fn finish(
+        self,
+        received: ReceiverKeys,
+        swap: &Swap,
+    ) -> Result<(ReceiverKeys, Opening), Usage> {
+        expect("received messages", self.n, received.keys().len())?;
+        expect("instances to swap", self.n, swap.instances())?;
+        let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
+        let keys = received.keys().iter().enumerate().map(|(i, message)| {
+            let b = received.choices().get(i).unwrap_u8();
+            let share: Zeroizing<Block> =
+                Zeroizing::new(oracle.query(i as u64, b).field(self.t.as_slice()).finish());
+            core::array::from_fn(|k| message[k] ^ share[k])
+        });
+        let keys = keys.collect();
+        Ok((
+            ReceiverKeys::new(received.choices().xor(&swap.bits()), keys),
+            Opening::of(&self.t, self.n),
+        ))
+    }
+}
+
+impl Sender {
+    /// Takes the commitment, without which the OT must not begin.
+    pub fn start(session: Session, commitment: &Commitment, seed: &Seed) -> Self {
+        let n = commitment.instances();
+        let mut coins = vec![0; n.div_ceil(8)];
+        let oracle = session.oracle("foxtrot v1 rot-from-ot sender coins");
+        oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
+        let swap = Swap::from_bits(&Bits::from_random(coins, n));
+        Self { session, commitment: commitment.clone(), swap }
+    }
+
+    /// Step 4: the messages that it sent in the OT, and the bits that swap them.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the OT had another number of instances.
+    pub fn swap(self, sent: SenderKeys) -> Result<(Swapped, Swap), Usage> {
+        let Self { session, commitment, swap } = self;
+        expect("sent messages", commitment.instances(), sent.pairs().len())?;
+        Ok((Swapped { session, commitment, swap: swap.clone(), sent }, swap))
+    }
+}
+
+impl Swapped {
+    /// Steps 7 and 8: checks the opening and gives the keys.
+    ///
+    /// # Errors
+    /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
+    pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
+        let n = self.commitment.instances();
+        let computed = Commitment::to(&self.session, opening.t(), n);
+        if !bool::from(computed.as_bytes().ct_eq(self.commitment.as_bytes())) {
+            return Err(Misbehaved::CommitmentMismatch);
+        }
+        let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
+        let swap = self.swap.bits();
+        let keys = self.sent.pairs().iter().enumerate().map(|(i, pair)| {
+            let key = |j: u8| -> Block {
+                let share: Zeroizing<Block> =
+                    Zeroizing::new(oracle.query(i as u64, j).field(opening.t()).finish());
+                core::array::from_fn(|k| pair[usize::from(j)][k] ^ share[k])
+            };
+            // The bit c is public.
+            let c = swap.get(i).unwrap_u8();
+            [key(c), key(1 ^ c)]
+        });
+        Ok(SenderKeys::new(keys.collect()))
+    }
+}
+
+fn expect(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+    if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
+}
+
+impl<O> RotFromOt<O> {
+    /// The protocol.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<O: ChosenMessageOt> RotFromOt<O> {
+    const INFO: Info = Info {
+        name: O::NAME_AS_ROT,
+        family: "rot-from-ot",
+        paper: "BFGMMS21, Figure 2",
+        functionality: Functionality::Random,
+        adversary: O::INFO.adversary,
+        assumption: O::INFO.assumption,
+        params: O::INFO.params,
+        security: O::INFO.security,
+        caveat: O::INFO.caveat,
+        reproduction: O::INFO.reproduction,
+        flows: O::INFO.flows + 3,
+        receiver_bytes: |n| {
+            Commitment::encoded_len(n) + (O::INFO.receiver_bytes)(n) + Opening::encoded_len(n)
+        },
+        sender_bytes: |n| (O::INFO.sender_bytes)(n) + Swap::encoded_len(n),
+    };
+}
+
+impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
+    fn info(&self) -> &'static Info {
+        const { &Self::INFO }
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::message(Commitment::encoded_len(n), move |bytes| {
+            let ot_session = ot_session::<O>(&session);
+            let messages = drawn_messages(&ot_session, n, &seed);
+            let ot = O::sender_of(ot_session, messages, seed.again())?;
+            let sender = Sender::start(session, &Commitment::decode(bytes, n)?, &seed);
+            Ok(Step::quiet(Then::role(ot, move |sent| {
+                Waiting::first(move || {
+                    let (sender, swap) = sender.swap(sent)?;
+                    let finish = Waiting::message(Opening::encoded_len(n), move |bytes| {
+                        Ok(Step::done(None, sender.finish(&Opening::decode(bytes, n)?)?))
+                    });
+                    Ok(Step::send(swap.into_bytes(), finish))
+                })
+            })))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Random(n) = choice else {
+            let protocol = O::NAME_AS_ROT;
+            return Err(Usage::Choice { protocol, takes: "no choices: it draws them" });
+        };
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let ot_session = ot_session::<O>(&session);
+            let (receiver, commitment, choices) = Receiver::start(session, n, &seed)?;
+            let ot = O::receiver_of(ot_session, choices, seed)?;
+            let ot = Then::role(ot, move |received| {
+                Waiting::message(Swap::encoded_len(n), move |bytes| {
+                    let (keys, opening) = receiver.finish(received, &Swap::decode(bytes, n)?)?;
+                    Ok(Step::done(Some(opening.into_bytes()), keys))
+                })
+            });
+            Ok(Step::send(commitment.into_bytes(), ot))
+        }))
+    }
+}
+
+/// The namespace of the OT below.
+fn ot_session<O: ChosenMessageOt>(session: &Session) -> Session {
+    session.sub(O::INFO.name, 0, Direction::InitiatorSends)
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver(<{} instances>)", self.n)
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender(<{} instances>)", self.commitment.instances())
+    }
+}
+
+impl fmt::Debug for Swapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Swapped(<{} instances>)", self.commitment.instances())
+    }
+}
