@@ -133,6 +133,7 @@ fn cut_positions(frame: &Frame) -> [usize; 7] {
     let (start, end) = (frame.bytes.start, frame.bytes.end);
     let payload = start + Frame::HEADER;
     [start, start + 1, payload - 1, payload, payload + 1, (payload + end) / 2, end - 1]
+        .map(|k| k.min(end - 1))
 }
 
 #[test]
@@ -167,9 +168,8 @@ fn a_connection_that_ends_after_the_last_byte_of_one_way_fails_both_unless_it_wa
     }
 }
 
-/// A writer that is not told of a loss finishes if it awaits nothing more: the receiver of `roted`
-/// without its last opening, the sender of `roted-endemic` without its last reply or sealed
-/// messages.
+/// A writer that is not told of a loss finishes if it awaits nothing more: the receiver of random OT
+/// without its last opening, the sender of the others without its last answer or sealed messages.
 #[test]
 fn only_whoever_awaits_nothing_more_finishes_when_bytes_are_lost() {
     for honest in jobs().map(Honest::of) {
@@ -184,7 +184,7 @@ fn only_whoever_awaits_nothing_more_finishes_when_bytes_are_lost() {
 }
 
 #[test]
-fn the_last_words_are_the_last_opening_or_what_follows_the_last_blinded() {
+fn the_last_words_are_the_last_opening_or_what_follows_the_last_question() {
     for honest in jobs().map(Honest::of) {
         let last_words: Vec<_> = honest
             .all_frames()
@@ -197,6 +197,10 @@ fn the_last_words_are_the_last_opening_or_what_follows_the_last_blinded() {
             ("roted-endemic", true) => {
                 (BATCHES..=2 * BATCHES).map(|index| (Way::ToReceiver, index)).collect()
             }
+            ("bdgm", _) => vec![(Way::ToReceiver, 2 * BATCHES)],
+            ("pvw", _) => vec![(Way::ToReceiver, BATCHES)],
+            ("rot-from-ot:bdgm", _) => vec![(Way::ToSender, 4 * BATCHES)],
+            ("rot-from-ot:pvw", _) => vec![(Way::ToSender, 3 * BATCHES)],
             // A new protocol has its own line.
             other => panic!("{other:?}: {last_words:?}"),
         };
@@ -233,9 +237,11 @@ fn batch_of(honest: &Honest, frame: &Frame) -> Option<usize> {
     (frame.index > 0).then(|| (frame.index - 1) * BATCHES / frames)
 }
 
+/// Of protocols that hash their messages into all keys of the batch.
 #[test]
 fn a_flipped_bit_ends_in_an_error_or_in_keys_without_use() {
-    let all: Vec<_> = jobs().filter(|job| !job.messages).map(Honest::of).collect();
+    let bound = jobs().filter(|job| !job.messages && job.base.info().family == "roted");
+    let all: Vec<_> = bound.map(Honest::of).collect();
     let flips = all.iter().flat_map(|honest| {
         honest.all_frames().flat_map(move |frame| {
             let dense = if frame.index == 0 { frame.bytes.len() } else { Frame::HEADER };

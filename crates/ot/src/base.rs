@@ -173,7 +173,7 @@ pub struct Info {
 /// The receiver's side of a choice.
 #[derive(Debug)]
 pub enum Choice {
-    /// These bits; for endemic protocols.
+    /// These bits; for endemic and chosen-message OT.
     Given(Bits),
     /// So many random bits, drawn by the protocol; for random OT.
     Random(usize),
