@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{avx2::Avx2, avx512::Avx512};
+
 /// Proof that an instruction set is there: its values come from detection only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Backend(Isa);
@@ -17,6 +20,43 @@ enum Isa {
     #[cfg(target_arch = "aarch64")]
     Neon,
 }
+
+/// The vector operations of a backend, to be used inside [`Backend::run`].
+#[derive(Clone, Copy)]
+pub(crate) enum Vectors {
+    /// None: the plain Rust version runs.
+    None,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+/// Runs `$vector`, which is generic over the [`Simd`](crate::simd::Simd) that it finds in `$simd`,
+/// or `$portable` if the backend has none; both compiled for the backend's instructions.
+macro_rules! dispatch {
+    ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
+        let backend = $backend;
+        match backend.vectors() {
+            $crate::backend::Vectors::None => backend.run(
+                #[inline(always)]
+                || $portable,
+            ),
+            #[cfg(target_arch = "x86_64")]
+            $crate::backend::Vectors::Avx2($simd) => backend.run(
+                #[inline(always)]
+                || $vector,
+            ),
+            #[cfg(target_arch = "x86_64")]
+            $crate::backend::Vectors::Avx512($simd) => backend.run(
+                #[inline(always)]
+                || $vector,
+            ),
+        }
+    }};
+}
+
+pub(crate) use dispatch;
 
 /// Why a backend cannot be had by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +93,7 @@ macro_rules! has {
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx2 {
     ($has:ident) => {
-        $has!("avx2", "bmi1", "bmi2", "aes", "pclmulqdq")
+        $has!("avx2", "bmi1", "bmi2", "popcnt", "aes", "pclmulqdq")
     };
 }
 
@@ -150,6 +190,31 @@ impl Backend {
         }
     }
 
+    /// The hand-written vector operations of this backend.
+    #[inline(always)]
+    pub(crate) fn vectors(self) -> Vectors {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "proof of a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx2` exists only where these features were detected.
+            Isa::Avx2 => Vectors::Avx2(unsafe { Avx2::detected() }),
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "proof of a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx512` exists only where these features were detected.
+            Isa::Avx512 => Vectors::Avx512(unsafe { Avx512::detected() }),
+            _ => Vectors::None,
+        }
+    }
+
+    /// The backend with shorter vectors, for what does not fill the longer ones.
+    pub(crate) fn narrower(self) -> Self {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Self(Isa::Avx2),
+            _ => self,
+        }
+    }
+
     fn fastest() -> Self {
         Self::all().last().unwrap_or(Self::PORTABLE)
     }
@@ -179,13 +244,13 @@ impl Backend {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,aes,pclmulqdq")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,aes,pclmulqdq")]
 fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,aes,pclmulqdq")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,aes,pclmulqdq")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2")]
 #[target_feature(enable = "gfni,vaes,vpclmulqdq")]
 fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {

@@ -18,9 +18,11 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod blake3;
 pub mod counters;
 pub mod ring;
 
 mod backend;
+mod simd;
 
 pub use backend::{Backend, BackendError};
