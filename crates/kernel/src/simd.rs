@@ -48,8 +48,6 @@ pub(crate) trait Simd: Copy {
     fn or(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// Unsigned lanes shifted right.
     fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
-    /// Lanes shifted left.
-    fn shift_left<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
     /// All ones where the signed lane is negative, else 0.
     fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
     /// The sign bits of all lanes; writes LANES/8 bytes.
@@ -74,12 +72,13 @@ pub(crate) trait Simd: Copy {
     /// The inverse of [`Simd::interleave`].
     fn deinterleave(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
 
-    /// For every string of random bytes the first K·N of its candidates of BITS bits that are below
-    /// Q, as `ring::sample::uniform` says; at most 1024 candidates.
-    fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    /// For one or two strings of random bytes of one length, as many of the first candidates of BITS
+    /// bits that are below Q as there is room for; all zero if there are too few. Neither time nor
+    /// addresses depend on which these are.
+    fn uniform<const Q: u16, const BITS: usize>(
         self,
-        strings: [&[u8]; 2],
-        polys: [&mut [[u16; N]; K]; 2],
+        one: (&[u8], &mut [u16]),
+        other: Option<(&[u8], &mut [u16])>,
     );
 
     /// The same value in all lanes.

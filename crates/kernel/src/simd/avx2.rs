@@ -195,11 +195,6 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn shift_left<const BITS: u32>(self, a: __m256i) -> __m256i {
-        avx2!(_mm256_sll_epi16(a, _mm_cvtsi32_si128(BITS.cast_signed())))
-    }
-
-    #[inline(always)]
     fn sign_bits(self, a: __m256i, to: &mut [u8]) {
         let bits = avx2!({
             let bytes = _mm256_packs_epi16(a, a);
@@ -257,7 +252,6 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn exchange<const BIT: u32>(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        const { assert!(BIT < 4) };
         avx2!(match BIT {
             0 => (
                 _mm256_blend_epi16::<0xaa>(a, _mm256_slli_epi32::<16>(b)),
@@ -268,10 +262,11 @@ impl Simd for Avx2 {
                 _mm256_blend_epi32::<0xaa>(_mm256_srli_epi64::<32>(a), b),
             ),
             2 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
-            _ => (
+            3 => (
                 _mm256_permute2x128_si256::<0x20>(a, b),
                 _mm256_permute2x128_si256::<0x31>(a, b),
             ),
+            _ => unreachable!("four bits make the index of sixteen lanes"),
         })
     }
 
@@ -292,12 +287,15 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    fn uniform<const Q: u16, const BITS: usize>(
         self,
-        strings: [&[u8]; 2],
-        polys: [&mut [[u16; N]; K]; 2],
+        one: (&[u8], &mut [u16]),
+        other: Option<(&[u8], &mut [u16])>,
     ) {
-        self.uniform_pair::<Q, BITS>(strings, polys.map(|polys| polys.as_flattened_mut()));
+        let mut spare = [0; 1024];
+        let spare = (one.0, &mut spare[..one.1.len()]);
+        let other = other.unwrap_or(spare);
+        self.uniform_pair::<Q, BITS>([one.0, other.0], [one.1, other.1]);
     }
 
     #[inline(always)]

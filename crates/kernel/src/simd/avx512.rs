@@ -202,11 +202,6 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn shift_left<const BITS: u32>(self, a: __m512i) -> __m512i {
-        avx512!(_mm512_slli_epi16::<BITS>(a))
-    }
-
-    #[inline(always)]
     fn sign_bits(self, a: __m512i, to: &mut [u8]) {
         let bits = avx512!(_mm512_movepi16_mask(a));
         to[..4].copy_from_slice(&bits.to_le_bytes());
@@ -255,7 +250,6 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn exchange<const BIT: u32>(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-        const { assert!(BIT < 5) };
         avx512!(match BIT {
             0 => (
                 _mm512_mask_blend_epi16(0xaaaa_aaaa, a, _mm512_slli_epi32::<16>(b)),
@@ -270,10 +264,11 @@ impl Simd for Avx512 {
                 _mm512_mask_shuffle_i64x2::<0b10_10_00_00>(a, 0b1100_1100, b, b),
                 _mm512_mask_shuffle_i64x2::<0b11_11_01_01>(b, 0b0011_0011, a, a),
             ),
-            _ => (
+            4 => (
                 _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b),
                 _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b),
             ),
+            _ => unreachable!("five bits make the index of 32 lanes"),
         })
     }
 
@@ -298,13 +293,13 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    fn uniform<const Q: u16, const BITS: usize>(
         self,
-        strings: [&[u8]; 2],
-        polys: [&mut [[u16; N]; K]; 2],
+        one: (&[u8], &mut [u16]),
+        other: Option<(&[u8], &mut [u16])>,
     ) {
-        for (string, polys) in strings.into_iter().zip(polys) {
-            self.uniform_one::<Q, BITS>(string, polys.as_flattened_mut());
+        for (string, out) in [Some(one), other].into_iter().flatten() {
+            self.uniform_one::<Q, BITS>(string, out);
         }
     }
 
