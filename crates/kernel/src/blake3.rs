@@ -23,7 +23,13 @@ const ROOT: u32 = 1 << 3;
 const DERIVE_KEY_MATERIAL: u32 = 1 << 6;
 
 const IV: [u32; 8] = [
-    0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
     0x5be0_cd19,
 ];
 
@@ -103,9 +109,7 @@ fn narrow(backend: Backend, count: usize) -> Backend {
 }
 
 fn words(bytes: &[u8; 32]) -> [u32; 8] {
-    core::array::from_fn(|k| {
-        u32::from_le_bytes(core::array::from_fn(|i| bytes[4 * k + i]))
-    })
+    core::array::from_fn(|k| u32::from_le_bytes(core::array::from_fn(|i| bytes[4 * k + i])))
 }
 
 /// What is left to compress to get an output: chaining value, block, length and flags.
@@ -126,7 +130,10 @@ fn derive<S: Simd>(
     output_len: usize,
     outputs: &mut [u8],
 ) {
-    let key = key.map(|word| simd.splat_words(word));
+    let key = key.map(
+        #[inline(always)]
+        |word| simd.splat_words(word),
+    );
     let mut last = chunk(simd, &key, input_len, inputs, 0);
     if input_len > CHUNK {
         let second = chunk(simd, &key, input_len, inputs, 1);

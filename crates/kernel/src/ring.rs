@@ -35,6 +35,8 @@ pub mod module768 {
     pub type Poly = super::Poly<256, 7681>;
     /// Polynomials by values.
     pub type NttPoly = super::NttPoly<256, 7681>;
+    /// Factors of products.
+    pub type Factor = super::Factor<256, 7681>;
 }
 
 /// The ring of ROTed's Figure 1, for reproduction: N = 512, q = 13313; used at rank 1.
@@ -48,6 +50,8 @@ pub mod paper512 {
     pub type Poly = super::Poly<512, 13313>;
     /// Polynomials by values.
     pub type NttPoly = super::NttPoly<512, 13313>;
+    /// Factors of products.
+    pub type Factor = super::Factor<512, 13313>;
 }
 
 /// A polynomial by its coefficients, the constant one first.
@@ -108,7 +112,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut self.0;
         dispatch!(
             backend,
-            simd => vector::map(simd, f, |i, x| {
+            simd => vector::map(simd, f, #[inline(always)] |i, x| {
                 let sum = simd.add(x, vector::noise_at(simd, bytes, i));
                 // At most two steps outside.
                 vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum))
@@ -129,7 +133,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let mut f = self.0;
         dispatch!(
             backend,
-            simd => vector::forward::<_, N, Q>(simd, &mut f, |_, x| {
+            simd => vector::forward::<_, N, Q>(simd, &mut f, #[inline(always)] |_, x| {
                 vector::canonical::<_, Q>(simd, x)
             }),
             ntt::forward::<N, Q>(&mut f),
@@ -155,7 +159,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
             backend,
-            simd => vector::inverse::<_, N, Q>(simd, f, |_, i| {
+            simd => vector::inverse::<_, N, Q>(simd, f, #[inline(always)] |_, i| {
                 vector::products::<_, N, Q, K>(simd, a, b, i)
             }),
             {
@@ -304,7 +308,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut f = self.0;
         dispatch!(
             backend,
-            simd => vector::inverse::<_, N, Q>(simd, &mut f, |f, i| simd.load(&f[i..])),
+            simd => vector::inverse::<_, N, Q>(simd, &mut f, #[inline(always)] |f, i| simd.load(&f[i..])),
             ntt::inverse::<N, Q>(&mut f),
         );
         Poly(f)
@@ -322,7 +326,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (f, other) = (&mut self.0, &other.0);
         dispatch!(
             backend,
-            simd => vector::map(simd, f, |i, x| {
+            simd => vector::map(simd, f, #[inline(always)] |i, x| {
                 vector::sub::<_, Q>(simd, x, simd.load(&other[i..]))
             }),
             combine(f, other, field::sub::<Q>),
@@ -344,7 +348,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             backend,
             simd => {
                 vector::fill_noise(simd, bytes, 1, &mut noise);
-                vector::forward::<_, N, Q>(simd, &mut noise, |i, x| {
+                vector::forward::<_, N, Q>(simd, &mut noise, #[inline(always)] |i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     let sum = vector::add::<_, Q>(simd, x, simd.load(&f[i..]));
                     simd.store(sum, &mut f[i..]);
@@ -368,7 +372,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut sum.0);
         dispatch!(
             backend,
-            simd => vector::map(simd, f, |i, _| {
+            simd => vector::map(simd, f, #[inline(always)] |i, _| {
                 let x = vector::products::<_, N, Q, K>(simd, a, b, i);
                 vector::canonical::<_, Q>(simd, vector::scale::<_, Q>(simd, x))
             }),
@@ -391,7 +395,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
             backend,
-            simd => vector::map(simd, f, |i, _| {
+            simd => vector::map(simd, f, #[inline(always)] |i, _| {
                 let x = vector::products::<_, N, Q, K>(simd, a, b, i);
                 vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, x))
             }),
@@ -457,7 +461,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
             simd => {
                 let one = const { vector::montgomery_one::<Q>() };
                 vector::fill_noise(simd, bytes, one, f);
-                vector::forward::<_, N, Q>(simd, f, |_, x| vector::canonical::<_, Q>(simd, x));
+                vector::forward::<_, N, Q>(simd, f, #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x));
             },
             {
                 *f = sample::centred_binomial::<N, Q>(bytes);
@@ -472,7 +476,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
 fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], other: &[u16; N]) {
     dispatch!(
         backend,
-        simd => vector::map(simd, f, |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
+        simd => vector::map(simd, f, #[inline(always)] |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
         combine(f, other, field::add::<Q>),
     );
 }

@@ -62,11 +62,8 @@ pub(crate) trait Simd: Copy {
     fn pack<const BITS: usize>(self, x: Self::Lanes, to: &mut [u8]);
     /// Exchanges the bit `BIT` of a lane's index with the choice between a and b: the lanes of a
     /// whose index has that bit change places with the lanes of b whose index does not.
-    fn exchange<const BIT: u32>(
-        self,
-        a: Self::Lanes,
-        b: Self::Lanes,
-    ) -> (Self::Lanes, Self::Lanes);
+    fn exchange<const BIT: u32>(self, a: Self::Lanes, b: Self::Lanes)
+    -> (Self::Lanes, Self::Lanes);
     /// a₀ b₀ a₁ b₁ …, in two vectors.
     fn interleave(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
     /// The inverse of [`Simd::interleave`].

@@ -39,6 +39,7 @@ pub mod pair;
 pub mod popf;
 
 mod choices;
+mod erase;
 mod error;
 mod seed;
 mod session;

@@ -112,7 +112,10 @@ mod tests {
     use std::{vec, vec::Vec};
 
     use super::*;
-    use crate::{Backend, ring::{NttPoly, encode::pack}};
+    use crate::{
+        Backend,
+        ring::{NttPoly, encode::pack},
+    };
 
     /// What [`uniform`] computes, with the branch that it must not have.
     fn by_rejection<const Q: u16>(candidates: &[u16], wanted: usize) -> Vec<u16> {

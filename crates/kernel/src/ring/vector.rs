@@ -83,7 +83,12 @@ pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
 #[inline(always)]
 pub(super) fn fill_noise<S: Simd>(simd: S, bytes: &[u8], factor: u16, f: &mut [u16]) {
     let factor = simd.splat(factor);
-    map(simd, f, |i, _| simd.mul_low(noise_at(simd, bytes, i), factor));
+    map(
+        simd,
+        f,
+        #[inline(always)]
+        |i, _| simd.mul_low(noise_at(simd, bytes, i), factor),
+    );
 }
 
 /// 2¹⁶ mod Q, the one of least absolute value.
@@ -100,7 +105,9 @@ const fn centred<const Q: u16>(x: u16) -> u16 {
 #[inline(always)]
 pub(super) fn scale<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
     let factor = const { centred::<Q>(to_montgomery::<Q>(to_montgomery::<Q>(1))) };
-    let quotient = const { centred::<Q>(to_montgomery::<Q>(to_montgomery::<Q>(1))).wrapping_mul(inverse_mod_2_16(Q)) };
+    let quotient = const {
+        centred::<Q>(to_montgomery::<Q>(to_montgomery::<Q>(1))).wrapping_mul(inverse_mod_2_16(Q))
+    };
     montgomery::<S, Q>(simd, x, simd.splat(factor), simd.splat(quotient))
 }
 

@@ -1,6 +1,9 @@
 //! AVX2: vectors of 256 bits.
 
-#![allow(unsafe_code, reason = "vector instructions, of which an `Avx2` proves that they are there")]
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, of which an `Avx2` proves that they are there"
+)]
 
 mod uniform;
 
@@ -208,9 +211,9 @@ impl Simd for Avx2 {
     fn spread_bits(self, from: &[u8]) -> __m256i {
         let word = i16::from_le_bytes([from[0], from[1]]);
         avx2!({
-            let bit =
-                _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
-                    16384, -32768);
+            let bit = _mm256_setr_epi16(
+                1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768,
+            );
             _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(word), bit), bit)
         })
     }
@@ -262,10 +265,8 @@ impl Simd for Avx2 {
                 _mm256_blend_epi32::<0xaa>(_mm256_srli_epi64::<32>(a), b),
             ),
             2 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
-            3 => (
-                _mm256_permute2x128_si256::<0x20>(a, b),
-                _mm256_permute2x128_si256::<0x31>(a, b),
-            ),
+            3 =>
+                (_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b),),
             _ => unreachable!("four bits make the index of sixteen lanes"),
         })
     }

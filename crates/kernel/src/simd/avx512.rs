@@ -315,7 +315,10 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn load_blocks(self, blocks: &[&[u8; 64]; MAX_WORDS]) -> [__m512i; 16] {
-        self.transpose(blocks.map(|block| self.bytes(block)))
+        self.transpose(blocks.map(
+            #[inline(always)]
+            |block| self.bytes(block),
+        ))
     }
 
     #[inline(always)]

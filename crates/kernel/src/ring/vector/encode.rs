@@ -31,11 +31,16 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
 ) -> bool {
     assert_eq!(N / 8 * BITS, from.len());
     let mut all_below = simd.splat(u16::MAX);
-    map(simd, values, |i, _| {
-        let x = simd.unpack::<BITS>(&from[i / 8 * BITS..]);
-        all_below = simd.and(all_below, simd.sub(x, simd.splat(Q)));
-        x
-    });
+    map(
+        simd,
+        values,
+        #[inline(always)]
+        |i, _| {
+            let x = simd.unpack::<BITS>(&from[i / 8 * BITS..]);
+            all_below = simd.and(all_below, simd.sub(x, simd.splat(Q)));
+            x
+        },
+    );
     let mut signs = [0xff; 4];
     simd.sign_bits(all_below, &mut signs);
     signs == [0xff; 4]
@@ -95,7 +100,12 @@ pub(in crate::ring) fn unpack_rounded<S: Simd, const N: usize, const Q: u16, con
     f: &mut [u16; N],
 ) {
     assert_eq!(N / 8 * BITS, from.len());
-    map(simd, f, |i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..])));
+    map(
+        simd,
+        f,
+        #[inline(always)]
+        |i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..])),
+    );
 }
 
 /// Negative where low < x ≤ high, for lanes below 2¹⁵.

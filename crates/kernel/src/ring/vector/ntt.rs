@@ -151,7 +151,8 @@ fn inverse_butterfly<S: Simd, const Q: u16>(
     layer: u32,
 ) -> (S::Lanes, S::Lanes) {
     let (sum, difference) = (simd.add(x, y), simd.sub(x, y));
-    let sum = if Reductions::<Q>::INVERSE[layer as usize] { barrett::<S, Q>(simd, sum) } else { sum };
+    let sum =
+        if Reductions::<Q>::INVERSE[layer as usize] { barrett::<S, Q>(simd, sum) } else { sum };
     (sum, montgomery::<S, Q>(simd, difference, zeta, quotient))
 }
 
@@ -176,7 +177,10 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
             let third = splat_both(simd, zetas[(2 << layer) % N + 2 * block + 1]);
             for i in (0..quarter).step_by(S::LANES) {
                 let at = |k: usize| i + k * quarter;
-                let [a, b, c, d] = [0, 1, 2, 3].map(|k| simd.load(&f[at(k)..]));
+                let [a, b, c, d] = [0, 1, 2, 3].map(
+                    #[inline(always)]
+                    |k| simd.load(&f[at(k)..]),
+                );
                 let (a, c) = butterfly::<S, Q>(simd, (a, c), first, layer);
                 let (b, d) = butterfly::<S, Q>(simd, (b, d), first, layer);
                 let (a, b, c, d) = if two {
@@ -200,7 +204,10 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
         let first = splat_both(simd, zetas[(1 << layer) + block]);
         let second = splat_both(simd, zetas[(2 << layer) + 2 * block]);
         let third = splat_both(simd, zetas[(2 << layer) + 2 * block + 1]);
-        let [a, b, c, d] = [0, 1, 2, 3].map(|k| simd.load(&f[k * quarter..]));
+        let [a, b, c, d] = [0, 1, 2, 3].map(
+            #[inline(always)]
+            |k| simd.load(&f[k * quarter..]),
+        );
         let (a, c) = butterfly::<S, Q>(simd, (a, c), first, layer);
         let (b, d) = butterfly::<S, Q>(simd, (b, d), first, layer);
         let ab = butterfly::<S, Q>(simd, (a, b), second, layer + 1);
@@ -255,11 +262,14 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
     let last = N.ilog2() - 1;
     for block in 0..N / (4 * quarter) {
         let start = block * 4 * quarter;
-        let [ab, cd] = [2 * block, 2 * block + 1].map(|pair| {
-            let x = values(f, pair * 2 * S::LANES);
-            let y = values(f, pair * 2 * S::LANES + S::LANES);
-            inverse_within::<S, N, Q>(simd, pair, (x, y))
-        });
+        let [ab, cd] = [2 * block, 2 * block + 1].map(
+            #[inline(always)]
+            |pair| {
+                let x = values(f, pair * 2 * S::LANES);
+                let y = values(f, pair * 2 * S::LANES + S::LANES);
+                inverse_within::<S, N, Q>(simd, pair, (x, y))
+            },
+        );
         let layer = S::LANES.ilog2();
         let groups = N / (2 * quarter);
         let second = splat_both(simd, zetas[groups + 2 * block]);
@@ -291,7 +301,10 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
     }
 
     // The last layer, with 1/N in its factors.
-    let [one, zeta] = Zetas::<S, N, Q>::LAST.map(|factor| splat_both(simd, factor));
+    let [one, zeta] = Zetas::<S, N, Q>::LAST.map(
+        #[inline(always)]
+        |factor| splat_both(simd, factor),
+    );
     let (low, high) = f.split_at_mut(N / 2);
     for (x, y) in low.chunks_exact_mut(S::LANES).zip(high.chunks_exact_mut(S::LANES)) {
         let (a, b) = (simd.load(x), simd.load(y));

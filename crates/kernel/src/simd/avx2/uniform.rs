@@ -126,7 +126,10 @@ impl Avx2 {
             let mut sixteen_moves = zero;
             let steps = slots.len();
             for (step, slot) in slots.iter_mut().enumerate() {
-                let [low, high] = strings.map(|s| self.group::<BITS>(s, step * BITS));
+                let [low, high] = strings.map(
+                    #[inline(always)]
+                    |s| self.group::<BITS>(s, step * BITS),
+                );
                 let candidates = self.unpack_groups::<BITS>(low, high);
 
                 // Within each four lanes the accepted ones first.

@@ -28,8 +28,7 @@ impl Avx512 {
 
         let mut slots = [avx512!(_mm512_setzero_si512()); ROOM];
         let mut moves = [0; STEPS];
-        let gaps =
-            self.fill_slots::<Q, BITS>(string, &mut slots[..steps], &mut moves);
+        let gaps = self.fill_slots::<Q, BITS>(string, &mut slots[..steps], &mut moves);
         let mut masks = [[0; STEPS]; 4];
         self.masks_of_moves(self.lanes(&moves), &mut masks);
         // Kept from the optimiser, which could make a branch of masks that it knows.

@@ -3,17 +3,17 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
-    instances::{self, Blinding, Sk, key_query},
+    instances::{self, Blinding, Sk, key_question},
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    oracle::Query,
+    oracle::{Query, Wide},
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -108,14 +108,12 @@ impl Receiver {
         let strings = self.blinding.recover(reply.instances_bytes());
         let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
         let oracle = self.session.oracle("foxtrot v1 roted rot output");
-        let keys = strings.iter().enumerate().map(|(i, sk)| {
-            key_query(&oracle, i, choices.get(i), sk)
-                .field(self.t.as_slice())
-                .field(reply.u())
-                .field(&transcript)
-                .finish()
-        });
-        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys.collect()), Opening(*self.t)))
+        let common = [self.t.as_slice(), reply.u(), &transcript];
+        let question = |i: usize| key_question(i, choices.get(i).unwrap_u8(), &strings[i], &common);
+        let mut keys = vec![[0; 16]; strings.len()];
+        let answers = keys.as_flattened_mut();
+        Wide::new(self.session.backend()).ask(&oracle, strings.len(), question, answers);
+        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys), Opening(*self.t)))
     }
 }
 
@@ -143,19 +141,16 @@ impl Sender {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let oracle = self.session.oracle("foxtrot v1 roted rot output");
-        let keys = self.strings.iter().enumerate().map(|(i, strings)| {
-            let key = |j: u8| -> [u8; 16] {
-                key_query(&oracle, i, Choice::from(j), &strings[usize::from(j)])
-                    .field(&opening.0)
-                    .field(&self.u)
-                    .field(&self.transcript)
-                    .finish()
-            };
+        let common = [&opening.0, &self.u, &self.transcript].map(<[u8; 32]>::as_slice);
+        let question = |k: usize| {
             // The bit a is public: it was part of the reply.
-            let a = self.a.get(i).unwrap_u8();
-            [key(a), key(1 ^ a)]
-        });
-        Ok(SenderKeys::new(keys.collect()))
+            let (i, j) = (k / 2, self.a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));
+            key_question(i, j, &self.strings[i][usize::from(j)], &common)
+        };
+        let mut keys = vec![[[0; 16]; 2]; self.strings.len()];
+        let answers = keys.as_flattened_mut().as_flattened_mut();
+        Wide::new(self.session.backend()).ask(&oracle, 2 * self.strings.len(), question, answers);
+        Ok(SenderKeys::new(keys))
     }
 }
 
