@@ -78,9 +78,9 @@ impl Avx2 {
         }
         let [low, high] = out;
         let pairs = low.as_chunks_mut::<8>().0.iter_mut().zip(high.as_chunks_mut::<8>().0);
-        for ((low, high), slot) in pairs.zip(slots) {
+        for ((low, high), slot) in pairs.zip(&slots) {
             avx2!({
-                let slot = _mm256_and_si256(slot, enough);
+                let slot = _mm256_and_si256(*slot, enough);
                 _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(slot));
                 _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(slot));
             });

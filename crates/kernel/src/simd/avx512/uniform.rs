@@ -13,6 +13,13 @@ use super::{Avx512, IOTA, Packed, avx512};
 const STEPS: usize = 32;
 const ROOM: usize = STEPS + 16;
 
+/// A vector that is being filled.
+struct Filling {
+    lanes: __m512i,
+    /// How many of its lanes are, below 32.
+    filled: u32,
+}
+
 impl Avx512 {
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.
     #[inline(always)]
@@ -27,10 +34,11 @@ impl Avx512 {
         assert!((wanted..=STEPS).contains(&steps) && steps - wanted < 16);
 
         let mut slots = [avx512!(_mm512_setzero_si512()); ROOM];
-        let mut moves = [0; STEPS];
-        let gaps = self.fill_slots::<Q, BITS>(string, &mut slots[..steps], &mut moves);
+        let mut ends = [0; STEPS];
+        self.fill_slots::<Q, BITS>(string, &mut slots[..steps], &mut ends);
+        let (moves, gaps) = self.moves_of_ends(&ends);
         let mut masks = [[0; STEPS]; 4];
-        self.masks_of_moves(self.lanes(&moves), &mut masks);
+        self.masks_of_moves(moves, &mut masks);
         // Kept from the optimiser, which could make a branch of masks that it knows.
         let masks = core::hint::black_box(&mut masks);
 
@@ -46,12 +54,14 @@ impl Avx512 {
                 slots[i] = avx512!(_mm512_ternarylogic_epi64::<0xca>(comes, y, x));
             }
         }
-        // Without a partly filled one, which is the last.
-        let enough = u16::from(gaps <= (steps - wanted) as u16).wrapping_neg();
-        let enough = self.splat_opaque(core::hint::black_box(enough));
-        for (out, slot) in out.as_chunks_mut::<32>().0.iter_mut().zip(slots) {
+        // The steps behind the last one have no full slot either.
+        let enough = avx512!({
+            let allowed = _mm512_set1_epi16((STEPS - wanted) as i16);
+            _mm512_movm_epi16(_mm512_cmple_epu16_mask(gaps, allowed))
+        });
+        for (out, slot) in out.as_chunks_mut::<32>().0.iter_mut().zip(&slots) {
             avx512!({
-                let slot = _mm512_and_si512(slot, enough);
+                let slot = _mm512_and_si512(*slot, enough);
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), slot);
             });
         }
@@ -62,47 +72,78 @@ impl Avx512 {
         avx512!(_mm512_set1_epi16(x.cast_signed()))
     }
 
-    /// Writes a slot per step, and by how many places it is to move; 0 for those that are not full.
-    /// Returns how many are not.
+    /// Writes a slot per step, and where in it or behind it the filling ended: at 32 or more the
+    /// slot is full.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "counts of at most 32 lanes and steps")]
     fn fill_slots<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],
         slots: &mut [__m512i],
-        moves: &mut [u16; STEPS],
-    ) -> u16 {
-        let iota = self.lanes(&IOTA);
-        let mut filling = avx512!(_mm512_setzero_si512());
-        // Lanes that are filled, slots that were not full.
-        let (mut filled, mut gaps) = (0u32, 0u16);
-        let groups = slots.iter_mut().zip(moves).zip(string.chunks(4 * BITS));
-        for ((slot, moves), group) in groups {
-            let bytes = self.load_masked(group, Packed::<BITS>::MASK >> (4 * BITS - group.len()));
-            // 32, or 8 for each BITS bytes of a last group.
-            let candidates = u32::MAX >> (32 - group.len() / BITS * 8);
-            avx512!({
-                let lanes = self.unpack_lanes::<BITS>(bytes);
-                let q = _mm512_set1_epi16(Q.cast_signed());
-                let accepted = _mm512_mask_cmplt_epu16_mask(candidates, lanes, q);
-                let together = _mm512_maskz_compress_epi16(accepted, lanes);
-
-                // Append: rotated to where the filling ends, it fills up one slot and begins the
-                // next.
-                let from = _mm512_sub_epi16(iota, _mm512_set1_epi16(filled as i16));
-                let turned = _mm512_permutexvar_epi16(from, together);
-                filling = _mm512_mask_mov_epi16(turned, (1 << filled) - 1, filling);
-                *slot = filling;
-                filled += accepted.count_ones();
-                // Kept from the optimiser, which would branch on a single bit.
-                let full = core::hint::black_box(filled / 32);
-                filling = _mm512_mask_mov_epi16(filling, full.wrapping_neg(), turned);
-                filled %= 32;
-                *moves = gaps & (full as u16).wrapping_neg();
-                gaps += 1 - full as u16;
-            });
+        ends: &mut [u16; STEPS],
+    ) {
+        let mut filling = Filling { lanes: avx512!(_mm512_setzero_si512()), filled: 0 };
+        let groups = string.chunks_exact(4 * BITS);
+        let rest = groups.remainder();
+        let whole = slots.len() - usize::from(!rest.is_empty());
+        for ((slot, end), group) in slots[..whole].iter_mut().zip(&mut *ends).zip(groups) {
+            (*slot, *end) = self.step::<Q, BITS>(group, Packed::<BITS>::MASK, &mut filling);
         }
-        gaps
+        if let Some(slot) = slots.get_mut(whole) {
+            let mask = Packed::<BITS>::MASK >> (4 * BITS - rest.len());
+            (*slot, ends[whole]) = self.step::<Q, BITS>(rest, mask, &mut filling);
+        }
+    }
+
+    /// Appends the accepted ones of a group of candidates. Returns what is then being filled and
+    /// where that ends.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "counts of lanes, masks cut in two")]
+    fn step<const Q: u16, const BITS: usize>(
+        self,
+        group: &[u8],
+        mask: u64,
+        filling: &mut Filling,
+    ) -> (__m512i, u16) {
+        avx512!({
+            let lanes = self.unpack_lanes::<BITS>(self.load_masked(group, mask));
+            // Eight lanes for each BITS bytes.
+            let candidates = u32::MAX >> (32 - mask.count_ones() as usize / BITS * 8);
+            let q = _mm512_set1_epi16(Q.cast_signed());
+            let accepted = _mm512_mask_cmplt_epu16_mask(candidates, lanes, q);
+            let together = _mm512_maskz_compress_epi16(accepted, lanes);
+
+            // Rotated to where the filling ends, they fill up one slot and begin the next.
+            let filled = filling.filled;
+            let from = _mm512_sub_epi16(self.lanes(&IOTA), _mm512_set1_epi16(filled as i16));
+            let turned = _mm512_permutexvar_epi16(from, together);
+            let slot = _mm512_mask_mov_epi16(turned, (1 << filled) - 1, filling.lanes);
+            let end = filled + accepted.count_ones();
+            let behind = (((1u64 << end) - 1) >> 32) as u32;
+            filling.lanes = _mm512_mask_mov_epi16(slot, behind, turned);
+            filling.filled = end % 32;
+            (slot, end as u16)
+        })
+    }
+
+    /// By how many places each slot is to move, 0 for those that are not full; and in every lane
+    /// how many are not full.
+    #[inline(always)]
+    fn moves_of_ends(self, ends: &[u16; STEPS]) -> (__m512i, __m512i) {
+        let iota = self.lanes(&IOTA);
+        avx512!({
+            let full = _mm512_cmpge_epu16_mask(self.lanes(ends), _mm512_set1_epi16(32));
+            let mut gaps = _mm512_maskz_set1_epi16(!full, 1);
+            // Sums of the lanes up to each.
+            let mut distance = 1;
+            while distance < STEPS as i16 {
+                let from = _mm512_sub_epi16(iota, _mm512_set1_epi16(distance));
+                let before = _mm512_maskz_permutexvar_epi16(u32::MAX << distance, from, gaps);
+                gaps = _mm512_add_epi16(gaps, before);
+                distance *= 2;
+            }
+            let all = _mm512_permutexvar_epi16(_mm512_set1_epi16(STEPS as i16 - 1), gaps);
+            (_mm512_maskz_mov_epi16(full, gaps), all)
+        })
     }
 
     /// For each pass, all ones for the places to which a slot comes from 2^pass places on.
