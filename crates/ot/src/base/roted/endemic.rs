@@ -6,6 +6,7 @@ use core::fmt;
 use super::{
     Blinded, Endemic, Reply, check_batch,
     instances::{self, Blinding, key_question},
+    messages::View,
 };
 use crate::{
     Bits, Seed, Session, Usage,
@@ -70,7 +71,7 @@ impl Receiver {
         check_batch(choices.len())?;
         let mut blinded = Blinded::blank(choices.len());
         let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
-        let transcript = blinded.transcript(&session);
+        let transcript = blinded.view().transcript(&session);
         Ok((Self { session, blinding, transcript }, blinded))
     }
 
@@ -79,6 +80,10 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Endemic>) -> Result<ReceiverKeys, Usage> {
+        self.finish_with(reply.view())
+    }
+
+    pub(super) fn finish_with(self, reply: View<'_>) -> Result<ReceiverKeys, Usage> {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(reply.instances_bytes());
@@ -99,8 +104,17 @@ pub fn respond(
     blinded: &Blinded<Endemic>,
     seed: Seed,
 ) -> (SenderKeys, Reply<Endemic>) {
+    respond_to(session, blinded.view(), seed)
+}
+
+pub(super) fn respond_to(
+    session: Session,
+    blinded: View<'_>,
+    seed: Seed,
+) -> (SenderKeys, Reply<Endemic>) {
     let mut reply = Reply::blank(blinded.instances());
-    let strings = instances::reply(&session, blinded.phis(), &seed, reply.instances_bytes_mut());
+    let strings =
+        instances::reply(&session, blinded.instances_bytes(), &seed, reply.instances_bytes_mut());
     let transcript: [u8; 32] = blinded.transcript(&session).field(reply.as_bytes()).finish();
     let oracle = session.oracle("foxtrot v1 roted endemic output");
     let common = [transcript.as_slice()];

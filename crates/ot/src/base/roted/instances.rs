@@ -207,7 +207,7 @@ pub(super) fn reply(
     for ((group, (phis, replies)), strings) in groups.enumerate().zip(strings.chunks_mut(GROUP)) {
         let (first, count) = (group * GROUP, strings.len());
         for (t, phi) in t.iter_mut().zip(phis.chunks_exact(PHI_LEN)) {
-            *t = decoded(backend, &phi[..T_LEN]);
+            decode(backend, &phi[..T_LEN], t);
         }
         let digests = batch.popf.open(first as u64, phis);
         for j in 0..2 {
@@ -292,12 +292,11 @@ fn set_noise(backend: Backend, coins: &[u8], secret: &mut Secret) {
 }
 
 /// T from bytes that were checked when the message was decoded.
-fn decoded(backend: Backend, bytes: &[u8]) -> Vector {
-    let mut polys = bytes.chunks_exact(POLY_LEN);
-    [(); RANK].map(|()| {
-        let poly = NttPoly::unpack::<BITS>(backend, polys.next().unwrap_or_default());
-        poly.unwrap_or_else(|_| unreachable!("`Blinded::decode` has checked it"))
-    })
+fn decode(backend: Backend, bytes: &[u8], t: &mut Vector) {
+    for (t, bytes) in t.iter_mut().zip(bytes.chunks_exact(POLY_LEN)) {
+        *t = NttPoly::unpack::<BITS>(backend, bytes)
+            .unwrap_or_else(|_| unreachable!("`Blinded::check` has checked it"));
+    }
 }
 
 /// The r that ends the receiver's coins.

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
     instances::{self, Blinding, Sk, key_question},
+    messages::View,
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
@@ -94,7 +95,7 @@ impl Receiver {
         let mut blinded = Blinded::blank(n);
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
         let blinding = instances::blind(&session, choices, &seed, blinded.phis_mut());
-        let transcript = blinded.transcript(&session);
+        let transcript = blinded.view().transcript(&session);
         Ok((Self { session, blinding, transcript, t: Zeroizing::new(t) }, blinded))
     }
 
@@ -103,6 +104,10 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Rot>) -> Result<(ReceiverKeys, Opening), Usage> {
+        self.finish_with(reply.view())
+    }
+
+    pub(super) fn finish_with(self, reply: View<'_>) -> Result<(ReceiverKeys, Opening), Usage> {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(reply.instances_bytes());
@@ -120,13 +125,25 @@ impl Receiver {
 impl Sender {
     /// Steps 5 to 8: answers the receiver's batch.
     pub fn respond(session: Session, blinded: &Blinded<Rot>, seed: Seed) -> (Self, Reply<Rot>) {
+        Self::respond_to(session, blinded.view(), seed)
+    }
+
+    pub(super) fn respond_to(
+        session: Session,
+        blinded: View<'_>,
+        seed: Seed,
+    ) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
         let (u, a) = batch_coins(&session, "foxtrot v1 roted sender batch", &seed, n);
 
         let mut reply = Reply::blank(n);
         reply.set_head(&u, &a);
-        let strings =
-            instances::reply(&session, blinded.phis(), &seed, reply.instances_bytes_mut());
+        let strings = instances::reply(
+            &session,
+            blinded.instances_bytes(),
+            &seed,
+            reply.instances_bytes_mut(),
+        );
         let commitment = core::array::from_fn(|k| blinded.head()[k]);
         let transcript = blinded.transcript(&session).field(reply.as_bytes()).finish();
         (Self { session, strings, commitment, u, a, transcript }, reply)
