@@ -206,11 +206,12 @@ impl Backend {
         }
     }
 
-    /// The backend with shorter vectors, for what does not fill the longer ones.
-    pub(crate) fn narrower(self) -> Self {
+    /// The backend for `lanes` 32-bit lanes: the one with shorter vectors if these are enough.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "one length each"))]
+    pub(crate) fn for_lanes(self, lanes: usize) -> Self {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => Self(Isa::Avx2),
+            Isa::Avx512 if lanes <= 8 => Self(Isa::Avx2),
             _ => self,
         }
     }

@@ -9,17 +9,19 @@ mod encode;
 mod field;
 mod ntt;
 mod sample;
+#[cfg(target_arch = "x86_64")]
 mod vector;
 
 use core::fmt;
 
 use zeroize::{Zeroize, optimization_barrier};
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Simd;
 use crate::{
     Backend,
     backend::dispatch,
     counters::{Operation, count},
-    simd::Simd,
 };
 
 /// The ring of the default lattice OT: N = 256, q = 7681; used at rank 3.

@@ -182,7 +182,7 @@ mod tests {
                 for len in [16, 48, 816] {
                     let first = [9; 32];
                     let second: [u8; 40] = core::array::from_fn(|k| u8::try_from(k).unwrap());
-                    let question = |k: usize| (900 + k as u64, u8::from(k % 3 == 0));
+                    let question = |k: usize| (900 + k as u64, u8::from(k.is_multiple_of(3)));
                     let fields = |k: usize| [&first[..], &second[k % 8..][..32]];
                     let mut answers = vec![0; number * len];
                     let ask = |k| (question(k).0, question(k).1, fields(k));

@@ -129,3 +129,46 @@ pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Backend,
+        backend::{Vectors, dispatch},
+    };
+
+    /// At every value that a lane can have.
+    fn reductions_hold<const Q: u16>(backend: Backend) {
+        let q = i32::from(Q);
+        for start in (0..=u16::MAX).step_by(256) {
+            let lanes: [u16; 256] = core::array::from_fn(|i| start + u16::try_from(i).unwrap());
+            let (mut reduced, mut ended) = (lanes, lanes);
+            dispatch!(
+                backend,
+                simd => {
+                    map(simd, &mut reduced, #[inline(always)] |_, x| barrett::<_, Q>(simd, x));
+                    map(simd, &mut ended, #[inline(always)] |_, x| {
+                        canonical::<_, Q>(simd, barrett::<_, Q>(simd, x))
+                    });
+                },
+                unreachable!("has no vectors"),
+            );
+            for ((x, reduced), ended) in lanes.into_iter().zip(reduced).zip(ended) {
+                let (x, reduced) = (i32::from(x.cast_signed()), i32::from(reduced.cast_signed()));
+                assert!(reduced.abs() < q && (x - reduced) % q == 0, "{x}");
+                assert_eq!(i32::from(ended), x.rem_euclid(q));
+            }
+        }
+    }
+
+    #[test]
+    fn reductions_hold_at_every_lane() {
+        for backend in Backend::all() {
+            if !matches!(backend.vectors(), Vectors::None) {
+                reductions_hold::<7681>(backend);
+                reductions_hold::<13313>(backend);
+            }
+        }
+    }
+}

@@ -74,7 +74,7 @@ impl<const BITS: usize> Unpacking<BITS> {
         let mut i = 0;
         while i < 16 {
             // One more than the index, which is −1 for the bits before the first.
-            let next = (BITS * (i / 2) + 7) / 8 + first + i % 2;
+            let next = (BITS * (i / 2)).div_ceil(8) + first + i % 2;
             if next >= 1 && next <= BITS {
                 half[i] = (next - 1) as u8;
             }

@@ -229,7 +229,6 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "BITS is below 16")]
     fn pack<const BITS: usize>(self, x: __m512i, to: &mut [u8]) {
         assert!(to.len() >= 4 * BITS);
         avx512!({

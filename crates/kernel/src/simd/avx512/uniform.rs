@@ -128,6 +128,7 @@ impl Avx512 {
     /// By how many places each slot is to move, 0 for those that are not full; and in every lane
     /// how many are not full.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 32 steps")]
     fn moves_of_ends(self, ends: &[u16; STEPS]) -> (__m512i, __m512i) {
         let iota = self.lanes(&IOTA);
         avx512!({
