@@ -9,7 +9,7 @@ use blake3::{
 };
 use foxtrot_kernel::{
     Backend,
-    blake3::{derive_keys, lanes},
+    blake3::{MAX_INPUT, derive_keys, lanes},
     counters::{Operation, count},
 };
 
@@ -87,11 +87,16 @@ impl Wide {
     /// On that backend.
     #[must_use]
     pub fn new(backend: Backend) -> Self {
-        Self { backend, inputs: Vec::new() }
+        // All that it will ever need: a buffer that grows leaves copies behind.
+        let capacity = if lanes(backend) > 1 { lanes(backend) * MAX_INPUT } else { 0 };
+        Self { backend, inputs: Vec::with_capacity(capacity) }
     }
 
-    /// Puts `count` questions, each an instance, a branch and fields; the fields of all have the
-    /// same lengths. The answers, each `answers.len() / count` bytes, are those of [`Query::fill`].
+    /// Puts so many questions, each an instance, a branch and fields; the fields of all have the same
+    /// lengths. The answers, one after another and equally long, are those of [`Query::fill`].
+    ///
+    /// # Panics
+    /// If a question with its lengths takes more than [`MAX_INPUT`] bytes.
     pub fn ask<'a, F: IntoIterator<Item = &'a [u8]>>(
         &mut self,
         oracle: &Oracle,
@@ -125,6 +130,7 @@ impl Wide {
                 }
             }
             let input_len = self.inputs.len() / asked;
+            assert!(input_len <= MAX_INPUT, "a question of {input_len} bytes");
             derive_keys(self.backend, &oracle.context_key, input_len, &self.inputs, answers);
         }
     }

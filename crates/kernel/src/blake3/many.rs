@@ -150,22 +150,32 @@ fn compress<S: Simd>(simd: S, last: &Last<S>, flags: u32, counter: u32) -> [S::W
     let [i, j, k, l, ..] = IV.map(splat);
     let (counter, len) = (splat(counter), splat(last.len as u32));
     let mut v = [a, b, c, d, e, f, g, h, i, j, k, l, counter, splat(0), len, splat(flags)];
-    for schedule in &SCHEDULE {
-        let m = |at: usize| last.block[schedule[at]];
-        quarter(simd, &mut v, [0, 4, 8, 12], m(0), m(1));
-        quarter(simd, &mut v, [1, 5, 9, 13], m(2), m(3));
-        quarter(simd, &mut v, [2, 6, 10, 14], m(4), m(5));
-        quarter(simd, &mut v, [3, 7, 11, 15], m(6), m(7));
-        quarter(simd, &mut v, [0, 5, 10, 15], m(8), m(9));
-        quarter(simd, &mut v, [1, 6, 11, 12], m(10), m(11));
-        quarter(simd, &mut v, [2, 7, 8, 13], m(12), m(13));
-        quarter(simd, &mut v, [3, 4, 9, 14], m(14), m(15));
-    }
+    let block = &last.block;
+    round::<S, 0>(simd, &mut v, block);
+    round::<S, 1>(simd, &mut v, block);
+    round::<S, 2>(simd, &mut v, block);
+    round::<S, 3>(simd, &mut v, block);
+    round::<S, 4>(simd, &mut v, block);
+    round::<S, 5>(simd, &mut v, block);
+    round::<S, 6>(simd, &mut v, block);
     for k in 0..8 {
         v[k] = simd.xor_words(v[k], v[k + 8]);
         v[k + 8] = simd.xor_words(v[k + 8], last.cv[k]);
     }
     v
+}
+
+#[inline(always)]
+fn round<S: Simd, const R: usize>(simd: S, v: &mut [S::Words; 16], block: &[S::Words; 16]) {
+    let m = |at: usize| block[const { SCHEDULE[R] }[at]];
+    quarter(simd, v, [0, 4, 8, 12], m(0), m(1));
+    quarter(simd, v, [1, 5, 9, 13], m(2), m(3));
+    quarter(simd, v, [2, 6, 10, 14], m(4), m(5));
+    quarter(simd, v, [3, 7, 11, 15], m(6), m(7));
+    quarter(simd, v, [0, 5, 10, 15], m(8), m(9));
+    quarter(simd, v, [1, 6, 11, 12], m(10), m(11));
+    quarter(simd, v, [2, 7, 8, 13], m(12), m(13));
+    quarter(simd, v, [3, 4, 9, 14], m(14), m(15));
 }
 
 /// The function G on four words of the state.

@@ -212,7 +212,7 @@ pub(super) fn reply(
         let digests = batch.popf.open(first as u64, phis);
         for j in 0..2 {
             // Step 5.
-            points.clone_from_slice(&t);
+            points[..count].clone_from_slice(&t[..count]);
             batch.popf.evaluate(&digests, phis, j, &mut points[..count]);
 
             // Step 6. Fresh secrets for this branch: one s_S for both would leak to a malicious T.
