@@ -31,7 +31,7 @@ impl Aes128 {
     /// Expands a key.
     #[must_use]
     pub fn new(backend: Backend, key: &Block) -> Self {
-        Self { backend, schedule: dispatch!(backend, schedule(key)) }
+        Self { backend, schedule: per_isa!(backend, schedule(key)) }
     }
 
     /// The backend that the key was expanded on, and that all work with it uses.
@@ -49,7 +49,7 @@ impl Aes128 {
         let (blocks, rest) = out.as_chunks_mut::<16>();
         assert!(rest.is_empty(), "a keystream consists of blocks");
         check_counters(first, blocks.len());
-        dispatch!(self.backend, ctr(self, first, blocks));
+        per_isa!(self.backend, ctr(self, first, blocks));
     }
 
     /// What code of the portable backend works with.
@@ -82,7 +82,7 @@ impl Aes128 {
 pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
     assert!(rows.len() == keys.len(), "one key per row");
     check_counters(first.into(), rows.len());
-    dispatch!(pi.backend, tmmo(pi, first, rows, keys));
+    per_isa!(pi.backend, tmmo(pi, first, rows, keys));
 }
 
 /// [`tmmo`] of every row x and of x ⊕ `delta`, both under the same tweak: the two keys of a
@@ -93,7 +93,7 @@ pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
 pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
     assert!(rows.len() == keys.len(), "one pair of keys per row");
     check_counters(first.into(), rows.len());
-    dispatch!(pi.backend, tmmo_pairs(pi, first, delta, rows, keys));
+    per_isa!(pi.backend, tmmo_pairs(pi, first, delta, rows, keys));
 }
 
 pub(crate) fn check_counters(first: u128, n: usize) {

@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{avx2::Avx2, avx512::Avx512};
+
 /// Proof that an instruction set is there: its values come from detection only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Backend(Isa);
@@ -16,6 +19,41 @@ pub(crate) enum Isa {
     Avx512,
     #[cfg(target_arch = "aarch64")]
     Neon,
+}
+
+/// The vector operations of a backend, to be used inside [`Backend::run`].
+#[derive(Clone, Copy)]
+pub(crate) enum Vectors {
+    /// None: the plain Rust version runs.
+    None,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+/// Runs `$vector`, which is generic over the [`Simd`](crate::simd::Simd) that it finds in `$simd`,
+/// or `$portable` if the backend has none; both compiled for the backend's instructions.
+macro_rules! dispatch {
+    ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
+        let backend = $backend;
+        match backend.vectors() {
+            $crate::backend::Vectors::None => backend.run(
+                #[inline(always)]
+                || $portable,
+            ),
+            #[cfg(target_arch = "x86_64")]
+            $crate::backend::Vectors::Avx2($simd) => backend.run(
+                #[inline(always)]
+                || $vector,
+            ),
+            #[cfg(target_arch = "x86_64")]
+            $crate::backend::Vectors::Avx512($simd) => backend.run(
+                #[inline(always)]
+                || $vector,
+            ),
+        }
+    }};
 }
 
 /// Why a backend cannot be had by its name.
@@ -51,15 +89,15 @@ macro_rules! has {
 
 /// What `Isa::Avx2` means: Haswell and later.
 #[cfg(target_arch = "x86_64")]
-macro_rules! avx2 {
+macro_rules! avx2_features {
     ($has:ident) => {
-        $has!("avx2", "bmi1", "bmi2", "aes", "pclmulqdq")
+        $has!("avx2", "bmi1", "bmi2", "popcnt", "aes", "pclmulqdq")
     };
 }
 
 /// What `Isa::Avx512` means beyond that: Ice Lake, Zen 4 and later.
 #[cfg(target_arch = "x86_64")]
-macro_rules! avx512 {
+macro_rules! avx512_features {
     ($has:ident) => {
         $has!(
             "avx512f",
@@ -85,9 +123,9 @@ impl Backend {
         [
             Some(Isa::Portable),
             #[cfg(target_arch = "x86_64")]
-            avx2!(has).then_some(Isa::Avx2),
+            avx2_features!(has).then_some(Isa::Avx2),
             #[cfg(target_arch = "x86_64")]
-            (avx2!(has) && avx512!(has)).then_some(Isa::Avx512),
+            (avx2_features!(has) && avx512_features!(has)).then_some(Isa::Avx512),
             #[cfg(target_arch = "aarch64")]
             Some(Isa::Neon),
         ]
@@ -156,6 +194,32 @@ impl Backend {
         self.0
     }
 
+    /// The hand-written vector operations of this backend.
+    #[inline(always)]
+    pub(crate) fn vectors(self) -> Vectors {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "proof of a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx2` exists only where these features were detected.
+            Isa::Avx2 => Vectors::Avx2(unsafe { Avx2::detected() }),
+            #[cfg(target_arch = "x86_64")]
+            #[allow(unsafe_code, reason = "proof of a detected instruction set")]
+            // SAFETY: a `Backend` with `Isa::Avx512` exists only where these features were detected.
+            Isa::Avx512 => Vectors::Avx512(unsafe { Avx512::detected() }),
+            _ => Vectors::None,
+        }
+    }
+
+    /// The backend for `lanes` 32-bit lanes: the one with shorter vectors if these are enough.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "one length each"))]
+    pub(crate) fn for_lanes(self, lanes: usize) -> Self {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if lanes <= 8 => Self(Isa::Avx2),
+            _ => self,
+        }
+    }
+
     fn fastest() -> Self {
         Self::all().last().unwrap_or(Self::PORTABLE)
     }
@@ -187,7 +251,7 @@ impl Backend {
 /// Calls the function of that name in the module `portable`, `avx2` or `avx512` where the macro
 /// stands, after the backend. Those of the last two may have only target features that the
 /// backend was detected by.
-macro_rules! dispatch {
+macro_rules! per_isa {
     ($backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $backend.isa() {
             $crate::backend::Isa::Portable => portable::$function($($argument),*),
@@ -206,13 +270,13 @@ macro_rules! dispatch {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,aes,pclmulqdq")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,aes,pclmulqdq")]
 fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,aes,pclmulqdq")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,aes,pclmulqdq")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2")]
 #[target_feature(enable = "gfni,vaes,vpclmulqdq")]
 fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {

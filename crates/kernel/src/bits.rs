@@ -23,7 +23,7 @@ pub fn transpose(backend: Backend, rows: &[u8], stride: usize, first: usize, out
     assert!(first.is_multiple_of(128) && out.len().is_multiple_of(128), "columns come by 128");
     assert!(first / 8 + out.len() / 8 <= stride, "the columns are those of the matrix");
     assert!(stride.checked_mul(128) == Some(rows.len()), "128 rows");
-    dispatch!(backend, transpose(rows, stride, first / 8, out));
+    per_isa!(backend, transpose(rows, stride, first / 8, out));
 }
 
 /// `out` ⊕= `a`.

@@ -22,7 +22,7 @@ pub mod gf64 {
     /// a·b.
     #[must_use]
     pub fn mul(backend: Backend, a: u64, b: u64) -> u64 {
-        dispatch!(backend, mul64(a, b))
+        per_isa!(backend, mul64(a, b))
     }
 
     /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
@@ -38,7 +38,7 @@ pub mod gf64 {
         out: &mut [u64],
     ) {
         check(rows.len(), stride, 8 * coefficients.len(), out.len());
-        dispatch!(backend, inner_products64(rows, stride, coefficients, out));
+        per_isa!(backend, inner_products64(rows, stride, coefficients, out));
     }
 }
 
@@ -52,7 +52,7 @@ pub mod gf128 {
     /// a·b.
     #[must_use]
     pub fn mul(backend: Backend, a: u128, b: u128) -> u128 {
-        dispatch!(backend, mul128(a, b))
+        per_isa!(backend, mul128(a, b))
     }
 
     /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
@@ -68,7 +68,7 @@ pub mod gf128 {
         out: &mut [u128],
     ) {
         check(rows.len(), stride, 16 * coefficients.len(), out.len());
-        dispatch!(backend, inner_products128(rows, stride, coefficients, out));
+        per_isa!(backend, inner_products128(rows, stride, coefficients, out));
     }
 }
 

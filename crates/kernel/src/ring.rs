@@ -1,7 +1,8 @@
 //! Polynomials over Z_q modulo X^N + 1, in two forms that are two types.
 //!
 //! [`Poly`] holds coefficients, [`NttPoly`] values at the 2N-th roots of unity; addition works in
-//! either, multiplication only in the second. Coefficients are canonical (`0..Q`) throughout.
+//! either, multiplication only in the second. A [`Factor`] is prepared for many multiplications.
+//! Coefficients are canonical (`0..Q`) throughout.
 //! Layouts, orders and roundings are those of `docs/wire.md`, section 4.
 
 mod encode;
@@ -10,11 +11,15 @@ mod gaussian;
 mod ntt;
 mod sample;
 mod signal;
+#[cfg(target_arch = "x86_64")]
+mod vector;
 
 use core::fmt;
 
-use zeroize::Zeroize;
+use zeroize::{Zeroize, optimization_barrier};
 
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Simd;
 use crate::{
     Backend,
     counters::{Operation, count},
@@ -33,6 +38,8 @@ pub mod module768 {
     pub type Poly = super::Poly<256, 7681>;
     /// Polynomials by values.
     pub type NttPoly = super::NttPoly<256, 7681>;
+    /// Factors of products.
+    pub type Factor = super::Factor<256, 7681>;
 }
 
 /// The ring of ROTed's Figure 1, for reproduction: N = 512, q = 13313; used at rank 1.
@@ -46,15 +53,22 @@ pub mod paper512 {
     pub type Poly = super::Poly<512, 13313>;
     /// Polynomials by values.
     pub type NttPoly = super::NttPoly<512, 13313>;
+    /// Factors of products.
+    pub type Factor = super::Factor<512, 13313>;
 }
 
 /// A polynomial by its coefficients, the constant one first.
 #[derive(Clone, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Poly<const N: usize, const Q: u16>([u16; N]);
 
 /// A polynomial by its values at the primitive 2N-th roots of unity, in bit-reversed order.
 #[derive(Clone, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct NttPoly<const N: usize, const Q: u16>([u16; N]);
+
+/// A polynomial by its values times 2¹⁶ mod Q: what a product takes as one of its factors.
+pub struct Factor<const N: usize, const Q: u16>([u16; N]);
 
 /// A coefficient is not below the modulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,31 +99,76 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[must_use]
     #[inline]
     pub fn centred_binomial(backend: Backend, bytes: &[u8]) -> Self {
+        let mut poly = Self::ZERO;
+        poly.add_noise(backend, bytes);
+        poly
+    }
+
+    /// Adds noise: centred binomial with η = 2, from N/2 bytes.
+    ///
+    /// # Panics
+    /// If there are not N/2 bytes.
+    #[inline]
+    pub fn add_noise(&mut self, backend: Backend, bytes: &[u8]) {
         count(Operation::Noise, 1);
-        Self(backend.run(
-            #[inline(always)]
-            || sample::centred_binomial::<N, Q>(bytes),
-        ))
+        assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
+        let f = &mut self.0;
+        dispatch!(
+            backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+                let sum = simd.add(x, vector::noise_at(simd, bytes, i));
+                // At most two steps outside.
+                vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum))
+            }),
+            {
+                let mut noise = sample::centred_binomial::<N, Q>(bytes);
+                combine(f, &noise, field::add::<Q>);
+                erase(&mut noise);
+            },
+        );
     }
 
     /// The same polynomial by values.
     #[must_use]
     #[inline]
-    pub fn into_ntt(mut self, backend: Backend) -> NttPoly<N, Q> {
+    pub fn into_ntt(self, backend: Backend) -> NttPoly<N, Q> {
         count(Operation::Ntt, 1);
-        backend.run(
-            #[inline(always)]
-            || ntt::forward::<N, Q>(&mut self.0),
+        let mut f = self.0;
+        dispatch!(
+            backend,
+            simd => vector::forward::<_, N, Q>(simd, &mut f, #[inline(always)] |_, x| {
+                vector::canonical::<_, Q>(simd, x)
+            }),
+            ntt::forward::<N, Q>(&mut f),
         );
-        NttPoly(self.0)
+        NttPoly(f)
     }
 
     /// Adds another polynomial.
     #[inline]
     pub fn add(&mut self, backend: Backend, other: &Self) {
-        backend.run(
-            #[inline(always)]
-            || combine(&mut self.0, &other.0, field::add::<Q>),
+        add_all::<N, Q>(backend, &mut self.0, &other.0);
+    }
+
+    /// Σ aₖ·bₖ.
+    #[inline]
+    pub fn set_product<const K: usize>(
+        &mut self,
+        backend: Backend,
+        a: [&Factor<N, Q>; K],
+        b: [&NttPoly<N, Q>; K],
+    ) {
+        count(Operation::InverseNtt, 1);
+        let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
+        dispatch!(
+            backend,
+            simd => vector::inverse::<_, N, Q>(simd, f, #[inline(always)] |_, i| {
+                vector::products::<_, N, Q, K>(simd, a, b, i)
+            }),
+            {
+                ntt::products::<N, Q, K>(a, b, f);
+                ntt::inverse::<N, Q>(f);
+            },
         );
     }
 
@@ -119,15 +178,17 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     /// If `bytes` has not N·BITS/8 bytes.
     #[inline]
     pub fn round_and_pack<const BITS: usize>(&self, backend: Backend, bytes: &mut [u8]) {
-        backend.run(
-            #[inline(always)]
-            || {
-                let mut rounded = self.0;
+        let f = &self.0;
+        dispatch!(
+            backend,
+            simd => vector::round_and_pack::<_, N, Q, BITS>(simd, f, bytes),
+            {
+                let mut rounded = *f;
                 for x in &mut rounded {
                     *x = encode::round::<Q, BITS>(*x);
                 }
                 encode::pack::<BITS>(&rounded, bytes);
-                rounded.zeroize();
+                erase(&mut rounded);
             },
         );
     }
@@ -141,11 +202,13 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[inline]
     pub fn unpack_rounded<const BITS: usize>(backend: Backend, bytes: &[u8]) -> Self {
         let mut poly = Self::ZERO;
-        backend.run(
-            #[inline(always)]
-            || {
-                encode::unpack::<BITS>(bytes, &mut poly.0);
-                for x in &mut poly.0 {
+        let f = &mut poly.0;
+        dispatch!(
+            backend,
+            simd => vector::unpack_rounded::<_, N, Q, BITS>(simd, bytes, f),
+            {
+                encode::unpack::<BITS>(bytes, f);
+                for x in f {
                     *x = encode::unround::<Q, BITS>(*x);
                 }
             },
@@ -161,12 +224,14 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[inline]
     pub fn reconcile(&self, backend: Backend, hints: &mut [u8], key: &mut [u8]) {
         assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
-        backend.run(
-            #[inline(always)]
-            || {
-                let hint = |k: usize| encode::hint::<Q>(self.0[k]);
+        let f = &self.0;
+        dispatch!(
+            backend,
+            simd => vector::hints_and_bits::<_, N, Q>(simd, f, hints, key),
+            {
+                let hint = |k: usize| encode::hint::<Q>(f[k]);
                 encode::pack_bits(hint, hints);
-                encode::pack_bits(|k| encode::key_bit::<Q>(self.0[k], hint(k)), key);
+                encode::pack_bits(|k| encode::key_bit::<Q>(f[k], hint(k)), key);
             },
         );
     }
@@ -178,11 +243,13 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[inline]
     pub fn key_bits(&self, backend: Backend, hints: &[u8], key: &mut [u8]) {
         assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
-        backend.run(
-            #[inline(always)]
-            || {
+        let f = &self.0;
+        dispatch!(
+            backend,
+            simd => vector::key_bits::<_, N, Q>(simd, f, hints, key),
+            {
                 let hint = |k: usize| u16::from(hints[k / 8] >> (k % 8) & 1);
-                encode::pack_bits(|k| encode::key_bit::<Q>(self.0[k], hint(k)), key);
+                encode::pack_bits(|k| encode::key_bit::<Q>(f[k], hint(k)), key);
             },
         );
     }
@@ -200,53 +267,143 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     #[must_use]
     #[inline]
     pub fn uniform<const BITS: usize, const K: usize>(backend: Backend, bytes: &[u8]) -> [Self; K] {
-        count(Operation::Uniform, K);
-        backend
-            .run(
-                #[inline(always)]
-                || sample::uniform::<N, Q, BITS, K>(bytes),
-            )
-            .map(Self)
+        let mut polys = [[const { Self::ZERO }; K]];
+        Self::uniform_all::<BITS, K>(backend, bytes, &mut polys);
+        let [polys] = polys;
+        polys
+    }
+
+    /// The same from several strings of equal length, one after another.
+    ///
+    /// # Panics
+    /// As [`NttPoly::uniform`], or if the lengths do not fit together.
+    pub fn uniform_all<const BITS: usize, const K: usize>(
+        backend: Backend,
+        bytes: &[u8],
+        polys: &mut [[Self; K]],
+    ) {
+        const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+        count(Operation::Uniform, K * polys.len());
+        assert!(!polys.is_empty() && bytes.len().is_multiple_of(polys.len()));
+        let len = bytes.len() / polys.len();
+        sample::check::<N, BITS, K>(&bytes[..len]);
+        for (strings, polys) in bytes.chunks(2 * len).zip(polys.chunks_mut(2)) {
+            dispatch!(
+                backend,
+                simd => {
+                    let (string, rest) = strings.split_at(len);
+                    let (polys, others) = polys.split_at_mut(1);
+                    let other = others.first_mut().map(|polys| (rest, values(polys)));
+                    simd.uniform::<Q, BITS>((string, values(&mut polys[0])), other);
+                },
+                for (string, polys) in strings.chunks_exact(len).zip(&mut *polys) {
+                    sample::uniform::<N, Q, BITS, K>(string, values(polys));
+                },
+            );
+        }
     }
 
     /// The same polynomial by coefficients.
     #[must_use]
     #[inline]
-    pub fn into_poly(mut self, backend: Backend) -> Poly<N, Q> {
+    pub fn into_poly(self, backend: Backend) -> Poly<N, Q> {
         count(Operation::InverseNtt, 1);
-        backend.run(
-            #[inline(always)]
-            || ntt::inverse::<N, Q>(&mut self.0),
+        let mut f = self.0;
+        dispatch!(
+            backend,
+            simd => vector::inverse::<_, N, Q>(simd, &mut f, #[inline(always)] |f, i| simd.load(&f[i..])),
+            ntt::inverse::<N, Q>(&mut f),
         );
-        Poly(self.0)
+        Poly(f)
     }
 
     /// Adds another polynomial.
     #[inline]
     pub fn add(&mut self, backend: Backend, other: &Self) {
-        backend.run(
-            #[inline(always)]
-            || combine(&mut self.0, &other.0, field::add::<Q>),
-        );
+        add_all::<N, Q>(backend, &mut self.0, &other.0);
     }
 
     /// Subtracts another polynomial.
     #[inline]
     pub fn sub(&mut self, backend: Backend, other: &Self) {
-        backend.run(
-            #[inline(always)]
-            || combine(&mut self.0, &other.0, field::sub::<Q>),
+        let (f, other) = (&mut self.0, &other.0);
+        dispatch!(
+            backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+                vector::sub::<_, Q>(simd, x, simd.load(&other[i..]))
+            }),
+            combine(f, other, field::sub::<Q>),
         );
+    }
+
+    /// Adds noise to the coefficients: centred binomial with η = 2, from N/2 bytes.
+    ///
+    /// # Panics
+    /// If there are not N/2 bytes.
+    #[inline]
+    pub fn add_noise(&mut self, backend: Backend, bytes: &[u8]) {
+        count(Operation::Noise, 1);
+        count(Operation::Ntt, 1);
+        assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
+        let f = &mut self.0;
+        let mut noise = [0; N];
+        dispatch!(
+            backend,
+            simd => {
+                vector::fill_noise(simd, bytes, 1, &mut noise);
+                vector::forward::<_, N, Q>(simd, &mut noise, #[inline(always)] |i, x| {
+                    let x = vector::canonical::<_, Q>(simd, x);
+                    let sum = vector::add::<_, Q>(simd, x, simd.load(&f[i..]));
+                    simd.store(sum, &mut f[i..]);
+                    x
+                });
+            },
+            {
+                noise = sample::centred_binomial::<N, Q>(bytes);
+                ntt::forward::<N, Q>(&mut noise);
+                combine(f, &noise, field::add::<Q>);
+            },
+        );
+        erase(&mut noise);
     }
 
     /// Σ aₖ·bₖ.
     #[must_use]
     #[inline]
     pub fn inner_product<const K: usize>(backend: Backend, a: [&Self; K], b: [&Self; K]) -> Self {
-        Self(backend.run(
-            #[inline(always)]
-            || ntt::inner_product::<N, Q, K>(a.map(|x| &x.0), b.map(|x| &x.0)),
-        ))
+        let mut sum = Self::ZERO;
+        let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut sum.0);
+        dispatch!(
+            backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+                let x = vector::products::<_, N, Q, K>(simd, a, b, i);
+                vector::canonical::<_, Q>(simd, vector::scale::<_, Q>(simd, x))
+            }),
+            {
+                ntt::products::<N, Q, K>(a, b, f);
+                ntt::scale::<N, Q>(f);
+            },
+        );
+        sum
+    }
+
+    /// Σ aₖ·bₖ.
+    #[inline]
+    pub fn set_product<const K: usize>(
+        &mut self,
+        backend: Backend,
+        a: [&Factor<N, Q>; K],
+        b: [&Self; K],
+    ) {
+        let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
+        dispatch!(
+            backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+                let x = vector::products::<_, N, Q, K>(simd, a, b, i);
+                vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, x))
+            }),
+            ntt::products::<N, Q, K>(a, b, f),
+        );
     }
 
     /// Packs the values to BITS bits each, the length of Q.
@@ -256,9 +413,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     #[inline]
     pub fn pack<const BITS: usize>(&self, backend: Backend, bytes: &mut [u8]) {
         const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
-        backend.run(
-            #[inline(always)]
-            || encode::pack::<BITS>(&self.0, bytes),
+        let f = &self.0;
+        dispatch!(
+            backend,
+            simd => vector::pack::<_, N, BITS>(simd, f, bytes),
+            encode::pack::<BITS>(f, bytes),
         );
     }
 
@@ -272,16 +431,76 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     #[inline]
     pub fn unpack<const BITS: usize>(backend: Backend, bytes: &[u8]) -> Result<Self, OutOfRange> {
         const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
-        let mut values = [0; N];
-        let in_range = backend.run(
-            #[inline(always)]
-            || {
-                encode::unpack::<BITS>(bytes, &mut values);
-                values.iter().fold(true, |in_range, &x| in_range & (x < Q))
+        let mut poly = Self::ZERO;
+        let f = &mut poly.0;
+        let in_range = dispatch!(
+            backend,
+            simd => vector::unpack::<_, N, Q, BITS>(simd, bytes, f),
+            {
+                encode::unpack::<BITS>(bytes, f);
+                f.iter().fold(true, |in_range, &x| in_range & (x < Q))
             },
         );
-        if in_range { Ok(Self(values)) } else { Err(OutOfRange) }
+        if in_range { Ok(poly) } else { Err(OutOfRange) }
     }
+}
+
+impl<const N: usize, const Q: u16> Factor<N, Q> {
+    /// The zero polynomial.
+    pub const ZERO: Self = Self([0; N]);
+
+    /// Noise by its values: coefficients centred binomial with η = 2, from N/2 bytes.
+    ///
+    /// # Panics
+    /// If there are not N/2 bytes.
+    #[inline]
+    pub fn set_noise(&mut self, backend: Backend, bytes: &[u8]) {
+        count(Operation::Noise, 1);
+        count(Operation::Ntt, 1);
+        assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
+        let f = &mut self.0;
+        dispatch!(
+            backend,
+            simd => {
+                let one = const { vector::montgomery_one::<Q>() };
+                vector::fill_noise(simd, bytes, one, f);
+                vector::forward::<_, N, Q>(simd, f, #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x));
+            },
+            {
+                *f = sample::centred_binomial::<N, Q>(bytes);
+                ntt::forward::<N, Q>(f);
+                ntt::scale::<N, Q>(f);
+            },
+        );
+    }
+}
+
+#[inline]
+fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], other: &[u16; N]) {
+    dispatch!(
+        backend,
+        simd => vector::map(simd, f, #[inline(always)] |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
+        combine(f, other, field::add::<Q>),
+    );
+}
+
+/// The values of several polynomials, one after another.
+#[inline(always)]
+#[allow(unsafe_code, reason = "looks through a transparent type")]
+fn values<const N: usize, const Q: u16, const K: usize>(
+    polys: &mut [NttPoly<N, Q>; K],
+) -> &mut [u16] {
+    let polys: *mut [NttPoly<N, Q>; K] = polys;
+    // SAFETY: `NttPoly` is transparent, and every array of its values is valid.
+    let values: &mut [[u16; N]; K] = unsafe { &mut *polys.cast() };
+    values.as_flattened_mut()
+}
+
+/// Zeros that the optimiser must not leave out.
+#[inline]
+fn erase<const N: usize>(f: &mut [u16; N]) {
+    f.fill(0);
+    optimization_barrier(f);
 }
 
 #[inline(always)]
@@ -301,13 +520,31 @@ impl core::error::Error for OutOfRange {}
 
 impl<const N: usize, const Q: u16> Zeroize for Poly<N, Q> {
     fn zeroize(&mut self) {
-        self.0.zeroize();
+        erase(&mut self.0);
     }
 }
 
 impl<const N: usize, const Q: u16> Zeroize for NttPoly<N, Q> {
     fn zeroize(&mut self) {
-        self.0.zeroize();
+        erase(&mut self.0);
+    }
+}
+
+impl<const N: usize, const Q: u16> Zeroize for Factor<N, Q> {
+    fn zeroize(&mut self) {
+        erase(&mut self.0);
+    }
+}
+
+impl<const N: usize, const Q: u16> Drop for Factor<N, Q> {
+    fn drop(&mut self) {
+        self.zeroize();
+    }
+}
+
+impl<const N: usize, const Q: u16> fmt::Debug for Factor<N, Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Factor<{N}, {Q}>(<redacted>)")
     }
 }
 

@@ -108,7 +108,7 @@ fn run(tree: &Tree<'_>, len: usize, sums: Sums<'_>) {
     check_counters(first_block, len / 16);
     let backend = leaves[0].backend();
     assert!(leaves.iter().all(|leaf| leaf.backend() == backend), "leaves of one backend");
-    dispatch!(backend, expand(tree, len, sums));
+    per_isa!(backend, expand(tree, len, sums));
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub mod popf;
 pub mod tasks;
 
 mod choices;
+mod erase;
 mod error;
 mod seed;
 mod session;

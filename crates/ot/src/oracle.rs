@@ -1,13 +1,27 @@
 //! The random oracle: BLAKE3 in derive-key mode (`docs/wire.md`, section 1).
 
+use alloc::vec::Vec;
 use core::fmt;
 
-use blake3::Hasher;
-use foxtrot_kernel::counters::{Operation, count};
+use blake3::{
+    Hasher,
+    hazmat::{HasherExt, hash_derive_key_context},
+};
+use foxtrot_kernel::{
+    Backend,
+    blake3::{MAX_INPUT, derive_keys, lanes},
+    counters::{Operation, count},
+};
+
+use crate::erase::erase;
 
 /// The oracle of one purpose in one session.
 #[derive(Clone)]
-pub struct Oracle(Hasher);
+pub struct Oracle {
+    hasher: Hasher,
+    context_key: [u8; 32],
+    id: [u8; 32],
+}
 
 /// A question to the oracle, to which fields are added one by one.
 #[derive(Clone)]
@@ -16,19 +30,17 @@ pub struct Query(Hasher);
 
 impl Oracle {
     pub(crate) fn new(context: &str, id: &[u8; 32]) -> Self {
-        let mut hasher = Hasher::new_derive_key(context);
+        let context_key = hash_derive_key_context(context);
+        let mut hasher = Hasher::new_from_context_key(&context_key);
         hasher.update(id);
-        Self(hasher)
+        Self { hasher, context_key, id: *id }
     }
 
     /// A question about instance `i` and one of its two branches.
     #[inline]
     pub fn query(&self, i: u64, branch: u8) -> Query {
-        let mut position = [0; 9];
-        position[..8].copy_from_slice(&i.to_le_bytes());
-        position[8] = branch;
-        let mut hasher = self.0.clone();
-        hasher.update(&position);
+        let mut hasher = self.hasher.clone();
+        hasher.update(&position(i, branch));
         Query(hasher)
     }
 }
@@ -62,6 +74,83 @@ impl Query {
     }
 }
 
+/// Asks many questions of one form, side by side where the backend can.
+pub struct Wide {
+    backend: Backend,
+    inputs: Vec<u8>,
+}
+
+/// So few questions are faster one by one.
+const FEW: usize = 2;
+
+impl Wide {
+    /// On that backend.
+    #[must_use]
+    pub fn new(backend: Backend) -> Self {
+        // All that it will ever need: a buffer that grows leaves copies behind.
+        let capacity = if lanes(backend) > 1 { lanes(backend) * MAX_INPUT } else { 0 };
+        Self { backend, inputs: Vec::with_capacity(capacity) }
+    }
+
+    /// Puts so many questions, each an instance, a branch and fields; the fields of all have the same
+    /// lengths. The answers, one after another and equally long, are those of [`Query::fill`].
+    ///
+    /// # Panics
+    /// If a question with its lengths takes more than [`MAX_INPUT`] bytes.
+    pub fn ask<'a, F: IntoIterator<Item = &'a [u8]>>(
+        &mut self,
+        oracle: &Oracle,
+        number: usize,
+        question: impl Fn(usize) -> (u64, u8, F),
+        answers: &mut [u8],
+    ) {
+        if number == 0 {
+            return;
+        }
+        let len = answers.len() / number;
+        let lanes = lanes(self.backend);
+        if lanes == 1 || number <= FEW {
+            for (k, answer) in answers.chunks_exact_mut(len).enumerate() {
+                let (i, branch, fields) = question(k);
+                fields.into_iter().fold(oracle.query(i, branch), Query::field).fill(answer);
+            }
+            return;
+        }
+        count(Operation::Oracle, number);
+        for (group, answers) in answers.chunks_mut(lanes * len).enumerate() {
+            self.inputs.clear();
+            let asked = answers.len() / len;
+            for k in 0..asked {
+                let (i, branch, fields) = question(group * lanes + k);
+                self.inputs.extend_from_slice(&oracle.id);
+                self.inputs.extend_from_slice(&position(i, branch));
+                for field in fields {
+                    self.inputs.extend_from_slice(&(field.len() as u64).to_le_bytes());
+                    self.inputs.extend_from_slice(field);
+                }
+            }
+            let input_len = self.inputs.len() / asked;
+            assert!(input_len <= MAX_INPUT, "a question of {input_len} bytes");
+            derive_keys(self.backend, &oracle.context_key, input_len, &self.inputs, answers);
+        }
+    }
+}
+
+impl Drop for Wide {
+    fn drop(&mut self) {
+        let capacity = self.inputs.capacity();
+        self.inputs.resize(capacity, 0);
+        erase(&mut self.inputs);
+    }
+}
+
+fn position(i: u64, branch: u8) -> [u8; 9] {
+    let mut position = [0; 9];
+    position[..8].copy_from_slice(&i.to_le_bytes());
+    position[8] = branch;
+    position
+}
+
 pub(crate) fn length_prefixed(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
 }
@@ -72,8 +161,46 @@ impl fmt::Debug for Oracle {
     }
 }
 
+impl fmt::Debug for Wide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Wide({:?})", self.backend)
+    }
+}
+
 impl fmt::Debug for Query {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Query(<redacted>)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn answers_side_by_side_are_those_of_single_queries() {
+        let oracle = Oracle::new("foxtrot test", &[7; 32]);
+        for backend in Backend::all() {
+            let mut wide = Wide::new(backend);
+            for number in [0, 1, 2, 3, 15, 16, 17, 40] {
+                for len in [16, 48, 816] {
+                    let first = [9; 32];
+                    let second: [u8; 40] = core::array::from_fn(|k| u8::try_from(k).unwrap());
+                    let question = |k: usize| (900 + k as u64, u8::from(k.is_multiple_of(3)));
+                    let fields = |k: usize| [&first[..], &second[k % 8..][..32]];
+                    let mut answers = vec![0; number * len];
+                    let ask = |k| (question(k).0, question(k).1, fields(k));
+                    wide.ask(&oracle, number, ask, &mut answers);
+                    for (k, answer) in answers.chunks(len).enumerate() {
+                        let mut expected = vec![0; len];
+                        let query = oracle.query(question(k).0, question(k).1);
+                        query.field(fields(k)[0]).field(fields(k)[1]).fill(&mut expected);
+                        assert_eq!(answer, expected);
+                    }
+                }
+            }
+        }
     }
 }

@@ -4,21 +4,26 @@
 
 mod feistel2;
 
-pub use feistel2::{Feistel2, Opened, S_LEN};
-
-use crate::oracle::Query;
+pub use feistel2::{Digests, Feistel2, GROUP, S_LEN};
 
 /// An additive group with an encoding and a random oracle into it.
 pub trait Group {
     /// Its elements.
-    type Element;
+    type Element: Clone;
 
     /// Length of an encoding in bytes.
     const ENCODED_LEN: usize;
 
-    /// The element that answers the query. Its time must not depend on the answer: only one of
-    /// two answers that the peer knows is computed here, and which one is the secret.
-    fn hash(&self, query: Query) -> Self::Element;
+    /// Length in bytes of the oracle's answers from which elements are made.
+    const ANSWER_LEN: usize;
+
+    /// The neutral element.
+    fn zero(&self) -> Self::Element;
+
+    /// The elements that uniform answers of [`Group::ANSWER_LEN`] bytes each, one after another,
+    /// stand for. The time must not depend on the answers: only one of two answers that the peer
+    /// knows is computed here, and which one is the secret.
+    fn hash(&self, answers: &[u8], elements: &mut [Self::Element]);
 
     /// a += b.
     fn add(&self, a: &mut Self::Element, b: &Self::Element);

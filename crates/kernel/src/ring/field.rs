@@ -67,7 +67,7 @@ pub(super) const fn root_of_unity<const Q: u16>(order: u64) -> u16 {
 }
 
 /// q⁻¹ mod 2¹⁶ for odd q, by Newton's iteration.
-const fn inverse_mod_2_16(q: u16) -> u16 {
+pub(super) const fn inverse_mod_2_16(q: u16) -> u16 {
     let mut inverse = q; // right mod 2³
     let mut i = 0;
     while i < 3 {

@@ -5,15 +5,15 @@ use super::field::{
 };
 
 /// The constants of the transform of length N mod Q, in Montgomery form.
-struct Tables<const N: usize, const Q: u16>;
+pub(super) struct Tables<const N: usize, const Q: u16>;
 
 impl<const N: usize, const Q: u16> Tables<N, Q> {
-    const ZETAS: [u16; N] = Self::powers_in_bit_reversed_order(1);
+    pub(super) const ZETAS: [u16; N] = Self::powers_in_bit_reversed_order(1);
     const TAIL: [u16; N] = Self::rows_of_last_layers(Self::ZETAS);
-    const INVERSE_ZETAS: [u16; N] = Self::powers_in_bit_reversed_order(2 * N as u64 - 1);
+    pub(super) const INVERSE_ZETAS: [u16; N] = Self::powers_in_bit_reversed_order(2 * N as u64 - 1);
     const INVERSE_TAIL: [u16; N] = Self::rows_of_last_layers(Self::INVERSE_ZETAS);
     #[expect(clippy::cast_possible_truncation, reason = "N is below Q")]
-    const INVERSE_OF_N: u16 = to_montgomery::<Q>(power::<Q>(N as u16, Q as u64 - 2));
+    pub(super) const INVERSE_OF_N: u16 = to_montgomery::<Q>(power::<Q>(N as u16, Q as u64 - 2));
 
     /// ψ^(brv(k)·exponent), where ψ is the least primitive 2N-th root of unity.
     const fn powers_in_bit_reversed_order(exponent: u64) -> [u16; N] {
@@ -139,16 +139,25 @@ fn columns_to_blocks<const N: usize>(rows: &[u16; N]) -> [u16; N] {
     core::array::from_fn(|i| rows[i % 16 * (N / 16) + i / 16])
 }
 
-/// Σ aₖ·bₖ, coefficient by coefficient.
+/// Σ aₖ·bₖ·2⁻¹⁶, coefficient by coefficient.
 #[inline(always)]
-pub(super) fn inner_product<const N: usize, const Q: u16, const K: usize>(
+pub(super) fn products<const N: usize, const Q: u16, const K: usize>(
     a: [&[u16; N]; K],
     b: [&[u16; N]; K],
-) -> [u16; N] {
+    sum: &mut [u16; N],
+) {
     const { assert!(K * Q as usize <= 1 << 16, "the sum must be below 2¹⁶·Q") };
-    let back = const { to_montgomery::<Q>(to_montgomery::<Q>(1)) };
-    core::array::from_fn(|i| {
+    for (i, x) in sum.iter_mut().enumerate() {
         let sum = (0..K).fold(0, |sum, k| sum + u32::from(a[k][i]) * u32::from(b[k][i]));
-        montgomery_multiply::<Q>(montgomery_reduce::<Q>(sum), back)
-    })
+        *x = montgomery_reduce::<Q>(sum);
+    }
+}
+
+/// Multiplies by 2¹⁶.
+#[inline(always)]
+pub(super) fn scale<const N: usize, const Q: u16>(f: &mut [u16; N]) {
+    let factor = const { to_montgomery::<Q>(to_montgomery::<Q>(1)) };
+    for x in f {
+        *x = montgomery_multiply::<Q>(*x, factor);
+    }
 }

@@ -27,10 +27,9 @@ pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u
 #[inline(always)]
 pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
-) -> [[u16; N]; K] {
-    const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
-    let candidates = bytes.len() / BITS * 8;
-    assert!(bytes.len().is_multiple_of(BITS) && (K * N..=MAX_CANDIDATES).contains(&candidates));
+    polys: &mut [u16],
+) {
+    let candidates = check::<N, BITS, K>(bytes);
 
     let (mut here, mut there) = (Candidates::ZERO, Candidates::ZERO);
     let (mut from, mut to) = (&mut here, &mut there);
@@ -53,7 +52,16 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     // Kept from the optimiser, which would branch on it.
     let enough =
         core::hint::black_box(mask(u16::from(usize::from(rejected) <= candidates - K * N)));
-    core::array::from_fn(|k| core::array::from_fn(|i| from.values[k * N + i] & enough))
+    for (x, value) in polys.iter_mut().zip(from.values) {
+        *x = value & enough;
+    }
+}
+
+/// The number of candidates in a string of random bytes.
+pub(super) fn check<const N: usize, const BITS: usize, const K: usize>(bytes: &[u8]) -> usize {
+    let candidates = bytes.len() / BITS * 8;
+    assert!(bytes.len().is_multiple_of(BITS) && (K * N..=MAX_CANDIDATES).contains(&candidates));
+    candidates
 }
 
 /// Candidates on their way left, each with the number of places still to go.
@@ -104,7 +112,10 @@ mod tests {
     use std::{vec, vec::Vec};
 
     use super::*;
-    use crate::ring::encode::pack;
+    use crate::{
+        Backend,
+        ring::{NttPoly, encode::pack},
+    };
 
     /// What [`uniform`] computes, with the branch that it must not have.
     fn by_rejection<const Q: u16>(candidates: &[u16], wanted: usize) -> Vec<u16> {
@@ -115,8 +126,18 @@ mod tests {
     fn check<const N: usize, const Q: u16, const BITS: usize, const K: usize>(candidates: &[u16]) {
         let mut bytes = vec![0; candidates.len() / 8 * BITS];
         pack::<BITS>(candidates, &mut bytes);
-        let coefficients = uniform::<N, Q, BITS, K>(&bytes);
-        assert_eq!(coefficients.as_flattened(), by_rejection::<Q>(candidates, K * N));
+        let expected = by_rejection::<Q>(candidates, K * N);
+        for backend in Backend::all() {
+            for at in 0..3 {
+                // Beside strings with other rejections.
+                let mut strings = vec![0xa5; 3 * bytes.len()];
+                strings[at * bytes.len()..][..bytes.len()].copy_from_slice(&bytes);
+                let mut polys = vec![[NttPoly::<N, Q>::ZERO; K]; 3];
+                NttPoly::uniform_all::<BITS, K>(backend, &strings, &mut polys);
+                let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
+                assert_eq!(coefficients, expected, "{backend:?}");
+            }
+        }
     }
 
     fn check_module768(candidates: &[u16]) {

@@ -44,6 +44,68 @@ fn multiplication_is_that_of_the_ring<const N: usize, const Q: u16>(backend: Bac
     }
 }
 
+fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(backend: Backend) {
+    for pattern in [0x00, 0x33, 0xcc, 0x5a, 0xe1] {
+        let bytes: Vec<u8> = (0..N / 2).map(|i| pattern ^ u8::try_from(i % 241).unwrap()).collect();
+        let noise = Poly::<N, Q>::centred_binomial(backend, &bytes);
+        let mut factor = Factor::<N, Q>::ZERO;
+        factor.set_noise(backend, &bytes);
+        for a in special_polynomials::<N, Q>() {
+            let expected = schoolbook::<N, Q>(&noise.0, &a.0);
+            let a = a.into_ntt(backend);
+            let mut coefficients = Poly::ZERO;
+            coefficients.set_product(backend, [&factor], [&a]);
+            assert_eq!(coefficients.0, expected);
+            let mut values = NttPoly::ZERO;
+            values.set_product(backend, [&factor], [&a]);
+            assert_eq!(values.into_poly(backend).0, expected);
+        }
+    }
+}
+
+fn noise_is_added_alike_to_coefficients_and_values<const N: usize, const Q: u16>(backend: Backend) {
+    let bytes: Vec<u8> = (0..N / 2).map(|i| u8::try_from(i * 7 % 256).unwrap()).collect();
+    let noise = Poly::<N, Q>::centred_binomial(backend, &bytes);
+    for poly in special_polynomials::<N, Q>() {
+        let mut expected = poly.clone();
+        expected.add(backend, &noise);
+        let mut values = poly.clone().into_ntt(backend);
+        values.add_noise(backend, &bytes);
+        assert_eq!(values.into_poly(backend), expected);
+        let mut coefficients = poly;
+        coefficients.add_noise(backend, &bytes);
+        assert_eq!(coefficients, expected);
+    }
+}
+
+/// Every coefficient that there is, N at a time.
+fn every_coefficient() -> impl Iterator<Item = Poly<256, 7681>> {
+    (0..31)
+        .map(|block| Poly(core::array::from_fn(|i| u16::try_from(block * 256 + i).unwrap() % 7681)))
+}
+
+fn rounding_and_hints_are_the_portable_ones_at_every_coefficient(backend: Backend) {
+    for poly in every_coefficient() {
+        let everything = |backend| {
+            let (mut rounded, mut hints) = ([0; 352], [0; 32]);
+            let mut keys = [[0; 32]; 4];
+            poly.round_and_pack::<11>(backend, &mut rounded);
+            poly.reconcile(backend, &mut hints, &mut keys[0]);
+            poly.key_bits(backend, &hints, &mut keys[1]);
+            poly.key_bits(backend, &[0x00; 32], &mut keys[2]);
+            poly.key_bits(backend, &[0xff; 32], &mut keys[3]);
+            (rounded, hints, keys)
+        };
+        assert_eq!(everything(backend), everything(Backend::PORTABLE));
+    }
+    for block in 0..8 {
+        let bytes: Vec<u8> =
+            (0..352).map(|i| u8::try_from(i * (block + 1) % 256).unwrap()).collect();
+        let unpack = |backend| Poly::<256, 7681>::unpack_rounded::<11>(backend, &bytes);
+        assert_eq!(unpack(backend), unpack(Backend::PORTABLE));
+    }
+}
+
 fn the_transform_evaluates_in_the_order_of_the_wire_document<const N: usize, const Q: u16>(
     backend: Backend,
 ) {
@@ -83,6 +145,13 @@ fn inner_products_of_rank_three_do_not_overflow(backend: Backend) {
     assert_eq!(sum.0, [3; 256]);
     let sum = NttPoly::inner_product(backend, [&largest; 3], [&worst, &largest, &worst]);
     assert!(sum.0.iter().all(|&x| x < 7681));
+    // 2¹⁶ = 4088.
+    let factor = Factor::<256, 7681>([7680; 256]);
+    let (mut values, mut coefficients) = (NttPoly::ZERO, Poly::ZERO);
+    values.set_product(backend, [&factor; 3], [&worst; 3]);
+    coefficients.set_product(backend, [&factor; 3], [&worst; 3]);
+    assert!(values.0.iter().all(|&x| u32::from(x) * 4088 % 7681 == 3));
+    assert_eq!(coefficients, values.into_poly(backend));
 }
 
 fn encodings_round_trip_and_are_strict(backend: Backend) {
@@ -148,12 +217,24 @@ fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
         k.add(backend, &noise);
         k.key_bits(backend, hints, other);
 
+        let mut factors = [const { module768::Factor::ZERO }; 3];
+        for (factor, bytes) in factors.iter_mut().zip(bytes.chunks(128)) {
+            factor.set_noise(backend, bytes);
+        }
+        let (mut values, mut coefficients) = (NttPoly::ZERO, Poly::ZERO);
+        values.set_product(backend, factors.each_ref(), [&a, &b, &c]);
+        values.add_noise(backend, &bytes[512..640]);
+        coefficients.set_product(backend, factors.each_ref(), [&a, &values, &c]);
+        coefficients.add_noise(backend, &bytes[640..768]);
+        let mut multiplied = [0; 416];
+        coefficients.into_ntt(backend).pack::<13>(backend, &mut multiplied);
+
         let [m] = paper512::NttPoly::uniform::<14, 1>(backend, &bytes[..1540]);
         let noise = paper512::Poly::centred_binomial(backend, &bytes[..256]).into_ntt(backend);
         let product = NttPoly::inner_product(backend, [&m], [&noise]);
         let mut wide = [0; 896];
         product.into_poly(backend).into_ntt(backend).pack::<14>(backend, &mut wide);
-        [packed.as_slice(), &wide].concat()
+        [packed.as_slice(), multiplied.as_slice(), &wide].concat()
     }
     assert_eq!(everything(backend, bytes), everything(Backend::PORTABLE, bytes));
 }
@@ -173,6 +254,16 @@ macro_rules! on_every_backend {
 on_every_backend! {
     multiplication_is_that_of_module768 => multiplication_is_that_of_the_ring::<256, 7681>;
     multiplication_is_that_of_paper512 => multiplication_is_that_of_the_ring::<512, 13313>;
+    products_with_a_factor_are_those_of_module768
+        => products_with_a_factor_are_those_of_the_ring::<256, 7681>;
+    products_with_a_factor_are_those_of_paper512
+        => products_with_a_factor_are_those_of_the_ring::<512, 13313>;
+    noise_is_added_alike_in_module768
+        => noise_is_added_alike_to_coefficients_and_values::<256, 7681>;
+    noise_is_added_alike_in_paper512
+        => noise_is_added_alike_to_coefficients_and_values::<512, 13313>;
+    rounding_and_hints_are_the_portable_ones
+        => rounding_and_hints_are_the_portable_ones_at_every_coefficient;
     module768_has_the_order_of_the_wire_document
         => the_transform_evaluates_in_the_order_of_the_wire_document::<256, 7681>;
     paper512_has_the_order_of_the_wire_document

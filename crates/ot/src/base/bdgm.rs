@@ -46,7 +46,10 @@ use super::{
     Adversary, Block, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
     check_batch,
     chosen::ChosenMessageOt,
-    roted::instances::{self, BRANCH_LEN, Batch, Blinding, Contexts, REPLY_COINS, Sk, Vector},
+    roted::instances::{
+        self, BRANCH_LEN, Batch, Blinding, Contexts, Recovery, SENDER_COINS_LEN, Scratch, Sk,
+        Vector,
+    },
 };
 use crate::{Bits, Error, Misbehaved, Seed, Session, Usage, oracle::Oracle};
 use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
@@ -145,11 +148,11 @@ impl Receiver {
     /// [`Misbehaved::Challenge`]; [`Usage::CountMismatch`] if the challenge was decoded for another
     /// number of instances.
     pub fn respond(self, challenge: &Challenge) -> Result<(Responded, Response), Error> {
-        let Self { session, blinding, blinded } = self;
+        let Self { session, mut blinding, blinded } = self;
         let n = blinding.choices().len();
         expect("instances in the challenge", n, challenge.instances())?;
         let challenger = Challenger::new(&session);
-        let batch = blinding.batch();
+        let (mut recovery, mut scratch) = (Recovery::new(), Scratch::new());
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut recomputed = Zeroizing::new([0; CHALLENGE_LEN]);
         let mut all_equal = Choice::from(1);
@@ -160,15 +163,16 @@ impl Receiver {
             let (zero, one) = received.split_at(CHALLENGE_BRANCH);
             let [(zero, zero_x), (one, one_x)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
             let mut sk = Zeroizing::new([0; 32]);
-            blinding.recover_one(i, [zero, one], &mut sk);
+            blinding.recover_one(i, [zero, one], &mut sk, &mut recovery);
             let mask = challenger.mask(i, choice, &sk);
             for (w, ((zero, one), mask)) in
                 w.iter_mut().zip(zero_x.iter().zip(one_x).zip(mask.iter()))
             {
                 *w = u8::conditional_select(zero, one, choice) ^ mask;
             }
-            let points = batch.open(i, blinded.phi(i));
-            challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice());
+            let points = blinding.batch_mut().open(i, blinded.phi(i));
+            let batch = blinding.batch();
+            challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice(), &mut scratch);
             all_equal &= recomputed.as_slice().ct_eq(received);
         }
         // Both branches are checked whatever the choice, so that this does not depend on it.
@@ -191,12 +195,13 @@ impl Responded {
         let choices = blinding.choices();
         expect("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
+        let mut recovery = Recovery::new();
         let chosen = ciphertexts.instances_bytes().enumerate().map(|(i, bytes)| -> Block {
             let choice = choices.get(i);
             let (zero, one) = bytes.split_at(CIPHERTEXT_BRANCH);
             let [(zero, zero_c), (one, one_c)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
             let mut sk = Zeroizing::new([0; 32]);
-            blinding.recover_one(i, [zero, one], &mut sk);
+            blinding.recover_one(i, [zero, one], &mut sk, &mut recovery);
             let mask = message_mask(&oracle, i, choice, &sk, &transcript);
             core::array::from_fn(|k| {
                 u8::conditional_select(&zero_c[k], &one_c[k], choice) ^ mask[k]
@@ -221,7 +226,7 @@ impl Sender {
     ) -> Result<(Self, Challenge), Usage> {
         let n = blinded.instances();
         expect("pairs of messages", n, messages.pairs().len())?;
-        let batch = Batch::new(&session, &CONTEXTS);
+        let (mut batch, mut scratch) = (Batch::new(&session, &CONTEXTS), Scratch::new());
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");
         let coins_of = session.oracle("foxtrot v1 bdgm message coins");
@@ -229,7 +234,7 @@ impl Sender {
         let mut ciphertexts = Ciphertexts::blank(n);
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut strings = Zeroizing::new(vec![[[0; 32]; 2]; n]);
-        let mut coins = Zeroizing::new([0; REPLY_COINS]);
+        let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
         let outputs = challenge.instances_mut().zip(ciphertexts.instances_mut());
         let secrets = answers.chunks_exact_mut(32).zip(strings.iter_mut());
         for ((i, (challenge, ciphertext)), (w, strings)) in outputs.enumerate().zip(secrets) {
@@ -238,13 +243,13 @@ impl Sender {
 
             // Step 6.
             w_of.query(i as u64, 0).field(seed.as_bytes()).fill(w);
-            challenger.encrypt(&batch, i, &points, w, challenge);
+            challenger.encrypt(&batch, i, &points, w, challenge, &mut scratch);
 
             // Step 11, but for the masks.
             let branches = ciphertext.chunks_exact_mut(CIPHERTEXT_BRANCH).zip(strings);
             for ((j, p), (branch, sk)) in (0..).zip(&points).zip(branches) {
                 coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_mut_slice());
-                batch.answer(p, &coins, &mut branch[..BRANCH_LEN], sk);
+                batch.answer(p, coins.as_slice(), &mut branch[..BRANCH_LEN], sk, &mut scratch);
             }
         }
 
@@ -299,14 +304,22 @@ impl Challenger {
     }
 
     /// Writes U, hints and x of both branches.
-    fn encrypt(&self, batch: &Batch, i: usize, points: &[Vector; 2], w: &[u8], bytes: &mut [u8]) {
-        let mut coins = Zeroizing::new([0; REPLY_COINS]);
+    fn encrypt(
+        &self,
+        batch: &Batch,
+        i: usize,
+        points: &[Vector; 2],
+        w: &[u8],
+        bytes: &mut [u8],
+        scratch: &mut Scratch,
+    ) {
+        let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
         let mut sk = Zeroizing::new([0; 32]);
         let branches = bytes.chunks_exact_mut(CHALLENGE_BRANCH);
         for ((j, p), branch) in (0..).zip(points).zip(branches) {
             self.coins.query(i as u64, j).field(w).fill(coins.as_mut_slice());
             let (reply, x) = branch.split_at_mut(BRANCH_LEN);
-            batch.answer(p, &coins, reply, &mut sk);
+            batch.answer(p, coins.as_slice(), reply, &mut sk, scratch);
             let mask = self.mask(i, Choice::from(j), &sk);
             for (x, (w, mask)) in x.iter_mut().zip(w.iter().zip(mask.iter())) {
                 *x = w ^ mask;

@@ -91,8 +91,8 @@ impl BaseOt for Rot {
     ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
         check_batch(n)?;
         Ok(Waiting::message(Blinded::<Self>::encoded_len(n), move |bytes| {
-            let blinded = Blinded::decode(bytes, n)?;
-            let (sender, reply) = rot::Sender::respond(session, &blinded, seed);
+            let blinded = Blinded::<Self>::check(bytes, n)?;
+            let (sender, reply) = rot::Sender::respond_to(session, blinded, seed);
             let finish = Waiting::message(Opening::ENCODED_LEN, move |bytes| {
                 Ok(Step::done(None, sender.finish(&Opening::decode(bytes)?)?))
             });
@@ -113,7 +113,7 @@ impl BaseOt for Rot {
         Ok(Waiting::first(move || {
             let (receiver, blinded) = rot::Receiver::start(session, n, seed)?;
             let finish = Waiting::message(Reply::<Self>::encoded_len(n), move |bytes| {
-                let (keys, opening) = receiver.finish(&Reply::decode(bytes, n)?)?;
+                let (keys, opening) = receiver.finish_with(Reply::<Self>::check(bytes, n)?)?;
                 Ok(Step::done(Some(opening.into_bytes()), keys))
             });
             Ok(Step::send(blinded.into_bytes(), finish))
@@ -134,7 +134,8 @@ impl BaseOt for Endemic {
     ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
         check_batch(n)?;
         Ok(Waiting::message(Blinded::<Self>::encoded_len(n), move |bytes| {
-            let (keys, reply) = endemic::respond(session, &Blinded::decode(bytes, n)?, seed);
+            let (keys, reply) =
+                endemic::respond_to(session, Blinded::<Self>::check(bytes, n)?, seed);
             Ok(Step::done(Some(reply.into_bytes()), keys))
         }))
     }
@@ -153,7 +154,7 @@ impl BaseOt for Endemic {
         Ok(Waiting::first(move || {
             let (receiver, blinded) = endemic::Receiver::start(session, choices, seed)?;
             let finish = Waiting::message(Reply::<Self>::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, receiver.finish(&Reply::decode(bytes, n)?)?))
+                Ok(Step::done(None, receiver.finish_with(Reply::<Self>::check(bytes, n)?)?))
             });
             Ok(Step::send(blinded.into_bytes(), finish))
         }))

@@ -1,17 +1,17 @@
 //! Endemic OT: two messages, choices given.
 
+use alloc::vec;
 use core::fmt;
-
-use subtle::Choice;
 
 use super::{
     Blinded, Endemic, Reply, check_batch,
-    instances::{self, Blinding, key_query},
+    instances::{self, Blinding, key_question},
+    messages::View,
 };
 use crate::{
     Bits, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    oracle::Query,
+    oracle::{Query, Wide},
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -72,7 +72,7 @@ impl Receiver {
         let mut blinded = Blinded::blank(choices.len());
         let blinding =
             instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
-        let transcript = blinded.transcript(&session);
+        let transcript = blinded.view().transcript(&session);
         Ok((Self { session, blinding, transcript }, blinded))
     }
 
@@ -81,16 +81,20 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Endemic>) -> Result<ReceiverKeys, Usage> {
+        self.finish_with(reply.view())
+    }
+
+    pub(super) fn finish_with(self, reply: View<'_>) -> Result<ReceiverKeys, Usage> {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(reply.instances_bytes());
         let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
         let oracle = self.session.oracle("foxtrot v1 roted endemic output");
-        let keys = strings
-            .iter()
-            .enumerate()
-            .map(|(i, sk)| key_query(&oracle, i, choices.get(i), sk).field(&transcript).finish());
-        let keys = keys.collect();
+        let common = [transcript.as_slice()];
+        let question = |i: usize| key_question(i, choices.get(i).unwrap_u8(), &strings[i], &common);
+        let mut keys = vec![[0; 16]; strings.len()];
+        let answers = keys.as_flattened_mut();
+        Wide::new(self.session.backend()).ask(&oracle, strings.len(), question, answers);
         Ok(ReceiverKeys::new(self.blinding.into_choices(), keys))
     }
 }
@@ -101,18 +105,28 @@ pub fn respond(
     blinded: &Blinded<Endemic>,
     seed: Seed,
 ) -> (SenderKeys, Reply<Endemic>) {
+    respond_to(session, blinded.view(), seed)
+}
+
+pub(super) fn respond_to(
+    session: Session,
+    blinded: View<'_>,
+    seed: Seed,
+) -> (SenderKeys, Reply<Endemic>) {
     let mut reply = Reply::blank(blinded.instances());
-    let strings = instances::reply(&session, blinded.phis(), &seed, reply.instances_bytes_mut());
+    let strings =
+        instances::reply(&session, blinded.instances_bytes(), &seed, reply.instances_bytes_mut());
     let transcript: [u8; 32] = blinded.transcript(&session).field(reply.as_bytes()).finish();
     let oracle = session.oracle("foxtrot v1 roted endemic output");
-    let keys = strings.iter().enumerate().map(|(i, strings)| {
-        [0, 1].map(|j| {
-            key_query(&oracle, i, Choice::from(j), &strings[usize::from(j)])
-                .field(&transcript)
-                .finish()
-        })
-    });
-    (SenderKeys::new(keys.collect()), reply)
+    let common = [transcript.as_slice()];
+    let question = |k: usize| {
+        let (i, j) = (k / 2, u8::from(k % 2 == 1));
+        key_question(i, j, &strings[i][usize::from(j)], &common)
+    };
+    let mut keys = vec![[[0; 16]; 2]; strings.len()];
+    let answers = keys.as_flattened_mut().as_flattened_mut();
+    Wide::new(session.backend()).ask(&oracle, 2 * strings.len(), question, answers);
+    (SenderKeys::new(keys), reply)
 }
 
 impl fmt::Debug for Receiver {

@@ -1,20 +1,20 @@
-//! The lattice part, the same in both modes and in [`super::super::bdgm`]: φ, replies and the
-//! 256-bit strings sk. Step numbers are those of `docs/protocols/roted.md`.
+//! The lattice part, the same in both modes: φ, replies and the 256-bit strings sk.
+//! Step numbers are those of `docs/protocols/roted.md`.
 
 use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    ring::module768::{BITS, NttPoly, Poly, RANK, UNIFORM_BYTES},
+    ring::module768::{BITS, Factor, NttPoly, Poly, RANK, UNIFORM_BYTES},
 };
-use subtle::Choice;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Bits, Decode, Seed, Session,
     choices::select,
-    oracle::{Oracle, Query},
-    popf::{Feistel2, Group, S_LEN},
+    erase::SecretBytes,
+    oracle::{Oracle, Wide},
+    popf::{Feistel2, GROUP, Group, S_LEN},
 };
 
 /// Bytes of one packed polynomial.
@@ -37,14 +37,21 @@ pub(super) const REPLY_LEN: usize = 2 * BRANCH_LEN;
 const NOISE_LEN: usize = 128;
 /// Bytes of coins for a noise vector.
 const NOISE_VECTOR_LEN: usize = RANK * NOISE_LEN;
-
-/// Bytes of coins for the reply to one branch.
-pub(in crate::base) const REPLY_COINS: usize = 2 * NOISE_VECTOR_LEN + NOISE_LEN;
+/// Bytes of the receiver's coins: s_R, e_R and r.
+const RECEIVER_COINS_LEN: usize = 2 * NOISE_VECTOR_LEN + S_LEN;
+/// Bytes of the sender's coins for one branch: s_S, e_S and e′.
+pub(in crate::base) const SENDER_COINS_LEN: usize = 2 * NOISE_VECTOR_LEN + NOISE_LEN;
 
 /// The string from which a key is hashed.
 pub(in crate::base) type Sk = [u8; 32];
 
 pub(in crate::base) type Vector = [NttPoly; RANK];
+
+/// A vector that is multiplied by many.
+type Secret = [Factor; RANK];
+
+const ZERO: Vector = [NttPoly::ZERO; RANK];
+const NO_SECRET: Secret = [Factor::ZERO; RANK];
 
 /// R_q³ in NTT form.
 #[derive(Debug)]
@@ -53,11 +60,14 @@ struct Module(Backend);
 impl Group for Module {
     type Element = Vector;
     const ENCODED_LEN: usize = T_LEN;
+    const ANSWER_LEN: usize = UNIFORM_BYTES;
 
-    fn hash(&self, query: Query) -> Vector {
-        let mut bytes = [0; UNIFORM_BYTES];
-        query.fill(&mut bytes);
-        NttPoly::uniform::<BITS, RANK>(self.0, &bytes)
+    fn zero(&self) -> Vector {
+        ZERO
+    }
+
+    fn hash(&self, answers: &[u8], elements: &mut [Vector]) {
+        NttPoly::uniform_all::<BITS, RANK>(self.0, answers, elements);
     }
 
     fn add(&self, a: &mut Vector, b: &Vector) {
@@ -98,6 +108,7 @@ pub(super) const ROTED: Contexts = Contexts {
 pub(in crate::base) struct Batch {
     backend: Backend,
     popf: Feistel2<Module>,
+    wide: Wide,
     /// A, by rows.
     a: [Vector; RANK],
 }
@@ -106,7 +117,7 @@ pub(in crate::base) struct Batch {
 pub(in crate::base) struct Blinding {
     batch: Batch,
     choices: Bits,
-    secrets: Vec<Zeroizing<Vector>>,
+    secrets: Vec<Secret>,
 }
 
 impl Batch {
@@ -114,25 +125,56 @@ impl Batch {
         let backend = session.backend();
         let popf = Feistel2::new(
             Module(backend),
+            backend,
             session.oracle(contexts.h1),
             session.oracle(contexts.digest),
             session.oracle(contexts.h_prime),
         );
         let oracle = session.oracle(contexts.a);
-        let a = [0, 1, 2].map(|row| Module(backend).hash(oracle.query(row, 0)));
-        Self { backend, popf, a }
+        let a = [0, 1, 2].map(|row| {
+            let mut bytes = [0; UNIFORM_BYTES];
+            oracle.query(row, 0).fill(&mut bytes);
+            NttPoly::uniform::<BITS, RANK>(backend, &bytes)
+        });
+        Self { backend, popf, wide: Wide::new(backend), a }
     }
 
     /// A·x.
-    fn times(&self, x: &Vector) -> Vector {
-        [0, 1, 2]
-            .map(|row| NttPoly::inner_product(self.backend, self.a[row].each_ref(), x.each_ref()))
+    fn times(&self, x: &Secret, product: &mut Vector) {
+        for (row, product) in self.a.iter().zip(product) {
+            product.set_product(self.backend, x.each_ref(), row.each_ref());
+        }
+    }
+
+    /// An entry of Aᵀ·x.
+    fn transpose_times(&self, x: &Secret, column: usize, product: &mut Poly) {
+        let a = self.a.each_ref().map(|row| &row[column]);
+        product.set_product(self.backend, x.each_ref(), a);
+    }
+
+    /// The coins of consecutive instances for one branch.
+    fn coins(
+        &mut self,
+        oracle: &Oracle,
+        (first, count): (usize, usize),
+        j: u8,
+        seed: &Seed,
+        coins: &mut [u8],
+    ) {
+        let question = |k: usize| ((first + k) as u64, j, [seed.as_bytes().as_slice()]);
+        self.wide.ask(oracle, count, question, coins);
     }
 
     /// Step 5 for the φ of instance i, whose T was checked when its message was decoded.
-    pub(in crate::base) fn open(&self, i: usize, phi: &[u8]) -> [Vector; 2] {
-        let opened = self.popf.open(i as u64, phi, decoded(self.backend, &phi[..T_LEN]));
-        [0, 1].map(|j| opened.evaluate(j))
+    pub(in crate::base) fn open(&mut self, i: usize, phi: &[u8]) -> [Vector; 2] {
+        let digests = self.popf.open(i as u64, phi);
+        [0, 1].map(|j| {
+            let mut point = [ZERO];
+            decode(self.backend, &phi[..T_LEN], &mut point[0]);
+            self.popf.evaluate(&digests, phi, j, &mut point);
+            let [point] = point;
+            point
+        })
     }
 
     /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk. The coins are fresh
@@ -140,38 +182,42 @@ impl Batch {
     pub(in crate::base) fn answer(
         &self,
         p: &Vector,
-        coins: &[u8; REPLY_COINS],
+        coins: &[u8],
         reply: &mut [u8],
         sk: &mut Sk,
+        scratch: &mut Scratch,
     ) {
         let backend = self.backend;
+        let Scratch { s_s, u, k } = scratch;
         // Step 6.
-        let (s_s, rest) = coins.split_at(NOISE_VECTOR_LEN);
+        let (s_bytes, rest) = coins.split_at(NOISE_VECTOR_LEN);
         let (e_s, e_prime) = rest.split_at(NOISE_VECTOR_LEN);
-        let s_s = Zeroizing::new(noise_vector(backend, s_s).map(|poly| poly.into_ntt(backend)));
-        let e_s = Zeroizing::new(noise_vector(backend, e_s));
+        set_noise(backend, s_bytes, s_s);
         let (u_bytes, hints) = reply.split_at_mut(U_LEN);
-        let u = Zeroizing::new(self.transpose_times(&s_s));
-        for ((u, e), bytes) in u.iter().zip(e_s.iter()).zip(u_bytes.chunks_exact_mut(U_POLY_LEN)) {
-            let mut u = Zeroizing::new(u.clone().into_poly(backend));
-            u.add(backend, e);
+        let outputs = u_bytes.chunks_exact_mut(U_POLY_LEN);
+        for (column, (e, bytes)) in e_s.chunks_exact(NOISE_LEN).zip(outputs).enumerate() {
+            self.transpose_times(s_s, column, u);
+            u.add_noise(backend, e);
             u.round_and_pack::<U_BITS>(backend, bytes);
         }
 
         // Step 7.
-        let e_prime = Zeroizing::new(Poly::centred_binomial(backend, e_prime));
-        let k = NttPoly::inner_product(backend, s_s.each_ref(), p.each_ref());
-        let mut k = Zeroizing::new(k.into_poly(backend));
-        k.add(backend, &e_prime);
+        k.set_product(backend, s_s.each_ref(), p.each_ref());
+        k.add_noise(backend, e_prime);
         k.reconcile(backend, hints, sk);
     }
+}
 
-    /// Aᵀ·x.
-    fn transpose_times(&self, x: &Vector) -> Vector {
-        [0, 1, 2].map(|column| {
-            let a = self.a.each_ref().map(|row| &row[column]);
-            NttPoly::inner_product(self.backend, a, x.each_ref())
-        })
+/// What the sender computes with for one branch, overwritten by the next and erased in the end.
+pub(in crate::base) struct Scratch {
+    s_s: Secret,
+    u: Zeroizing<Poly>,
+    k: Zeroizing<Poly>,
+}
+
+impl Scratch {
+    pub(in crate::base) fn new() -> Self {
+        Self { s_s: NO_SECRET, u: Zeroizing::new(Poly::ZERO), k: Zeroizing::new(Poly::ZERO) }
     }
 }
 
@@ -183,28 +229,40 @@ pub(in crate::base) fn blind(
     seed: &Seed,
     phis: &mut [u8],
 ) -> Blinding {
-    let batch = Batch::new(session, contexts);
+    let mut batch = Batch::new(session, contexts);
     let backend = batch.backend;
     let coins_of = session.oracle(contexts.receiver_coins);
-    let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN + S_LEN]);
     let mut secrets = Vec::with_capacity(choices.len());
-    for (i, phi) in phis.chunks_exact_mut(PHI_LEN).enumerate() {
+    let mut points = [ZERO; GROUP];
+    let mut group_coins = SecretBytes::zeroed(GROUP * RECEIVER_COINS_LEN);
+    for (group, phis) in phis.chunks_mut(GROUP * PHI_LEN).enumerate() {
+        let (first, count) = (group * GROUP, phis.len() / PHI_LEN);
         // Step 1.
-        coins_of.query(i as u64, 0).field(seed.as_bytes()).fill(coins.as_mut_slice());
-        let (noise, r) = coins.split_at(2 * NOISE_VECTOR_LEN);
-        let (s_r, e_r) = noise.split_at(NOISE_VECTOR_LEN);
-        let s_r = Zeroizing::new(noise_vector(backend, s_r).map(|poly| poly.into_ntt(backend)));
-        let e_r = Zeroizing::new(noise_vector(backend, e_r).map(|poly| poly.into_ntt(backend)));
-        let r = Zeroizing::new(array(r));
+        let all_coins = &mut group_coins[..count * RECEIVER_COINS_LEN];
+        batch.coins(&coins_of, (first, count), 0, seed, all_coins);
+        let coins = |k: usize| &all_coins[k * RECEIVER_COINS_LEN..][..RECEIVER_COINS_LEN];
+        for (k, p) in points[..count].iter_mut().enumerate() {
+            let (s_bytes, rest) = coins(k).split_at(NOISE_VECTOR_LEN);
+            let mut s_r = NO_SECRET;
+            set_noise(backend, s_bytes, &mut s_r);
 
-        // Step 2.
-        let mut p = batch.times(&s_r);
-        p.iter_mut().zip(e_r.iter()).for_each(|(p, e)| p.add(backend, e));
+            // Step 2.
+            batch.times(&s_r, p);
+            for (p, e) in p.iter_mut().zip(rest.chunks_exact(NOISE_LEN)) {
+                p.add_noise(backend, e);
+            }
+            secrets.push(s_r);
+        }
 
         // Step 3.
-        batch.popf.program(i as u64, choices.get(i).unwrap_u8(), p, &r, phi);
-        secrets.push(s_r);
+        let mut c = Zeroizing::new([0; GROUP]);
+        for (k, c) in c[..count].iter_mut().enumerate() {
+            *c = choices.get(first + k).unwrap_u8();
+        }
+        let r = |k| last_chunk(coins(k));
+        batch.popf.program(first as u64, &c[..count], &mut points[..count], r, phis);
     }
+    points.iter_mut().flatten().for_each(|poly| poly.zeroize());
     Blinding { batch, choices, secrets }
 }
 
@@ -216,18 +274,33 @@ pub(super) fn reply(
     seed: &Seed,
     replies: &mut [u8],
 ) -> Zeroizing<Vec<[Sk; 2]>> {
-    let batch = Batch::new(session, &ROTED);
+    let mut batch = Batch::new(session, &ROTED);
+    let backend = batch.backend;
     let coins_of = session.oracle("foxtrot v1 roted sender coins");
-    let mut coins = Zeroizing::new([0; REPLY_COINS]);
     let mut strings = Zeroizing::new(vec![[[0; 32]; 2]; phis.len() / PHI_LEN]);
-    let instances = phis.chunks_exact(PHI_LEN).zip(replies.chunks_exact_mut(REPLY_LEN));
-    for ((i, (phi, reply)), strings) in instances.enumerate().zip(strings.iter_mut()) {
-        // Step 5.
-        let points = batch.open(i, phi);
-        let branches = reply.chunks_exact_mut(BRANCH_LEN).zip(strings);
-        for ((j, p), (reply, sk)) in (0..).zip(&points).zip(branches) {
-            coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_mut_slice());
-            batch.answer(p, &coins, reply, sk);
+    let mut group_coins = SecretBytes::zeroed(GROUP * SENDER_COINS_LEN);
+    let (mut t, mut points) = ([ZERO; GROUP], [ZERO; GROUP]);
+    let mut scratch = Scratch::new();
+    let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
+    for ((group, (phis, replies)), strings) in groups.enumerate().zip(strings.chunks_mut(GROUP)) {
+        let (first, count) = (group * GROUP, strings.len());
+        for (t, phi) in t.iter_mut().zip(phis.chunks_exact(PHI_LEN)) {
+            decode(backend, &phi[..T_LEN], t);
+        }
+        let digests = batch.popf.open(first as u64, phis);
+        for j in 0..2 {
+            // Step 5.
+            points[..count].clone_from_slice(&t[..count]);
+            batch.popf.evaluate(&digests, phis, j, &mut points[..count]);
+
+            let coins = &mut group_coins[..count * SENDER_COINS_LEN];
+            batch.coins(&coins_of, (first, count), j, seed, coins);
+            let inputs = points.iter().zip(coins.chunks_exact(SENDER_COINS_LEN));
+            let outputs = replies.chunks_exact_mut(REPLY_LEN).zip(&mut *strings);
+            for ((p, coins), (reply, strings)) in inputs.zip(outputs) {
+                let reply = &mut reply[usize::from(j) * BRANCH_LEN..][..BRANCH_LEN];
+                batch.answer(p, coins, reply, &mut strings[usize::from(j)], &mut scratch);
+            }
         }
     }
     strings
@@ -246,30 +319,56 @@ impl Blinding {
         &self.batch
     }
 
+    pub(in crate::base) fn batch_mut(&mut self) -> &mut Batch {
+        &mut self.batch
+    }
+
     /// Step 9 for every instance.
     pub(super) fn recover(&self, replies: &[u8]) -> Zeroizing<Vec<Sk>> {
         let mut strings = Zeroizing::new(vec![[0; 32]; self.choices.len()]);
-        let instances = replies.chunks_exact(REPLY_LEN);
-        for ((i, reply), sk) in instances.enumerate().zip(strings.iter_mut()) {
+        let mut recovery = Recovery::new();
+        let instances = replies.chunks_exact(REPLY_LEN).zip(strings.iter_mut());
+        for (i, (reply, sk)) in instances.enumerate() {
             let (zero, one) = reply.split_at(BRANCH_LEN);
-            self.recover_one(i, [zero, one], sk);
+            self.recover_one(i, [zero, one], sk, &mut recovery);
         }
         strings
     }
 
     /// Step 9 for instance i, from the replies to both branches.
-    pub(in crate::base) fn recover_one(&self, i: usize, [zero, one]: [&[u8]; 2], sk: &mut Sk) {
+    pub(in crate::base) fn recover_one(
+        &self,
+        i: usize,
+        [zero, one]: [&[u8]; 2],
+        sk: &mut Sk,
+        recovery: &mut Recovery,
+    ) {
         let backend = self.batch.backend;
-        let mut chosen = Zeroizing::new([0; BRANCH_LEN]);
-        select(self.choices.get(i), zero, one, chosen.as_mut_slice());
-        let (u, hints) = chosen.split_at(U_LEN);
-        let mut u = u.chunks_exact(U_POLY_LEN);
-        let u = Zeroizing::new([(); RANK].map(|()| {
-            let bytes = u.next().unwrap_or_default();
-            Poly::unpack_rounded::<U_BITS>(backend, bytes).into_ntt(backend)
-        }));
-        let k = NttPoly::inner_product(backend, self.secrets[i].each_ref(), u.each_ref());
-        Zeroizing::new(k.into_poly(backend)).key_bits(backend, hints, sk);
+        let Recovery { chosen, u, k } = recovery;
+        select(self.choices.get(i), zero, one, chosen);
+        let (u_bytes, hints) = chosen.split_at(U_LEN);
+        for (u, bytes) in u.iter_mut().zip(u_bytes.chunks_exact(U_POLY_LEN)) {
+            *u = Poly::unpack_rounded::<U_BITS>(backend, bytes).into_ntt(backend);
+        }
+        k.set_product(backend, self.secrets[i].each_ref(), u.each_ref());
+        k.key_bits(backend, hints, sk);
+    }
+}
+
+/// What the receiver computes with for one instance, overwritten by the next and erased in the end.
+pub(in crate::base) struct Recovery {
+    chosen: SecretBytes,
+    u: Zeroizing<Vector>,
+    k: Zeroizing<Poly>,
+}
+
+impl Recovery {
+    pub(in crate::base) fn new() -> Self {
+        Self {
+            chosen: SecretBytes::zeroed(BRANCH_LEN),
+            u: Zeroizing::new(ZERO),
+            k: Zeroizing::new(Poly::ZERO),
+        }
     }
 }
 
@@ -285,27 +384,34 @@ pub(in crate::base) fn check_phis(message: &'static str, phis: &[u8]) -> Result<
     Ok(())
 }
 
-/// H(i, j, sk, …): the output oracle with what is specific to one branch; the mode adds the rest.
-pub(super) fn key_query(oracle: &Oracle, i: usize, j: Choice, sk: &Sk) -> Query {
-    oracle.query(i as u64, j.unwrap_u8()).field(sk)
+/// A question for the key of branch j of instance i; the mode adds the other fields.
+pub(super) fn key_question<'a, const F: usize>(
+    i: usize,
+    j: u8,
+    sk: &'a Sk,
+    common: &'a [&'a [u8]; F],
+) -> (u64, u8, impl Iterator<Item = &'a [u8]>) {
+    (i as u64, j, core::iter::once(sk.as_slice()).chain(common.iter().copied()))
 }
 
-fn noise_vector(backend: Backend, coins: &[u8]) -> [Poly; RANK] {
-    let mut coins = coins.chunks_exact(NOISE_LEN);
-    [(); RANK].map(|()| Poly::centred_binomial(backend, coins.next().unwrap_or_default()))
+/// Secrets from coins.
+fn set_noise(backend: Backend, coins: &[u8], secret: &mut Secret) {
+    for (poly, coins) in secret.iter_mut().zip(coins.chunks_exact(NOISE_LEN)) {
+        poly.set_noise(backend, coins);
+    }
 }
 
 /// T from bytes that were checked when the message was decoded.
-fn decoded(backend: Backend, bytes: &[u8]) -> Vector {
-    let mut polys = bytes.chunks_exact(POLY_LEN);
-    [(); RANK].map(|()| {
-        let poly = NttPoly::unpack::<BITS>(backend, polys.next().unwrap_or_default());
-        poly.unwrap_or_else(|_| unreachable!("`Blinded::decode` has checked it"))
-    })
+fn decode(backend: Backend, bytes: &[u8], t: &mut Vector) {
+    for (t, bytes) in t.iter_mut().zip(bytes.chunks_exact(POLY_LEN)) {
+        *t = NttPoly::unpack::<BITS>(backend, bytes)
+            .unwrap_or_else(|_| unreachable!("`Blinded::check` has checked it"));
+    }
 }
 
-fn array<const L: usize>(bytes: &[u8]) -> [u8; L] {
-    core::array::from_fn(|k| bytes[k])
+/// The r that ends the receiver's coins.
+fn last_chunk(coins: &[u8]) -> &[u8; S_LEN] {
+    coins.last_chunk().unwrap_or(&[0; S_LEN])
 }
 
 #[cfg(test)]

@@ -66,6 +66,56 @@ pub struct Reply<M> {
 #[must_use]
 pub struct Opening(pub(super) [u8; 32]);
 
+/// A checked message of n instances, in the peer's bytes.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    bytes: &'a [u8],
+    head: usize,
+    n: usize,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn as_bytes(self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// What the mode puts before the instances.
+    pub(super) fn head(self) -> &'a [u8] {
+        &self.bytes[..self.head]
+    }
+
+    pub(super) fn instances(self) -> usize {
+        self.n
+    }
+
+    pub(super) fn instances_bytes(self) -> &'a [u8] {
+        &self.bytes[self.head..]
+    }
+
+    /// The hash of both messages, still without the reply, if this is the first.
+    pub(super) fn transcript(self, session: &Session) -> Query {
+        session.oracle("foxtrot v1 roted transcript").query(0, 0).field(self.bytes)
+    }
+
+    /// The typed states hold n, the message holds n: they must be the same batch.
+    pub(super) fn expect_instances(self, expected: usize) -> Result<(), Usage> {
+        if self.n == expected {
+            return Ok(());
+        }
+        Err(Usage::CountMismatch { what: "instances in the reply", expected, got: self.n })
+    }
+
+    /// The sender's u, in a reply of mode F_ROT.
+    pub(super) fn u(self) -> &'a [u8] {
+        &self.bytes[..32]
+    }
+
+    /// The sender's a, in a reply of mode F_ROT.
+    pub(super) fn a(self) -> Bits {
+        Bits::from_random(self.bytes[32..self.head].to_vec(), self.n)
+    }
+}
+
 impl<M: Mode> Blinded<M> {
     const NAME: &str = "Blinded";
 
@@ -80,10 +130,16 @@ impl<M: Mode> Blinded<M> {
     /// # Errors
     /// [`Usage::BatchTooLarge`]; [`Decode`] if the length is wrong or a coefficient is not below q.
     pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
+        Self::check(bytes, n)?;
+        Ok(Self { bytes: bytes.to_vec(), mode: PhantomData })
+    }
+
+    /// The same without a copy.
+    pub(super) fn check(bytes: &[u8], n: usize) -> Result<View<'_>, Error> {
         check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
         check_phis(Self::NAME, &bytes[M::BLINDED_HEAD..])?;
-        Ok(Self { bytes: bytes.to_vec(), mode: PhantomData })
+        Ok(View { bytes, head: M::BLINDED_HEAD, n })
     }
 
     /// The encoding.
@@ -101,28 +157,19 @@ impl<M: Mode> Blinded<M> {
     /// Number of instances.
     #[must_use]
     pub fn instances(&self) -> usize {
-        self.phis().len() / PHI_LEN
+        (self.bytes.len() - M::BLINDED_HEAD) / PHI_LEN
+    }
+
+    pub(super) fn view(&self) -> View<'_> {
+        View { bytes: &self.bytes, head: M::BLINDED_HEAD, n: self.instances() }
     }
 
     pub(super) fn blank(n: usize) -> Self {
         Self { bytes: vec![0; Self::encoded_len(n)], mode: PhantomData }
     }
 
-    /// The hash of both messages, still without the reply.
-    pub(super) fn transcript(&self, session: &Session) -> Query {
-        session.oracle("foxtrot v1 roted transcript").query(0, 0).field(&self.bytes)
-    }
-
     pub(super) fn head_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[..M::BLINDED_HEAD]
-    }
-
-    pub(super) fn head(&self) -> &[u8] {
-        &self.bytes[..M::BLINDED_HEAD]
-    }
-
-    pub(super) fn phis(&self) -> &[u8] {
-        &self.bytes[M::BLINDED_HEAD..]
     }
 
     pub(super) fn phis_mut(&mut self) -> &mut [u8] {
@@ -146,12 +193,18 @@ impl<M: Mode> Reply<M> {
     /// [`Usage::BatchTooLarge`]; [`Decode`] if the length is wrong or spare bits after the bits a are
     /// set.
     pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
+        Self::check(bytes, n)?;
+        Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
+    }
+
+    /// The same without a copy.
+    pub(super) fn check(bytes: &[u8], n: usize) -> Result<View<'_>, Error> {
         check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
         if let Some(a) = bytes[..M::reply_head(n)].get(32..) {
             Bits::decode(Self::NAME, a, n)?;
         }
-        Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
+        Ok(View { bytes, head: M::reply_head(n), n })
     }
 
     /// The encoding.
@@ -176,16 +229,8 @@ impl<M: Mode> Reply<M> {
         Self { bytes: vec![0; Self::encoded_len(n)], n, mode: PhantomData }
     }
 
-    /// The typed states hold n, the message holds n: they must be the same batch.
-    pub(super) fn expect_instances(&self, expected: usize) -> Result<(), Usage> {
-        if self.n == expected {
-            return Ok(());
-        }
-        Err(Usage::CountMismatch { what: "instances in the reply", expected, got: self.n })
-    }
-
-    pub(super) fn instances_bytes(&self) -> &[u8] {
-        &self.bytes[M::reply_head(self.n)..]
+    pub(super) fn view(&self) -> View<'_> {
+        View { bytes: &self.bytes, head: M::reply_head(self.n), n: self.n }
     }
 
     pub(super) fn instances_bytes_mut(&mut self) -> &mut [u8] {
@@ -194,16 +239,6 @@ impl<M: Mode> Reply<M> {
 }
 
 impl Reply<Rot> {
-    /// The sender's u.
-    pub(super) fn u(&self) -> &[u8] {
-        &self.bytes[..32]
-    }
-
-    /// The sender's a.
-    pub(super) fn a(&self) -> Bits {
-        Bits::from_random(self.bytes[32..Rot::reply_head(self.n)].to_vec(), self.n)
-    }
-
     pub(super) fn set_head(&mut self, u: &[u8; 32], a: &Bits) {
         self.bytes[..32].copy_from_slice(u);
         self.bytes[32..Rot::reply_head(self.n)].copy_from_slice(a.as_bytes());

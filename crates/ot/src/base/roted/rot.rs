@@ -3,17 +3,18 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use subtle::{Choice, ConstantTimeEq};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
-    instances::{self, Blinding, Sk, key_query},
+    instances::{self, Blinding, Sk, key_question},
+    messages::View,
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    oracle::Query,
+    oracle::{Query, Wide},
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -95,7 +96,7 @@ impl Receiver {
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
         let blinding =
             instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
-        let transcript = blinded.transcript(&session);
+        let transcript = blinded.view().transcript(&session);
         Ok((Self { session, blinding, transcript, t: Zeroizing::new(t) }, blinded))
     }
 
@@ -104,32 +105,46 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply<Rot>) -> Result<(ReceiverKeys, Opening), Usage> {
+        self.finish_with(reply.view())
+    }
+
+    pub(super) fn finish_with(self, reply: View<'_>) -> Result<(ReceiverKeys, Opening), Usage> {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(reply.instances_bytes());
         let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
         let oracle = self.session.oracle("foxtrot v1 roted rot output");
-        let keys = strings.iter().enumerate().map(|(i, sk)| {
-            key_query(&oracle, i, choices.get(i), sk)
-                .field(self.t.as_slice())
-                .field(reply.u())
-                .field(&transcript)
-                .finish()
-        });
-        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys.collect()), Opening(*self.t)))
+        let common = [self.t.as_slice(), reply.u(), &transcript];
+        let question = |i: usize| key_question(i, choices.get(i).unwrap_u8(), &strings[i], &common);
+        let mut keys = vec![[0; 16]; strings.len()];
+        let answers = keys.as_flattened_mut();
+        Wide::new(self.session.backend()).ask(&oracle, strings.len(), question, answers);
+        Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys), Opening(*self.t)))
     }
 }
 
 impl Sender {
     /// Steps 5 to 8: answers the receiver's batch.
     pub fn respond(session: Session, blinded: &Blinded<Rot>, seed: Seed) -> (Self, Reply<Rot>) {
+        Self::respond_to(session, blinded.view(), seed)
+    }
+
+    pub(super) fn respond_to(
+        session: Session,
+        blinded: View<'_>,
+        seed: Seed,
+    ) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
         let (u, a) = batch_coins(&session, "foxtrot v1 roted sender batch", &seed, n);
 
         let mut reply = Reply::blank(n);
         reply.set_head(&u, &a);
-        let strings =
-            instances::reply(&session, blinded.phis(), &seed, reply.instances_bytes_mut());
+        let strings = instances::reply(
+            &session,
+            blinded.instances_bytes(),
+            &seed,
+            reply.instances_bytes_mut(),
+        );
         let commitment = core::array::from_fn(|k| blinded.head()[k]);
         let transcript = blinded.transcript(&session).field(reply.as_bytes()).finish();
         (Self { session, strings, commitment, u, a, transcript }, reply)
@@ -144,19 +159,16 @@ impl Sender {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let oracle = self.session.oracle("foxtrot v1 roted rot output");
-        let keys = self.strings.iter().enumerate().map(|(i, strings)| {
-            let key = |j: u8| -> [u8; 16] {
-                key_query(&oracle, i, Choice::from(j), &strings[usize::from(j)])
-                    .field(&opening.0)
-                    .field(&self.u)
-                    .field(&self.transcript)
-                    .finish()
-            };
+        let common = [&opening.0, &self.u, &self.transcript].map(<[u8; 32]>::as_slice);
+        let question = |k: usize| {
             // The bit a is public: it was part of the reply.
-            let a = self.a.get(i).unwrap_u8();
-            [key(a), key(1 ^ a)]
-        });
-        Ok(SenderKeys::new(keys.collect()))
+            let (i, j) = (k / 2, self.a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));
+            key_question(i, j, &self.strings[i][usize::from(j)], &common)
+        };
+        let mut keys = vec![[[0; 16]; 2]; self.strings.len()];
+        let answers = keys.as_flattened_mut().as_flattened_mut();
+        Wide::new(self.session.backend()).ask(&oracle, 2 * self.strings.len(), question, answers);
+        Ok(SenderKeys::new(keys))
     }
 }
 

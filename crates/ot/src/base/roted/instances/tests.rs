@@ -19,12 +19,19 @@ fn blinded(c: bool) -> Vec<u8> {
 
 /// Calls `view` with the instance and what the sender sees of it at each branch: P and r.
 fn for_both_branches(phis: &[u8], mut view: impl FnMut(usize, u8, &Vector, &[u8; S_LEN])) {
-    let batch = Batch::new(&session(), &ROTED);
-    for (i, phi) in phis.chunks_exact(PHI_LEN).enumerate() {
-        let t = decoded(batch.backend, &phi[..T_LEN]);
-        let opened = batch.popf.open(i as u64, phi, t);
+    let mut batch = Batch::new(&session(), &ROTED);
+    for (group, phis) in phis.chunks(GROUP * PHI_LEN).enumerate() {
+        let digests = batch.popf.open((group * GROUP) as u64, phis);
         for j in [0, 1] {
-            view(i, j, &opened.evaluate(j), &opened.coins(j));
+            let mut points = vec![ZERO; phis.len() / PHI_LEN];
+            for (point, phi) in points.iter_mut().zip(phis.chunks_exact(PHI_LEN)) {
+                decode(batch.backend, &phi[..T_LEN], point);
+            }
+            batch.popf.evaluate(&digests, phis, j, &mut points);
+            let coins = batch.popf.coins(&digests, phis, j);
+            for (k, (p, r)) in points.iter().zip(&coins).enumerate() {
+                view(group * GROUP + k, j, p, r);
+            }
         }
     }
 }
@@ -94,20 +101,23 @@ fn every_reply_has_its_noise() {
     for_both_branches(&phis, |i, j, p, _| {
         let mut coins = [0; NOISE_VECTOR_LEN];
         coins_of.query(i as u64, j).field(seed.as_bytes()).fill(&mut coins);
-        let s_s = noise_vector(backend, &coins).map(|poly| poly.into_ntt(backend));
+        let mut s_s = NO_SECRET;
+        set_noise(backend, &coins, &mut s_s);
         let sent = &replies[i * REPLY_LEN + usize::from(j) * BRANCH_LEN..][..BRANCH_LEN];
 
         let mut bare = [0; U_LEN];
-        let u = batch.transpose_times(&s_s).map(|u| u.into_poly(backend));
-        for (u, bytes) in u.iter().zip(bare.chunks_exact_mut(U_POLY_LEN)) {
+        for (column, bytes) in bare.chunks_exact_mut(U_POLY_LEN).enumerate() {
+            let mut u = Poly::ZERO;
+            batch.transpose_times(&s_s, column, &mut u);
             u.round_and_pack::<U_BITS>(backend, bytes);
         }
         let differing = bare.iter().zip(sent).filter(|(bare, sent)| bare != sent).count();
         noisy_u += usize::from(differing > U_LEN / 10);
 
         let (mut hints, mut key) = ([0; 32], [0; 32]);
-        let k = NttPoly::inner_product(backend, s_s.each_ref(), p.each_ref());
-        k.into_poly(backend).reconcile(backend, &mut hints, &mut key);
+        let mut k = Poly::ZERO;
+        k.set_product(backend, s_s.each_ref(), p.each_ref());
+        k.reconcile(backend, &mut hints, &mut key);
         noisy_k += usize::from(hints != sent[U_LEN..]);
     });
     assert_eq!(noisy_u, 2 * N);
@@ -116,11 +126,24 @@ fn every_reply_has_its_noise() {
 }
 
 #[test]
-fn the_key_hash_covers_instance_branch_and_string() {
+fn the_key_hash_covers_instance_branch_string_and_all_that_the_mode_adds() {
     let oracle = session().oracle("key");
-    let key = |i, j: u8, sk| -> [u8; 16] { key_query(&oracle, i, Choice::from(j), sk).finish() };
-    let here = key(3, 0, &[1; 32]);
-    for there in [key(4, 0, &[1; 32]), key(3, 1, &[1; 32]), key(3, 0, &[2; 32])] {
+    let key = |i, j, sk: Sk, added: [u8; 2]| {
+        let (added, mut keys) = (added.map(|byte| [byte; 32]), [[0; 16]; 3]);
+        let common = added.each_ref().map(<[u8; 32]>::as_slice);
+        let question = |_| key_question(i, j, &sk, &common);
+        Wide::new(Backend::best()).ask(&oracle, 3, question, keys.as_flattened_mut());
+        keys[0]
+    };
+    let here = key(3, 0, [1; 32], [7, 8]);
+    let there = [
+        key(4, 0, [1; 32], [7, 8]),
+        key(3, 1, [1; 32], [7, 8]),
+        key(3, 0, [2; 32], [7, 8]),
+        key(3, 0, [1; 32], [6, 8]),
+        key(3, 0, [1; 32], [7, 9]),
+    ];
+    for there in there {
         assert_ne!(here, there);
     }
 }

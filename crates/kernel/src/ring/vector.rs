@@ -1,0 +1,171 @@
+//! The ring's operations on vectors of 16-bit lanes, generic over the instruction set.
+//!
+//! Polynomials in memory are canonical; within a kernel lanes are signed, and bounds are multiples
+//! of Q: the contracts below say "below β·Q" for absolute values.
+
+mod encode;
+mod ntt;
+
+pub(super) use encode::{hints_and_bits, key_bits, pack, round_and_pack, unpack, unpack_rounded};
+pub(super) use ntt::{forward, inverse};
+
+use super::field::{inverse_mod_2_16, to_montgomery};
+use crate::simd::Simd;
+
+/// Loads a vector, works on it and stores it, for vector after vector of a polynomial.
+#[inline(always)]
+pub(super) fn map<S: Simd>(
+    simd: S,
+    f: &mut [u16],
+    mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
+) {
+    for (i, lanes) in f.chunks_exact_mut(S::LANES).enumerate() {
+        let x = operation(i * S::LANES, simd.load(lanes));
+        simd.store(x, lanes);
+    }
+}
+
+/// a·b·2⁻¹⁶ mod Q, below Q/2 + |a·b|/2¹⁶; `b_q` is b/Q mod 2¹⁶.
+#[inline(always)]
+pub(super) fn montgomery<S: Simd, const Q: u16>(
+    simd: S,
+    a: S::Lanes,
+    b: S::Lanes,
+    b_q: S::Lanes,
+) -> S::Lanes {
+    let t = simd.mul_high(simd.mul_low(a, b_q), simd.splat(Q));
+    simd.sub(simd.mul_high(a, b), t)
+}
+
+/// The same residue, below Q, for every 16-bit input.
+#[inline(always)]
+pub(super) fn barrett<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
+    const { assert!(Q > 1 << 12 && Q < 1 << 14, "one bit of the quotient's error is Q/2 at most") };
+    let quotient = simd.mul_round(a, simd.splat(const { (1 << 15) / Q }));
+    simd.sub(a, simd.mul_low(quotient, simd.splat(Q)))
+}
+
+/// Canonical, from below Q.
+#[inline(always)]
+pub(super) fn canonical<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
+    // A negative lane is the greater one of the two without sign.
+    simd.min(a, simd.add(a, simd.splat(Q)))
+}
+
+/// a + b, canonical from canonical.
+#[inline(always)]
+pub(super) fn add<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S::Lanes {
+    canonical::<S, Q>(simd, simd.sub(simd.add(a, b), simd.splat(Q)))
+}
+
+/// a − b, canonical from canonical.
+#[inline(always)]
+pub(super) fn sub<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S::Lanes {
+    canonical::<S, Q>(simd, simd.sub(a, b))
+}
+
+/// Noise for LANES coefficients from the bytes that belong to them: b₀ + b₁ − b₂ − b₃, signed.
+#[inline(always)]
+pub(super) fn noise<S: Simd>(simd: S, bytes: &[u8]) -> S::Lanes {
+    let bits = simd.spread_nibbles(bytes);
+    let five = simd.splat(5);
+    let sums = simd.add(simd.and(bits, five), simd.and(simd.shift_right::<1>(bits), five));
+    simd.sub(simd.and(sums, simd.splat(3)), simd.shift_right::<2>(sums))
+}
+
+/// The bytes of noise for the LANES coefficients from index `i`.
+#[inline(always)]
+pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
+    noise(simd, &bytes[i / 2..i / 2 + S::LANES / 2])
+}
+
+/// Noise times a factor below 2¹⁴, not reduced.
+#[inline(always)]
+pub(super) fn fill_noise<S: Simd>(simd: S, bytes: &[u8], factor: u16, f: &mut [u16]) {
+    let factor = simd.splat(factor);
+    map(
+        simd,
+        f,
+        #[inline(always)]
+        |i, _| simd.mul_low(noise_at(simd, bytes, i), factor),
+    );
+}
+
+/// 2¹⁶ mod Q, the one of least absolute value.
+pub(super) const fn montgomery_one<const Q: u16>() -> u16 {
+    centred::<Q>(to_montgomery::<Q>(1))
+}
+
+/// A canonical value as the signed one of least absolute value, mod 2¹⁶.
+const fn centred<const Q: u16>(x: u16) -> u16 {
+    if x > Q / 2 { x.wrapping_sub(Q) } else { x }
+}
+
+/// x·2¹⁶ mod Q, below Q.
+#[inline(always)]
+pub(super) fn scale<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
+    let factor = const { centred::<Q>(to_montgomery::<Q>(to_montgomery::<Q>(1))) };
+    let quotient = const {
+        centred::<Q>(to_montgomery::<Q>(to_montgomery::<Q>(1))).wrapping_mul(inverse_mod_2_16(Q))
+    };
+    montgomery::<S, Q>(simd, x, simd.splat(factor), simd.splat(quotient))
+}
+
+/// Σ aₖ·bₖ·2⁻¹⁶ for LANES canonical values from index i, below (½ + Q/2¹⁶)·K·Q.
+#[inline(always)]
+pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
+    simd: S,
+    a: [&[u16; N]; K],
+    b: [&[u16; N]; K],
+    i: usize,
+) -> S::Lanes {
+    const { assert!(K * (Q as usize / 2 + Q as usize * Q as usize / (1 << 16)) < 1 << 15) };
+    let inverse = simd.splat(const { inverse_mod_2_16(Q) });
+    let mut sum = simd.splat(0);
+    for (a, b) in a.into_iter().zip(b) {
+        let (a, b) = (simd.load(&a[i..]), simd.load(&b[i..]));
+        let b_q = simd.mul_low(b, inverse);
+        sum = simd.add(sum, montgomery::<S, Q>(simd, a, b, b_q));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, backend::Vectors};
+
+    /// At every value that a lane can have.
+    fn reductions_hold<const Q: u16>(backend: Backend) {
+        let q = i32::from(Q);
+        for start in (0..=u16::MAX).step_by(256) {
+            let lanes: [u16; 256] = core::array::from_fn(|i| start + u16::try_from(i).unwrap());
+            let (mut reduced, mut ended) = (lanes, lanes);
+            dispatch!(
+                backend,
+                simd => {
+                    map(simd, &mut reduced, #[inline(always)] |_, x| barrett::<_, Q>(simd, x));
+                    map(simd, &mut ended, #[inline(always)] |_, x| {
+                        canonical::<_, Q>(simd, barrett::<_, Q>(simd, x))
+                    });
+                },
+                unreachable!("has no vectors"),
+            );
+            for ((x, reduced), ended) in lanes.into_iter().zip(reduced).zip(ended) {
+                let (x, reduced) = (i32::from(x.cast_signed()), i32::from(reduced.cast_signed()));
+                assert!(reduced.abs() < q && (x - reduced) % q == 0, "{x}");
+                assert_eq!(i32::from(ended), x.rem_euclid(q));
+            }
+        }
+    }
+
+    #[test]
+    fn reductions_hold_at_every_lane() {
+        for backend in Backend::all() {
+            if !matches!(backend.vectors(), Vectors::None) {
+                reductions_hold::<7681>(backend);
+                reductions_hold::<13313>(backend);
+            }
+        }
+    }
+}

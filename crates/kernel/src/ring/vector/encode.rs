@@ -1,0 +1,162 @@
+//! Packed bits, rounding, hints on vectors.
+
+use super::{add, map};
+use crate::simd::Simd;
+
+/// Bytes of LANES values of BITS bits.
+const fn bytes<S: Simd, const BITS: usize>() -> usize {
+    S::LANES / 8 * BITS
+}
+
+/// Writes the values, all below 2^BITS.
+#[inline(always)]
+pub(in crate::ring) fn pack<S: Simd, const N: usize, const BITS: usize>(
+    simd: S,
+    values: &[u16; N],
+    to: &mut [u8],
+) {
+    assert_eq!(N / 8 * BITS, to.len());
+    let vectors = values.chunks_exact(S::LANES);
+    for (values, to) in vectors.zip(to.chunks_exact_mut(bytes::<S, BITS>())) {
+        simd.pack::<BITS>(simd.load(values), to);
+    }
+}
+
+/// Reads values of BITS bits; says whether all are below Q.
+#[inline(always)]
+pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
+    simd: S,
+    from: &[u8],
+    values: &mut [u16; N],
+) -> bool {
+    assert_eq!(N / 8 * BITS, from.len());
+    let mut all_below = simd.splat(u16::MAX);
+    map(
+        simd,
+        values,
+        #[inline(always)]
+        |i, _| {
+            let x = simd.unpack::<BITS>(&from[i / 8 * BITS..]);
+            all_below = simd.and(all_below, simd.sub(x, simd.splat(Q)));
+            x
+        },
+    );
+    let mut signs = [0xff; 4];
+    simd.sign_bits(all_below, &mut signs);
+    signs == [0xff; 4]
+}
+
+/// `encode::round` for canonical lanes.
+#[inline(always)]
+fn round<S: Simd, const Q: u16, const BITS: usize>(simd: S, x: S::Lanes) -> S::Lanes {
+    const { assert!(BITS <= 11 && Q > 1 << 12 && Q < 1 << 14) };
+    // The quotient by a rounded reciprocal errs by one at most; the remainder, between −Q and 2·Q,
+    // shows in which direction.
+    let reciprocal = const { reciprocal::<Q, BITS>() };
+    let y = simd.mul_round(x, simd.splat(reciprocal));
+    let numerator = simd.add(simd.mul_low(x, simd.splat(1 << BITS)), simd.splat(Q / 2));
+    let remainder = simd.sub(numerator, simd.mul_low(y, simd.splat(Q)));
+    let too_large = simd.sign_mask(remainder);
+    let too_small = simd.sign_mask(simd.sub(simd.splat(Q - 1), remainder));
+    let y = simd.sub(simd.add(y, too_large), too_small);
+    simd.and(y, simd.splat(u16::MAX >> (16 - BITS)))
+}
+
+/// 2^(15 + BITS)/Q.
+#[expect(clippy::cast_possible_truncation, reason = "below 2¹⁵, as BITS is less than those of Q")]
+const fn reciprocal<const Q: u16, const BITS: usize>() -> u16 {
+    ((1u32 << (15 + BITS)) / Q as u32) as u16
+}
+
+/// `encode::unround` for lanes below 2^BITS.
+#[inline(always)]
+fn unround<S: Simd, const Q: u16, const BITS: usize>(simd: S, y: S::Lanes) -> S::Lanes {
+    const { assert!(BITS <= 15) };
+    let (whole, part) = const { (Q >> BITS, Q & ((1 << BITS) - 1)) };
+    // ⌊(part·y + 2^(BITS−1))/2^BITS⌋, numerator and denominator times 2^(15−BITS).
+    let scaled = simd.mul_low(y, simd.splat(1 << (15 - BITS)));
+    simd.add(simd.mul_low(y, simd.splat(whole)), simd.mul_round(scaled, simd.splat(part)))
+}
+
+/// Rounds canonical coefficients and packs them.
+#[inline(always)]
+pub(in crate::ring) fn round_and_pack<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
+    simd: S,
+    f: &[u16; N],
+    to: &mut [u8],
+) {
+    assert_eq!(N / 8 * BITS, to.len());
+    let vectors = f.chunks_exact(S::LANES);
+    for (f, to) in vectors.zip(to.chunks_exact_mut(bytes::<S, BITS>())) {
+        simd.pack::<BITS>(round::<S, Q, BITS>(simd, simd.load(f)), to);
+    }
+}
+
+/// The inverse, up to the rounding error.
+#[inline(always)]
+pub(in crate::ring) fn unpack_rounded<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
+    simd: S,
+    from: &[u8],
+    f: &mut [u16; N],
+) {
+    assert_eq!(N / 8 * BITS, from.len());
+    map(
+        simd,
+        f,
+        #[inline(always)]
+        |i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..])),
+    );
+}
+
+/// Negative where low < x ≤ high, for lanes below 2¹⁵.
+#[inline(always)]
+fn within<S: Simd>(simd: S, x: S::Lanes, low: u16, high: u16) -> S::Lanes {
+    simd.and(simd.sub(simd.splat(low), x), simd.sub(x, simd.splat(high + 1)))
+}
+
+/// Negative where `encode::hint` is 1.
+#[inline(always)]
+fn hint<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
+    let e = (Q - 1) / 8;
+    simd.or(within(simd, x, e, 3 * e), within(simd, x, 5 * e, 7 * e))
+}
+
+/// Negative where `encode::key_bit` is 1; the hint is a mask.
+#[inline(always)]
+fn key_bit<S: Simd, const Q: u16>(simd: S, x: S::Lanes, hint: S::Lanes) -> S::Lanes {
+    let e = (Q - 1) / 8;
+    let turned = add::<S, Q>(simd, x, simd.and(hint, simd.splat(2 * e)));
+    within(simd, turned, 2 * e, 6 * e)
+}
+
+/// The hints and key bits of canonical coefficients.
+#[inline(always)]
+pub(in crate::ring) fn hints_and_bits<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &[u16; N],
+    hints: &mut [u8],
+    key: &mut [u8],
+) {
+    let bytes = hints.chunks_exact_mut(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
+    for (f, (hints, key)) in f.chunks_exact(S::LANES).zip(bytes) {
+        let x = simd.load(f);
+        let hint = hint::<S, Q>(simd, x);
+        simd.sign_bits(hint, hints);
+        simd.sign_bits(key_bit::<S, Q>(simd, x, simd.sign_mask(hint)), key);
+    }
+}
+
+/// The key bits of canonical coefficients under given hints.
+#[inline(always)]
+pub(in crate::ring) fn key_bits<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &[u16; N],
+    hints: &[u8],
+    key: &mut [u8],
+) {
+    let bytes = hints.chunks_exact(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
+    for (f, (hints, key)) in f.chunks_exact(S::LANES).zip(bytes) {
+        let bit = key_bit::<S, Q>(simd, simd.load(f), simd.spread_bits(hints));
+        simd.sign_bits(bit, key);
+    }
+}

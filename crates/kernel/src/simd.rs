@@ -1,0 +1,93 @@
+//! Vectors of 16-bit and of 32-bit lanes, behind one interface for all instruction sets that have
+//! hand-written kernels.
+//!
+//! A value of a type that implements [`Simd`] proves that the instructions are there; kernels are
+//! generic over it, and run inside `Backend::run`, which compiles them for these instructions.
+//! No operation's time depends on what is in the lanes.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+
+/// The most 32-bit lanes of a vector.
+pub(crate) const MAX_WORDS: usize = 16;
+
+/// The operations of an instruction set. Indices of lanes count from the low end.
+pub(crate) trait Simd: Copy {
+    /// A vector of [`Simd::LANES`] 16-bit lanes.
+    type Lanes: Copy;
+    /// A vector of [`Simd::WORDS`] 32-bit lanes.
+    type Words: Copy;
+    /// 16-bit lanes of a vector; a power of two.
+    const LANES: usize;
+    /// 32-bit lanes of a vector.
+    const WORDS: usize;
+
+    /// The first lanes of `from`, which has at least [`Simd::LANES`].
+    fn load(self, from: &[u16]) -> Self::Lanes;
+    /// Writes the first lanes of `to`, which has at least [`Simd::LANES`].
+    fn store(self, x: Self::Lanes, to: &mut [u16]);
+    /// The same value in all lanes.
+    fn splat(self, x: u16) -> Self::Lanes;
+    /// a + b mod 2¹⁶.
+    fn add(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// a − b mod 2¹⁶.
+    fn sub(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// a·b mod 2¹⁶.
+    fn mul_low(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// ⌊a·b/2¹⁶⌋ of signed lanes.
+    fn mul_high(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// ⌊(a·b + 2¹⁴)/2¹⁵⌋ of signed lanes, which must not both be −2¹⁵.
+    fn mul_round(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// The lesser of unsigned lanes.
+    fn min(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// a & b.
+    fn and(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// a | b.
+    fn or(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// Unsigned lanes shifted right.
+    fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
+    /// All ones where the signed lane is negative, else 0.
+    fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
+    /// The sign bits of all lanes; writes LANES/8 bytes.
+    fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);
+    /// LANES/8 bytes as masks: all ones in the lanes whose bit is set, else 0.
+    fn spread_bits(self, from: &[u8]) -> Self::Lanes;
+    /// LANES/2 bytes as lanes of four bits, the low half of each byte first.
+    fn spread_nibbles(self, from: &[u8]) -> Self::Lanes;
+    /// Lanes of BITS bits, 9 to 15, from the first LANES·BITS/8 bytes, which may be all.
+    fn unpack<const BITS: usize>(self, from: &[u8]) -> Self::Lanes;
+    /// The inverse of [`Simd::unpack`], for lanes below 2^BITS.
+    fn pack<const BITS: usize>(self, x: Self::Lanes, to: &mut [u8]);
+    /// Exchanges the bit `BIT` of a lane's index with the choice between a and b: the lanes of a
+    /// whose index has that bit change places with the lanes of b whose index does not.
+    fn exchange<const BIT: u32>(self, a: Self::Lanes, b: Self::Lanes)
+    -> (Self::Lanes, Self::Lanes);
+    /// a₀ b₀ a₁ b₁ …, in two vectors.
+    fn interleave(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
+    /// The inverse of [`Simd::interleave`].
+    fn deinterleave(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
+
+    /// For one or two strings of random bytes of one length, as many of the first candidates of BITS
+    /// bits that are below Q as there is room for; all zero if there are too few. Neither time nor
+    /// addresses depend on which these are.
+    fn uniform<const Q: u16, const BITS: usize>(
+        self,
+        one: (&[u8], &mut [u16]),
+        other: Option<(&[u8], &mut [u16])>,
+    );
+
+    /// The same value in all lanes.
+    fn splat_words(self, x: u32) -> Self::Words;
+    /// a + b mod 2³².
+    fn add_words(self, a: Self::Words, b: Self::Words) -> Self::Words;
+    /// a ⊕ b.
+    fn xor_words(self, a: Self::Words, b: Self::Words) -> Self::Words;
+    /// Rotated right by BITS: 16, 12, 8 or 7.
+    fn rotate_words<const BITS: i32>(self, a: Self::Words) -> Self::Words;
+    /// Sixteen words of each of WORDS blocks: word k of the block l to lane l of vector k.
+    fn load_blocks(self, blocks: &[&[u8; 64]; MAX_WORDS]) -> [Self::Words; 16];
+    /// The inverse of [`Simd::load_blocks`]; block l goes to `to[l·stride..]`.
+    fn store_blocks(self, words: &[Self::Words; 16], to: &mut [u8], stride: usize);
+}

@@ -1,0 +1,202 @@
+//! Rejection sampling without a branch or an address that depends on what is rejected.
+//!
+//! Two strings at once, one in each half of the vectors. In each step eight candidates of each
+//! string are moved together within their half and appended to a vector that is being filled; that
+//! vector is written to a slot of its own in every step, full or not. Afterwards the full slots
+//! move together.
+
+use core::arch::x86_64::*;
+
+use super::{Avx2, avx2, twice};
+
+/// The most steps, eight candidates each, and room behind them for the longest move to look at.
+const STEPS: usize = 128;
+const ROOM: usize = STEPS + 64;
+
+/// For four acceptance bits the order that puts the accepted ones first: two bits for each place.
+const ORDER: [u8; 16] = {
+    let mut order = [0; 16];
+    let mut accepted = 0;
+    while accepted < 16 {
+        let (mut place, mut lane) = (0, 0);
+        while lane < 4 {
+            if accepted >> lane & 1 == 1 {
+                order[accepted] |= lane << (2 * place);
+                place += 1;
+            }
+            lane += 1;
+        }
+        accepted += 1;
+    }
+    order
+};
+
+/// For four acceptance bits the bytes that the accepted lanes take.
+#[expect(clippy::cast_possible_truncation, reason = "at most 8")]
+const BYTES: [u8; 16] = {
+    let mut bytes = [0; 16];
+    let mut accepted = 0u32;
+    while accepted < 16 {
+        bytes[accepted as usize] = 2 * accepted.count_ones() as u8;
+        accepted += 1;
+    }
+    bytes
+};
+
+impl Avx2 {
+    /// The first candidates below Q of each string, as many as there is room for; all zero if there
+    /// are too few.
+    #[inline(always)]
+    pub(super) fn uniform_pair<const Q: u16, const BITS: usize>(
+        self,
+        strings: [&[u8]; 2],
+        out: [&mut [u16]; 2],
+    ) {
+        let steps = strings[0].len() / BITS;
+        let wanted = out[0].len() / 8;
+        assert!(strings.iter().all(|string| string.len() == steps * BITS));
+        assert!(out.iter().all(|out| out.len() == wanted * 8) && steps - wanted < 64);
+        assert!((wanted..=STEPS).contains(&steps));
+
+        let mut slots = [avx2!(_mm256_setzero_si256()); ROOM];
+        let mut moves = [[0; ROOM]; 2];
+        let enough = self.fill_slots::<Q, BITS>(strings, wanted, &mut slots[..steps], &mut moves);
+        // Kept from the optimiser, which could make a branch of masks that it knows.
+        let moves = core::hint::black_box(&mut moves);
+
+        let mut distance = 1;
+        while distance <= steps - wanted {
+            let masks = self.move_moves(moves, distance);
+            for i in 0..steps {
+                let [low, high] = masks.each_ref().map(|masks| masks[i].cast_signed());
+                slots[i] = avx2!({
+                    let mask = _mm256_set_m128i(_mm_set1_epi8(high), _mm_set1_epi8(low));
+                    _mm256_blendv_epi8(slots[i], slots[i + distance], mask)
+                });
+            }
+            distance *= 2;
+        }
+        let [low, high] = out;
+        let pairs = low.as_chunks_mut::<8>().0.iter_mut().zip(high.as_chunks_mut::<8>().0);
+        for ((low, high), slot) in pairs.zip(&slots) {
+            avx2!({
+                let slot = _mm256_and_si256(*slot, enough);
+                _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(slot));
+                _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(slot));
+            });
+        }
+    }
+
+    /// Writes a slot per step, and by how many places it is to move for each half; 0 for those
+    /// that are not full. Returns all ones for a half that has as many full slots as are wanted.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "below 128")]
+    fn fill_slots<const Q: u16, const BITS: usize>(
+        self,
+        strings: [&[u8]; 2],
+        wanted: usize,
+        slots: &mut [__m256i],
+        moves: &mut [[u8; ROOM]; 2],
+    ) -> __m256i {
+        const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+        const TO_WORDS: [u8; 32] =
+            twice([0, 128, 0, 128, 0, 128, 0, 128, 8, 128, 8, 128, 8, 128, 8, 128]);
+        const TO_BYTES: [u16; 16] = {
+            let (low, high) = (0x0100, 0x0908);
+            [low, low, low, low, high, high, high, high, low, low, low, low, high, high, high, high]
+        };
+        const ONE_HOT: [u8; 64] = {
+            let mut bytes = [0; 64];
+            bytes[32] = 255;
+            bytes
+        };
+        let spare = (slots.len() - wanted) as i8;
+        avx2!({
+            let places = self.bytes(&PLACES);
+            let places_and_one = _mm256_add_epi8(places, _mm256_set1_epi8(1));
+            let order = self.bytes(&twice(ORDER));
+            let bytes_of = self.bytes(&twice(BYTES));
+            let weights = _mm256_set1_epi64x(0x0008_0004_0002_0001);
+            let places_to_top = _mm256_set1_epi64x(0x0100_0400_1000_4000);
+            let zero = _mm256_setzero_si256();
+
+            // What is being filled, how many bytes of it are filled, and how many slots were not
+            // full; the latter two in every byte.
+            let (mut filling, mut filled, mut gaps) = (zero, zero, zero);
+            let mut sixteen_moves = zero;
+            let steps = slots.len();
+            for (step, slot) in slots.iter_mut().enumerate() {
+                let [low, high] = strings.map(
+                    #[inline(always)]
+                    |s| self.group::<BITS>(s, step * BITS),
+                );
+                let candidates = self.unpack_groups::<BITS>(low, high);
+
+                // Within each four lanes the accepted ones first.
+                let accepted = _mm256_cmpgt_epi16(_mm256_set1_epi16(Q.cast_signed()), candidates);
+                let four_bits = _mm256_sad_epu8(_mm256_and_si256(accepted, weights), zero);
+                let code = _mm256_shuffle_epi8(order, four_bits);
+                let code = _mm256_shuffle_epi8(code, self.bytes(&TO_WORDS));
+                let lane = _mm256_srli_epi16::<14>(_mm256_mullo_epi16(code, places_to_top));
+                let lane = _mm256_mullo_epi16(lane, _mm256_set1_epi16(0x0202));
+                let lane = _mm256_add_epi16(lane, self.lanes(&TO_BYTES));
+                let fours = _mm256_shuffle_epi8(candidates, lane);
+
+                // Within each half the first four, then the others.
+                let bytes = _mm256_shuffle_epi8(bytes_of, four_bits);
+                let first = _mm256_shuffle_epi8(bytes, zero);
+                let others = _mm256_shuffle_epi8(bytes, _mm256_set1_epi8(8));
+                let behind = _mm256_cmpgt_epi8(places_and_one, first);
+                let gap = _mm256_and_si256(behind, _mm256_sub_epi8(_mm256_set1_epi8(8), first));
+                let together = _mm256_shuffle_epi8(fours, _mm256_add_epi8(places, gap));
+
+                // Append: rotated to where the filling ends, it fills up one slot and begins the
+                // next.
+                let from = _mm256_and_si256(_mm256_sub_epi8(places, filled), _mm256_set1_epi8(15));
+                let turned = _mm256_shuffle_epi8(together, from);
+                let old = _mm256_cmpgt_epi8(filled, places);
+                filling = _mm256_blendv_epi8(turned, filling, old);
+                *slot = filling;
+                filled = _mm256_add_epi8(filled, _mm256_add_epi8(first, others));
+                let full = _mm256_cmpgt_epi8(filled, _mm256_set1_epi8(15));
+                filling = _mm256_blendv_epi8(filling, turned, full);
+                filled = _mm256_and_si256(filled, _mm256_set1_epi8(15));
+
+                let one_hot: &[u8; 32] = &ONE_HOT[32 - step % 16..].as_chunks().0[0];
+                let half = _mm256_castsi256_si128(self.bytes(one_hot));
+                let here = _mm256_and_si256(full, _mm256_set_m128i(half, half));
+                sixteen_moves = _mm256_or_si256(sixteen_moves, _mm256_and_si256(gaps, here));
+                gaps = _mm256_add_epi8(gaps, _mm256_add_epi8(full, _mm256_set1_epi8(1)));
+                if step % 16 == 15 || step + 1 == steps {
+                    let [low, high] = moves;
+                    let low: &mut [u8; 16] = &mut low[step / 16 * 16..].as_chunks_mut().0[0];
+                    let high: &mut [u8; 16] = &mut high[step / 16 * 16..].as_chunks_mut().0[0];
+                    let both = sixteen_moves;
+                    _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
+                    _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(both));
+                    sixteen_moves = zero;
+                }
+            }
+            _mm256_cmpgt_epi8(_mm256_set1_epi8(spare + 1), gaps)
+        })
+    }
+
+    /// One pass over how far the slots of both halves have to go: moves those that have the bit
+    /// `distance`. Returns all ones for the places to which one comes.
+    #[inline(always)]
+    fn move_moves(self, moves: &mut [[u8; ROOM]; 2], distance: usize) -> [[u8; STEPS]; 2] {
+        let mut masks = [[0; STEPS]; 2];
+        let bit = distance.ilog2();
+        for (moves, masks) in moves.iter_mut().zip(&mut masks) {
+            let from = *moves;
+            let pairs = from.iter().zip(&from[distance..]);
+            for ((mask, to), (&here, &there)) in masks.iter_mut().zip(moves).zip(pairs) {
+                let comes = (there >> bit & 1).wrapping_neg();
+                let goes = (here >> bit & 1).wrapping_neg();
+                *mask = comes;
+                *to = there & comes | here & !comes & !goes;
+            }
+        }
+        masks
+    }
+}
