@@ -2,7 +2,7 @@
 //! [[BDGM19](https://doi.org/10.1007/978-3-030-35199-1_5)], repaired; the OT that `roted` was made
 //! from, and its yardstick.
 //!
-//! Realises F_OT for messages of one [`Block`](super::Block), with abort, against malicious
+//! Realises F_OT for messages of one [`Block`], with abort, against malicious
 //! adversaries in the UC framework, under Module-LWE in the random oracle model. The receiver's
 //! first message is that of [`super::roted`]. Then the sender challenges the receiver to decrypt a w
 //! that it encrypted under both points, and only who answers gets messages. For instance i (steps,
