@@ -6,6 +6,7 @@
 //! Layouts, orders and roundings are those of `docs/wire.md`, section 4.
 
 mod encode;
+mod factor;
 mod field;
 mod gaussian;
 mod ntt;
@@ -17,6 +18,8 @@ mod vector;
 use core::fmt;
 
 use zeroize::{Zeroize, optimization_barrier};
+
+pub use factor::Factor;
 
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Simd;
@@ -66,9 +69,6 @@ pub struct Poly<const N: usize, const Q: u16>([u16; N]);
 #[derive(Clone, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct NttPoly<const N: usize, const Q: u16>([u16; N]);
-
-/// A polynomial by its values times 2¹⁶ mod Q: what a product takes as one of its factors.
-pub struct Factor<const N: usize, const Q: u16>([u16; N]);
 
 /// A coefficient is not below the modulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -445,36 +445,6 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     }
 }
 
-impl<const N: usize, const Q: u16> Factor<N, Q> {
-    /// The zero polynomial.
-    pub const ZERO: Self = Self([0; N]);
-
-    /// Noise by its values: coefficients centred binomial with η = 2, from N/2 bytes.
-    ///
-    /// # Panics
-    /// If there are not N/2 bytes.
-    #[inline]
-    pub fn set_noise(&mut self, backend: Backend, bytes: &[u8]) {
-        count(Operation::Noise, 1);
-        count(Operation::Ntt, 1);
-        assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
-        let f = &mut self.0;
-        dispatch!(
-            backend,
-            simd => {
-                let one = const { vector::montgomery_one::<Q>() };
-                vector::fill_noise(simd, bytes, one, f);
-                vector::forward::<_, N, Q>(simd, f, #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x));
-            },
-            {
-                *f = sample::centred_binomial::<N, Q>(bytes);
-                ntt::forward::<N, Q>(f);
-                ntt::scale::<N, Q>(f);
-            },
-        );
-    }
-}
-
 #[inline]
 fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], other: &[u16; N]) {
     dispatch!(
@@ -527,24 +497,6 @@ impl<const N: usize, const Q: u16> Zeroize for Poly<N, Q> {
 impl<const N: usize, const Q: u16> Zeroize for NttPoly<N, Q> {
     fn zeroize(&mut self) {
         erase(&mut self.0);
-    }
-}
-
-impl<const N: usize, const Q: u16> Zeroize for Factor<N, Q> {
-    fn zeroize(&mut self) {
-        erase(&mut self.0);
-    }
-}
-
-impl<const N: usize, const Q: u16> Drop for Factor<N, Q> {
-    fn drop(&mut self) {
-        self.zeroize();
-    }
-}
-
-impl<const N: usize, const Q: u16> fmt::Debug for Factor<N, Q> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Factor<{N}, {Q}>(<redacted>)")
     }
 }
 
