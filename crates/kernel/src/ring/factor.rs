@@ -9,7 +9,6 @@ use super::vector;
 use super::{erase, ntt, sample};
 use crate::{
     Backend,
-    backend::dispatch,
     counters::{Operation, count},
 };
 
