@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
 use std::collections::VecDeque;
 
 use foxtrot_ot::{
@@ -245,6 +246,13 @@ impl Plan<'_> {
 
     fn session(&self) -> Session {
         self.session.sub(self.extension.info().name, self.counter, self.direction)
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (extension, base) = (self.extension.info().name, self.base.info().name);
+        write!(f, "Plan({extension} from {base}, counter {})", self.counter)
     }
 }
 
