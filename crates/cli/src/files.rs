@@ -177,7 +177,7 @@ mod tests {
             let mut draft = Draft::begin(path, content.len() as u64)?;
             // In pieces, as they come.
             content.chunks(2).try_for_each(|piece| draft.append(piece))?;
-            Ok(draft)
+            Ok::<_, Failure>(draft)
         };
         put_in_place(Existing::Replaced, set.iter().map(begin).collect::<Result<_, _>>()?)
     }

@@ -55,7 +55,7 @@ impl Party<'_> {
                 }
             }
         }
-        self.output.detail("all keys are made");
+        self.output.detail("all keys made");
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Party<'_> {
                 }
             }
         }
-        self.output.detail("all keys are made");
+        self.output.detail("all keys made");
         Ok(())
     }
 
@@ -115,12 +115,10 @@ impl Party<'_> {
     }
 
     fn tell_batches(&self, extension: &Any, shape: Shape) {
-        let (max, threads) = (extension.max_batch(), self.workers.threads());
-        let batches = shape.n().div_ceil(max);
-        self.output.detail(&format!(
-            "{ROWS} base OTs done, {} set up; batches of {max} to come: {batches}, threads: {threads}",
-            extension.info().name
-        ));
+        let (name, threads) = (extension.info().name, self.workers.threads());
+        let batches = shape.n().div_ceil(extension.max_batch());
+        let done = format!("{ROWS} base OTs done, {name} set up");
+        self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
     }
 
     /// The sink failed, which the peer gets to know.

@@ -1,5 +1,8 @@
 //! How transfers are made: from which base OT, with which extension if any, against whom.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use foxtrot_ot::{
@@ -126,7 +129,7 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
             Err(unfit(name, other, &format!(", or take one of {instead}")))
         }
         None => Err(Failure::usage(format!("there is no extension named {name}")).hint(format!(
-            "there is none, {}; `foxtrot protocols` has all of them",
+            "there is `none`, {}; `foxtrot protocols` has all of them",
             families(&|_| true)
         ))),
     }
