@@ -51,7 +51,7 @@ fn assert_fit(n: usize, pairs: &[u8], keys: &[u8], choices: &[u8]) {
         assert!(pair[16 * c..][..16] == *key && pair[16 - 16 * c..][..16] != *key, "transfer {i}");
     }
     assert!((n / 3..n - n / 3).contains(&ones), "{ones} of {n} choices are 1");
-    assert!(n % 8 == 0 || choices[n / 8] >> (n % 8) == 0, "spare bits are set");
+    assert!(n.is_multiple_of(8) || choices[n / 8] >> (n % 8) == 0, "spare bits are set");
 }
 
 #[test]
