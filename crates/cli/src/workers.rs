@@ -99,6 +99,14 @@ mod tests {
     }
 
     #[test]
+    fn as_many_tasks_as_threads_run_at_once() {
+        let both = std::sync::Barrier::new(2);
+        // Each waits for the other.
+        let task = || drop(both.wait());
+        Workers::new(2).unwrap().run(vec![Box::new(task), Box::new(task)]);
+    }
+
+    #[test]
     fn the_time_of_tasks_is_their_partys() {
         let ours = Workers::new(2).unwrap();
         let theirs = ours.for_another();
