@@ -102,7 +102,9 @@ mod tests {
     fn as_many_tasks_as_threads_run_at_once() {
         let both = std::sync::Barrier::new(2);
         // Each waits for the other.
-        let task = || drop(both.wait());
+        let task = || {
+            both.wait();
+        };
         Workers::new(2).unwrap().run(vec![Box::new(task), Box::new(task)]);
     }
 
