@@ -177,9 +177,17 @@ pub(crate) struct Common {
     /// Base OT, see `foxtrot protocols`
     #[arg(long, value_name = "NAME", default_value = "roted")]
     pub(crate) base: String,
-    /// OT extension
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Extension::None)]
-    pub(crate) extension: Extension,
+    /// OT extension: `none`, softspoken, softspoken-1 to -8, kos or iknp, see `foxtrot protocols`
+    /// [default: softspoken; for `ot` with at most 128 transfers: none]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) extension: Option<String>,
+    /// Be content with security against peers that follow the protocol (must be the same on both
+    /// sides)
+    #[arg(long)]
+    pub(crate) semi_honest: bool,
+    /// Threads on which the extension is computed; the peer may have another number
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
+    pub(crate) threads: usize,
     /// Print one JSON object about the run to standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -200,18 +208,11 @@ impl Common {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum Extension {
-    /// Every transfer is a base OT
-    None,
-}
-
-impl Extension {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-        }
-    }
+/// As many as a machine may have.
+fn threads(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    let number = text.parse().ok().filter(|threads| (1..=MOST).contains(threads));
+    number.ok_or_else(|| format!("not between 1 and {MOST}"))
 }
 
 #[derive(ClapArgs)]
@@ -230,10 +231,34 @@ pub(crate) enum BenchCommand {
         /// Names from `bench list`; a beginning such as `base/` means all of them
         #[arg(required = true)]
         names: Vec<String>,
+        #[command(flatten)]
+        options: BenchOptions,
         /// Print one JSON object per benchmark and n
         #[arg(long)]
         json: bool,
     },
+}
+
+/// What is measured.
+#[derive(ClapArgs)]
+pub(crate) struct BenchOptions {
+    /// Measure so many transfers only
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    pub(crate) n: Option<u64>,
+    /// Threads of each party, for `ext/`
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
+    pub(crate) threads: usize,
+    /// What lies between the parties; `tcp` is for `ext/`
+    #[arg(long, value_enum, default_value_t = BenchTransport::Memory)]
+    pub(crate) transport: BenchTransport,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchTransport {
+    /// Both parties in one thread, one after the other
+    Memory,
+    /// A thread for each party, and TCP over the loopback interface
+    Tcp,
 }
 
 #[derive(ClapArgs)]

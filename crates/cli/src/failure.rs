@@ -35,6 +35,8 @@ pub(crate) struct Failure {
 enum Kind {
     /// The network, a file, a disagreement.
     Run,
+    /// The peer ended the run.
+    Gone,
     /// The command line or a local input file.
     Usage,
     /// The peer sent bytes that cannot be, or failed a check.
@@ -59,6 +61,11 @@ impl Failure {
     /// The peer sent what cannot be, or failed a check.
     pub(crate) fn peer(message: impl Into<String>) -> Self {
         Self { kind: Kind::Peer, ..Self::run(message) }
+    }
+
+    /// Whether the peer ended the run: then the cause is there.
+    pub(crate) fn is_the_peers_end(&self) -> bool {
+        self.kind == Kind::Gone
     }
 
     /// In one line.
@@ -99,7 +106,7 @@ impl Failure {
         }
         match self.kind {
             Kind::BrokenPipe => ExitCode::SUCCESS,
-            Kind::Run => ExitCode::from(1),
+            Kind::Run | Kind::Gone => ExitCode::from(1),
             Kind::Usage => ExitCode::from(2),
             Kind::Peer => ExitCode::from(3),
         }
@@ -116,6 +123,11 @@ impl From<Error> for Failure {
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")
             }
+            Error::Channel(
+                ChannelError::ClosedReceiving
+                | ChannelError::ClosedSending
+                | ChannelError::GivenUp(_),
+            ) => Self { kind: Kind::Gone, ..Self::run(message) },
             Error::Tls(TlsError::NotExpected { .. }) => Self::run(message)
                 .hint("compare it with what the peer's `foxtrot keygen --show` prints"),
             Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {

@@ -1,112 +1,131 @@
-//! Base OTs over a link, batch after batch (`docs/wire.md`, section 5).
+//! Keys over a link, batch after batch into a sink: base OTs alone (`docs/wire.md`, section 5), or an
+//! extension of them (section 7).
 
-use foxtrot_net::{Lane, drive};
+use foxtrot_net::{ChannelError, Lane, drive, extend};
 use foxtrot_ot::{
     Bits, Seed,
-    base::{BaseOt, Block, Choice, Functionality, Info, find, registry},
+    base::{BaseOt, Block, Choice},
+    extension::{Any, Kind, ROWS, Shape},
 };
-use indicatif::ProgressBar;
 use zeroize::Zeroizing;
 
-use crate::{failure::Failure, link::Link};
+use crate::{failure::Failure, link::Link, method::Method, output::Output, workers::Workers};
 
-/// The sender's keys.
-pub(crate) type Pairs = Zeroizing<Vec<[Block; 2]>>;
-
-/// The receiver's keys, and its choices, packed.
-pub(crate) struct Received {
-    pub(crate) choices: Zeroizing<Vec<u8>>,
-    pub(crate) keys: Zeroizing<Vec<Block>>,
-}
-
-/// Instances of a batch, the last of a run excepted.
+/// Instances of a batch of base OTs, the last of a run excepted.
 const BATCH: usize = 1024;
 
-/// The base OT that the user named, in the mode that the job needs.
-pub(crate) fn base_of(
-    name: &str,
-    functionality: Functionality,
-) -> Result<&'static dyn BaseOt, Failure> {
-    find(name, functionality).ok_or_else(|| {
-        let infos = registry().iter().map(|base| base.info());
-        let fits = |info: &&Info| info.functionality == functionality && !info.reproduction;
-        match infos.clone().find(|info| info.name == name || info.family == name) {
-            Some(info) if info.reproduction => {
-                Failure::usage(format!("{name} is here to reproduce a paper only: {}", info.caveat))
+/// One party of a run.
+pub(crate) struct Party<'a> {
+    pub(crate) link: &'a Link,
+    pub(crate) method: Method,
+    pub(crate) workers: &'a Workers,
+    pub(crate) output: Output,
+}
+
+impl Party<'_> {
+    /// The sender's key pairs.
+    pub(crate) fn send(
+        &self,
+        shape: Shape,
+        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (channel, base) = (&self.link.channel, self.method.base);
+        let progress = self.output.progress(shape.n());
+        let mut sink = |keys: &[[Block; 2]]| {
+            sink(keys).map_err(|e| self.abandon(e))?;
+            progress.inc(keys.len() as u64);
+            Ok::<_, Failure>(())
+        };
+        match self.method.extension {
+            Some(extension) => {
+                self.tell_setup(base, &extension);
+                let sender = extend::Sender::set_up(channel, &self.plan(extension))?;
+                let mut sender = match self.workers.executor() {
+                    Some(executor) => sender.with_executor(executor),
+                    None => sender,
+                };
+                self.tell_batches(&extension, shape);
+                sender.random(shape, sink)?;
             }
-            Some(_) => {
-                Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
+            None => {
+                for (counter, batch) in shape.batches(BATCH).enumerate() {
+                    let session = self.link.sub(base.info().name, counter);
+                    let role = base.sender(session, batch.n(), fresh_seed()?)?;
+                    sink(drive::run(channel, Lane::PROTOCOL, role)?.pairs())?;
+                }
             }
-            None => Failure::usage(format!("there is no base OT named {name}")),
         }
-        .hint({
-            let mut names: Vec<_> = infos.filter(fits).map(|info| info.family).collect();
-            names.dedup();
-            format!("for this job there is {}", names.join(" or "))
-        })
-    })
-}
-
-/// The sender's n key pairs.
-pub(crate) fn send(
-    link: &Link,
-    base: &dyn BaseOt,
-    n: usize,
-    progress: &ProgressBar,
-) -> Result<Pairs, Failure> {
-    let mut keys = Zeroizing::new(Vec::with_capacity(n));
-    for (counter, len) in batches(n).enumerate() {
-        let role = base.sender(link.sub(base.info().name, counter), len, fresh_seed()?)?;
-        keys.extend_from_slice(drive::run(&link.channel, Lane::PROTOCOL, role)?.pairs());
-        progress.inc(len as u64);
+        self.output.detail("all keys made");
+        Ok(())
     }
-    Ok(keys)
-}
 
-/// The receiver's keys for given choices.
-pub(crate) fn receive_given(
-    link: &Link,
-    base: &dyn BaseOt,
-    choices: &Bits,
-    progress: &ProgressBar,
-) -> Result<Zeroizing<Vec<Block>>, Failure> {
-    let batch = |start: usize, len| Choice::Given(choices.slice(start..start + len));
-    Ok(receive(link, base, choices.len(), batch, progress)?.keys)
-}
-
-/// The receiver's n random choices, packed, and their keys.
-pub(crate) fn receive_random(
-    link: &Link,
-    base: &dyn BaseOt,
-    n: usize,
-    progress: &ProgressBar,
-) -> Result<Received, Failure> {
-    receive(link, base, n, |_, len| Choice::Random(len), progress)
-}
-
-fn receive(
-    link: &Link,
-    base: &dyn BaseOt,
-    n: usize,
-    choice: impl Fn(usize, usize) -> Choice,
-    progress: &ProgressBar,
-) -> Result<Received, Failure> {
-    let mut choices = Zeroizing::new(Vec::with_capacity(n.div_ceil(8)));
-    let mut keys = Zeroizing::new(Vec::with_capacity(n));
-    for (counter, len) in batches(n).enumerate() {
-        let session = link.sub(base.info().name, counter);
-        let role = base.receiver(session, choice(counter * BATCH, len), fresh_seed()?)?;
-        let batch = drive::run(&link.channel, Lane::PROTOCOL, role)?;
-        // A whole number of bytes, but for the last batch.
-        choices.extend_from_slice(batch.choices().as_bytes());
-        keys.extend_from_slice(batch.keys());
-        progress.inc(len as u64);
+    /// The receiver's choices and keys. Every batch but the last has a whole number of bytes of
+    /// choices.
+    pub(crate) fn receive(
+        &self,
+        choice: &Choice,
+        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (channel, base) = (&self.link.channel, self.method.base);
+        let shape = Shape::of(choice);
+        let progress = self.output.progress(shape.n());
+        let mut sink = |choices: &Bits, keys: &[Block]| {
+            sink(choices, keys).map_err(|e| self.abandon(e))?;
+            progress.inc(keys.len() as u64);
+            Ok::<_, Failure>(())
+        };
+        match self.method.extension {
+            Some(extension) => {
+                self.tell_setup(base, &extension);
+                let receiver = extend::Receiver::set_up(channel, &self.plan(extension))?;
+                let mut receiver = match self.workers.executor() {
+                    Some(executor) => receiver.with_executor(executor),
+                    None => receiver,
+                };
+                self.tell_batches(&extension, shape);
+                receiver.run(choice, Kind::Random, sink)?;
+            }
+            None => {
+                for (counter, batch) in shape.batches(BATCH).enumerate() {
+                    let start = counter * BATCH;
+                    let choice = match choice {
+                        Choice::Given(bits) => Choice::Given(bits.slice(start..start + batch.n())),
+                        Choice::Random(_) => Choice::Random(batch.n()),
+                    };
+                    let session = self.link.sub(base.info().name, counter);
+                    let role = base.receiver(session, choice, fresh_seed()?)?;
+                    let keys = drive::run(channel, Lane::PROTOCOL, role)?;
+                    sink(keys.choices(), keys.keys())?;
+                }
+            }
+        }
+        self.output.detail("all keys made");
+        Ok(())
     }
-    Ok(Received { choices, keys })
-}
 
-fn batches(n: usize) -> impl Iterator<Item = usize> {
-    (0..n).step_by(BATCH).map(move |start| BATCH.min(n - start))
+    fn plan(&self, extension: Any) -> extend::Plan<'_> {
+        let direction = self.link.agreement.direction();
+        let (base, session) = (self.method.base, &self.link.session);
+        extend::Plan { extension, base, session, direction, counter: 0 }
+    }
+
+    fn tell_setup(&self, base: &dyn BaseOt, extension: &Any) {
+        let (base, extension) = (base.info().name, extension.info().name);
+        self.output.detail(&format!("running {ROWS} base OTs {base}, to set up {extension}"));
+    }
+
+    fn tell_batches(&self, extension: &Any, shape: Shape) {
+        let (name, threads) = (extension.info().name, self.workers.threads());
+        let batches = shape.n().div_ceil(extension.max_batch());
+        let done = format!("{ROWS} base OTs done, {name} set up");
+        self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
+    }
+
+    /// The sink failed, which the peer gets to know.
+    fn abandon(&self, failure: Failure) -> Failure {
+        self.link.channel.give_up(ChannelError::Abandoned);
+        failure
+    }
 }
 
 fn fresh_seed() -> Result<Seed, Failure> {

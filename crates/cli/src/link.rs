@@ -6,9 +6,9 @@ use foxtrot_net::{
     Channel, Counters, Error,
     hello::{self, Agreement, Hello, Role},
 };
-use foxtrot_ot::{Session, base::Info};
+use foxtrot_ot::Session;
 
-use crate::{clock, failure::Failure, secure::Opened};
+use crate::{clock, failure::Failure, method::Method, secure::Opened, workers::Workers};
 
 /// Connection, agreement and session.
 pub(crate) struct Link {
@@ -24,17 +24,17 @@ pub(crate) struct Link {
 #[derive(Clone)]
 pub(crate) struct Terms {
     pub(crate) job: &'static str,
-    pub(crate) base: &'static Info,
-    pub(crate) extension: &'static str,
+    pub(crate) method: Method,
     pub(crate) n: usize,
     /// For messages: whether lines are hexadecimal.
     pub(crate) hex: Option<bool>,
 }
 
 /// Time that a run has taken so far.
-pub(crate) struct Timer {
+pub(crate) struct Timer<'a> {
     wall: std::time::Instant,
     cpu: Duration,
+    workers: &'a Workers,
 }
 
 /// What a run took, for one party.
@@ -49,9 +49,9 @@ impl Terms {
     pub(crate) fn hello(&self, role: Role) -> Hello {
         let hello = Hello::new(role)
             .term("job", self.job)
-            .term("base", self.base.name)
-            .term("extension", self.extension)
-            .term("adversary", self.base.adversary)
+            .term("base", self.method.base.info().name)
+            .term("extension", self.method.extension_name())
+            .term("adversary", self.method.adversary())
             .term("count", self.n);
         match self.hex {
             Some(hex) => hello.term("format", if hex { "hex" } else { "text" }),
@@ -80,16 +80,21 @@ impl Link {
     }
 
     /// Ends the connection when everything has been sent and received.
-    pub(crate) fn close(self, timer: &Timer) -> Result<Cost, Failure> {
+    pub(crate) fn close(self, timer: &Timer<'_>) -> Result<Cost, Failure> {
         let (counters, transport) = (self.channel.counters(), self.transport);
         self.channel.close()?;
-        let (wall, cpu) = (timer.wall.elapsed(), clock::thread_cpu() - timer.cpu);
+        let (wall, cpu) = (timer.wall.elapsed(), timer.cpu());
         Ok(Cost { wall, cpu, counters, transport })
     }
 }
 
-impl Timer {
-    pub(crate) fn start() -> Self {
-        Self { wall: std::time::Instant::now(), cpu: clock::thread_cpu() }
+impl<'a> Timer<'a> {
+    /// Of a party with these workers, which have done nothing yet.
+    pub(crate) fn start(workers: &'a Workers) -> Self {
+        Self { wall: std::time::Instant::now(), cpu: clock::thread_cpu(), workers }
+    }
+
+    fn cpu(&self) -> Duration {
+        clock::thread_cpu() - self.cpu + self.workers.busy()
     }
 }

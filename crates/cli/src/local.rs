@@ -17,6 +17,9 @@ pub(crate) fn both<S: Send, R>(
         let sender = scope.spawn(|| send(Opened::in_memory(there)));
         let received = receive(Opened::in_memory(here));
         let sent = sender.join().unwrap_or_else(|_| Err(Failure::run("the sender panicked")));
-        Ok((sent?, received?))
+        match (sent, received) {
+            (Err(sent), Err(received)) if sent.is_the_peers_end() => Err(received),
+            (sent, received) => Ok((sent?, received?)),
+        }
     })
 }

@@ -10,12 +10,15 @@ mod host;
 mod identity;
 mod interrupt;
 mod keys;
+mod lines;
 mod link;
 mod local;
+mod method;
 mod output;
 mod reach;
 mod report;
 mod secure;
+mod workers;
 
 use std::process::ExitCode;
 

@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use foxtrot_ot::{Backend, base::Info};
+use foxtrot_ot::Backend;
 use serde_json::{Map, Value, json};
 
-use crate::link::Cost;
+use crate::{
+    link::{Cost, Terms},
+    workers::Workers,
+};
 
 /// The figures of one run or benchmark; what the other side alone knows is `None`.
 pub(crate) struct Report {
     pub(crate) name: String,
-    pub(crate) base: &'static Info,
+    pub(crate) params: String,
+    pub(crate) security: String,
     pub(crate) parties: &'static str,
     pub(crate) transport: &'static str,
     pub(crate) n: usize,
+    pub(crate) threads: usize,
     pub(crate) wall: Duration,
     pub(crate) cpu_sender: Option<Duration>,
     pub(crate) cpu_receiver: Option<Duration>,
@@ -25,23 +30,25 @@ pub(crate) struct Report {
 impl Report {
     /// Of a run in which the sender, the receiver or both were here.
     pub(crate) fn of_run(
-        name: String,
-        base: &'static Info,
-        n: usize,
+        terms: &Terms,
+        workers: &Workers,
         sender: Option<&Cost>,
         receiver: Option<&Cost>,
     ) -> Self {
+        let Terms { job, method, n, .. } = terms;
         let either = receiver.or(sender);
         Self {
-            name,
-            base,
+            name: format!("{job}/{}", method.name()),
+            params: method.params(),
+            security: method.security(),
             parties: match (sender, receiver) {
                 (Some(_), None) => "sender",
                 (None, Some(_)) => "receiver",
                 _ => "both",
             },
             transport: either.map_or("memory", |cost| cost.transport),
-            n,
+            n: *n,
+            threads: if method.extension.is_some() { workers.threads() } else { 1 },
             wall: either.map_or(Duration::ZERO, |cost| cost.wall),
             cpu_sender: sender.map(|cost| cost.cpu),
             cpu_receiver: receiver.map(|cost| cost.cpu),
@@ -56,12 +63,12 @@ impl Report {
         let object = json!({
             "schema": 1,
             "name": self.name,
-            "params": self.base.params,
-            "security": self.base.security,
+            "params": self.params,
+            "security": self.security,
             "parties": self.parties,
             "transport": self.transport,
             "n": self.n,
-            "threads": 1,
+            "threads": self.threads,
             "backend": Backend::best().name(),
             "seconds": self.wall.as_secs_f64(),
             "cpu_seconds_sender": seconds(self.cpu_sender),
@@ -76,14 +83,20 @@ impl Report {
         }
     }
 
-    /// Bytes, flows and time in words.
+    /// Bytes, flows and time in words, and the rate.
     pub(crate) fn words(&self) -> String {
+        /// The rate of fewer transfers says nothing.
+        const MANY: usize = 1000;
         let sent = match (self.bytes_sender, self.bytes_receiver) {
             (Some(sender), Some(receiver)) => bytes(sender + receiver),
             (Some(one), None) | (None, Some(one)) => bytes(one) + " sent",
             (None, None) => String::new(),
         };
-        format!("{sent}, {} flows, {}", self.rounds, time(self.wall))
+        let words = format!("{sent}, {} flows, {}", self.rounds, time(self.wall));
+        match self.n {
+            MANY.. => format!("{words}, {}", rate(self.n as f64 / self.wall.as_secs_f64())),
+            _ => words,
+        }
     }
 }
 
@@ -104,6 +117,15 @@ pub(crate) fn bytes(count: u64) -> String {
         0.0..1e6 => format!("{:.1} kB", count / 1e3),
         0.0..1e9 => format!("{:.1} MB", count / 1e6),
         _ => format!("{:.1} GB", count / 1e9),
+    }
+}
+
+/// `850 OT/s`, `12.3 thousand OT/s`, `4.0 million OT/s`.
+fn rate(rate: f64) -> String {
+    match rate {
+        0.0..1e3 => format!("{rate:.0} OT/s"),
+        0.0..1e6 => format!("{:.1} thousand OT/s", rate / 1e3),
+        _ => format!("{:.1} million OT/s", rate / 1e6),
     }
 }
 

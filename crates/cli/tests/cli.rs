@@ -3,6 +3,8 @@
 
 #[path = "cli/cmd.rs"]
 mod cmd;
+#[path = "cli/extension.rs"]
+mod extension;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;

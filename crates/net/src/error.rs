@@ -107,6 +107,9 @@ pub enum ChannelError {
     ClosedSending,
     /// The peer said that it gives up.
     GivenUp(Reason),
+    /// Something failed on this side that is not the channel's business, say a file; for
+    /// [`Channel::give_up`](crate::Channel::give_up).
+    Abandoned,
     /// No message arrived in time.
     NothingReceived(Duration),
     /// The peer did not take our messages in time.
@@ -228,6 +231,7 @@ impl fmt::Display for ChannelError {
                 f.write_str("the peer closed the connection before it took our message")
             }
             Self::GivenUp(reason) => write!(f, "the peer gave up: {reason}"),
+            Self::Abandoned => f.write_str("this side gave up"),
             Self::NothingReceived(timeout) => {
                 write!(f, "no message from the peer within {}", Words(*timeout))
             }

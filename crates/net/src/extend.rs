@@ -4,19 +4,21 @@
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
 use std::collections::VecDeque;
 
 use foxtrot_ot::{
-    Bits, Direction, Seed, Session,
+    Bits, Direction, Seed, Session, Usage,
     base::{BaseOt, Block, Choice, Functionality},
     extension::{
         Any, AnyReceiver, AnySender, Kind, Places, ROWS, ReceiverBatch, SenderBatch, Shape,
+        compatible,
     },
     tasks::Executor,
 };
 use zeroize::Zeroizing;
 
-use crate::{Channel, Error, HelloError, Lane, drive};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, drive};
 
 /// Batches that may be on their way: what hides the latency of the link.
 const WINDOW: usize = 8;
@@ -45,6 +47,8 @@ pub struct Sender<'a> {
     channel: &'a Channel,
     extension: Any,
     state: AnySender,
+    /// A run has not come to its end: what is on its way belongs to it, and there is no other.
+    ended: bool,
 }
 
 /// The receiver of an extension, set up.
@@ -53,6 +57,8 @@ pub struct Receiver<'a> {
     channel: &'a Channel,
     extension: Any,
     state: AnyReceiver,
+    /// A run has not come to its end: what is on its way belongs to it, and there is no other.
+    ended: bool,
 }
 
 impl<'a> Sender<'a> {
@@ -61,6 +67,7 @@ impl<'a> Sender<'a> {
     /// # Errors
     /// [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
+        plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
         let choice = match plan.base.info().functionality {
             Functionality::Random => Choice::Random(ROWS),
@@ -75,7 +82,7 @@ impl<'a> Sender<'a> {
         };
         let state = plan.extension.sender(plan.session(), keys, &setup, fresh_seed()?);
         let state = state.map_err(|e| channel.give_up(e))?;
-        Ok(Self { channel, extension: plan.extension, state })
+        Ok(Self { channel, extension: plan.extension, state, ended: false })
     }
 
     /// The same, on several threads.
@@ -88,8 +95,8 @@ impl<'a> Sender<'a> {
     /// after batch.
     ///
     /// # Errors
-    /// Those of the sink; [`Error::Protocol`], of which the peer is told; [`Error::Frame`],
-    /// [`Error::Channel`].
+    /// Those of the sink, and [`Error::Protocol`], of which the peer is told; [`Error::Frame`],
+    /// [`Error::Channel`]. After any there are no further runs.
     pub fn random<E: From<Error>>(
         &mut self,
         shape: Shape,
@@ -121,6 +128,21 @@ impl<'a> Sender<'a> {
     }
 
     fn run<E: From<Error>>(
+        &mut self,
+        shape: Shape,
+        output: impl FnMut(
+            &mut AnySender,
+            SenderBatch,
+            &[u8],
+            usize,
+        ) -> Result<Result<(), E>, foxtrot_ot::Error>,
+    ) -> Result<(), E> {
+        begin(&mut self.ended)?;
+        let done = self.run_batches(shape, output);
+        end(self.channel, &mut self.ended, done)
+    }
+
+    fn run_batches<E: From<Error>>(
         &mut self,
         shape: Shape,
         mut output: impl FnMut(
@@ -166,16 +188,17 @@ impl<'a> Receiver<'a> {
     /// # Errors
     /// [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
+        plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
         let role = plan.base.sender(plan.base_session(), ROWS, fresh_seed()?);
         let role = role.map_err(|e| channel.give_up(e))?;
         let keys = drive::run(channel, Lane::PROTOCOL, role)?;
-        let state = plan.extension.receiver(plan.session(), &keys, fresh_seed()?);
+        let state = plan.extension.receiver(plan.session(), keys, fresh_seed()?);
         let (state, setup) = state.map_err(|e| channel.give_up(e))?;
         if !setup.is_empty() {
             channel.send(Lane::PROTOCOL, setup)?;
         }
-        Ok(Self { channel, extension: plan.extension, state })
+        Ok(Self { channel, extension: plan.extension, state, ended: false })
     }
 
     /// The same, on several threads.
@@ -188,9 +211,20 @@ impl<'a> Receiver<'a> {
     /// rows t, go to `sink`, batch after batch.
     ///
     /// # Errors
-    /// Those of the sink; [`Error::Protocol`], of which the peer is told; [`Error::Frame`],
-    /// [`Error::Channel`].
+    /// Those of the sink, and [`Error::Protocol`], of which the peer is told; [`Error::Frame`],
+    /// [`Error::Channel`]. After any there are no further runs.
     pub fn run<E: From<Error>>(
+        &mut self,
+        choice: &Choice,
+        kind: Kind,
+        sink: impl FnMut(&Bits, &[Block]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        begin(&mut self.ended)?;
+        let done = self.run_batches(choice, kind, sink);
+        end(self.channel, &mut self.ended, done)
+    }
+
+    fn run_batches<E: From<Error>>(
         &mut self,
         choice: &Choice,
         kind: Kind,
@@ -239,6 +273,11 @@ impl<'a> Receiver<'a> {
 }
 
 impl Plan<'_> {
+    fn check(&self) -> Result<(), Usage> {
+        let (base, extension) = (self.base.info(), self.extension.info());
+        compatible(base, &extension).map_err(Usage::Incompatible)
+    }
+
     fn base_session(&self) -> Session {
         self.session.sub(self.base.info().name, self.counter, self.direction.reversed())
     }
@@ -246,6 +285,28 @@ impl Plan<'_> {
     fn session(&self) -> Session {
         self.session.sub(self.extension.info().name, self.counter, self.direction)
     }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (extension, base) = (self.extension.info().name, self.base.info().name);
+        write!(f, "Plan({extension} from {base}, counter {})", self.counter)
+    }
+}
+
+/// Marks a run as under way.
+fn begin(ended: &mut bool) -> Result<(), Error> {
+    if core::mem::replace(ended, true) { Err(Usage::SessionEnded.into()) } else { Ok(()) }
+}
+
+/// What a run came to; the peer of one that failed is told.
+fn end<E>(channel: &Channel, ended: &mut bool, done: Result<(), E>) -> Result<(), E> {
+    match done {
+        Ok(()) => *ended = false,
+        // Unless the channel knows of an earlier error, it was the sink's.
+        Err(_) => drop(channel.give_up(ChannelError::Abandoned)),
+    }
+    done
 }
 
 fn fresh_seed() -> Result<Seed, Error> {

@@ -168,13 +168,25 @@ impl Socket {
     /// # Errors
     /// [`ChannelError::Io`].
     pub fn open(self) -> Result<Channel, Error> {
+        self.open_through(|writer| writer)
+    }
+
+    /// The same, with all that goes out passing through a writer of one's own, in the channel's
+    /// thread: to measure it, say.
+    ///
+    /// # Errors
+    /// [`ChannelError::Io`].
+    pub fn open_through(
+        self,
+        through: impl FnOnce(Box<dyn Write + Send>) -> Box<dyn Write + Send>,
+    ) -> Result<Channel, Error> {
         let socket = Arc::new(self.stream);
         let deadline = Deadline::after(self.timeout);
         let reader = Reader { socket: Arc::clone(&socket), deadline };
         let writer = Writer(Arc::clone(&socket));
         // That the peer has shut it already is no news here.
         let hook = Box::new(move |how| drop(socket.shutdown(how)));
-        Channel::new(Box::new(reader), Box::new(writer), hook, self.timeout)
+        Channel::new(Box::new(reader), through(Box::new(writer)), hook, self.timeout)
     }
 }
 

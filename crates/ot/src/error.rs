@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::extension::Incompatible;
+
 /// Anything that can end a protocol before its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,7 +57,7 @@ pub enum Misbehaved {
     /// The receiver's opening does not match its commitment.
     CommitmentMismatch,
     /// What the receiver of an extension sent does not fit together. Deliberately without more:
-    /// see `extension`.
+    /// which check failed, and where, would tell bits of Δ.
     ConsistencyCheck,
     /// At least one instance of the sender's challenge is not made as the protocol says.
     /// Deliberately without its position.
@@ -115,8 +117,15 @@ pub enum Usage {
         /// The k asked for.
         k: usize,
     },
-    /// A check has failed before, and ended the session.
+    /// An error has ended the session before.
     SessionEnded,
+    /// One set of base OTs has served as many batches as its checks allow.
+    TooManyBatches {
+        /// The most there may be.
+        max: u64,
+    },
+    /// The base OT cannot carry the extension.
+    Incompatible(Incompatible),
     /// The batch is not one of this state's.
     ForeignBatch,
 }
@@ -186,7 +195,11 @@ impl fmt::Display for Usage {
             }
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),
-            Self::SessionEnded => f.write_str("a failed check has ended the session"),
+            Self::SessionEnded => f.write_str("an error has ended the session before"),
+            Self::TooManyBatches { max } => {
+                write!(f, "one set of base OTs serves no more than {max} batches")
+            }
+            Self::Incompatible(why) => write!(f, "the base OT does not fit the extension: {why}"),
         }
     }
 }

@@ -22,7 +22,8 @@
 //!
 //! What is in brackets only a malicious peer makes necessary. Then the sender has no output before
 //! the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
-//! make keys, and choices that were not given, uniform whoever is corrupt. Steps, bounds and what
+//! make keys, and choices that were not given, uniform whoever is corrupt; only a sender that can
+//! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
 //!
 //! ```
@@ -36,14 +37,14 @@
 //! let session = || Session::new(Sid::from_bytes([7; 32])).sub("softspoken-4", 0, Default::default());
 //! let four = softspoken::malicious(4)?;
 //!
-//! let (mut receiver, setup) = Receiver::new(session(), four, &pairs, receivers_seed)?;
+//! let (mut receiver, setup) = Receiver::new(session(), four, pairs, receivers_seed)?;
 //! let mut sender = Sender::new(session(), four, chosen, &setup, senders_seed)?;
 //!
 //! // One batch of 1000, of any number.
 //! let mut corrections = Vec::new();
 //! let unanswered = receiver.extend(Choice::Random(1000), &mut corrections)?;
 //! let (unverified, challenge) = sender.absorb(Shape::random(1000), &corrections)?;
-//! let (received, proof) = receiver.answer(unanswered, &challenge);
+//! let (received, proof) = receiver.answer(unanswered, &challenge)?;
 //! let sent = sender.verify(unverified, &proof)?;
 //!
 //! let (mut keys, mut chosen) = (vec![[[0; 16]; 2]; 1000], vec![[0; 16]; 1000]);
@@ -76,7 +77,7 @@ pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
 
 use crate::{
-    Usage,
+    Session, Sid, Usage,
     base::{Adversary, Choice},
 };
 
@@ -88,6 +89,9 @@ const MAX_COLUMNS: usize = 1 << 16;
 
 /// Columns come in whole vectors of the widest backend.
 const COLUMNS: usize = 512;
+
+/// The most batches of one set of base OTs: what is left to chance in their checks adds up.
+const MAX_BATCHES: u64 = 1 << 21;
 
 /// Columns by which a checked batch is longer: one element of the field of the check.
 const MASK_COLUMNS: usize = 64;
@@ -166,6 +170,9 @@ impl Shape {
     }
 
     /// The same OTs in batches of at most so many.
+    ///
+    /// # Panics
+    /// If that is none.
     pub fn batches(self, max: usize) -> impl Iterator<Item = Self> {
         let (n, given) = (self.n, self.given);
         (0..n).step_by(max).map(move |start| Self { n: max.min(n - start), given })
@@ -199,7 +206,7 @@ impl<S: Security> Extension<S> {
     #[must_use]
     pub fn corrections_len(&self, shape: Shape) -> usize {
         let trees = ROWS.div_ceil(self.k) - self.first_tree(shape);
-        Self::commitment_len() + trees * (Self::columns(shape.n) / 8)
+        trees.saturating_mul(Self::columns(shape.n) / 8).saturating_add(Self::commitment_len())
     }
 
     const fn commitment_len() -> usize {
@@ -212,11 +219,15 @@ impl<S: Security> Extension<S> {
     }
 
     fn columns(n: usize) -> usize {
-        let columns = n + if Self::CHECKED { MASK_COLUMNS } else { 0 };
-        columns.max(1).next_multiple_of(COLUMNS)
+        let columns = n.saturating_add(if Self::CHECKED { MASK_COLUMNS } else { 0 });
+        columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
     }
 
-    fn check_batch(n: usize) -> Result<(), Usage> {
+    /// Whether there may be a batch of that number and size.
+    fn check_batch(number: u64, n: usize) -> Result<(), Usage> {
+        if number >= MAX_BATCHES {
+            return Err(Usage::TooManyBatches { max: MAX_BATCHES });
+        }
         let max = Self::MAX_BATCH;
         if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
     }
@@ -243,4 +254,9 @@ fn check_base(n: usize) -> Result<(), Usage> {
     } else {
         Err(Usage::CountMismatch { what: "base OTs", expected: ROWS, got: n })
     }
+}
+
+/// That a batch belongs to the state that is asked to go on with it.
+fn check_session(ours: &Session, of_batch: &Sid) -> Result<(), Usage> {
+    if ours.id() == of_batch { Ok(()) } else { Err(Usage::ForeignBatch) }
 }

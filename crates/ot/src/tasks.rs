@@ -1,7 +1,10 @@
 //! Work in parts that may run side by side: the protocols cut it, the caller's threads do it.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
+use core::{
+    fmt,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 /// A part of the work.
 pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
@@ -30,6 +33,9 @@ impl Executor for InPlace {
 }
 
 /// Does the work for every part; neighbouring parts in the same thread.
+///
+/// # Panics
+/// If the executor has not run all of its tasks: there would be output that nobody has made.
 pub(crate) fn for_each<T: Send>(
     executor: &dyn Executor,
     parts: impl Iterator<Item = T>,
@@ -41,11 +47,16 @@ pub(crate) fn for_each<T: Send>(
     }
     let mut parts: Vec<T> = parts.collect();
     let at_once = parts.len().div_ceil(threads).max(1);
-    let work = &work;
+    let (work, done) = (&work, &AtomicUsize::new(0));
     let mut tasks: Vec<Task<'_>> = Vec::with_capacity(threads);
     while !parts.is_empty() {
         let mine = parts.split_off(parts.len().saturating_sub(at_once));
-        tasks.push(Box::new(move || mine.into_iter().for_each(work)));
+        tasks.push(Box::new(move || {
+            mine.into_iter().for_each(work);
+            done.fetch_add(1, Ordering::Relaxed);
+        }));
     }
+    let expected = tasks.len();
     executor.run(tasks);
+    assert_eq!(done.load(Ordering::Relaxed), expected, "the executor left tasks undone");
 }

@@ -46,7 +46,7 @@ fn every_extension_gives_the_chosen_keys_for_every_size_and_kind() {
     for extension in registry() {
         let mut runs = Runs::new(extension, Backend::best());
         let delta = runs.delta();
-        for n in [0, 1, 7, 8, 9, 127, 128, 447, 448, 449, 512, 1025, 3000] {
+        for n in [0, 1, 7, 8, 9, 127, 128, 447, 448, 449, 511, 512, 513, 1023, 1024, 1025, 3000] {
             for kind in [Kind::Random, Kind::Correlated] {
                 let run = runs.batch(Choice::Random(n), kind);
                 assert_eq!(run.choices().len(), n);
@@ -96,13 +96,19 @@ fn outputs_do_not_depend_on_the_backend() {
 
 #[test]
 fn outputs_do_not_depend_on_the_number_of_threads() {
-    let extension = find("softspoken", Adversary::Malicious).unwrap();
-    let mut alone = Runs::new(extension, Backend::best());
-    let mut together = Runs::new(extension, Backend::best()).on_threads(3);
-    for n in [1, 1000, 5000] {
-        let run = together.batch(Choice::Random(n), Kind::Random);
-        assert_eq!(run, alone.batch(Choice::Random(n), Kind::Random));
-        assert_fits(&run, &alone.delta());
+    for (name, threads) in [("softspoken-3", 2), ("softspoken-4", 3), ("softspoken-8", 40)] {
+        let extension = find(name, Adversary::Malicious).unwrap();
+        let mut alone = Runs::new(extension, Backend::best());
+        let mut together = Runs::new(extension, Backend::best()).on_threads(threads);
+        for n in [1, 1000, 5000] {
+            for kind in [Kind::Random, Kind::Correlated] {
+                let run = together.batch(Choice::Random(n), kind);
+                assert_eq!(run, alone.batch(Choice::Random(n), kind), "{name}");
+                assert_fits(&run, &alone.delta());
+                let run = together.batch(Choice::Given(bits(n, 3)), kind);
+                assert_eq!(run, alone.batch(Choice::Given(bits(n, 3)), kind), "{name}");
+            }
+        }
     }
 }
 
@@ -147,12 +153,12 @@ fn batches_may_begin_before_earlier_ones_are_verified() {
     let unverified =
         messages.each_ref().map(|message| sender.absorb(Shape::random(300), message).unwrap());
     for (unanswered, (unverified, challenge)) in unanswered.into_iter().zip(unverified) {
-        let (received, proof) = receiver.answer(unanswered, &challenge);
+        let (received, proof) = receiver.answer(unanswered, &challenge).unwrap();
         let sent = sender.verify(unverified, &proof).unwrap();
         let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; 300], vec![[0; 16]; 300]);
         sender.random(sent, &mut pairs).unwrap();
         let choices = receiver.random(received, &mut keys).unwrap();
-        assert_fits(&Run::Random { pairs, choices, keys }, &sender.delta());
+        assert_fits(&Run::Random { pairs, choices, keys }, &sender.delta().unwrap());
     }
 }
 
@@ -208,7 +214,7 @@ fn a_batch_of_full_length_costs_the_bytes_that_are_announced() {
 fn a_wrong_number_of_base_ots_or_of_places_is_a_usage_error() {
     let base = |n| ideal::random(n, &Seed::from_bytes([1; 32]));
     let (keys, _): (SenderKeys, _) = base(127);
-    let refused = Receiver::new(session(), kos::malicious(), &keys, Seed::from_bytes([0; 32]));
+    let refused = Receiver::new(session(), kos::malicious(), keys, Seed::from_bytes([0; 32]));
     let expected = Usage::CountMismatch { what: "base OTs", expected: 128, got: 127 };
     assert_eq!(refused.map(drop).unwrap_err(), expected);
     let (_, keys) = base(129);
@@ -274,6 +280,9 @@ fn debugging_shows_no_secret() {
         format!("{receiver:?} {sender:?}"),
         "Receiver(kos, 0 batches) Sender(kos, 0 batches)"
     );
+    let mut keys = [[[7; 16]; 2]; 3];
+    let places = foxtrot_ot::extension::Places::Random(&mut keys);
+    assert_eq!(format!("{places:?}"), "Random(<3 redacted>)");
     let any: Any = Any::Malicious(kos::malicious());
     let name: Extension<Malicious> = kos::malicious();
     assert_eq!(format!("{any:?} {name:?}"), "Malicious(Extension(kos)) Extension(kos)");

@@ -43,7 +43,7 @@ fn spoilt_batch(
     let unanswered = receiver.extend(choice, &mut message).unwrap();
     corrections(&mut message);
     let (unverified, challenge) = sender.absorb(shape, &message)?;
-    let (_, mut answer) = receiver.answer(unanswered, &challenge);
+    let (_, mut answer) = receiver.answer(unanswered, &challenge).unwrap();
     proof(&mut answer);
     sender.verify(unverified, &answer).map(drop)
 }
@@ -53,7 +53,7 @@ fn every_message_of_another_length_is_refused() {
     for extension in registry() {
         let name = extension.info().name;
         let (pairs, _) = base();
-        let (mut receiver, setup) = extension.receiver(session(), &pairs, seed(5)).unwrap();
+        let (mut receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
         let length =
             |message, expected, got| Error::from(Decode::Length { message, expected, got });
         for wrong in [setup.len().wrapping_sub(1), setup.len() + 1, 0] {
@@ -88,7 +88,7 @@ fn every_message_of_another_length_is_refused() {
 
 #[test]
 fn a_tree_that_is_not_one_is_caught_by_whoever_took_its_wrong_side() {
-    let (_, setup) = Receiver::new(session(), four(), &base().0, seed(5)).unwrap();
+    let (_, setup) = Receiver::new(session(), four(), base().0, seed(5)).unwrap();
     let corrections = setup.len() - 33 * 32;
     for (index, level) in [(0, 2), (0, 4), (17, 3), (31, 4)] {
         // Level ℓ of tree τ decides bit d − ℓ, which belongs to row τd + d − ℓ.
@@ -110,7 +110,7 @@ fn a_tree_that_is_not_one_is_caught_by_whoever_took_its_wrong_side() {
 fn a_spoilt_witness_or_digest_is_always_caught() {
     for k in [2, 3, 8] {
         let extension = softspoken::malicious(k).unwrap();
-        let (_, setup) = Receiver::new(session(), extension, &base().0, seed(5)).unwrap();
+        let (_, setup) = Receiver::new(session(), extension, base().0, seed(5)).unwrap();
         let witnesses = (128usize.div_ceil(k) + 1) * 32;
         for at in [setup.len() - witnesses, setup.len() - 33, setup.len() - 32, setup.len() - 1] {
             let mut spoilt = setup.clone();
@@ -179,7 +179,7 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
         // The deviation is in the last element, which h takes as it is.
         message[32 + r * columns + columns - 1] ^= 0x80;
         let (unverified, challenge) = sender.absorb(Shape::given(50), &message).unwrap();
-        let (_, mut proof) = receiver.answer(unanswered, &challenge);
+        let (_, mut proof) = receiver.answer(unanswered, &challenge).unwrap();
         proof[40 + 8 * r + 7] ^= if guess { 0x80 } else { 0 };
         sender.verify(unverified, &proof).map(drop)
     };
@@ -191,10 +191,9 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
 
 #[test]
 fn every_part_of_a_proof_is_checked() {
-    let one = (0..128).find(|&r| delta(r)).unwrap();
-    // The coin, the hash of the choices (Δ is not zero), and the hash of every row.
+    assert!((0..128).any(delta), "with Δ = 0 the hash of the choices does not matter");
+    // The coin, the hash of the choices, and the hash of every row.
     let places = [0, 31, 32, 39].into_iter().chain((0..128).map(|r| 40 + 8 * r + r % 8));
-    assert!(delta(one));
     for at in places {
         for (extension, choice) in
             [(kos::malicious(), Choice::Given(bits(64, 2))), (four(), Choice::Random(64))]
@@ -215,10 +214,21 @@ fn a_proof_of_another_batch_does_not_do() {
         let mut message = Vec::new();
         let unanswered: Unanswered = receiver.extend(Choice::Random(40), &mut message).unwrap();
         let (unverified, challenge) = sender.absorb(Shape::random(40), &message).unwrap();
-        (receiver.answer(unanswered, &challenge).1, unverified)
+        (receiver.answer(unanswered, &challenge).unwrap().1, unverified)
     };
     let ((first, _), (_, second)) = (batch(), batch());
     assert_eq!(sender.verify(second, &first).map(drop), Err(CHECK));
+}
+
+#[test]
+fn equal_choices_have_other_corrections_in_every_batch() {
+    let (mut receiver, _) = states(kos::malicious(), Backend::best());
+    let mut messages = [Vec::new(), Vec::new()];
+    for message in &mut messages {
+        let _ = receiver.extend(Choice::Given(bits(400, 2)), message).unwrap();
+    }
+    let rows = messages.each_ref().map(|message| message[32..].chunks(64).collect::<Vec<_>>());
+    assert!(rows[0].iter().zip(&rows[1]).all(|(one, two)| one != two));
 }
 
 #[test]
@@ -245,7 +255,7 @@ fn parties_that_disagree_whether_choices_are_given_are_caught() {
     let mut message = Vec::new();
     let unanswered = receiver.extend(Choice::Random(20), &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(Shape::given(20), &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, &challenge);
+    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
 }
 
@@ -256,7 +266,7 @@ fn a_failed_check_ends_the_session_for_every_batch() {
         let mut message = Vec::new();
         let unanswered = receiver.extend(Choice::Random(30), &mut message).unwrap();
         let (unverified, challenge) = sender.absorb(Shape::random(30), &message).unwrap();
-        (receiver.answer(unanswered, &challenge).1, unverified)
+        (receiver.answer(unanswered, &challenge).unwrap().1, unverified)
     };
     let ((good, verified), (_, spoilt), (later, pending)) = (extend(), extend(), extend());
     let sent = sender.verify(verified, &good).unwrap();
@@ -268,7 +278,7 @@ fn a_failed_check_ends_the_session_for_every_batch() {
     let mut message = Vec::new();
     let _ = receiver.extend(Choice::Random(30), &mut message).unwrap();
     assert_eq!(sender.absorb(Shape::random(30), &message).map(drop), Err(ended));
-    assert_eq!(*sender.delta(), [0; 16], "it has forgotten Δ");
+    assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded), "it has forgotten Δ");
 }
 
 #[test]
@@ -276,9 +286,9 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
     let adversaries =
         [foxtrot_ot::base::Adversary::Malicious, foxtrot_ot::base::Adversary::SemiHonest];
     let [checked, unchecked] = adversaries.map(|adversary| find("softspoken", adversary).unwrap());
-    let (pairs, _) = base();
-    let (mut receiver, _): (AnyReceiver, _) = checked.receiver(session(), &pairs, seed(5)).unwrap();
-    let (mut other, setup) = unchecked.receiver(session(), &pairs, seed(5)).unwrap();
+    let (mut receiver, _): (AnyReceiver, _) =
+        checked.receiver(session(), base().0, seed(5)).unwrap();
+    let (mut other, setup) = unchecked.receiver(session(), base().0, seed(5)).unwrap();
     let mut sender: AnySender = unchecked.sender(session(), base().1, &setup, seed(6)).unwrap();
     let mut message = Vec::new();
     let batch = other.extend(Choice::Random(3), &mut message).unwrap();
@@ -287,8 +297,96 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
     assert_eq!(receiver.finish(batch, &[0; 32], Kind::Random, &mut keys).map(drop), Err(foreign));
     let (batch, none) = sender.absorb(Shape::random(3), &message).unwrap();
     assert_eq!(none, None);
-    let (_, setup) = checked.receiver(session(), &pairs, seed(5)).unwrap();
+    let (_, setup) = checked.receiver(session(), base().0, seed(5)).unwrap();
     let mut sender = checked.sender(session(), base().1, &setup, seed(6)).unwrap();
     let places = foxtrot_ot::extension::Places::Correlated(&mut keys);
     assert_eq!(sender.finish(batch, &[], places), Err(foreign));
+}
+
+#[test]
+fn corrections_of_the_last_uneven_tree_are_checked_too() {
+    for (k, depth) in [(3, 2), (5, 3), (6, 2), (7, 2)] {
+        let extension = softspoken::malicious(k).unwrap();
+        let (_, setup) = Receiver::new(session(), extension, base().0, seed(5)).unwrap();
+        let witnesses = (128usize.div_ceil(k) + 1) * 32;
+        // The tree's last level decides bit 0, which belongs to its first row.
+        for side in [0, 1] {
+            let mut spoilt = setup.clone();
+            spoilt[setup.len() - witnesses - 32 + side * 16] ^= 1;
+            let caught = set_up(extension, &spoilt).map(drop);
+            let passes = delta(128 - depth) == (side == 1);
+            assert_eq!(caught, if passes { Ok(()) } else { Err(CHECK) }, "k = {k}, side {side}");
+        }
+    }
+}
+
+#[test]
+fn a_setup_for_another_session_is_refused() {
+    let other = foxtrot_ot::Session::new(foxtrot_ot::Sid::from_bytes([9; 32]));
+    let (_, setup) = Receiver::new(other, four(), base().0, seed(5)).unwrap();
+    assert_eq!(set_up(four(), &setup).map(drop), Err(CHECK));
+}
+
+#[test]
+fn an_answer_to_another_challenge_is_refused() {
+    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let mut message = Vec::new();
+    let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
+    let (unverified, mut challenge) = sender.absorb(Shape::random(10), &message).unwrap();
+    challenge[0] ^= 1;
+    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
+}
+
+#[test]
+fn batches_of_another_session_are_refused_without_blaming_the_peer() {
+    let extension = four();
+    let (mut receiver, mut sender) = states(extension, Backend::best());
+    let elsewhere = || foxtrot_ot::Session::new(foxtrot_ot::Sid::from_bytes([9; 32]));
+    let (mut other_receiver, setup) =
+        Receiver::new(elsewhere(), extension, base().0, seed(5)).unwrap();
+    let mut other_sender = Sender::new(elsewhere(), extension, base().1, &setup, seed(6)).unwrap();
+    let mut message = Vec::new();
+    let unanswered = other_receiver.extend(Choice::Random(10), &mut message).unwrap();
+    let (unverified, challenge) = other_sender.absorb(Shape::random(10), &message).unwrap();
+    assert_eq!(receiver.answer(unanswered, &challenge).map(drop), Err(Usage::ForeignBatch));
+    let refused = sender.verify(unverified, &[0; 1064]).map(drop);
+    assert_eq!(refused, Err(Error::Usage(Usage::ForeignBatch)));
+    // And nothing has ended by that.
+    let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
+    let (unverified, challenge) = sender.absorb(Shape::random(10), &message).unwrap();
+    let (received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let sent = sender.verify(unverified, &proof).unwrap();
+    let (mut pairs, mut keys) = ([[[0; 16]; 2]; 10], [[0; 16]; 10]);
+    assert_eq!(other_sender.random(sent, &mut pairs), Err(Usage::ForeignBatch));
+    assert_eq!(other_receiver.random(received, &mut keys).map(drop), Err(Usage::ForeignBatch));
+}
+
+#[test]
+fn sizes_that_no_batch_has_are_a_usage_error_whatever_the_message() {
+    let (mut receiver, mut sender) = states(four(), Backend::best());
+    for n in [65473, usize::MAX] {
+        let too_large = Usage::BatchTooLarge { n, max: 65472 };
+        let refused = sender.absorb(Shape::random(n), &[]).map(drop);
+        assert_eq!(refused, Err(Error::Usage(too_large)));
+        let refused = receiver.extend(Choice::Random(n), &mut Vec::new()).map(drop);
+        assert_eq!(refused, Err(too_large));
+    }
+}
+
+/// What endemic base OTs leave to a corrupt sender: it can choose Δ = 0, and has one key twice. It
+/// learns no choice by that, but the keys of such a run are not random to the receiver.
+#[test]
+fn a_sender_that_chooses_delta_can_make_both_keys_the_same() {
+    let zero = foxtrot_ot::ideal::given(Bits::from_bools([false; 128]), &seed(4));
+    let (mut receiver, setup) = Receiver::new(session(), four(), zero.0, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), four(), zero.1, &setup, seed(6)).unwrap();
+    let mut message = Vec::new();
+    let unanswered = receiver.extend(Choice::Random(50), &mut message).unwrap();
+    let (unverified, challenge) = sender.absorb(Shape::random(50), &message).unwrap();
+    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let sent = sender.verify(unverified, &proof).unwrap();
+    let mut pairs = [[[0; 16]; 2]; 50];
+    sender.random(sent, &mut pairs).unwrap();
+    assert!(pairs.iter().all(|[zero, one]| zero == one));
 }

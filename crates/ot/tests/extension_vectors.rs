@@ -78,8 +78,7 @@ fn run(vector: &Value, backend: Backend) {
     let extension: Any = malicious.or(semi_honest).unwrap();
     assert_eq!(extension.info().name, name);
     let seed = |name: &str| Seed::from_bytes(array(&vector[name]));
-    let (mut receiver, setup) =
-        extension.receiver(session(), &base, seed("receiver_seed")).unwrap();
+    let (mut receiver, setup) = extension.receiver(session(), base, seed("receiver_seed")).unwrap();
     assert_is(&setup, vector, "setup");
     let mut sender = extension.sender(session(), chosen, &setup, seed("sender_seed")).unwrap();
 

@@ -37,7 +37,7 @@ fn extension_trace(extension: Any) -> String {
         || Session::new(Sid::from_bytes([1; 32])).sub("trace", 0, Direction::InitiatorSends);
     let (base, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
     let (mut receiver, setup) =
-        extension.receiver(session(), &base, Seed::from_bytes([3; 32])).unwrap();
+        extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
     let mut sender =
         extension.sender(session(), chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
     let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];

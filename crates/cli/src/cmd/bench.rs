@@ -1,34 +1,64 @@
 //! `foxtrot bench`: figures of this machine, with yardsticks of the same run beside them.
 
 mod base;
+mod ext;
 mod yardsticks;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    mem::{Discriminant, discriminant},
+    time::Duration,
+};
 
-use foxtrot_ot::base::registry;
+use foxtrot_ot::{
+    base::{BaseOt, registry},
+    extension::{self, Any},
+};
 
-use crate::{args::BenchCommand, failure::Failure, report::Report};
+use crate::{
+    args::{BenchCommand, BenchOptions, BenchTransport},
+    failure::Failure,
+    report::Report,
+    workers::Workers,
+};
 use yardsticks::Yardsticks;
+
+/// Something to measure.
+#[derive(Clone, Copy)]
+enum Benchmark {
+    Base(&'static dyn BaseOt),
+    Ext(Any),
+}
+
+/// Its figures.
+struct Measured {
+    report: Report,
+    /// What the slower party took for all transfers.
+    slower: Duration,
+}
 
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
-        BenchCommand::Run { names, json } => {
+        BenchCommand::Run { names, options, json } => {
             let selected = select(names)?;
+            selected.iter().try_for_each(|benchmark| benchmark.check(options))?;
+            let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
-            if !json {
-                print_head(&mut out).map_err(|e| Failure::stdout(&e))?;
-            }
-            for name in selected {
-                for n in base::SIZES {
-                    let report = base::run(&name, n)?;
-                    if *json {
-                        print_json(&mut out, &report, &yardsticks)
+            let mut kind: Option<Discriminant<Benchmark>> = None;
+            for benchmark in selected {
+                for n in benchmark.sizes(options)? {
+                    let measured = benchmark.run(n, options, &workers)?;
+                    let written = if *json {
+                        print_json(&mut out, &measured.report, &yardsticks)
                     } else {
-                        print_row(&mut out, &report, &yardsticks)
-                    }
-                    .map_err(|e| Failure::stdout(&e))?;
+                        let first = kind.replace(discriminant(&benchmark));
+                        let head =
+                            if first == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                        head.and_then(|()| benchmark.row(&mut out, &measured, &yardsticks))
+                    };
+                    written.map_err(|e| Failure::stdout(&e))?;
                 }
             }
             if *json { Ok(()) } else { yardsticks.print(&mut out).map_err(|e| Failure::stdout(&e)) }
@@ -36,62 +66,108 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
     }
 }
 
-fn names() -> impl Iterator<Item = String> {
-    registry().iter().map(|base| format!("base/{}", base.info().name))
+impl Benchmark {
+    fn all() -> impl Iterator<Item = Self> {
+        registry().iter().copied().map(Self::Base).chain(extension::registry().map(Self::Ext))
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Base(base) => format!("base/{}", base.info().name),
+            Self::Ext(extension) => format!("ext/{}", extension.info().name),
+        }
+    }
+
+    fn usual_sizes(&self) -> &'static [usize] {
+        match self {
+            Self::Base(_) => &base::SIZES,
+            Self::Ext(_) => &ext::SIZES,
+        }
+    }
+
+    fn sizes(&self, options: &BenchOptions) -> Result<Vec<usize>, Failure> {
+        let Some(n) = options.n else { return Ok(self.usual_sizes().to_vec()) };
+        let too_many = |_| Failure::run(format!("{n} transfers are too many for this machine"));
+        Ok(vec![usize::try_from(n).map_err(too_many)?])
+    }
+
+    /// That it can be run so.
+    fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
+        let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
+        match self {
+            Self::Base(_) if !plain => {
+                Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
+                    .hint("--threads and --transport are for ext/"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn run(
+        &self,
+        n: usize,
+        options: &BenchOptions,
+        workers: &Workers,
+    ) -> Result<Measured, Failure> {
+        match self {
+            Self::Base(base) => base::run(*base, n),
+            Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
+        }
+    }
+
+    fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
+        match self {
+            Self::Base(_) => base::print_head(out),
+            Self::Ext(_) => ext::print_head(out, options),
+        }
+    }
+
+    fn row(
+        &self,
+        out: &mut impl Write,
+        measured: &Measured,
+        yardsticks: &Yardsticks,
+    ) -> io::Result<()> {
+        match self {
+            Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
+            Self::Ext(_) => ext::print_row(out, measured, yardsticks),
+        }
+    }
 }
 
 fn list() -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for name in names() {
-        writeln!(out, "{name}  n = {}", base::SIZES.map(|n| n.to_string()).join(", "))?;
+    for benchmark in Benchmark::all() {
+        let sizes: Vec<_> = benchmark.usual_sizes().iter().map(ToString::to_string).collect();
+        writeln!(out, "{}  n = {}", benchmark.name(), sizes.join(", "))?;
     }
     Ok(())
 }
 
 /// Names as given, or all that begin with one that ends in `/`.
-fn select(wanted: &[String]) -> Result<Vec<String>, Failure> {
-    let mut selected = Vec::new();
+fn select(wanted: &[String]) -> Result<Vec<Benchmark>, Failure> {
+    let mut selected: Vec<Benchmark> = Vec::new();
     for want in wanted {
         let fits = |name: &String| name == want || (want.ends_with('/') && name.starts_with(want));
-        if !names().any(|name| fits(&name)) {
+        let mut found = Benchmark::all().filter(|benchmark| fits(&benchmark.name())).peekable();
+        if found.peek().is_none() {
             return Err(Failure::usage(format!("there is no benchmark named {want}"))
                 .hint("`foxtrot bench list` names them all"));
         }
-        for name in names().filter(fits) {
-            if !selected.contains(&name) {
-                selected.push(name);
+        for benchmark in found {
+            if selected.iter().all(|it| it.name() != benchmark.name()) {
+                selected.push(benchmark);
             }
         }
     }
     Ok(selected)
 }
 
-fn print_head(out: &mut impl Write) -> io::Result<()> {
-    let backend = foxtrot_ot::Backend::best().name();
-    writeln!(out, "CPU time per OT, medians, both parties in one thread, backend {backend}")?;
-    writeln!(
-        out,
-        "{:<20} {:>5} {:>9} {:>10} {:>12} {:>9} {:>9} {:>9}",
-        "name", "n", "both µs", "sender µs", "receiver µs", "OT/s", "bytes/OT", "/ x25519"
-    )
-}
-
-fn print_row(out: &mut impl Write, report: &Report, yardsticks: &Yardsticks) -> io::Result<()> {
-    let per_ot = |time: Option<std::time::Duration>| {
-        time.unwrap_or_default().as_secs_f64() * 1e6 / report.n as f64
-    };
-    let (sender, receiver) = (per_ot(report.cpu_sender), per_ot(report.cpu_receiver));
-    let bytes = report.bytes_sender.unwrap_or(0) + report.bytes_receiver.unwrap_or(0);
-    let both = sender + receiver;
-    writeln!(
-        out,
-        "{:<20} {:>5} {both:>9.2} {sender:>10.2} {receiver:>12.2} {:>9.0} {:>9.1} {:>9.3}",
-        report.name,
-        report.n,
-        1e6 / both,
-        bytes as f64 / report.n as f64,
-        both / yardsticks.x25519_us
-    )
+/// The one in the middle.
+fn median<T>(samples: &[T], figure: impl Fn(&T) -> Duration) -> Duration {
+    let mut figures: Vec<_> = samples.iter().map(figure).collect();
+    figures.sort_unstable();
+    figures[figures.len() / 2]
 }
 
 fn print_json(out: &mut impl Write, report: &Report, yardsticks: &Yardsticks) -> io::Result<()> {

@@ -11,7 +11,7 @@ use foxtrot_net::identity::{Fingerprint, Identity};
 use crate::{
     args::KeygenArgs,
     failure::Failure,
-    files::{Existing, write_files_over},
+    files::{Existing, write_file},
     identity,
     output::say,
 };
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
             .hint("--force replaces it; peers then need the new fingerprint"));
     }
     let identity = Identity::generate().map_err(|e| Failure::run(e.to_string()))?;
-    write_files_over(existing, &[(path.clone(), identity.to_pem().as_bytes())])?;
+    write_file(existing, &path, identity.to_pem().as_bytes())?;
     say(&format!("wrote {}", path.display()));
     print(identity.fingerprint())
 }

@@ -9,8 +9,9 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{
     Bits,
-    base::{BaseOt, Functionality},
+    base::{Block, Choice},
     convert::{self, MAX_MESSAGE, frame_len, transfers_per_frame},
+    extension::Shape,
 };
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -18,17 +19,18 @@ use zeroize::Zeroizing;
 use crate::{
     args::{Common, MessagesOut, OtCommand, Transport},
     failure::Failure,
-    files::{
-        MessagePair, encode_hex, read_choices, read_messages, try_places, write_files, write_lines,
-    },
+    files::{Existing, try_place, write_file},
     host::Host,
-    keys,
+    keys::Party,
+    lines::{MessagePair, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms, Timer},
     local::both,
+    method::{Job, Method},
     output::Output,
     reach::reach,
     report::{Report, counted},
     secure::Security,
+    workers::Workers,
 };
 
 /// The key in the hello under which the sender tells the padded length.
@@ -50,31 +52,34 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                     counted(pairs.len(), "pair of messages")
                 )));
             }
-            try_places(out.output.as_slice())?;
+            out.output.as_deref().map_or(Ok(()), try_place)?;
             local(&pairs, &bits, out, common)
         }
         OtCommand::Send { messages, hex, serve, transport, common } => {
             let pairs = read_messages(messages, *hex)?;
-            let (base, terms) = terms(common, pairs.len(), *hex)?;
+            let terms = terms(common, pairs.len(), *hex)?;
+            let workers = Workers::new(common.threads)?;
             if *serve {
-                return answer_all(pairs, base, &terms, transport, common);
+                return answer_all(pairs, terms, workers, transport, common);
             }
             let output = Output::new(common);
             let link = reach(transport, common, sender_hello(&terms, &pairs), output)?;
             agreed(&terms, longest(&pairs), output);
-            let report = send_report(link, base, &pairs, output)?;
+            let cost = send(link, &terms, &workers, &pairs, output)?;
+            let report = Report::of_run(&terms, &workers, Some(&cost), None);
             output.note(&format!("sent {} pairs of messages: {}", pairs.len(), report.words()));
             print_json(common, &report, None)
         }
         OtCommand::Receive { choices, out, transport, common } => {
             let choices = read_choices(choices)?;
-            try_places(out.output.as_slice())?;
+            out.output.as_deref().map_or(Ok(()), try_place)?;
             let output = Output::new(common);
-            let (base, terms) = terms(common, choices.len(), out.hex)?;
+            let terms = terms(common, choices.len(), out.hex)?;
+            let workers = Workers::new(common.threads)?;
             let link = reach(transport, common, terms.hello(Role::Receiver), output)?;
             agreed(&terms, offered_length(&link)?, output);
-            let (messages, cost) = receive(link, base, &choices, output)?;
-            let report = Report::of_run(name(base), base.info(), choices.len(), None, Some(&cost));
+            let (messages, cost) = receive(link, &terms, &workers, &choices, output)?;
+            let report = Report::of_run(&terms, &workers, None, Some(&cost));
             deliver(&messages, out, common, &report)
         }
     }
@@ -87,37 +92,43 @@ fn local(
     common: &Common,
 ) -> Result<(), Failure> {
     let output = Output::new(common);
-    let (base, terms) = terms(common, pairs.len(), out.hex)?;
+    let terms = terms(common, pairs.len(), out.hex)?;
+    let workers = Workers::new(common.threads)?;
+    let others = workers.for_another();
     agreed(&terms, longest(pairs), output);
     let (sent, (messages, cost)) = both(
         common.timeout(),
         |opened| {
             let link = Link::greet(opened, true, &sender_hello(&terms, pairs))?;
-            send(link, base, pairs, Output::in_background())
+            send(link, &terms, &others, pairs, Output::in_background())
         },
         |opened| {
             let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
-            receive(link, base, choices, output)
+            receive(link, &terms, &workers, choices, output)
         },
     )?;
-    let report = Report::of_run(name(base), base.info(), pairs.len(), Some(&sent), Some(&cost));
+    let report = Report::of_run(&terms, &workers, Some(&sent), Some(&cost));
     deliver(&messages, out, common, &report)
 }
 
 /// The same messages for all peers that come.
 fn answer_all(
     pairs: Vec<MessagePair>,
-    base: &'static dyn BaseOt,
-    terms: &Terms,
+    terms: Terms,
+    workers: Workers,
     transport: &Transport,
     common: &Common,
 ) -> Result<(), Failure> {
     let (security, timeout) = (Security::new(transport)?, common.timeout());
-    let (hello, output) = (sender_hello(terms, &pairs), Output::new(common));
+    let (hello, output) = (sender_hello(&terms, &pairs), Output::new(common));
     let address = transport.listen.as_deref().unwrap_or_default();
     Host { security, hello, timeout, output }.all_peers(
         address,
-        move |link| send_report(link, base, &pairs, Output::in_background()),
+        move |link| {
+            let workers = workers.for_another();
+            let cost = send(link, &terms, &workers, &pairs, Output::in_background())?;
+            Ok(Report::of_run(&terms, &workers, Some(&cost), None))
+        },
         |number, peer, report: Report| {
             output.note(&format!("session {number} with {peer}: {}", report.words()));
             print_json(common, &report, None)
@@ -125,14 +136,9 @@ fn answer_all(
     )
 }
 
-fn terms(common: &Common, n: usize, hex: bool) -> Result<(&'static dyn BaseOt, Terms), Failure> {
-    let base = keys::base_of(&common.base, Functionality::Endemic)?;
-    let extension = common.extension.name();
-    Ok((base, Terms { job: "ot", base: base.info(), extension, n, hex: Some(hex) }))
-}
-
-fn name(base: &dyn BaseOt) -> String {
-    format!("ot/{}", base.info().name)
+fn terms(common: &Common, n: usize, hex: bool) -> Result<Terms, Failure> {
+    let method = Method::choose(common, Job::Ot(n))?;
+    Ok(Terms { job: "ot", method, n, hex: Some(hex) })
 }
 
 fn longest(pairs: &[MessagePair]) -> usize {
@@ -154,26 +160,27 @@ fn offered_length(link: &Link) -> Result<usize, Failure> {
 }
 
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
-    let Terms { base, n, .. } = terms;
-    output.note(&format!(
-        "agreed: {} of up to {message_len} bytes, base OT {}, {} security",
-        counted(*n, "transfer"),
-        base.name,
-        base.adversary
-    ));
+    let (transfers, method) = (counted(terms.n, "transfer"), terms.method.words());
+    output.note(&format!("agreed: {transfers} of up to {message_len} bytes, {method}"));
 }
 
 fn send(
     link: Link,
-    base: &dyn BaseOt,
+    terms: &Terms,
+    workers: &Workers,
     pairs: &[MessagePair],
     output: Output,
 ) -> Result<Cost, Failure> {
-    let timer = Timer::start();
+    let timer = Timer::start(workers);
     let message_len = longest(pairs);
-    let progress = output.progress(pairs.len());
-    let keys = keys::send(&link, base, pairs.len(), &progress)?;
-    output.detail("base OTs done, sending the messages");
+    // Without growing, which would leave copies behind.
+    let mut keys: Zeroizing<Vec<[Block; 2]>> = Zeroizing::new(Vec::with_capacity(pairs.len()));
+    let party = Party { link: &link, method: terms.method, workers, output };
+    party.send(Shape::given(pairs.len()), |some| {
+        keys.extend_from_slice(some);
+        Ok(())
+    })?;
+    output.detail("sending the messages");
     let mut sender = convert::Sender::new(link.sub("chosen-messages", 0), message_len)?;
     let per_frame = transfers_per_frame(message_len);
     for (keys, pairs) in keys.chunks(per_frame).zip(pairs.chunks(per_frame)) {
@@ -184,27 +191,22 @@ fn send(
     link.close(&timer)
 }
 
-fn send_report(
-    link: Link,
-    base: &dyn BaseOt,
-    pairs: &[MessagePair],
-    output: Output,
-) -> Result<Report, Failure> {
-    let cost = send(link, base, pairs, output)?;
-    Ok(Report::of_run(name(base), base.info(), pairs.len(), Some(&cost), None))
-}
-
 fn receive(
     link: Link,
-    base: &dyn BaseOt,
+    terms: &Terms,
+    workers: &Workers,
     choices: &Bits,
     output: Output,
 ) -> Result<(Messages, Cost), Failure> {
-    let timer = Timer::start();
+    let timer = Timer::start(workers);
     let message_len = offered_length(&link)?;
-    let progress = output.progress(choices.len());
-    let keys = keys::receive_given(&link, base, choices, &progress)?;
-    output.detail("base OTs done, receiving the messages");
+    let mut keys: Zeroizing<Vec<Block>> = Zeroizing::new(Vec::with_capacity(choices.len()));
+    let party = Party { link: &link, method: terms.method, workers, output };
+    party.receive(&Choice::Given(choices.slice(0..choices.len())), |_, some| {
+        keys.extend_from_slice(some);
+        Ok(())
+    })?;
+    output.detail("receiving the messages");
     let mut receiver = convert::Receiver::new(link.sub("chosen-messages", 0), message_len)?;
     let per_frame = transfers_per_frame(message_len);
     for (k, keys) in keys.chunks(per_frame).enumerate() {
@@ -231,7 +233,7 @@ fn deliver(
     if let Some(path) = &out.output {
         let mut lines = Zeroizing::new(Vec::new());
         write_lines(messages, out.hex, &mut *lines).map_err(|e| Failure::writing(path, &e))?;
-        write_files(&[(path.clone(), lines.as_slice())])?;
+        write_file(Existing::Replaced, path, &lines)?;
     } else if !common.json {
         let mut stdout = io::stdout().lock();
         let written = if stdout.is_terminal() && !out.hex {

@@ -1,5 +1,7 @@
 //! `foxtrot protocols`: everything there is to choose from.
 
+mod extensions;
+
 use std::io::{self, Write};
 
 use foxtrot_ot::base::registry;
@@ -37,7 +39,7 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
             "bytes_per_ot_128": bytes_per_ot(info, 128),
         })
     });
-    writeln!(out, "{}", serde_json::Value::from_iter(all))
+    writeln!(out, "{}", serde_json::Value::from_iter(all.chain(extensions::in_json(registry()))))
 }
 
 fn print_table(out: &mut impl Write) -> io::Result<()> {
@@ -79,5 +81,11 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
         out,
         "`ot` takes an endemic base OT, `rot` a random one; --base NAME finds the mode."
     )?;
-    writeln!(out, "Bytes of both parties, in batches of 128. No extension yet.")
+    writeln!(
+        out,
+        "Bytes of both parties, in batches of 128. An extension prefers an endemic base OT.\n"
+    )?;
+    extensions::print_table(out)?;
+    writeln!(out)?;
+    extensions::print_carriers(out, registry())
 }

@@ -28,12 +28,29 @@ fn a_listener_is_interrupted() {
 fn a_long_run_is_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path().join("keys");
-    let mut run = Running::start(&["rot", "local", "-n", "300000", "-o", prefix.to_str().unwrap()]);
-    assert!(run.line().starts_with("foxtrot: agreed: "));
-    thread::sleep(Duration::from_millis(300));
-    run.interrupt();
-    assert_eq!(run.end(), (130, String::new(), "foxtrot: interrupted\n".into()));
-    assert!(names(folder.path()).is_empty());
+    for extension in ["none", "softspoken"] {
+        let run = ["rot", "local", "-n", "1000000000", "--extension", extension];
+        let mut run = Running::start(&[&run[..], &["-o", prefix.to_str().unwrap()]].concat());
+        assert!(run.line().starts_with("foxtrot: agreed: "));
+        // Keys of several batches stand beside their places, for their owner only.
+        wait_for(100_000, folder.path());
+        run.interrupt();
+        assert_eq!(run.end(), (130, String::new(), "foxtrot: interrupted\n".into()));
+        assert!(names(folder.path()).is_empty());
+    }
+}
+
+/// Waits until the folder has so many bytes, and checks that others cannot read them.
+fn wait_for(bytes: u64, folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let found = || fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().metadata().unwrap());
+    let start = Instant::now();
+    while found().map(|file| file.len()).sum::<u64>() < bytes {
+        assert!(start.elapsed() < Duration::from_secs(20), "nothing is written");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(found().count(), 3);
+    assert!(found().all(|file| file.permissions().mode() & 0o777 == 0o600));
 }
 
 #[test]
@@ -42,7 +59,7 @@ fn an_interrupt_finds_all_files_or_none() {
         let folder = tempfile::tempdir().unwrap();
         let prefix = folder.path().join("keys");
         let mut run =
-            Running::start(&["rot", "local", "-n", "2000", "-o", prefix.to_str().unwrap()]);
+            Running::start(&["rot", "local", "-n", "1000000", "-o", prefix.to_str().unwrap()]);
         run.line();
         thread::sleep(Duration::from_millis(delay));
         // A terminal that closes and a system that shuts down count as well.
@@ -65,16 +82,16 @@ fn an_interrupt_finds_all_files_or_none() {
 fn the_peer_of_an_interrupted_run_ends_soon() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let mut sender = Listening::start(&["rot", "send", "-n", "300000", "-o", &file("s")]);
+    let mut sender = Listening::start(&["rot", "send", "-n", "1000000000", "-o", &file("s")]);
     let receiver = Running::start(
         &[
-            &["rot", "receive", "-n", "300000", "-o", &file("r"), "--insecure"][..],
+            &["rot", "receive", "-n", "1000000000", "-o", &file("r"), "--insecure"][..],
             &["--connect", &sender.address],
         ]
         .concat(),
     );
     assert!(sender.running.line().starts_with("foxtrot: agreed: "));
-    thread::sleep(Duration::from_millis(300));
+    wait_for(100_000, folder.path());
     receiver.interrupt();
     let start = Instant::now();
     assert_eq!(receiver.end().0, 130);

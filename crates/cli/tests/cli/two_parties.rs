@@ -65,13 +65,16 @@ fn both_sides_say_the_same_of_a_disagreement() {
 }
 
 #[test]
-fn random_transfers_fit_together() {
+fn random_base_ots_fit_together() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let n = 1500_usize; // two batches
-    let sender = Listening::start(&["rot", "send", "-n", "1500", "-o", &file("s")]);
-    let receiver =
-        connect(&["rot", "receive", "-n", "1500", "-o", &file("r"), "--json"], &sender.address);
+    let common = ["-n", "1500", "--extension", "none"];
+    let sender = Listening::start(&[&["rot", "send", "-o", &file("s")][..], &common].concat());
+    let receiver = connect(
+        &[&["rot", "receive", "-o", &file("r"), "--json"][..], &common].concat(),
+        &sender.address,
+    );
     assert_eq!((sender.end().0, receiver.status.code()), (0, Some(0)), "{}", stderr(&receiver));
 
     let pairs = fs::read(file("s.keys")).unwrap();
@@ -149,7 +152,8 @@ fn seed() -> Seed {
 fn an_opening_of_something_else_is_misbehaviour() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path().join("keys");
-    let sender = Listening::start(&["rot", "send", "-n", "4", "-o", prefix.to_str().unwrap()]);
+    let send = ["rot", "send", "-n", "4", "--extension", "none", "-o", prefix.to_str().unwrap()];
+    let sender = Listening::start(&send);
     let hello = terms(Role::Receiver, "rot", "roted", 4);
     let (channel, sub) = peer(&sender.address, &hello);
     let (_receiver, blinded) = rot::Receiver::start(sub("roted"), 4, seed()).unwrap();

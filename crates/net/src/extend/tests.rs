@@ -8,7 +8,7 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::{ChannelError, Counters, Reason, memory};
+use crate::{Counters, Reason, memory};
 
 const LONG: Duration = Duration::from_secs(20);
 

@@ -1,6 +1,7 @@
 //! The states of an extension that is chosen at run time: for drivers, benchmarks and tests.
 
 use alloc::{boxed::Box, vec::Vec};
+use core::fmt;
 
 use super::{
     Any, Challenge, Malicious, PROOF_LEN, Received, Receiver, SemiHonest, Sender, Sent, Shape,
@@ -13,7 +14,6 @@ use crate::{
 };
 
 /// Which output of a batch is wanted, and where the sender's goes.
-#[derive(Debug)]
 pub enum Places<'a> {
     /// Both keys of random OTs.
     Random(&'a mut [[Block; 2]]),
@@ -109,7 +109,7 @@ impl Any {
     pub fn receiver(
         &self,
         session: Session,
-        base: &SenderKeys,
+        base: SenderKeys,
         seed: Seed,
     ) -> Result<(AnyReceiver, Vec<u8>), Usage> {
         Ok(match *self {
@@ -233,7 +233,7 @@ impl AnyReceiver {
                     expected,
                     got,
                 })?;
-                let (received, proof) = receiver.answer(unanswered, challenge);
+                let (received, proof) = receiver.answer(unanswered, challenge)?;
                 match kind {
                     Kind::Random => (receiver.random(received, keys)?, proof),
                     Kind::Correlated => (receiver.correlated(received, keys)?, proof),
@@ -241,5 +241,14 @@ impl AnyReceiver {
             }
             _ => return Err(Usage::ForeignBatch.into()),
         })
+    }
+}
+
+impl fmt::Debug for Places<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random(keys) => write!(f, "Random(<{} redacted>)", keys.len()),
+            Self::Correlated(rows) => write!(f, "Correlated(<{} redacted>)", rows.len()),
+        }
     }
 }

@@ -27,7 +27,7 @@ pub struct Info {
     pub adversary: Adversary,
     /// Under which assumption, besides that of the base OTs.
     pub assumption: &'static str,
-    /// Bits of a correction that serve k rows.
+    /// Rows that one correction serves.
     pub k: usize,
     /// Messages of a batch, without the base OTs.
     pub flows: usize,
@@ -46,10 +46,11 @@ impl Any {
             "kos" => ("kos", "KOS15, check of 2022"),
             _ => ("softspoken", "Roy22"),
         };
-        let (assumption, flows) = match adversary {
-            Adversary::SemiHonest => ("AES as a PRG and as an ideal cipher", 1),
-            Adversary::Malicious => ("AES as a PRG and as an ideal cipher, random oracle", 3),
+        let flows = match adversary {
+            Adversary::SemiHonest => 1,
+            Adversary::Malicious => 3,
         };
+        let assumption = "AES as a PRG and as an ideal cipher, random oracle";
         Info { name, family, paper, adversary, assumption, k, flows }
     }
 

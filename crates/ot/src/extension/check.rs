@@ -25,7 +25,7 @@ pub(super) struct Hashes {
 }
 
 /// χ of a batch of that many columns: 1 for the last element, which is random and hides the rest. Parties that do not
-/// agree on the shape do not agree on these.
+/// agree whether choices are given do not agree on these.
 pub(super) fn coefficients(
     session: &Session,
     batch: u64,
@@ -51,7 +51,7 @@ pub(super) fn hash_rows(
     coefficients: &[u64],
 ) -> [u64; ROWS] {
     let mut hashes = [0; ROWS];
-    let at_once = ROWS.div_ceil(executor.threads());
+    let at_once = ROWS.div_ceil(executor.threads().max(1));
     let stride = matrix.stride();
     let parts = matrix.bytes().chunks(at_once * stride).zip(hashes.chunks_mut(at_once));
     for_each(executor, parts, |(rows, hashes)| {

@@ -63,7 +63,7 @@ impl Output<'_> {
     /// Hands out TILE rows at a time with the places for what becomes of them.
     fn tiles<T: Send>(&self, out: &mut [T], work: impl Fn(usize, &[Block], &mut [T]) + Sync) {
         let tiles = out.len().div_ceil(TILE);
-        let at_once = tiles.div_ceil(self.executor.threads()).max(1);
+        let at_once = tiles.div_ceil(self.executor.threads().max(1)).max(1);
         let parts = out.chunks_mut(at_once * TILE).enumerate();
         for_each(self.executor, parts, |(part, out)| {
             // One for all: to erase it takes as long as to hash it.

@@ -9,13 +9,13 @@ use zeroize::Zeroizing;
 use super::{
     Challenge, Extension, Malicious, PROOF_LEN, Security, SemiHonest, Shape,
     check::{Hashes, coefficients, hash_choices, hash_rows},
-    check_base,
+    check_base, check_session,
     matrix::{Matrix, Pool},
     output::{Coins, Output, check_places, flips},
     trees::{first_counter, grow, trees},
 };
 use crate::{
-    Bits, Seed, Session, Usage,
+    Bits, Seed, Session, Sid, Usage,
     base::{Block, Choice, SenderKeys},
     tasks::{Executor, InPlace, for_each},
 };
@@ -36,6 +36,7 @@ pub struct Receiver<S> {
 
 /// A batch whose corrections are on their way.
 struct Batch {
+    session: Sid,
     number: u64,
     shape: Shape,
     /// The choice of every column.
@@ -47,12 +48,13 @@ struct Batch {
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered {
     batch: Batch,
-    coin: [u8; 32],
+    coin: Zeroizing<[u8; 32]>,
 }
 
 /// A batch whose output can be had, once.
 #[must_use = "it holds the output"]
 pub struct Received<S> {
+    session: Sid,
     number: u64,
     coins: Option<Coins>,
     choices: Bits,
@@ -69,11 +71,11 @@ impl<S: Security> Receiver<S> {
     pub fn new(
         session: Session,
         extension: Extension<S>,
-        base: &SenderKeys,
+        base: SenderKeys,
         seed: Seed,
     ) -> Result<(Self, Vec<u8>), Usage> {
         check_base(base.pairs().len())?;
-        let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, base);
+        let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, &base);
         let (pool, executor) = (Pool::default(), Box::new(InPlace));
         let (batch, counter) = (0, first_counter(&session));
         let receiver = Self { extension, session, seed, leaves, batch, counter, pool, executor };
@@ -88,12 +90,9 @@ impl<S: Security> Receiver<S> {
 
     /// Steps 5 and 6: the matrix, and the corrections in `message`, behind the commitment's place.
     fn expand(&mut self, choice: Choice, message: &mut Vec<u8>) -> Result<Batch, Usage> {
-        let (n, given) = match choice {
-            Choice::Given(bits) => (bits.len(), Some(bits)),
-            Choice::Random(n) => (n, None),
-        };
-        Extension::<S>::check_batch(n)?;
-        let shape = Shape { n, given: given.is_some() };
+        let shape = Shape::of(&choice);
+        let n = shape.n;
+        Extension::<S>::check_batch(self.batch, n)?;
         let (backend, columns) = (self.session.backend(), Extension::<S>::columns(n));
         let first = self.extension.first_tree(shape);
         let (number, counter) = (self.batch, self.counter);
@@ -105,7 +104,7 @@ impl<S: Security> Receiver<S> {
             let oracle = self.session.oracle("foxtrot v1 extension choices");
             oracle.query(number, 0).field(self.seed.as_bytes()).fill(&mut choices);
         }
-        if let Some(given) = given {
+        if let Choice::Given(given) = choice {
             let (whole, rest) = given.as_bytes().split_at(n / 8);
             choices[..n / 8].copy_from_slice(whole);
             if let [rest] = rest {
@@ -136,7 +135,7 @@ impl<S: Security> Receiver<S> {
             vole::expand(leaves, tree.rows.len(), counter, correction, rows, stride);
             xor(backend, correction, &choices);
         });
-        Ok(Batch { number, shape, choices, matrix })
+        Ok(Batch { session: *self.session.id(), number, shape, choices, matrix })
     }
 
     fn output<'a>(&'a self, received: &'a Received<S>) -> Output<'a> {
@@ -153,7 +152,9 @@ impl<S: Security> Receiver<S> {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
+    /// [`Usage::ForeignBatch`].
     pub fn random(&mut self, received: Received<S>, keys: &mut [Block]) -> Result<Bits, Usage> {
+        check_session(&self.session, &received.session)?;
         check_places(received.choices.len(), keys.len())?;
         self.output(&received).keys(keys);
         Ok(self.recycle(received))
@@ -164,6 +165,7 @@ impl<S: Security> Receiver<S> {
     /// # Errors
     /// As for [`Receiver::random`].
     pub fn correlated(&mut self, received: Received<S>, rows: &mut [Block]) -> Result<Bits, Usage> {
+        check_session(&self.session, &received.session)?;
         check_places(received.choices.len(), rows.len())?;
         self.output(&received).correlated(rows);
         Ok(self.recycle(received))
@@ -205,17 +207,32 @@ impl Receiver<Malicious> {
         let batch = self.expand(choice, corrections)?;
         let coin = self.session.oracle("foxtrot v1 extension receiver coin");
         let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
+        let coin = Zeroizing::new(coin);
         corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
         Ok(Unanswered { batch, coin })
     }
 
-    /// Steps 8 and 9: the proof that the corrections were all for the same choices.
+    /// Step 8: the proof that the corrections were all for the same choices.
+    ///
+    /// A batch answers one challenge: two answers would tell a sum of choices.
+    ///
+    /// ```compile_fail,E0382
+    /// # use foxtrot_ot::extension::{Malicious, Receiver, Unanswered};
+    /// # fn twice(receiver: Receiver<Malicious>, batch: Unanswered) {
+    /// let _ = receiver.answer(batch, &[0; 32]);
+    /// let _ = receiver.answer(batch, &[1; 32]);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`].
     pub fn answer(
-        &mut self,
+        &self,
         unanswered: Unanswered,
         challenge: &Challenge,
-    ) -> (Received<Malicious>, Vec<u8>) {
+    ) -> Result<(Received<Malicious>, Vec<u8>), Usage> {
         let Unanswered { batch, coin } = unanswered;
+        check_session(&self.session, &batch.session)?;
         let (backend, session) = (self.session.backend(), &self.session);
         let columns = 8 * batch.choices.len();
         let coefficients = coefficients(session, batch.number, batch.shape, challenge, columns);
@@ -224,14 +241,14 @@ impl Receiver<Malicious> {
             hash_rows(backend, &*self.executor, &batch.matrix, &coefficients),
         );
         let mut proof = Vec::with_capacity(PROOF_LEN);
-        proof.extend_from_slice(&coin);
+        proof.extend_from_slice(coin.as_slice());
         hashes.encode(&mut proof);
         let flips = match batch.shape.given {
             true => None,
             false => Some(flips(session, batch.number, challenge, batch.shape.n)),
         };
-        let coins = Coins { receiver: coin, sender: *challenge };
-        (batch.end(flips.as_deref(), Some(coins)), proof)
+        let coins = Coins { receiver: *coin, sender: *challenge };
+        Ok((batch.end(flips.as_deref(), Some(coins)), proof))
     }
 }
 
@@ -242,6 +259,7 @@ impl Batch {
             choices.iter_mut().zip(flips).for_each(|(choice, flip)| *choice ^= flip);
         }
         Received {
+            session: self.session,
             number: self.number,
             coins,
             choices: Bits::from_random(choices, self.shape.n),

@@ -10,14 +10,14 @@ use zeroize::Zeroizing;
 use super::{
     Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
     check::{Hashes, coefficients, hash_rows},
-    check_base,
+    check_base, check_session,
     matrix::{Matrix, Pool},
     output::{Coins, Output, check_places, flips},
     receiver::commit,
     trees::{first_counter, regrow, trees},
 };
 use crate::{
-    Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
+    Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     tasks::{Executor, InPlace, for_each},
 };
@@ -41,6 +41,7 @@ pub struct Sender<S> {
 
 /// A batch whose corrections have come.
 struct Batch {
+    session: Sid,
     number: u64,
     shape: Shape,
     columns: usize,
@@ -49,6 +50,13 @@ struct Batch {
 
 /// A batch that waits for the receiver's proof; there is no way to its output but
 /// [`Sender::verify`].
+///
+/// ```compile_fail,E0308
+/// # use foxtrot_ot::{Usage, extension::{Malicious, Sender, Unverified}};
+/// # fn unchecked(sender: &mut Sender<Malicious>, batch: Unverified) -> Result<(), Usage> {
+/// sender.random(batch, &mut [])
+/// # }
+/// ```
 #[must_use = "the batch has no output yet"]
 pub struct Unverified {
     batch: Batch,
@@ -57,8 +65,24 @@ pub struct Unverified {
 }
 
 /// A batch whose output can be had, once.
+///
+/// ```
+/// # use foxtrot_ot::{Usage, extension::{Malicious, Sender, Sent}};
+/// # fn once(sender: &mut Sender<Malicious>, batch: Sent<Malicious>) -> Result<(), Usage> {
+/// sender.random(batch, &mut [])
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Usage, extension::{Malicious, Sender, Sent}};
+/// # fn twice(sender: &mut Sender<Malicious>, batch: Sent<Malicious>) -> Result<(), Usage> {
+/// sender.random(batch, &mut [])?;
+/// sender.correlated(batch, &mut [])
+/// # }
+/// ```
 #[must_use = "it holds the output"]
 pub struct Sent<S> {
+    session: Sid,
     number: u64,
     n: usize,
     coins: Option<Coins>,
@@ -95,19 +119,35 @@ impl<S: Security> Sender<S> {
     }
 
     /// Δ, bit r of which is bit r mod 8 of byte ⌊r/8⌋: as secret as all keys together.
-    #[must_use]
-    pub fn delta(&self) -> Zeroizing<Block> {
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] after a failed check.
+    pub fn delta(&self) -> Result<Zeroizing<Block>, Usage> {
+        if self.ended { Err(Usage::SessionEnded) } else { Ok(self.packed_delta()) }
+    }
+
+    fn packed_delta(&self) -> Zeroizing<Block> {
         let mut delta = Zeroizing::new([0; 16]);
         delta.copy_from_slice(self.delta.as_bytes());
         delta
     }
 
-    /// Step 6.
-    fn expand(&mut self, shape: Shape, corrections: &[u8]) -> Result<Batch, Error> {
+    /// That the message may come, and has the length that its shape gives it.
+    fn check_message(&self, shape: Shape, corrections: &[u8]) -> Result<(), Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
-        Extension::<S>::check_batch(shape.n)?;
+        Extension::<S>::check_batch(self.batch, shape.n)?;
+        let (expected, got) = (self.extension.corrections_len(shape), corrections.len());
+        if got == expected {
+            Ok(())
+        } else {
+            Err(Decode::Length { message: "Corrections", expected, got }.into())
+        }
+    }
+
+    /// Step 6, for a message that has been checked.
+    fn expand(&mut self, shape: Shape, corrections: &[u8]) -> Batch {
         let (backend, columns) = (self.session.backend(), Extension::<S>::columns(shape.n));
         let (number, counter) = (self.batch, self.counter);
         self.batch += 1;
@@ -131,17 +171,7 @@ impl<S: Security> Sender<S> {
                 xor_masked(backend, &mut row[..columns / 8], correction, mask(delta.get(r)));
             }
         });
-        Ok(Batch { number, shape, columns, matrix })
-    }
-
-    /// That the message has the length that its shape gives it.
-    fn check_length(&self, shape: Shape, corrections: &[u8]) -> Result<(), Decode> {
-        let (expected, got) = (self.extension.corrections_len(shape), corrections.len());
-        if got == expected {
-            Ok(())
-        } else {
-            Err(Decode::Length { message: "Corrections", expected, got })
-        }
+        Batch { session: *self.session.id(), number, shape, columns, matrix }
     }
 
     fn output<'a>(&'a self, sent: &'a Sent<S>) -> Output<'a> {
@@ -158,10 +188,10 @@ impl<S: Security> Sender<S> {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
-    /// [`Usage::SessionEnded`] after a failed check.
+    /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
     pub fn random(&mut self, sent: Sent<S>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
         self.check_output(&sent, keys.len())?;
-        self.output(&sent).pairs(&self.delta(), keys);
+        self.output(&sent).pairs(&self.packed_delta(), keys);
         self.pool.put(sent.matrix);
         Ok(())
     }
@@ -178,7 +208,11 @@ impl<S: Security> Sender<S> {
     }
 
     fn check_output(&self, sent: &Sent<S>, places: usize) -> Result<(), Usage> {
-        if self.ended { Err(Usage::SessionEnded) } else { check_places(sent.n, places) }
+        if self.ended {
+            return Err(Usage::SessionEnded);
+        }
+        check_session(&self.session, &sent.session)?;
+        check_places(sent.n, places)
     }
 }
 
@@ -188,9 +222,8 @@ impl Sender<SemiHonest> {
     /// # Errors
     /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`].
     pub fn absorb(&mut self, shape: Shape, corrections: &[u8]) -> Result<Sent<SemiHonest>, Error> {
-        self.check_length(shape, corrections)?;
-        let batch = self.expand(shape, corrections)?;
-        Ok(batch.end(None))
+        self.check_message(shape, corrections)?;
+        Ok(self.expand(shape, corrections).end(None))
     }
 }
 
@@ -207,11 +240,11 @@ impl Sender<Malicious> {
         shape: Shape,
         corrections: &[u8],
     ) -> Result<(Unverified, Challenge), Error> {
-        self.check_length(shape, corrections)?;
+        self.check_message(shape, corrections)?;
         let coin = self.session.oracle("foxtrot v1 extension sender coin");
         let challenge: Challenge = coin.query(self.batch, 0).field(self.seed.as_bytes()).finish();
         let (commitment, corrections) = corrections.split_at(32);
-        let batch = self.expand(shape, corrections)?;
+        let batch = self.expand(shape, corrections);
         let commitment = core::array::from_fn(|k| commitment[k]);
         Ok((Unverified { batch, commitment, challenge }, challenge))
     }
@@ -219,8 +252,8 @@ impl Sender<Malicious> {
     /// Step 9: checks the proof of the batch.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length; [`Misbehaved::ConsistencyCheck`], after which this
-    /// sender has forgotten Δ; [`Usage::SessionEnded`] from then on.
+    /// [`Decode`] if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
+    /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::ForeignBatch`].
     pub fn verify(
         &mut self,
         unverified: Unverified,
@@ -229,17 +262,18 @@ impl Sender<Malicious> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
+        check_session(&self.session, &unverified.batch.session)?;
         let Unverified { mut batch, commitment, challenge } = unverified;
-        let (backend, session) = (self.session.backend(), &self.session);
-        let coefficients =
-            coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
-        let hashes = hash_rows(backend, &*self.executor, &batch.matrix, &coefficients);
         let proven = proof.split_first_chunk::<32>().filter(|_| proof.len() == PROOF_LEN);
         let Some((coin, proven)) = proven else {
             self.end();
             let (expected, got) = (PROOF_LEN, proof.len());
             return Err(Decode::Length { message: "Proof", expected, got }.into());
         };
+        let (backend, session) = (self.session.backend(), &self.session);
+        let coefficients =
+            coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
+        let hashes = hash_rows(backend, &*self.executor, &batch.matrix, &coefficients);
         let opened = commit(session, batch.number, coin).ct_eq(&commitment);
         if !bool::from(opened & Hashes::decode(proven).fit(&hashes, &self.delta)) {
             self.end();
@@ -255,18 +289,20 @@ impl Sender<Malicious> {
         Ok(batch.end(Some(Coins { receiver: *coin, sender: challenge })))
     }
 
-    /// A peer that guesses Δ must not guess twice.
+    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
     fn end(&mut self) {
         self.ended = true;
         self.leaves = Vec::new();
+        self.pool = Pool::default();
+        self.seed = Seed::from_bytes([0; 32]);
         self.delta = Bits::from_random(vec![0; ROWS / 8], ROWS);
     }
 }
 
 impl Batch {
     fn end<S>(self, coins: Option<Coins>) -> Sent<S> {
-        let (number, n, matrix) = (self.number, self.shape.n, self.matrix);
-        Sent { number, n, coins, matrix, security: PhantomData }
+        let Self { session, number, shape, matrix, .. } = self;
+        Sent { session, number, n: shape.n, coins, matrix, security: PhantomData }
     }
 }
 

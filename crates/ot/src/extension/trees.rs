@@ -100,7 +100,10 @@ impl Oracles {
     }
 
     fn digest(&self, witnesses: &[Vec<Witness>]) -> Witness {
-        let all: Vec<u8> = witnesses.iter().flatten().flatten().copied().collect();
+        let len = WITNESS_LEN * witnesses.iter().map(Vec::len).sum::<usize>();
+        // Of its full size at once: growing would leave copies behind.
+        let mut all = Zeroizing::new(Vec::with_capacity(len));
+        all.extend(witnesses.iter().flatten().flatten());
         self.check.query(0, 0).field(&all).finish()
     }
 }
@@ -158,6 +161,7 @@ pub(super) fn grow(
             setup.extend_from_slice(&sum(of_tree));
         }
         setup.extend_from_slice(&oracles.digest(&witnesses));
+        witnesses.iter_mut().for_each(|of_tree| of_tree.zeroize());
     }
     (leaves, setup)
 }

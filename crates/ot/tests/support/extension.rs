@@ -14,7 +14,7 @@ pub(crate) fn states<S: Security>(
 ) -> (Receiver<S>, Sender<S>) {
     let (pairs, chosen) = base();
     let session = || session().with_backend(backend);
-    let (receiver, setup) = Receiver::new(session(), extension, &pairs, seed(5)).unwrap();
+    let (receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     (receiver, Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap())
 }
 

@@ -39,7 +39,7 @@ impl Runs {
     pub(crate) fn new(extension: Any, backend: Backend) -> Self {
         let (pairs, chosen) = base();
         let session = || session().with_backend(backend);
-        let (receiver, setup) = extension.receiver(session(), &pairs, seed(5)).unwrap();
+        let (receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
         let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
         let (corrections, proofs) = (Vec::new(), Vec::new());
         Self { receiver, sender, setup: setup.len(), corrections, proofs }
@@ -55,8 +55,8 @@ impl Runs {
 
     pub(crate) fn delta(&self) -> Block {
         match &self.sender {
-            AnySender::SemiHonest(sender) => *sender.delta(),
-            AnySender::Malicious(sender) => *sender.delta(),
+            AnySender::SemiHonest(sender) => *sender.delta().unwrap(),
+            AnySender::Malicious(sender) => *sender.delta().unwrap(),
         }
     }
 

@@ -1,14 +1,18 @@
 //! `base/<protocol>`: one batch, both parties in one thread, in memory.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
 
 use foxtrot_ot::{
-    Bits, Direction, Error, Seed, Session, Sid, Usage,
-    base::{BaseOt, Choice, Functionality, registry},
+    Backend, Bits, Direction, Error, Seed, Session, Sid, Usage,
+    base::{BaseOt, Choice, Functionality},
     pair::{Event, Pair, Party},
 };
 
-use crate::{clock::thread_cpu, failure::Failure, report::Report};
+use super::{Measured, Yardsticks, median};
+use crate::{clock::thread_cpu, failure::Failure, method::Method, report::Report};
 
 /// Instances of a batch.
 pub(super) const SIZES: [usize; 2] = [128, 1024];
@@ -26,38 +30,32 @@ struct Sample {
     flows: u64,
 }
 
-pub(super) fn run(name: &str, n: usize) -> Result<Report, Failure> {
-    let base = registry()
-        .iter()
-        .find(|base| name.strip_prefix("base/") == Some(base.info().name))
-        .ok_or_else(|| Failure::usage(format!("there is no benchmark named {name}")))?;
+pub(super) fn run(base: &'static dyn BaseOt, n: usize) -> Result<Measured, Failure> {
     let started = Instant::now();
-    let mut samples = vec![sample(*base, n, 0)?];
+    let mut samples = vec![sample(base, n, 0)?];
     while started.elapsed() < MEASURE_FOR || samples.len() as u64 <= AT_LEAST {
-        samples.push(sample(*base, n, samples.len() as u64)?);
+        samples.push(sample(base, n, samples.len() as u64)?);
     }
     // The first one pays for page faults and cold caches.
     samples.remove(0);
     let [sender, receiver] = samples[0].bytes;
-    Ok(Report {
-        name: name.to_owned(),
-        base: base.info(),
+    let method = Method { base, extension: None };
+    let report = Report {
+        name: format!("base/{}", method.name()),
+        params: method.params(),
+        security: method.security(),
         parties: "both",
         transport: "memory",
         n,
+        threads: 1,
         wall: median(&samples, |sample| sample.wall),
         cpu_sender: Some(median(&samples, |sample| sample.cpu[0])),
         cpu_receiver: Some(median(&samples, |sample| sample.cpu[1])),
         bytes_sender: Some(sender),
         bytes_receiver: Some(receiver),
         rounds: samples[0].flows,
-    })
-}
-
-fn median(samples: &[Sample], figure: impl Fn(&Sample) -> Duration) -> Duration {
-    let mut figures: Vec<_> = samples.iter().map(figure).collect();
-    figures.sort_unstable();
-    figures[figures.len() / 2]
+    };
+    Ok(Measured { report, slower: median(&samples, |sample| sample.cpu[0].max(sample.cpu[1])) })
 }
 
 /// One batch; everything counts, from the seeds to the keys.
@@ -93,4 +91,35 @@ fn pair(base: &dyn BaseOt, n: usize, counter: u64) -> Result<Pair, Usage> {
     };
     let sender = base.sender(session(), n, Seed::from_bytes([1; 32]))?;
     Ok(Pair::new(sender, base.receiver(session(), choice, Seed::from_bytes([2; 32]))?))
+}
+
+pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {
+    let backend = Backend::best().name();
+    writeln!(out, "CPU time per OT, medians, both parties in one thread, backend {backend}")?;
+    writeln!(
+        out,
+        "{:<20} {:>5} {:>9} {:>10} {:>12} {:>9} {:>9} {:>9}",
+        "name", "n", "both µs", "sender µs", "receiver µs", "OT/s", "bytes/OT", "/ x25519"
+    )
+}
+
+pub(super) fn print_row(
+    out: &mut impl Write,
+    report: &Report,
+    yardsticks: &Yardsticks,
+) -> io::Result<()> {
+    let per_ot =
+        |time: Option<Duration>| time.unwrap_or_default().as_secs_f64() * 1e6 / report.n as f64;
+    let (sender, receiver) = (per_ot(report.cpu_sender), per_ot(report.cpu_receiver));
+    let bytes = report.bytes_sender.unwrap_or(0) + report.bytes_receiver.unwrap_or(0);
+    let both = sender + receiver;
+    writeln!(
+        out,
+        "{:<20} {:>5} {both:>9.2} {sender:>10.2} {receiver:>12.2} {:>9.0} {:>9.1} {:>9.3}",
+        report.name,
+        report.n,
+        1e6 / both,
+        bytes as f64 / report.n as f64,
+        both / yardsticks.x25519_us
+    )
 }

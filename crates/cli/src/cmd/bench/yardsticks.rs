@@ -22,7 +22,7 @@ pub(super) struct Yardsticks {
     /// One `EdwardsPoint * Scalar` of curve25519-dalek, variable base, not compressed.
     pub(super) x25519_us: f64,
     /// One block of AES-128 under a fixed key, xored to its input.
-    aes_block_ns: f64,
+    pub(super) aes_block_ns: f64,
     memcpy_gbps: f64,
     /// One BLAKE3 hash of 32 bytes.
     blake3_32_ns: f64,

@@ -63,3 +63,14 @@ fn sending_to_a_peer_that_has_gone_fails() {
     channel.send(ONE, vec![0]).unwrap();
     assert_eq!(channel.close(), Err(ChannelError::ClosedSending.into()));
 }
+
+#[test]
+fn a_side_that_fails_for_reasons_of_its_own_says_so() {
+    let (a, b) = memory::pair(LONG);
+    a.greeted();
+    b.greeted();
+    let error = a.give_up(ChannelError::Abandoned);
+    assert_eq!(error, ChannelError::Abandoned.into());
+    assert_eq!(a.send(ONE, vec![1]), Err(error));
+    assert_eq!(b.recv(ONE, 1), Err(ChannelError::GivenUp(Reason::Other).into()));
+}

@@ -1,0 +1,148 @@
+//! `ext/<extension>`: random OTs from nothing, base OTs included. Hashed keys are written batch by
+//! batch into a buffer that is used again.
+
+mod memory;
+mod tcp;
+
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use foxtrot_ot::{
+    Backend,
+    base::{BaseOt, roted},
+    extension::{Any, ROWS},
+};
+
+use super::{Measured, Yardsticks, median};
+use crate::{
+    args::{BenchOptions, BenchTransport},
+    failure::Failure,
+    method::Method,
+    report::Report,
+    workers::Workers,
+};
+
+/// Transfers of a run.
+pub(super) const SIZES: [usize; 3] = [1 << 20, 1 << 22, 1 << 24];
+
+/// The base OT under all of them.
+const BASE: &dyn BaseOt = &roted::Endemic;
+
+/// How long to measure one size, and how often at least.
+const MEASURE_FOR: Duration = Duration::from_secs(1);
+const AT_LEAST: usize = 3;
+
+/// A party of the extension, as an index.
+const SENDER: usize = 0;
+const RECEIVER: usize = 1;
+
+/// One run; figures of the sender first.
+#[derive(Default)]
+struct Sample {
+    wall: Duration,
+    cpu: [Duration; 2],
+    /// What the slower party took.
+    slower: Duration,
+    bytes: [u64; 2],
+    flows: u64,
+}
+
+pub(super) fn run(
+    extension: Any,
+    n: usize,
+    transport: BenchTransport,
+    workers: &Workers,
+) -> Result<Measured, Failure> {
+    let sample = || {
+        let sample = match transport {
+            BenchTransport::Memory => memory::sample(extension, n, workers)?,
+            BenchTransport::Tcp => tcp::sample(extension, n, workers)?,
+        };
+        check_bytes(extension, n, sample.bytes)?;
+        Ok::<_, Failure>(sample)
+    };
+    // The first one pays for page faults and cold caches.
+    sample()?;
+    let started = Instant::now();
+    let mut samples = Vec::new();
+    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
+        samples.push(sample()?);
+    }
+    let method = Method { base: BASE, extension: Some(extension) };
+    let report = Report {
+        name: format!("ext/{}", method.name()),
+        params: method.params(),
+        security: method.security(),
+        parties: "both",
+        transport: match transport {
+            BenchTransport::Memory => "memory",
+            BenchTransport::Tcp => "tcp",
+        },
+        n,
+        threads: workers.threads(),
+        wall: median(&samples, |sample| sample.wall),
+        cpu_sender: Some(median(&samples, |sample| sample.cpu[SENDER])),
+        cpu_receiver: Some(median(&samples, |sample| sample.cpu[RECEIVER])),
+        bytes_sender: Some(samples[0].bytes[SENDER]),
+        bytes_receiver: Some(samples[0].bytes[RECEIVER]),
+        rounds: samples[0].flows,
+    };
+    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+}
+
+/// That a run sends what the protocols say.
+fn check_bytes(extension: Any, n: usize, measured: [u64; 2]) -> Result<(), Failure> {
+    let base = BASE.info();
+    // The base OTs go the other way.
+    let announced = [
+        extension.sender_bytes(n) + (base.receiver_bytes)(ROWS),
+        extension.receiver_bytes(n) + (base.sender_bytes)(ROWS),
+    ]
+    .map(|bytes| bytes as u64);
+    if measured == announced {
+        return Ok(());
+    }
+    let name = extension.info().name;
+    Err(Failure::run(format!("{name} sent {measured:?} bytes where {announced:?} are announced")))
+}
+
+pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
+    let (backend, threads) = (Backend::best().name(), options.threads);
+    let parties = match options.transport {
+        BenchTransport::Memory => "in memory",
+        BenchTransport::Tcp => "over loopback TCP, all threads counted",
+    };
+    writeln!(
+        out,
+        "CPU time per OT, medians, base OTs included, {parties}, threads: {threads}, \
+         backend {backend}"
+    )?;
+    writeln!(
+        out,
+        "{:<28} {:>9} {:>9} {:>11} {:>8} {:>8} {:>6}",
+        "name", "n", "sender ns", "receiver ns", "Mio OT/s", "bytes/OT", "/ aes"
+    )
+}
+
+pub(super) fn print_row(
+    out: &mut impl Write,
+    measured: &Measured,
+    yardsticks: &Yardsticks,
+) -> io::Result<()> {
+    let Measured { report, slower } = measured;
+    let n = report.n as f64;
+    let per_ot = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64() * 1e9 / n;
+    let (sender, receiver) = (per_ot(report.cpu_sender), per_ot(report.cpu_receiver));
+    let bytes = report.bytes_sender.unwrap_or(0) + report.bytes_receiver.unwrap_or(0);
+    writeln!(
+        out,
+        "{:<28} {:>9} {sender:>9.2} {receiver:>11.2} {:>8.1} {:>8.3} {:>6.2}",
+        report.name,
+        report.n,
+        n / slower.as_secs_f64() / 1e6,
+        bytes as f64 / n,
+        sender.max(receiver) / yardsticks.aes_block_ns
+    )
+}

@@ -1,0 +1,141 @@
+//! The extensions, and which base OT carries which.
+
+use std::io::{self, Write};
+
+use foxtrot_ot::{
+    base::{self, BaseOt},
+    extension::{Any, compatible, registry},
+};
+use serde_json::{Map, Value, json};
+
+/// As many transfers, of random choices, are the measure of bytes.
+const N: usize = 1 << 20;
+
+/// Bytes of both parties per transfer, without the base OTs.
+fn bytes_per_ot(extension: &Any) -> f64 {
+    (extension.sender_bytes(N) + extension.receiver_bytes(N)) as f64 / N as f64
+}
+
+pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
+    registry().map(|extension| {
+        let info = extension.info();
+        let (mut carriers, mut refused) = (Vec::new(), Map::new());
+        for base in bases.iter().map(|base| base.info()) {
+            match compatible(base, &info) {
+                Ok(()) => carriers.push(base.name),
+                Err(why) => drop(refused.insert(base.name.into(), why.to_string().into())),
+            }
+        }
+        json!({
+            "name": info.name,
+            "family": info.family,
+            "kind": "extension",
+            "paper": info.paper,
+            "adversary": info.adversary.to_string(),
+            "assumption": info.assumption,
+            "params": format!("k = {}", info.k),
+            "messages_per_batch": info.flows,
+            "batch": extension.max_batch(),
+            "bytes_per_ot_1048576": bytes_per_ot(&extension),
+            "base_ots": carriers,
+            "base_ots_refused": refused,
+        })
+    })
+}
+
+pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "extension                 adversary    messages  bytes/OT  paper")?;
+    for extension in registry() {
+        let info = extension.info();
+        writeln!(
+            out,
+            "{:<25} {:<12} {:<9} {:<9.2} {}",
+            info.name,
+            info.adversary.to_string(),
+            info.flows,
+            bytes_per_ot(&extension),
+            info.paper
+        )?;
+    }
+    writeln!(out)?;
+    for extension in assumptions() {
+        writeln!(out, "{extension}")?;
+    }
+    writeln!(
+        out,
+        "Messages per batch of about 65 thousand; bytes of both parties in a run of {N}, without\n\
+         the 128 base OTs."
+    )
+}
+
+/// Each assumption, with those for whom it is made.
+fn assumptions() -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for info in registry().map(|extension| extension.info()) {
+        let line = format!("{} extensions: {}", info.adversary, info.assumption);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// For each base OT the extensions that it carries, and why not the others.
+pub(super) fn print_carriers(out: &mut impl Write, bases: &[&dyn BaseOt]) -> io::Result<()> {
+    writeln!(out, "base OT         carries")?;
+    for info in bases.iter().map(|base| base.info()) {
+        writeln!(out, "{:<15} {}", info.name, carries(info))?;
+    }
+    Ok(())
+}
+
+fn carries(base: &base::Info) -> String {
+    let (mut carried, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
+    for extension in registry().map(|extension| extension.info()) {
+        match compatible(base, &extension) {
+            Ok(()) => carried.push(extension.name),
+            Err(why) => {
+                let why = why.to_string();
+                match refused.iter_mut().find(|(reason, _)| *reason == why) {
+                    Some((_, names)) => names.push(extension.name),
+                    None => refused.push((why, vec![extension.name])),
+                }
+            }
+        }
+    }
+    match (&carried[..], &refused[..]) {
+        (_, []) => "every extension".into(),
+        ([], [(why, _)]) => format!("no extension: {why}"),
+        (carried, refused) => {
+            let not =
+                |(why, names): &(String, Vec<&str>)| format!("; not {}: {why}", names.join(", "));
+            carried.join(", ") + &refused.iter().map(not).collect::<String>()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use foxtrot_ot::base::{Adversary, Functionality, roted};
+
+    use super::*;
+
+    #[test]
+    fn a_base_ot_is_told_with_the_reasons_against_it() {
+        let like = roted::Endemic.info();
+        assert_eq!(carries(like), "every extension");
+        let literal = base::Info { reproduction: true, ..*like };
+        assert_eq!(carries(&literal), "no extension: it only reproduces a paper");
+        let weak = base::Info { adversary: Adversary::SemiHonest, ..*like };
+        let words = carries(&weak);
+        assert!(words.starts_with("softspoken-4-semi-honest, "), "{words}");
+        assert!(words.contains("iknp; not softspoken-4, "), "{words}");
+        assert!(
+            words.ends_with(
+                "kos: it is secure against semi-honest peers only, the extension is not"
+            )
+        );
+        let chosen = base::Info { functionality: Functionality::ChosenMessage, ..*like };
+        assert!(carries(&chosen).contains("kos: chosen-message OT is not enough"));
+    }
+}

@@ -1,0 +1,150 @@
+//! Messages and choices as lines: read strictly, written one after another.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
+
+use foxtrot_ot::{Bits, convert::MAX_MESSAGE};
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+/// Both messages of a transfer.
+pub(crate) type MessagePair = [Zeroizing<Vec<u8>>; 2];
+
+/// Reads 2n lines: lines 2i − 1 and 2i are the messages of transfer i.
+pub(crate) fn read_messages(path: &Path, hex: bool) -> Result<Vec<MessagePair>, Failure> {
+    let content = read(path)?;
+    let mut messages = Vec::new();
+    for (number, line) in lines(&content) {
+        let message = if hex {
+            decode_hex(line).map_err(|why| input(path, number, why))?
+        } else if line.ends_with(b"\r") {
+            return Err(input(path, number, "the message ends with a carriage return")
+                .hint("--hex takes any bytes"));
+        } else {
+            line.to_vec()
+        };
+        if message.len() > MAX_MESSAGE {
+            let why = format!("{} bytes, more than the {MAX_MESSAGE} of a message", message.len());
+            return Err(input(path, number, &why));
+        }
+        messages.push(Zeroizing::new(message));
+    }
+    if messages.len() % 2 == 1 {
+        let why = "the last message has no second one to choose from";
+        return Err(input(path, messages.len(), why).hint("each transfer takes two lines"));
+    }
+    let mut messages = messages.into_iter();
+    let mut pairs = Vec::new();
+    while let (Some(first), Some(second)) = (messages.next(), messages.next()) {
+        pairs.push([first, second]);
+    }
+    not_empty(path, &pairs)?;
+    Ok(pairs)
+}
+
+/// Reads n lines of `0` or `1`.
+pub(crate) fn read_choices(path: &Path) -> Result<Bits, Failure> {
+    let content = read(path)?;
+    let mut choices = Zeroizing::new(Vec::new());
+    for (number, line) in lines(&content) {
+        choices.push(match line {
+            b"0" => false,
+            b"1" => true,
+            _ => {
+                return Err(input(path, number, "a choice is 0 or 1")
+                    .hint("without spaces, blank lines or a byte order mark"));
+            }
+        });
+    }
+    not_empty(path, &choices)?;
+    Ok(Bits::from_bools(choices.iter().copied()))
+}
+
+/// One message per line, as it came or in hexadecimal.
+pub(crate) fn write_lines(
+    messages: &[Zeroizing<Vec<u8>>],
+    hex: bool,
+    to: &mut impl Write,
+) -> io::Result<()> {
+    for message in messages {
+        if hex {
+            to.write_all(encode_hex(message).as_bytes())?;
+        } else {
+            to.write_all(message)?;
+        }
+        to.write_all(b"\n")?;
+    }
+    to.flush()
+}
+
+pub(crate) fn encode_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn decode_hex(line: &[u8]) -> Result<Vec<u8>, &'static str> {
+    if !line.len().is_multiple_of(2) {
+        return Err("an odd number of hexadecimal digits");
+    }
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    line.chunks_exact(2)
+        .map(|two| Some(digit(two[0])? << 4 | digit(two[1])?))
+        .collect::<Option<_>>()
+        .ok_or("not hexadecimal")
+}
+
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    fs::read(path).map(Zeroizing::new).map_err(|e| Failure::reading(path, &e))
+}
+
+/// The lines with their numbers, from 1, without LF or CRLF.
+fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let some = !content.is_empty();
+    let content = content.strip_suffix(b"\n").unwrap_or(content);
+    let lines = content.split(|&byte| byte == b'\n').filter(move |_| some);
+    lines.enumerate().map(|(i, line)| (i + 1, line.strip_suffix(b"\r").unwrap_or(line)))
+}
+
+fn not_empty<T>(path: &Path, entries: &[T]) -> Result<(), Failure> {
+    if entries.is_empty() {
+        return Err(Failure::usage(format!("{} is empty", path.display())));
+    }
+    Ok(())
+}
+
+fn input(path: &Path, line: usize, why: &str) -> Failure {
+    Failure::usage(format!("{}, line {line}: {why}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(content: &str) -> Vec<(usize, String)> {
+        lines(content.as_bytes())
+            .map(|(i, l)| (i, String::from_utf8(l.to_vec()).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn lines_end_with_lf_or_crlf_or_the_file() {
+        for content in ["a\nb\n", "a\r\nb\r\n", "a\nb", "a\r\nb"] {
+            assert_eq!(collected(content), [(1, "a".into()), (2, "b".into())]);
+        }
+        assert_eq!(collected(""), []);
+        assert_eq!(collected("\n"), [(1, String::new())]);
+        assert_eq!(collected("a\n\n"), [(1, "a".into()), (2, String::new())]);
+    }
+
+    #[test]
+    fn hexadecimal_is_decoded_strictly() {
+        assert_eq!(decode_hex(b"00fFa1"), Ok(vec![0, 255, 161]));
+        assert_eq!(decode_hex(b""), Ok(vec![]));
+        for wrong in ["0", "0g", " 0", "+1", "é"] {
+            assert!(decode_hex(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! How transfers are made: from which base OT, with which extension if any, against whom.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use foxtrot_ot::{
+    base::{Adversary, BaseOt, Functionality, Info, registry},
+    extension::{self, Any, ROWS, compatible},
+};
+
+use crate::{args::Common, failure::Failure};
+
+/// The extension that is taken unless another is named.
+const DEFAULT: &str = "softspoken";
+
+/// What both sides do.
+#[derive(Clone, Copy)]
+pub(crate) struct Method {
+    pub(crate) base: &'static dyn BaseOt,
+    pub(crate) extension: Option<Any>,
+}
+
+/// What the transfers are for.
+#[derive(Clone, Copy)]
+pub(crate) enum Job {
+    /// Random OTs.
+    Rot,
+    /// So many transfers of chosen messages.
+    Ot(usize),
+}
+
+impl Method {
+    /// As the user wants it, or else as the job has it.
+    pub(crate) fn choose(common: &Common, job: Job) -> Result<Self, Failure> {
+        let name = common.extension.as_deref().unwrap_or(match job {
+            // An extension runs 128 base OTs, whatever comes after.
+            Job::Ot(n) if n <= ROWS => "none",
+            _ => DEFAULT,
+        });
+        let adversary = match common.semi_honest {
+            true => Adversary::SemiHonest,
+            false => Adversary::Malicious,
+        };
+        Self::of(registry(), &common.base, name, adversary, job)
+    }
+
+    fn of(
+        bases: &[&'static dyn BaseOt],
+        base: &str,
+        extension: &str,
+        adversary: Adversary,
+        job: Job,
+    ) -> Result<Self, Failure> {
+        if extension == "none" {
+            return Ok(Self { base: alone(bases, base, adversary, job)?, extension: None });
+        }
+        let extension = extension_of(extension, adversary)?;
+        Ok(Self { base: below(bases, base, &extension, job)?, extension: Some(extension) })
+    }
+
+    /// Of the protocol that yields the keys.
+    pub(crate) fn name(&self) -> &'static str {
+        self.extension.map_or(self.base.info().name, |extension| extension.info().name)
+    }
+
+    /// As in the hello.
+    pub(crate) fn extension_name(&self) -> &'static str {
+        self.extension.map_or("none", |extension| extension.info().name)
+    }
+
+    /// Against whom the whole is secure: that against which its weaker part is.
+    pub(crate) fn adversary(&self) -> Adversary {
+        let extension = self.extension.map(|extension| extension.info().adversary);
+        match extension {
+            Some(Adversary::SemiHonest) => Adversary::SemiHonest,
+            _ => self.base.info().adversary,
+        }
+    }
+
+    pub(crate) fn params(&self) -> String {
+        let base = self.base.info();
+        match self.extension {
+            None => base.params.into(),
+            Some(extension) => {
+                format!("k = {}; base OT {}: {}", extension.info().k, base.name, base.params)
+            }
+        }
+    }
+
+    pub(crate) fn security(&self) -> String {
+        let base = self.base.info();
+        match self.extension {
+            None => base.security.into(),
+            Some(extension) => {
+                let assumption = extension.info().assumption;
+                format!("{}; {assumption}; base OT: {}", self.adversary(), base.security)
+            }
+        }
+    }
+
+    /// What both sides have agreed on, in words.
+    pub(crate) fn words(&self) -> String {
+        let (base, adversary) = (self.base.info().name, self.adversary());
+        match self.extension {
+            None => format!("base OT {base}, {adversary} security"),
+            Some(extension) => {
+                format!("{} from base OT {base}, {adversary} security", extension.info().name)
+            }
+        }
+    }
+}
+
+/// The extension of that name against that adversary.
+fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
+    if let Some(extension) = extension::find(name, adversary) {
+        return Ok(extension);
+    }
+    let families = |fits: &dyn Fn(Adversary) -> bool| {
+        let infos = extension::registry().map(|extension| extension.info());
+        let names = infos.filter(|info| fits(info.adversary)).map(|info| info.family);
+        names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let others = [Adversary::Malicious, Adversary::SemiHonest];
+    match others.into_iter().find(|&other| extension::find(name, other).is_some()) {
+        Some(other) => {
+            let instead = families(&|fits| fits == adversary);
+            Err(unfit(name, other, &format!(", or take one of {instead}")))
+        }
+        None => Err(Failure::usage(format!("there is no extension named {name}")).hint(format!(
+            "there is `none`, {}; `foxtrot protocols` has all of them",
+            families(&|_| true)
+        ))),
+    }
+}
+
+/// The base OT as the job needs it when there is no extension.
+fn alone(
+    bases: &[&'static dyn BaseOt],
+    name: &str,
+    adversary: Adversary,
+    job: Job,
+) -> Result<&'static dyn BaseOt, Failure> {
+    let functionality = match job {
+        Job::Rot => Functionality::Random,
+        Job::Ot(_) => Functionality::Endemic,
+    };
+    let fits = |info: &Info| info.functionality == functionality && !info.reproduction;
+    let named = named(bases, name);
+    let Some(base) = named.iter().find(|base| fits(base.info())) else {
+        let infos = bases.iter().map(|base| base.info());
+        let mut families: Vec<_> = infos.filter(|i| fits(i)).map(|info| info.family).collect();
+        families.dedup();
+        return Err(match named.first().map(|base| base.info()) {
+            Some(info) if info.reproduction => {
+                Failure::usage(format!("{name} is here to reproduce a paper only: {}", info.caveat))
+            }
+            Some(_) => {
+                Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
+            }
+            None => no_base(name),
+        }
+        .hint(format!("for this job there is {}", families.join(" or "))));
+    };
+    let info = base.info();
+    if info.adversary == adversary { Ok(*base) } else { Err(unfit(info.name, info.adversary, "")) }
+}
+
+/// The base OT in the mode in which it carries the extension.
+fn below(
+    bases: &[&'static dyn BaseOt],
+    name: &str,
+    extension: &Any,
+    job: Job,
+) -> Result<&'static dyn BaseOt, Failure> {
+    // Keys that are random whoever cheats need a random Δ; for all else given choices are enough, and
+    // cost a message less.
+    let preferred = match job {
+        Job::Rot => [Functionality::Random, Functionality::Endemic, Functionality::ChosenMessage],
+        Job::Ot(_) => [Functionality::Endemic, Functionality::Random, Functionality::ChosenMessage],
+    };
+    let extension = extension.info();
+    let mut named = named(bases, name);
+    named.sort_by_key(|base| preferred.iter().position(|&it| it == base.info().functionality));
+    let mut why = None;
+    for base in named {
+        match compatible(base.info(), &extension) {
+            Ok(()) => return Ok(base),
+            Err(e) => why = why.or(Some(e)),
+        }
+    }
+    let carriers: Vec<_> = bases
+        .iter()
+        .map(|base| base.info())
+        .filter(|info| compatible(info, &extension).is_ok())
+        .map(|info| info.name)
+        .collect();
+    Err(match why {
+        Some(why) => Failure::usage(format!("{name} cannot carry {}: {why}", extension.name)),
+        None => no_base(name),
+    }
+    .hint(format!("{} goes with {}", extension.name, carriers.join(", "))))
+}
+
+fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {
+    let is_named = |info: &Info| info.name == name || info.family == name;
+    bases.iter().copied().filter(|base| is_named(base.info())).collect()
+}
+
+fn no_base(name: &str) -> Failure {
+    Failure::usage(format!("there is no base OT named {name}"))
+}
+
+/// What the user named is secure against other peers than wanted.
+fn unfit(name: &str, is: Adversary, or: &str) -> Failure {
+    match is {
+        Adversary::SemiHonest => {
+            Failure::usage(format!("{name} is secure against semi-honest peers only"))
+                .hint(format!("accept that with --semi-honest{or}"))
+        }
+        _ => Failure::usage(format!(
+            "{name} has no variant for semi-honest peers, which --semi-honest asks for"
+        ))
+        .hint(format!("leave --semi-honest out{or}")),
+    }
+}

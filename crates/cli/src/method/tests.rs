@@ -1,0 +1,146 @@
+use foxtrot_ot::{
+    Seed, Session, Usage,
+    base::{Choice, ReceiverKeys, Role, SenderKeys, roted},
+};
+
+use super::*;
+use Adversary::{Malicious, SemiHonest};
+
+/// A base OT of any kind. What is chosen depends on its `Info` alone.
+struct Double(&'static Info);
+
+impl BaseOt for Double {
+    fn info(&self) -> &'static Info {
+        self.0
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        roted::Endemic.sender(session, n, seed)
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        roted::Endemic.receiver(session, choice, seed)
+    }
+}
+
+fn double(
+    name: &'static str,
+    functionality: Functionality,
+    adversary: Adversary,
+    reproduction: bool,
+) -> &'static dyn BaseOt {
+    let like = roted::Endemic.info();
+    let info = Info { name, family: name, functionality, adversary, reproduction, ..*like };
+    Box::leak(Box::new(Double(Box::leak(Box::new(info)))))
+}
+
+/// The registry, and what it may hold one day.
+fn bases() -> Vec<&'static dyn BaseOt> {
+    let mut bases = registry().to_vec();
+    bases.push(double("weak", Functionality::Endemic, SemiHonest, false));
+    bases.push(double("chosen", Functionality::ChosenMessage, Malicious, false));
+    bases.push(double("literal", Functionality::Random, Malicious, true));
+    bases
+}
+
+/// What is chosen: base OT and extension, or the message and hint.
+fn choose(
+    base: &str,
+    extension: &str,
+    adversary: Adversary,
+    job: Job,
+) -> Result<[&'static str; 2], String> {
+    match Method::of(&bases(), base, extension, adversary, job) {
+        Ok(method) => Ok([method.base.info().name, method.extension_name()]),
+        Err(e) => {
+            let message = e.message().to_owned();
+            Err(format!("{message}; {}", e.into_hint().unwrap_or_default()))
+        }
+    }
+}
+
+#[test]
+fn an_extension_takes_endemic_base_ots_rather_than_random_ones() {
+    for (name, adversary, extension) in [
+        ("softspoken", Malicious, "softspoken-4"),
+        ("softspoken", SemiHonest, "softspoken-4-semi-honest"),
+        ("softspoken-8", Malicious, "softspoken-8"),
+        ("softspoken-1", SemiHonest, "softspoken-1-semi-honest"),
+        ("kos", Malicious, "kos"),
+        ("iknp", SemiHonest, "iknp"),
+    ] {
+        for job in [Job::Rot, Job::Ot(1 << 20)] {
+            assert_eq!(choose("roted", name, adversary, job), Ok(["roted-endemic", extension]));
+        }
+    }
+}
+
+#[test]
+fn without_an_extension_the_job_decides_on_the_mode() {
+    assert_eq!(choose("roted", "none", Malicious, Job::Rot), Ok(["roted", "none"]));
+    assert_eq!(choose("roted", "none", Malicious, Job::Ot(3)), Ok(["roted-endemic", "none"]));
+    assert_eq!(choose("weak", "none", SemiHonest, Job::Ot(3)), Ok(["weak", "none"]));
+    for name in ["chosen", "literal", "weak"] {
+        let why = choose(name, "none", Malicious, Job::Rot).unwrap_err();
+        assert!(why.contains("does not realise random OT with abort"), "{why}");
+    }
+}
+
+#[test]
+fn weaker_security_is_asked_for_or_refused() {
+    for (base, extension, adversary, words) in [
+        ("roted", "iknp", Malicious, "accept that with --semi-honest, or take one of kos, softsp"),
+        ("roted", "softspoken-2-semi-honest", Malicious, "is secure against semi-honest peers"),
+        ("roted", "kos", SemiHonest, "leave --semi-honest out, or take one of iknp, softspoken"),
+        ("roted", "none", SemiHonest, "roted-endemic has no variant for semi-honest peers"),
+        ("weak", "none", Malicious, "weak is secure against semi-honest peers only"),
+    ] {
+        let why = choose(base, extension, adversary, Job::Ot(3)).unwrap_err();
+        assert!(why.contains(words), "{why}");
+    }
+}
+
+#[test]
+fn a_base_ot_that_cannot_carry_the_extension_is_refused_with_the_reason() {
+    for (base, adversary, words) in [
+        ("weak", Malicious, "weak cannot carry softspoken-4: it is secure against semi-honest"),
+        ("chosen", Malicious, "chosen-message OT is not enough under an extension"),
+        ("literal", Malicious, "it only reproduces a paper; softspoken-4 goes with roted, roted-"),
+        ("literal", SemiHonest, "it only reproduces a paper"),
+        ("nothing", Malicious, "there is no base OT named nothing"),
+    ] {
+        let why = choose(base, "softspoken", adversary, Job::Rot).unwrap_err();
+        assert!(why.contains(words), "{why}");
+    }
+    for base in ["weak", "chosen"] {
+        let chosen = choose(base, "softspoken", SemiHonest, Job::Rot).unwrap();
+        assert_eq!(chosen, [base, "softspoken-4-semi-honest"]);
+    }
+}
+
+#[test]
+fn the_whole_is_as_secure_as_its_weaker_part() {
+    let method = |base, extension, adversary| {
+        Method::of(&bases(), base, extension, adversary, Job::Ot(1000)).unwrap()
+    };
+    for (method, adversary) in [
+        (method("roted", "none", Malicious), Malicious),
+        (method("weak", "none", SemiHonest), SemiHonest),
+        (method("roted", "kos", Malicious), Malicious),
+        (method("roted", "softspoken", SemiHonest), SemiHonest),
+        (method("weak", "iknp", SemiHonest), SemiHonest),
+    ] {
+        assert_eq!(method.adversary(), adversary);
+        assert!(method.words().ends_with(&format!("{adversary} security")));
+    }
+}

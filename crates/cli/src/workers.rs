@@ -1,0 +1,123 @@
+//! Threads on which an extension computes.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use foxtrot_ot::tasks::{Executor, Task};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::{clock::thread_cpu, failure::Failure};
+
+/// A party's access to the threads; with one thread, it does everything in its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Workers {
+    pool: Option<Arc<ThreadPool>>,
+    /// Nanoseconds of CPU that this party's tasks took.
+    busy: Arc<AtomicU64>,
+}
+
+impl Workers {
+    pub(crate) fn new(threads: usize) -> Result<Self, Failure> {
+        let pool = match threads {
+            0 | 1 => None,
+            _ => {
+                let builder = ThreadPoolBuilder::new().num_threads(threads);
+                let pool = builder.thread_name(|i| format!("foxtrot-worker-{i}")).build();
+                let failed = |e| Failure::run(format!("cannot start {threads} threads: {e}"));
+                Some(Arc::new(pool.map_err(failed)?))
+            }
+        };
+        Ok(Self { pool, busy: Arc::default() })
+    }
+
+    /// The same threads for another party, whose time is counted apart.
+    pub(crate) fn for_another(&self) -> Self {
+        Self { pool: self.pool.clone(), busy: Arc::default() }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// What an extension takes, if there is more than the party's own thread.
+    pub(crate) fn executor(&self) -> Option<Box<dyn Executor>> {
+        self.pool.as_ref().map(|_| Box::new(self.clone()) as Box<dyn Executor>)
+    }
+
+    /// CPU time of the tasks so far, without that of the party's own thread.
+    pub(crate) fn busy(&self) -> Duration {
+        Duration::from_nanos(self.busy.load(Ordering::Relaxed))
+    }
+}
+
+impl Executor for Workers {
+    fn threads(&self) -> usize {
+        self.threads()
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        let Some(pool) = &self.pool else {
+            return tasks.into_iter().for_each(|task| task());
+        };
+        pool.scope(|scope| {
+            for task in tasks {
+                scope.spawn(|_| {
+                    let start = thread_cpu();
+                    task();
+                    let took = (thread_cpu() - start).as_nanos();
+                    let took = u64::try_from(took).unwrap_or(u64::MAX);
+                    self.busy.fetch_add(took, Ordering::Relaxed);
+                });
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[test]
+    fn every_task_has_ended_when_the_call_returns() {
+        for threads in [1, 2, 5] {
+            let workers = Workers::new(threads).unwrap();
+            assert_eq!((workers.threads(), workers.executor().is_some()), (threads, threads > 1));
+            let done = AtomicUsize::new(0);
+            let task = || {
+                done.fetch_add(1, Ordering::Relaxed);
+            };
+            workers.run((0..7).map(|_| Box::new(task) as Task<'_>).collect());
+            assert_eq!(done.load(Ordering::Relaxed), 7);
+        }
+    }
+
+    #[test]
+    fn as_many_tasks_as_threads_run_at_once() {
+        let both = std::sync::Barrier::new(2);
+        // Each waits for the other.
+        let task = || {
+            both.wait();
+        };
+        Workers::new(2).unwrap().run(vec![Box::new(task), Box::new(task)]);
+    }
+
+    #[test]
+    fn the_time_of_tasks_is_their_partys() {
+        let ours = Workers::new(2).unwrap();
+        let theirs = ours.for_another();
+        let task = || {
+            let start = thread_cpu();
+            while thread_cpu() - start < Duration::from_millis(2) {}
+        };
+        ours.run(vec![Box::new(task), Box::new(task)]);
+        assert!(ours.busy() >= Duration::from_millis(4));
+        assert_eq!(theirs.busy(), Duration::ZERO);
+    }
+}
