@@ -97,8 +97,8 @@ impl Protocol {
     /// If a batch may not have `n`.
     #[must_use]
     pub fn columns(self, n: usize) -> usize {
-        let m = 512 * (n + if self.checked { 64 } else { 0 }).div_ceil(512);
-        assert!(n >= 1 && m <= 65536, "OTs of a batch");
+        let m = 512 * (n + if self.checked { 64 } else { 0 }).div_ceil(512).max(1);
+        assert!(m <= 65536, "OTs of a batch");
         m
     }
 

@@ -81,15 +81,23 @@ fn first(n: usize) -> __mmask64 {
     if n == 0 { 0 } else { u64::MAX >> (64 - n) }
 }
 
-/// Integers without padding.
-pub(crate) trait Word {}
+/// Integers.
+///
+/// # Safety
+/// An implementation has no padding: all of its bytes are initialized.
+#[allow(unsafe_code, reason = "`bytes_of` relies on it")]
+pub(crate) unsafe trait Word {}
 
-impl Word for u64 {}
-impl Word for u128 {}
+#[allow(unsafe_code, reason = "`bytes_of` relies on it")]
+// SAFETY: a primitive integer has no padding.
+unsafe impl Word for u64 {}
+#[allow(unsafe_code, reason = "`bytes_of` relies on it")]
+// SAFETY: a primitive integer has no padding.
+unsafe impl Word for u128 {}
 
 /// The words in little-endian order, which is that of x86.
 #[inline(always)]
 pub(crate) fn bytes_of<T: Word>(words: &[T]) -> &[u8] {
-    // SAFETY: every byte of a slice of integers is initialized, and bytes need no alignment.
+    // SAFETY: a `Word` has no padding, so every byte is initialized; bytes need no alignment.
     unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }

@@ -303,7 +303,6 @@ fn the_column_check_errs_with_less_than_2_to_the_minus_61() {
     let many = classes().map(|c| pairs(c) / pairs((c / 2.0).floor() + 1.0)).fold(0.0, f64::max);
     assert!(few < 1.9 && many < 4.0, "{few} {many}");
     assert!((few + many).log2() - 64.0 < -61.0);
-    // The last batch of 2^36 OTs, all of whose checks may err.
-    let batches = 2f64.powi(36) / 65472.0;
-    assert!((batches * (few + many)).log2() - 64.0 < -40.0);
+    // All the batches of one set of base OTs.
+    assert!(21.0 + (few + many).log2() - 64.0 < -40.0);
 }

@@ -16,7 +16,7 @@ use crate::{
     Decode, Error, Misbehaved, Session,
     base::{Block, ReceiverKeys, SenderKeys},
     choices::select,
-    oracle::Oracle,
+    oracle::{Oracle, Wide},
 };
 
 /// Bytes by which leaves are compared.
@@ -52,6 +52,7 @@ pub(super) fn setup_len(k: usize, checked: bool) -> usize {
 /// What both parties hash with.
 struct Oracles {
     backend: Backend,
+    wide: Wide,
     base: Oracle,
     tree: Oracle,
     leaf: Oracle,
@@ -62,6 +63,7 @@ impl Oracles {
     fn new(session: &Session) -> Self {
         Self {
             backend: session.backend(),
+            wide: Wide::new(session.backend()),
             base: session.oracle("foxtrot v1 extension base"),
             tree: session.oracle("foxtrot v1 extension tree"),
             leaf: session.oracle("foxtrot v1 extension leaf"),
@@ -74,29 +76,37 @@ impl Oracles {
         self.base.query(row as u64, b.unwrap_u8()).field(key).finish()
     }
 
-    fn children(&self, tree: &Tree, level: usize, node: &Block) -> Zeroizing<[Block; 2]> {
+    /// The children of all nodes of a level, one pair after another.
+    fn children(&mut self, tree: &Tree, level: usize, nodes: &[Block]) -> Nodes {
         #[expect(clippy::cast_possible_truncation, reason = "at most 8")]
-        let mut query = self.tree.query(tree.index as u64, level as u8);
-        query = query.field(node);
-        let mut children = Zeroizing::new([[0; 16]; 2]);
-        query.fill(children.as_flattened_mut());
+        let level = level as u8;
+        let mut children = Nodes::new(vec![[0; 16]; 2 * nodes.len()]);
+        let question = |k: usize| (tree.index as u64, level, [nodes[k].as_slice()]);
+        self.wide.ask(&self.tree, nodes.len(), question, children.as_flattened_mut());
         children
     }
 
-    /// The key of a leaf, and its witness if there is to be a check.
-    fn leaf(&self, tree: &Tree, node: &Block, witness: Option<&mut Witness>) -> Aes128 {
-        let query = self.leaf.query(tree.index as u64, 0).field(node);
-        let mut bytes = Zeroizing::new([0; 16 + WITNESS_LEN]);
-        match witness {
-            Some(witness) => {
-                query.fill(bytes.as_mut_slice());
-                witness.copy_from_slice(&bytes[16..]);
-            }
-            None => query.fill(&mut bytes[..16]),
-        }
+    /// The keys of leaves, and their witnesses if there is to be a check.
+    fn leaves(
+        &mut self,
+        tree: &Tree,
+        nodes: &[Block],
+        checked: bool,
+        leaves: &mut Vec<Aes128>,
+    ) -> Vec<Witness> {
+        let len = 16 + if checked { WITNESS_LEN } else { 0 };
+        let mut bytes = Zeroizing::new(vec![0; len * nodes.len()]);
+        let question = |k: usize| (tree.index as u64, 0, [nodes[k].as_slice()]);
+        self.wide.ask(&self.leaf, nodes.len(), question, &mut bytes);
         let mut key = Zeroizing::new([0; 16]);
-        key.copy_from_slice(&bytes[..16]);
-        Aes128::new(self.backend, &key)
+        let mut witnesses = Vec::with_capacity(if checked { nodes.len() } else { 0 });
+        for leaf in bytes.chunks_exact(len) {
+            let (of_key, witness) = leaf.split_at(16);
+            key.copy_from_slice(of_key);
+            leaves.push(Aes128::new(self.backend, &key));
+            witnesses.extend(witness.first_chunk::<WITNESS_LEN>());
+        }
+        witnesses
     }
 
     fn digest(&self, witnesses: &[Vec<Witness>]) -> Witness {
@@ -126,34 +136,22 @@ pub(super) fn grow(
     checked: bool,
     keys: &SenderKeys,
 ) -> (Vec<Aes128>, Vec<u8>) {
-    let oracles = Oracles::new(session);
+    let mut oracles = Oracles::new(session);
     let checked = checked && k > 1;
     let mut setup = Vec::with_capacity(setup_len(k, checked));
     let mut leaves = Vec::with_capacity(ROWS.div_ceil(k) << k);
     let mut witnesses = Vec::new();
     for tree in trees(k) {
-        let pads = |row: usize| {
-            let [zero, one] = &keys.pairs()[row];
-            let pads = [(0, one), (1, zero)];
-            Zeroizing::new(pads.map(|(b, key)| oracles.pad(row, Choice::from(b), key)))
-        };
-        let mut nodes = Nodes::new(pads(tree.row_of(1)).to_vec());
+        let mut nodes = Nodes::new(pads(&oracles, keys, tree.row_of(1)).to_vec());
         for level in 2..=tree.depth() {
-            let mut next = Nodes::new(Vec::with_capacity(2 * nodes.len()));
-            let mut sums = pads(tree.row_of(level));
-            for node in nodes.iter() {
-                let children = oracles.children(&tree, level, node);
-                for (sum, child) in sums.iter_mut().zip(children.iter()) {
-                    add(sum, child);
-                }
-                next.extend_from_slice(children.as_slice());
+            let mut sums = pads(&oracles, keys, tree.row_of(level));
+            nodes = oracles.children(&tree, level, &nodes);
+            for pair in nodes.as_chunks::<2>().0 {
+                sums.iter_mut().zip(pair).for_each(|(sum, child)| add(sum, child));
             }
             setup.extend_from_slice(sums.as_flattened());
-            nodes = next;
         }
-        let mut of_tree = vec![[0; WITNESS_LEN]; if checked { nodes.len() } else { 0 }];
-        let mut slots = of_tree.iter_mut();
-        leaves.extend(nodes.iter().map(|node| oracles.leaf(&tree, node, slots.next())));
+        let of_tree = oracles.leaves(&tree, &nodes, checked, &mut leaves);
         witnesses.push(of_tree);
     }
     if checked {
@@ -164,6 +162,13 @@ pub(super) fn grow(
         witnesses.iter_mut().for_each(|of_tree| of_tree.zeroize());
     }
     (leaves, setup)
+}
+
+/// P⁰ and P¹ of a row.
+fn pads(oracles: &Oracles, keys: &SenderKeys, row: usize) -> Zeroizing<[Block; 2]> {
+    let [zero, one] = &keys.pairs()[row];
+    let pads = [(0, one), (1, zero)];
+    Zeroizing::new(pads.map(|(b, key)| oracles.pad(row, Choice::from(b), key)))
 }
 
 /// The sender's side: every leaf but x = Δ, tree after tree, ordered by x ⊕ Δ.
@@ -178,7 +183,7 @@ pub(super) fn regrow(
     keys: &ReceiverKeys,
     setup: &[u8],
 ) -> Result<Vec<Aes128>, Error> {
-    let oracles = Oracles::new(session);
+    let mut oracles = Oracles::new(session);
     let checked = checked && k > 1;
     let expected = setup_len(k, checked);
     if setup.len() != expected {
@@ -192,38 +197,33 @@ pub(super) fn regrow(
     let mut leaves = Vec::with_capacity(ROWS.div_ceil(k) << k);
     let mut witnesses = Vec::new();
     for tree in trees(k) {
-        // P of the branch that this side can compute.
-        let pad = |row: usize| {
-            let key = &keys.keys()[row];
-            Zeroizing::new(oracles.pad(row, !keys.choices().get(row), key))
-        };
-        let mut nodes = Nodes::new(vec![[0; 16], *pad(tree.row_of(1))]);
+        let mut nodes = Nodes::new(vec![[0; 16], *known_pad(&oracles, keys, tree.row_of(1))]);
         for level in 2..=tree.depth() {
             let row = tree.row_of(level);
             let delta = keys.choices().get(row);
-            let mut next = Nodes::new(vec![[0; 16]; 2 * nodes.len()]);
             // The one node that no known node leads to is what is missing in the sum of its side.
-            let mut missing = pad(row);
+            let mut missing = known_pad(&oracles, keys, row);
             let (zero, one) = corrections.next().unwrap_or(&[0; 32]).split_at(16);
             let mut correction = Zeroizing::new([0; 16]);
             select(!delta, zero, one, correction.as_mut_slice());
             add(&mut missing, &correction);
-            let pairs = next.as_chunks_mut::<2>().0.iter_mut().zip(nodes.iter());
-            for ([even, odd], node) in pairs.skip(1) {
-                [*even, *odd] = *oracles.children(&tree, level, node);
+            // Those of the first node, which is not known, are overwritten.
+            nodes = oracles.children(&tree, level, &nodes);
+            for [even, odd] in nodes.as_chunks_mut::<2>().0.iter_mut().skip(1) {
                 conditional_swap(even, odd, delta);
                 add(&mut missing, odd);
             }
-            next[1] = *missing;
-            nodes = next;
+            nodes[0] = [0; 16];
+            nodes[1] = *missing;
         }
-        let mut of_tree = vec![[0; WITNESS_LEN]; if checked { nodes.len() } else { 0 }];
-        let mut slots = of_tree.iter_mut().skip(1);
-        leaves.extend(nodes.iter().skip(1).map(|node| oracles.leaf(&tree, node, slots.next())));
-        if let Some((missing, known)) = of_tree.split_first_mut() {
-            *missing = sum(known);
+        let mut of_tree = oracles.leaves(&tree, &nodes[1..], checked, &mut leaves);
+        if checked {
+            let mut missing = sum(&of_tree);
             let sum = sums.next().unwrap_or_default();
             missing.iter_mut().zip(sum).for_each(|(byte, sum)| *byte ^= sum);
+            let known = core::mem::replace(&mut of_tree, vec![missing; nodes.len()]);
+            of_tree[1..].copy_from_slice(&known);
+            Zeroizing::new(known);
         }
         for (j, row) in tree.rows.clone().enumerate() {
             swap_neighbours(&mut of_tree, j, keys.choices().get(row));
@@ -239,6 +239,11 @@ pub(super) fn regrow(
         }
     }
     Ok(leaves)
+}
+
+/// P of the branch of a row that the sender can compute.
+fn known_pad(oracles: &Oracles, keys: &ReceiverKeys, row: usize) -> Zeroizing<Block> {
+    Zeroizing::new(oracles.pad(row, !keys.choices().get(row), &keys.keys()[row]))
 }
 
 /// Where the counters of a session begin: their upper half is its own.
