@@ -79,11 +79,8 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     writeln!(
         out,
-        "`ot` takes an endemic base OT, `rot` a random one; --base NAME finds the mode."
-    )?;
-    writeln!(
-        out,
-        "Bytes of both parties, in batches of 128. An extension prefers an endemic base OT.\n"
+        "`ot` takes an endemic base OT, `rot` a random one, also below an extension; --base NAME\n\
+         finds the mode. Bytes of both parties, in batches of 128.\n"
     )?;
     extensions::print_table(out)?;
     writeln!(out)?;

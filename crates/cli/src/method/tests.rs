@@ -70,7 +70,7 @@ fn choose(
 }
 
 #[test]
-fn an_extension_takes_endemic_base_ots_rather_than_random_ones() {
+fn random_keys_come_from_random_base_ots_and_all_else_from_endemic_ones() {
     for (name, adversary, extension) in [
         ("softspoken", Malicious, "softspoken-4"),
         ("softspoken", SemiHonest, "softspoken-4-semi-honest"),
@@ -79,8 +79,8 @@ fn an_extension_takes_endemic_base_ots_rather_than_random_ones() {
         ("kos", Malicious, "kos"),
         ("iknp", SemiHonest, "iknp"),
     ] {
-        for job in [Job::Rot, Job::Ot(1 << 20)] {
-            assert_eq!(choose("roted", name, adversary, job), Ok(["roted-endemic", extension]));
+        for (job, base) in [(Job::Rot, "roted"), (Job::Ot(1 << 20), "roted-endemic")] {
+            assert_eq!(choose("roted", name, adversary, job), Ok([base, extension]));
         }
     }
 }
@@ -90,10 +90,12 @@ fn without_an_extension_the_job_decides_on_the_mode() {
     assert_eq!(choose("roted", "none", Malicious, Job::Rot), Ok(["roted", "none"]));
     assert_eq!(choose("roted", "none", Malicious, Job::Ot(3)), Ok(["roted-endemic", "none"]));
     assert_eq!(choose("weak", "none", SemiHonest, Job::Ot(3)), Ok(["weak", "none"]));
-    for name in ["chosen", "literal", "weak"] {
+    for name in ["chosen", "weak"] {
         let why = choose(name, "none", Malicious, Job::Rot).unwrap_err();
         assert!(why.contains("does not realise random OT with abort"), "{why}");
     }
+    let why = choose("literal", "none", Malicious, Job::Rot).unwrap_err();
+    assert!(why.contains("is here to reproduce a paper only"), "{why}");
 }
 
 #[test]

@@ -96,26 +96,24 @@ impl Any {
     }
 }
 
-/// Every extension; for each adversary the default first.
+/// Every extension.
 pub fn registry() -> impl Iterator<Item = Any> {
-    let others = (1..=8).filter(|&k| k != softspoken::DEFAULT_K);
-    let fields = core::iter::once(softspoken::DEFAULT_K).chain(others);
-    let malicious = fields.clone().filter_map(|k| softspoken::malicious(k).ok());
-    let semi_honest = fields.filter_map(|k| softspoken::semi_honest(k).ok());
-    malicious
-        .chain([kos::malicious()])
-        .map(Any::Malicious)
-        .chain(semi_honest.chain([iknp::semi_honest()]).map(Any::SemiHonest))
+    let malicious = (1..=8).filter_map(|k| softspoken::malicious(k).ok()).chain([kos::malicious()]);
+    let semi_honest = (1..=8).filter_map(|k| softspoken::semi_honest(k).ok());
+    let semi_honest = semi_honest.chain([iknp::semi_honest()]);
+    malicious.map(Any::Malicious).chain(semi_honest.map(Any::SemiHonest))
 }
 
-/// The extension of that name, or the first of that family, against that adversary.
+/// The extension of that name, with or without the adversary in it, or the default of that family,
+/// against that adversary.
 #[must_use]
 pub fn find(name: &str, adversary: Adversary) -> Option<Any> {
     registry().find(|extension| {
         let info = extension.info();
+        let is_default = info.family != "softspoken" || info.k == softspoken::DEFAULT_K;
         let short = info.name.strip_suffix("-semi-honest");
         info.adversary == adversary
-            && (info.name == name || info.family == name || short == Some(name))
+            && (info.name == name || short == Some(name) || info.family == name && is_default)
     })
 }
 

@@ -1,9 +1,12 @@
 //! The extensions, and which base OT carries which.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use foxtrot_ot::{
-    base::{self, BaseOt},
+    base::{self, Adversary, BaseOt},
     extension::{Any, compatible, registry},
 };
 use serde_json::{Map, Value, json};
@@ -58,8 +61,10 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     writeln!(out)?;
-    for extension in assumptions() {
-        writeln!(out, "{extension}")?;
+    for assumption in
+        registry().map(|extension| extension.info().assumption).collect::<BTreeSet<_>>()
+    {
+        writeln!(out, "They assume {assumption}.")?;
     }
     writeln!(
         out,
@@ -68,55 +73,32 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-/// Each assumption, with those for whom it is made.
-fn assumptions() -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for info in registry().map(|extension| extension.info()) {
-        let line = format!("{} extensions: {}", info.adversary, info.assumption);
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    lines
-}
-
 /// For each base OT the extensions that it carries, and why not the others.
 pub(super) fn print_carriers(out: &mut impl Write, bases: &[&dyn BaseOt]) -> io::Result<()> {
-    writeln!(out, "base OT         carries")?;
+    let width = bases.iter().map(|base| base.info().name.len()).max().unwrap_or(0);
+    writeln!(out, "{:<width$}  carries", "base OT")?;
     for info in bases.iter().map(|base| base.info()) {
-        writeln!(out, "{:<15} {}", info.name, carries(info))?;
+        writeln!(out, "{:<width$}  {}", info.name, carries(info))?;
     }
     Ok(())
 }
 
 fn carries(base: &base::Info) -> String {
-    let (mut carried, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
-    for extension in registry().map(|extension| extension.info()) {
-        match compatible(base, &extension) {
-            Ok(()) => carried.push(extension.name),
-            Err(why) => {
-                let why = why.to_string();
-                match refused.iter_mut().find(|(reason, _)| *reason == why) {
-                    Some((_, names)) => names.push(extension.name),
-                    None => refused.push((why, vec![extension.name])),
-                }
-            }
-        }
-    }
-    match (&carried[..], &refused[..]) {
-        (_, []) => "every extension".into(),
-        ([], [(why, _)]) => format!("no extension: {why}"),
-        (carried, refused) => {
-            let not =
-                |(why, names): &(String, Vec<&str>)| format!("; not {}: {why}", names.join(", "));
-            carried.join(", ") + &refused.iter().map(not).collect::<String>()
-        }
+    let verdict = |adversary| {
+        let mut extensions = registry().map(|extension| extension.info());
+        let one = extensions.find(|extension| extension.adversary == adversary);
+        one.map_or(Ok(()), |extension| compatible(base, &extension))
+    };
+    match (verdict(Adversary::Malicious), verdict(Adversary::SemiHonest)) {
+        (Ok(()), _) => "every extension".into(),
+        (Err(why), Ok(())) => format!("semi-honest extensions only: {why}"),
+        (_, Err(why)) => format!("no extension: {why}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use foxtrot_ot::base::{Adversary, Functionality, roted};
+    use foxtrot_ot::base::{Functionality, roted};
 
     use super::*;
 
@@ -127,15 +109,9 @@ mod tests {
         let literal = base::Info { reproduction: true, ..*like };
         assert_eq!(carries(&literal), "no extension: it only reproduces a paper");
         let weak = base::Info { adversary: Adversary::SemiHonest, ..*like };
-        let words = carries(&weak);
-        assert!(words.starts_with("softspoken-4-semi-honest, "), "{words}");
-        assert!(words.contains("iknp; not softspoken-4, "), "{words}");
-        assert!(
-            words.ends_with(
-                "kos: it is secure against semi-honest peers only, the extension is not"
-            )
-        );
+        let why = "it is secure against semi-honest peers only, the extension is not";
+        assert_eq!(carries(&weak), format!("semi-honest extensions only: {why}"));
         let chosen = base::Info { functionality: Functionality::ChosenMessage, ..*like };
-        assert!(carries(&chosen).contains("kos: chosen-message OT is not enough"));
+        assert!(carries(&chosen).contains("only: chosen-message OT is not enough"));
     }
 }
