@@ -81,10 +81,10 @@ mod pvw_attacks {
     }
 
     /// The mask of a branch for that V: `docs/wire.md`, section 9.
-    fn mask(i: usize, j: usize, key: &[u8], u: &[u8], v: &ProjectivePoint) -> Block {
+    fn mask(i: usize, j: u8, key: &[u8], u: &[u8], v: &ProjectivePoint) -> Block {
         let v = v.to_affine();
         let v = [&[2 | v.y_is_odd().unwrap_u8()][..], &v.x()].concat();
-        let query = batch(0).oracle("foxtrot v1 pvw mask").query(i as u64, j as u8);
+        let query = batch(0).oracle("foxtrot v1 pvw mask").query(i as u64, j);
         query.field(key).field(u).field(&v).finish()
     }
 
@@ -108,7 +108,7 @@ mod pvw_attacks {
             let parts = branches(&send(&keys, messages(n)));
             for i in 0..n {
                 let opened = [0, 1].map(|j| -> Block {
-                    let (u, c) = &parts[2 * i + j];
+                    let (u, c) = &parts[2 * i + usize::from(j)];
                     let x = FieldBytes::try_from(&u[1..]).unwrap();
                     let point = AffinePoint::decompress(&x, (u[0] & 1).into()).unwrap();
                     let key = &keys.as_bytes()[66 * i..][..66];
