@@ -38,6 +38,34 @@ pub fn check_batch(base: &dyn BaseOt, n: u8, changes: &[(u8, Change)]) {
     }
 }
 
+/// The same of any protocol, of whose keys after a change nothing is said; each change is for the
+/// message of that number (modulo 7).
+///
+/// # Panics
+/// If a change ends the run with an error that does not blame the peer; if a run without one fails, or
+/// does not give the keys.
+pub fn check_any(base: &dyn BaseOt, n: u8, changes: &[(u8, Change)]) {
+    let n = usize::from(n % 3) + 1;
+    let session = || Session::new(Sid::from_bytes([1; 32])).sub("fuzz", 0, Direction::default());
+    let pair = Pair::new(sender(base, session(), n), receiver(base, session(), n));
+    let (mut number, mut tampered) = (0, false);
+    let result = pair.run_through(|_, honest| {
+        let mine = changes.iter().filter(|(at, _)| usize::from(at % 7) == number);
+        let message = changed(&honest, mine.map(|(_, change)| change));
+        tampered |= message != honest;
+        number += 1;
+        message
+    });
+    match result {
+        Ok((sender, receiver)) if tampered => {
+            assert_eq!((sender.pairs().len(), receiver.keys().len()), (n, n));
+        }
+        Ok((sender, receiver)) => assert_rot(&sender, &receiver),
+        Err((_, Error::Decode(_) | Error::Misbehaved(_))) => assert!(tampered),
+        Err((party, error)) => panic!("{party:?}: {error}"),
+    }
+}
+
 /// The sender of a batch, always with the same seed.
 pub fn sender(base: &dyn BaseOt, session: Session, n: usize) -> Box<dyn Role<Out = SenderKeys>> {
     base.sender(session, n, Seed::from_bytes([2; 32])).expect("a small batch")

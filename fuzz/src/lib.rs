@@ -6,7 +6,7 @@
 mod batch;
 mod peer;
 
-pub use batch::{check_batch, receiver, sender};
+pub use batch::{check_any, check_batch, receiver, sender};
 pub use peer::{frame, said, scripted};
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};

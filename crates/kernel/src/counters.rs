@@ -16,11 +16,13 @@ pub enum Operation {
     Oracle,
     /// A point multiplied by a scalar.
     PointMultiplication,
+    /// An attempt to hash to a curve: a question to the oracle as well.
+    HashToCurve,
 }
 
 /// How many kinds there are.
 #[cfg(feature = "counters")]
-const KINDS: usize = Operation::PointMultiplication as usize + 1;
+const KINDS: usize = Operation::HashToCurve as usize + 1;
 
 /// Counts operations of this thread.
 #[inline(always)]

@@ -214,6 +214,11 @@ fn check_batch(n: usize) -> Result<(), Usage> {
     if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
 }
 
+/// The typed states and the messages hold n each: they must be of one batch.
+fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+    if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
+}
+
 /// One party's state in a batch, waiting for a message or, first of all, for nothing.
 pub trait Role: Send {
     /// What it yields in the end.

@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 
 use crate::{
     Bits, Seed,
-    base::{Block, ReceiverKeys, SenderKeys},
+    base::{Block, ReceiverKeys, SenderKeys, chosen::Sent},
     choices::select,
     oracle::Oracle,
 };
@@ -36,6 +36,12 @@ pub fn of_keys(choices: Bits, key: impl Fn(usize, u8) -> Block) -> (SenderKeys, 
     });
     let chosen = chosen.collect();
     (SenderKeys::new(pairs), ReceiverKeys::new(choices, chosen))
+}
+
+/// The messages of a chosen-message OT that is over.
+#[must_use]
+pub fn sent(messages: SenderKeys) -> Sent {
+    Sent::new(messages)
 }
 
 #[cfg(test)]

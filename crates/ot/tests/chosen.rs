@@ -1,5 +1,5 @@
 //! What a peer can do to `base::bdgm`, `base::pvw` and `base::rot_from_ot`: every test is an attack
-//! that fails, but for the one that shows what the framework's own check lets through.
+//! that fails, but for the one that shows what the check of BDGM19's authors lets through.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
@@ -40,6 +40,10 @@ fn assert_all_distinct<T: PartialEq>(values: &[T]) {
 
 mod pvw_attacks {
     use super::*;
+    use p256::{
+        AffinePoint, FieldBytes, ProjectivePoint, Scalar,
+        elliptic_curve::point::{AffineCoordinates, DecompressPoint},
+    };
 
     /// The parts U and C of every branch.
     fn branches(ciphertexts: &Ciphertexts) -> Vec<(Vec<u8>, Vec<u8>)> {
@@ -51,41 +55,69 @@ mod pvw_attacks {
         pvw::Receiver::start(batch(0), choices, seed(1)).unwrap().1
     }
 
-    /// The paper's artifact leaves s = t = 0, so that U is the identity and V, which should hide the
+    fn send(keys: &PublicKeys, messages: SenderKeys) -> Ciphertexts {
+        pvw::send(batch(0), keys, messages, seed(2)).unwrap().0
+    }
+
+    /// The authors' code (`ddhcry.hpp`, `randomise`) leaves s = t = 0, so that U is the identity and V, which should hide the
     /// message, is the message.
     #[test]
     fn messages_are_hidden_by_masks_that_do_not_depend_on_them() {
         let n = 20;
-        let send = |messages: Vec<[Block; 2]>| {
+        let branches_of = |messages: Vec<[Block; 2]>| {
             let messages = SenderKeys::of_messages(messages);
-            branches(&pvw::send(batch(0), &keys(true, n), &messages, seed(2)).unwrap())
+            branches(&send(&keys(true, n), messages))
         };
-        let zeros = send(vec![[[0; 16]; 2]; n]);
+        let zeros = branches_of(vec![[[0; 16]; 2]; n]);
         let (points, masks): (Vec<_>, Vec<_>) = zeros.iter().cloned().unzip();
         assert_all_distinct(&points);
         assert_all_distinct(&masks);
         let ones: u32 = masks.concat().iter().map(|byte| byte.count_ones()).sum();
         assert!((2300..2820).contains(&ones), "{ones} of 5120 bits are 1");
-        for ((u, mask), (other_u, c)) in zeros.iter().zip(send(vec![[[0xff; 16]; 2]; n])) {
+        for ((u, mask), (other_u, c)) in zeros.iter().zip(branches_of(vec![[[0xff; 16]; 2]; n])) {
             assert_eq!(u, &other_u);
             assert!(mask.iter().zip(&c).all(|(mask, c)| mask ^ c == 0xff));
         }
     }
 
+    /// The mask of a branch for that V: `docs/wire.md`, section 9.
+    fn mask(i: usize, j: u8, key: &[u8], u: &[u8], v: &ProjectivePoint) -> Block {
+        let v = v.to_affine();
+        let v = [&[2 | v.y_is_odd().unwrap_u8()][..], &v.x()].concat();
+        let query = batch(0).oracle("foxtrot v1 pvw mask").query(i as u64, j);
+        query.field(key).field(u).field(&v).finish()
+    }
+
+    /// The r of instance i of `keys`.
+    fn scalar(i: usize) -> Scalar {
+        let mut coins = [0; 48];
+        let oracle = batch(0).oracle("foxtrot v1 pvw receiver coins");
+        oracle.query(i as u64, 0).field(&[1; 32]).fill(&mut coins);
+        let from_256 = Scalar::from(256u64);
+        coins.iter().rev().fold(Scalar::ZERO, |r, &x| r * from_256 + Scalar::from(u64::from(x)))
+    }
+
+    /// With r the receiver opens its branch, and nothing in the other. With a reference string in
+    /// which G_1 = y·G_0 and H_1 = y·H_0 it would: the unit test `whoever_knows_y_opens_both_branches`.
     #[test]
-    fn the_receivers_scalar_does_not_open_the_other_branch() {
-        for choice in [false, true] {
-            let (receiver, keys) =
-                pvw::Receiver::start(batch(0), bits([choice; 8]), seed(1)).unwrap();
-            let sent = pvw::send(batch(0), &keys, &messages(8), seed(2)).unwrap();
-            let mut swapped = sent.into_bytes();
-            for instance in swapped.chunks_mut(98) {
-                instance.rotate_left(49);
+    fn the_receivers_scalar_opens_its_branch_and_not_the_other() {
+        let n = 8;
+        let pairs = messages(n);
+        for b in [0, 1] {
+            let keys = keys(b == 1, n);
+            let parts = branches(&send(&keys, messages(n)));
+            for i in 0..n {
+                let opened = [0, 1].map(|j| -> Block {
+                    let (u, c) = &parts[2 * i + usize::from(j)];
+                    let x = FieldBytes::try_from(&u[1..]).unwrap();
+                    let point = AffinePoint::decompress(&x, (u[0] & 1).into()).unwrap();
+                    let key = &keys.as_bytes()[66 * i..][..66];
+                    let mask = mask(i, j, key, u, &(ProjectivePoint::from(point) * scalar(i)));
+                    core::array::from_fn(|k| c[k] ^ mask[k])
+                });
+                assert_eq!(opened[b], pairs.pairs()[i][b]);
+                assert_ne!(opened[1 - b], pairs.pairs()[i][1 - b]);
             }
-            let received = receiver.finish(&Ciphertexts::decode(&swapped, 8).unwrap()).unwrap();
-            let messages = messages(8);
-            let all = messages.pairs().as_flattened();
-            assert!(received.keys().iter().all(|key| !all.contains(key)));
         }
     }
 
@@ -94,7 +126,7 @@ mod pvw_attacks {
         let n = 3;
         let keys = keys(false, n).into_bytes();
         let keys_of = PublicKeys::decode(&keys, n).unwrap();
-        let sent = pvw::send(batch(0), &keys_of, &messages(n), seed(2)).unwrap().into_bytes();
+        let sent = send(&keys_of, messages(n)).into_bytes();
         // p ≤ x, once with a point at x − p: the prime is 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1.
         let p = [[0xff; 4], [0, 0, 0, 1], [0; 4], [0; 4], [0; 4], [0xff; 4], [0xff; 4], [0xff; 4]];
         let mut above_p = p.concat();
@@ -129,11 +161,11 @@ mod pvw_attacks {
     #[test]
     fn a_first_message_replayed_gives_unrelated_masks() {
         let (one, n) = (keys(true, 1), 8);
-        let zeros = SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+        let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
         let replayed = PublicKeys::decode(&one.as_bytes().repeat(n), n).unwrap();
         // Even a sender that reused its seed would not repeat itself.
         let sent =
-            [0, 1].map(|k| branches(&pvw::send(batch(k), &replayed, &zeros, seed(2)).unwrap()));
+            [0, 1].map(|k| branches(&pvw::send(batch(k), &replayed, zeros(), seed(2)).unwrap().0));
         let (points, masks): (Vec<_>, Vec<_>) = sent.concat().into_iter().unzip();
         assert_all_distinct(&points);
         assert_all_distinct(&masks);
@@ -153,11 +185,11 @@ mod pvw_attacks {
     fn batches_that_do_not_fit_are_usage_errors() {
         let (receiver, keys) = pvw::Receiver::start(batch(0), bits([true; 2]), seed(1)).unwrap();
         assert!(matches!(
-            pvw::send(batch(0), &keys, &messages(3), seed(2)),
+            pvw::send(batch(0), &keys, messages(3), seed(2)),
             Err(Usage::CountMismatch { .. })
         ));
         let keys = PublicKeys::decode(&keys.as_bytes()[..66], 1).unwrap();
-        let sent = pvw::send(batch(0), &keys, &messages(1), seed(2)).unwrap();
+        let sent = send(&keys, messages(1));
         assert!(matches!(receiver.finish(&sent), Err(Usage::CountMismatch { .. })));
         let too_large = Err(Usage::BatchTooLarge { n: 65537, max: 65536 });
         assert_eq!(Pvw.sender(batch(0), 65537, seed(1)).map(drop), too_large);
@@ -172,7 +204,7 @@ mod bdgm_attacks {
     fn challenged(choice: bool) -> (bdgm::Receiver, bdgm::Sender, bdgm::Challenge) {
         let choices = bits([choice; 2]);
         let (receiver, blinded) = bdgm::Receiver::start(batch(0), choices, seed(1)).unwrap();
-        let sender = bdgm::Sender::challenge(batch(0), &blinded, &messages(2), seed(2)).unwrap();
+        let sender = bdgm::Sender::challenge(batch(0), &blinded, messages(2), seed(2)).unwrap();
         (receiver, sender.0, sender.1)
     }
 
@@ -201,12 +233,12 @@ mod bdgm_attacks {
             let (_, other_blinded) =
                 bdgm::Receiver::start(batch(0), bits([true; 2]), seed(9)).unwrap();
             let (_, other_points) =
-                bdgm::Sender::challenge(batch(0), &other_blinded, &messages(2), seed(2)).unwrap();
+                bdgm::Sender::challenge(batch(0), &other_blinded, messages(2), seed(2)).unwrap();
             let (_, blinded) = bdgm::Receiver::start(batch(0), bits([choice; 2]), seed(1)).unwrap();
             let (_, other_w) =
-                bdgm::Sender::challenge(batch(0), &blinded, &messages(2), seed(8)).unwrap();
+                bdgm::Sender::challenge(batch(0), &blinded, messages(2), seed(8)).unwrap();
             let (_, other_batch) =
-                bdgm::Sender::challenge(batch(1), &blinded, &messages(2), seed(2)).unwrap();
+                bdgm::Sender::challenge(batch(1), &blinded, messages(2), seed(2)).unwrap();
             for other in [&other_points, &other_w, &other_batch] {
                 for branch in 0..4 {
                     let mut bytes = honest.as_bytes().to_vec();
@@ -241,9 +273,9 @@ mod bdgm_attacks {
         [z, &xor(w, &hash(0, &[k, z].concat()))].concat()
     }
 
-    /// The challenge of the framework, as its authors' code makes it: a_j = Enc(k_j, w_j; z_j) and
+    /// The challenge of the framework, as its authors' code makes it (`rlweot.hpp`): a_j = Enc(k_j, w_j; z_j) and
     /// u_j = H₃(w_j) ⊕ (w ‖ k ‖ z of the other branch), where k_j should be H₂(sk_j).
-    fn papers_challenge(k: [[u8; 32]; 2]) -> [(Vec<u8>, Vec<u8>); 2] {
+    fn authors_challenge(k: [[u8; 32]; 2]) -> [(Vec<u8>, Vec<u8>); 2] {
         let (w, z) = ([[5; 32], [6; 32]], [[7; 32], [8; 32]]);
         [0, 1].map(|j| {
             let other = [w[1 - j], k[1 - j], z[1 - j]].concat();
@@ -251,9 +283,10 @@ mod bdgm_attacks {
         })
     }
 
-    /// The receiver's check, as its authors' code makes it: `k` is H₂(sk_c), the only key that it
-    /// can compute. Says whether it goes on.
-    fn papers_check(challenge: &[(Vec<u8>, Vec<u8>); 2], c: usize, k: &[u8; 32]) -> bool {
+    /// The receiver's check, as its authors' code makes it (`msg2` of `rlweot.hpp`): `k` is H₂(sk_c), the
+    /// only key that it can compute. Says whether it goes on. Stricter than the code in one respect: z
+    /// is part of what is compared; there it is the IV, and only `buf` is compared.
+    fn authors_check(challenge: &[(Vec<u8>, Vec<u8>); 2], c: usize, k: &[u8; 32]) -> bool {
         let opened = |w: &[u8], j: usize| {
             let other = xor(&challenge[j].1, &hash(3, w));
             [0, 32, 64].map(|start| other[start..start + 32].to_vec())
@@ -270,13 +303,13 @@ mod bdgm_attacks {
     /// Why the challenge here is another one: nothing ties the other branch's k to the receiver's
     /// other point, so that a sender may use any there.
     #[test]
-    fn the_papers_check_lets_a_sender_read_the_choice() {
+    fn the_authors_check_lets_a_sender_read_the_choice() {
         let shared = [[1; 32], [2; 32]];
-        let honest = papers_challenge(shared);
-        let spoilt = papers_challenge([[9; 32], shared[1]]);
+        let honest = authors_challenge(shared);
+        let spoilt = authors_challenge([[9; 32], shared[1]]);
         for c in [0, 1] {
-            assert!(papers_check(&honest, c, &shared[c]));
-            assert_eq!(papers_check(&spoilt, c, &shared[c]), c == 1);
+            assert!(authors_check(&honest, c, &shared[c]));
+            assert_eq!(authors_check(&spoilt, c, &shared[c]), c == 1);
         }
     }
 
@@ -317,9 +350,9 @@ mod bdgm_attacks {
         let mut parts = Vec::new();
         // Even a sender that reused its seed would not repeat itself.
         for counter in [0, 1] {
-            let zeros = SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+            let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
             let (_, challenge) =
-                bdgm::Sender::challenge(batch(counter), &replayed, &zeros, seed(2)).unwrap();
+                bdgm::Sender::challenge(batch(counter), &replayed, zeros(), seed(2)).unwrap();
             parts.extend(challenge.as_bytes().chunks(1120).map(|b| b[..1056].to_vec()));
             parts.extend(challenge.as_bytes().chunks(1120).map(|b| b[1088..].to_vec()));
         }
@@ -327,11 +360,11 @@ mod bdgm_attacks {
         // same coins and zeros in every instance would show in C.
         let choices = Bits::from_bools([false; 8]);
         let (receiver, blinded) = bdgm::Receiver::start(batch(0), choices, seed(1)).unwrap();
-        let zeros = SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
+        let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
         let (sender, challenge) =
-            bdgm::Sender::challenge(batch(0), &blinded, &zeros, seed(2)).unwrap();
+            bdgm::Sender::challenge(batch(0), &blinded, zeros(), seed(2)).unwrap();
         let (_, response) = receiver.respond(&challenge).unwrap();
-        let sent = sender.finish(&response).unwrap();
+        let (sent, _) = sender.finish(&response).unwrap();
         parts.extend(sent.as_bytes().chunks(1104).map(|b| b[..1056].to_vec()));
         parts.extend(sent.as_bytes().chunks(1104).map(|b| b[1088..].to_vec()));
         assert_all_distinct(&parts);
@@ -358,7 +391,7 @@ mod bdgm_attacks {
         let three = bdgm::Ciphertexts::decode(&[0; 3 * 2208], 3).unwrap();
         assert!(matches!(receiver.finish(&three), Err(Usage::CountMismatch { .. })));
         let (_, blinded) = bdgm::Receiver::start(batch(0), bits([true]), seed(1)).unwrap();
-        assert!(bdgm::Sender::challenge(batch(0), &blinded, &messages(2), seed(2)).is_err());
+        assert!(bdgm::Sender::challenge(batch(0), &blinded, messages(2), seed(2)).is_err());
         let too_large = Err(Usage::BatchTooLarge { n: 65537, max: 65536 });
         assert_eq!(Bdgm.sender(batch(0), 65537, seed(1)).map(drop), too_large);
     }
@@ -374,7 +407,7 @@ mod figure2_attacks {
             rot_from_ot::Receiver::start(batch(0), n, &seed(1)).unwrap();
         let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
         let (sent, received) = ideal::given(choices, &seed(3));
-        let (sender, honest) = sender.swap(sent).unwrap();
+        let (sender, honest) = sender.swap(ideal::sent(sent)).unwrap();
         let swap = swap.map_or(honest, |bytes| Swap::decode(bytes, n).unwrap());
         let (keys, opening) = receiver.finish(received, &swap).unwrap();
         (sender.finish(&opening).unwrap(), keys)
@@ -407,10 +440,10 @@ mod figure2_attacks {
         let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
         let (ot_receiver, keys) = pvw::Receiver::start(batch(1), choices, seed(1)).unwrap();
         let zeros = || SenderKeys::of_messages(vec![[[0; 16]; 2]; n]);
-        let sent = pvw::send(batch(1), &keys, &zeros(), seed(2)).unwrap();
-        let (sender, swap) = sender.swap(zeros()).unwrap();
+        let (ciphertexts, sent) = pvw::send(batch(1), &keys, zeros(), seed(2)).unwrap();
+        let (sender, swap) = sender.swap(sent).unwrap();
         let (received, opening) =
-            receiver.finish(ot_receiver.finish(&sent).unwrap(), &swap).unwrap();
+            receiver.finish(ot_receiver.finish(&ciphertexts).unwrap(), &swap).unwrap();
         assert_rot(&sender.finish(&opening).unwrap(), &received);
     }
 
@@ -421,7 +454,7 @@ mod figure2_attacks {
                 rot_from_ot::Receiver::start(batch(0), 4, &seed(1)).unwrap();
             let sender = rot_from_ot::Sender::start(batch(counter), &commitment, &seed(2));
             let (sent, received) = ideal::given(choices, &seed(3));
-            let (sender, swap) = sender.swap(sent).unwrap();
+            let (sender, swap) = sender.swap(ideal::sent(sent)).unwrap();
             let mut bytes = receiver.finish(received, &swap).unwrap().1.into_bytes();
             if let Some(position) = wrong {
                 bytes[position] ^= 1;
@@ -467,7 +500,7 @@ mod figure2_attacks {
         let finished = start().0.finish(received, &two);
         assert!(matches!(finished, Err(Usage::CountMismatch { .. })));
         let sender = rot_from_ot::Sender::start(batch(0), &commitment, &seed(2));
-        assert!(matches!(sender.swap(sent), Err(Usage::CountMismatch { .. })));
+        assert!(matches!(sender.swap(ideal::sent(sent)), Err(Usage::CountMismatch { .. })));
         for name in ["rot-from-ot:bdgm", "rot-from-ot:pvw"] {
             let base = find(name, Random).unwrap();
             let given = Choice::Given(bits([true]));

@@ -1,12 +1,12 @@
 //! Chosen-message OT from Module-LWE: the four-message framework of Branco, Ding, Goulão and Mateus
-//! [[BDGM19](https://doi.org/10.1007/978-3-030-35199-1_5)], repaired; the OT that `roted` was made
-//! from, and its yardstick.
+//! [[BDGM19](https://doi.org/10.1007/978-3-030-35199-1_5)], with another challenge than in its
+//! authors' code; the OT that `roted` was made from, and its yardstick.
 //!
 //! Realises F_OT for messages of one [`Block`], with abort, against malicious
 //! adversaries in the UC framework, under Module-LWE in the random oracle model. The receiver's
 //! first message is that of [`super::roted`]. Then the sender challenges the receiver to decrypt a w
 //! that it encrypted under both points, and only who answers gets messages. For instance i (steps,
-//! proof and differences from the paper: `docs/protocols/rot-from-ot.md`, section 3; bytes:
+//! proof and differences from the authors' code: `docs/protocols/rot-from-ot.md`, section 3; bytes:
 //! `docs/wire.md`, section 9)
 //!
 //! ```text
@@ -45,7 +45,8 @@ use zeroize::Zeroizing;
 use super::{
     Adversary, Block, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
     check_batch,
-    chosen::ChosenMessageOt,
+    chosen::{ChosenMessageOt, Sent, sealed::Sealed},
+    expect_count,
     roted::instances::{
         self, BRANCH_LEN, Batch, Blinding, Contexts, Recovery, SENDER_COINS_LEN, Scratch, Sk,
         Vector,
@@ -67,6 +68,31 @@ const CONTEXTS: Contexts = Contexts {
 pub struct Bdgm;
 
 /// The receiver, waiting for the [`Challenge`].
+///
+/// It answers one only.
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let messages = drawn_messages(&session(), 1, &seed());
+/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
+/// let (_sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
+/// let (_receiver, _response) = receiver.respond(&challenge)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let messages = drawn_messages(&session(), 1, &seed());
+/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
+/// let (_sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
+/// let (_receiver, _response) = receiver.respond(&challenge)?;
+/// let (_receiver, _response) = receiver.respond(&challenge)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
 #[must_use = "the protocol is not finished"]
 pub struct Receiver {
     session: Session,
@@ -82,15 +108,15 @@ pub struct Receiver {
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &blinded, &messages, seed())?;
+/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
 /// let (receiver, response) = receiver.respond(&challenge)?;
-/// let ciphertexts = sender.finish(&response)?;
-/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], messages.pairs()[0][1]);
+/// let (ciphertexts, sent) = sender.finish(&response)?;
+/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], sent.messages().pairs()[0][1]);
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 ///
-/// It answers one challenge and takes one batch of ciphertexts; with more of either a sender
-/// learns s_R.
+/// It takes one batch of ciphertexts; with more of them, as with more challenges, a sender learns
+/// s_R.
 ///
 /// ```compile_fail,E0382
 /// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::{bdgm::{Receiver, Sender}, chosen::drawn_messages}};
@@ -98,9 +124,9 @@ pub struct Receiver {
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &blinded, &messages, seed())?;
+/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
 /// let (receiver, response) = receiver.respond(&challenge)?;
-/// let ciphertexts = sender.finish(&response)?;
+/// let (ciphertexts, sent) = sender.finish(&response)?;
 /// receiver.finish(&ciphertexts)?;
 /// receiver.finish(&ciphertexts)?;
 /// # Ok::<(), foxtrot_ot::Error>(())
@@ -120,13 +146,14 @@ pub struct Responded {
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
-/// let (sender, challenge) = Sender::challenge(session(), &blinded, &messages, seed())?;
+/// let (sender, challenge) = Sender::challenge(session(), &blinded, messages, seed())?;
 /// let ciphertexts = sender.ciphertexts();
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
     ciphertexts: Ciphertexts,
+    sent: Sent,
     expected: Zeroizing<[u8; 32]>,
 }
 
@@ -150,7 +177,7 @@ impl Receiver {
     pub fn respond(self, challenge: &Challenge) -> Result<(Responded, Response), Error> {
         let Self { session, mut blinding, blinded } = self;
         let n = blinding.choices().len();
-        expect("instances in the challenge", n, challenge.instances())?;
+        expect_count("instances in the challenge", n, challenge.instances())?;
         let challenger = Challenger::new(&session);
         let (mut recovery, mut scratch) = (Recovery::new(), Scratch::new());
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
@@ -193,7 +220,7 @@ impl Responded {
     pub fn finish(self, ciphertexts: &Ciphertexts) -> Result<ReceiverKeys, Usage> {
         let Self { session, blinding, transcript } = self;
         let choices = blinding.choices();
-        expect("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
+        expect_count("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
         let mut recovery = Recovery::new();
         let chosen = ciphertexts.instances_bytes().enumerate().map(|(i, bytes)| -> Block {
@@ -221,11 +248,11 @@ impl Sender {
     pub fn challenge(
         session: Session,
         blinded: &Blinded,
-        messages: &SenderKeys,
+        messages: SenderKeys,
         seed: Seed,
     ) -> Result<(Self, Challenge), Usage> {
         let n = blinded.instances();
-        expect("pairs of messages", n, messages.pairs().len())?;
+        expect_count("pairs of messages", n, messages.pairs().len())?;
         let (mut batch, mut scratch) = (Batch::new(&session, &CONTEXTS), Scratch::new());
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");
@@ -268,16 +295,16 @@ impl Sender {
             }
         }
         let expected = Zeroizing::new(response(&session, &answers));
-        Ok((Self { ciphertexts, expected }, challenge))
+        Ok((Self { ciphertexts, sent: Sent::new(messages), expected }, challenge))
     }
 
-    /// Steps 10 and 11: the ciphertexts, for who has answered.
+    /// Steps 10 and 11: the ciphertexts, for who has answered, and the messages in them.
     ///
     /// # Errors
     /// [`Misbehaved::Response`].
-    pub fn finish(self, response: &Response) -> Result<Ciphertexts, Misbehaved> {
+    pub fn finish(self, response: &Response) -> Result<(Ciphertexts, Sent), Misbehaved> {
         if bool::from(self.expected.as_slice().ct_eq(response.as_bytes())) {
-            Ok(self.ciphertexts)
+            Ok((self.ciphertexts, self.sent))
         } else {
             Err(Misbehaved::Response)
         }
@@ -348,15 +375,13 @@ fn message_mask(
     Zeroizing::new(oracle.query(i as u64, j.unwrap_u8()).field(sk).field(transcript).finish())
 }
 
-fn expect(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
-    if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
-}
+impl Sealed for Bdgm {}
 
 impl ChosenMessageOt for Bdgm {
     const INFO: &'static Info = &Info {
         name: "bdgm",
         family: "bdgm",
-        paper: "BDGM19, repaired",
+        paper: "after BDGM19",
         functionality: Functionality::ChosenMessage,
         adversary: Adversary::Malicious,
         assumption: "Module-LWE, random oracle",
@@ -370,6 +395,8 @@ impl ChosenMessageOt for Bdgm {
     };
 
     const NAME_AS_ROT: &'static str = "rot-from-ot:bdgm";
+    const CAVEAT_AS_ROT: &'static str = "a yardstick: roted is shorter and faster; a receiver sees \
+        its keys before it opens, so never retry a failed batch";
 
     fn sender_of(
         session: Session,
@@ -380,10 +407,10 @@ impl ChosenMessageOt for Bdgm {
         check_batch(n)?;
         Ok(Waiting::message(Blinded::encoded_len(n), move |bytes| {
             let blinded = Blinded::decode(bytes, n)?;
-            let (sender, challenge) = Sender::challenge(session, &blinded, &messages, seed)?;
+            let (sender, challenge) = Sender::challenge(session, &blinded, messages, seed)?;
             let finish = Waiting::message(Response::encoded_len(n), move |bytes| {
-                let ciphertexts = sender.finish(&Response::decode(bytes, n)?)?;
-                Ok(Step::done(Some(ciphertexts.into_bytes()), messages))
+                let (ciphertexts, sent) = sender.finish(&Response::decode(bytes, n)?)?;
+                Ok(Step::done(Some(ciphertexts.into_bytes()), sent.into_messages()))
             });
             Ok(Step::send(challenge.into_bytes(), finish))
         }))

@@ -11,13 +11,17 @@ use crate::{Bits, Seed, Session, Usage};
 /// for. Protocols without that (selective failure, choices that are extracted too late) must not
 /// implement this.
 ///
-/// As a [`BaseOt`] it transfers messages that are drawn from the sender's seed.
-pub trait ChosenMessageOt: Copy + Sync + 'static {
+/// As a [`BaseOt`] it transfers messages that are drawn from the sender's seed. The trait is sealed:
+/// a claim of that weight is made in this crate only, with its proof in `docs/`.
+pub trait ChosenMessageOt: sealed::Sealed + Copy + Sync + 'static {
     /// What it is.
     const INFO: &'static Info;
 
     /// The name of [`super::rot_from_ot`] over it.
     const NAME_AS_ROT: &'static str;
+
+    /// The caveat of that one.
+    const CAVEAT_AS_ROT: &'static str;
 
     /// The sender of these messages; they are its output, too.
     ///
@@ -38,6 +42,33 @@ pub trait ChosenMessageOt: Copy + Sync + 'static {
         choices: Bits,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage>;
+}
+
+pub(super) mod sealed {
+    pub trait Sealed {}
+}
+
+/// The messages of an OT whose sender is finished, and whose receiver therefore has chosen. Only such
+/// senders give one, and the double [`ideal::sent`](crate::ideal::sent).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sent(SenderKeys);
+
+impl Sent {
+    pub(crate) fn new(messages: SenderKeys) -> Self {
+        Self(messages)
+    }
+
+    /// The messages.
+    #[must_use]
+    pub fn messages(&self) -> &SenderKeys {
+        &self.0
+    }
+
+    /// The messages.
+    #[must_use]
+    pub fn into_messages(self) -> SenderKeys {
+        self.0
+    }
 }
 
 impl<T: ChosenMessageOt> BaseOt for T {

@@ -35,7 +35,9 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     Adversary, Block, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch, chosen::ChosenMessageOt,
+    check_batch,
+    chosen::{ChosenMessageOt, Sent, sealed::Sealed},
+    expect_count,
 };
 use crate::{Bits, Seed, Session, Usage, choices::select, oracle::Oracle};
 use curve::{SCALAR_COINS, combine, hash_to_curve, scalar, times};
@@ -55,8 +57,8 @@ struct Crs([[ProjectivePoint; 2]; 2]);
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, keys) = Receiver::start(session(), choices, seed())?;
-/// let ciphertexts = pvw::send(session(), &keys, &messages, seed())?;
-/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], messages.pairs()[0][1]);
+/// let (ciphertexts, sent) = pvw::send(session(), &keys, messages, seed())?;
+/// assert_eq!(receiver.finish(&ciphertexts)?.keys()[0], sent.messages().pairs()[0][1]);
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 ///
@@ -68,7 +70,7 @@ struct Crs([[ProjectivePoint; 2]; 2]);
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
 /// let messages = drawn_messages(&session(), 1, &seed());
 /// let (receiver, keys) = Receiver::start(session(), choices, seed())?;
-/// let ciphertexts = pvw::send(session(), &keys, &messages, seed())?;
+/// let (ciphertexts, sent) = pvw::send(session(), &keys, messages, seed())?;
 /// receiver.finish(&ciphertexts)?;
 /// receiver.finish(&ciphertexts)?;
 /// # Ok::<(), foxtrot_ot::Error>(())
@@ -111,14 +113,7 @@ impl Receiver {
     /// [`Usage::CountMismatch`] if the ciphertexts were decoded for another number of instances.
     pub fn finish(self, ciphertexts: &Ciphertexts) -> Result<ReceiverKeys, Usage> {
         let Self { session, choices, keys, secrets } = self;
-        let (expected, got) = (choices.len(), ciphertexts.instances());
-        if got != expected {
-            return Err(Usage::CountMismatch {
-                what: "instances in the ciphertexts",
-                expected,
-                got,
-            });
-        }
+        expect_count("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 pvw mask");
         let mut chosen = Vec::with_capacity(choices.len());
         for (i, r) in secrets.iter().enumerate() {
@@ -136,24 +131,30 @@ impl Receiver {
     }
 }
 
-/// Steps 3 and 4: sends these messages; the sender is then finished.
+/// Steps 3 and 4: sends these messages, and is then finished.
 ///
 /// # Errors
 /// [`Usage::CountMismatch`] if there are not as many pairs of messages as keys.
 pub fn send(
     session: Session,
     keys: &PublicKeys,
-    messages: &SenderKeys,
+    messages: SenderKeys,
     seed: Seed,
-) -> Result<Ciphertexts, Usage> {
-    let (expected, got) = (keys.instances(), messages.pairs().len());
-    if got != expected {
-        return Err(Usage::CountMismatch { what: "pairs of messages", expected, got });
-    }
-    let Crs(bases) = Crs::new(&session);
+) -> Result<(Ciphertexts, Sent), Usage> {
+    expect_count("pairs of messages", keys.instances(), messages.pairs().len())?;
+    Ok(send_under(&Crs::new(&session), &session, keys, messages, seed))
+}
+
+fn send_under(
+    Crs(bases): &Crs,
+    session: &Session,
+    keys: &PublicKeys,
+    messages: SenderKeys,
+    seed: Seed,
+) -> (Ciphertexts, Sent) {
     let coins_of = session.oracle("foxtrot v1 pvw sender coins");
     let oracle = session.oracle("foxtrot v1 pvw mask");
-    let mut ciphertexts = Ciphertexts::new(expected);
+    let mut ciphertexts = Ciphertexts::new(keys.instances());
     let mut coins = Zeroizing::new([0; 2 * SCALAR_COINS]);
     for (i, pair) in messages.pairs().iter().enumerate() {
         let [p, q] = keys.points(i);
@@ -171,7 +172,7 @@ pub fn send(
             ciphertexts.set(i, usize::from(j), &u, &c);
         }
     }
-    Ok(ciphertexts)
+    (ciphertexts, Sent::new(messages))
 }
 
 impl Crs {
@@ -210,6 +211,8 @@ fn mask(
     Zeroizing::new(query.finish())
 }
 
+impl Sealed for Pvw {}
+
 impl ChosenMessageOt for Pvw {
     const INFO: &'static Info = &Info {
         name: "pvw",
@@ -228,6 +231,8 @@ impl ChosenMessageOt for Pvw {
     };
 
     const NAME_AS_ROT: &'static str = "rot-from-ot:pvw";
+    const CAVEAT_AS_ROT: &'static str = "a quantum computer reads choices and keys; a receiver sees \
+        its keys before it opens, so never retry a failed batch";
 
     fn sender_of(
         session: Session,
@@ -238,8 +243,8 @@ impl ChosenMessageOt for Pvw {
         check_batch(n)?;
         Ok(Waiting::message(PublicKeys::encoded_len(n), move |bytes| {
             let keys = PublicKeys::decode(bytes, n)?;
-            let ciphertexts = send(session, &keys, &messages, seed)?;
-            Ok(Step::done(Some(ciphertexts.into_bytes()), messages))
+            let (ciphertexts, sent) = send(session, &keys, messages, seed)?;
+            Ok(Step::done(Some(ciphertexts.into_bytes()), sent.into_messages()))
         }))
     }
 
@@ -263,5 +268,39 @@ impl ChosenMessageOt for Pvw {
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Receiver(<{} instances>)", self.choices.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::Sid;
+
+    /// Why nobody may know a relation between the two halves of the reference string: with (r/y)·U the
+    /// other branch opens, too.
+    #[test]
+    fn whoever_knows_y_opens_both_branches() {
+        let session = || Session::new(Sid::from_bytes([1; 32]));
+        let y = scalar(&[5; SCALAR_COINS]);
+        let Crs([[g_0, h_0], _]) = Crs::new(&session());
+        let crs = Crs([[g_0, h_0], [times(&g_0, &y), times(&h_0, &y)]]);
+        let r = scalar(&[7; SCALAR_COINS]);
+        let mut keys = PublicKeys::new(1);
+        keys.set(0, [times(&g_0, &r), times(&h_0, &r)]);
+        let messages = SenderKeys::of_messages(vec![[[1; 16], [2; 16]]]);
+        let (sent, _) = send_under(&crs, &session(), &keys, messages, Seed::from_bytes([2; 32]));
+
+        let oracle = session().oracle("foxtrot v1 pvw mask");
+        let opened = |j: u8, exponent: &Scalar| -> Block {
+            let v = Selected(times(&sent.u(0, j.into()), exponent));
+            let (u, c) = sent.branch(0, j.into()).split_at(curve::POINT_LEN);
+            let mask = mask(&oracle, 0, Choice::from(j), keys.of(0), u, &v);
+            core::array::from_fn(|k| c[k] ^ mask[k])
+        };
+        assert_eq!(opened(0, &r), [1; 16]);
+        assert_ne!(opened(1, &r), [2; 16]);
+        assert_eq!(opened(1, &(*r * y.invert().unwrap())), [2; 16]);
     }
 }

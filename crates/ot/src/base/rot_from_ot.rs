@@ -32,7 +32,8 @@ use zeroize::Zeroizing;
 use super::{
     BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Then,
     Waiting, check_batch,
-    chosen::{ChosenMessageOt, drawn_messages},
+    chosen::{ChosenMessageOt, Sent, drawn_messages},
+    expect_count,
 };
 use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage};
 
@@ -73,7 +74,38 @@ pub struct Receiver {
     t: Zeroizing<[u8; 32]>,
 }
 
-/// The sender, while the OT runs: it has nothing to swap before that is over.
+/// The sender, while the OT runs. The OT needs a session of its own, such as a
+/// [`sub`](Session::sub) of this one.
+///
+/// It tells the bits c when the OT is over, which a [`Sent`] proves. A receiver that knew them
+/// before it chose would choose b ⊕ c.
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Direction, Seed, Session, Sid, base::{chosen::drawn_messages, pvw, rot_from_ot::{Receiver, Sender}}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = || Seed::from_bytes([0; 32]);
+/// let ot_session = || session().sub("pvw", 0, Direction::InitiatorSends);
+/// let messages = drawn_messages(&ot_session(), 1, &seed());
+/// # let (_receiver, commitment, choices) = Receiver::start(session(), 1, &seed())?;
+/// # let (_ot_receiver, keys) = pvw::Receiver::start(ot_session(), choices, seed())?;
+/// let sender = Sender::start(session(), &commitment, &seed());
+/// let (_ciphertexts, sent) = pvw::send(ot_session(), &keys, messages, seed())?;
+/// let (_sender, _swap) = sender.swap(sent)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// ```compile_fail,E0308
+/// # use foxtrot_ot::{Bits, Direction, Seed, Session, Sid, base::{chosen::drawn_messages, pvw, rot_from_ot::{Receiver, Sender}}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = || Seed::from_bytes([0; 32]);
+/// let ot_session = || session().sub("pvw", 0, Direction::InitiatorSends);
+/// let messages = drawn_messages(&ot_session(), 1, &seed());
+/// # let (_receiver, commitment, choices) = Receiver::start(session(), 1, &seed())?;
+/// # let (_ot_receiver, keys) = pvw::Receiver::start(ot_session(), choices, seed())?;
+/// let sender = Sender::start(session(), &commitment, &seed());
+/// let (_sender, _swap) = sender.swap(messages)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
     session: Session,
@@ -90,7 +122,7 @@ pub struct Sender {
 /// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed)?;
 /// let sender = Sender::start(session(), &commitment, &seed);
 /// let (sent, received) = ideal::given(choices, &seed);
-/// let (sender, swap) = sender.swap(sent)?;
+/// let (sender, swap) = sender.swap(ideal::sent(sent))?;
 /// let (_, opening) = receiver.finish(received, &swap)?;
 /// sender.finish(&opening)?.pairs();
 /// # Ok::<(), foxtrot_ot::Error>(())
@@ -103,7 +135,7 @@ pub struct Sender {
 /// let (receiver, commitment, choices) = Receiver::start(session(), 1, &seed)?;
 /// let sender = Sender::start(session(), &commitment, &seed);
 /// let (sent, received) = ideal::given(choices, &seed);
-/// let (sender, swap) = sender.swap(sent)?;
+/// let (sender, swap) = sender.swap(ideal::sent(sent))?;
 /// let (_, opening) = receiver.finish(received, &swap)?;
 /// sender.pairs();
 /// # Ok::<(), foxtrot_ot::Error>(())
@@ -132,7 +164,7 @@ impl Receiver {
         oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
         let (t, b) = coins.split_at(32);
         let t = Zeroizing::new(core::array::from_fn(|k| t[k]));
-        let commitment = Commitment::to(&session, t.as_slice(), n);
+        let commitment = Commitment::of(&session, t.as_slice(), n);
         Ok((Self { session, n, t }, commitment, Bits::from_random(b.to_vec(), n)))
     }
 
@@ -146,8 +178,8 @@ impl Receiver {
         received: ReceiverKeys,
         swap: &Swap,
     ) -> Result<(ReceiverKeys, Opening), Usage> {
-        expect("received messages", self.n, received.keys().len())?;
-        expect("instances to swap", self.n, swap.instances())?;
+        expect_count("received messages", self.n, received.keys().len())?;
+        expect_count("instances to swap", self.n, swap.instances())?;
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
         let keys = received.keys().iter().enumerate().map(|(i, message)| {
             let b = received.choices().get(i).unwrap_u8();
@@ -174,13 +206,14 @@ impl Sender {
         Self { session, commitment: commitment.clone(), swap }
     }
 
-    /// Step 4: the messages that it sent in the OT, and the bits that swap them.
+    /// Step 4: the messages that it has sent in the OT, and the bits that swap them.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if the OT had another number of instances.
-    pub fn swap(self, sent: SenderKeys) -> Result<(Swapped, Swap), Usage> {
+    pub fn swap(self, sent: Sent) -> Result<(Swapped, Swap), Usage> {
         let Self { session, commitment, swap } = self;
-        expect("sent messages", commitment.instances(), sent.pairs().len())?;
+        let sent = sent.into_messages();
+        expect_count("sent messages", commitment.instances(), sent.pairs().len())?;
         Ok((Swapped { session, commitment, swap: swap.clone(), sent }, swap))
     }
 }
@@ -191,9 +224,8 @@ impl Swapped {
     /// # Errors
     /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
-        let n = self.commitment.instances();
-        let computed = Commitment::to(&self.session, opening.t(), n);
-        if !bool::from(computed.as_bytes().ct_eq(self.commitment.as_bytes())) {
+        let computed = messages::commit(&self.session, opening.t());
+        if !bool::from(computed.as_slice().ct_eq(self.commitment.as_bytes())) {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");
@@ -212,10 +244,6 @@ impl Swapped {
     }
 }
 
-fn expect(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
-    if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
-}
-
 impl<O> RotFromOt<O> {
     /// The protocol.
     pub const NEW: Self = Self(PhantomData);
@@ -231,7 +259,7 @@ impl<O: ChosenMessageOt> RotFromOt<O> {
         assumption: O::INFO.assumption,
         params: O::INFO.params,
         security: O::INFO.security,
-        caveat: O::INFO.caveat,
+        caveat: O::CAVEAT_AS_ROT,
         reproduction: O::INFO.reproduction,
         flows: O::INFO.flows + 3,
         receiver_bytes: |n| {
@@ -260,7 +288,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
             let sender = Sender::start(session, &Commitment::decode(bytes, n)?, &seed);
             Ok(Step::quiet(Then::role(ot, move |sent| {
                 Waiting::first(move || {
-                    let (sender, swap) = sender.swap(sent)?;
+                    let (sender, swap) = sender.swap(Sent::new(sent))?;
                     let finish = Waiting::message(Opening::encoded_len(n), move |bytes| {
                         Ok(Step::done(None, sender.finish(&Opening::decode(bytes, n)?)?))
                     });

@@ -64,7 +64,12 @@ const fn info(name: &'static str, functionality: Functionality, flows: usize) ->
         assumption: "Module-LWE, random oracle",
         params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
         security: "core-SVP 164 classical, 148 quantum",
-        caveat: "",
+        caveat: match functionality {
+            Functionality::Random => {
+                "a receiver sees its keys before it opens, so never retry a failed batch"
+            }
+            _ => "a corrupt party may fix its own keys",
+        },
         reproduction: false,
         flows,
         receiver_bytes: match functionality {

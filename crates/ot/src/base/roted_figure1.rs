@@ -23,7 +23,8 @@
 //! M_b = H₂(sk_R, t_c, u)                                M₀ = H₂(sk^a, t_a, u), M₁ with 1 − a
 //! ```
 //!
-//! It realises F_ROT between parties that follow it, under Ring-LWE in the random oracle model. 1008
+//! No attack by a party that follows it is known. A proof of even that would need Ring-LWE with hints:
+//! an honest receiver sees σ_c, which depends on s_S and e′_S, and knows s_R and e_R. 1008
 //! bytes from R and 1072 from S per instance. A batch is n independent instances, as in the paper.
 
 mod common;
@@ -55,7 +56,7 @@ impl BaseOt for Figure1 {
             paper: "BFGMMS21, Figure 1",
             functionality: Functionality::Random,
             adversary: Adversary::SemiHonest,
-            assumption: "Ring-LWE, random oracle",
+            assumption: "Ring-LWE with hints, random oracle; no proof",
             params: "Paper512: N = 512, q = 13313, σ = 2",
             security: "core-SVP 111 classical, 101 quantum",
             caveat: "a malicious sender fixes every choice bit, and a malicious receiver reads a \

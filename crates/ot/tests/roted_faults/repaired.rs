@@ -3,13 +3,14 @@
 use foxtrot_kernel::ring::module768::{BITS, NttPoly, Poly};
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
-    base::roted::{Blinded, Endemic, Reply, endemic},
+    base::roted::{Blinded, Endemic, endemic},
 };
 
 pub(crate) const N: usize = 256;
 pub(crate) const Q: i32 = 7681;
 
 const BACKEND: Backend = Backend::PORTABLE;
+const T: usize = 1248;
 
 pub(crate) type Vector = [NttPoly; 3];
 
@@ -17,18 +18,128 @@ pub(crate) fn session() -> Session {
     Session::new(Sid::from_bytes([7; 32]))
 }
 
-/// s_S (its first polynomial) and e′ of a sender in a branch of an instance.
-pub(crate) fn secrets(seed: [u8; 32], i: usize, j: u8) -> [Poly; 2] {
-    let mut coins = [0; 7 * 128];
-    let oracle = session().oracle("foxtrot v1 roted sender coins");
-    oracle.query(i as u64, j).field(&seed).fill(&mut coins);
-    [0, 6].map(|k| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]))
+/// The choices c of a receiver in mode F_ROT, from its seed.
+pub(crate) fn choices(seed: [u8; 32], n: usize) -> Vec<u8> {
+    let mut coins = vec![0; 32 + n.div_ceil(8)];
+    let oracle = session().oracle("foxtrot v1 roted receiver batch");
+    oracle.query(0, 0).field(&seed).fill(&mut coins);
+    coins.split_off(32)
 }
 
-pub(crate) fn h1(i: usize, j: u8, r: &[u8; 48]) -> Vector {
+/// All secrets of a sender in a branch of an instance.
+#[derive(Clone)]
+pub(crate) struct Secrets {
+    pub(crate) s: [Poly; 3],
+    pub(crate) e: [Poly; 3],
+    pub(crate) e_prime: Poly,
+}
+
+impl Secrets {
+    /// Those of an honest sender with this seed.
+    pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
+        let mut coins = [0; 7 * 128];
+        let oracle = session().oracle("foxtrot v1 roted sender coins");
+        oracle.query(i as u64, j).field(&seed).fill(&mut coins);
+        let noise = |k: usize| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]);
+        Self { s: [0, 1, 2].map(noise), e: [3, 4, 5].map(noise), e_prime: noise(6) }
+    }
+
+    /// k = ⟨s, P⟩ + e′.
+    pub(crate) fn k(&self, p: &Vector) -> Poly {
+        let mut k = self.times(p);
+        k.add(BACKEND, &self.e_prime);
+        k
+    }
+
+    /// ⟨s, p⟩.
+    pub(crate) fn times(&self, p: &Vector) -> Poly {
+        let s = self.s.each_ref().map(|s| s.clone().into_ntt(BACKEND));
+        NttPoly::inner_product(BACKEND, s.each_ref(), p.each_ref()).into_poly(BACKEND)
+    }
+
+    /// U = Aᵀ·s + e, rounded.
+    fn u(&self) -> Vec<u8> {
+        let mut bytes = vec![0; 1056];
+        let a = [0, 1, 2].map(row);
+        for (column, (e, bytes)) in self.e.iter().zip(bytes.chunks_exact_mut(352)).enumerate() {
+            let mut u = self.times(&a.each_ref().map(|row| row[column].clone()));
+            u.add(BACKEND, e);
+            u.round_and_pack::<11>(BACKEND, bytes);
+        }
+        bytes
+    }
+}
+
+/// What a sender answers in one branch, and all that it made that of.
+pub(crate) struct Branch {
+    pub(crate) secrets: Secrets,
+    pub(crate) p: Vector,
+    pub(crate) u: Vec<u8>,
+    pub(crate) hints: [u8; 32],
+    pub(crate) sk: [u8; 32],
+}
+
+/// What a sender with these secrets answers.
+pub(crate) fn answers(
+    blinded: &Blinded<Endemic>,
+    secrets: impl Fn(usize, u8) -> Secrets,
+) -> Vec<[Branch; 2]> {
+    let phis = blinded.as_bytes().chunks(T + 48).enumerate();
+    phis.map(|(i, phi)| {
+        [0, 1].map(|j| {
+            let (secrets, p) = (secrets(i, j), point(i, j, phi));
+            let (mut hints, mut sk) = ([0; 32], [0; 32]);
+            secrets.k(&p).reconcile(BACKEND, &mut hints, &mut sk);
+            Branch { u: secrets.u(), secrets, p, hints, sk }
+        })
+    })
+    .collect()
+}
+
+/// The answers of the protocol's sender with this seed. That its secrets are those of the
+/// specification, and a branch's its own, is not taken for granted: its reply comes out of them, byte
+/// for byte.
+pub(crate) fn honest_answers(blinded: &Blinded<Endemic>, seed: [u8; 32]) -> Vec<[Branch; 2]> {
+    let (_, reply) = endemic::respond(session(), blinded, Seed::from_bytes(seed));
+    let answers = answers(blinded, |i, j| Secrets::new(seed, i, j));
+    let mut sent = reply.as_bytes().chunks(1088);
+    for (i, instance) in answers.iter().enumerate() {
+        for (j, branch) in instance.iter().enumerate() {
+            let computed = [&branch.u[..], &branch.hints].concat();
+            assert_eq!(sent.next(), Some(&computed[..]), "instance {i}, branch {j}");
+        }
+    }
+    assert!(sent.next().is_none());
+    answers
+}
+
+/// Pʲ of an instance, as the sender computes it.
+fn point(i: usize, j: u8, phi: &[u8]) -> Vector {
+    let (t, s) = phi.split_at(T);
+    let r: Vec<u8> = s.iter().zip(h_prime(i, j, t)).map(|(s, mask)| s ^ mask).collect();
+    let mut p = h1(i, j, &r);
+    for (p, t) in p.iter_mut().zip(t.chunks_exact(T / 3)) {
+        p.add(BACKEND, &NttPoly::unpack::<BITS>(BACKEND, t).unwrap());
+    }
+    p
+}
+
+fn row(rho: u64) -> Vector {
+    let mut bytes = [0; 1560];
+    session().oracle("foxtrot v1 roted A").query(rho, 0).fill(&mut bytes);
+    NttPoly::uniform::<BITS, 3>(BACKEND, &bytes)
+}
+
+fn h1(i: usize, j: u8, r: &[u8]) -> Vector {
     let mut bytes = [0; 1560];
     session().oracle("foxtrot v1 roted H1").query(i as u64, j).field(r).fill(&mut bytes);
     NttPoly::uniform::<BITS, 3>(BACKEND, &bytes)
+}
+
+fn h_prime(i: usize, j: u8, t: &[u8]) -> [u8; 48] {
+    let digest: [u8; 32] =
+        session().oracle("foxtrot v1 roted T").query(i as u64, 0).field(t).finish();
+    session().oracle("foxtrot v1 roted H'").query(i as u64, j).field(&digest).finish()
 }
 
 /// `Blinded` of a malicious receiver that programs branch 0 to a value of its choice, which it
@@ -39,30 +150,15 @@ pub(crate) fn malicious(n: usize, p_0: impl Fn(usize, &Vector) -> Vector) -> Bli
         let h = h1(i, 0, &r);
         let mut t = p_0(i, &h);
         t.iter_mut().zip(&h).for_each(|(t, h)| t.sub(BACKEND, h));
-        let mut phi = vec![0; 1248];
-        for (poly, bytes) in t.iter().zip(phi.chunks_exact_mut(416)) {
+        let mut phi = vec![0; T];
+        for (poly, bytes) in t.iter().zip(phi.chunks_exact_mut(T / 3)) {
             poly.pack::<BITS>(BACKEND, bytes);
         }
-        let digest: [u8; 32] =
-            session().oracle("foxtrot v1 roted T").query(i as u64, 0).field(&phi).finish();
-        let mask: [u8; 48] =
-            session().oracle("foxtrot v1 roted H'").query(i as u64, 0).field(&digest).finish();
+        let mask = h_prime(i, 0, &phi);
         phi.extend(r.iter().zip(mask).map(|(r, mask)| r ^ mask));
         phi
     };
     Blinded::decode(&(0..n).flat_map(instance).collect::<Vec<_>>(), n).unwrap()
-}
-
-/// The hints of both branches of every instance of an honest sender's reply.
-pub(crate) fn hints(blinded: &Blinded<Endemic>, seed: [u8; 32]) -> Vec<[Vec<u8>; 2]> {
-    let (_, reply) = endemic::respond(session(), blinded, Seed::from_bytes(seed));
-    let instances = reply.as_bytes().chunks(2176);
-    instances.map(|bytes| [0, 1].map(|j| bytes[1088 * j + 1056..][..32].to_vec())).collect()
-}
-
-/// U of every branch of every instance.
-pub(crate) fn points(reply: &Reply<Endemic>) -> Vec<&[u8]> {
-    reply.as_bytes().chunks(1088).map(|branch| &branch[..1056]).collect()
 }
 
 /// (c, 0, 0).
@@ -76,4 +172,18 @@ pub(crate) fn constant(c: u16) -> Vector {
 pub(crate) fn half(x: &Vector) -> Vector {
     let [half, ..] = constant(u16::try_from(Q.midpoint(1)).unwrap());
     x.each_ref().map(|x| NttPoly::inner_product(BACKEND, [&half], [x]))
+}
+
+/// a − b.
+pub(crate) fn difference(a: &Vector, b: &Vector) -> Vector {
+    let mut difference = a.clone();
+    difference.iter_mut().zip(b).for_each(|(a, b)| a.sub(BACKEND, b));
+    difference
+}
+
+/// How many coefficients of a and b are as near to each other as two noises are.
+pub(crate) fn near(a: &Poly, b: &Poly) -> usize {
+    let pairs = a.coefficients().iter().zip(b.coefficients());
+    let distances = pairs.map(|(&a, &b)| (i32::from(a) - i32::from(b)).rem_euclid(Q));
+    distances.filter(|&d| d.min(Q - d) <= 4).count()
 }

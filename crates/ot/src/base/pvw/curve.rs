@@ -42,6 +42,7 @@ pub(super) fn encode(point: &ProjectivePoint) -> [u8; POINT_LEN] {
 /// its input is public.
 pub(super) fn hash_to_curve(oracle: &Oracle, k: u8) -> ProjectivePoint {
     let candidate = |attempt: u64| {
+        count(Operation::HashToCurve, 1);
         let mut bytes: [u8; POINT_LEN] = oracle.query(attempt, k).finish();
         bytes[0] = 2 | bytes[0] & 1;
         decode(&bytes)

@@ -26,11 +26,14 @@ message! {
     check: |_bytes, _n| Ok(())
 }
 
+/// H(t), one for the batch whatever its size.
+pub(super) fn commit(session: &Session, t: &[u8]) -> [u8; 32] {
+    session.oracle("foxtrot v1 rot-from-ot commitment").query(0, 0).field(t).finish()
+}
+
 impl Commitment {
-    pub(super) fn to(session: &Session, t: &[u8], n: usize) -> Self {
-        let oracle = session.oracle("foxtrot v1 rot-from-ot commitment");
-        let hash: [u8; 32] = oracle.query(0, 0).field(t).finish();
-        Self { bytes: hash.to_vec(), n }
+    pub(super) fn of(session: &Session, t: &[u8], n: usize) -> Self {
+        Self { bytes: commit(session, t).to_vec(), n }
     }
 }
 

@@ -10,11 +10,10 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply,
     common::{BITS_LEN, Common, NOISE_LEN, Nonce, POLY_LEN, array, decoded, join, split, total},
-    messages::expect_instances,
 };
 use crate::{
     Bits, Seed, Session, Usage,
-    base::{ReceiverKeys, check_batch},
+    base::{ReceiverKeys, check_batch, expect_count},
     choices::select,
 };
 
@@ -106,7 +105,7 @@ impl Receiver {
     /// [`Usage::CountMismatch`] if the reply was decoded for another number of instances.
     pub fn finish(self, reply: &Reply) -> Result<(ReceiverKeys, Opening), Usage> {
         let n = self.instances.len();
-        expect_instances("instances in the reply", reply.instances(), n)?;
+        expect_count("instances in the reply", n, reply.instances())?;
         let common = &self.common;
         let mut opening = Opening::blank(n);
         let (mut b_bytes, mut keys) = (vec![0; n.div_ceil(8)], Vec::with_capacity(n));
@@ -118,10 +117,10 @@ impl Receiver {
             // Step 11.
             let p_s = decoded(common.backend, p_s);
             let k_r = common.product(&instance.s_r, &p_s, &instance.twice_e_prime);
-            let mut signals = [0; BITS_LEN];
-            select(c, signals_0, signals_1, &mut signals);
+            let mut signals = Zeroizing::new([0; BITS_LEN]);
+            select(c, signals_0, signals_1, signals.as_mut_slice());
             let mut sk = Zeroizing::new([0; BITS_LEN]);
-            k_r.parities(common.backend, &signals, sk.as_mut_slice());
+            k_r.parities(common.backend, signals.as_slice(), sk.as_mut_slice());
             let k_c = Zeroizing::new(common.confirm(i, &sk));
 
             // Step 12, the conditions from the last to the first.

@@ -13,11 +13,10 @@ use super::{
         BITS_LEN, Commitment, Common, NOISE_LEN, Nonce, POLY_LEN, Sk, array, decoded, join, split,
         total,
     },
-    messages::expect_instances,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session,
-    base::{Block, SenderKeys},
+    base::{Block, SenderKeys, expect_count},
     choices::select,
 };
 
@@ -115,7 +114,7 @@ impl Sender {
     /// instances.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Error> {
         let n = self.instances.len();
-        expect_instances("instances in the opening", opening.instances(), n)?;
+        expect_count("instances in the opening", n, opening.instances())?;
         let common = &self.common;
         let mut keys = Vec::with_capacity(n);
         for ((i, instance), opening) in self.instances.iter().enumerate().zip(opening.each()) {

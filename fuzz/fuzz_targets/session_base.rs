@@ -1,0 +1,12 @@
+//! Any base OT over a network that changes anything: nobody panics, and who gives up blames the peer.
+//! What else holds of every protocol is little; `session_rot` and `session_endemic` check more.
+#![no_main]
+
+use foxtrot_fuzz::{Change, check_any};
+use foxtrot_ot::base::registry;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (u8, u8, Vec<(u8, Change)>)| {
+    let bases = registry();
+    check_any(bases[usize::from(input.0) % bases.len()], input.1, &input.2);
+});
