@@ -13,7 +13,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{clock::thread_cpu, failure::Failure};
 
-/// A party's access to the threads; with one thread, it does everything in its own.
+/// A party's access to the threads beside its own, which does its part: to wake another one takes
+/// as long as many a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Workers {
     pool: Option<Arc<ThreadPool>>,
@@ -26,7 +27,7 @@ impl Workers {
         let pool = match threads {
             0 | 1 => None,
             _ => {
-                let builder = ThreadPoolBuilder::new().num_threads(threads);
+                let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
                 let pool = builder.thread_name(|i| format!("foxtrot-worker-{i}")).build();
                 let failed = |e| Failure::run(format!("cannot start {threads} threads: {e}"));
                 Some(Arc::new(pool.map_err(failed)?))
@@ -41,7 +42,7 @@ impl Workers {
     }
 
     pub(crate) fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+        self.pool.as_ref().map_or(1, |pool| 1 + pool.current_num_threads())
     }
 
     /// What an extension takes, if there is more than the party's own thread.
@@ -60,11 +61,12 @@ impl Executor for Workers {
         self.threads()
     }
 
-    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+    fn run<'a>(&self, mut tasks: Vec<Task<'a>>) {
         let Some(pool) = &self.pool else {
             return tasks.into_iter().for_each(|task| task());
         };
-        pool.scope(|scope| {
+        let Some(ours) = tasks.pop() else { return };
+        pool.in_place_scope(|scope| {
             for task in tasks {
                 scope.spawn(|_| {
                     let start = thread_cpu();
@@ -74,6 +76,7 @@ impl Executor for Workers {
                     self.busy.fetch_add(took, Ordering::Relaxed);
                 });
             }
+            ours();
         });
     }
 }
@@ -116,7 +119,8 @@ mod tests {
             let start = thread_cpu();
             while thread_cpu() - start < Duration::from_millis(2) {}
         };
-        ours.run(vec![Box::new(task), Box::new(task)]);
+        // One of three runs in this thread.
+        ours.run(vec![Box::new(task), Box::new(task), Box::new(task)]);
         assert!(ours.busy() >= Duration::from_millis(4));
         assert_eq!(theirs.busy(), Duration::ZERO);
     }

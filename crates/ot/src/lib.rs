@@ -24,8 +24,9 @@
 //! ```
 //!
 //! Which protocol? [`base::roted`] in its endemic mode for chosen bits and for everything built on
-//! top; its F_ROT mode where keys and choices must be uniform whoever cheats. [`convert`] turns
-//! keys into messages of the sender's choice.
+//! top; its F_ROT mode where keys and choices must be uniform whoever cheats. More than some hundred:
+//! [`extension`], by default [`extension::softspoken`], makes any number from 128 of these.
+//! [`convert`] turns keys into messages of the sender's choice.
 #![no_std]
 #![forbid(unsafe_code)]
 

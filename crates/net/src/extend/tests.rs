@@ -4,7 +4,7 @@ use std::thread;
 use foxtrot_ot::{
     Misbehaved, Sid,
     base::{Adversary, find},
-    extension,
+    extension::{self, Incompatible},
 };
 
 use super::*;
@@ -194,4 +194,44 @@ fn a_receiver_that_cheats_is_told_and_gets_no_further() {
     assert_eq!(batches, 1);
     let told = here.recv(Lane::PROTOCOL, 1).unwrap_err();
     assert_eq!(told, ChannelError::GivenUp(Reason::CheckFailed).into());
+}
+
+#[test]
+fn a_base_ot_that_cannot_carry_the_extension_is_refused_before_anything_is_said() {
+    let (here, _there) = memory::pair(LONG);
+    let session = session();
+    let raw = find("pvw", Functionality::ChosenMessage).unwrap();
+    let plan = plan("softspoken", Adversary::Malicious, "roted-endemic", &session);
+    let plan = Plan { base: raw, ..plan };
+    let refused = Receiver::set_up(&here, &plan).map(drop).unwrap_err();
+    let why = Incompatible::Functionality(Functionality::ChosenMessage);
+    assert_eq!(refused, Error::from(Usage::Incompatible(why)));
+    assert_eq!(here.counters(), Counters::default());
+}
+
+#[test]
+fn after_a_sink_has_failed_the_peer_is_told_and_there_are_no_further_runs() {
+    let (here, there) = memory::pair(LONG);
+    there.greeted();
+    here.greeted();
+    let sender = thread::spawn(move || {
+        let session = session();
+        let plan = plan("softspoken", Adversary::Malicious, "roted-endemic", &session);
+        let mut sender = Sender::set_up(&there, &plan)?;
+        let full = || Error::from(ChannelError::Abandoned);
+        let failed = sender.random(Shape::random(100_000), |_| Err::<(), _>(full())).unwrap_err();
+        let again = sender.random(Shape::random(1), |_| Ok::<_, Error>(())).unwrap_err();
+        Ok::<_, Error>((failed, again))
+    });
+    let session = session();
+    let plan = plan("softspoken", Adversary::Malicious, "roted-endemic", &session);
+    let mut receiver = Receiver::set_up(&here, &plan).unwrap();
+    // Our own part of the first run may well succeed; the peer's failure is then seen in the next.
+    let mut run =
+        || receiver.run(&Choice::Random(100_000), Kind::Random, |_, _| Ok::<_, Error>(()));
+    let told = run().and_then(|()| run()).unwrap_err();
+    assert_eq!(told, ChannelError::GivenUp(Reason::Other).into());
+    let (failed, again) = sender.join().unwrap().unwrap();
+    assert_eq!(failed, ChannelError::Abandoned.into());
+    assert_eq!(again, Usage::SessionEnded.into());
 }

@@ -282,9 +282,10 @@ impl Sender<Malicious> {
         if !batch.shape.given {
             let flips = flips(session, batch.number, &challenge, batch.shape.n);
             let stride = batch.matrix.stride();
-            for (r, row) in batch.matrix.bytes_mut().chunks_mut(stride).enumerate() {
+            let rows = batch.matrix.bytes_mut().chunks_mut(stride).enumerate();
+            for_each(&*self.executor, rows, |(r, row)| {
                 xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.delta.get(r)));
-            }
+            });
         }
         Ok(batch.end(Some(Coins { receiver: *coin, sender: challenge })))
     }
