@@ -21,7 +21,7 @@ fn everything(backend: Backend, bytes: &[u8]) -> Vec<Vec<u8>> {
     let module = module768::NttPoly::uniform::<13, 3>(backend, &bytes[..1560]);
     let paper = paper512::NttPoly::uniform::<14, 1>(backend, &bytes[..1540]);
     let mut results = ring::<256, 7681, 13, 11, 3>(backend, bytes, module);
-    results.extend(ring::<512, 13313, 14, 12, 1>(backend, bytes, paper));
+    results.extend(ring::<512, 13313, 14, 11, 1>(backend, bytes, paper));
     results
 }
 

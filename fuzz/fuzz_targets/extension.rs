@@ -40,13 +40,13 @@ fn run(
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let (base, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
     let (mut receiver, message) =
-        extension.receiver(session(), &base, Seed::from_bytes([3; 32])).unwrap();
+        extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
     let message = changed(&message, setup);
     let mut sender =
         extension.sender(session(), chosen, &message, Seed::from_bytes([2; 32])).ok()?;
     let delta = match &sender {
-        AnySender::SemiHonest(sender) => u128::from_le_bytes(*sender.delta()),
-        AnySender::Malicious(sender) => u128::from_le_bytes(*sender.delta()),
+        AnySender::SemiHonest(sender) => u128::from_le_bytes(*sender.delta().unwrap()),
+        AnySender::Malicious(sender) => u128::from_le_bytes(*sender.delta().unwrap()),
     };
     let choice = match given {
         true => Choice::Given(Bits::from_bools((0..N).map(|i| i % 3 == 0))),

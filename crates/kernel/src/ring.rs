@@ -172,7 +172,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         );
     }
 
-    /// Rounds every coefficient to BITS bits and packs them.
+    /// Rounds every coefficient to BITS bits, at most 11, and packs them.
     ///
     /// # Panics
     /// If `bytes` has not N·BITS/8 bytes.
