@@ -5,7 +5,8 @@
 //! VOLE), and its subspace VOLE with the repetition code. `docs/protocols/softspoken.md` has it all,
 //! with the differences.
 //!
-//! k = 2 and 4 cost about the same time; 4 sends half. 8 is for slow links.
+//! A larger k sends less and computes more: from k = 2 to 4 the bytes halve for less than a third more
+//! time, and 8 is for slow links (`bench/record`, `foxtrot bench run ext/`).
 
 use super::{Extension, Malicious, SemiHonest};
 use crate::Usage;

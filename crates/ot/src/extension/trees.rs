@@ -221,9 +221,10 @@ pub(super) fn regrow(
             let mut missing = sum(&of_tree);
             let sum = sums.next().unwrap_or_default();
             missing.iter_mut().zip(sum).for_each(|(byte, sum)| *byte ^= sum);
-            let known = core::mem::replace(&mut of_tree, vec![missing; nodes.len()]);
+            let mut known = core::mem::replace(&mut of_tree, vec![missing; nodes.len()]);
             of_tree[1..].copy_from_slice(&known);
-            Zeroizing::new(known);
+            known.zeroize();
+            missing.zeroize();
         }
         for (j, row) in tree.rows.clone().enumerate() {
             swap_neighbours(&mut of_tree, j, keys.choices().get(row));
