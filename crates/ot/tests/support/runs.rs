@@ -1,15 +1,15 @@
 //! Extensions run in memory, batch after batch.
 
-use std::thread;
-
 use foxtrot_ot::{
     Backend, Bits, Error,
     base::{Block, Choice},
     extension::{Any, AnyReceiver, AnySender, Kind, Places, Shape},
-    tasks::{Executor, Task},
 };
 
-use crate::support::{base, seed, session};
+use crate::{
+    support::{base, seed, session},
+    threads::Threads,
+};
 
 /// The output of a batch.
 #[derive(Debug, PartialEq, Eq)]
@@ -88,23 +88,5 @@ impl Runs {
                 Ok(Run::Correlated { sender, choices, receiver: keys })
             }
         }
-    }
-}
-
-/// A thread for every task.
-#[derive(Debug)]
-struct Threads(usize);
-
-impl Executor for Threads {
-    fn threads(&self) -> usize {
-        self.0
-    }
-
-    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
-        thread::scope(|scope| {
-            for task in tasks {
-                scope.spawn(task);
-            }
-        });
     }
 }

@@ -1,5 +1,5 @@
 //! `ext/<extension>`: random OTs from nothing, base OTs included. Hashed keys are written batch by
-//! batch into a buffer that is used again.
+//! batch into buffers that are used again, one per thread.
 
 mod memory;
 mod tcp;
