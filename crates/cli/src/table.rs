@@ -1,5 +1,5 @@
 //! Sets as people have them: files whose rows have keys. What is compared are the keys' items; what
-//! comes out are rows, byte for byte.
+//! comes out are rows, of text byte for byte.
 //!
 //! What the bytes of an item are, and which rows come out, is written in `docs/psi-files.md`.
 
@@ -9,6 +9,8 @@ mod findings;
 mod key;
 mod normalise;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod records;
 mod scan;
 mod source;
@@ -22,6 +24,7 @@ use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
+use columns::Columns;
 use distinct::Distinct;
 use key::Keyer;
 use options::Format;
@@ -37,7 +40,14 @@ pub(crate) struct Set {
     items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
     findings: Findings,
-    text: Text,
+    content: Content,
+}
+
+/// The file, open for the output.
+enum Content {
+    Text(Text),
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Parquet),
 }
 
 /// Where a row is in its file, and what it is.
@@ -57,6 +67,9 @@ impl Set {
         match options.format_of(path) {
             Format::Csv => Text::read(path, options.csv(path), options),
             Format::Lines => Text::read(path, options.lines(path)?, options),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => parquet::Parquet::read(path, options),
+            #[cfg(not(feature = "parquet"))]
             Format::Parquet => Err(Failure::usage(format!(
                 "{} is a Parquet file, and this program is built without them",
                 path.display()
@@ -77,22 +90,38 @@ impl Set {
 
     /// What the file is, in words.
     pub(crate) fn form(&self) -> String {
-        self.text.form()
+        match &self.content {
+            Content::Text(text) => text.form(),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(_) => "Parquet".into(),
+        }
     }
 
     /// The names of the columns, if it is a table.
     pub(crate) fn columns(&self) -> Option<&[String]> {
-        self.text.columns().map(columns::Columns::names)
+        self.table().map(Columns::names)
     }
 
     /// The names of the key columns, if it is a table.
     pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
-        self.text.columns().map(|columns| columns.key_names().collect())
+        self.table().map(|columns| columns.key_names().collect())
     }
 
     /// What is done to the parts of a key, in the form in which both sides compare it.
     pub(crate) fn terms(&self) -> String {
-        self.text.terms()
+        match &self.content {
+            Content::Text(text) => text.terms(),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => parquet.terms(),
+        }
+    }
+
+    fn table(&self) -> Option<&Columns> {
+        match &self.content {
+            Content::Text(text) => text.columns(),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => Some(parquet.columns()),
+        }
     }
 
     /// The rows that are wanted, in the order of the file. `wanted` is asked with the number of a
@@ -108,9 +137,13 @@ impl Set {
         self.rows.iter().filter(is_wanted).copied().collect()
     }
 
-    /// How many bytes [`Self::write`] gives at most.
+    /// How many bytes [`Self::write`] gives at most; for Parquet about.
     pub(crate) fn written_len(&self, rows: &[Row]) -> u64 {
-        self.text.written_len(rows)
+        match &self.content {
+            Content::Text(text) => text.written_len(rows),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => parquet.written_len(),
+        }
     }
 
     /// Writes rows as they are in the file, below its header if it has one. Reads them once more,
@@ -120,7 +153,11 @@ impl Set {
         rows: &[Row],
         to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.text.write(rows, &self.items, to)
+        match &mut self.content {
+            Content::Text(text) => text.write(rows, &self.items, to),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => parquet.write(rows, to),
+        }
     }
 }
 
@@ -134,12 +171,12 @@ struct Builder {
 }
 
 impl Builder {
-    /// For so many rows at most.
-    fn begin(keyer: Keyer, most: usize) -> Result<Self, Failure> {
+    /// For so many rows at most, whose places are in lines or rows.
+    fn begin(keyer: Keyer, most: usize, unit: &'static str) -> Result<Self, Failure> {
         let mut rows = Vec::new();
         rows.try_reserve_exact(most).map_err(|_| distinct::too_many(most))?;
         let distinct = Distinct::with_capacity(most)?;
-        Ok(Self { most, keyer, distinct, rows, findings: Findings::default() })
+        Ok(Self { most, keyer, distinct, rows, findings: Findings::new(unit) })
     }
 
     /// Whether there may be no more rows.

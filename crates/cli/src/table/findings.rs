@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use crate::report::counted;
 
 /// How many rows there are of each kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Findings {
+    /// What rows are counted in: lines or rows.
+    unit: &'static str,
     pub(super) rows: usize,
     /// Rows whose key an earlier row has.
     pub(super) duplicates: Places,
@@ -16,48 +18,54 @@ pub(crate) struct Findings {
     pub(super) blank: usize,
 }
 
-/// Some lines of a file.
+/// Some places in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
     count: usize,
     first: Vec<u64>,
 }
 
-/// Lines that are named.
+/// Places that are named.
 const NAMED: usize = 5;
 
 impl Places {
-    pub(super) fn add(&mut self, line: u64) {
+    pub(super) fn add(&mut self, place: u64) {
         self.count += 1;
         if self.first.len() < NAMED {
-            self.first.push(line);
+            self.first.push(place);
         }
     }
 
     /// `3 (lines 2, 5, 9)`.
-    fn words(&self) -> String {
+    fn words(&self, unit: &str) -> String {
         let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
         let (named, more) = (named.join(", "), if self.count > NAMED { ", …" } else { "" });
         match self.count {
             0 => "0".into(),
-            1 => format!("1 (line {named})"),
-            count => format!("{count} (lines {named}{more})"),
+            1 => format!("1 ({unit} {named})"),
+            count => format!("{count} ({unit}s {named}{more})"),
         }
     }
 
     fn json(&self) -> Value {
-        json!({ "count": self.count, "first_lines": self.first })
+        json!({ "count": self.count, "first": self.first })
     }
 }
 
 impl Findings {
+    /// Of a file with no rows so far, which are counted in these.
+    pub(super) fn new(unit: &'static str) -> Self {
+        let (duplicates, empty) = Default::default();
+        Self { unit, rows: 0, duplicates, empty, blank: 0 }
+    }
+
     /// In one line, with the number of keys that there are: `1000 rows, 990 keys; left out:
     /// duplicates 8 (lines 3, 7, …), empty 2 (lines 4, 9)`.
     pub(crate) fn words(&self, keys: usize) -> String {
         let kinds = [("duplicates", &self.duplicates), ("empty", &self.empty)];
         let left_out = kinds.iter().filter(|(_, places)| places.count > 0);
         let left_out: Vec<_> =
-            left_out.map(|(kind, places)| format!("{kind} {}", places.words())).collect();
+            left_out.map(|(kind, places)| format!("{kind} {}", places.words(self.unit))).collect();
         let words = format!("{}, {}", counted(self.rows, "row"), counted(keys, "key"));
         match left_out.as_slice() {
             [] => words,
@@ -70,8 +78,8 @@ impl Findings {
         let mut table = vec![
             ("rows", self.rows.to_string()),
             ("keys", keys.to_string()),
-            ("duplicates", self.duplicates.words()),
-            ("empty", self.empty.words()),
+            ("duplicates", self.duplicates.words(self.unit)),
+            ("empty", self.empty.words(self.unit)),
         ];
         if self.blank > 0 {
             table.push(("blank lines", self.blank.to_string()));
@@ -96,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_counted_and_placed() {
-        let mut findings = Findings { rows: 10, ..Findings::default() };
+        let mut findings = Findings { rows: 10, ..Findings::new("line") };
         assert_eq!(findings.words(1), "10 rows, 1 key");
         findings.empty.add(9);
         (2..9).for_each(|line| findings.duplicates.add(line));

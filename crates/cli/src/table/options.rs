@@ -41,6 +41,8 @@ pub(super) enum Format {
     Parquet,
 }
 
+const AS_CSV: &str = "--format csv reads it as CSV";
+
 /// A column with keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Column {
@@ -77,16 +79,24 @@ impl SetOptions {
 
     /// For plain lines, which have nothing to choose from.
     pub(super) fn lines(&self, path: &Path) -> Result<Plan, Failure> {
-        let given = [
-            (!self.key.is_empty(), "--key"),
-            (self.no_header, "--no-header"),
-            (self.delimiter.is_some(), "--delimiter"),
-        ];
-        if let Some((_, option)) = given.iter().find(|(given, _)| *given) {
-            let why = format!("{option} is for tables, and {} is read as lines", path.display());
-            return Err(Failure::usage(why).hint("--format csv reads it as a table"));
+        self.without_csv(path)?;
+        if !self.key.is_empty() {
+            let why = format!("--key is for tables, and {} is read as lines", path.display());
+            return Err(Failure::usage(why).hint(AS_CSV));
         }
         Ok(Plan { grammar: Grammar::Lines, header: false })
+    }
+
+    /// Fails if there are options that only CSV takes.
+    pub(super) fn without_csv(&self, path: &Path) -> Result<(), Failure> {
+        let given = [(self.no_header, "--no-header"), (self.delimiter.is_some(), "--delimiter")];
+        match given.iter().find(|(given, _)| *given) {
+            None => Ok(()),
+            Some((_, option)) => {
+                let why = format!("{option} is for CSV, and {} is read as none", path.display());
+                Err(Failure::usage(why).hint(AS_CSV))
+            }
+        }
     }
 
     /// The normaliser of each of so many key columns.

@@ -19,7 +19,6 @@ pub(super) struct Source {
     file: File,
     path: PathBuf,
     found: Stamp,
-    line_ends: usize,
 }
 
 /// By which a file is seen to be another than before.
@@ -45,9 +44,7 @@ impl Source {
             (if found.is_file() { file } else { spool(file)? }, path.to_owned())
         };
         let found = Stamp::of(&file.metadata().map_err(|e| Failure::reading(&path, &e))?);
-        let mut source = Self { file, path, found, line_ends: 0 };
-        source.line_ends = source.count_line_ends()?;
-        Ok(source)
+        Ok(Self { file, path, found })
     }
 
     /// Where it came from.
@@ -55,9 +52,10 @@ impl Source {
         &self.path
     }
 
-    /// Rows are at most one more.
-    pub(super) fn line_ends(&self) -> usize {
-        self.line_ends
+    /// In bytes.
+    #[cfg(feature = "parquet")]
+    pub(super) fn len(&self) -> u64 {
+        self.found.len
     }
 
     /// From its beginning.
@@ -77,7 +75,8 @@ impl Source {
             .hint("give a copy that nobody writes to")
     }
 
-    fn count_line_ends(&self) -> Result<usize, Failure> {
+    /// Rows of text are at most one more.
+    pub(super) fn line_ends(&self) -> Result<usize, Failure> {
         let (mut file, mut chunk, mut count) = (self.rewound()?, vec![0; CHUNK], 0);
         loop {
             match file.read(&mut chunk) {

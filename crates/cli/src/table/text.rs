@@ -9,7 +9,7 @@ use std::{
 use crate::failure::Failure;
 
 use super::{
-    Builder, NO_ITEM, Row, Set,
+    Builder, Content, NO_ITEM, Row, Set,
     columns::Columns,
     key::{Item, Keyer},
     options::{Plan, SetOptions},
@@ -35,6 +35,7 @@ impl Text {
     pub(super) fn read(path: &Path, plan: Plan, options: &SetOptions) -> Result<Set, Failure> {
         let source = Source::open(path)?;
         let Plan { grammar, header: has_header } = plan;
+        let most = source.line_ends()? + 1;
         let (mut columns, mut header, mut builder) = (None, Vec::new(), None);
         let mut records = Records::begin(source.path(), grammar, source.rewound()?)?;
         let (mut width, mut blank) = (1, 0);
@@ -54,7 +55,7 @@ impl Text {
                     }
                     let keys = columns.as_ref().map_or(LINE, Columns::keys);
                     let keyer = Keyer::new(options.normalisers(keys.len())?);
-                    let builder = none.insert(Builder::begin(keyer, source.line_ends() + 1)?);
+                    let builder = none.insert(Builder::begin(keyer, most, "line")?);
                     if has_header {
                         header.extend_from_slice(record.text.as_bytes());
                         continue;
@@ -80,8 +81,8 @@ impl Text {
             return Err(Failure::usage(format!("{} is empty", source.path().display())));
         };
         findings.blank = blank;
-        let text = Self { source, grammar, columns, header, keyer };
-        Ok(Set { items: distinct.into_items(), rows, findings, text })
+        let content = Content::Text(Self { source, grammar, columns, header, keyer });
+        Ok(Set { items: distinct.into_items(), rows, findings, content })
     }
 
     pub(super) fn form(&self) -> String {
