@@ -86,9 +86,7 @@ impl Parquet {
             builder.add(number as u64 + 1, (number as u64, 0), parts.into_iter());
         }
         source.check_unchanged()?;
-        let Builder { keyer, distinct, rows, findings, .. } = builder;
-        let content = Content::Parquet(Self { source, columns, keyer });
-        Ok(Set { items: distinct.into_items(), rows, findings, content })
+        Ok(builder.finish(|keyer| Content::Parquet(Self { source, columns, keyer })))
     }
 
     pub(super) fn columns(&self) -> &Columns {

@@ -63,7 +63,8 @@ impl<'a, R: Read> Records<'a, R> {
         }
         let beginning = &records.buffer[records.ready.clone()];
         if beginning.starts_with(BYTE_ORDER_MARK) {
-            records.pass(BYTE_ORDER_MARK.len());
+            records.offset = BYTE_ORDER_MARK.len() as u64;
+            records.ready.start = BYTE_ORDER_MARK.len();
         } else if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
             return Err(Failure::usage(format!("{} is UTF-16", path.display())).hint(ENCODING));
         }
@@ -89,20 +90,14 @@ impl<'a, R: Read> Records<'a, R> {
             }
         };
         let (start, offset, line) = (self.ready.start, self.offset, self.line);
-        if let Err(e) = std::str::from_utf8(&self.buffer[start..start + len]) {
-            return Err(self.fault(e.valid_up_to(), "not UTF-8").hint(ENCODING));
-        }
-        self.pass(len);
-        let text = std::str::from_utf8(&self.buffer[start..start + len]).unwrap_or_default();
-        Ok(Some(Record { offset, line, text, fields: &self.fields }))
-    }
-
-    /// The next so many bytes are done with.
-    fn pass(&mut self, len: usize) {
-        let (start, end) = (self.ready.start, self.ready.start + len);
-        self.line += line_ends(&self.buffer[start..end]) as u64;
+        let text = match std::str::from_utf8(&self.buffer[start..start + len]) {
+            Ok(text) => text,
+            Err(e) => return Err(self.fault(e.valid_up_to(), "not UTF-8").hint(ENCODING)),
+        };
+        self.line += line_ends(text.as_bytes()) as u64;
         self.offset += len as u64;
-        self.ready.start = end;
+        self.ready.start += len;
+        Ok(Some(Record { offset, line, text, fields: &self.fields }))
     }
 
     /// Reads more.
