@@ -169,8 +169,11 @@ mod tests {
         }
     }
 
+    /// Offset, line, text and width.
+    type Found = (u64, u64, String, usize);
+
     /// Everything about the records, and how it ended.
-    fn all(grammar: Grammar, from: impl Read) -> (Vec<(u64, u64, String, usize)>, Option<String>) {
+    fn all(grammar: Grammar, from: impl Read) -> (Vec<Found>, Option<String>) {
         let mut found = Vec::new();
         let mut records = match Records::begin(Path::new("a"), grammar, from) {
             Ok(records) => records,
@@ -179,7 +182,8 @@ mod tests {
         loop {
             match records.next() {
                 Ok(Some(record)) => {
-                    found.push((record.offset, record.line, record.text.to_owned(), record.width()))
+                    let text = record.text.to_owned();
+                    found.push((record.offset, record.line, text, record.width()));
                 }
                 Ok(None) => return (found, None),
                 Err(e) => return (found, Some(e.message().to_owned())),
