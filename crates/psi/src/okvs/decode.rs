@@ -1,6 +1,6 @@
 //! Decoding: the XOR of a row's slots.
 
-use core::fmt;
+use core::{fmt, hint::black_box};
 
 use foxtrot_ot::Usage;
 
@@ -40,10 +40,31 @@ impl<const H: usize> Okvs<H> {
 }
 
 impl<const H: usize, const W: usize> Decoder<'_, H, W> {
+    /// Gives the values of rows, in order.
     #[inline]
-    pub(super) fn value(&self, row: &Row<H>) -> [u8; W] {
-        value(self.slots, &self.dense, row)
+    pub(super) fn values(&self, rows: &[Row<H>], mut take: impl FnMut(usize, [u8; W])) {
+        for (first, rows) in (0..).step_by(AHEAD).zip(rows.chunks(AHEAD)) {
+            touch(rows.iter().flat_map(|row| row.sparse).map(|slot| &self.slots[slot as usize]));
+            for (k, row) in (first..).zip(rows) {
+                take(k, value(self.slots, &self.dense, row));
+            }
+        }
     }
+}
+
+/// Rows whose slots are fetched at a time.
+pub(super) const AHEAD: usize = 16;
+
+/// Reads a byte of every line of memory that the rows' slots have. Values have so many instructions
+/// that the processor would not look ahead as far as the next row, and wait for memory at each.
+#[inline]
+pub(super) fn touch<'a, const W: usize>(values: impl Iterator<Item = &'a [u8; W]>) {
+    const LINE: usize = 64;
+    let mut sum = 0;
+    for value in values {
+        sum ^= value.iter().step_by(LINE).chain(value.last()).fold(0, |sum, byte| sum ^ byte);
+    }
+    black_box(sum);
 }
 
 /// The value of a row.

@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 
 use super::{
     Coins, Digest, Okvs, Plan, RowSeed,
-    decode::value,
+    decode::{AHEAD, touch, value},
     dense::{Dense, xor},
     elimination::System,
     peel::{Peeled, peel},
@@ -107,11 +107,19 @@ impl<const H: usize> Plan<H> {
         slots: &mut [[u8; W]],
     ) {
         let dense = Dense::new(&slots[..self.okvs.dense()]);
-        for (place, which) in peeled.steps() {
-            let row = &self.rows.0[place];
-            let mut correction = value(slots, &dense, row);
-            xor(&mut correction, &values[self.order.0[place] as usize]);
-            xor(&mut slots[row.sparse[which] as usize], &correction);
+        let value_of = |place: usize| &values[self.order.0[place] as usize];
+        for steps in peeled.steps_by(AHEAD) {
+            let places = || steps.iter().rev().map(|&step| Peeled::split(step).0);
+            touch(places().map(value_of));
+            let slots_of = places().flat_map(|place| self.rows.0[place].sparse);
+            touch(slots_of.map(|slot| &slots[slot as usize]));
+            for &step in steps.iter().rev() {
+                let (place, which) = Peeled::split(step);
+                let row = &self.rows.0[place];
+                let mut correction = value(slots, &dense, row);
+                xor(&mut correction, value_of(place));
+                xor(&mut slots[row.sparse[which] as usize], &correction);
+            }
         }
     }
 }

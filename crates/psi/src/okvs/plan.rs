@@ -106,9 +106,7 @@ impl<const H: usize> Plan<H> {
         let rows = self.rows.0.get(range);
         let rows = rows.filter(|_| expected == got);
         let rows = rows.ok_or(Usage::CountMismatch { what: "values", expected, got })?;
-        for (row, value) in rows.iter().zip(values) {
-            *value = decoder.value(row);
-        }
+        decoder.values(rows, |place, value| values[place] = value);
         Ok(())
     }
 
@@ -127,17 +125,20 @@ impl<const H: usize> Plan<H> {
         if expected != got {
             return Err(Usage::CountMismatch { what: "values", expected, got });
         }
-        for (row, &index) in self.rows.0.iter().zip(&self.order.0) {
-            values[index as usize] = decoder.value(row);
-        }
+        decoder.values(&self.rows.0, |place, value| values[self.order.0[place] as usize] = value);
         Ok(())
+    }
+
+    /// How many rows are not peeled, for statistics.
+    #[must_use]
+    pub fn core_len(&self) -> usize {
+        peel(&self.okvs, &self.rows.0).core_len()
     }
 
     /// What there is to do, for statistics.
     #[must_use]
     pub fn structure(&self) -> Structure {
-        let peeled = peel(&self.okvs, &self.rows.0);
-        let core = self.core(&peeled);
+        let core = self.core(&peel(&self.okvs, &self.rows.0));
         let deficit = System::<H, 0>::new(&self.okvs, &core.0).map(|mut system| {
             system.forget_dense();
             core.0.len() - system.rank()
@@ -147,7 +148,9 @@ impl<const H: usize> Plan<H> {
 
     /// The rows that are not peeled.
     pub(super) fn core(&self, peeled: &Peeled) -> Secret<Row<H>> {
-        Secret(peeled.core().map(|place| self.rows.0[place]).collect::<Vec<_>>())
+        let mut core = Vec::with_capacity(peeled.core_len());
+        core.extend(peeled.core().map(|place| self.rows.0[place]));
+        Secret(core)
     }
 
     fn check_shape<const W: usize>(&self, decoder: &Decoder<'_, H, W>) -> Result<(), Usage> {

@@ -28,12 +28,12 @@ impl Okvs<3> {
     pub fn new(keys: usize) -> Result<Self, Usage> {
         let n = Self::check_keys(keys)?;
         let (starts, segment) = if n <= PLAIN_MAX {
-            // 1.23 n: what peels (1.222 n), and √n for its fluctuation.
-            let sparse = n + n / 100 * 23 + n % 100 * 23 / 100 + 4 * n.isqrt();
+            // 1.225 n, where 1.222 n peel in the limit, and the fluctuation's √n.
+            let sparse = (n * 49).div_ceil(40) + 5 * n.isqrt();
             (1, sparse.div_ceil(3).max(1))
         } else {
             // 14/17 keys per slot between the ends.
-            ((n / 14 * 17).div_ceil(SEGMENT), SEGMENT)
+            ((n * 17).div_ceil(14 * SEGMENT), SEGMENT)
         };
         Ok(Self { keys, dense: DENSE, starts, segment })
     }
