@@ -24,6 +24,7 @@ pub struct Shape {
 impl Shape {
     /// Returns the shape for `n` keys, with 2 or 3 sparse slots per row.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "0 is small enough for a root")]
     pub fn new(n: usize, hashes: usize) -> Self {
         let root = (0..).take_while(|root| root * root <= n).last().expect("0 is small enough");
         let (dense, starts, segment) = match hashes {
@@ -42,6 +43,7 @@ impl Shape {
 
     /// Returns the slots of a key's row, ascending.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "what is below a number of slots is one")]
     pub fn row(&self, id: &Id, seed: &[u8; 32], key: &Key) -> Vec<usize> {
         let branch = u8::from(self.hashes == 3);
         let row_key = oracle32("foxtrot v1 okvs row key", id, self.n, branch, &[seed]);

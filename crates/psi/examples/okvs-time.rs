@@ -12,7 +12,7 @@ use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3};
 
 fn main() {
     let runs = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(3);
-    println!("{} of 32 MiB: {:.2} ms", "copy", least(runs, copy).as_secs_f64() * 1e3);
+    println!("copy of 32 MiB: {:.2} ms", least(runs, copy).as_secs_f64() * 1e3);
     println!("H       n       m   plan   peel encode decode | together");
     for log in [11, 16, 18, 19, 20, 22] {
         report(&Okvs3::new(1 << log).expect("not too many"), runs);

@@ -5,10 +5,11 @@ use foxtrot_ot::{Session, Sid};
 
 use super::*;
 
-fn plan<const H: usize>(okvs: &Okvs<H>, seed: u8) -> Plan<H> {
+fn plan<const H: usize>(okvs: &Okvs<H>, seed: u16) -> Plan<H> {
     let session = Session::new(Sid::from_bytes([3; 32])).sub("test", 0, Default::default());
     let keys: Vec<Digest> = (0..okvs.keys()).map(|k| [u8::try_from(k).unwrap(); 32]).collect();
-    okvs.plan(&session, &RowSeed([seed; 32]), &keys).unwrap()
+    okvs.plan(&session, &RowSeed(core::array::from_fn(|k| seed.to_le_bytes()[k % 2])), &keys)
+        .unwrap()
 }
 
 /// The slots for given values and free slots, a bit each.
@@ -88,6 +89,29 @@ fn every_choice_of_values_and_free_slots_counted() {
         solved += usize::from(counts[0] > 0);
     }
     assert!((1..16).contains(&solved), "rows of equal slots differ by their dense bit or not");
+}
+
+/// Failures are as many as the deficits say, and each dense slot more halves them.
+#[test]
+fn every_dense_slot_halves_the_failures() {
+    let trials = 30_000;
+    let mut counts = Vec::new();
+    for dense in 2..7 {
+        let okvs = Okvs::<3> { keys: 12, dense, starts: 1, segment: 5 };
+        let (mut expected, mut failed) = (0.0, 0.0);
+        for seed in 0..trials {
+            let plan = plan(&okvs, seed);
+            let deficit = i32::try_from(plan.structure().deficit.unwrap()).unwrap();
+            let step = |k| 1.0 - 2_f64.powi(k - i32::try_from(dense).unwrap());
+            expected += 1.0 - (0..deficit).map(step).product::<f64>().max(0.0);
+            let solved = plan.solve(&[[0]; 12], &mut vec![[0]; okvs.slots()]);
+            failed += f64::from(u8::from(solved.is_none()));
+        }
+        assert!((failed - expected).abs() < 4.0 * expected.sqrt(), "{failed}, not {expected}");
+        counts.push(failed);
+    }
+    assert!(counts[4] > 20.0, "the test can see them");
+    assert!(counts.windows(2).all(|pair| (1.6..2.4).contains(&(pair[0] / pair[1]))), "{counts:?}");
 }
 
 #[test]

@@ -25,30 +25,34 @@ fn ln_binomial(n: f64, t: f64) -> f64 {
 }
 
 /// h(u): ln of the probability that u balls fall into `bins` bins so that every bin has an even
-/// number, or more. Exact for u ≤ 32, then by the saddle point.
+/// number, or more.
 pub(crate) fn ln_even(u: f64, bins: f64) -> f64 {
-    if u <= 32.0 {
-        // 2^−L Σ_j C(L, j)·(1 − 2j/L)^u, where terms below e^−80 of the whole do not count.
-        let far = (bins * 40.0 * 2.0).sqrt().min(bins) / 2.0;
-        let half = bins / 2.0;
-        let first = (half - far).max(0.0).floor();
-        let mut sum = 0.0;
-        let mut j = first;
-        while j <= bins - first {
-            let deviation = (1.0 - 2.0 * j / bins).abs();
-            if deviation > 0.0 {
-                sum += (ln_binomial(bins, j) + u * deviation.ln() - bins * LN_2).exp();
-            }
-            j += 1.0;
+    if u <= 32.0 { ln_even_exact(u, bins) } else { ln_even_saddle(u, bins) }
+}
+
+/// ln of 2^−L Σ_j C(L, j)·|1 − 2j/L|^u, without terms that are far too small to matter.
+pub(crate) fn ln_even_exact(u: f64, bins: f64) -> f64 {
+    let half = bins / 2.0;
+    let first = (half - (bins * (20.0 + u)).sqrt()).max(0.0).floor();
+    let (mut sum, mut j) = (0.0, first);
+    while j <= bins - first {
+        let deviation = (1.0 - 2.0 * j / bins).abs();
+        if deviation > 0.0 {
+            sum += (ln_binomial(bins, j) + u * deviation.ln() - bins * LN_2).exp();
         }
-        return sum.ln();
+        j += 1.0;
     }
-    // u!/L^u·[x^u] cosh(x)^L ≤ u!/(L·x)^u·cosh(x)^L for every x > 0; x·tanh x = u/L is the best.
+    sum.ln()
+}
+
+/// ln of u!/L^u·[x^u] cosh(x)^L ≤ u!/(L·x)^u·cosh(x)^L, true for every x > 0; x·tanh x = u/L is the
+/// best.
+pub(crate) fn ln_even_saddle(u: f64, bins: f64) -> f64 {
     let load = u / bins;
     let mut x = load.sqrt().max(load);
-    for _ in 0..8 {
-        let slope = x.tanh() + x / x.cosh().powi(2);
-        x -= (x * x.tanh() - load) / slope;
+    for _ in 0..5 {
+        let (tanh, cosh) = (x.tanh(), x.cosh());
+        x -= (x * tanh - load) / (tanh + x / (cosh * cosh));
     }
     let ln_cosh = x + (-2.0 * x).exp().ln_1p() - LN_2;
     (ln_factorial(u) - u * (bins * x).ln() + bins * ln_cosh).min(0.0)
@@ -61,8 +65,8 @@ pub(crate) fn plain<const H: usize>(okvs: &Okvs<H>) -> f64 {
     sets::<H>(okvs.keys() as f64, okvs.segment() as f64, 1.0)
 }
 
-/// Σ over even t of C(n, t)·exp(h(spread·t))^(H/spread).
-fn sets<const H: usize>(n: f64, bins: f64, spread: f64) -> f64 {
+/// Σ over even t ≤ n of C(n, t)·exp(h(spread·t))^(H/spread).
+pub(crate) fn sets<const H: usize>(n: f64, bins: f64, spread: f64) -> f64 {
     let (mut sum, mut t) = (0.0, 2.0);
     while t <= n {
         let term = ln_binomial(n, t) + H as f64 / spread * ln_even(spread * t, bins);
