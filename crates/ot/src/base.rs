@@ -5,6 +5,7 @@
 
 pub mod bdgm;
 pub mod chosen;
+pub mod mcquoid_rosulek_roy;
 pub mod pvw;
 pub mod rot_from_ot;
 pub mod roted;
@@ -162,7 +163,7 @@ pub struct Info {
     pub caveat: &'static str,
     /// Whether it is here to reproduce a paper only: benchmarks run it, [`find`] does not find it.
     pub reproduction: bool,
-    /// Number of messages.
+    /// Messages one after another; two that cross are one flow.
     pub flows: usize,
     /// Payload bytes of the receiver for a batch of n.
     pub receiver_bytes: fn(n: usize) -> usize,
@@ -361,6 +362,7 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
     &[
         &roted::Rot,
         &roted::Endemic,
+        &mcquoid_rosulek_roy::McQuoidRosulekRoy,
         &bdgm::Bdgm,
         &pvw::Pvw,
         &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,

@@ -74,11 +74,11 @@ fn sample(base: &dyn BaseOt, n: usize, counter: u64) -> Result<Sample, Failure> 
         sample.cpu[side] += thread_cpu() - start;
         if let Some(message) = message {
             sample.bytes[side] += message.len() as u64;
-            sample.flows += 1;
             pair.deliver(party, message);
         }
     }
     sample.wall = wall.elapsed();
+    sample.flows = pair.flows() as u64;
     Ok(sample)
 }
 
