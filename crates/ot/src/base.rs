@@ -254,7 +254,7 @@ pub enum Next<Out> {
 
 impl<Out> Step<Out> {
     /// Send a message and go on.
-    fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
+    pub(crate) fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
         Self { message: Some(message), next: Next::Role(role) }
     }
 
@@ -264,27 +264,27 @@ impl<Out> Step<Out> {
     }
 
     /// The output, and perhaps a last message.
-    fn done(message: Option<Vec<u8>>, out: Out) -> Self {
+    pub(crate) fn done(message: Option<Vec<u8>>, out: Out) -> Self {
         Self { message, next: Next::Done(out) }
     }
 }
 
 /// A [`Role`] from a closure over the typed state.
-struct Waiting<F> {
+pub(crate) struct Waiting<F> {
     expects: Option<usize>,
     step: F,
 }
 
 impl Waiting<()> {
     /// Speaks first.
-    fn first<Out: 'static>(
+    pub(crate) fn first<Out: 'static>(
         step: impl FnOnce() -> Result<Step<Out>, Error> + Send + 'static,
     ) -> Box<dyn Role<Out = Out>> {
         Box::new(Waiting { expects: None, step: |_: &[u8]| step() })
     }
 
     /// Waits for a message of that length.
-    fn message<Out: 'static>(
+    pub(crate) fn message<Out: 'static>(
         len: usize,
         step: impl FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send + 'static,
     ) -> Box<dyn Role<Out = Out>> {
