@@ -54,7 +54,7 @@ use zeroize::Zeroizing;
 pub use carrier::Carrier;
 
 use super::{
-    COLUMNS, ROWS,
+    COLUMNS, Incompatible, ROWS,
     matrix::{Matrix, Pool},
     output::Output,
     trees::{first_counter, grow, regrow},
@@ -62,8 +62,8 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
-        BaseOt, Block, Choice, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-        mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
+        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys,
+        Step, Waiting, mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
     },
     tasks::InPlace,
 };
@@ -96,9 +96,29 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
 /// The variant over the base OT of that name or family.
 #[must_use]
 pub fn find(base: &str) -> Option<&'static dyn BaseOt> {
-    let bases = [<roted::Endemic as Carrier>::VALUE.info(), McQuoidRosulekRoy.info()];
     let is_named = |info: &Info| info.name == base || info.family == base;
-    bases.into_iter().zip(registry()).find(|(info, _)| is_named(info)).map(|(_, it)| *it)
+    carriers().zip(registry()).find(|(info, _)| is_named(info)).map(|(_, it)| *it)
+}
+
+/// The base OTs of [`registry`], in its order.
+pub fn carriers() -> impl Iterator<Item = &'static Info> {
+    [<roted::Endemic as Carrier>::VALUE.info(), McQuoidRosulekRoy.info()].into_iter()
+}
+
+/// Whether that base OT may carry the two-round extension.
+///
+/// # Errors
+/// [`Incompatible`], the reason why not.
+pub fn compatible(base: &Info) -> Result<(), Incompatible> {
+    if base.reproduction {
+        return Err(Incompatible::Reproduction);
+    }
+    match (base.adversary, base.functionality) {
+        (Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
+        (_, Functionality::ChosenMessage) => Err(Incompatible::Functionality(base.functionality)),
+        _ if carriers().any(|carrier| carrier.name == base.name) => Ok(()),
+        _ => Err(Incompatible::Flows),
+    }
 }
 
 /// The sender, waiting for the `Response`. It takes one, whatever comes of it: with a second one a
