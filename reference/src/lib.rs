@@ -1,7 +1,7 @@
 //! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
 //! produces the same bytes.
 //!
-//! Start with [`roted`] or [`extension`], which read top-down in the order of the messages
+//! Start with [`roted`] or [`extension`] ([`two_round`] is another of these), which read top-down in the order of the messages
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
 //! [`rot_from_ot`] are the paper's other systems); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
@@ -23,6 +23,7 @@ pub mod ring;
 pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;
+pub mod two_round;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
 #[must_use]
