@@ -84,9 +84,9 @@ impl Sender {
             })
             .collect();
 
-        let mut proof = response[proof_at..].chunks(32);
-        let of_choices = hash_from(proof.next().expect("h of X"));
-        for ((q, theirs), &delta) in rows.iter().zip(proof).zip(&base.choices) {
+        let (of_choices, of_rows) = response[proof_at..].split_at(32);
+        let of_choices = hash_from(of_choices);
+        for ((q, theirs), &delta) in rows.iter().zip(of_rows.chunks(32)).zip(&base.choices) {
             let mut expected = hash_from(theirs);
             if delta {
                 expected = [0, 1].map(|k| expected[k] ^ of_choices[k]);
@@ -202,7 +202,10 @@ mod tests {
 
     const ID: Id = [7; 32];
 
-    fn run(spoil: impl FnOnce(&mut Vec<u8>)) -> Option<(Vec<[Block; 2]>, Vec<Block>, Vec<bool>)> {
+    /// The sender's keys, the receiver's, and its choices.
+    type Run = (Vec<[Block; 2]>, Vec<Block>, Vec<bool>);
+
+    fn run(spoil: impl FnOnce(&mut Vec<u8>)) -> Option<Run> {
         let n = 300;
         let choices: Vec<bool> = (0..n).map(|i| i % 5 < 2).collect();
         let (sender, invitation) = Sender::invite(&ID, n, &[1; 32]);
