@@ -203,7 +203,8 @@ pub(crate) struct Common {
     /// Base OT, see `foxtrot protocols`
     #[arg(long, value_name = "NAME", default_value = "roted")]
     pub(crate) base: String,
-    /// OT extension: `none`, softspoken, softspoken-1 to -8, kos or iknp, see `foxtrot protocols`
+    /// OT extension: `none`, softspoken, softspoken-1 to -8, kos, iknp or (for `ot`) kos-two-round,
+    /// see `foxtrot protocols`
     /// [default: softspoken; for `ot` with at most 128 transfers: none]
     #[arg(long, value_name = "NAME")]
     pub(crate) extension: Option<String>,

@@ -7,13 +7,16 @@ use std::collections::BTreeSet;
 
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
-    extension::{self, Any, ROWS, compatible},
+    extension::{self, Any, ROWS, compatible, two_round},
 };
 
 use crate::{args::Common, failure::Failure};
 
 /// The extension that is taken unless another is named.
 const DEFAULT: &str = "softspoken";
+
+/// Instances of a batch of base OTs, the last of a run excepted.
+const BATCH: usize = 1024;
 
 /// What both sides do.
 #[derive(Clone, Copy)]
@@ -56,6 +59,9 @@ impl Method {
         if extension == "none" {
             return Ok(Self { base: alone(bases, base, adversary, job)?, extension: None });
         }
+        if extension == two_round::FAMILY {
+            return Ok(Self { base: in_two_rounds(bases, base, adversary, job)?, extension: None });
+        }
         let extension = extension_of(extension, adversary)?;
         Ok(Self { base: below(bases, base, &extension, job)?, extension: Some(extension) })
     }
@@ -67,7 +73,21 @@ impl Method {
 
     /// As in the hello.
     pub(crate) fn extension_name(&self) -> &'static str {
-        self.extension.map_or("none", |extension| extension.info().name)
+        match self.extension {
+            Some(extension) => extension.info().name,
+            None if self.is_two_round() => two_round::FAMILY,
+            None => "none",
+        }
+    }
+
+    /// Whether `base` is an extension with its base OTs.
+    fn is_two_round(&self) -> bool {
+        self.base.info().family == two_round::FAMILY
+    }
+
+    /// The most transfers of one run of `base`, where there is no other extension.
+    pub(crate) fn batch(&self) -> usize {
+        if self.is_two_round() { two_round::MAX_BATCH } else { BATCH }
     }
 
     /// Against whom the whole is secure: that against which its weaker part is.
@@ -104,6 +124,7 @@ impl Method {
     pub(crate) fn words(&self) -> String {
         let (base, adversary) = (self.base.info().name, self.adversary());
         match self.extension {
+            None if self.is_two_round() => format!("{base}, {adversary} security"),
             None => format!("base OT {base}, {adversary} security"),
             Some(extension) => {
                 format!("{} from base OT {base}, {adversary} security", extension.info().name)
@@ -120,7 +141,8 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
     let families = |fits: &dyn Fn(Adversary) -> bool| {
         let infos = extension::registry().map(|extension| extension.info());
         let names = infos.filter(|info| fits(info.adversary)).map(|info| info.family);
-        names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+        let malicious = fits(Adversary::Malicious).then_some(two_round::FAMILY);
+        names.chain(malicious).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     };
     let others = [Adversary::Malicious, Adversary::SemiHonest];
     match others.into_iter().find(|&other| extension::find(name, other).is_some()) {
@@ -183,9 +205,13 @@ fn below(
     let extension = extension.info();
     let mut named = named(bases, name);
     named.sort_by_key(|base| preferred.iter().position(|&it| it == base.info().functionality));
+    let fits = |base: &Info| match compatible(base, &extension) {
+        Ok(()) if !uniform(base, &extension, job) => Err(NOT_UNIFORM.to_owned()),
+        verdict => verdict.map_err(|why| why.to_string()),
+    };
     let mut why = None;
     for base in named {
-        match compatible(base.info(), &extension) {
+        match fits(base.info()) {
             Ok(()) => return Ok(base),
             Err(e) => why = why.or(Some(e)),
         }
@@ -193,7 +219,7 @@ fn below(
     let carriers: Vec<_> = bases
         .iter()
         .map(|base| base.info())
-        .filter(|info| compatible(info, &extension).is_ok())
+        .filter(|info| fits(info).is_ok())
         .map(|info| info.name)
         .collect();
     Err(match why {
@@ -201,6 +227,45 @@ fn below(
         None => no_base(name),
     }
     .hint(format!("{} goes with {}", extension.name, carriers.join(", "))))
+}
+
+/// Why a job of random keys does without endemic OT.
+const NOT_UNIFORM: &str = "its keys are not random if a peer cheats, which `rot` promises";
+
+/// Whether Δ is random enough for the job: a corrupt sender that chooses it can make both keys of
+/// every transfer the same.
+fn uniform(base: &Info, extension: &extension::Info, job: Job) -> bool {
+    match (job, extension.adversary) {
+        (Job::Rot, Adversary::Malicious) => base.functionality == Functionality::Random,
+        _ => true,
+    }
+}
+
+/// The two-round extension over that base OT.
+fn in_two_rounds(
+    bases: &[&'static dyn BaseOt],
+    name: &str,
+    adversary: Adversary,
+    job: Job,
+) -> Result<&'static dyn BaseOt, Failure> {
+    let family = two_round::FAMILY;
+    if adversary == Adversary::SemiHonest {
+        return Err(unfit(family, Adversary::Malicious, ""));
+    }
+    if let Job::Rot = job {
+        return Err(Failure::usage(format!("{family} is not for `rot`: {NOT_UNIFORM}"))
+            .hint("take softspoken or kos"));
+    }
+    if let Some(base) = two_round::find(name) {
+        return Ok(base);
+    }
+    let why = named(bases, name).iter().find_map(|base| two_round::compatible(base.info()).err());
+    let carriers: Vec<_> = two_round::carriers().map(|info| info.name).collect();
+    Err(match why {
+        Some(why) => Failure::usage(format!("{name} cannot carry {family}: {why}")),
+        None => no_base(name),
+    }
+    .hint(format!("{family} goes with {}", carriers.join(", "))))
 }
 
 fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {

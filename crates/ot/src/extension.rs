@@ -62,6 +62,7 @@
 pub mod iknp;
 pub mod kos;
 pub mod softspoken;
+pub mod two_round;
 
 mod adaptor;
 mod any;

@@ -12,7 +12,7 @@ use std::{
 
 use foxtrot_ot::{
     base::{BaseOt, registry},
-    extension::{self, Any},
+    extension::{self, Any, two_round},
 };
 
 use crate::{
@@ -28,6 +28,7 @@ use yardsticks::Yardsticks;
 enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
+    TwoRound(&'static dyn BaseOt),
 }
 
 /// Its figures.
@@ -68,13 +69,16 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        registry().iter().copied().map(Self::Base).chain(extension::registry().map(Self::Ext))
+        let bases = registry().iter().copied().map(Self::Base);
+        let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
+        bases.chain(extension::registry().map(Self::Ext)).chain(two_round)
     }
 
     fn name(&self) -> String {
         match self {
             Self::Base(base) => format!("base/{}", base.info().name),
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
+            Self::TwoRound(extension) => format!("ext/{}", extension.info().name),
         }
     }
 
@@ -82,6 +86,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
+            Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
         }
     }
 
@@ -95,7 +100,7 @@ impl Benchmark {
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
         match self {
-            Self::Base(_) if !plain => {
+            Self::Base(_) | Self::TwoRound(_) if !plain => {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
@@ -110,7 +115,7 @@ impl Benchmark {
         workers: &Workers,
     ) -> Result<Measured, Failure> {
         match self {
-            Self::Base(base) => base::run(*base, n),
+            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
         }
     }
@@ -118,7 +123,7 @@ impl Benchmark {
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out),
-            Self::Ext(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::TwoRound(_) => ext::print_head(out, options),
         }
     }
 
@@ -130,7 +135,7 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) => ext::print_row(out, measured, yardsticks),
+            Self::Ext(_) | Self::TwoRound(_) => ext::print_row(out, measured, yardsticks),
         }
     }
 }

@@ -27,6 +27,9 @@ use crate::{
 /// Transfers of a run.
 pub(super) const SIZES: [usize; 3] = [1 << 20, 1 << 22, 1 << 24];
 
+/// The same of an extension that sends all of them in one message.
+pub(super) const SIZES_OF_ONE_MESSAGE: [usize; 2] = [1 << 16, 1 << 20];
+
 /// The base OT under all of them.
 const BASE: &dyn BaseOt = &roted::Endemic;
 
