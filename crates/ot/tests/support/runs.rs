@@ -1,13 +1,15 @@
 //! Extensions run in memory, batch after batch.
 
-use std::thread;
+#[path = "threads.rs"]
+mod threads;
 
 use foxtrot_ot::{
     Backend, Bits, Error,
     base::{Block, Choice},
     extension::{Any, AnyReceiver, AnySender, Kind, Places, Shape},
-    tasks::{Executor, Task},
 };
+
+use threads::Threads;
 
 use crate::support::{base, seed, session};
 
@@ -88,23 +90,5 @@ impl Runs {
                 Ok(Run::Correlated { sender, choices, receiver: keys })
             }
         }
-    }
-}
-
-/// A thread for every task.
-#[derive(Debug)]
-struct Threads(usize);
-
-impl Executor for Threads {
-    fn threads(&self) -> usize {
-        self.0
-    }
-
-    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
-        thread::scope(|scope| {
-            for task in tasks {
-                scope.spawn(task);
-            }
-        });
     }
 }
