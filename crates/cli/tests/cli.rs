@@ -10,6 +10,8 @@ mod extension;
 mod interrupt;
 #[path = "cli/keygen.rs"]
 mod keygen;
+#[path = "cli/one_of_n.rs"]
+mod one_of_n;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]

@@ -20,6 +20,8 @@
 mod chosen;
 #[path = "vectors/extension.rs"]
 mod extension;
+#[path = "vectors/one_of_n.rs"]
+mod one_of_n;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
 
@@ -38,9 +40,10 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 4] = [
+const FILES: [(&str, Contents); 5] = [
     ("roted", vectors),
     ("extension", extension::vectors),
+    ("one_of_n", one_of_n::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
 ];
