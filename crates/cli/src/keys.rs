@@ -9,7 +9,13 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::{failure::Failure, link::Link, method::Method, output::Output, workers::Workers};
+use crate::{
+    failure::Failure,
+    link::Link,
+    method::{Extension, Method},
+    output::Output,
+    workers::Workers,
+};
 
 /// One party of a run.
 pub(crate) struct Party<'a> {
@@ -34,7 +40,7 @@ impl Party<'_> {
             Ok::<_, Failure>(())
         };
         match self.method.extension {
-            Some(extension) => {
+            Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
                 let sender = extend::Sender::set_up(channel, &self.plan(extension))?;
                 let mut sender = match self.workers.executor() {
@@ -44,7 +50,7 @@ impl Party<'_> {
                 self.tell_batches(&extension, shape);
                 sender.random(shape, sink)?;
             }
-            None => {
+            _ => {
                 for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let session = self.link.sub(base.info().name, counter);
                     let role = base.sender(session, batch.n(), fresh_seed()?)?;
@@ -72,7 +78,7 @@ impl Party<'_> {
             Ok::<_, Failure>(())
         };
         match self.method.extension {
-            Some(extension) => {
+            Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
                 let receiver = extend::Receiver::set_up(channel, &self.plan(extension))?;
                 let mut receiver = match self.workers.executor() {
@@ -82,7 +88,7 @@ impl Party<'_> {
                 self.tell_batches(&extension, shape);
                 receiver.run(choice, Kind::Random, sink)?;
             }
-            None => {
+            _ => {
                 for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let start = counter * self.method.batch();
                     let choice = match choice {

@@ -10,6 +10,8 @@ mod extension;
 mod interrupt;
 #[path = "cli/keygen.rs"]
 mod keygen;
+#[path = "cli/one_of_n.rs"]
+mod one_of_n;
 #[path = "cli/psi.rs"]
 mod psi;
 #[path = "cli/readme.rs"]

@@ -52,6 +52,11 @@ impl Aes128 {
         per_isa!(self.backend, ctr(self, first, blocks));
     }
 
+    /// Encrypts every block in place.
+    pub fn encrypt(&self, blocks: &mut [Block]) {
+        per_isa!(self.backend, encrypt_blocks(self, blocks));
+    }
+
     /// What code of the portable backend works with.
     fn cipher(&self) -> &portable::Cipher {
         match &self.schedule {

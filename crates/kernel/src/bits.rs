@@ -1,4 +1,4 @@
-//! Bit matrices and strings: transposition and XOR.
+//! Bit matrices and strings: transposition, products with public matrices, and XOR.
 //!
 //! Bits of a byte are numbered from the least significant one.
 
@@ -6,11 +6,16 @@ use core::hint::black_box;
 
 use crate::{Backend, Block};
 
+#[macro_use]
+mod product;
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+
+pub use product::add_product;
 
 /// Transposes columns `first..first + out.len()` of a matrix of 128 rows, each `stride` bytes long
 /// and one after the other in `rows`: bit r of `out[j]` is bit `first` + j of row r. Whole lines of

@@ -112,6 +112,11 @@ pub enum Usage {
         /// The number given.
         got: usize,
     },
+    /// A code has not so many words, or there is nothing to choose from.
+    Choices {
+        /// How many there should be to choose from.
+        choices: usize,
+    },
     /// There is no field of 2^k elements for this k.
     FieldSize {
         /// The k asked for.
@@ -193,6 +198,7 @@ impl fmt::Display for Usage {
             Self::CountMismatch { what, expected, got } => {
                 write!(f, "{got} {what} given where {expected} are needed")
             }
+            Self::Choices { choices } => write!(f, "the code has no words for 1 of {choices}"),
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),
             Self::SessionEnded => f.write_str("an error has ended the session before"),

@@ -6,6 +6,8 @@
 //! | [`kos`] | malicious | 16 | |
 //! | [`iknp`] | semi-honest | 16 | |
 //!
+//! Keys for one of N instead of one of two words: [`one_of_n`].
+//!
 //! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
 //! start from the keys of 128 base OTs that went the other way, and Δ is the base OTs' choices:
 //!
@@ -59,8 +61,12 @@
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
 
+pub mod code;
 pub mod iknp;
+pub mod kkrt;
 pub mod kos;
+pub mod one_of_n;
+pub mod oos;
 pub mod softspoken;
 pub mod two_round;
 

@@ -2,17 +2,17 @@
 
 mod base;
 mod ext;
+mod one_of_n;
 mod yardsticks;
 
 use std::{
     io::{self, Write},
-    mem::{Discriminant, discriminant},
     time::Duration,
 };
 
 use foxtrot_ot::{
     base::{BaseOt, registry},
-    extension::{self, Any, two_round},
+    extension::{self, Any, one_of_n as words, two_round},
 };
 
 use crate::{
@@ -29,6 +29,7 @@ enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
     TwoRound(&'static dyn BaseOt),
+    OneOfN(words::Any),
 }
 
 /// Its figures.
@@ -47,16 +48,17 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
             let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
-            let mut kind: Option<Discriminant<Benchmark>> = None;
+            let mut headed = None;
             for benchmark in selected {
                 for n in benchmark.sizes(options)? {
                     let measured = benchmark.run(n, options, &workers)?;
                     let written = if *json {
                         print_json(&mut out, &measured.report, &yardsticks)
                     } else {
-                        let first = kind.replace(discriminant(&benchmark));
+                        let kind = Some(matches!(benchmark, Benchmark::Base(_)));
                         let head =
-                            if first == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                            if headed == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                        headed = kind;
                         head.and_then(|()| benchmark.row(&mut out, &measured, &yardsticks))
                     };
                     written.map_err(|e| Failure::stdout(&e))?;
@@ -69,9 +71,10 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        let bases = registry().iter().copied().map(Self::Base);
+        let base = registry().iter().copied().map(Self::Base);
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
-        bases.chain(extension::registry().map(Self::Ext)).chain(two_round)
+        let extensions = extension::registry().map(Self::Ext).chain(two_round);
+        base.chain(extensions).chain(words::registry().map(Self::OneOfN))
     }
 
     fn name(&self) -> String {
@@ -79,6 +82,7 @@ impl Benchmark {
             Self::Base(base) => format!("base/{}", base.info().name),
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
             Self::TwoRound(extension) => format!("ext/{}", extension.info().name),
+            Self::OneOfN(extension) => format!("ext/{}", extension.info().name),
         }
     }
 
@@ -87,6 +91,7 @@ impl Benchmark {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
+            Self::OneOfN(_) => &one_of_n::SIZES,
         }
     }
 
@@ -104,6 +109,10 @@ impl Benchmark {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
+            Self::OneOfN(_) if options.transport != BenchTransport::Memory => {
+                Err(Failure::usage(format!("{} runs in memory", self.name()))
+                    .hint("--transport is for the other ext/"))
+            }
             _ => Ok(()),
         }
     }
@@ -117,13 +126,14 @@ impl Benchmark {
         match self {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
+            Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
         }
     }
 
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out),
-            Self::Ext(_) | Self::TwoRound(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
         }
     }
 
@@ -135,7 +145,9 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) | Self::TwoRound(_) => ext::print_row(out, measured, yardsticks),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
+                ext::print_row(out, measured, yardsticks)
+            }
         }
     }
 }

@@ -53,6 +53,30 @@ pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
 }
 
 #[target_feature(enable = "avx2,aes")]
+pub(super) fn encrypt_blocks(pi: &Aes128, blocks: &mut [Block]) {
+    let (wide, rest) = blocks.as_chunks_mut::<WIDE>();
+    for blocks in wide {
+        encrypt_wide(pi, blocks);
+    }
+    if !rest.is_empty() {
+        let mut padded = [[0; 16]; WIDE];
+        padded[..rest.len()].copy_from_slice(rest);
+        encrypt_wide(pi, &mut padded);
+        rest.copy_from_slice(&padded[..rest.len()]);
+        erase(&mut padded, [0; 16]);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,aes")]
+fn encrypt_wide(pi: &Aes128, blocks: &mut [Block; WIDE]) {
+    let vectors = encrypt(pi, load_rows::<false>(blocks, _mm_setzero_si128()));
+    for (block, vector) in blocks.iter_mut().zip(vectors) {
+        store128(block, vector);
+    }
+}
+
+#[target_feature(enable = "avx2,aes")]
 pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
     hash::<false>(pi, first, _mm_setzero_si128(), rows, out);
 }

@@ -57,6 +57,25 @@ pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], out: &mut [Block]) {
     }
 }
 
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+pub(super) fn encrypt_blocks(pi: &Aes128, blocks: &mut [Block]) {
+    let keys = keys(pi);
+    let (wide, rest) = blocks.as_flattened_mut().as_chunks_mut::<WIDE_BYTES>();
+    for bytes in wide {
+        let mut x = [_mm512_setzero_si512(); WIDE];
+        for (x, bytes) in x.iter_mut().zip(bytes.as_chunks().0) {
+            *x = load512(bytes);
+        }
+        for (bytes, vector) in bytes.as_chunks_mut().0.iter_mut().zip(encrypt(&keys, x)) {
+            store512(bytes, vector);
+        }
+    }
+    if !rest.is_empty() {
+        let x = load_parts::<WIDE>(rest);
+        store_parts(rest, encrypt(&keys, x));
+    }
+}
+
 /// A vector holds both rows of two pairs: x, x ⊕ Δ, x', x' ⊕ Δ.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn tmmo_pairs(

@@ -67,6 +67,10 @@ pub(super) fn tmmo_pairs(
     erase(&mut masks, [[0; 16]; 2]);
 }
 
+pub(super) fn encrypt_blocks(pi: &Aes128, blocks: &mut [Block]) {
+    encrypt(pi, blocks);
+}
+
 pub(super) fn encrypt(pi: &Aes128, blocks: &mut [Block]) {
     pi.cipher().encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
 }

@@ -107,10 +107,22 @@ fn debug_shows_no_key(backend: Backend) {
     assert_eq!(format!("{:?}", Aes128::new(backend, &[0x42; 16])), "Aes128(<redacted>)");
 }
 
+fn encryption_of_counters_is_the_keystream(backend: Backend) {
+    let cipher = Aes128::new(backend, &[7; 16]);
+    for n in LENGTHS {
+        let mut blocks: vec::Vec<Block> = (1000..).take(n).map(u128::to_le_bytes).collect();
+        cipher.encrypt(&mut blocks);
+        let mut stream = vec![[0; 16]; n];
+        cipher.ctr(1000, stream.as_flattened_mut());
+        assert_eq!(blocks, stream);
+    }
+}
+
 on_every_backend! {
     keystreams_of_the_standard_vectors => keystreams_are_those_of_aes;
     keystreams_of_any_length => keystreams_count_and_fit_any_length;
     hash => the_hash_is_tmmo;
+    encryption => encryption_of_counters_is_the_keystream;
     redaction => debug_shows_no_key;
 }
 

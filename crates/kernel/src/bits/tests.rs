@@ -69,10 +69,40 @@ fn xor_adds(backend: Backend) {
     }
 }
 
+fn products_with_a_public_matrix_add_the_rows_that_it_names(backend: Backend) {
+    let mut random = Stream(4);
+    for (inputs, outputs, len) in [
+        (1, 1, 64),
+        (1, 3, 0),
+        (4, 0, 64),
+        (9, 5, 128),
+        (85, 7, 64),
+        (96, 3, 192),
+        (97, 9, 64),
+        (231, 20, 128),
+    ] {
+        let (stride, out_stride) = (len + 16, len + 8);
+        let matrix = random.bytes(outputs * usize::div_ceil(inputs, 8));
+        let rows = random.bytes(inputs * stride);
+        let before = random.bytes(outputs * out_stride);
+        let mut expected = before.clone();
+        for (j, coefficients) in matrix.chunks(usize::div_ceil(inputs, 8)).enumerate() {
+            for i in (0..inputs).filter(|&i| bit(coefficients, i) == 1) {
+                let row = &rows[i * stride..][..len];
+                expected[j * out_stride..][..len].iter_mut().zip(row).for_each(|(a, b)| *a ^= b);
+            }
+        }
+        let mut out = before;
+        add_product(backend, &matrix, inputs, (&rows, stride), (&mut out, out_stride), len);
+        assert_eq!(out, expected, "{inputs} {outputs} {len}");
+    }
+}
+
 on_every_backend! {
     transposition => transposition_moves_every_bit;
     transposition_twice => transposition_of_a_square_is_an_involution;
     xor_is_addition => xor_adds;
+    products => products_with_a_public_matrix_add_the_rows_that_it_names;
 }
 
 #[test]

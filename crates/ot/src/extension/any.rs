@@ -160,10 +160,15 @@ impl core::error::Error for Incompatible {}
 /// # Errors
 /// [`Incompatible`], the reason why not.
 pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
+    carries(base, extension.adversary)
+}
+
+/// Whether that base OT may carry extensions against that adversary.
+pub(super) fn carries(base: &base::Info, adversary: Adversary) -> Result<(), Incompatible> {
     if base.reproduction {
         return Err(Incompatible::Reproduction);
     }
-    match (extension.adversary, base.adversary, base.functionality) {
+    match (adversary, base.adversary, base.functionality) {
         (Adversary::SemiHonest, ..) => Ok(()),
         (Adversary::Malicious, Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
         (_, _, Functionality::Random | Functionality::Endemic) => Ok(()),

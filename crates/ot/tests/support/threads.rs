@@ -1,4 +1,4 @@
-//! An executor.
+//! An executor with many threads.
 
 use std::thread;
 

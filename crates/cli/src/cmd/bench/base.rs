@@ -13,7 +13,12 @@ use foxtrot_ot::{
 };
 
 use super::{Measured, Yardsticks, median};
-use crate::{clock::thread_cpu, failure::Failure, method::Method, report::Report};
+use crate::{
+    clock::thread_cpu,
+    failure::Failure,
+    method::{Extension, Method},
+    report::Report,
+};
 
 /// Instances of a batch.
 pub(super) const SIZES: [usize; 2] = [128, 1024];
@@ -47,7 +52,7 @@ pub(super) fn run(base: &'static dyn BaseOt, name: String, n: usize) -> Result<M
         let why = format!("{name} sent {measured:?} bytes where {announced:?} are announced");
         return Err(Failure::run(why));
     }
-    let method = Method { base, extension: None };
+    let method = Method { base, extension: Extension::None };
     let report = Report {
         name,
         params: method.params(),

@@ -1,0 +1,125 @@
+//! Codes: a word chooses one of N, its codeword is what correlates an OT. A row of the sender is
+//! q = t ⊕ C(w)·Δ, so a key for another word misses as many bits of Δ as their codewords have
+//! differences: a code of distance 128 is needed.
+//!
+//! | code | words | rows | distance | |
+//! |---|---|---|---|---|
+//! | [`Linear::Repetition128`] | 1 bit | 16 bytes | 128 | |
+//! | [`Linear::Bch512`] | 85 bits | 64 bytes | ≥ 128, proven | extended BCH |
+//! | [`Linear::Bch802`] | 231 bits | 101 bytes | ≥ 128, proven | shortened extended BCH |
+//! | [`Pseudorandom`] | 128 bits | 64 bytes | ≥ 128 with probability 1 − 2⁻⁹⁸ per pair | AES, not linear |
+//!
+//! ```
+//! use foxtrot_ot::{Backend, extension::code::{Code, Linear}};
+//!
+//! let code = Linear::Bch512.build();
+//! let (one, two) = ([1; 11], [2; 11]);
+//! let mut codewords = [0; 2 * 64];
+//! code.encode(Backend::best(), &[one, two].concat(), &mut codewords);
+//! let (one, two) = codewords.split_at(64);
+//! let differences: u32 = one.iter().zip(two).map(|(a, b)| (a ^ b).count_ones()).sum();
+//! assert!(differences >= 128);
+//! ```
+
+mod bch;
+mod linear;
+mod pseudorandom;
+pub(super) mod turn;
+
+#[cfg(test)]
+mod tests;
+
+use core::{fmt, ops::Range};
+
+use foxtrot_kernel::Backend;
+pub use linear::{Linear, LinearCode};
+pub use pseudorandom::{Pseudorandom, PseudorandomCode};
+
+use crate::Session;
+
+/// The lengths of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// Bits of a codeword, which is as many base OTs as an extension with this code starts from.
+    pub length: usize,
+    /// Bits of a word.
+    pub word_bits: usize,
+}
+
+impl Parameters {
+    /// Bytes of a word. Bit i is bit i mod 8 of byte ⌊i/8⌋; spare bits are ignored.
+    #[must_use]
+    pub const fn word_len(&self) -> usize {
+        self.word_bits.div_ceil(8)
+    }
+
+    /// Bytes of a codeword, and of a row; spare bits are zero.
+    #[must_use]
+    pub const fn row_len(&self) -> usize {
+        self.length.div_ceil(8)
+    }
+
+    /// The word of number `choice`, little endian; `None` if it is not below 2^k.
+    #[must_use]
+    pub fn word(&self, choice: u64) -> Option<alloc::vec::Vec<u8>> {
+        if self.word_bits < 64 && choice >> self.word_bits != 0 {
+            return None;
+        }
+        let mut word = alloc::vec![0; self.word_len().max(8)];
+        word[..8].copy_from_slice(&choice.to_le_bytes());
+        word.truncate(self.word_len());
+        Some(word)
+    }
+}
+
+/// Codes of which every session has one.
+pub trait Family: Copy + fmt::Debug + Send + Sync + sealed::Sealed {
+    /// What encodes.
+    type Code: Code;
+
+    /// The lengths, which all of them share.
+    fn parameters(&self) -> Parameters;
+
+    /// The code of that session.
+    fn of_session(&self, session: &Session) -> Self::Code;
+}
+
+/// Encodes words, in time that does not depend on them.
+pub trait Code: Send + Sync {
+    /// Its lengths.
+    fn parameters(&self) -> Parameters;
+
+    /// Codewords of words, both one after another.
+    ///
+    /// # Panics
+    /// If there are not as many places for codewords as words, or either are not whole.
+    fn encode(&self, backend: Backend, words: &[u8], codewords: &mut [u8]);
+
+    /// Rows that [`Code::turn`] writes.
+    fn turned(&self) -> usize;
+
+    /// Turns n words for [`Code::add`]: bit i of the rows written belongs to word i; from there on to
+    /// the next multiple of 128 bits are 0.
+    ///
+    /// # Panics
+    /// If words are not whole, or there is no room for the rows.
+    fn turn(&self, backend: Backend, words: &[u8], rows: &mut [u8], stride: usize);
+
+    /// Adds to row j of `out` the bits j + `bits.start` of all codewords, on the first `len` bytes of
+    /// the turned words in `rows`; with both comes the distance of their rows in bytes.
+    ///
+    /// # Panics
+    /// If `len` is not a multiple of 64, or there is no room for it.
+    fn add(
+        &self,
+        backend: Backend,
+        bits: Range<usize>,
+        rows: (&[u8], usize),
+        out: (&mut [u8], usize),
+        len: usize,
+    );
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}

@@ -1,0 +1,191 @@
+//! 1-of-N OT extension: the receiver gives a word for every OT, and gets the key of that word; the
+//! sender can compute the key of any word.
+//!
+//! | protocol | adversary | words | bytes/OT |
+//! |---|---|---|---|
+//! | [`oos`](super::oos) | malicious, semi-honest | 85 bits | 64 |
+//! | [`oos-802`](super::oos) | malicious, semi-honest | 231 bits | 101 |
+//! | [`kkrt`](super::kkrt) | semi-honest | 128 bits | 64 |
+//!
+//! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
+//! start from the keys of as many base OTs as the code is long, which went the other way:
+//!
+//! ```text
+//! R: both keys of every base OT                         S: Δ, one key each
+//!    per batch, as many as wanted:
+//! words w          ── Corrections ──►
+//!                  ◄── [Challenge] ──
+//!                  ── [Proof] ──►
+//! t                                                     q = t ⊕ C(w)·Δ
+//! key = H(i, t)                                         key of v = H(i, q ⊕ C(v)·Δ)
+//! ```
+//!
+//! What is in brackets only a malicious peer makes necessary. Then the sender has no output before
+//! the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
+//! rows t and q themselves, which are for protocols that add them up: whoever publishes a function of
+//! rows must hash them as these keys are. Steps, bounds and what is not proved:
+//! `docs/protocols/oos.md`; bytes: `docs/wire.md`, section 10.
+//!
+//! ```
+//! use foxtrot_ot::{Seed, Session, Sid, ideal};
+//! use foxtrot_ot::extension::{code::Linear, one_of_n::{Receiver, Sender}, oos};
+//!
+//! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+//! // 512 base OTs, in which the extension's receiver was the sender; here a double.
+//! let (pairs, chosen) = ideal::random(512, &Seed::from_bytes([3; 32]));
+//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("oos", 0, Default::default());
+//! let oos = oos::malicious(Linear::Bch512);
+//!
+//! let mut receiver = Receiver::new(session(), oos, pairs, receivers_seed)?;
+//! let mut sender = Sender::new(session(), oos, chosen, senders_seed)?;
+//!
+//! // A batch of 3, whose words are the numbers 5, 0 and 1000.
+//! let words = [5, 0, 1000].map(|choice| oos.parameters().word(choice).unwrap()).concat();
+//! let mut corrections = Vec::new();
+//! let unanswered = receiver.extend(3, &words, &mut corrections)?;
+//! let (unverified, challenge) = sender.absorb(3, &corrections)?;
+//! let (received, proof) = receiver.answer(unanswered, &challenge)?;
+//! let sent = sender.verify(unverified, &proof)?;
+//!
+//! let mut keys = [[0; 16]; 3];
+//! receiver.keys(received, &mut keys)?;
+//! let opened = sender.open(sent)?;
+//! assert_eq!(opened.key(2, &oos.parameters().word(1000).unwrap()), keys[2]);
+//! assert_ne!(opened.key(2, &oos.parameters().word(1001).unwrap()), keys[2]);
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+
+mod adaptor;
+mod check;
+mod matrix;
+mod output;
+mod receiver;
+mod sender;
+
+use core::{fmt, marker::PhantomData};
+
+pub use adaptor::{
+    Any, AnyReceiver, AnySender, Info, Places, ReceiverBatch, SenderBatch, find, registry,
+};
+use foxtrot_kernel::aes::Aes128;
+pub use receiver::{Received, Receiver, Unanswered};
+pub use sender::{Opened, Sender, Sent, Unverified};
+
+use super::{
+    MASK_COLUMNS, Security,
+    code::{Family, Parameters},
+};
+use crate::{
+    Session, Usage,
+    base::{Adversary, Block},
+};
+
+/// The most columns of a batch: what is worked on together stays in a cache.
+const MAX_COLUMNS: usize = 1 << 14;
+
+/// Columns come in whole vectors of the widest backend.
+const COLUMNS: usize = 512;
+
+/// The most batches of one set of base OTs: what is left to chance in their checks adds up.
+pub const MAX_BATCHES: u64 = 1 << 18;
+
+/// Rows that are worked on together.
+const GROUP: usize = 128;
+
+/// Which 1-of-N extension: what two parties have to agree on.
+pub struct Extension<F, S> {
+    name: &'static str,
+    family: F,
+    security: PhantomData<S>,
+}
+
+impl<F: Family, S: Security> Extension<F, S> {
+    pub(super) const fn new(name: &'static str, family: F) -> Self {
+        Self { name, family, security: PhantomData }
+    }
+
+    const CHECKED: bool = matches!(S::ADVERSARY, Adversary::Malicious);
+
+    /// The most OTs of one batch: 16320, or 16384 without check.
+    pub const MAX_BATCH: usize = MAX_COLUMNS - if Self::CHECKED { MASK_COLUMNS } else { 0 };
+
+    /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The lengths of its code; as many base OTs are needed as codewords have bits.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        self.family.parameters()
+    }
+
+    /// Bytes of the `Corrections` of a batch of n OTs.
+    #[must_use]
+    pub fn corrections_len(&self, n: usize) -> usize {
+        (Self::columns(n) / 8).saturating_mul(self.parameters().length)
+    }
+
+    /// Bytes of the `Proof` of a batch; with none, there is no challenge either.
+    #[must_use]
+    pub fn proof_len(&self) -> usize {
+        let Parameters { length, word_bits } = self.parameters();
+        if Self::CHECKED { 8 * (length + word_bits) } else { 0 }
+    }
+
+    fn columns(n: usize) -> usize {
+        let columns = n.saturating_add(if Self::CHECKED { MASK_COLUMNS } else { 0 });
+        columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
+    }
+
+    /// Whether there may be a batch of that number and size.
+    fn check_batch(number: u64, n: usize) -> Result<(), Usage> {
+        if number >= MAX_BATCHES {
+            return Err(Usage::TooManyBatches { max: MAX_BATCHES });
+        }
+        let max = Self::MAX_BATCH;
+        if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+    }
+
+    /// That there were as many base OTs as the code is long.
+    fn check_base(&self, got: usize) -> Result<(), Usage> {
+        same("base OTs", self.parameters().length, got)
+    }
+
+    /// That so many words have come.
+    fn check_words(&self, n: usize, words: &[u8]) -> Result<(), Usage> {
+        same("bytes of words", n.saturating_mul(self.parameters().word_len()), words.len())
+    }
+}
+
+impl<F: Copy, S> Clone for Extension<F, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F: Copy, S> Copy for Extension<F, S> {}
+
+impl<F, S> fmt::Debug for Extension<F, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Extension({})", self.name)
+    }
+}
+
+fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+    if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
+}
+
+/// The generator of the stream of a row and a key of its base OT.
+fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Aes128 {
+    let oracle = session.oracle("foxtrot v1 one-of-n base");
+    let key = zeroize::Zeroizing::new(oracle.query(row as u64, branch).field(key).finish());
+    Aes128::new(session.backend(), &key)
+}
+
+/// Where the counters of a session begin: their upper half is its own.
+fn first_counter(session: &Session) -> u128 {
+    let nonce = session.oracle("foxtrot v1 one-of-n stream").query(0, 0).finish();
+    u128::from(u64::from_le_bytes(nonce)) << 64
+}

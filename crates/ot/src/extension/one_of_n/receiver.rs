@@ -1,0 +1,293 @@
+//! The side with the words; in the base OTs it was the sender.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::{fmt, marker::PhantomData};
+
+use foxtrot_kernel::{aes::Aes128, vole};
+use zeroize::Zeroizing;
+
+use super::{
+    Extension, GROUP,
+    check::{coefficients, hash_rows},
+    first_counter,
+    matrix::{Matrix, Pool},
+    output::{Output, oracle},
+    same, stream,
+};
+use crate::{
+    Seed, Session, Sid, Usage,
+    base::{Block, SenderKeys},
+    extension::{
+        Challenge, MASK_COLUMNS, Malicious, Security, SemiHonest, check_session,
+        code::{Code, Family, Linear, Parameters},
+    },
+    tasks::{Executor, InPlace, for_each},
+};
+
+/// The receiver of a 1-of-N extension, which makes batch after batch from one set of base OTs.
+pub struct Receiver<F: Family, S> {
+    extension: Extension<F, S>,
+    session: Session,
+    seed: Seed,
+    code: F::Code,
+    /// Two for each row: of the sum with the other, and of the receiver's row.
+    leaves: Vec<Aes128>,
+    /// Batches so far.
+    batch: u64,
+    /// The counter of the next block of every stream.
+    counter: u128,
+    rows: Pool,
+    words: Pool,
+    executor: Box<dyn Executor>,
+}
+
+/// A batch whose corrections are on their way.
+struct Batch {
+    session: Sid,
+    number: u64,
+    n: usize,
+    columns: usize,
+    rows: Matrix,
+    words: Matrix,
+}
+
+/// A batch that waits for the sender's [`Challenge`].
+#[must_use = "the batch has no output yet"]
+pub struct Unanswered(Batch);
+
+/// A batch whose output can be had, once.
+#[must_use = "it holds the output"]
+pub struct Received<S> {
+    session: Sid,
+    number: u64,
+    n: usize,
+    challenge: Option<Challenge>,
+    rows: Matrix,
+    security: PhantomData<S>,
+}
+
+impl<F: Family, S: Security> Receiver<F, S> {
+    /// Step 1: from both keys of as many base OTs as the code is long.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are more or fewer.
+    pub fn new(
+        session: Session,
+        extension: Extension<F, S>,
+        base: SenderKeys,
+        seed: Seed,
+    ) -> Result<Self, Usage> {
+        extension.check_base(base.pairs().len())?;
+        // The leaf of index 0 belongs to branch 1: the row is the stream of branch 0, and the sum of
+        // both goes with the bits of Δ.
+        let leaves = base.pairs().iter().enumerate().flat_map(|(row, [zero, one])| {
+            [stream(&session, row, 1, one), stream(&session, row, 0, zero)]
+        });
+        let (leaves, counter) = (leaves.collect(), first_counter(&session));
+        let code = extension.family.of_session(&session);
+        let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));
+        Ok(Self {
+            extension,
+            session,
+            seed,
+            code,
+            leaves,
+            batch: 0,
+            counter,
+            rows,
+            words,
+            executor,
+        })
+    }
+
+    /// The same, on several threads.
+    #[must_use]
+    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
+        Self { executor, ..self }
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn code(&self) -> &F::Code {
+        &self.code
+    }
+
+    /// Steps 2 and 3: the matrix, and the corrections in `message`.
+    fn expand(&mut self, n: usize, words: &[u8], message: &mut Vec<u8>) -> Result<Batch, Usage> {
+        Extension::<F, S>::check_batch(self.batch, n)?;
+        self.extension.check_words(n, words)?;
+        let (backend, columns) = (self.session.backend(), Extension::<F, S>::columns(n));
+        let len = columns / 8;
+        let (number, counter) = (self.batch, self.counter);
+        self.batch += 1;
+        self.counter += columns as u128 / 128;
+
+        let turned = self.turn(number, n, words, columns);
+        let Parameters { length, .. } = self.extension.parameters();
+        let mut rows = self.rows.take(length.next_multiple_of(GROUP), columns);
+        let stride = rows.stride();
+        // Bits that make codewords whole bytes.
+        rows.bytes_mut()[length * stride..].chunks_mut(stride).take(7).for_each(|row| row.fill(0));
+        message.resize(self.extension.corrections_len(n), 0);
+
+        let (code, leaves) = (&self.code, &self.leaves);
+        let of_words = (turned.bytes(), turned.stride());
+        let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
+        let parts = parts.zip(message.chunks_mut(GROUP * len)).zip(leaves.chunks(2 * GROUP));
+        for_each(&*self.executor, parts.enumerate(), |(group, ((rows, message), leaves))| {
+            let parts = rows.chunks_mut(stride).zip(message.chunks_mut(len));
+            for ((row, sum), leaves) in parts.zip(leaves.chunks(2)) {
+                vole::expand(leaves, 1, counter, sum, row, stride);
+            }
+            let bits = group * GROUP..length.min((group + 1) * GROUP);
+            code.add(backend, bits, of_words, (message, len), len);
+        });
+        Ok(Batch { session: *self.session.id(), number, n, columns, rows, words: turned })
+    }
+
+    /// The words by columns; those of the last columns, if there is a check, are random.
+    fn turn(&mut self, number: u64, n: usize, words: &[u8], columns: usize) -> Matrix {
+        let mut turned = self.words.take(self.code.turned(), columns);
+        let (stride, len) = (turned.stride(), columns / 8);
+        for row in turned.bytes_mut().chunks_mut(stride) {
+            row[n / 128 * 16..len].fill(0);
+        }
+        self.code.turn(self.session.backend(), words, turned.bytes_mut(), stride);
+        if Extension::<F, S>::CHECKED {
+            const MASK: usize = MASK_COLUMNS / 8;
+            let mut masks = Zeroizing::new(alloc::vec![0; MASK * self.code.turned()]);
+            let oracle = self.session.oracle("foxtrot v1 one-of-n words");
+            oracle.query(number, 0).field(self.seed.as_bytes()).fill(&mut masks);
+            let rows = turned.bytes_mut().chunks_mut(stride);
+            for (row, mask) in rows.zip(masks.chunks(MASK)) {
+                row[len - MASK..len].copy_from_slice(mask);
+            }
+        }
+        turned
+    }
+
+    fn output<'a>(&'a self, received: &'a Received<S>) -> Output<'a> {
+        Output {
+            session: &self.session,
+            executor: &*self.executor,
+            parameters: self.extension.parameters(),
+            matrix: &received.rows,
+        }
+    }
+
+    /// Step 7: the key of every word, to where the caller wants them.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
+    /// [`Usage::ForeignBatch`].
+    pub fn keys(&mut self, received: Received<S>, keys: &mut [Block]) -> Result<(), Usage> {
+        check_session(&self.session, &received.session)?;
+        same("places for keys", received.n, keys.len())?;
+        let oracle = oracle(&self.session, received.number, received.challenge.as_ref());
+        self.output(&received).keys(&oracle, keys);
+        self.rows.put(received.rows);
+        Ok(())
+    }
+
+    /// Step 7: the rows t = q ⊕ C(w)·Δ themselves, one after another.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
+    /// [`Usage::ForeignBatch`].
+    pub fn rows(&mut self, received: Received<S>, rows: &mut [u8]) -> Result<(), Usage> {
+        check_session(&self.session, &received.session)?;
+        let row_len = self.extension.parameters().row_len();
+        same("bytes for rows", received.n * row_len, rows.len())?;
+        self.output(&received).rows(rows);
+        self.rows.put(received.rows);
+        Ok(())
+    }
+}
+
+impl<F: Family> Receiver<F, SemiHonest> {
+    /// Steps 2 and 3: begins a batch of n words; `corrections` becomes its message, whatever was in
+    /// it.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`], [`Usage::TooManyBatches`]; [`Usage::CountMismatch`] if there are not
+    /// n words.
+    pub fn extend(
+        &mut self,
+        n: usize,
+        words: &[u8],
+        corrections: &mut Vec<u8>,
+    ) -> Result<Received<SemiHonest>, Usage> {
+        let Batch { session, number, n, rows, words, .. } = self.expand(n, words, corrections)?;
+        self.words.put(words);
+        Ok(Received { session, number, n, challenge: None, rows, security: PhantomData })
+    }
+}
+
+impl Receiver<Linear, Malicious> {
+    /// Steps 2 and 3: begins a batch of n words; `corrections` becomes its message, whatever was in
+    /// it.
+    ///
+    /// Other batches may begin before this one is answered.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`], [`Usage::TooManyBatches`]; [`Usage::CountMismatch`] if there are not
+    /// n words.
+    pub fn extend(
+        &mut self,
+        n: usize,
+        words: &[u8],
+        corrections: &mut Vec<u8>,
+    ) -> Result<Unanswered, Usage> {
+        self.expand(n, words, corrections).map(Unanswered)
+    }
+
+    /// Step 5: the proof that all columns of the corrections are bits of codewords.
+    ///
+    /// A batch answers one challenge: two answers would tell a sum of words.
+    ///
+    /// ```compile_fail,E0382
+    /// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Receiver, Unanswered}};
+    /// # fn twice(mut receiver: Receiver<Linear, Malicious>, batch: Unanswered) {
+    /// let _ = receiver.answer(batch, &[0; 32]);
+    /// let _ = receiver.answer(batch, &[1; 32]);
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`].
+    pub fn answer(
+        &mut self,
+        unanswered: Unanswered,
+        challenge: &Challenge,
+    ) -> Result<(Received<Malicious>, Vec<u8>), Usage> {
+        let Batch { session, number, n, columns, rows, words } = unanswered.0;
+        check_session(&self.session, &session)?;
+        let backend = self.session.backend();
+        let coefficients = coefficients(&self.session, number, n, challenge, columns);
+        let Parameters { length, word_bits } = self.extension.parameters();
+        let hash = |matrix, n| hash_rows(backend, &*self.executor, matrix, n, &coefficients);
+        let hashes = [hash(&words, word_bits), hash(&rows, length)];
+        let proof = hashes.iter().flatten().flat_map(|hash| hash.to_le_bytes()).collect();
+        self.words.put(words);
+        let challenge = Some(*challenge);
+        Ok((Received { session, number, n, challenge, rows, security: PhantomData }, proof))
+    }
+}
+
+impl<F: Family, S> fmt::Debug for Receiver<F, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({}, {} batches)", self.extension.name, self.batch)
+    }
+}
+
+impl fmt::Debug for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unanswered(batch {}, <redacted>)", self.0.number)
+    }
+}
+
+impl<S> fmt::Debug for Received<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Received(batch {}, <redacted>)", self.number)
+    }
+}

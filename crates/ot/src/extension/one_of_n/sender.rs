@@ -1,0 +1,454 @@
+//! The side with Δ and all keys; in the base OTs it was the receiver.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::{fmt, marker::PhantomData};
+
+use foxtrot_kernel::{aes::Aes128, bits::xor_masked};
+use subtle::Choice;
+use zeroize::Zeroizing;
+
+use super::{
+    Extension, GROUP,
+    check::{coefficients, fits, hash_rows},
+    first_counter,
+    matrix::{Matrix, Pool},
+    output::{Output, oracle},
+    same, stream,
+};
+use crate::{
+    Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
+    base::{Block, ReceiverKeys},
+    erase::SecretBytes,
+    extension::{
+        Challenge, Malicious, Security, SemiHonest, check_session,
+        code::{Code, Family, Linear, Parameters},
+    },
+    oracle::Oracle,
+    tasks::{Executor, InPlace, for_each},
+};
+
+/// The sender of a 1-of-N extension, which makes batch after batch from one set of base OTs.
+pub struct Sender<F: Family, S> {
+    extension: Extension<F, S>,
+    session: Session,
+    seed: Seed,
+    code: F::Code,
+    delta: Bits,
+    leaves: Vec<Aes128>,
+    /// Batches so far.
+    batch: u64,
+    /// The counter of the next block of every stream.
+    counter: u128,
+    /// A check has failed: there is no output any more.
+    ended: bool,
+    rows: Pool,
+    words: Pool,
+    executor: Box<dyn Executor>,
+}
+
+/// A batch whose corrections have come.
+struct Batch {
+    session: Sid,
+    number: u64,
+    n: usize,
+    columns: usize,
+    rows: Matrix,
+}
+
+/// A batch that waits for the receiver's proof; there is no way to its output but
+/// [`Sender::verify`].
+///
+/// ```compile_fail,E0308
+/// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Sender, Unverified}};
+/// # fn unchecked(sender: &mut Sender<Linear, Malicious>, batch: Unverified) {
+/// let _ = sender.open(batch);
+/// # }
+/// ```
+#[must_use = "the batch has no output yet"]
+pub struct Unverified {
+    batch: Batch,
+    challenge: Challenge,
+}
+
+/// A batch whose output can be had, once.
+///
+/// ```
+/// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Sender, Sent}};
+/// # fn once(sender: &mut Sender<Linear, Malicious>, batch: Sent<Malicious>) {
+/// let _ = sender.open(batch);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Sender, Sent}};
+/// # fn twice(sender: &mut Sender<Linear, Malicious>, batch: Sent<Malicious>) {
+/// let _ = sender.open(batch);
+/// let _ = sender.rows(batch, &mut []);
+/// # }
+/// ```
+#[must_use = "it holds the output"]
+pub struct Sent<S> {
+    session: Sid,
+    number: u64,
+    n: usize,
+    columns: usize,
+    challenge: Option<Challenge>,
+    rows: Matrix,
+    security: PhantomData<S>,
+}
+
+/// The keys of a batch, of any word.
+pub struct Opened<'a, F: Family, S> {
+    sender: &'a Sender<F, S>,
+    oracle: Oracle,
+    delta: Zeroizing<Vec<u8>>,
+    rows: SecretBytes,
+}
+
+impl<F: Family, S: Security> Sender<F, S> {
+    /// Step 1: from the chosen keys of as many base OTs as the code is long, whose choices become Δ.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are more or fewer.
+    pub fn new(
+        session: Session,
+        extension: Extension<F, S>,
+        base: ReceiverKeys,
+        seed: Seed,
+    ) -> Result<Self, Usage> {
+        extension.check_base(base.keys().len())?;
+        let delta = base.choices().slice(0..base.keys().len());
+        let leaves = base.keys().iter().enumerate();
+        let leaves =
+            leaves.map(|(row, key)| stream(&session, row, delta.get(row).unwrap_u8(), key));
+        let (leaves, counter) = (leaves.collect(), first_counter(&session));
+        let code = extension.family.of_session(&session);
+        let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));
+        let (batch, ended) = (0, false);
+        Ok(Self {
+            extension,
+            session,
+            seed,
+            code,
+            delta,
+            leaves,
+            batch,
+            counter,
+            ended,
+            rows,
+            words,
+            executor,
+        })
+    }
+
+    /// The same, on several threads.
+    #[must_use]
+    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
+        Self { executor, ..self }
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn code(&self) -> &F::Code {
+        &self.code
+    }
+
+    /// Δ, packed as a row: as secret as all keys together.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] after a failed check.
+    pub fn delta(&self) -> Result<Zeroizing<Vec<u8>>, Usage> {
+        if self.ended { Err(Usage::SessionEnded) } else { Ok(self.packed_delta()) }
+    }
+
+    fn packed_delta(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.delta.as_bytes().to_vec())
+    }
+
+    /// That the message may come, and has the length of a batch of n.
+    fn check_message(&self, n: usize, corrections: &[u8]) -> Result<(), Error> {
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        Extension::<F, S>::check_batch(self.batch, n)?;
+        let (expected, got) = (self.extension.corrections_len(n), corrections.len());
+        if got == expected {
+            Ok(())
+        } else {
+            Err(Decode::Length { message: "Corrections", expected, got }.into())
+        }
+    }
+
+    /// Step 3, for a message that has been checked.
+    fn expand(&mut self, n: usize, corrections: &[u8]) -> Batch {
+        let (backend, columns) = (self.session.backend(), Extension::<F, S>::columns(n));
+        let (number, counter, len) = (self.batch, self.counter, columns / 8);
+        self.batch += 1;
+        self.counter += columns as u128 / 128;
+
+        let Parameters { length, .. } = self.extension.parameters();
+        let mut rows = self.rows.take(length.next_multiple_of(GROUP), columns);
+        let stride = rows.stride();
+        rows.bytes_mut()[length * stride..].chunks_mut(stride).take(7).for_each(|row| row.fill(0));
+        let delta = &self.delta;
+        let parts = rows.bytes_mut().chunks_mut(stride);
+        let parts = parts.zip(corrections.chunks(len)).zip(&self.leaves).enumerate();
+        for_each(&*self.executor, parts, |(j, ((row, correction), leaf))| {
+            leaf.ctr(counter, &mut row[..len]);
+            xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
+        });
+        Batch { session: *self.session.id(), number, n, columns, rows }
+    }
+
+    fn output<'a>(&'a self, matrix: &'a Matrix) -> Output<'a> {
+        let parameters = self.extension.parameters();
+        Output { session: &self.session, executor: &*self.executor, parameters, matrix }
+    }
+
+    fn oracle(&self, sent: &Sent<S>) -> Oracle {
+        oracle(&self.session, sent.number, sent.challenge.as_ref())
+    }
+
+    /// Step 7: the key of one word of every OT, to where the caller wants them.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many words or places as OTs; the batch is then
+    /// lost. [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
+    pub fn keys(&mut self, sent: Sent<S>, words: &[u8], keys: &mut [Block]) -> Result<(), Usage> {
+        self.check_output(&sent)?;
+        self.extension.check_words(sent.n, words)?;
+        same("places for keys", sent.n, keys.len())?;
+        let oracle = self.oracle(&sent);
+        let mut rows = sent.rows;
+        self.shift(&mut rows, words, sent.n, sent.columns);
+        self.output(&rows).keys(&oracle, keys);
+        self.rows.put(rows);
+        Ok(())
+    }
+
+    /// Adds C(w)·Δ to the rows, for words w.
+    fn shift(&mut self, rows: &mut Matrix, words: &[u8], n: usize, columns: usize) {
+        let (backend, len) = (self.session.backend(), columns.min(n.next_multiple_of(512)) / 8);
+        let length = self.extension.parameters().length;
+        let mut turned = self.words.take(self.code.turned(), columns);
+        let turned_stride = turned.stride();
+        for row in turned.bytes_mut().chunks_mut(turned_stride) {
+            row[n / 128 * 16..len].fill(0);
+        }
+        self.code.turn(backend, words, turned.bytes_mut(), turned_stride);
+        let mut codewords = self.words.take(length, columns);
+        let stride = rows.stride();
+        let (code, delta) = (&self.code, &self.delta);
+        let of_words = (turned.bytes(), turned_stride);
+        let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
+        let parts = parts.zip(codewords.bytes_mut().chunks_mut(GROUP * stride)).enumerate();
+        for_each(&*self.executor, parts, |(group, (rows, codewords))| {
+            codewords.chunks_mut(stride).for_each(|row| row[..len].fill(0));
+            let bits = group * GROUP..length.min((group + 1) * GROUP);
+            code.add(backend, bits.clone(), of_words, (codewords, stride), len);
+            let rows = rows.chunks_mut(stride).zip(codewords.chunks(stride));
+            for ((row, codeword), j) in rows.zip(bits) {
+                xor_masked(backend, &mut row[..len], &codeword[..len], mask(delta.get(j)));
+            }
+        });
+        self.words.put(turned);
+        self.words.put(codewords);
+    }
+
+    /// Step 7: of every OT the keys of the words 0, 1, … `choices` − 1, one after another; a word is
+    /// its number, little endian.
+    ///
+    /// # Errors
+    /// As for [`Sender::keys`]; [`Usage::Choices`] if there are no choices, or more than words.
+    pub fn all(&mut self, sent: Sent<S>, choices: usize, keys: &mut [Block]) -> Result<(), Usage> {
+        self.check_output(&sent)?;
+        same("places for keys", sent.n.saturating_mul(choices), keys.len())?;
+        let differences = self.differences(choices)?;
+        self.output(&sent.rows).all(&self.oracle(&sent), &differences, keys);
+        self.rows.put(sent.rows);
+        Ok(())
+    }
+
+    /// C(v)·Δ of the first words.
+    fn differences(&self, choices: usize) -> Result<SecretBytes, Usage> {
+        let parameters = self.extension.parameters();
+        let words = (0..choices as u64).map(|choice| parameters.word(choice));
+        let words: Option<Vec<_>> = words.collect();
+        let words = words.filter(|words| !words.is_empty()).ok_or(Usage::Choices { choices })?;
+        let mut differences = SecretBytes::zeroed(choices * parameters.row_len());
+        self.code.encode(self.session.backend(), &words.concat(), &mut differences);
+        mask_rows(&mut differences, self.delta.as_bytes());
+        Ok(differences)
+    }
+
+    /// Step 7: the rows q = t ⊕ C(w)·Δ themselves, one after another.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
+    /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
+    pub fn rows(&mut self, sent: Sent<S>, rows: &mut [u8]) -> Result<(), Usage> {
+        self.check_output(&sent)?;
+        same("bytes for rows", sent.n * self.extension.parameters().row_len(), rows.len())?;
+        self.output(&sent.rows).rows(rows);
+        self.rows.put(sent.rows);
+        Ok(())
+    }
+
+    /// Step 7: the batch, to ask for the key of any word of any OT.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
+    pub fn open(&mut self, sent: Sent<S>) -> Result<Opened<'_, F, S>, Usage> {
+        self.check_output(&sent)?;
+        let mut rows = SecretBytes::zeroed(sent.n * self.extension.parameters().row_len());
+        self.output(&sent.rows).rows(&mut rows);
+        let oracle = self.oracle(&sent);
+        self.rows.put(sent.rows);
+        Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
+    }
+
+    fn check_output(&self, sent: &Sent<S>) -> Result<(), Usage> {
+        if self.ended {
+            return Err(Usage::SessionEnded);
+        }
+        check_session(&self.session, &sent.session)
+    }
+}
+
+impl<F: Family, S: Security> Opened<'_, F, S> {
+    /// The key of that word in OT i.
+    ///
+    /// # Panics
+    /// If the batch has no OT i, or the word has another length than words have.
+    #[must_use]
+    pub fn key(&self, i: usize, word: &[u8]) -> Block {
+        let parameters = self.sender.extension.parameters();
+        assert!(word.len() == parameters.word_len(), "a word");
+        let row_len = parameters.row_len();
+        let mut row = SecretBytes::zeroed(row_len);
+        self.sender.code.encode(self.sender.session.backend(), word, &mut row);
+        mask_rows(&mut row, &self.delta);
+        row.iter_mut().zip(&self.rows[i * row_len..][..row_len]).for_each(|(a, b)| *a ^= b);
+        self.oracle.query(i as u64, 0).field(&row).finish()
+    }
+}
+
+impl<F: Family> Sender<F, SemiHonest> {
+    /// Step 3: takes the receiver's corrections of the next batch, of n OTs.
+    ///
+    /// # Errors
+    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`].
+    pub fn absorb(&mut self, n: usize, corrections: &[u8]) -> Result<Sent<SemiHonest>, Error> {
+        self.check_message(n, corrections)?;
+        Ok(self.expand(n, corrections).end(None))
+    }
+}
+
+impl Sender<Linear, Malicious> {
+    /// Steps 3 and 4: takes the receiver's corrections of the next batch, of n OTs, and challenges
+    /// them.
+    ///
+    /// Other batches may follow before this one is verified.
+    ///
+    /// # Errors
+    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
+    /// after a failed check.
+    pub fn absorb(
+        &mut self,
+        n: usize,
+        corrections: &[u8],
+    ) -> Result<(Unverified, Challenge), Error> {
+        self.check_message(n, corrections)?;
+        let coin = self.session.oracle("foxtrot v1 one-of-n sender coin");
+        let challenge: Challenge = coin.query(self.batch, 0).field(self.seed.as_bytes()).finish();
+        let batch = self.expand(n, corrections);
+        Ok((Unverified { batch, challenge }, challenge))
+    }
+
+    /// Step 6: checks the proof of the batch.
+    ///
+    /// # Errors
+    /// [`Decode`] if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
+    /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::ForeignBatch`].
+    pub fn verify(
+        &mut self,
+        unverified: Unverified,
+        proof: &[u8],
+    ) -> Result<Sent<Malicious>, Error> {
+        if self.ended {
+            return Err(Usage::SessionEnded.into());
+        }
+        check_session(&self.session, &unverified.batch.session)?;
+        let Unverified { batch, challenge } = unverified;
+        let (expected, got) = (self.extension.proof_len(), proof.len());
+        if expected != got {
+            self.end();
+            return Err(Decode::Length { message: "Proof", expected, got }.into());
+        }
+        let Batch { number, n, columns, .. } = batch;
+        let coefficients = coefficients(&self.session, number, n, &challenge, columns);
+        let Parameters { length, word_bits } = self.extension.parameters();
+        let (backend, executor) = (self.session.backend(), &*self.executor);
+        let ours = hash_rows(backend, executor, &batch.rows, length, &coefficients);
+        let theirs = proof.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let theirs: Vec<u64> = theirs.collect();
+        let (words, rows) = theirs.split_at(word_bits);
+        if !bool::from(fits(&self.code, &ours, &self.delta, words, rows)) {
+            self.end();
+            return Err(Misbehaved::ConsistencyCheck.into());
+        }
+        Ok(batch.end(Some(challenge)))
+    }
+
+    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
+    fn end(&mut self) {
+        self.ended = true;
+        self.leaves = Vec::new();
+        (self.rows, self.words) = (Pool::default(), Pool::default());
+        self.seed = Seed::from_bytes([0; 32]);
+        self.delta = Bits::from_random(vec![0; self.delta.as_bytes().len()], self.delta.len());
+    }
+}
+
+impl Batch {
+    fn end<S>(self, challenge: Option<Challenge>) -> Sent<S> {
+        let Self { session, number, n, columns, rows } = self;
+        Sent { session, number, n, columns, challenge, rows, security: PhantomData }
+    }
+}
+
+/// 0xff for 1, 0 for 0.
+fn mask(bit: Choice) -> u8 {
+    bit.unwrap_u8().wrapping_neg()
+}
+
+/// Every row ∧ Δ.
+fn mask_rows(rows: &mut [u8], delta: &[u8]) {
+    for row in rows.chunks_exact_mut(delta.len()) {
+        row.iter_mut().zip(delta).for_each(|(byte, delta)| *byte &= delta);
+    }
+}
+
+impl<F: Family, S> fmt::Debug for Sender<F, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({}, {} batches)", self.extension.name, self.batch)
+    }
+}
+
+impl fmt::Debug for Unverified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Unverified(batch {}, <redacted>)", self.batch.number)
+    }
+}
+
+impl<S> fmt::Debug for Sent<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sent(batch {}, <redacted>)", self.number)
+    }
+}
+
+impl<F: Family, S> fmt::Debug for Opened<'_, F, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Opened({}, <redacted>)", self.sender.extension.name)
+    }
+}

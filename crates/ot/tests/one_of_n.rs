@@ -1,0 +1,288 @@
+//! What a 1-of-N extension promises: the key of the receiver's word and no other, for every code and
+//! size; and that one set of base OTs serves batch after batch.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "support/one_of_n.rs"]
+mod support;
+#[path = "support/threads.rs"]
+mod threads;
+
+use std::collections::BTreeSet;
+
+use foxtrot_ot::{
+    Backend, Usage,
+    base::{self, Adversary},
+    extension::{
+        Incompatible, SemiHonest,
+        code::{Code, Linear, Pseudorandom},
+        kkrt,
+        one_of_n::{Extension, Places, Receiver, Sender, find, registry},
+        oos,
+    },
+};
+use support::{Runs, base, bytes, seed, session};
+use threads::Threads;
+
+const SIZES: [usize; 14] = [0, 1, 7, 8, 127, 128, 129, 447, 448, 449, 511, 512, 513, 1500];
+
+#[test]
+fn every_extension_gives_the_key_of_the_word_for_every_size() {
+    for extension in registry() {
+        let word_len = extension.parameters().word_len();
+        let mut runs = Runs::new(extension, Backend::best());
+        for n in SIZES {
+            let words = bytes(n as u64, n * word_len);
+            let mut keys = vec![[0; 16]; n];
+            let received = runs.batch(&words, Places::Words(&words, &mut keys));
+            assert_eq!(keys, received, "{}, n = {n}", extension.info().name);
+            // Other words have other keys.
+            let others: Vec<u8> = words.iter().map(|byte| byte ^ 1).collect();
+            let received = runs.batch(&words, Places::Words(&others, &mut keys));
+            assert!(keys.iter().zip(&received).all(|(a, b)| a != b));
+        }
+    }
+}
+
+#[test]
+fn all_keys_of_few_words_are_there_and_different() {
+    for extension in registry() {
+        for choices in [1, 2, 3, 256, 1000] {
+            if choices > 2 && extension.parameters().word_bits == 1 {
+                continue;
+            }
+            let mut runs = Runs::new(extension, Backend::best());
+            let n = 40;
+            let chosen: Vec<u64> = (0..n as u64).map(|i| i * 7919 % choices as u64).collect();
+            let words = chosen.iter().map(|&choice| extension.parameters().word(choice).unwrap());
+            let words: Vec<u8> = words.flatten().collect();
+            let mut keys = vec![[0; 16]; n * choices];
+            let received = runs.batch(&words, Places::All(choices, &mut keys));
+            for (i, key) in received.iter().enumerate() {
+                let of_instance = &keys[i * choices..][..choices];
+                assert_eq!(of_instance[usize::try_from(chosen[i]).unwrap()], *key);
+            }
+            assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), n * choices);
+        }
+    }
+}
+
+/// The rows of both parties for these words, and Δ.
+fn rows_of<F>(extension: Extension<F, SemiHonest>, words: &[u8]) -> [Vec<u8>; 3]
+where
+    F: foxtrot_ot::extension::code::Family,
+{
+    let parameters = extension.parameters();
+    let n = words.len() / parameters.word_len();
+    let (pairs, chosen) = base(parameters.length);
+    let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
+    let mut corrections = Vec::new();
+    let received = receiver.extend(n, words, &mut corrections).unwrap();
+    let sent = sender.absorb(n, &corrections).unwrap();
+    let mut rows = [(); 2].map(|()| vec![0xa5; n * parameters.row_len()]);
+    receiver.rows(received, &mut rows[0]).unwrap();
+    sender.rows(sent, &mut rows[1]).unwrap();
+    let mut codewords = vec![0; n * parameters.row_len()];
+    sender.code().encode(Backend::best(), words, &mut codewords);
+    let delta = sender.delta().unwrap();
+    for (k, byte) in codewords.iter_mut().enumerate() {
+        *byte &= delta[k % delta.len()];
+    }
+    let [t, q] = rows;
+    [t, q, codewords]
+}
+
+#[test]
+fn rows_differ_by_the_codeword_under_delta() {
+    for n in [1, 9, 128, 700] {
+        let check = |[t, q, expected]: [Vec<u8>; 3]| {
+            let sum: Vec<u8> = t.iter().zip(&q).map(|(a, b)| a ^ b).collect();
+            assert_eq!(sum, expected);
+        };
+        for linear in [Linear::Repetition128, Linear::Bch512, Linear::Bch802] {
+            let extension = oos::semi_honest(linear);
+            check(rows_of(extension, &bytes(1, n * extension.parameters().word_len())));
+        }
+        check(rows_of(kkrt::semi_honest(), &bytes(2, n * 16)));
+    }
+}
+
+#[test]
+fn checked_batches_give_rows_and_single_keys_too() {
+    let extension = oos::malicious(Linear::Bch802);
+    let (pairs, chosen) = base(802);
+    let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
+    let words = bytes(1, 20 * 29);
+    let delta = sender.delta().unwrap();
+    for as_rows in [true, false, true] {
+        let mut corrections = Vec::new();
+        let unanswered = receiver.extend(20, &words, &mut corrections).unwrap();
+        let (unverified, challenge) = sender.absorb(20, &corrections).unwrap();
+        let (received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+        let sent = sender.verify(unverified, &proof).unwrap();
+        if as_rows {
+            let mut rows = [vec![0; 20 * 101], vec![0; 20 * 101], vec![0; 20 * 101]];
+            receiver.rows(received, &mut rows[0]).unwrap();
+            sender.rows(sent, &mut rows[1]).unwrap();
+            sender.code().encode(Backend::best(), &words, &mut rows[2]);
+            for k in 0..20 * 101 {
+                assert_eq!(rows[0][k] ^ rows[1][k], rows[2][k] & delta[k % 101], "byte {k}");
+            }
+        } else {
+            let mut keys = [[0; 16]; 20];
+            receiver.keys(received, &mut keys).unwrap();
+            let opened = sender.open(sent).unwrap();
+            for (i, key) in keys.iter().enumerate() {
+                assert_eq!(opened.key(i, &words[29 * i..][..29]), *key);
+                assert_ne!(opened.key((i + 1) % 20, &words[29 * i..][..29]), *key);
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_do_not_depend_on_the_backend_or_the_number_of_threads() {
+    for extension in registry() {
+        let run = |backend, threads: Option<usize>| {
+            let mut runs = Runs::new(extension, backend);
+            if let Some(threads) = threads {
+                runs.sender = runs.sender.with_executor(Box::new(Threads(threads)));
+                runs.receiver = runs.receiver.with_executor(Box::new(Threads(threads)));
+            }
+            let words = bytes(9, 1100 * extension.parameters().word_len());
+            let mut keys = vec![[0; 16]; 1100];
+            let received = runs.batch(&words, Places::Words(&words, &mut keys));
+            let mut all = vec![[0; 16]; 2 * 1100];
+            (received, runs.batch(&words, Places::All(2, &mut all)), keys, all)
+        };
+        let portable = run(Backend::PORTABLE, None);
+        for backend in Backend::all() {
+            assert_eq!(run(backend, None), portable, "{} on {backend:?}", extension.info().name);
+        }
+        for threads in [2, 3, 40] {
+            assert_eq!(run(Backend::best(), Some(threads)), portable);
+        }
+    }
+}
+
+#[test]
+fn the_largest_batch_works_and_a_larger_one_is_refused() {
+    for extension in [find("oos", Adversary::Malicious), find("kkrt", Adversary::SemiHonest)] {
+        let extension = extension.unwrap();
+        let (max, word_len) = (extension.max_batch(), extension.parameters().word_len());
+        let mut runs = Runs::new(extension, Backend::best());
+        let words = bytes(4, max * word_len);
+        let mut keys = vec![[0; 16]; max];
+        assert_eq!(runs.batch(&words, Places::Words(&words, &mut keys)), keys);
+        let too_many = vec![0; (max + 1) * word_len];
+        let refused = Usage::BatchTooLarge { n: max + 1, max };
+        let error = runs.receiver.extend(max + 1, &too_many, &mut Vec::new());
+        assert_eq!(error.map(drop), Err(refused));
+        assert_eq!(runs.sender.absorb(max + 1, &[]).map(drop), Err(refused.into()));
+    }
+}
+
+#[test]
+fn wrong_numbers_of_anything_are_the_callers_fault() {
+    let count = |what, expected, got| Usage::CountMismatch { what, expected, got };
+    let extension = oos::semi_honest(Linear::Bch512);
+    let refused = Receiver::new(session(), extension, base(128).0, seed(5)).map(drop);
+    assert_eq!(refused, Err(count("base OTs", 512, 128)));
+    let refused = Sender::new(session(), extension, base(802).1, seed(5)).map(drop);
+    assert_eq!(refused, Err(count("base OTs", 512, 802)));
+
+    let mut receiver = Receiver::new(session(), extension, base(512).0, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), extension, base(512).1, seed(6)).unwrap();
+    let refused = receiver.extend(3, &[0; 32], &mut Vec::new()).map(drop);
+    assert_eq!(refused, Err(count("bytes of words", 33, 32)));
+    let mut batch = || {
+        let mut corrections = Vec::new();
+        let received = receiver.extend(3, &[1; 33], &mut corrections).unwrap();
+        (received, sender.absorb(3, &corrections).unwrap())
+    };
+    let batches = [batch(), batch(), batch(), batch(), batch()];
+    let mut batches = batches.into_iter();
+    let mut next = || batches.next().unwrap();
+    let (received, sent) = next();
+    assert_eq!(receiver.keys(received, &mut [[0; 16]; 2]), Err(count("places for keys", 3, 2)));
+    let refused = sender.keys(sent, &[0; 22], &mut [[0; 16]; 3]);
+    assert_eq!(refused, Err(count("bytes of words", 33, 22)));
+    let (received, sent) = next();
+    assert_eq!(receiver.rows(received, &mut [0; 191]), Err(count("bytes for rows", 192, 191)));
+    assert_eq!(sender.rows(sent, &mut [0; 193]), Err(count("bytes for rows", 192, 193)));
+    assert_eq!(sender.all(next().1, 0, &mut []), Err(Usage::Choices { choices: 0 }));
+    let refused = sender.all(next().1, 2, &mut [[0; 16]; 5]);
+    assert_eq!(refused, Err(count("places for keys", 6, 5)));
+
+    let one = oos::semi_honest(Linear::Repetition128);
+    let mut receiver = Receiver::new(session(), one, base(128).0, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), one, base(128).1, seed(6)).unwrap();
+    let mut corrections = Vec::new();
+    let _received = receiver.extend(1, &[1], &mut corrections).unwrap();
+    let sent = sender.absorb(1, &corrections).unwrap();
+    assert_eq!(sender.all(sent, 3, &mut [[0; 16]; 3]), Err(Usage::Choices { choices: 3 }));
+}
+
+#[test]
+fn a_batch_belongs_to_the_state_that_began_it() {
+    let extension = kkrt::semi_honest();
+    let other = || session().sub("another", 0, Default::default());
+    let mut receiver = Receiver::new(session(), extension, base(512).0, seed(5)).unwrap();
+    let mut stranger = Receiver::new(other(), extension, base(512).0, seed(5)).unwrap();
+    let received = receiver.extend(1, &[0; 16], &mut Vec::new()).unwrap();
+    assert_eq!(stranger.keys(received, &mut [[0; 16]]), Err(Usage::ForeignBatch));
+    let mut sender = Sender::new(session(), extension, base(512).1, seed(5)).unwrap();
+    let mut stranger = Sender::new(other(), extension, base(512).1, seed(5)).unwrap();
+    let sent = sender.absorb(1, &vec![0; extension.corrections_len(1)]).unwrap();
+    assert_eq!(stranger.open(sent).map(drop), Err(Usage::ForeignBatch));
+}
+
+#[test]
+fn what_a_run_sends_is_announced() {
+    let oos = find("oos", Adversary::Malicious).unwrap();
+    // One batch of 16320, one of 80.
+    assert_eq!(oos.receiver_bytes(16400), 512 * (2048 + 64) + 2 * 8 * (512 + 85));
+    assert_eq!(oos.sender_bytes(16400), 2 * 32);
+    let kkrt = find("kkrt", Adversary::SemiHonest).unwrap();
+    assert_eq!(kkrt.receiver_bytes(1 << 20), 64 << 20);
+    assert_eq!(kkrt.sender_bytes(1 << 20), 0);
+}
+
+#[test]
+fn base_ots_that_are_not_enough_are_refused() {
+    let of = |name: &str| base::registry().iter().find(|it| it.info().name == name).unwrap().info();
+    let oos = find("oos-802", Adversary::Malicious).unwrap();
+    let kkrt = find("kkrt", Adversary::SemiHonest).unwrap();
+    for name in ["roted", "roted-endemic", "rot-from-ot:pvw"] {
+        assert_eq!(oos.compatible(of(name)), Ok(()));
+        assert_eq!(kkrt.compatible(of(name)), Ok(()));
+    }
+    assert!(matches!(oos.compatible(of("pvw")), Err(Incompatible::Functionality(_))));
+    assert_eq!(kkrt.compatible(of("pvw")), Ok(()));
+    assert_eq!(oos.compatible(of("roted-figure1")), Err(Incompatible::Reproduction));
+}
+
+#[test]
+fn pseudorandom_codes_differ_from_session_to_session() {
+    use foxtrot_ot::extension::code::Family;
+    let encode = |session| {
+        let mut codeword = [0; 64];
+        Pseudorandom.of_session(&session).encode(Backend::best(), &[1; 16], &mut codeword);
+        codeword
+    };
+    assert_eq!(encode(session()), encode(session()));
+    assert_ne!(encode(session()), encode(session().sub("another", 0, Default::default())));
+}
+
+#[test]
+fn names_are_found_with_and_without_the_adversary_in_them() {
+    use Adversary::{Malicious, SemiHonest};
+    let name = |name, adversary| find(name, adversary).map(|it| it.info().name);
+    assert_eq!(name("oos", Malicious), Some("oos"));
+    assert_eq!(name("oos", SemiHonest), Some("oos-semi-honest"));
+    assert_eq!(name("oos-802-semi-honest", SemiHonest), Some("oos-802-semi-honest"));
+    assert_eq!(name("oos-802-semi-honest", Malicious), None);
+    assert_eq!(name("kkrt", SemiHonest), Some("kkrt"));
+    assert_eq!(name("kkrt", Malicious), None);
+}

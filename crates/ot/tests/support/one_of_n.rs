@@ -1,0 +1,62 @@
+//! What the tests of 1-of-N extensions share.
+#![allow(dead_code, reason = "not every test takes all of it")]
+
+use foxtrot_ot::{
+    Backend, Seed, Session, Sid,
+    base::{Block, ReceiverKeys, SenderKeys},
+    extension::one_of_n::{Any, AnyReceiver, AnySender, Places},
+    ideal,
+};
+
+pub(crate) fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+pub(crate) fn session() -> Session {
+    Session::new(Sid::from_bytes([7; 32])).sub("one-of-n", 0, Default::default())
+}
+
+/// So many base OTs, always the same.
+pub(crate) fn base(n: usize) -> (SenderKeys, ReceiverKeys) {
+    ideal::random(n, &seed(3))
+}
+
+/// Bytes that look random.
+pub(crate) fn bytes(label: u64, n: usize) -> Vec<u8> {
+    let mut bytes = vec![0; n];
+    session().oracle("foxtrot test bytes").query(label, 0).fill(&mut bytes);
+    bytes
+}
+
+/// Both parties of one extension.
+pub(crate) struct Runs {
+    pub(crate) extension: Any,
+    pub(crate) sender: AnySender,
+    pub(crate) receiver: AnyReceiver,
+}
+
+impl Runs {
+    pub(crate) fn new(extension: Any, backend: Backend) -> Self {
+        let session = || session().with_backend(backend);
+        let (pairs, chosen) = base(extension.parameters().length);
+        let sender = extension.sender(session(), chosen, seed(6)).unwrap();
+        let receiver = extension.receiver(session(), pairs, seed(5)).unwrap();
+        Self { extension, sender, receiver }
+    }
+
+    /// The receiver's keys for these words, after the sender wrote its own.
+    pub(crate) fn batch(&mut self, words: &[u8], places: Places<'_>) -> Vec<Block> {
+        let n = words.len() / self.extension.parameters().word_len();
+        let mut corrections = Vec::new();
+        let of_receiver = self.receiver.extend(n, words, &mut corrections).unwrap();
+        assert_eq!(corrections.len(), self.extension.corrections_len(n));
+        let (of_sender, challenge) = self.sender.absorb(n, &corrections).unwrap();
+        let challenge = challenge.map_or(Vec::new(), Vec::from);
+        assert_eq!(challenge.len(), self.extension.challenge_len());
+        let mut keys = vec![[0; 16]; n];
+        let proof = self.receiver.finish(of_receiver, &challenge, &mut keys).unwrap();
+        assert_eq!(proof.len(), self.extension.proof_len());
+        self.sender.finish(of_sender, &proof, places).unwrap();
+        keys
+    }
+}
