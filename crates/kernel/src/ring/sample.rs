@@ -57,6 +57,31 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     }
 }
 
+/// The same for a public string: candidates are tried one after another.
+#[inline(always)]
+pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    bytes: &[u8],
+    polys: &mut [u16],
+) {
+    check::<N, BITS, K>(bytes);
+    let mut filled = 0;
+    for group in bytes.chunks_exact(BITS) {
+        let mut candidates = [0; 8];
+        unpack::<BITS>(group, &mut candidates);
+        for x in candidates {
+            if filled == polys.len() {
+                return;
+            }
+            // Overwritten by the next one unless it is accepted.
+            polys[filled] = x;
+            filled += usize::from(x < Q);
+        }
+    }
+    if filled < polys.len() {
+        polys.fill(0);
+    }
+}
+
 /// The number of candidates in a string of random bytes.
 pub(super) fn check<const N: usize, const BITS: usize, const K: usize>(bytes: &[u8]) -> usize {
     let candidates = bytes.len() / BITS * 8;
@@ -136,6 +161,9 @@ mod tests {
                 NttPoly::uniform_all::<BITS, K>(backend, &strings, &mut polys);
                 let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
                 assert_eq!(coefficients, expected, "{backend:?}");
+                NttPoly::uniform_all_public::<BITS, K>(backend, &strings, &mut polys);
+                let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
+                assert_eq!(coefficients, expected, "{backend:?}, of a public string");
             }
         }
     }

@@ -193,6 +193,14 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn add_carry(self, x: __m256i, sum: __m256i, part: __m256i) -> __m256i {
+        avx2!({
+            let none = _mm256_cmpeq_epi16(_mm256_max_epu16(sum, part), sum);
+            _mm256_add_epi16(x, _mm256_add_epi16(none, _mm256_set1_epi16(1)))
+        })
+    }
+
+    #[inline(always)]
     fn shift_right<const BITS: u32>(self, a: __m256i) -> __m256i {
         avx2!(_mm256_srl_epi16(a, _mm_cvtsi32_si128(BITS.cast_signed())))
     }
@@ -297,6 +305,11 @@ impl Simd for Avx2 {
         let spare = (one.0, &mut spare[..one.1.len()]);
         let other = other.unwrap_or(spare);
         self.uniform_pair::<Q, BITS>([one.0, other.0], [one.1, other.1]);
+    }
+
+    #[inline(always)]
+    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]) {
+        self.uniform_variable_time::<Q, BITS>(string, out);
     }
 
     #[inline(always)]
