@@ -48,7 +48,7 @@ impl Report {
             },
             transport: either.map_or("memory", |cost| cost.transport),
             n: *n,
-            threads: if method.extension.is_some() { workers.threads() } else { 1 },
+            threads: workers.threads(),
             wall: either.map_or(Duration::ZERO, |cost| cost.wall),
             cpu_sender: sender.map(|cost| cost.cpu),
             cpu_receiver: receiver.map(|cost| cost.cpu),

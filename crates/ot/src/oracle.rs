@@ -18,7 +18,6 @@ use crate::erase::erase;
 /// The oracle of one purpose in one session.
 #[derive(Clone)]
 pub struct Oracle {
-    hasher: Hasher,
     context_key: [u8; 32],
     id: [u8; 32],
 }
@@ -30,17 +29,14 @@ pub struct Query(Hasher);
 
 impl Oracle {
     pub(crate) fn new(context: &str, id: &[u8; 32]) -> Self {
-        let context_key = hash_derive_key_context(context);
-        let mut hasher = Hasher::new_from_context_key(&context_key);
-        hasher.update(id);
-        Self { hasher, context_key, id: *id }
+        Self { context_key: hash_derive_key_context(context), id: *id }
     }
 
     /// A question about instance `i` and one of its two branches.
     #[inline]
     pub fn query(&self, i: u64, branch: u8) -> Query {
-        let mut hasher = self.hasher.clone();
-        hasher.update(&position(i, branch));
+        let mut hasher = Hasher::new_from_context_key(&self.context_key);
+        hasher.update(&self.id).update(&position(i, branch));
         Query(hasher)
     }
 }

@@ -93,11 +93,10 @@ impl Benchmark {
 
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
-        let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
         match self {
-            Self::Base(_) if !plain => {
-                Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
-                    .hint("--threads and --transport are for ext/"))
+            Self::Base(_) if options.transport != BenchTransport::Memory => {
+                Err(Failure::usage(format!("{} runs in memory", self.name()))
+                    .hint("--transport is for ext/"))
             }
             _ => Ok(()),
         }
@@ -110,7 +109,7 @@ impl Benchmark {
         workers: &Workers,
     ) -> Result<Measured, Failure> {
         match self {
-            Self::Base(base) => base::run(*base, n),
+            Self::Base(base) => base::run(*base, n, workers),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
         }
     }

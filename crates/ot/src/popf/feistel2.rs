@@ -4,6 +4,7 @@
 //! T = P − H₁(x, r) and s = r ⊕ H′(x, T). Both oracles are bound to the session and the instance;
 //! H′ takes a digest of T, so that evaluating at both points hashes T once.
 
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use zeroize::Zeroize;
@@ -31,7 +32,8 @@ pub struct Feistel2<G: Group> {
 /// Room to compute in, erased when dropped.
 pub struct Room<G: Group> {
     answers: SecretBytes,
-    hashes: [G::Element; 2],
+    /// Two, as hashing takes them, or one if there is but one instance.
+    hashes: Vec<G::Element>,
 }
 
 /// The digests of T of consecutive instances: what both points of a description need.
@@ -53,7 +55,7 @@ impl<G: Group> Feistel2<G> {
     /// Room for so many instances at once.
     pub fn room(&self, instances: usize) -> Room<G> {
         let answers = SecretBytes::zeroed(instances.min(GROUP) * G::ANSWER_LEN);
-        Room { answers, hashes: [self.group.zero(), self.group.zero()] }
+        Room { answers, hashes: vec![self.group.zero(); instances.min(2)] }
     }
 
     /// Writes the φ of the instances from `first` on, each with a value at its `x`, from uniform
@@ -124,7 +126,7 @@ impl<G: Group> Feistel2<G> {
         let answers = room.answers.chunks_exact(G::ANSWER_LEN);
         for (k, (answer, phi)) in answers.zip(phis.chunks_exact(Self::ENCODED_LEN)).enumerate() {
             // Of a description that the peer sees, both values are computed.
-            let [point, _] = &mut room.hashes;
+            let point = &mut room.hashes[0];
             self.group.hash_public(answer, point);
             self.group.add_encoded(point, &phi[..G::ENCODED_LEN]);
             value(k, point);
@@ -166,7 +168,7 @@ impl Digests {
 
 impl<G: Group> Drop for Room<G> {
     fn drop(&mut self) {
-        self.hashes.zeroize();
+        self.hashes.iter_mut().for_each(Zeroize::zeroize);
     }
 }
 
@@ -188,8 +190,6 @@ fn xor(a: &[u8], b: &[u8; S_LEN]) -> [u8; S_LEN] {
 
 #[cfg(test)]
 mod tests {
-    use alloc::{vec, vec::Vec};
-
     use super::*;
     use crate::{Session, Sid};
 

@@ -12,7 +12,7 @@ use super::{Avx2, avx2, twice};
 
 /// The most steps, eight candidates each, and room behind them for the longest move to look at.
 const STEPS: usize = 128;
-const ROOM: usize = STEPS + 64;
+const ROOM: usize = STEPS + 32;
 
 /// For four acceptance bits the order that puts the accepted ones first: two bits for each place.
 const ORDER: [u8; 16] = {

@@ -109,8 +109,8 @@ pub(super) const ROTED: Contexts = Contexts {
 pub(in crate::base) struct Batch {
     backend: Backend,
     popf: Feistel2<Module>,
-    /// A, by rows.
-    a: [Vector; RANK],
+    /// A, by rows; apart, so that a batch is small to move.
+    a: Vec<Vector>,
 }
 
 /// Between the receiver's two steps: s_R of every instance, and the choices.
@@ -130,13 +130,18 @@ impl Batch {
             session.keyed(contexts.h_prime, &[]),
         );
         let oracle = session.oracle(contexts.a);
-        let mut a = [ZERO; RANK];
+        let mut a = vec![ZERO; RANK];
+        let mut bytes = vec![0; UNIFORM_BYTES];
         for (row, a) in (0..).zip(&mut a) {
-            let mut bytes = [0; UNIFORM_BYTES];
             oracle.query(row, 0).fill(&mut bytes);
             NttPoly::uniform_all_public::<BITS, RANK>(backend, &bytes, core::slice::from_mut(a));
         }
         Self { backend, popf, a }
+    }
+
+    /// A, by rows.
+    fn a(&self) -> &[Vector; RANK] {
+        self.a.first_chunk().unwrap_or(&[ZERO; RANK])
     }
 
     /// Room for evaluating one description at a time.
@@ -168,7 +173,7 @@ impl Batch {
                 vectors::set_noise(backend, s_bytes, s_r);
 
                 // Steps 2 and 3.
-                vectors::pack_blinded::<_, _, BITS, RANK>(backend, &self.a, s_r, e, h, t);
+                vectors::pack_blinded::<_, _, BITS, RANK>(backend, self.a(), s_r, e, h, t);
             };
             let (c, r) = (&c[..count], &r[..count]);
             let opened = self.popf.program(&mut room, first as u64, c, r, difference, phis);
@@ -233,7 +238,7 @@ impl Batch {
         let (e_s, e_prime) = rest.split_at(NOISE_VECTOR_LEN);
         vectors::set_noise(backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
-        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, &self.a, s_s, e_s, u);
+        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, self.a(), s_s, e_s, u);
 
         // Step 7.
         vectors::reconcile(backend, s_s, p, e_prime, hints, sk);
