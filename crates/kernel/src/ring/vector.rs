@@ -7,8 +7,8 @@ mod encode;
 mod ntt;
 
 pub(super) use encode::{
-    all_negative, hint_and_bit, hints_and_bits, key_bit, key_bits, pack, round, round_and_pack,
-    unpack, unpack_rounded, unround,
+    all_negative, hint_and_bit, hints_and_bits, key_bit, key_bits, pack, parities, round,
+    round_and_pack, signals, unpack, unpack_rounded, unround,
 };
 pub(super) use ntt::{forward, inverse};
 

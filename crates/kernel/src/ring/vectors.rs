@@ -3,7 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::vector;
-use super::{Factor, NttPoly, OutOfRange, encode, erase, ntt, sample};
+use super::{Factor, NttPoly, encode, erase, ntt, sample};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Simd;
 use crate::{
@@ -99,22 +99,21 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
     erase(&mut room);
 }
 
-/// Adds a vector that is packed to BITS bits, the length of Q.
-///
-/// # Errors
-/// [`OutOfRange`] if a value in `bytes` is not below Q; the sum is then useless.
+/// Adds a vector that is packed to BITS bits, the length of Q. Returns whether all values in `bytes`
+/// are below Q; else the sum is useless.
 ///
 /// # Panics
 /// If `bytes` has not K·N·BITS/8 bytes.
+#[must_use]
 pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
     polys: &mut [NttPoly<N, Q>; K],
     bytes: &[u8],
-) -> Result<(), OutOfRange> {
+) -> bool {
     const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
     assert_eq!(bytes.len(), K * N / 8 * BITS);
     let both = polys.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS));
-    let in_range = dispatch!(
+    dispatch!(
         backend,
         simd => both.fold(
             true,
@@ -140,8 +139,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
                 }
             )
         },
-    );
-    if in_range { Ok(()) } else { Err(OutOfRange) }
+    )
 }
 
 /// Whether all values that are packed in `bytes` to BITS bits, the length of Q, are below Q.

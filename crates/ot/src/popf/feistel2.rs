@@ -161,6 +161,7 @@ impl<G: Group> Feistel2<G> {
 
 impl Digests {
     /// All of them; those behind the last instance are zero.
+    #[must_use]
     pub fn all(&self) -> &[[u8; 32]; GROUP] {
         &self.digests
     }

@@ -186,3 +186,37 @@ pub(in crate::ring) fn key_bits<S: Simd, const N: usize, const Q: u16>(
         simd.sign_bits(bit, key);
     }
 }
+
+/// `signal` of `ring::signal`, for canonical coefficients.
+#[inline(always)]
+pub(in crate::ring) fn signals<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &[u16; N],
+    bound: u16,
+    signals: &mut [u8],
+) {
+    let (low, high) = (simd.splat(bound), simd.splat(Q - bound));
+    for (f, signals) in f.chunks_exact(S::LANES).zip(signals.chunks_exact_mut(S::LANES / 8)) {
+        let x = simd.load(f);
+        simd.sign_bits(simd.and(simd.sub(low, x), simd.sub(x, high)), signals);
+    }
+}
+
+/// `parity` of `ring::signal`, for canonical coefficients.
+#[inline(always)]
+pub(in crate::ring) fn parities<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &[u16; N],
+    signals: &[u8],
+    key: &mut [u8],
+) {
+    let half = simd.splat(Q / 2);
+    let bytes = signals.chunks_exact(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
+    for (f, (signals, key)) in f.chunks_exact(S::LANES).zip(bytes) {
+        let turned = simd.and(simd.spread_bits(signals), half);
+        let x = add::<S, Q>(simd, simd.load(f), turned);
+        // The lowest bit to the top, where a sum is an exclusive or.
+        let lowest = simd.mul_low(x, simd.splat(1 << 15));
+        simd.sign_bits(simd.add(lowest, simd.sub(half, x)), key);
+    }
+}

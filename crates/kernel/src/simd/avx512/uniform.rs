@@ -101,7 +101,6 @@ impl Avx512 {
 
     /// The accepted ones of a group of candidates, together at the low end, and which they are.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "masks cut in two")]
     fn accepted<const Q: u16, const BITS: usize>(self, group: &[u8], mask: u64) -> (__m512i, u32) {
         avx512!({
             let lanes = self.unpack_lanes::<BITS>(self.load_masked(group, mask));
