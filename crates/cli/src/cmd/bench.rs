@@ -103,11 +103,14 @@ impl Benchmark {
 
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
-        let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
         match self {
-            Self::Base(_) | Self::TwoRound(_) if !plain => {
-                Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
-                    .hint("--threads and --transport are for ext/"))
+            Self::TwoRound(_) if options.threads != 1 => {
+                Err(Failure::usage(format!("{} runs in one thread", self.name()))
+                    .hint("--threads is for base/ and the other ext/"))
+            }
+            Self::Base(_) | Self::TwoRound(_) if options.transport != BenchTransport::Memory => {
+                Err(Failure::usage(format!("{} runs in memory", self.name()))
+                    .hint("--transport is for the other ext/"))
             }
             Self::OneOfN(_) if options.transport != BenchTransport::Memory => {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
@@ -124,7 +127,7 @@ impl Benchmark {
         workers: &Workers,
     ) -> Result<Measured, Failure> {
         match self {
-            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n),
+            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n, workers),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
         }
