@@ -29,6 +29,7 @@ pub mod aes;
 pub mod bits;
 pub mod blake3;
 pub mod counters;
+pub mod curve;
 pub mod gf;
 pub mod ring;
 pub mod vole;
