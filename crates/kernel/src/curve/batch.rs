@@ -1,9 +1,12 @@
 //! From slices to lanes and back.
 
-use super::field::{Columns, Field, Limbs, MAX_LANES, Words, from_bytes, to_bytes, words_of};
+use super::{
+    constants::ZERO,
+    field::{Columns, Field, Limbs, MAX_LANES, Words, from_bytes, invert_all, to_bytes, words_of},
+};
 
 /// Vectors that share one inversion.
-pub(super) const GROUP: usize = 16;
+const GROUP: usize = 16;
 
 /// Element i of a slice that has one for each of a batch, or one for all.
 #[inline(always)]
@@ -74,6 +77,16 @@ pub(super) fn scalars<F: Field>(
     [f.words(a), f.words(b), f.words(c), f.words(d)]
 }
 
+/// 1 where the scalar is even, else 0.
+#[inline(always)]
+pub(super) fn even<F: Field>(_: F, start: usize, n: usize, from: &[[u8; 32]]) -> Words {
+    let mut words = [0; MAX_LANES];
+    for (lane, word) in words.iter_mut().enumerate().take(F::LANES) {
+        *word = u64::from(!of(from, (start + lane).min(n - 1))[0] & 1);
+    }
+    words
+}
+
 /// The bits of a batch, packed least significant first, a lane each.
 #[inline(always)]
 pub(super) fn bits<F: Field>(_: F, start: usize, n: usize, from: &[u8]) -> Words {
@@ -83,4 +96,39 @@ pub(super) fn bits<F: Field>(_: F, start: usize, n: usize, from: &[u8]) -> Words
         *word = u64::from(from[i / 8] >> (i % 8) & 1);
     }
     words
+}
+
+/// Writes a bit for each lane that the batch from `start` on has left, packed least significant
+/// first; other bits stay.
+#[inline(always)]
+pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, to: &mut [u8]) {
+    for (lane, &bit) in words.iter().enumerate().take(F::LANES.min(n - start)) {
+        let i = start + lane;
+        let byte = to[i / 8] & !(1 << (i % 8));
+        to[i / 8] = byte | (bit.to_le_bytes()[0] & 1) << (i % 8);
+    }
+}
+
+/// For a batch of n, vector by vector from their starts: some values, of which the last is to be
+/// inverted, and then what is done with them and with the inverse, which is 0 for 0. GROUP vectors
+/// share an inversion.
+#[inline(always)]
+pub(super) fn divide<F: Field, const N: usize>(
+    f: F,
+    n: usize,
+    mut values: impl FnMut(usize) -> ([F::Element; N], F::Element),
+    mut end: impl FnMut(usize, [F::Element; N], F::Element),
+) {
+    let zero = f.splat(&ZERO);
+    for group in (0..n).step_by(GROUP * F::LANES) {
+        let vectors = (n - group).div_ceil(F::LANES).min(GROUP);
+        let (mut kept, mut inverses) = ([[zero; N]; GROUP], [zero; GROUP]);
+        for k in 0..vectors {
+            (kept[k], inverses[k]) = values(group + k * F::LANES);
+        }
+        invert_all::<F, GROUP>(f, &mut inverses[..vectors]);
+        for k in 0..vectors {
+            end(group + k * F::LANES, kept[k], inverses[k]);
+        }
+    }
 }

@@ -20,7 +20,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-pub(super) use chains::{invert, invert_all, power_p58, sqrt_ratio};
+pub(super) use chains::{invert, invert_all, sqrt_ratio};
 pub(super) use portable::Scalar;
 
 /// The most lanes of a vector.

@@ -1,9 +1,9 @@
 //! Scalar multiplication by x-coordinates alone, on the curve and its twist alike.
 
 use super::{
-    batch::{self, GROUP},
-    constants::A24,
-    field::{Field, Scalar, invert_all, mask},
+    batch,
+    constants::{A24, ONE, ZERO},
+    field::{Field, Scalar, mask},
 };
 use crate::Backend;
 
@@ -95,12 +95,11 @@ fn each<F: Field>(
     points: impl Fn(usize, usize) -> F::Element,
 ) {
     let n = out.len();
-    let zero = f.splat(&[0; 5]);
-    for group in (0..n).step_by(GROUP * F::LANES) {
-        let starts = (group..n).step_by(F::LANES).take(GROUP);
-        let (mut numerators, mut inverses) = ([zero; GROUP], [zero; GROUP]);
-        let vectors = starts.clone().count();
-        for (k, start) in starts.clone().enumerate() {
+    batch::divide(
+        f,
+        n,
+        #[inline(always)]
+        |start| {
             // Bit i tells whether bits i and i + 1 differ, bit 255 is bit 0.
             let changes = batch::scalars(
                 f,
@@ -110,29 +109,23 @@ fn each<F: Field>(
                 #[inline(always)]
                 |[a, b, c, d]| {
                     let d = d & u64::MAX >> 1;
-                    [
-                        a ^ (a >> 1 | b << 63),
-                        b ^ (b >> 1 | c << 63),
-                        c ^ (c >> 1 | d << 63),
-                        d ^ d >> 1 | a << 63,
-                    ]
+                    let next = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
+                    [a ^ next[0], b ^ next[1], c ^ next[2], d ^ next[3] | a << 63]
                 },
             );
             let Projective { x, z } = ladder(f, &changes, points(start, n));
-            (numerators[k], inverses[k]) = (x, z);
-        }
-        invert_all::<F, GROUP>(f, &mut inverses[..vectors]);
-        for (k, start) in starts.enumerate() {
-            batch::store(f, f.mul(numerators[k], inverses[k]), start, out);
-        }
-    }
+            ([x], z)
+        },
+        #[inline(always)]
+        |start, [x], inverse| batch::store(f, f.mul(x, inverse), start, out),
+    );
 }
 
 /// The ladder of Montgomery (Math. Comp. 48, 1987; RFC 7748, section 5), from bit 254 down. The pair
 /// is swapped where neighbouring bits differ.
 #[inline(always)]
 fn ladder<F: Field>(f: F, changes: &[F::Word; 4], point: F::Element) -> Projective<F::Element> {
-    let (one, zero) = (f.splat(&[1, 0, 0, 0, 0]), f.splat(&[0; 5]));
+    let (one, zero) = (f.splat(&ONE), f.splat(&ZERO));
     let (mut a, mut b) = (Projective { x: one, z: zero }, Projective { x: point, z: one });
     for (index, &word) in changes.iter().enumerate().rev() {
         let top = if index == 3 { 63 } else { 64 };

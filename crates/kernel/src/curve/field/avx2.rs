@@ -141,12 +141,13 @@ fn zip<T: Copy, U>(a: [T; 5], b: [T; 5], operation: impl Fn(T, T) -> U) -> [U; 5
     [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
 }
 
-/// The greatest absolute value of a limb; for debug builds.
-fn greatest(x: [__m256d; 5]) -> f64 {
+/// The greatest absolute value of a limb; for debug builds, out of line.
+#[inline(never)]
+fn greatest(x: &[__m256d; 5]) -> f64 {
     let mut greatest = 0f64;
     for limbs in x {
         let mut lanes = [0f64; 4];
-        avx2!(_mm256_storeu_pd(lanes.as_mut_ptr(), limbs));
+        avx2!(_mm256_storeu_pd(lanes.as_mut_ptr(), *limbs));
         greatest = lanes.into_iter().fold(greatest, |greatest, lane| greatest.max(lane.abs()));
     }
     greatest
@@ -156,7 +157,7 @@ fn greatest(x: [__m256d; 5]) -> f64 {
 #[inline(always)]
 fn assert_weight(x: [__m256d; 5], weight: f64) {
     if cfg!(debug_assertions) {
-        let greatest = greatest(x);
+        let greatest = greatest(&x);
         assert!(greatest <= weight * TIGHT, "limbs weigh {weight} at most: {greatest:e}");
     }
 }
@@ -165,7 +166,7 @@ fn assert_weight(x: [__m256d; 5], weight: f64) {
 #[inline(always)]
 fn assert_factors(a: [__m256d; 5], b: [__m256d; 5]) {
     if cfg!(debug_assertions) {
-        let product = greatest(a) * greatest(b);
+        let product = greatest(&a) * greatest(&b);
         assert!(product < (1u128 << 102) as f64, "factors weigh 3 at most: {product:e}");
     }
 }

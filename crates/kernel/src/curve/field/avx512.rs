@@ -100,11 +100,14 @@ fn zip(
 #[inline(always)]
 fn assert_below(x: [__m512i; 5], bound: u64) {
     if cfg!(debug_assertions) {
-        for words in x {
-            let over = avx512!(_mm512_cmpge_epu64_mask(words, set(bound)));
-            assert!(over == 0, "limbs are below {bound:x}");
-        }
+        assert!(all_below(&x, bound), "limbs are below {bound:x}");
     }
+}
+
+/// For debug builds, out of line.
+#[inline(never)]
+fn all_below(x: &[__m512i; 5], bound: u64) -> bool {
+    x.iter().all(|words| avx512!(_mm512_cmpge_epu64_mask(*words, set(bound))) == 0)
 }
 
 /// Carries every limb to the next at once, from limbs below 2⁶³: below 2⁵¹ + 19·2¹² after that.

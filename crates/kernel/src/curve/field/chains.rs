@@ -48,14 +48,9 @@ pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
 
 /// x^((p − 5)/8). x tight.
 #[inline(always)]
-pub(in crate::curve) fn power_p58<F: Field>(f: F, x: F::Element) -> F::Element {
-    f.outlined(
-        #[inline(always)]
-        || {
-            let (ones250, _) = power_2_250(f, x);
-            f.mul(square_times(f, ones250, 2), x)
-        },
-    )
+fn power_p58<F: Field>(f: F, x: F::Element) -> F::Element {
+    let (ones250, _) = power_2_250(f, x);
+    f.mul(square_times(f, ones250, 2), x)
 }
 
 /// `SQRT_RATIO_M1` of RFC 9496, section 4.2: 1 and the even root of u/v where that is a square,
@@ -67,6 +62,14 @@ pub(in crate::curve) fn sqrt_ratio<F: Field>(
     u: F::Element,
     v: F::Element,
 ) -> (Words, F::Element) {
+    f.outlined(
+        #[inline(always)]
+        || root(f, u, v),
+    )
+}
+
+#[inline(always)]
+fn root<F: Field>(f: F, u: F::Element, v: F::Element) -> (Words, F::Element) {
     let v3 = f.mul(f.square(v), v);
     let v7 = f.mul(f.square(v3), v);
     let r = f.mul(f.mul(u, v3), power_p58(f, f.mul(u, v7)));

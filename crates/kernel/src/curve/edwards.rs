@@ -1,0 +1,261 @@
+//! Points in extended coordinates of −x² + y² = 1 + d·x²·y²: the formulas, for any d that is not a
+//! square.
+//!
+//! They are those of Hisil, Wong, Carter and Dawson (ASIACRYPT 2008, sections 3.1 and 3.3), and hold
+//! for all pairs of points. Sums and differences of products are formed before they are reduced.
+
+use super::{
+    constants::{ONE, ZERO},
+    field::{Field, Limbs, Words},
+};
+
+/// x = X/Z, y = Y/Z, xy = T/Z; tight.
+#[derive(Clone, Copy)]
+pub(super) struct Extended<E> {
+    pub(super) x: E,
+    pub(super) y: E,
+    pub(super) z: E,
+    pub(super) t: E,
+}
+
+/// x = X/Z, y = Y/Z; tight.
+#[derive(Clone, Copy)]
+pub(super) struct Projective<E> {
+    pub(super) x: E,
+    pub(super) y: E,
+    pub(super) z: E,
+}
+
+/// x = E/G, y = H/F, and what follows: every product that is wanted is one of two of these. E and H
+/// are tight; so is F, and G weighs 3 at most.
+#[derive(Clone, Copy)]
+pub(super) struct Completed<E> {
+    e: E,
+    f: E,
+    g: E,
+    h: E,
+}
+
+/// An affine point to be added: y + x, y − x and 2d·xy, of weight 2 at most.
+#[derive(Clone, Copy)]
+pub(super) struct Niels<E> {
+    pub(super) sum: E,
+    pub(super) difference: E,
+    pub(super) product: E,
+}
+
+/// A point to be added: Y + X, Y − X, 2Z and 2d·T, tight.
+#[derive(Clone, Copy)]
+pub(super) struct Cached<E> {
+    sum: E,
+    difference: E,
+    twice_z: E,
+    product: E,
+}
+
+impl<E: Copy> Completed<E> {
+    #[inline(always)]
+    pub(super) fn extended<F: Field<Element = E>>(self, f: F) -> Extended<E> {
+        let Projective { x, y, z } = self.projective(f);
+        Extended { x, y, z, t: f.mul(self.e, self.h) }
+    }
+
+    #[inline(always)]
+    pub(super) fn projective<F: Field<Element = E>>(self, f: F) -> Projective<E> {
+        let x = f.mul(self.e, self.f);
+        let y = f.mul(self.h, self.g);
+        let z = f.mul(self.f, self.g);
+        Projective { x, y, z }
+    }
+}
+
+impl<E: Copy> Projective<E> {
+    #[inline(always)]
+    pub(super) fn double<F: Field<Element = E>>(self, f: F) -> Completed<E> {
+        let (a, b) = (f.square_product(self.x), f.square_product(self.y));
+        let c = f.square_product(self.z);
+        let both = f.square_product(f.carry(f.add(self.x, self.y)));
+        let sum = f.add_wide(a, b);
+        Completed {
+            e: f.reduce(f.sub_wide(sum, both)),
+            f: f.reduce(f.sub_wide(f.add_wide(f.add_wide(c, c), a), b)),
+            g: f.reduce(f.sub_wide(a, b)),
+            h: f.reduce(sum),
+        }
+    }
+}
+
+impl<E: Copy> Extended<E> {
+    #[inline(always)]
+    pub(super) fn identity<F: Field<Element = E>>(f: F) -> Self {
+        let (zero, one) = (f.splat(&ZERO), f.splat(&ONE));
+        Self { x: zero, y: one, z: one, t: zero }
+    }
+
+    #[inline(always)]
+    pub(super) fn projective(self) -> Projective<E> {
+        Projective { x: self.x, y: self.y, z: self.z }
+    }
+
+    #[inline(always)]
+    pub(super) fn double<F: Field<Element = E>>(self, f: F) -> Completed<E> {
+        self.projective().double(f)
+    }
+
+    /// 2ⁿ times the point, n ≥ 1.
+    #[inline(always)]
+    pub(super) fn double_times<F: Field<Element = E>>(self, f: F, n: usize) -> Self {
+        let mut point = self.projective();
+        for _ in 1..n {
+            point = point.double(f).projective(f);
+        }
+        point.double(f).extended(f)
+    }
+
+    #[inline(always)]
+    pub(super) fn negate<F: Field<Element = E>>(self, f: F) -> Self {
+        Self { x: f.negate(self.x), t: f.negate(self.t), ..self }
+    }
+
+    #[inline(always)]
+    pub(super) fn select<F: Field<Element = E>>(f: F, mask: F::Mask, a: Self, b: Self) -> Self {
+        Self {
+            x: f.select(mask, a.x, b.x),
+            y: f.select(mask, a.y, b.y),
+            z: f.select(mask, a.z, b.z),
+            t: f.select(mask, a.t, b.t),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn cached<F: Field<Element = E>>(self, f: F, twice_d: &Limbs) -> Cached<E> {
+        Cached {
+            sum: f.carry(f.add(self.y, self.x)),
+            difference: f.carry(f.sub(self.y, self.x)),
+            twice_z: f.carry(f.add(self.z, self.z)),
+            product: f.mul(self.t, f.splat(twice_d)),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn add<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Completed<E> {
+        let a = f.product(f.sub(self.y, self.x), other.difference);
+        let b = f.product(f.add(self.y, self.x), other.sum);
+        let (c, d) = (f.product(self.t, other.product), f.product(self.z, other.twice_z));
+        Completed {
+            e: f.reduce(f.sub_wide(b, a)),
+            f: f.reduce(f.sub_wide(d, c)),
+            g: f.reduce(f.add_wide(d, c)),
+            h: f.reduce(f.add_wide(b, a)),
+        }
+    }
+
+    /// The sum with the point, or with its negative where the mask is set.
+    #[inline(always)]
+    pub(super) fn add_niels<F: Field<Element = E>>(
+        self,
+        f: F,
+        other: Niels<E>,
+        negative: F::Mask,
+    ) -> Completed<E> {
+        let (sum, difference) = f.swap(negative, other.sum, other.difference);
+        let a = f.product(f.carry(f.sub(self.y, self.x)), difference);
+        let b = f.product(f.carry(f.add(self.y, self.x)), sum);
+        let c = f.mul(self.t, other.product);
+        let d = f.add(self.z, self.z);
+        let (minus, plus) = f.swap(negative, f.sub(d, c), f.add(d, c));
+        Completed {
+            e: f.reduce(f.sub_wide(b, a)),
+            f: f.carry(minus),
+            g: plus,
+            h: f.reduce(f.add_wide(b, a)),
+        }
+    }
+}
+
+impl<E: Copy> Cached<E> {
+    /// The same, or what adds the negative where the mask is set.
+    #[inline(always)]
+    fn negate_where<F: Field<Element = E>>(self, f: F, mask: F::Mask) -> Self {
+        let (sum, difference) = f.swap(mask, self.sum, self.difference);
+        let product = f.select(mask, f.negate(self.product), self.product);
+        Self { sum, difference, product, ..self }
+    }
+
+    #[inline(always)]
+    fn select<F: Field<Element = E>>(f: F, mask: F::Mask, a: Self, b: Self) -> Self {
+        Self {
+            sum: f.select(mask, a.sum, b.sum),
+            difference: f.select(mask, a.difference, b.difference),
+            twice_z: f.select(mask, a.twice_z, b.twice_z),
+            product: f.select(mask, a.product, b.product),
+        }
+    }
+
+    /// In each lane the one of that index, 0 to 7, by reading all.
+    #[inline(always)]
+    fn choose<F: Field<Element = E>>(f: F, from: &[Self; 8], index: F::Word) -> Self {
+        let mut left = *from;
+        for (k, half) in [(2, 4), (1, 2), (0, 1)] {
+            let bit = f.bit(index, k);
+            for entry in 0..half {
+                left[entry] = Self::select(f, bit, left[entry + half], left[entry]);
+            }
+        }
+        left[0]
+    }
+}
+
+/// P, 3P, … 15P, to be added.
+#[inline(always)]
+pub(super) fn odd_multiples<F: Field>(
+    f: F,
+    point: Extended<F::Element>,
+    twice_d: &Limbs,
+) -> [Extended<F::Element>; 8] {
+    let twice = point.double(f).extended(f).cached(f, twice_d);
+    let mut multiples = [point; 8];
+    let mut multiple = point;
+    for to in &mut multiples[1..] {
+        multiple = multiple.add(f, twice).extended(f);
+        *to = multiple;
+    }
+    multiples
+}
+
+/// Digits ±1, ±3, … ±15 of k + 1 or k, whichever is odd, 0 ≤ k < 2²⁵⁶: the number whose digit i of
+/// four bits is b where the odd one has 2b − 15 at 16ⁱ. It is (odd + 2²⁵⁶ − 1)/2.
+#[inline(always)]
+pub(super) const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 4] {
+    [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1 | 1 << 63]
+}
+
+/// k·P in each lane, of order-independent k below 2²⁵⁶, by its digits of [`odd_digits`]; `even` is 1
+/// where k is even.
+#[inline(always)]
+pub(super) fn multiply<F: Field>(
+    f: F,
+    digits: &[F::Word; 4],
+    even: &Words,
+    point: Extended<F::Element>,
+    twice_d: &Limbs,
+) -> Extended<F::Element> {
+    let multiples = odd_multiples(f, point, twice_d).map(
+        #[inline(always)]
+        |point| point.cached(f, twice_d),
+    );
+    let mut sum = Extended::identity(f);
+    for (index, &word) in digits.iter().enumerate().rev() {
+        for k in (0..16).rev() {
+            if (index, k) != (3, 15) {
+                sum = sum.double_times(f, 4);
+            }
+            let (digit, negative) = f.digit(word, k);
+            let term = Cached::choose(f, &multiples, digit).negate_where(f, negative);
+            sum = sum.add(f, term).extended(f);
+        }
+    }
+    // Where k is even the digits are those of k + 1.
+    let less = sum.add(f, point.negate(f).cached(f, twice_d)).extended(f);
+    Extended::select(f, super::field::mask(f, even), less, sum)
+}
