@@ -93,14 +93,11 @@ impl TwinTable {
     pub fn new(backend: Backend, [on_curve, on_twist]: &[[u8; 32]; 2]) -> Option<Self> {
         let f = Scalar;
         let one = f.splat(&ONE);
-        // y = (u − 1)/(u + 1) on the curve, where u = −1 is not; its inverse on the twist, where
-        // u = 1 is not.
+        // y = (u − 1)/(u + 1) on the curve, and its inverse on the twist.
         let u = from_bytes(on_curve);
-        let y = f.mul(f.sub(u, one), invert(f, f.carry(f.add(u, one))));
-        let curve = with_y(y, &D)?;
+        let curve = with_y(f.sub(u, one), f.add(u, one), &D)?;
         let u = from_bytes(on_twist);
-        let y = f.mul(f.add(u, one), invert(f, f.carry(f.sub(u, one))));
-        let twist = with_y(y, &TWIST_D)?;
+        let twist = with_y(f.add(u, one), f.sub(u, one), &TWIST_D)?;
         Some(Self([
             Comb::new(backend, &curve, &TWICE_D),
             Comb::new(backend, &twist, &TWICE_TWIST_D),
@@ -164,17 +161,21 @@ impl TwinTable {
             |start, [numerator], inverse| {
                 // (1 + y)/(1 − y), and the negative of that on the twist.
                 let on_twist = batch::bits(f, start, n, on_twist);
-                let u = negate_where(f, &on_twist, f.mul(numerator, inverse));
+                let u = negate_where(f, &on_twist, f.times(numerator, inverse));
                 batch::store(f, u, start, out);
             },
         );
     }
 }
 
-/// The point with that y and an even x, if there is one.
-fn with_y(y: Limbs, d: &Limbs) -> Option<Point> {
-    let (valid, x) = x_of(Scalar, y, d);
-    (valid[0] == 1).then(|| Point([x, y, ONE, Scalar.mul(x, y)]))
+/// The point with y = numerator/denominator and an even x, if there is one. A denominator of 0 is
+/// that of u = −1 on the curve, or u = 1 on the twist, which are on the other side.
+fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
+    let f = Scalar;
+    let y = f.times(numerator, invert(f, f.carry(denominator)));
+    let (valid, x) = x_of(f, y, d);
+    let valid = valid[0] == 1 && is_zero(f, denominator)[0] == 0;
+    valid.then(|| Point([x, y, ONE, f.times(x, y)]))
 }
 
 /// Σ dᵢ·16ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P. The digits
@@ -203,7 +204,10 @@ fn comb<F: Field>(
     }
     let [a, b, c] = entry(0, f.words(&[0; MAX_LANES]));
     let all = mask(f, &[1; MAX_LANES]);
-    let less = sum.add_niels(f, Niels { sum: a, difference: b, product: c }, all).extended(f);
+    let less = f.outlined(
+        #[inline(always)]
+        || sum.add_niels(f, Niels { sum: a, difference: b, product: c }, all).extended(f),
+    );
     let even = mask(f, &batch::even(f, start, n, scalars));
     Extended::select(f, even, less, sum)
 }
@@ -237,8 +241,8 @@ impl Comb {
             );
             invert_all::<F, 8>(f, &mut inverses);
             for (entry, (point, inverse)) in multiples.iter().zip(inverses).enumerate() {
-                let (x, y) = (f.mul(point.x, inverse), f.mul(point.y, inverse));
-                let product = f.mul(f.mul(x, y), f.splat(twice_d));
+                let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));
+                let product = f.times(f.times(x, y), f.splat(twice_d));
                 let triple: [Columns; 3] =
                     [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];
                 for lane in 0..F::LANES {

@@ -93,23 +93,34 @@ impl<E: Copy> Extended<E> {
     }
 
     #[inline(always)]
-    pub(super) fn projective(self) -> Projective<E> {
+    fn projective(self) -> Projective<E> {
         Projective { x: self.x, y: self.y, z: self.z }
     }
 
-    #[inline(always)]
-    pub(super) fn double<F: Field<Element = E>>(self, f: F) -> Completed<E> {
-        self.projective().double(f)
-    }
-
-    /// 2ⁿ times the point, n ≥ 1.
+    /// 2ⁿ times the point, n ≥ 1; out of line.
     #[inline(always)]
     pub(super) fn double_times<F: Field<Element = E>>(self, f: F, n: usize) -> Self {
-        let mut point = self.projective();
-        for _ in 1..n {
-            point = point.double(f).projective(f);
-        }
-        point.double(f).extended(f)
+        f.outlined(
+            #[inline(always)]
+            || {
+                let mut point = self.projective();
+                let mut doubled = point.double(f);
+                for _ in 1..n {
+                    point = doubled.projective(f);
+                    doubled = point.double(f);
+                }
+                doubled.extended(f)
+            },
+        )
+    }
+
+    /// The sum of both; out of line.
+    #[inline(always)]
+    pub(super) fn plus<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Self {
+        f.outlined(
+            #[inline(always)]
+            || self.add(f, other).extended(f),
+        )
     }
 
     #[inline(always)]
@@ -133,12 +144,12 @@ impl<E: Copy> Extended<E> {
             sum: f.carry(f.add(self.y, self.x)),
             difference: f.carry(f.sub(self.y, self.x)),
             twice_z: f.carry(f.add(self.z, self.z)),
-            product: f.mul(self.t, f.splat(twice_d)),
+            product: f.times(self.t, f.splat(twice_d)),
         }
     }
 
     #[inline(always)]
-    pub(super) fn add<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Completed<E> {
+    fn add<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Completed<E> {
         let a = f.product(f.sub(self.y, self.x), other.difference);
         let b = f.product(f.add(self.y, self.x), other.sum);
         let (c, d) = (f.product(self.t, other.product), f.product(self.z, other.twice_z));
@@ -213,11 +224,11 @@ pub(super) fn odd_multiples<F: Field>(
     point: Extended<F::Element>,
     twice_d: &Limbs,
 ) -> [Extended<F::Element>; 8] {
-    let twice = point.double(f).extended(f).cached(f, twice_d);
+    let twice = point.double_times(f, 1).cached(f, twice_d);
     let mut multiples = [point; 8];
     let mut multiple = point;
     for to in &mut multiples[1..] {
-        multiple = multiple.add(f, twice).extended(f);
+        multiple = multiple.plus(f, twice);
         *to = multiple;
     }
     multiples
@@ -252,10 +263,10 @@ pub(super) fn multiply<F: Field>(
             }
             let (digit, negative) = f.digit(word, k);
             let term = Cached::choose(f, &multiples, digit).negate_where(f, negative);
-            sum = sum.add(f, term).extended(f);
+            sum = sum.plus(f, term);
         }
     }
     // Where k is even the digits are those of k + 1.
-    let less = sum.add(f, point.negate(f).cached(f, twice_d)).extended(f);
+    let less = sum.plus(f, point.negate(f).cached(f, twice_d));
     Extended::select(f, super::field::mask(f, even), less, sum)
 }

@@ -5,7 +5,7 @@ use super::{
     batch,
     constants::{A, ONE, SQRT_MINUS_A_2, SQRT_MINUS_TWO_ROOT, ZERO},
     edwards::Extended,
-    field::{Field, Scalar, Words, is_odd, is_zero, mask, negate_where, sqrt_ratio, zip},
+    field::{Field, Scalar, Words, is_odd, is_zero, mask, negate_where, sqrt_ratio, square, zip},
     point::{self, Point},
 };
 use crate::Backend;
@@ -70,25 +70,25 @@ struct Image<E> {
 #[inline(always)]
 fn image<F: Field>(f: F, r: F::Element) -> Image<F::Element> {
     let (one, a) = (f.splat(&ONE), f.splat(&A));
-    let square = f.square(r);
-    let twice = f.carry(f.add(square, square));
+    let r_square = square(f, r);
+    let twice = f.carry(f.add(r_square, r_square));
     let d = f.carry(f.add(one, twice));
     // u₁ = −A/D; u₁³ + A·u₁² + u₁ = −A·(A² − A²·D + D²)/D³ = −A·(D² − 2·A²·r²)/D³.
-    let d_square = f.square(d);
-    let a_a = f.mul(a, a);
-    let inner = f.sub(d_square, f.mul(a_a, twice));
-    let numerator = f.mul(f.negate(a), inner);
-    let (first, root) = sqrt_ratio(f, numerator, f.mul(d_square, d));
+    let d_square = square(f, d);
+    let a_a = f.times(a, a);
+    let inner = f.sub(d_square, f.times(a_a, twice));
+    let numerator = f.times(f.negate(a), inner);
+    let (first, root) = sqrt_ratio(f, numerator, f.times(d_square, d));
     // u₂ = −A − u₁ = −2r²·A/D otherwise, and the cubic there is 2r² times that at u₁. Its root comes
     // from that of √−1 times the value at u₁, which is what was found.
-    let other = f.mul(f.mul(root, r), f.splat(&SQRT_MINUS_TWO_ROOT));
+    let other = f.times(f.times(root, r), f.splat(&SQRT_MINUS_TWO_ROOT));
     let first_mask = mask(f, &first);
     let v = f.select(first_mask, root, other);
     // v is odd for u₁ and even for u₂.
     let flip = zip(&is_odd(f, v), &first, |odd, first| odd ^ first);
     let v = negate_where(f, &flip, v);
     let minus_a = f.negate(a);
-    let u = f.select(first_mask, minus_a, f.mul(minus_a, twice));
+    let u = f.select(first_mask, minus_a, f.times(minus_a, twice));
     Image { numerator: u, denominator: d, v }
 }
 
@@ -108,7 +108,7 @@ fn map_each<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
             ([image.numerator], image.denominator)
         },
         #[inline(always)]
-        |start, [numerator], inverse| batch::store(f, f.mul(numerator, inverse), start, out),
+        |start, [numerator], inverse| batch::store(f, f.times(numerator, inverse), start, out),
     );
 }
 
@@ -125,14 +125,14 @@ fn points<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [Point]) {
                 || image(f, r),
             );
             // x = √(−A − 2)·u/v and y = (u − 1)/(u + 1).
-            let x = f.mul(numerator, f.splat(&SQRT_MINUS_A_2));
+            let x = f.times(numerator, f.splat(&SQRT_MINUS_A_2));
             let (below, above) = (f.sub(numerator, denominator), f.add(numerator, denominator));
-            let below_x = f.mul(denominator, v);
+            let below_x = f.times(denominator, v);
             let point = Extended {
-                x: f.mul(x, above),
-                y: f.mul(below, below_x),
-                z: f.mul(below_x, above),
-                t: f.mul(x, below),
+                x: f.times(x, above),
+                y: f.times(below, below_x),
+                z: f.times(below_x, above),
+                t: f.times(x, below),
             };
             // For v = 0 it is the identity, by convention.
             let nowhere = mask(f, &is_zero(f, point.z));

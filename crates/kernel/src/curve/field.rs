@@ -20,7 +20,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-pub(super) use chains::{invert, invert_all, sqrt_ratio};
+pub(super) use chains::{invert, invert_all, sqrt_ratio, square};
 pub(super) use portable::Scalar;
 
 /// The most lanes of a vector.
@@ -105,6 +105,15 @@ pub(super) trait Field: Copy {
     #[inline(always)]
     fn square(self, a: Self::Element) -> Self::Element {
         self.reduce(self.square_product(a))
+    }
+
+    /// [`Field::mul`] out of line, for where it does not count.
+    #[inline(always)]
+    fn times(self, a: Self::Element, b: Self::Element) -> Self::Element {
+        self.outlined(
+            #[inline(always)]
+            || self.mul(a, b),
+        )
     }
 
     /// −a, tight, for a of weight 2 at most.

@@ -8,7 +8,7 @@ use super::{
     edwards::{Extended, multiply, odd_digits},
     field::{
         Columns, Field, Limbs, Scalar, Words, canonical, is_equal, is_odd, is_zero, negate_where,
-        sqrt_ratio, zip,
+        sqrt_ratio, square, zip,
     },
 };
 use crate::{Backend, erase};
@@ -120,7 +120,7 @@ fn sums<F: Field>(f: F, a: &[Point], b: &[Point], out: &mut [Point], negative: b
         |start, n| {
             let b = load(f, start, n, b);
             let b = if negative { b.negate(f) } else { b };
-            load(f, start, n, a).add(f, b.cached(f, &TWICE_D)).extended(f)
+            load(f, start, n, a).plus(f, b.cached(f, &TWICE_D))
         },
     );
 }
@@ -211,8 +211,8 @@ fn compress_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
         },
         #[inline(always)]
         |start, [x, y], inverse| {
-            batch::store(f, f.mul(y, inverse), start, out);
-            let signs = is_odd(f, f.mul(x, inverse));
+            batch::store(f, f.times(y, inverse), start, out);
+            let signs = is_odd(f, f.times(x, inverse));
             for (to, sign) in out[start..].iter_mut().take(F::LANES).zip(signs) {
                 to[31] |= sign.to_le_bytes()[0] << 7;
             }
@@ -267,7 +267,7 @@ fn decompress_each<F: Field>(
             return Err(Invalid { index: (start + lane).min(n - 1) });
         }
         let x = negate_where(f, &signs, x);
-        let point = Extended { x, y, z: f.splat(&ONE), t: f.mul(x, y) };
+        let point = Extended { x, y, z: f.splat(&ONE), t: f.times(x, y) };
         store(f, point, start, out);
     }
     Ok(())
@@ -277,8 +277,8 @@ fn decompress_each<F: Field>(
 #[inline(always)]
 pub(super) fn x_of<F: Field>(f: F, y: F::Element, d: &Limbs) -> (Words, F::Element) {
     let one = f.splat(&ONE);
-    let square = f.square(y);
+    let square = square(f, y);
     let numerator = f.carry(f.sub(square, one));
-    let denominator = f.carry(f.add(f.mul(square, f.splat(d)), one));
+    let denominator = f.carry(f.add(f.times(square, f.splat(d)), one));
     sqrt_ratio(f, numerator, denominator)
 }

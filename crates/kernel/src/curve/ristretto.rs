@@ -12,7 +12,7 @@ use super::{
     edwards::Extended,
     field::{
         Field, Scalar, Words, absolute, canonical, from_bytes, is_odd, is_zero, mask, negate_where,
-        sqrt_ratio, zip,
+        sqrt_ratio, square, zip,
     },
     point::{self, Invalid, Point},
 };
@@ -55,18 +55,18 @@ fn encode_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
     let (one, i) = (f.splat(&ONE), f.splat(&SQRT_MINUS_ONE));
     for start in (0..n).step_by(F::LANES) {
         let Extended { x, y, z, t } = point::load(f, start, n, points);
-        let u1 = f.mul(f.carry(f.add(z, y)), f.sub(z, y));
-        let u2 = f.mul(x, y);
-        let (_, root) = sqrt_ratio(f, one, f.mul(u1, f.square(u2)));
-        let (den1, den2) = (f.mul(root, u1), f.mul(root, u2));
-        let z_inverse = f.mul(f.mul(den1, den2), t);
-        let rotate = mask(f, &is_odd(f, f.mul(t, z_inverse)));
-        let enchanted = f.mul(den1, f.splat(&INVSQRT_MINUS_ONE_MINUS_D));
-        let x_turned = f.select(rotate, f.mul(y, i), x);
-        let y_turned = f.select(rotate, f.mul(x, i), y);
+        let u1 = f.times(f.carry(f.add(z, y)), f.sub(z, y));
+        let u2 = f.times(x, y);
+        let (_, root) = sqrt_ratio(f, one, f.times(u1, square(f, u2)));
+        let (den1, den2) = (f.times(root, u1), f.times(root, u2));
+        let z_inverse = f.times(f.times(den1, den2), t);
+        let rotate = mask(f, &is_odd(f, f.times(t, z_inverse)));
+        let enchanted = f.times(den1, f.splat(&INVSQRT_MINUS_ONE_MINUS_D));
+        let x_turned = f.select(rotate, f.times(y, i), x);
+        let y_turned = f.select(rotate, f.times(x, i), y);
         let den = f.select(rotate, enchanted, den2);
-        let y_turned = negate_where(f, &is_odd(f, f.mul(x_turned, z_inverse)), y_turned);
-        let s = absolute(f, f.mul(den, f.sub(z, y_turned)));
+        let y_turned = negate_where(f, &is_odd(f, f.times(x_turned, z_inverse)), y_turned);
+        let s = absolute(f, f.times(den, f.sub(z, y_turned)));
         batch::store(f, s, start, out);
     }
 }
@@ -83,17 +83,17 @@ fn decode_each<F: Field>(f: F, encodings: &[[u8; 32]], out: &mut [Point]) -> Res
             *valid = u64::from(canonical(&s) == s && (encoding[31] >> 7 | encoding[0] & 1) == 0);
         }
         let s = batch::load(f, start, n, encodings);
-        let square = f.square(s);
-        let (u1, u2) = (f.carry(f.sub(one, square)), f.carry(f.add(one, square)));
-        let u2_square = f.square(u2);
-        let sum = f.add(f.mul(f.splat(&D), f.square(u1)), u2_square);
+        let s_square = square(f, s);
+        let (u1, u2) = (f.carry(f.sub(one, s_square)), f.carry(f.add(one, s_square)));
+        let u2_square = square(f, u2);
+        let sum = f.add(f.times(f.splat(&D), square(f, u1)), u2_square);
         let v = f.carry(f.sub(f.splat(&ZERO), sum));
-        let (was_square, root) = sqrt_ratio(f, one, f.mul(v, u2_square));
-        let den_x = f.mul(root, u2);
-        let den_y = f.mul(f.mul(root, den_x), v);
-        let x = absolute(f, f.mul(f.add(s, s), den_x));
-        let y = f.mul(u1, den_y);
-        let t = f.mul(x, y);
+        let (was_square, root) = sqrt_ratio(f, one, f.times(v, u2_square));
+        let den_x = f.times(root, u2);
+        let den_y = f.times(f.times(root, den_x), v);
+        let x = absolute(f, f.times(f.add(s, s), den_x));
+        let y = f.times(u1, den_y);
+        let t = f.times(x, y);
         let wrong = zip(&is_odd(f, t), &is_zero(f, y), |odd, zero| odd | zero);
         let valid = zip(&valid, &was_square, |a, b| a & b);
         let valid = zip(&valid, &wrong, |valid, wrong| valid & (1 ^ wrong));
@@ -122,7 +122,7 @@ fn derive_each<F: Field>(f: F, strings: &[[u8; 64]], out: &mut [Point]) {
                     )
                 },
             );
-            first.add(f, second.cached(f, &TWICE_D)).extended(f)
+            first.plus(f, second.cached(f, &TWICE_D))
         },
     );
 }
@@ -143,22 +143,22 @@ fn half<F: Field>(f: F, start: usize, n: usize, strings: &[[u8; 64]], half: usiz
 #[inline(always)]
 fn map<F: Field>(f: F, t: F::Element) -> Extended<F::Element> {
     let (one, d) = (f.splat(&ONE), f.splat(&D));
-    let r = f.mul(f.splat(&SQRT_MINUS_ONE), f.square(t));
+    let r = f.times(f.splat(&SQRT_MINUS_ONE), square(f, t));
     let r_one = f.carry(f.add(r, one));
-    let u = f.mul(r_one, f.splat(&ONE_MINUS_D_SQUARED));
+    let u = f.times(r_one, f.splat(&ONE_MINUS_D_SQUARED));
     // (−1 − r·d)·(r + d)
-    let rd = f.mul(r, d);
-    let v = f.mul(f.negate(f.add(one, rd)), f.add(r, d));
+    let rd = f.times(r, d);
+    let v = f.times(f.negate(f.add(one, rd)), f.add(r, d));
     let (was_square, s) = sqrt_ratio(f, u, v);
     let was_square = mask(f, &was_square);
-    let s_other = f.negate(absolute(f, f.mul(s, t)));
+    let s_other = f.negate(absolute(f, f.times(s, t)));
     let s = f.select(was_square, s, s_other);
     let c = f.select(was_square, f.negate(one), r);
-    let r_less = f.mul(f.mul(c, f.sub(r, one)), f.splat(&D_MINUS_ONE_SQUARED));
+    let r_less = f.times(f.times(c, f.sub(r, one)), f.splat(&D_MINUS_ONE_SQUARED));
     let n = f.carry(f.sub(r_less, v));
-    let w0 = f.mul(f.add(s, s), v);
-    let w1 = f.mul(n, f.splat(&SQRT_MINUS_D_MINUS_ONE));
-    let square = f.square(s);
-    let (w2, w3) = (f.sub(one, square), f.carry(f.add(one, square)));
-    Extended { x: f.mul(w0, w3), y: f.mul(w2, w1), z: f.mul(w1, w3), t: f.mul(w0, w2) }
+    let w0 = f.times(f.add(s, s), v);
+    let w1 = f.times(n, f.splat(&SQRT_MINUS_D_MINUS_ONE));
+    let s_square = square(f, s);
+    let (w2, w3) = (f.sub(one, s_square), f.carry(f.add(one, s_square)));
+    Extended { x: f.times(w0, w3), y: f.times(w2, w1), z: f.times(w1, w3), t: f.times(w0, w2) }
 }

@@ -12,19 +12,32 @@ fn square_times<F: Field>(f: F, mut x: F::Element, n: usize) -> F::Element {
     x
 }
 
-/// x^(2ᵐ⁺ⁿ − 1) from a = x^(2ᵐ − 1) and b = x^(2ⁿ − 1); a tight.
+/// x² out of line, for where it does not count; x tight.
+#[inline(always)]
+pub(in crate::curve) fn square<F: Field>(f: F, x: F::Element) -> F::Element {
+    f.outlined(
+        #[inline(always)]
+        || f.square(x),
+    )
+}
+
+/// a^(2ⁿ)·b; a tight. x^(2ᵐ⁺ⁿ − 1) is that of x^(2ᵐ − 1) and x^(2ⁿ − 1).
 #[inline(always)]
 fn join<F: Field>(f: F, a: F::Element, n: usize, b: F::Element) -> F::Element {
-    f.mul(square_times(f, a, n), b)
+    f.outlined(
+        #[inline(always)]
+        || f.mul(square_times(f, a, n), b),
+    )
 }
 
 /// x^(2²⁵⁰ − 1) and x¹¹: the chain of Bernstein's Curve25519, section 4. x tight.
 #[inline(always)]
 fn power_2_250<F: Field>(f: F, x: F::Element) -> (F::Element, F::Element) {
-    let x2 = f.square(x);
-    let x9 = f.mul(x, square_times(f, x2, 2));
-    let x11 = f.mul(x2, x9);
-    let ones5 = f.mul(x9, f.square(x11));
+    let one = f.splat(&[1, 0, 0, 0, 0]);
+    let x2 = join(f, x, 1, one);
+    let x9 = join(f, x2, 2, x);
+    let x11 = f.times(x2, x9);
+    let ones5 = join(f, x11, 1, x9);
     let ones10 = join(f, ones5, 5, ones5);
     let ones20 = join(f, ones10, 10, ones10);
     let ones40 = join(f, ones20, 20, ones20);
@@ -41,7 +54,7 @@ pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
         #[inline(always)]
         || {
             let (ones250, x11) = power_2_250(f, x);
-            f.mul(square_times(f, ones250, 5), x11)
+            join(f, ones250, 5, x11)
         },
     )
 }
@@ -50,7 +63,7 @@ pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
 #[inline(always)]
 fn power_p58<F: Field>(f: F, x: F::Element) -> F::Element {
     let (ones250, _) = power_2_250(f, x);
-    f.mul(square_times(f, ones250, 2), x)
+    join(f, ones250, 2, x)
 }
 
 /// `SQRT_RATIO_M1` of RFC 9496, section 4.2: 1 and the even root of u/v where that is a square,
@@ -70,17 +83,17 @@ pub(in crate::curve) fn sqrt_ratio<F: Field>(
 
 #[inline(always)]
 fn root<F: Field>(f: F, u: F::Element, v: F::Element) -> (Words, F::Element) {
-    let v3 = f.mul(f.square(v), v);
-    let v7 = f.mul(f.square(v3), v);
-    let r = f.mul(f.mul(u, v3), power_p58(f, f.mul(u, v7)));
-    let check = f.mul(v, f.square(r));
+    let v3 = join(f, v, 1, v);
+    let v7 = join(f, v3, 1, v);
+    let r = f.times(f.times(u, v3), power_p58(f, f.times(u, v7)));
+    let check = join(f, r, 1, v);
     let i: &Limbs = &SQRT_MINUS_ONE;
     let u_neg = f.negate(u);
     let correct = is_equal(f, check, u);
     let flipped = is_equal(f, check, u_neg);
-    let flipped_i = is_equal(f, check, f.mul(u_neg, f.splat(i)));
+    let flipped_i = is_equal(f, check, f.times(u_neg, f.splat(i)));
     let turn = zip(&flipped, &flipped_i, |a, b| a | b);
-    let r = f.select(mask(f, &turn), f.mul(r, f.splat(i)), r);
+    let r = f.select(mask(f, &turn), f.times(r, f.splat(i)), r);
     (zip(&correct, &flipped, |a, b| a | b), absolute(f, r))
 }
 
@@ -99,12 +112,12 @@ pub(in crate::curve) fn invert_all<F: Field, const N: usize>(f: F, x: &mut [F::E
         *before = product;
         *zeros = is_zero(f, *x);
         *x = f.select(mask(f, zeros), one, *x);
-        product = f.mul(product, *x);
+        product = f.times(product, *x);
     }
     let mut inverse = invert(f, product);
     for ((x, before), zeros) in x.iter_mut().zip(before).zip(&zeros).rev() {
-        let own = f.mul(inverse, before);
-        inverse = f.mul(inverse, *x);
+        let own = f.times(inverse, before);
+        inverse = f.times(inverse, *x);
         *x = f.select(mask(f, zeros), nothing, own);
     }
 }

@@ -128,6 +128,31 @@ const LAWS: [Law; 17] = [
 
 const SMALL: u32 = 121_665;
 
+/// Out of line, so that they are compiled once.
+#[inline(always)]
+fn product<F: Field>(f: F, a: F::Element, b: F::Element) -> F::Wide {
+    f.outlined(
+        #[inline(always)]
+        || f.product(a, b),
+    )
+}
+
+#[inline(always)]
+fn small_product<F: Field>(f: F, a: F::Element) -> F::Wide {
+    f.outlined(
+        #[inline(always)]
+        || f.small_product(a, SMALL),
+    )
+}
+
+#[inline(always)]
+fn square_product<F: Field>(f: F, a: F::Element) -> F::Wide {
+    f.outlined(
+        #[inline(always)]
+        || f.square_product(a),
+    )
+}
+
 #[inline(always)]
 fn in_lanes<F: Field>(f: F, law: Law, [a, b, c]: [&[[u8; 32]]; 3], out: &mut [[u8; 32]]) {
     let n = out.len();
@@ -141,22 +166,22 @@ fn in_lanes<F: Field>(f: F, law: Law, [a, b, c]: [&[[u8; 32]]; 3], out: &mut [[u
             Law::Load => a,
             Law::Add => f.add(a, b),
             Law::Sub => f.sub(a, b),
-            Law::Mul => f.mul(a, b),
-            Law::Square => f.square(a),
-            Law::Small => f.reduce(f.small_product(a, SMALL)),
+            Law::Mul => f.times(a, b),
+            Law::Square => square(f, a),
+            Law::Small => f.reduce(small_product(f, a)),
             Law::Negate => f.negate(a),
-            Law::ProductOfSum => f.mul(f.add(f.add(a, b), c), b),
-            Law::ProductOfDifference => f.mul(a, f.sub(f.sub(a, b), c)),
-            Law::SmallOfDifference => f.reduce(f.small_product(f.sub(a, f.add(b, c)), SMALL)),
-            Law::SquareOfCarried => f.square(f.carry(f.sub(f.add(a, b), c))),
+            Law::ProductOfSum => f.times(f.add(f.add(a, b), c), b),
+            Law::ProductOfDifference => f.times(a, f.sub(f.sub(a, b), c)),
+            Law::SmallOfDifference => f.reduce(small_product(f, f.sub(a, f.add(b, c)))),
+            Law::SquareOfCarried => square(f, f.carry(f.sub(f.add(a, b), c))),
             Law::CarryOfThree => f.carry(f.sub(a, f.sub(b, c))),
-            Law::SumOfProducts => f.reduce(f.add_wide(f.product(a, b), f.product(b, c))),
+            Law::SumOfProducts => f.reduce(f.add_wide(product(f, a, b), product(f, b, c))),
             Law::DifferenceOfProducts => {
-                f.reduce(f.sub_wide(f.square_product(a), f.product(f.add(b, c), f.carry(c))))
+                f.reduce(f.sub_wide(square_product(f, a), product(f, f.add(b, c), f.carry(c))))
             }
             Law::FourProducts => {
-                let wide = f.product(f.add(f.add(a, b), c), c);
-                f.reduce(f.sub_wide(f.add_wide(f.add_wide(wide, wide), wide), f.product(a, b)))
+                let wide = product(f, f.add(f.add(a, b), c), c);
+                f.reduce(f.sub_wide(f.add_wide(f.add_wide(wide, wide), wide), product(f, a, b)))
             }
             Law::Invert => invert(f, a),
             // The root, and whether it is one of a/b.

@@ -83,16 +83,13 @@ fn half_of_the_points_have_strings(backend: Backend) {
 fn classes_are_encoded_as_the_oracle_does(backend: Backend) {
     // Hashes, multiples of the base point, and their sums with points of order 4.
     let mut random = Stream(63);
-    let mut inputs: Vec<[u8; 64]> =
-        (0..30).map(|_| random.bytes(64).try_into().unwrap()).collect();
+    let mut inputs: Vec<[u8; 64]> = (0..30).map(|_| random.bytes(64).try_into().unwrap()).collect();
     inputs.extend([[0; 64], [0xff; 64]]);
     inputs.push(core::array::from_fn(|i| if i % 32 == 0 { 1 } else { 0 }));
     let mut points = vec![Point::IDENTITY; inputs.len()];
     ristretto::from_uniform(backend, &inputs, &mut points);
-    let expected: Vec<_> = inputs
-        .iter()
-        .map(|input| RistrettoPoint::from_uniform_bytes(input).compress().0)
-        .collect();
+    let expected: Vec<_> =
+        inputs.iter().map(|input| RistrettoPoint::from_uniform_bytes(input).compress().0).collect();
     let mut out = vec![[0; 32]; inputs.len()];
     ristretto::encode(backend, &points, &mut out);
     assert_eq!(out, expected);

@@ -88,8 +88,7 @@ fn multiples_are_those_of_the_oracle(backend: Backend) {
     // Chou and Orlandi's sender: one scalar, many points.
     let mut out = vec![Point::IDENTITY; points.len()];
     mul(backend, &scalars[20..21], &points, &mut out);
-    let expected: Vec<_> =
-        theirs.iter().map(|x| multiple(&scalars[20], x).compress().0).collect();
+    let expected: Vec<_> = theirs.iter().map(|x| multiple(&scalars[20], x).compress().0).collect();
     assert_eq!(encodings(backend, &out), expected);
 }
 
