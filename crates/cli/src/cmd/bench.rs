@@ -2,6 +2,7 @@
 
 mod base;
 mod ext;
+mod kernel;
 mod yardsticks;
 
 use std::{
@@ -28,6 +29,7 @@ use yardsticks::Yardsticks;
 enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
+    Kernel(kernel::Operation),
 }
 
 /// Its figures.
@@ -51,7 +53,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
                 for n in benchmark.sizes(options)? {
                     let measured = benchmark.run(n, options, &workers)?;
                     let written = if *json {
-                        print_json(&mut out, &measured.report, &yardsticks)
+                        benchmark.print_json(&mut out, &measured, &yardsticks)
                     } else {
                         let first = kind.replace(discriminant(&benchmark));
                         let head =
@@ -68,13 +70,16 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        registry().iter().copied().map(Self::Base).chain(extension::registry().map(Self::Ext))
+        let bases = registry().iter().copied().map(Self::Base);
+        let extensions = extension::registry().map(Self::Ext);
+        bases.chain(extensions).chain(kernel::Operation::ALL.map(Self::Kernel))
     }
 
     fn name(&self) -> String {
         match self {
             Self::Base(base) => format!("base/{}", base.info().name),
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
+            Self::Kernel(operation) => format!("kernel/{}", operation.name()),
         }
     }
 
@@ -82,6 +87,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
+            Self::Kernel(operation) => operation.usual_sizes(),
         }
     }
 
@@ -95,7 +101,7 @@ impl Benchmark {
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
         match self {
-            Self::Base(_) if !plain => {
+            Self::Base(_) | Self::Kernel(_) if !plain => {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
@@ -112,6 +118,7 @@ impl Benchmark {
         match self {
             Self::Base(base) => base::run(*base, n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
+            Self::Kernel(operation) => kernel::run(*operation, n),
         }
     }
 
@@ -119,7 +126,22 @@ impl Benchmark {
         match self {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) => ext::print_head(out, options),
+            Self::Kernel(_) => kernel::print_head(out),
         }
+    }
+
+    fn print_json(
+        &self,
+        out: &mut impl Write,
+        measured: &Measured,
+        yardsticks: &Yardsticks,
+    ) -> io::Result<()> {
+        let mut object = measured.report.json();
+        object.extend(yardsticks.json());
+        if let Self::Kernel(_) = self {
+            object.extend(kernel::json(measured, yardsticks));
+        }
+        writeln!(out, "{}", serde_json::Value::Object(object))
     }
 
     fn row(
@@ -131,6 +153,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
             Self::Ext(_) => ext::print_row(out, measured, yardsticks),
+            Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
         }
     }
 }
@@ -168,10 +191,4 @@ fn median<T>(samples: &[T], figure: impl Fn(&T) -> Duration) -> Duration {
     let mut figures: Vec<_> = samples.iter().map(figure).collect();
     figures.sort_unstable();
     figures[figures.len() / 2]
-}
-
-fn print_json(out: &mut impl Write, report: &Report, yardsticks: &Yardsticks) -> io::Result<()> {
-    let mut object = report.json();
-    object.extend(yardsticks.json());
-    writeln!(out, "{}", serde_json::Value::Object(object))
 }

@@ -8,7 +8,7 @@ use super::{
     edwards::{Extended, Niels, odd_digits, odd_multiples},
     field::{
         Columns, Eight, Field, Limbs, MAX_LANES, Scalar, canonical, from_bytes, invert, invert_all,
-        mask, negate_where,
+        is_zero, mask, negate_where,
     },
     point::{self, Point, x_of},
 };
