@@ -65,7 +65,7 @@ const fn small(x: u8) -> [u8; 32] {
 /// # Panics
 /// Unless there is an element for each.
 pub fn invert(backend: Backend, elements: &[[u8; 32]], out: &mut [[u8; 32]]) {
-    assert_eq!(elements.len(), out.len(), "an element for each");
+    batch::check_each(elements.len(), out.len());
     dispatch!(backend, f => inverses(f, elements, out), inverses(field::Scalar, elements, out));
 }
 

@@ -20,6 +20,12 @@ pub(super) fn check(len: usize, n: usize) {
     assert!(len == n || len == 1, "one for each of the batch, or one for all");
 }
 
+/// # Panics
+/// Unless there is one for each of the batch.
+pub(super) fn check_each(len: usize, n: usize) {
+    assert_eq!(len, n, "one for each of the batch");
+}
+
 /// What the elements `start..` of a batch of n have to give, a lane each; where the batch has ended
 /// that of its last element.
 #[inline(always)]

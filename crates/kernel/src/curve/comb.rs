@@ -5,7 +5,7 @@ use core::fmt;
 use super::{
     batch,
     constants::{D, ONE, TWICE_D, TWICE_TWIST_D, TWIST_D},
-    edwards::{Extended, Niels, odd_digits, odd_multiples},
+    edwards::{Extended, Niels, Running, odd_digits, odd_multiples},
     field::{
         Columns, Eight, Field, Limbs, MAX_LANES, Scalar, canonical, from_bytes, invert, invert_all,
         is_zero, mask, negate_where,
@@ -21,12 +21,12 @@ const TABLES: usize = DIGITS / 2;
 /// The odd multiples up to 15 of 256ʲ·P, for j below 32, as y + x, y − x and 2d·xy.
 struct Comb([Eight; TABLES]);
 
-/// A point of the curve, prepared for many multiplications; 30 kB. That costs about as much as two
+/// A point of the curve, prepared for many multiplications; 30 kB. That costs as much as five to ten
 /// multiplications by [`mul`](super::mul). Erased when it is dropped.
 pub struct Table(Comb);
 
 /// A point of the curve and one of its twist, prepared for many multiplications of which only
-/// x-coordinates are wanted; 60 kB. Erased when it is dropped.
+/// x-coordinates are wanted; 60 kB, and twice the cost of a [`Table`]. Erased when it is dropped.
 pub struct TwinTable([Comb; 2]);
 
 impl fmt::Debug for Table {
@@ -60,7 +60,7 @@ impl Table {
     /// # Panics
     /// Unless there is a scalar for each.
     pub fn mul(&self, backend: Backend, scalars: &[[u8; 32]], out: &mut [Point]) {
-        assert_eq!(scalars.len(), out.len(), "a scalar for each");
+        batch::check_each(scalars.len(), out.len());
         dispatch!(backend, f => self.multiples(f, scalars, out), self.multiples(Scalar, scalars, out));
     }
 
@@ -119,7 +119,7 @@ impl TwinTable {
         on_twist: &[u8],
         out: &mut [[u8; 32]],
     ) {
-        assert_eq!(scalars.len(), out.len(), "a scalar for each");
+        batch::check_each(scalars.len(), out.len());
         assert!(on_twist.len() >= out.len().div_ceil(8), "a bit for each");
         dispatch!(
             backend,
@@ -189,25 +189,26 @@ fn comb<F: Field>(
     entry: impl Fn(usize, F::Word) -> [F::Element; 3],
 ) -> Extended<F::Element> {
     let digits = batch::scalars(f, start, n, scalars, odd_digits);
-    let mut sum = Extended::identity(f);
+    let mut sum = Running::new(f, Extended::identity(f));
     for parity in [1, 0] {
         if parity == 0 {
-            sum = sum.double_times(f, 4);
+            sum = Running::new(f, sum.extended(f).double_times(f, 4));
         }
-        for table in 0..TABLES {
-            let place = 2 * table + parity;
-            let (digit, negative) = f.digit(digits[place / 16], (place % 16) as u32);
-            let [a, b, c] = entry(table, digit);
-            let term = Niels { sum: a, difference: b, product: c };
-            sum = sum.add_niels(f, term, negative).extended(f);
+        for (index, &word) in digits.iter().enumerate() {
+            for k in (parity..16).step_by(2) {
+                let (digit, negative) = f.digit(word, k);
+                let [a, b, c] = entry(8 * index + k as usize / 2, digit);
+                sum = sum.add(f, Niels { sum: a, difference: b, product: c }, negative);
+            }
         }
     }
     let [a, b, c] = entry(0, f.words(&[0; MAX_LANES]));
     let all = mask(f, &[1; MAX_LANES]);
     let less = f.outlined(
         #[inline(always)]
-        || sum.add_niels(f, Niels { sum: a, difference: b, product: c }, all).extended(f),
+        || sum.add(f, Niels { sum: a, difference: b, product: c }, all).extended(f),
     );
+    let sum = sum.extended(f);
     let even = mask(f, &batch::even(f, start, n, scalars));
     Extended::select(f, even, less, sum)
 }
@@ -235,10 +236,10 @@ impl Comb {
         for start in (0..TABLES).step_by(F::LANES) {
             let base = point::load(f, start, TABLES, bases);
             let multiples = odd_multiples(f, base, twice_d);
-            let mut inverses = multiples.map(
-                #[inline(always)]
-                |point| point.z,
-            );
+            let mut inverses = [base.z; 8];
+            for (inverse, multiple) in inverses.iter_mut().zip(&multiples) {
+                *inverse = multiple.z;
+            }
             invert_all::<F, 8>(f, &mut inverses);
             for (entry, (point, inverse)) in multiples.iter().zip(inverses).enumerate() {
                 let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));

@@ -27,7 +27,7 @@ pub(super) struct Projective<E> {
 }
 
 /// x = E/G, y = H/F, and what follows: every product that is wanted is one of two of these. E and H
-/// are tight; so is F, and G weighs 3 at most.
+/// are tight, as are F and G.
 #[derive(Clone, Copy)]
 pub(super) struct Completed<E> {
     e: E,
@@ -160,26 +160,63 @@ impl<E: Copy> Extended<E> {
             h: f.reduce(f.add_wide(b, a)),
         }
     }
+}
+
+/// Y + X, Y − X, Z and T; tight. What points are while they are summed up.
+#[derive(Clone, Copy)]
+pub(super) struct Running<E> {
+    sum: E,
+    difference: E,
+    z: E,
+    t: E,
+}
+
+impl<E: Copy> Running<E> {
+    #[inline(always)]
+    pub(super) fn new<F: Field<Element = E>>(f: F, point: Extended<E>) -> Self {
+        Self {
+            sum: f.carry(f.add(point.y, point.x)),
+            difference: f.carry(f.sub(point.y, point.x)),
+            z: point.z,
+            t: point.t,
+        }
+    }
+
+    /// The point, with coordinates that are twice as large.
+    #[inline(always)]
+    pub(super) fn extended<F: Field<Element = E>>(self, f: F) -> Extended<E> {
+        Extended {
+            x: f.carry(f.sub(self.sum, self.difference)),
+            y: f.carry(f.add(self.sum, self.difference)),
+            z: f.carry(f.add(self.z, self.z)),
+            t: f.carry(f.add(self.t, self.t)),
+        }
+    }
 
     /// The sum with the point, or with its negative where the mask is set.
     #[inline(always)]
-    pub(super) fn add_niels<F: Field<Element = E>>(
+    pub(super) fn add<F: Field<Element = E>>(
         self,
         f: F,
         other: Niels<E>,
         negative: F::Mask,
-    ) -> Completed<E> {
+    ) -> Self {
         let (sum, difference) = f.swap(negative, other.sum, other.difference);
-        let a = f.product(f.carry(f.sub(self.y, self.x)), difference);
-        let b = f.product(f.carry(f.add(self.y, self.x)), sum);
+        let a = f.product(self.difference, difference);
+        let b = f.product(self.sum, sum);
         let c = f.mul(self.t, other.product);
         let d = f.add(self.z, self.z);
-        let (minus, plus) = f.swap(negative, f.sub(d, c), f.add(d, c));
-        Completed {
-            e: f.reduce(f.sub_wide(b, a)),
-            f: f.carry(minus),
-            g: plus,
-            h: f.reduce(f.add_wide(b, a)),
+        // x = E/G, y = H/F.
+        let (minus, g) = f.swap(negative, f.sub(d, c), f.add(d, c));
+        let e = f.reduce(f.sub_wide(b, a));
+        let f_tight = f.carry(minus);
+        let h = f.reduce(f.add_wide(b, a));
+        let (x, y) = (f.product(e, f_tight), f.product(h, g));
+        Self {
+            sum: f.reduce(f.add_wide(y, x)),
+            difference: f.reduce(f.sub_wide(y, x)),
+            z: f.mul(f_tight, g),
+            t: f.mul(e, h),
         }
     }
 }
@@ -193,27 +230,26 @@ impl<E: Copy> Cached<E> {
         Self { sum, difference, product, ..self }
     }
 
-    #[inline(always)]
-    fn select<F: Field<Element = E>>(f: F, mask: F::Mask, a: Self, b: Self) -> Self {
-        Self {
-            sum: f.select(mask, a.sum, b.sum),
-            difference: f.select(mask, a.difference, b.difference),
-            twice_z: f.select(mask, a.twice_z, b.twice_z),
-            product: f.select(mask, a.product, b.product),
-        }
-    }
-
     /// In each lane the one of that index, 0 to 7, by reading all.
     #[inline(always)]
     fn choose<F: Field<Element = E>>(f: F, from: &[Self; 8], index: F::Word) -> Self {
-        let mut left = *from;
-        for (k, half) in [(2, 4), (1, 2), (0, 1)] {
-            let bit = f.bit(index, k);
-            for entry in 0..half {
-                left[entry] = Self::select(f, bit, left[entry + half], left[entry]);
-            }
+        let bits = [f.bit(index, 0), f.bit(index, 1), f.bit(index, 2)];
+        let [a, b, c, d, e, g, h, i] = from;
+        macro_rules! choose {
+            ($field:ident) => {{
+                let (ab, cd) =
+                    (f.select(bits[0], b.$field, a.$field), f.select(bits[0], d.$field, c.$field));
+                let (eg, hi) =
+                    (f.select(bits[0], g.$field, e.$field), f.select(bits[0], i.$field, h.$field));
+                f.select(bits[2], f.select(bits[1], hi, eg), f.select(bits[1], cd, ab))
+            }};
         }
-        left[0]
+        Self {
+            sum: choose!(sum),
+            difference: choose!(difference),
+            twice_z: choose!(twice_z),
+            product: choose!(product),
+        }
     }
 }
 
@@ -251,10 +287,10 @@ pub(super) fn multiply<F: Field>(
     point: Extended<F::Element>,
     twice_d: &Limbs,
 ) -> Extended<F::Element> {
-    let multiples = odd_multiples(f, point, twice_d).map(
-        #[inline(always)]
-        |point| point.cached(f, twice_d),
-    );
+    let mut multiples = [point.cached(f, twice_d); 8];
+    for (to, multiple) in multiples.iter_mut().zip(&odd_multiples(f, point, twice_d)) {
+        *to = multiple.cached(f, twice_d);
+    }
     let mut sum = Extended::identity(f);
     for (index, &word) in digits.iter().enumerate().rev() {
         for k in (0..16).rev() {

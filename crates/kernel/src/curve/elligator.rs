@@ -17,7 +17,7 @@ use crate::Backend;
 /// # Panics
 /// Unless there is a string for each.
 pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
-    assert_eq!(strings.len(), out.len(), "a string for each");
+    batch::check_each(strings.len(), out.len());
     dispatch!(backend, f => map_each(f, strings, out), map_each(Scalar, strings, out));
 }
 
@@ -27,7 +27,7 @@ pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
 /// # Panics
 /// Unless there is a string for each.
 pub fn map_to_points(backend: Backend, strings: &[[u8; 32]], out: &mut [Point]) {
-    assert_eq!(strings.len(), out.len(), "a string for each");
+    batch::check_each(strings.len(), out.len());
     dispatch!(backend, f => points(f, strings, out), points(Scalar, strings, out));
 }
 
@@ -49,8 +49,8 @@ pub fn inverse(
     out: &mut [[u8; 32]],
     found: &mut [u8],
 ) {
-    assert_eq!(points.len(), out.len(), "an x-coordinate for each");
-    assert_eq!(coins.len(), out.len(), "a coin for each");
+    batch::check_each(points.len(), out.len());
+    batch::check_each(coins.len(), out.len());
     assert!(found.len() >= out.len().div_ceil(8), "a bit for each");
     dispatch!(
         backend,

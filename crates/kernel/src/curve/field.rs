@@ -157,7 +157,7 @@ pub(super) trait Field: Copy {
 /// The element that 32 bytes encode, little endian; bit 255 is ignored, and the value may be p or
 /// above.
 #[inline(always)]
-pub(super) const fn from_bytes(bytes: &[u8; 32]) -> Limbs {
+pub(super) fn from_bytes(bytes: &[u8; 32]) -> Limbs {
     let [a, b, c, d] = words_of(bytes);
     [
         a & LOW,
@@ -170,12 +170,10 @@ pub(super) const fn from_bytes(bytes: &[u8; 32]) -> Limbs {
 
 /// Little-endian words.
 #[inline(always)]
-pub(super) const fn words_of(bytes: &[u8; 32]) -> [u64; 4] {
+pub(super) fn words_of(bytes: &[u8; 32]) -> [u64; 4] {
     let mut words = [0; 4];
-    let mut i = 0;
-    while i < 32 {
-        words[i / 8] |= (bytes[i] as u64) << (8 * (i % 8));
-        i += 1;
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
     }
     words
 }

@@ -194,7 +194,7 @@ fn identities<F: Field>(f: F, points: &[Point], out: &mut [u8]) {
 /// # Panics
 /// Unless there is a point for each.
 pub fn compress(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
-    assert_eq!(points.len(), out.len(), "a point for each");
+    batch::check_each(points.len(), out.len());
     dispatch!(backend, f => compress_each(f, points, out), compress_each(Scalar, points, out));
 }
 
@@ -233,7 +233,7 @@ pub fn decompress(
     encodings: &[[u8; 32]],
     out: &mut [Point],
 ) -> Result<(), Invalid> {
-    assert_eq!(encodings.len(), out.len(), "an encoding for each");
+    batch::check_each(encodings.len(), out.len());
     dispatch!(
         backend,
         f => decompress_each(f, encodings, out),

@@ -23,7 +23,7 @@ use crate::Backend;
 /// # Panics
 /// Unless there is a point for each.
 pub fn encode(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
-    assert_eq!(points.len(), out.len(), "a point for each");
+    batch::check_each(points.len(), out.len());
     dispatch!(backend, f => encode_each(f, points, out), encode_each(Scalar, points, out));
 }
 
@@ -35,7 +35,7 @@ pub fn encode(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
 /// # Panics
 /// Unless there is an encoding for each.
 pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Result<(), Invalid> {
-    assert_eq!(encodings.len(), out.len(), "an encoding for each");
+    batch::check_each(encodings.len(), out.len());
     dispatch!(backend, f => decode_each(f, encodings, out), decode_each(Scalar, encodings, out))
 }
 
@@ -45,7 +45,7 @@ pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Re
 /// # Panics
 /// Unless there is a string for each.
 pub fn from_uniform(backend: Backend, strings: &[[u8; 64]], out: &mut [Point]) {
-    assert_eq!(strings.len(), out.len(), "a string for each");
+    batch::check_each(strings.len(), out.len());
     dispatch!(backend, f => derive_each(f, strings, out), derive_each(Scalar, strings, out));
 }
 
@@ -112,16 +112,8 @@ fn derive_each<F: Field>(f: F, strings: &[[u8; 64]], out: &mut [Point]) {
         out,
         #[inline(always)]
         |start, n| {
-            let [first, second] = [0, 1].map(
-                #[inline(always)]
-                |which| {
-                    let t = half(f, start, n, strings, which);
-                    f.outlined(
-                        #[inline(always)]
-                        || map(f, t),
-                    )
-                },
-            );
+            let first = mapped(f, half(f, start, n, strings, 0));
+            let second = mapped(f, half(f, start, n, strings, 1));
             first.plus(f, second.cached(f, &TWICE_D))
         },
     );
@@ -137,6 +129,15 @@ fn half<F: Field>(f: F, start: usize, n: usize, strings: &[[u8; 64]], half: usiz
         #[inline(always)]
         |i| from_bytes(&strings[i].as_chunks().0[half]),
     ))
+}
+
+/// [`map`] out of line.
+#[inline(always)]
+fn mapped<F: Field>(f: F, t: F::Element) -> Extended<F::Element> {
+    f.outlined(
+        #[inline(always)]
+        || map(f, t),
+    )
 }
 
 /// `MAP` of section 4.3.4.

@@ -101,6 +101,21 @@ fn add_integers(a: __m256i, b: __m256i) -> __m256i {
     avx2!(_mm256_add_epi64(a, b))
 }
 
+/// The same, opaque to the compiler: it would make multiplications of additions.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn opaque(mut x: __m256i) -> __m256i {
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */",
+            inout(ymm_reg) x,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    x
+}
+
 /// The same three, opaque to the compiler, and only together: what uses one comes after all are
 /// there. Otherwise it does all products of a multiplication first, and spills them.
 #[inline]
@@ -215,8 +230,8 @@ impl Sums {
             rest,
             #[inline(always)]
             |a, b| {
-                let [twice, sixteen] =
-                    avx2!([_mm256_slli_epi64::<1>(b), _mm256_slli_epi64::<4>(b)]);
+                let twice = avx2!(opaque(add_integers(b, b)));
+                let sixteen = avx2!(_mm256_slli_epi64::<3>(twice));
                 add_integers(add_integers(a, b), add_integers(twice, sixteen))
             },
         )
@@ -258,9 +273,9 @@ impl Avx2 {
     /// In each lane the entry of that index, prepared by [`Avx2::prepare`].
     #[inline(always)]
     fn entry(self, row: &[u64; 8], index: __m256i) -> __m256i {
-        let [a, b] = load_both(row).map(double);
+        let [a, b] = load_both(row);
         avx2!({
-            let (a, b) = (_mm256_castpd_ps(a), _mm256_castpd_ps(b));
+            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
             // The low and the high halves of entries 0 1 4 5 2 3 6 7.
             let low = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
             let high = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
@@ -289,19 +304,14 @@ impl Avx2 {
 
     #[inline(always)]
     fn rows(self, from: &Eight, index: __m256i) -> [[__m256i; 5]; 3] {
-        let [a, b, c] = &from.0;
-        [a, b, c].map(
-            #[inline(always)]
-            |[r0, r1, r2, r3, r4]| {
-                [
-                    self.entry(r0, index),
-                    self.entry(r1, index),
-                    self.entry(r2, index),
-                    self.entry(r3, index),
-                    self.entry(r4, index),
-                ]
-            },
-        )
+        // In loops: the compiler does not always inline `map` of arrays.
+        let mut found = [[integer(0); 5]; 3];
+        for (found, rows) in found.iter_mut().zip(&from.0) {
+            for (found, row) in found.iter_mut().zip(rows) {
+                *found = self.entry(row, index);
+            }
+        }
+        found
     }
 }
 
@@ -322,11 +332,12 @@ impl Field for Avx2 {
     #[inline(always)]
     fn load(self, limbs: &Columns) -> [__m256d; 5] {
         let [a, b, c, d, e] = &limbs.0;
-        let [a, b, c, d, e] = [a, b, c, d, e].map(
+        let limbs = map5(
+            [a, b, c, d, e],
             #[inline(always)]
             |column| load_both(column)[0],
         );
-        self.carry_doubles(self.doubles([a, b, c, d, e]))
+        self.carry_doubles(self.doubles(limbs))
     }
 
     #[inline(always)]
@@ -501,10 +512,8 @@ impl Field for Avx2 {
 
     #[inline(always)]
     fn lookup(self, from: &Eight, index: __m256i) -> [[__m256d; 5]; 3] {
-        self.rows(from, self.prepare(index)).map(
-            #[inline(always)]
-            |limbs| self.doubles(limbs),
-        )
+        let [a, b, c] = self.rows(from, self.prepare(index));
+        [self.doubles(a), self.doubles(b), self.doubles(c)]
     }
 
     #[inline(always)]

@@ -37,7 +37,7 @@ const ABOVE: Limbs = {
     let mut k = 0;
     while k < 5 {
         limbs[k] <<= 10;
-        assert!(limbs[k] > 20 * 15 << 52);
+        assert!(limbs[k] > (20 * 15) << 52);
         k += 1;
     }
     limbs
@@ -131,7 +131,10 @@ fn carry(x: [__m512i; 5]) -> [__m512i; 5] {
 
 #[inline(always)]
 fn double_all(columns: [__m512i; 10]) -> [__m512i; 10] {
-    columns.map(double)
+    let [a, b, c, d, e, rest @ ..] = columns;
+    let [a, b, c, d, e] = map5([a, b, c, d, e], double);
+    let [f, g, h, i, j] = map5(rest, double);
+    [a, b, c, d, e, f, g, h, i, j]
 }
 
 /// Columns k and k + 5, which weigh 2²⁵⁵ = 19 more, to one.
