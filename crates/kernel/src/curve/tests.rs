@@ -48,6 +48,12 @@ const ORDER: [u8; 32] = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10,
 ];
 
+/// ℓ′, the prime in the order of the twist.
+const TWIST_ORDER: [u8; 32] = [
+    0x1d, 0x58, 0x14, 0x46, 0xcb, 0x39, 0xdb, 0x4f, 0x53, 0xc6, 0x10, 0xba, 0x42, 0x0c, 0x42, 0xd6,
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f,
+];
+
 /// Scalars at the ends, and others; of 256 bits.
 fn scalars() -> Vec<[u8; 32]> {
     let mut all = vec![small(0), small(1), small(2), small(8), small(16), [0xff; 32], ORDER];
@@ -146,26 +152,11 @@ fn a_bit_chooses_the_point(backend: Backend) {
 
 fn generators_generate_everything(backend: Backend) {
     // 8ℓ and 4ℓ′ kill, and no divisor by 2 does; ℓ and ℓ′ leave what is of small order.
-    let orders = |cofactor: u32| {
-        let mut order = [0u8; 32];
-        if cofactor == 8 {
-            order = ORDER;
-        } else {
-            // ℓ′ = 2²⁵³ − 55484635554744707071703875581767296995.
-            let mut borrow = 0;
-            let less = 55_484_635_554_744_707_071_703_875_581_767_296_995u128.to_le_bytes();
-            for i in 0..32 {
-                let top = if i == 31 { 0x20 } else { 0 };
-                let digit = top - i32::from(*less.get(i).unwrap_or(&0)) - borrow;
-                borrow = i32::from(digit < 0);
-                order[i] = digit.rem_euclid(256) as u8;
-            }
-        }
-        order
-    };
-    for (generator, cofactor) in [(CURVE_GENERATOR, 8), (TWIST_GENERATOR, 4)] {
+    for (generator, prime, cofactor) in
+        [(CURVE_GENERATOR, ORDER, 8), (TWIST_GENERATOR, TWIST_ORDER, 4)]
+    {
         let mut point = [[0; 32]];
-        ladder::mul(backend, &[orders(cofactor)], &[generator], &mut point);
+        ladder::mul(backend, &[prime], &[generator], &mut point);
         let mut order = 1;
         while point != [[0; 32]] || order == 1 {
             let previous = point;

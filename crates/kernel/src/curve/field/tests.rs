@@ -316,7 +316,8 @@ fn choices<F: Field>(f: F, words: &Words) {
         let either = f.lookup_either([first, second], mask, index).map(|x| f.store(x));
         for (lane, &word) in words.iter().enumerate().take(F::LANES) {
             let digit = word >> (4 * k) & 15;
-            let entry = (if digit < 8 { 7 - digit } else { digit - 8 }) as usize;
+            let entry = if digit < 8 { 7 - digit } else { digit - 8 };
+            let entry = usize::try_from(entry).unwrap();
             let from = &eights[usize::from(word >> k & 1 == 1)];
             assert_eq!(canonical(&sign.lane(lane))[0], if digit < 8 { 100 } else { 200 });
             for t in 0..3 {

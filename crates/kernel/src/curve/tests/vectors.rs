@@ -252,7 +252,7 @@ const UNIFORM: [[&str; 2]; 9] = [
 
 fn ristretto_is_that_of_rfc_9496(backend: Backend) {
     let multiples = MULTIPLES.map(hex);
-    let scalars: [[u8; 32]; 16] = core::array::from_fn(|k| small(k as u8));
+    let scalars: Vec<_> = (0..16).map(small).collect();
     let mut points = [const { Point::IDENTITY }; 16];
     let mut out = [[0; 32]; 16];
     mul(backend, &scalars, &[Point::BASE], &mut points);
