@@ -124,6 +124,10 @@ pub struct ReceiverBatch {
 
 impl Receiver {
     /// Takes both keys of every base OT.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many keys as a codeword has bits.
     #[must_use]
     pub fn new(protocol: Protocol, base_keys: Vec<[[u8; 16]; 2]>, seed: Seed) -> Self {
         assert_eq!(base_keys.len(), protocol.code.length());
@@ -202,6 +206,10 @@ pub struct SenderBatch {
 
 impl Sender {
     /// Takes Δ and the key of Δⱼ of every base OT.
+    ///
+    /// # Panics
+    ///
+    /// If Δ or the keys are not as many as a codeword has bits.
     #[must_use]
     pub fn new(protocol: Protocol, delta: Bits, base_keys: Vec<[u8; 16]>, seed: Seed) -> Self {
         assert_eq!([base_keys.len(), delta.len()], [protocol.code.length(); 2]);
@@ -210,6 +218,10 @@ impl Sender {
 
     /// Steps 4 and 5: takes `Corrections` of `n` OTs; returns the state and `Challenge`, which is
     /// empty where there is none.
+    ///
+    /// # Panics
+    ///
+    /// If the corrections are not of the length that n OTs have.
     pub fn begin(&mut self, n: usize, corrections: &[u8]) -> (SenderBatch, Vec<u8>) {
         let (beta, s, m) = self.protocol.next(n);
         assert_eq!(corrections.len(), self.delta.len() * m / 8);

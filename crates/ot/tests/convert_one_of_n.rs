@@ -30,6 +30,7 @@ fn message(k: usize) -> Vec<u8> {
 }
 
 /// n transfers of one of `choices`, of which transfer i takes 5i.
+#[allow(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
 fn transfer(
     n: usize,
     choices: usize,

@@ -56,6 +56,10 @@ impl Code {
     }
 
     /// Returns C(`word`).
+    ///
+    /// # Panics
+    ///
+    /// If `word` is longer or shorter than [`Code::word_bits`].
     #[must_use]
     pub fn encode(&self, word: &[bool]) -> Vec<bool> {
         assert_eq!(word.len(), self.word_bits());
