@@ -42,8 +42,14 @@ pub fn hash(input: &[u8]) -> [u8; 32] {
 #[must_use]
 pub fn derive_key(context: &str, material: &[u8], length: usize) -> Vec<u8> {
     let context_key = tree(&IV, DERIVE_KEY_CONTEXT, context.as_bytes(), 0).root_output(32);
+    derive_key_from(&context_key, material, length)
+}
+
+/// Returns the same where the context's key, 32 bytes, is known.
+#[must_use]
+pub fn derive_key_from(context_key: &[u8], material: &[u8], length: usize) -> Vec<u8> {
     let mut key = [0; 8];
-    key.copy_from_slice(&words(&context_key)[..8]);
+    key.copy_from_slice(&words(context_key)[..8]);
     tree(&key, DERIVE_KEY_MATERIAL, material, 0).root_output(length)
 }
 

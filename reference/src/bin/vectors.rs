@@ -1,5 +1,5 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
-//! redirect into `crates/ot/tests/vectors/<name>.json`. What follows is about `roted`.
+//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`: `crates/psi/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -20,6 +20,8 @@
 mod chosen;
 #[path = "vectors/extension.rs"]
 mod extension;
+#[path = "vectors/okvs.rs"]
+mod okvs;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
 
@@ -38,9 +40,10 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 4] = [
+const FILES: [(&str, Contents); 5] = [
     ("roted", vectors),
     ("extension", extension::vectors),
+    ("okvs", okvs::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
 ];
@@ -268,8 +271,9 @@ mod tests {
     #[test]
     fn the_checked_in_files_are_what_this_program_prints() {
         for (name, vectors) in super::FILES {
-            let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/ot/tests/vectors");
-            let path = format!("{directory}/{name}.json");
+            let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
+            let directory = if name == "okvs" { "psi" } else { "ot" };
+            let path = format!("{crates}/{directory}/tests/vectors/{name}.json");
             let file = std::fs::read_to_string(&path).expect("the vector file is checked in");
             assert!(file == vectors(), "stale: generate {path} anew");
         }

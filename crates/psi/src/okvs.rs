@@ -1,0 +1,189 @@
+//! Oblivious key-value stores: slots that give every key its value, and look random otherwise.
+//!
+//! A key has a row of bits, hashed under a public [`RowSeed`]: H ones among the sparse slots and about
+//! half of the few dense ones. Its value is the XOR of the slots where its row has ones, so decoding
+//! is linear over GF(2). Encoding solves for the slots: most keys are peeled off one by one, the
+//! rest is solved by elimination. `docs/protocols/okvs.md` has the notation, the layout and the
+//! proof that encoding fails with probability at most 2⁻⁴⁰ for every number of keys.
+//!
+//! * [`Okvs3`]: three sparse slots, 1.22 to 1.3 slots per key; the default.
+//! * [`Okvs2`]: two sparse slots, 2.4 per key, as in [PRTY20].
+//!
+//! [PRTY20]: https://eprint.iacr.org/2020/193
+//!
+//! ```
+//! use foxtrot_ot::{Session, Sid};
+//! use foxtrot_psi::okvs::{Coins, Okvs3};
+//!
+//! let session = Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
+//! let keys = [[1; 32], [2; 32], [3; 32]];
+//! let values = [*b"one  ", *b"two  ", *b"three"];
+//!
+//! let okvs = Okvs3::new(keys.len())?;
+//! let mut slots = vec![[0; 5]; okvs.slots()];
+//! let coins = Coins::from_bytes([9; 32]); // in earnest: fresh, uniform and secret
+//! let seed = okvs.encode(&session, coins, &keys, &values, &mut slots)?;
+//!
+//! let mut decoded = [[0; 5]; 3];
+//! okvs.plan(&session, &seed, &keys)?.decode(&okvs.decoder(&slots)?, &mut decoded)?;
+//! assert_eq!(decoded, values);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Security
+//!
+//! *Uniformity.* If the values are uniform, so are the slots, whatever the keys: every full-rank system
+//! maps values and free slots one to one to slots.
+//!
+//! *One seed.* The row seed comes out of the coins that [`Okvs::encode`] consumes, after the keys are
+//! fixed, and only if it has succeeded. To try again after a failure would make the seed depend on
+//! the keys; it ends the session instead.
+//!
+//! *Time.* Encoding and planning work at addresses, and peel in an order, that follow from the rows,
+//! hence from the owner's keys and a seed that becomes public. The number of hashes, of slots
+//! written and of rows decoded depends on the number of keys only. What else there is to see from
+//! outside is the size of the core that does not peel, in the time of one encoding: a function of all keys
+//! under a fresh seed, empty but for a small probability (`docs/protocols/okvs.md`). Who shares
+//! the owner's caches sees more than that: such an attacker is not defended against here.
+
+use core::fmt;
+
+use foxtrot_ot::{Decode, Usage};
+use zeroize::Zeroize;
+
+mod decode;
+mod dense;
+mod elimination;
+mod encode;
+mod peel;
+mod plan;
+mod rows;
+mod three;
+mod two;
+
+pub use decode::Decoder;
+pub use encode::Failure;
+pub use plan::{Plan, Structure};
+
+/// What a key is hashed from: a collision-resistant digest of the item.
+pub type Digest = [u8; 32];
+
+/// The most keys that a store takes.
+pub const MAX_KEYS: usize = 1 << 22;
+
+/// The shape of a store with `H` sparse slots per row, by the number of its keys alone.
+///
+/// Slots are numbered: the dense ones, then segments of equal length. A row starts at one of
+/// the first segments and has a slot in each of `H` segments from there on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Okvs<const H: usize> {
+    keys: usize,
+    dense: u32,
+    starts: u32,
+    segment: u32,
+}
+
+/// Three sparse slots per row.
+pub type Okvs3 = Okvs<3>;
+
+/// Two sparse slots per row.
+pub type Okvs2 = Okvs<2>;
+
+impl<const H: usize> Okvs<H> {
+    /// The number of keys that the store is made for.
+    #[must_use]
+    pub const fn keys(&self) -> usize {
+        self.keys
+    }
+
+    /// The number of all slots, the paper's m.
+    #[must_use]
+    pub const fn slots(&self) -> usize {
+        self.dense as usize + (self.starts as usize + H - 1) * self.segment as usize
+    }
+
+    /// How many of them are dense, the first ones.
+    #[must_use]
+    pub const fn dense(&self) -> usize {
+        self.dense as usize
+    }
+
+    /// In how many segments a row can start.
+    #[must_use]
+    pub const fn starts(&self) -> usize {
+        self.starts as usize
+    }
+
+    /// The slots of a segment.
+    #[must_use]
+    pub const fn segment(&self) -> usize {
+        self.segment as usize
+    }
+
+    fn check_keys(keys: usize) -> Result<u32, Usage> {
+        let too_large = Usage::BatchTooLarge { n: keys, max: MAX_KEYS };
+        if keys > MAX_KEYS {
+            return Err(too_large);
+        }
+        u32::try_from(keys).map_err(|_| too_large)
+    }
+}
+
+/// The public seed of the rows' hash.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RowSeed([u8; 32]);
+
+impl RowSeed {
+    /// Its length in bytes.
+    pub const LEN: usize = 32;
+
+    /// From a message of the party that encoded.
+    ///
+    /// # Errors
+    /// [`Decode::Length`] unless there are 32 bytes; all of these are seeds.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Decode> {
+        let wrong = Decode::Length { message: "RowSeed", expected: Self::LEN, got: bytes.len() };
+        bytes.try_into().map(Self).map_err(|_| wrong)
+    }
+
+    /// What is sent.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for RowSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RowSeed(")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
+/// The randomness of one encoding: row seed and free slots. Used once.
+pub struct Coins([u8; 32]);
+
+impl Coins {
+    /// From bytes that the caller vouches for: uniform, secret, drawn after the keys were fixed, and
+    /// never used before.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl Drop for Coins {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for Coins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Coins(<redacted>)")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Decoding: the XOR of a row's slots.
+
+use core::{fmt, hint::black_box};
+
+use foxtrot_ot::Usage;
+
+use super::{
+    Okvs,
+    dense::{Dense, xor},
+    rows::Row,
+};
+
+/// Slots ready for look-up, by a [`Plan`](super::Plan).
+pub struct Decoder<'a, const H: usize, const W: usize> {
+    pub(super) okvs: Okvs<H>,
+    slots: &'a [[u8; W]],
+    dense: Dense<W>,
+}
+
+impl<const H: usize> Okvs<H> {
+    /// Prepares slots of `W` bytes for look-up.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if their number is not that of the shape.
+    pub fn decoder<'a, const W: usize>(
+        &self,
+        slots: &'a [[u8; W]],
+    ) -> Result<Decoder<'a, H, W>, Usage> {
+        self.check_slots(slots)?;
+        Ok(Decoder { okvs: *self, slots, dense: Dense::new(&slots[..self.dense()]) })
+    }
+
+    pub(super) fn check_slots<const W: usize>(&self, slots: &[[u8; W]]) -> Result<(), Usage> {
+        let (expected, got) = (self.slots(), slots.len());
+        if expected != got {
+            return Err(Usage::CountMismatch { what: "slots", expected, got });
+        }
+        Ok(())
+    }
+}
+
+impl<const H: usize, const W: usize> Decoder<'_, H, W> {
+    /// Gives the values of rows, in order.
+    #[inline]
+    pub(super) fn values(&self, rows: &[Row<H>], mut take: impl FnMut(usize, [u8; W])) {
+        for (first, rows) in (0..).step_by(AHEAD).zip(rows.chunks(AHEAD)) {
+            touch(rows.iter().flat_map(|row| row.sparse).map(|slot| &self.slots[slot as usize]));
+            for (k, row) in (first..).zip(rows) {
+                take(k, value(self.slots, &self.dense, row));
+            }
+        }
+    }
+}
+
+/// Rows whose slots are fetched at a time.
+pub(super) const AHEAD: usize = 16;
+
+/// Reads a byte of every line of memory that the rows' slots have. Values have so many instructions
+/// that the processor would not look ahead as far as the next row, and wait for memory at each.
+#[inline]
+pub(super) fn touch<'a, const W: usize>(values: impl Iterator<Item = &'a [u8; W]>) {
+    const LINE: usize = 64;
+    let mut sum = 0;
+    for value in values {
+        sum ^= value.iter().step_by(LINE).chain(value.last()).fold(0, |sum, byte| sum ^ byte);
+    }
+    black_box(sum);
+}
+
+/// The value of a row.
+#[inline]
+pub(super) fn value<const H: usize, const W: usize>(
+    slots: &[[u8; W]],
+    dense: &Dense<W>,
+    row: &Row<H>,
+) -> [u8; W] {
+    let mut value = [0; W];
+    dense.add(row, &mut value);
+    row.sparse.iter().for_each(|&slot| xor(&mut value, &slots[slot as usize]));
+    value
+}
+
+impl<const H: usize, const W: usize> fmt::Debug for Decoder<'_, H, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Decoder(<redacted>)")
+    }
+}

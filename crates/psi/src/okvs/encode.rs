@@ -1,0 +1,153 @@
+//! Encoding: slots that give each key its value.
+
+use core::fmt;
+
+use foxtrot_kernel::aes::Aes128;
+use foxtrot_ot::{Session, Usage};
+use zeroize::Zeroize;
+
+use super::{
+    Coins, Digest, Okvs, Plan, RowSeed,
+    decode::{AHEAD, touch, value},
+    dense::{Dense, xor},
+    elimination::System,
+    peel::{Peeled, peel},
+};
+use crate::erase::erase;
+
+/// Why there are no slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Called wrongly.
+    Usage(Usage),
+    /// The rows of the keys depend on each other. The session must end: another attempt would tell
+    /// about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most, equal ones surely.
+    Dependent,
+}
+
+impl<const H: usize> Okvs<H> {
+    /// Draws the row seed and fills all slots so that every key has its value. The keys are distinct.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if there are not as many keys and values as the store is made for, or
+    /// slots as it has. [`Failure::Dependent`] as it says. The slots are zero then.
+    pub fn encode<const W: usize>(
+        &self,
+        session: &Session,
+        coins: Coins,
+        keys: &[Digest],
+        values: &[[u8; W]],
+        slots: &mut [[u8; W]],
+    ) -> Result<RowSeed, Failure> {
+        self.check_slots(slots)?;
+        for (what, got) in [("keys", keys.len()), ("values", values.len())] {
+            let expected = self.keys;
+            if expected != got {
+                return Err(Usage::CountMismatch { what, expected, got }.into());
+            }
+        }
+        let oracle = session.oracle("foxtrot v1 okvs coins");
+        let seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
+        let plan = self.plan(session, &seed, keys)?;
+        let mut key = oracle.query(0, 1).field(&coins.0).finish();
+        fill(&Aes128::new(session.backend(), &key), slots.as_flattened_mut());
+        key.zeroize();
+        if plan.solve(values, slots).is_none() {
+            erase(slots.as_flattened_mut());
+            return Err(Failure::Dependent);
+        }
+        Ok(seed)
+    }
+}
+
+impl<const H: usize> Plan<H> {
+    /// Corrects some slots, of all that are random, so that every row has its value; `None` if
+    /// the rows depend on each other.
+    pub(super) fn solve<const W: usize>(
+        &self,
+        values: &[[u8; W]],
+        slots: &mut [[u8; W]],
+    ) -> Option<()> {
+        let peeled = peel(&self.okvs, &self.rows.0);
+        self.solve_core(&peeled, values, slots)?;
+        self.solve_peeled(&peeled, values, slots);
+        Some(())
+    }
+
+    /// The core's rows, by as many slots.
+    fn solve_core<const W: usize>(
+        &self,
+        peeled: &Peeled,
+        values: &[[u8; W]],
+        slots: &mut [[u8; W]],
+    ) -> Option<()> {
+        let core = self.core(peeled);
+        if core.0.is_empty() {
+            return Some(());
+        }
+        let mut system = System::new(&self.okvs, &core.0)?;
+        let dense = Dense::new(&slots[..self.okvs.dense()]);
+        for ((place, row), right) in peeled.core().zip(&core.0).zip(&mut system.right) {
+            *right = value(slots, &dense, row);
+            xor(right, &values[self.order.0[place] as usize]);
+        }
+        let (columns, solved) = system.solve()?;
+        for (slot, correction) in columns.into_iter().zip(&solved.right) {
+            xor(&mut slots[slot], correction);
+        }
+        Some(())
+    }
+
+    /// Every other row, by the slot that it has for itself.
+    fn solve_peeled<const W: usize>(
+        &self,
+        peeled: &Peeled,
+        values: &[[u8; W]],
+        slots: &mut [[u8; W]],
+    ) {
+        let dense = Dense::new(&slots[..self.okvs.dense()]);
+        let value_of = |place: usize| &values[self.order.0[place] as usize];
+        for steps in peeled.steps_by(AHEAD) {
+            let places = || steps.iter().rev().map(|&step| Peeled::split(step).0);
+            touch(places().map(value_of));
+            let slots_of = places().flat_map(|place| self.rows.0[place].sparse);
+            touch(slots_of.map(|slot| &slots[slot as usize]));
+            for &step in steps.iter().rev() {
+                let (place, which) = Peeled::split(step);
+                let row = &self.rows.0[place];
+                let mut correction = value(slots, &dense, row);
+                xor(&mut correction, value_of(place));
+                xor(&mut slots[row.sparse[which] as usize], &correction);
+            }
+        }
+    }
+}
+
+/// Keystream, of which the last block may be cut.
+fn fill(cipher: &Aes128, bytes: &mut [u8]) {
+    let whole = bytes.len() - bytes.len() % 16;
+    let (blocks, rest) = bytes.split_at_mut(whole);
+    cipher.ctr(0, blocks);
+    let mut last = [0; 16];
+    cipher.ctr(whole as u128 / 16, &mut last);
+    rest.copy_from_slice(&last[..rest.len()]);
+    erase(&mut last);
+}
+
+impl From<Usage> for Failure {
+    fn from(usage: Usage) -> Self {
+        Self::Usage(usage)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(usage) => usage.fmt(f),
+            Self::Dependent => f.write_str("the keys' rows depend on each other"),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}

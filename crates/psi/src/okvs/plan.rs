@@ -1,0 +1,169 @@
+//! A set's rows in the order in which they are worked on.
+
+use alloc::{vec, vec::Vec};
+use core::{fmt, ops::Range};
+
+use foxtrot_ot::{Session, Usage};
+
+use super::{
+    Digest, Okvs, RowSeed,
+    decode::Decoder,
+    elimination::System,
+    peel::{Peeled, peel},
+    rows::{Row, RowHash},
+};
+use crate::erase::Secret;
+
+/// The rows of some keys, sorted by where they start, so that what works through them moves
+/// through the slots once. Erased when dropped.
+pub struct Plan<const H: usize> {
+    pub(super) okvs: Okvs<H>,
+    pub(super) rows: Secret<Row<H>>,
+    pub(super) order: Secret<u32>,
+}
+
+/// What encoding some keys has to deal with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Structure {
+    /// How many rows are not peeled.
+    pub core: usize,
+    /// By how much the rank of the sparse parts falls short of the number of keys; `None` if the
+    /// core is too large to be solved.
+    pub deficit: Option<usize>,
+}
+
+impl<const H: usize> Okvs<H> {
+    /// Hashes and sorts keys, of which there may be as many as you like: those of the other party,
+    /// or a part of them.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).
+    pub fn plan(
+        &self,
+        session: &Session,
+        seed: &RowSeed,
+        keys: &[Digest],
+    ) -> Result<Plan<H>, Usage> {
+        let number = Self::check_keys(keys.len())?;
+        let hash = RowHash::new(*self, session, seed);
+        let rows = hash.rows(keys);
+        if self.starts == 1 {
+            return Ok(Plan { okvs: *self, rows, order: Secret((0..number).collect()) });
+        }
+        // Counting sort.
+        let mut next = Secret(vec![0_usize; self.starts() + 1]);
+        for row in &rows.0 {
+            next.0[hash.start(row) + 1] += 1;
+        }
+        for k in 1..next.0.len() {
+            next.0[k] += next.0[k - 1];
+        }
+        let mut sorted = Secret(vec![Row::default(); rows.0.len()]);
+        let mut order = Secret(vec![0; rows.0.len()]);
+        for (index, row) in (0..number).zip(&rows.0) {
+            let place = &mut next.0[hash.start(row)];
+            sorted.0[*place] = *row;
+            order.0[*place] = index;
+            *place += 1;
+        }
+        Ok(Plan { okvs: *self, rows: sorted, order })
+    }
+}
+
+impl<const H: usize> Plan<H> {
+    /// The number of keys.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.order.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.order.0.is_empty()
+    }
+
+    /// The keys' indices in the order of the plan.
+    #[must_use]
+    pub fn order(&self) -> &[u32] {
+        &self.order.0
+    }
+
+    /// The values of the keys at these places *of the plan*; they belong to the indices in the same
+    /// range of [`Plan::order`]. In consecutive ranges that is the fastest.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if `values` has another length, the range is not one of the plan, or
+    /// the decoder is that of another shape.
+    pub fn decode_range<const W: usize>(
+        &self,
+        decoder: &Decoder<'_, H, W>,
+        range: Range<usize>,
+        values: &mut [[u8; W]],
+    ) -> Result<(), Usage> {
+        self.check_shape(decoder)?;
+        let (expected, got) = (range.len(), values.len());
+        let rows = self.rows.0.get(range);
+        let rows = rows.filter(|_| expected == got);
+        let rows = rows.ok_or(Usage::CountMismatch { what: "values", expected, got })?;
+        decoder.values(rows, |place, value| values[place] = value);
+        Ok(())
+    }
+
+    /// The values of all keys, in the keys' order.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there is not one value per key, or the decoder is that of another
+    /// shape.
+    pub fn decode<const W: usize>(
+        &self,
+        decoder: &Decoder<'_, H, W>,
+        values: &mut [[u8; W]],
+    ) -> Result<(), Usage> {
+        self.check_shape(decoder)?;
+        let (expected, got) = (self.len(), values.len());
+        if expected != got {
+            return Err(Usage::CountMismatch { what: "values", expected, got });
+        }
+        decoder.values(&self.rows.0, |place, value| values[self.order.0[place] as usize] = value);
+        Ok(())
+    }
+
+    /// How many rows are not peeled, for statistics.
+    #[must_use]
+    pub fn core_len(&self) -> usize {
+        peel(&self.okvs, &self.rows.0).core_len()
+    }
+
+    /// What there is to do, for statistics.
+    #[must_use]
+    pub fn structure(&self) -> Structure {
+        let core = self.core(&peel(&self.okvs, &self.rows.0));
+        let deficit = System::<H, 0>::new(&self.okvs, &core.0).map(|mut system| {
+            system.forget_dense();
+            core.0.len() - system.rank()
+        });
+        Structure { core: core.0.len(), deficit }
+    }
+
+    /// The rows that are not peeled.
+    pub(super) fn core(&self, peeled: &Peeled) -> Secret<Row<H>> {
+        let mut core = Vec::with_capacity(peeled.core_len());
+        core.extend(peeled.core().map(|place| self.rows.0[place]));
+        Secret(core)
+    }
+
+    fn check_shape<const W: usize>(&self, decoder: &Decoder<'_, H, W>) -> Result<(), Usage> {
+        if decoder.okvs == self.okvs {
+            return Ok(());
+        }
+        let (expected, got) = (self.okvs.slots(), decoder.okvs.slots());
+        Err(Usage::CountMismatch { what: "slots", expected, got })
+    }
+}
+
+impl<const H: usize> fmt::Debug for Plan<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({} keys)", self.len())
+    }
+}

@@ -1,0 +1,81 @@
+//! The bounds of `docs/protocols/okvs.md`, recomputed, and compared with what happens.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "support/moment.rs"]
+mod moment;
+
+use foxtrot_ot::{Session, Sid};
+use foxtrot_psi::okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, RowSeed};
+
+/// Every size up to 1500, then larger and larger steps.
+fn sizes(largest: usize) -> impl Iterator<Item = usize> {
+    let step = |&n: &usize| Some(if n < 50_000 { n + n / 20 } else { n + n / 2 });
+    let steps = std::iter::successors(Some(1501), step);
+    (2..=1500).chain(steps.take_while(move |&n| n < largest)).chain([largest])
+}
+
+#[test]
+fn encoding_fails_with_probability_at_most_2_to_the_minus_40() {
+    for n in sizes(1 << 19) {
+        let bound = moment::log2_failure(&Okvs3::new(n).unwrap());
+        assert!(bound <= -44.0, "{n} keys: 2^{bound}");
+    }
+    for n in [(1 << 19) + 1, 600_000, 1 << 20, 3 << 20, MAX_KEYS] {
+        let bound = moment::log2_failure(&Okvs3::new(n).unwrap());
+        assert!(bound <= -44.0, "{n} keys: 2^{bound}");
+    }
+    for n in sizes(MAX_KEYS).filter(|n| n % 16 == 0 || *n < 200) {
+        let bound = moment::log2_failure(&Okvs2::new(n).unwrap());
+        assert!(bound <= -60.0, "{n} keys: 2^{bound}");
+    }
+}
+
+/// A single key has no dependency; more keys than slots have many.
+#[test]
+fn a_store_that_is_too_small_has_no_such_bound() {
+    let okvs = Okvs3::new(100).unwrap();
+    let sets = |n| moment::sets::<3>(n, okvs.segment() as f64, 1.0);
+    assert!(sets(1.0) < f64::MIN_POSITIVE);
+    assert!(sets(100.0) < 0.1);
+    assert!(sets(230.0).log2() > 4.0);
+}
+
+#[test]
+fn probabilities_of_even_bins_are_right() {
+    for bins in [1, 2, 3, 10, 1000] {
+        let l = f64::from(bins);
+        let known = [(2.0, 1.0 / l), (4.0, 3.0 / l.powi(2) - 2.0 / l.powi(3))];
+        for (u, probability) in known {
+            assert!((moment::ln_even(u, l).exp() / probability - 1.0).abs() < 1e-6, "{u} {l}");
+        }
+        for u in [2.0, 10.0, 34.0, 100.0, 1000.0] {
+            let excess = moment::ln_even_saddle(u, l) - moment::ln_even_exact(u, l);
+            assert!((0.0..5.0).contains(&(excess + 1e-9)), "{u} balls, {l} bins: {excess}");
+        }
+    }
+    let factorial: f64 = (1..=30).map(|k| f64::from(k).ln()).sum();
+    assert!((moment::ln_factorial(30.0) - factorial).abs() < 1e-9);
+}
+
+/// The mean of 2^deficit − 1 over many seeds; it is within `tolerance` of what the proof says.
+fn mean_is_the_moment<const H: usize>(okvs: &Okvs<H>, trials: u32, tolerance: f64) {
+    let keys: Vec<Digest> = (0..okvs.keys()).map(|k| [u8::try_from(k).unwrap(); 32]).collect();
+    let mut sum = 0.0;
+    for trial in 0..trials {
+        let session = Session::new(Sid::from_bytes([4; 32]));
+        let seed: [u8; 32] = core::array::from_fn(|k| trial.to_le_bytes()[k % 4]);
+        let plan = okvs.plan(&session, &RowSeed::decode(&seed).unwrap(), &keys).unwrap();
+        let deficit = plan.structure().deficit.expect("a small core");
+        sum += (deficit as f64).exp2() - 1.0;
+    }
+    let (mean, moment) = (sum / f64::from(trials), moment::plain(okvs));
+    assert!((mean / moment - 1.0).abs() < tolerance, "{mean} instead of {moment}");
+}
+
+#[test]
+fn deficits_are_as_often_as_the_first_moment_says() {
+    mean_is_the_moment(&Okvs3::new(8).unwrap(), 20_000, 0.1);
+    mean_is_the_moment(&Okvs3::new(100).unwrap(), 20_000, 0.2);
+    mean_is_the_moment(&Okvs2::new(8).unwrap(), 10_000, 0.1);
+    mean_is_the_moment(&Okvs2::new(200).unwrap(), 10_000, 0.1);
+}
