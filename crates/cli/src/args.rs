@@ -7,6 +7,8 @@ use clap_complete::Shell;
 use foxtrot_net::identity::Fingerprint;
 use foxtrot_ot::Backend;
 
+use crate::table::SetOptions;
+
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();
     let (version, backend) = (env!("CARGO_PKG_VERSION"), Backend::best().name());
@@ -32,6 +34,9 @@ pub(crate) enum Command {
     /// Random oblivious transfers: key pairs for one side, choices and chosen keys for the other
     #[command(subcommand)]
     Rot(RotCommand),
+    /// What two sets have in common
+    #[command(subcommand)]
+    Psi(PsiCommand),
     /// What there is: every protocol with its security, rounds and bytes
     Protocols(ProtocolsArgs),
     /// Measure protocols on this machine
@@ -138,6 +143,27 @@ pub(crate) struct KeysOut {
     /// File format
     #[arg(long, value_enum, default_value_t = Format::Raw)]
     pub(crate) format: Format,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PsiCommand {
+    /// Tell how a file would be read: rows, keys, duplicates and rows without a key. No peer is needed
+    Inspect {
+        /// The set: a table or lines, UTF-8; `-` is standard input
+        set: PathBuf,
+        #[command(flatten)]
+        options: SetOptions,
+        /// Print the rows that are left out, duplicates and those without a key, as they are in the
+        /// file
+        #[arg(long)]
+        left_out: bool,
+        /// Write these rows to this file instead of standard output
+        #[arg(short, long, value_name = "OUT", requires = "left_out")]
+        output: Option<PathBuf>,
+        /// Print one JSON object
+        #[arg(long, conflicts_with = "left_out")]
+        json: bool,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

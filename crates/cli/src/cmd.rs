@@ -5,4 +5,5 @@ pub(crate) mod generate;
 pub(crate) mod keygen;
 pub(crate) mod ot;
 pub(crate) mod protocols;
+pub(crate) mod psi;
 pub(crate) mod rot;

@@ -18,6 +18,7 @@ mod output;
 mod reach;
 mod report;
 mod secure;
+mod table;
 mod workers;
 
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let result = match &args.command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),
+        Command::Psi(command) => cmd::psi::run(command),
         Command::Protocols(options) => cmd::protocols::run(options),
         Command::Bench(command) => cmd::bench::run(command),
         Command::Keygen(args) => cmd::keygen::run(args),

@@ -10,6 +10,8 @@ mod extension;
 mod interrupt;
 #[path = "cli/keygen.rs"]
 mod keygen;
+#[path = "cli/psi.rs"]
+mod psi;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]

@@ -1,0 +1,210 @@
+//! Sets as people have them: files whose rows have keys. What is compared are the keys' items; what
+//! comes out are rows, of text byte for byte.
+//!
+//! What the bytes of an item are, and which rows come out, is written in `docs/psi-files.md`.
+
+mod columns;
+mod distinct;
+mod findings;
+mod key;
+mod normalise;
+mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod records;
+mod scan;
+mod source;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+use columns::Columns;
+use distinct::Distinct;
+use key::Keyer;
+use options::Format;
+use text::Text;
+
+pub(crate) use columns::printable;
+pub(crate) use findings::Findings;
+pub(crate) use key::Item;
+pub(crate) use options::SetOptions;
+
+/// A set that has been read. In memory are 48 bytes for each row, and 6 more while it is read.
+pub(crate) struct Set {
+    items: Zeroizing<Vec<Item>>,
+    rows: Vec<Row>,
+    findings: Findings,
+    content: Content,
+}
+
+/// The file, open for the output.
+enum Content {
+    Text(Text),
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::Parquet),
+}
+
+/// Where a row is in its file, and what it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    offset: u64,
+    len: u32,
+    item: u32,
+}
+
+/// In place of an item's number, for a row without a key.
+const NO_ITEM: u32 = u32::MAX;
+
+impl Set {
+    /// Reads a file, or standard input for `-`.
+    pub(crate) fn read(path: &Path, options: &SetOptions) -> Result<Self, Failure> {
+        match options.format_of(path) {
+            Format::Csv => Text::read(path, options.csv(path), options),
+            Format::Lines => Text::read(path, options.lines(path)?, options),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => parquet::Parquet::read(path, options),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => Err(Failure::usage(format!(
+                "{} is a Parquet file, and this program is built without them",
+                path.display()
+            ))
+            .hint("build it with `--features parquet`, or give a CSV file")),
+        }
+    }
+
+    /// Each key's item once, in the order of the file.
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// What was found in the file.
+    pub(crate) fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// What the file is, in words.
+    pub(crate) fn form(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.form(),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(_) => "Parquet".into(),
+        }
+    }
+
+    /// The names of the columns, if it is a table.
+    pub(crate) fn columns(&self) -> Option<&[String]> {
+        self.table().map(Columns::names)
+    }
+
+    /// The names of the key columns, if it is a table.
+    pub(crate) fn key_columns(&self) -> Option<Vec<&str>> {
+        self.table().map(|columns| columns.key_names().collect())
+    }
+
+    /// What is done to the parts of a key, in the form in which both sides compare it.
+    pub(crate) fn terms(&self) -> String {
+        match &self.content {
+            Content::Text(text) => text.terms(),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => parquet.terms(),
+        }
+    }
+
+    fn table(&self) -> Option<&Columns> {
+        match &self.content {
+            Content::Text(text) => text.columns(),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => Some(parquet.columns()),
+        }
+    }
+
+    /// The rows that are wanted, in the order of the file. `wanted` is asked with the number of a
+    /// row's item, if it has one, and whether the row is the first with this item.
+    pub(crate) fn rows(&self, wanted: impl Fn(Option<usize>, bool) -> bool) -> Vec<Row> {
+        let mut new = 0;
+        let is_wanted = |row: &&Row| {
+            // Items are numbered in the order of their first rows.
+            let first = row.item == new;
+            new += u32::from(first);
+            wanted((row.item != NO_ITEM).then_some(row.item as usize), first)
+        };
+        self.rows.iter().filter(is_wanted).copied().collect()
+    }
+
+    /// How many bytes [`Self::write`] gives at most; for Parquet about.
+    pub(crate) fn written_len(&self, rows: &[Row]) -> u64 {
+        match &self.content {
+            Content::Text(text) => text.written_len(rows),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => parquet.written_len(),
+        }
+    }
+
+    /// Writes rows as they are in the file, below its header if it has one. Reads them once more,
+    /// and fails if they are not the same.
+    pub(crate) fn write(
+        &mut self,
+        rows: &[Row],
+        to: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match &mut self.content {
+            Content::Text(text) => text.write(rows, &self.items, to),
+            #[cfg(feature = "parquet")]
+            Content::Parquet(parquet) => parquet.write(rows, to),
+        }
+    }
+}
+
+/// A set that is being read.
+struct Builder {
+    most: usize,
+    keyer: Keyer,
+    distinct: Distinct,
+    rows: Vec<Row>,
+    findings: Findings,
+}
+
+impl Builder {
+    /// For so many rows at most, whose places are in lines or rows.
+    fn begin(keyer: Keyer, most: usize, unit: &'static str) -> Result<Self, Failure> {
+        let mut rows = Vec::new();
+        rows.try_reserve_exact(most).map_err(|_| distinct::too_many(most))?;
+        let distinct = Distinct::with_capacity(most)?;
+        Ok(Self { most, keyer, distinct, rows, findings: Findings::new(unit) })
+    }
+
+    /// Whether there may be no more rows.
+    fn is_full(&self) -> bool {
+        self.rows.len() >= self.most
+    }
+
+    /// Takes a row with the parts of its key. `place` is told to people.
+    fn add<'a>(
+        &mut self,
+        place: u64,
+        (offset, len): (u64, u32),
+        parts: impl Iterator<Item = std::borrow::Cow<'a, str>>,
+    ) {
+        let item = match self.keyer.item(parts) {
+            None => {
+                self.findings.empty.add(place);
+                NO_ITEM
+            }
+            Some(item) => {
+                let (number, new) = self.distinct.insert(&item);
+                if !new {
+                    self.findings.duplicates.add(place);
+                }
+                number
+            }
+        };
+        self.rows.push(Row { offset, len, item });
+        self.findings.rows += 1;
+    }
+}

@@ -1,0 +1,154 @@
+//! Which columns have the key.
+
+use std::path::Path;
+
+use crate::failure::Failure;
+
+use super::options::Column;
+
+/// The columns of a table, and those of the key.
+#[derive(Debug)]
+pub(super) struct Columns {
+    /// What the header calls them; without a header `#1`, `#2` and so on.
+    names: Vec<String>,
+    keys: Vec<usize>,
+}
+
+impl Columns {
+    /// Finds the columns wanted. `header` tells whether the names are those of a header.
+    pub(super) fn find(
+        path: &Path,
+        names: Vec<String>,
+        header: bool,
+        wanted: &[Column],
+    ) -> Result<Self, Failure> {
+        let mut columns = Self { names, keys: Vec::new() };
+        if wanted.is_empty() {
+            if columns.names.len() != 1 {
+                let why = format!("which column of {} is the key?", path.display());
+                return Err(Failure::usage(why).hint(columns.choice()));
+            }
+            columns.keys.push(0);
+        }
+        for column in wanted {
+            let key = columns.position(path, header, column)?;
+            if columns.keys.contains(&key) {
+                let why = format!("column {} is given as key twice", columns.names[key]);
+                return Err(Failure::usage(why));
+            }
+            columns.keys.push(key);
+        }
+        Ok(columns)
+    }
+
+    /// All columns' names.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The positions of the key columns.
+    pub(super) fn keys(&self) -> &[usize] {
+        &self.keys
+    }
+
+    /// The names of the key columns.
+    pub(super) fn key_names(&self) -> impl Iterator<Item = &str> {
+        self.keys.iter().map(|&key| self.names[key].as_str())
+    }
+
+    fn position(&self, path: &Path, header: bool, column: &Column) -> Result<usize, Failure> {
+        let (file, count) = (path.display(), self.names.len());
+        let name = match column {
+            Column::Number(number) if *number < count => return Ok(*number),
+            Column::Number(number) => {
+                let why = format!("{file} has no column #{}", number + 1);
+                return Err(Failure::usage(why).hint(self.choice()));
+            }
+            Column::Name(name) if header => name,
+            Column::Name(name) => {
+                let why = format!("without a header no column is named {name}");
+                return Err(Failure::usage(why).hint(self.choice()));
+            }
+        };
+        let mut found = (0..count).filter(|&i| self.names[i] == *name);
+        match (found.next(), found.next()) {
+            (Some(only), None) => Ok(only),
+            (Some(first), Some(second)) => {
+                let (first, second) = (first + 1, second + 1);
+                let why = format!("{file} has several columns named {name}");
+                Err(Failure::usage(why).hint(format!("say which: --key '#{first}' or '#{second}'")))
+            }
+            (None, _) => {
+                let why = format!("{file} has no column {name}");
+                Err(Failure::usage(why).hint(self.choice()))
+            }
+        }
+    }
+
+    /// What there is to choose from.
+    fn choice(&self) -> String {
+        if let [name] = self.names.as_slice()
+            && let Some(delimiter) = [';', '\t', '|'].into_iter().find(|&c| name.contains(c))
+        {
+            let delimiter = if delimiter == '\t' { "tab".into() } else { format!("'{delimiter}'") };
+            return format!("there is one column only; perhaps --delimiter {delimiter} is wanted");
+        }
+        let names: Vec<_> = self.names.iter().map(|name| printable(name)).collect();
+        format!("--key takes {}", names.join(", "))
+    }
+}
+
+/// Without what would steer a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
+    text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(names: &[&str], header: bool, wanted: &[&str]) -> Result<Vec<usize>, String> {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let wanted: Vec<Column> = wanted.iter().map(|text| text.parse().unwrap()).collect();
+        let columns = Columns::find(Path::new("a.csv"), names, header, &wanted);
+        columns.map(|columns| columns.keys).map_err(|e| {
+            format!("{}: {}", e.message().to_owned(), e.into_hint().unwrap_or_default())
+        })
+    }
+
+    #[test]
+    fn columns_are_named_or_numbered() {
+        let names = ["id", "e-mail", "id"];
+        assert_eq!(found(&names, true, &["e-mail", "#1"]), Ok(vec![1, 0]));
+        assert_eq!(found(&names, false, &["#3"]), Ok(vec![2]));
+        assert_eq!(found(&["id"], true, &[]), Ok(vec![0]));
+    }
+
+    #[test]
+    fn who_names_no_column_is_told_which_there_are() {
+        let names = ["id", "e-mail", "id"];
+        for (names, header, wanted, why) in [
+            (
+                &names[..],
+                true,
+                &[][..],
+                "which column of a.csv is the key?: --key takes id, e-mail",
+            ),
+            (&names, true, &["email"], "a.csv has no column email: --key takes id, e-mail, id"),
+            (&names, true, &["#4"], "a.csv has no column #4: --key takes"),
+            (&names, true, &["id"], "a.csv has several columns named id: say which: --key '#1' or"),
+            (&names, true, &["e-mail", "#2"], "column e-mail is given as key twice"),
+            (&["#1"], false, &["id"], "without a header no column is named id: --key takes #1"),
+            (
+                &["id;name"],
+                true,
+                &["id"],
+                "a.csv has no column id: there is one column only; perhap",
+            ),
+        ] {
+            let error = found(names, header, wanted).unwrap_err();
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What was found in a file with a set.
+
+use serde_json::{Value, json};
+
+use crate::report::counted;
+
+/// How many rows there are of each kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Findings {
+    /// What rows are counted in: lines or rows.
+    unit: &'static str,
+    pub(super) rows: usize,
+    /// Rows whose key an earlier row has.
+    pub(super) duplicates: Places,
+    /// Rows whose key, or a part of it, is empty.
+    pub(super) empty: Places,
+    /// Empty lines of a table, which are no rows.
+    pub(super) blank: usize,
+}
+
+/// Some places in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places {
+    count: usize,
+    first: Vec<u64>,
+}
+
+/// Places that are named.
+const NAMED: usize = 5;
+
+impl Places {
+    pub(super) fn add(&mut self, place: u64) {
+        self.count += 1;
+        if self.first.len() < NAMED {
+            self.first.push(place);
+        }
+    }
+
+    /// `3 (lines 2, 5, 9)`.
+    fn words(&self, unit: &str) -> String {
+        let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
+        let (named, more) = (named.join(", "), if self.count > NAMED { ", …" } else { "" });
+        match self.count {
+            0 => "0".into(),
+            1 => format!("1 ({unit} {named})"),
+            count => format!("{count} ({unit}s {named}{more})"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({ "count": self.count, "first": self.first })
+    }
+}
+
+impl Findings {
+    /// Of a file with no rows so far, which are counted in these.
+    pub(super) fn new(unit: &'static str) -> Self {
+        let (duplicates, empty) = Default::default();
+        Self { unit, rows: 0, duplicates, empty, blank: 0 }
+    }
+
+    /// In one line, with the number of keys that there are: `1000 rows, 990 keys; left out:
+    /// duplicates 8 (lines 3, 7, …), empty 2 (lines 4, 9)`.
+    pub(crate) fn words(&self, keys: usize) -> String {
+        let kinds = [("duplicates", &self.duplicates), ("empty", &self.empty)];
+        let left_out = kinds.iter().filter(|(_, places)| places.count > 0);
+        let left_out: Vec<_> =
+            left_out.map(|(kind, places)| format!("{kind} {}", places.words(self.unit))).collect();
+        let words = format!("{}, {}", counted(self.rows, "row"), counted(keys, "key"));
+        match left_out.as_slice() {
+            [] => words,
+            _ => format!("{words}; left out: {}", left_out.join(", ")),
+        }
+    }
+
+    /// Line by line.
+    pub(crate) fn table(&self, keys: usize) -> Vec<(&'static str, String)> {
+        let mut table = vec![
+            ("rows", self.rows.to_string()),
+            ("keys", keys.to_string()),
+            ("duplicates", self.duplicates.words(self.unit)),
+            ("empty", self.empty.words(self.unit)),
+        ];
+        if self.blank > 0 {
+            table.push(("blank lines", self.blank.to_string()));
+        }
+        table
+    }
+
+    pub(crate) fn json(&self, keys: usize) -> Value {
+        json!({
+            "rows": self.rows,
+            "keys": keys,
+            "duplicates": self.duplicates.json(),
+            "empty": self.empty.json(),
+            "blank_lines": self.blank,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_counted_and_placed() {
+        let mut findings = Findings { rows: 10, ..Findings::new("line") };
+        assert_eq!(findings.words(1), "10 rows, 1 key");
+        findings.empty.add(9);
+        (2..9).for_each(|line| findings.duplicates.add(line));
+        assert_eq!(
+            findings.words(1),
+            "10 rows, 1 key; left out: duplicates 7 (lines 2, 3, 4, 5, 6, …), empty 1 (line 9)"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! From a row's key columns to the item that is compared.
+
+use std::borrow::Cow;
+
+use blake3::hazmat::{HasherExt, hash_derive_key_context};
+use zeroize::Zeroizing;
+
+use super::normalise::Normaliser;
+
+/// What is compared: 32 bytes for a key of whatever length.
+pub(crate) type Item = [u8; 32];
+
+/// The tag of the hash, see `docs/psi-files.md`.
+const CONTEXT: &str = "foxtrot v1 psi item";
+
+/// Makes items of keys.
+pub(super) struct Keyer {
+    normalisers: Vec<Normaliser>,
+    context: blake3::Hasher,
+    joined: Zeroizing<Vec<u8>>,
+}
+
+impl Keyer {
+    /// For keys of as many parts as there are normalisers.
+    pub(super) fn new(normalisers: Vec<Normaliser>) -> Self {
+        let context = blake3::Hasher::new_from_context_key(&hash_derive_key_context(CONTEXT));
+        Self { normalisers, context, joined: Zeroizing::default() }
+    }
+
+    /// The form in which both sides compare what they do to keys: `email/1;phone/1:+49`.
+    pub(super) fn terms(&self) -> String {
+        let each: Vec<_> = self.normalisers.iter().map(Normaliser::to_string).collect();
+        each.join(";")
+    }
+
+    /// The item of a key, by its parts. None if one of them is empty: two rows that both lack
+    /// something do not have it in common.
+    pub(super) fn item<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) -> Option<Item> {
+        self.joined.clear();
+        for (normaliser, part) in self.normalisers.iter().zip(parts) {
+            let part = normaliser.apply(part);
+            if part.is_empty() {
+                return None;
+            }
+            self.joined.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            self.joined.extend_from_slice(part.as_bytes());
+        }
+        Some(self.context.clone().update(&self.joined).finalize().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(normalisers: &[&str], parts: &[&str]) -> Option<Item> {
+        let normalisers = normalisers.iter().map(|text| text.parse().unwrap()).collect();
+        Keyer::new(normalisers).item(parts.iter().map(|&part| part.into()))
+    }
+
+    #[test]
+    fn an_item_is_the_tagged_hash_of_the_parts_with_their_lengths() {
+        let joined = b"\x01\0\0\0\0\0\0\0a\x03\0\0\0\0\0\0\0b c";
+        let expected = blake3::derive_key("foxtrot v1 psi item", joined);
+        assert_eq!(item(&["lower", "trim"], &["A", " b c "]), Some(expected));
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let both = ["none", "none"];
+        assert_ne!(item(&both, &["ab", "c"]), item(&both, &["a", "bc"]));
+        assert_ne!(item(&both, &["a,b", "c"]), item(&both, &["a", "b,c"]));
+        assert_ne!(item(&both, &["a", "b"]), item(&both, &["b", "a"]));
+    }
+
+    #[test]
+    fn a_key_that_lacks_a_part_is_none() {
+        assert_eq!(item(&["trim"], &[" "]), None);
+        assert_eq!(item(&["none", "none"], &["a", ""]), None);
+        assert!(item(&["none"], &[" "]).is_some());
+    }
+
+    #[test]
+    fn normalisers_are_told_part_by_part() {
+        let normalisers = ["email", "trim,lower", "none"].map(|text| text.parse().unwrap());
+        assert_eq!(Keyer::new(normalisers.into()).terms(), "email/1;trim/1,lower/1;none/1");
+    }
+}

@@ -1,0 +1,156 @@
+//! How a file with a set is to be read: the options, and what comes of them.
+
+use std::{fmt, path::Path, str::FromStr};
+
+use clap::{Args as ClapArgs, ValueEnum};
+
+use crate::failure::Failure;
+
+use super::{normalise::Normaliser, scan::Grammar};
+
+/// How a file with a set is to be read.
+#[derive(ClapArgs, Clone, Debug, Default)]
+pub(crate) struct SetOptions {
+    /// Column with the key, by its name in the header or by its number, as in #2; repeat it for keys
+    /// of several columns, in the order of the other side [default: the only column]
+    #[arg(long, value_name = "COL")]
+    pub(super) key: Vec<Column>,
+    /// What is done to keys before they are compared: trim, lower, nfc, digits, email, phone:+49 or
+    /// none; several one after the other as in trim,lower. Once for all key columns, or repeated for
+    /// each (must be the same on both sides)
+    #[arg(long, value_name = "NAMES")]
+    pub(super) normalize: Vec<Normaliser>,
+    /// What the file is [default: by its name .csv, .tsv or .parquet; else lines]
+    #[arg(long, value_enum)]
+    pub(super) format: Option<Format>,
+    /// The first row is one like the others
+    #[arg(long)]
+    pub(super) no_header: bool,
+    /// What is between fields: a character, or `tab` [default: a comma; for .tsv tab]
+    #[arg(long, value_name = "CHAR")]
+    pub(super) delimiter: Option<Delimiter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Rows of fields, which may be in double quotes
+    Csv,
+    /// Each line is a key
+    Lines,
+    /// Apache Parquet
+    Parquet,
+}
+
+const AS_CSV: &str = "--format csv reads it as CSV";
+
+/// A column with keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// From 0.
+    Number(usize),
+    Name(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Delimiter(u8);
+
+/// How to read a text file.
+pub(super) struct Plan {
+    pub(super) grammar: Grammar,
+    pub(super) header: bool,
+}
+
+impl SetOptions {
+    /// What the file is.
+    pub(super) fn format_of(&self, path: &Path) -> Format {
+        self.format.unwrap_or_else(|| match extension(path).as_str() {
+            "csv" | "tsv" => Format::Csv,
+            "parquet" => Format::Parquet,
+            _ => Format::Lines,
+        })
+    }
+
+    /// For CSV.
+    pub(super) fn csv(&self, path: &Path) -> Plan {
+        let usual = if extension(path) == "tsv" { Delimiter(b'\t') } else { Delimiter(b',') };
+        let Delimiter(delimiter) = self.delimiter.unwrap_or(usual);
+        Plan { grammar: Grammar::Csv { delimiter }, header: !self.no_header }
+    }
+
+    /// For plain lines, which have nothing to choose from.
+    pub(super) fn lines(&self, path: &Path) -> Result<Plan, Failure> {
+        self.without_csv(path)?;
+        if !self.key.is_empty() {
+            let why = format!("--key is for tables, and {} is read as lines", path.display());
+            return Err(Failure::usage(why).hint(AS_CSV));
+        }
+        Ok(Plan { grammar: Grammar::Lines, header: false })
+    }
+
+    /// Fails if there are options that only CSV takes.
+    pub(super) fn without_csv(&self, path: &Path) -> Result<(), Failure> {
+        let given = [(self.no_header, "--no-header"), (self.delimiter.is_some(), "--delimiter")];
+        match given.iter().find(|(given, _)| *given) {
+            None => Ok(()),
+            Some((_, option)) => {
+                let why = format!("{option} is for CSV, and {} is read as none", path.display());
+                Err(Failure::usage(why).hint(AS_CSV))
+            }
+        }
+    }
+
+    /// The normaliser of each of so many key columns.
+    pub(super) fn normalisers(&self, columns: usize) -> Result<Vec<Normaliser>, Failure> {
+        match self.normalize.as_slice() {
+            [] => Ok(vec![Normaliser::default(); columns]),
+            [all] => Ok(vec![all.clone(); columns]),
+            each if each.len() == columns => Ok(each.to_vec()),
+            each => Err(Failure::usage(format!(
+                "--normalize is given {} times, and the key has {columns} columns",
+                each.len()
+            ))
+            .hint("give it once for all columns, or once for each")),
+        }
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+impl FromStr for Column {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix('#') {
+            None => Ok(Self::Name(text.into())),
+            Some(number) => match number.parse::<usize>().ok().and_then(|n| n.checked_sub(1)) {
+                Some(number) => Ok(Self::Number(number)),
+                None => Err("columns are numbered from #1".into()),
+            },
+        }
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match (text, text.as_bytes()) {
+            ("tab" | "\\t", _) => Ok(Self(b'\t')),
+            (_, [b'"' | b'\n' | b'\r']) => Err("that has another meaning in CSV"),
+            (_, &[byte]) => Ok(Self(byte)),
+            _ => Err("not one ASCII character or `tab`"),
+        }
+    }
+}
+
+impl fmt::Display for Grammar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lines => f.write_str("lines"),
+            Self::Csv { delimiter: b'\t' } => f.write_str("CSV with tabs"),
+            Self::Csv { delimiter } => write!(f, "CSV with {:?}", char::from(*delimiter)),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use std::fs;
+
+use parquet::{data_type::ByteArray, schema::parser::parse_message_type};
+
+use super::*;
+
+const SCHEMA: &str = "message people {
+    required int64 id;
+    optional binary email (UTF8);
+    repeated binary tags (UTF8);
+    optional double score;
+}";
+
+type Person = (i64, Option<&'static str>, &'static [&'static str], Option<f64>);
+
+const PEOPLE: [Person; 5] = [
+    (1, Some("Anna@Example.com"), &["a", "b"], None),
+    (2, None, &[], Some(0.5)),
+    (3, Some("bo@example.com"), &["c"], None),
+    (4, Some(" anna@example.com"), &[], Some(1.5)),
+    (5, Some("c@example.com"), &["d", "e", "f"], Some(2.5)),
+];
+
+/// A file with a row group for each part.
+fn write(path: &Path, groups: &[&[Person]]) {
+    let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let texts = |all: &[&str]| all.iter().map(|&text| text.into()).collect::<Vec<ByteArray>>();
+    for group in groups {
+        let mut to = writer.next_row_group().unwrap();
+        let mut column = to.next_column().unwrap().unwrap();
+        let ids: Vec<_> = group.iter().map(|person| person.0).collect();
+        column.typed::<Int64Type>().write_batch(&ids, None, None).unwrap();
+        column.close().unwrap();
+        let mut column = to.next_column().unwrap().unwrap();
+        let emails: Vec<_> = group.iter().filter_map(|person| person.1).collect();
+        let defined: Vec<_> = group.iter().map(|person| i16::from(person.1.is_some())).collect();
+        let emails = texts(&emails);
+        column.typed::<ByteArrayType>().write_batch(&emails, Some(&defined), None).unwrap();
+        column.close().unwrap();
+        let mut column = to.next_column().unwrap().unwrap();
+        let (mut tags, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
+        for person in *group {
+            tags.extend(texts(person.2));
+            let levels = person.2.len().max(1);
+            defined.extend((0..levels).map(|_| i16::from(!person.2.is_empty())));
+            repeated.extend((0..levels).map(|i| i16::from(i > 0)));
+        }
+        let typed = column.typed::<ByteArrayType>();
+        typed.write_batch(&tags, Some(&defined), Some(&repeated)).unwrap();
+        column.close().unwrap();
+        let mut column = to.next_column().unwrap().unwrap();
+        let scores: Vec<_> = group.iter().filter_map(|person| person.3).collect();
+        let defined: Vec<_> = group.iter().map(|person| i16::from(person.3.is_some())).collect();
+        column.typed::<DoubleType>().write_batch(&scores, Some(&defined), None).unwrap();
+        column.close().unwrap();
+        to.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// All rows, as text.
+fn rows(path: &Path) -> Vec<String> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+}
+
+fn options(keys: &[&str], normalisers: &[&str]) -> SetOptions {
+    SetOptions {
+        key: keys.iter().map(|text| text.parse().unwrap()).collect(),
+        normalize: normalisers.iter().map(|text| text.parse().unwrap()).collect(),
+        ..SetOptions::default()
+    }
+}
+
+#[test]
+fn chosen_rows_come_out_with_all_their_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, copy] = ["a.parquet", "b.parquet"].map(|name| folder.path().join(name));
+    write(&path, &[&PEOPLE[..3], &PEOPLE[3..]]);
+    let mut set = Set::read(&path, &options(&["email"], &["email"])).unwrap();
+    let words = "5 rows, 3 keys; left out: duplicates 1 (row 4), empty 1 (row 2)";
+    assert_eq!(set.findings().words(set.items().len()), words);
+    let all = rows(&path);
+    for wanted in [&[0][..], &[1], &[2], &[0, 2], &[], &[0, 1, 2]] {
+        let chosen = set.rows(|item, _| item.is_some_and(|item| wanted.contains(&item)));
+        let mut bytes = Vec::new();
+        set.write(&chosen, |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        })
+        .unwrap();
+        fs::write(&copy, bytes).unwrap();
+        let item_of = [0, 9, 1, 0, 2];
+        let expected = all.iter().zip(item_of).filter(|(_, item)| wanted.contains(item));
+        let expected: Vec<_> = expected.map(|(row, _)| row.clone()).collect();
+        assert_eq!(rows(&copy), expected);
+    }
+}
+
+#[test]
+fn a_key_is_the_same_in_parquet_and_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let [parquet, csv] = ["a.parquet", "a.csv"].map(|name| folder.path().join(name));
+    write(&parquet, &[&PEOPLE]);
+    let lines = PEOPLE.map(|(id, email, ..)| format!("{},{id}\n", email.unwrap_or_default()));
+    fs::write(&csv, format!("mail,number\n{}", lines.concat())).unwrap();
+    let parquet = Set::read(&parquet, &options(&["email", "id"], &["email", "none"])).unwrap();
+    let csv = Set::read(&csv, &options(&["mail", "number"], &["email", "none"])).unwrap();
+    assert_eq!((parquet.items(), parquet.items().len()), (csv.items(), 4));
+}
+
+#[test]
+fn what_is_no_table_of_keys_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &[&PEOPLE]);
+    for key in ["tags", "score", "name"] {
+        assert!(Set::read(&path, &options(&[key], &[])).is_err(), "{key}");
+    }
+    let whole = fs::read(&path).unwrap();
+    for len in [0, 4, whole.len() / 2, whole.len() - 1] {
+        fs::write(&path, &whole[..len]).unwrap();
+        assert!(Set::read(&path, &options(&["id"], &[])).is_err(), "{len}");
+    }
+}

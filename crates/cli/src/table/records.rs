@@ -1,0 +1,226 @@
+//! A file's records one after another, each with its place.
+
+use std::{
+    borrow::Cow,
+    io::{ErrorKind, Read},
+    path::Path,
+};
+
+use crate::failure::Failure;
+
+use super::{
+    scan::{Field, Grammar},
+    source::{CHUNK, line_ends},
+};
+
+/// The longest row, in bytes. A quote that nobody closes does not swallow the rest of the file.
+pub(super) const MAX_ROW: usize = 1 << 24;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Reads records, with memory for the longest of them.
+pub(super) struct Records<'a, R> {
+    path: &'a Path,
+    grammar: Grammar,
+    from: R,
+    buffer: Vec<u8>,
+    /// What is in the buffer and has not been handed out.
+    ready: std::ops::Range<usize>,
+    /// Whether the file has no more bytes.
+    ended: bool,
+    offset: u64,
+    line: u64,
+    fields: Vec<Field>,
+}
+
+/// A row of text.
+pub(super) struct Record<'a> {
+    /// Of its first byte in the file.
+    pub(super) offset: u64,
+    /// Of its beginning, from 1.
+    pub(super) line: u64,
+    /// As in the file, with the line end.
+    pub(super) text: &'a str,
+    fields: &'a [Field],
+}
+
+impl<'a, R: Read> Records<'a, R> {
+    /// From the beginning of a file, whose path is for messages.
+    pub(super) fn begin(path: &'a Path, grammar: Grammar, from: R) -> Result<Self, Failure> {
+        let mut records = Self {
+            path,
+            grammar,
+            from,
+            buffer: vec![0; CHUNK],
+            ready: 0..0,
+            ended: false,
+            offset: 0,
+            line: 1,
+            fields: Vec::new(),
+        };
+        while records.ready.len() < BYTE_ORDER_MARK.len() && !records.ended {
+            records.fill()?;
+        }
+        let beginning = &records.buffer[records.ready.clone()];
+        if beginning.starts_with(BYTE_ORDER_MARK) {
+            records.pass(BYTE_ORDER_MARK.len());
+        } else if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
+            return Err(Failure::usage(format!("{} is UTF-16", path.display())).hint(ENCODING));
+        }
+        Ok(records)
+    }
+
+    /// The next record; nothing at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Failure> {
+        let len = loop {
+            let bytes = &self.buffer[self.ready.clone()];
+            if bytes.is_empty() && self.ended {
+                return Ok(None);
+            }
+            match self.grammar.record(bytes, self.ended, &mut self.fields) {
+                Ok(Some(len)) if len <= MAX_ROW => break len,
+                Ok(None) if bytes.len() <= MAX_ROW => self.fill()?,
+                Ok(_) => {
+                    let why = format!("a row of more than {} MiB", MAX_ROW >> 20);
+                    return Err(at_line(self.path, self.line, &why)
+                        .hint("perhaps a quote in it is not closed"));
+                }
+                Err(fault) => return Err(self.fault(fault.at, fault.why)),
+            }
+        };
+        let (start, offset, line) = (self.ready.start, self.offset, self.line);
+        if let Err(e) = std::str::from_utf8(&self.buffer[start..start + len]) {
+            return Err(self.fault(e.valid_up_to(), "not UTF-8").hint(ENCODING));
+        }
+        self.pass(len);
+        let text = std::str::from_utf8(&self.buffer[start..start + len]).unwrap_or_default();
+        Ok(Some(Record { offset, line, text, fields: &self.fields }))
+    }
+
+    /// The next so many bytes are done with.
+    fn pass(&mut self, len: usize) {
+        let (start, end) = (self.ready.start, self.ready.start + len);
+        self.line += line_ends(&self.buffer[start..end]) as u64;
+        self.offset += len as u64;
+        self.ready.start = end;
+    }
+
+    /// Reads more.
+    fn fill(&mut self) -> Result<(), Failure> {
+        self.buffer.copy_within(self.ready.clone(), 0);
+        self.ready = 0..self.ready.len();
+        if self.ready.end == self.buffer.len() {
+            // Twice as much, or a long record would be looked through again and again.
+            self.buffer.resize(2 * self.buffer.len(), 0);
+        }
+        loop {
+            match self.from.read(&mut self.buffer[self.ready.end..]) {
+                Ok(len) => {
+                    self.ready.end += len;
+                    self.ended = len == 0;
+                    return Ok(());
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(Failure::reading(self.path, &e)),
+            }
+        }
+    }
+
+    /// At so many bytes of the present record.
+    fn fault(&self, at: usize, why: &str) -> Failure {
+        let before = &self.buffer[self.ready.start..self.ready.start + at];
+        let line = self.line + line_ends(before) as u64;
+        let in_line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        let column = String::from_utf8_lossy(in_line).chars().count() + 1;
+        Failure::usage(format!("{}, line {line}, column {column}: {why}", self.path.display()))
+    }
+}
+
+const ENCODING: &str = "save it as UTF-8, say with `iconv -t UTF-8 -f` and its encoding";
+
+impl Record<'_> {
+    /// How many fields it has.
+    pub(super) fn width(&self) -> usize {
+        self.fields.len()
+    }
+
+    pub(super) fn field(&self, i: usize) -> Cow<'_, str> {
+        self.fields.get(i).map_or(Cow::Borrowed(""), |field| field.of(self.text))
+    }
+
+    /// Whether it is an empty line.
+    pub(super) fn is_blank(&self) -> bool {
+        matches!(self.text, "\n" | "\r\n")
+    }
+}
+
+pub(super) fn at_line(path: &Path, line: u64, why: &str) -> Failure {
+    Failure::usage(format!("{}, line {line}: {why}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Gives few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+            let len = self.1.min(to.len());
+            self.0.read(&mut to[..len])
+        }
+    }
+
+    /// Everything about the records, and how it ended.
+    fn all(grammar: Grammar, from: impl Read) -> (Vec<(u64, u64, String, usize)>, Option<String>) {
+        let mut found = Vec::new();
+        let mut records = match Records::begin(Path::new("a"), grammar, from) {
+            Ok(records) => records,
+            Err(e) => return (found, Some(e.message().to_owned())),
+        };
+        loop {
+            match records.next() {
+                Ok(Some(record)) => {
+                    found.push((record.offset, record.line, record.text.to_owned(), record.width()))
+                }
+                Ok(None) => return (found, None),
+                Err(e) => return (found, Some(e.message().to_owned())),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_in_which_pieces_the_bytes_come(
+            pieces in prop::collection::vec(prop::sample::select(vec![
+                &b"a"[..], b"\xc3\xa9", b"\xff\xfe", b"\xef\xbb\xbf", b",", b"\"", b"\n", b"\r\n",
+            ]), 0..24),
+            at_once in 1usize..5,
+        ) {
+            let bytes = pieces.concat();
+            for grammar in [Grammar::Csv { delimiter: b',' }, Grammar::Lines] {
+                let whole = all(grammar, &bytes[..]);
+                prop_assert_eq!(&all(grammar, Slow(&bytes, at_once)), &whole);
+                for (offset, _, text, _) in whole.0 {
+                    let start = usize::try_from(offset).unwrap();
+                    prop_assert_eq!(&bytes[start..start + text.len()], text.as_bytes());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn records_across_the_edges_of_the_buffer_are_whole() {
+        let row = |i: usize| format!("{i},\"{}\n\"\r\n", "ü".repeat(i % 1000));
+        let text: String = (0..3000).map(row).collect();
+        let (found, end) = all(Grammar::Csv { delimiter: b',' }, text.as_bytes());
+        assert!(text.len() > 4 * CHUNK && end.is_none());
+        for (i, (_, line, text, width)) in found.iter().enumerate() {
+            assert_eq!((*line, text, *width), (2 * i as u64 + 1, &row(i), 2));
+        }
+        assert_eq!(found.len(), 3000);
+    }
+}

@@ -1,0 +1,189 @@
+//! Sets in text files: read in one pass, and written in another.
+
+use std::{
+    fs::File,
+    io::{BufReader, Read},
+    path::Path,
+};
+
+use crate::failure::Failure;
+
+use super::{
+    Builder, Content, NO_ITEM, Row, Set,
+    columns::Columns,
+    key::{Item, Keyer},
+    options::{Plan, SetOptions},
+    records::{Record, Records, at_line},
+    scan::{Field, Grammar},
+    source::{CHUNK, Source},
+};
+
+/// A file that has been read, and how.
+pub(super) struct Text {
+    source: Source,
+    grammar: Grammar,
+    columns: Option<Columns>,
+    /// As in the file; empty if there is none.
+    header: Vec<u8>,
+    keyer: Keyer,
+}
+
+/// The only field of a line.
+const LINE: &[usize] = &[0];
+
+impl Text {
+    pub(super) fn read(path: &Path, plan: Plan, options: &SetOptions) -> Result<Set, Failure> {
+        let source = Source::open(path)?;
+        let Plan { grammar, header: has_header } = plan;
+        let most = source.line_ends()? + 1;
+        let (mut columns, mut header, mut builder) = (None, Vec::new(), None);
+        let mut records = Records::begin(source.path(), grammar, source.rewound()?)?;
+        let (mut width, mut blank) = (1, 0);
+        while let Some(record) = records.next()? {
+            if grammar != Grammar::Lines && record.is_blank() {
+                blank += 1;
+                continue;
+            }
+            let builder = match &mut builder {
+                Some(builder) => builder,
+                none => {
+                    if grammar != Grammar::Lines {
+                        width = record.width();
+                        let names = names(&record, has_header);
+                        let found = Columns::find(source.path(), names, has_header, &options.key)?;
+                        columns = Some(found);
+                    }
+                    let keys = columns.as_ref().map_or(LINE, Columns::keys);
+                    let keyer = Keyer::new(options.normalisers(keys.len())?);
+                    let builder = none.insert(Builder::begin(keyer, most, "line")?);
+                    if has_header {
+                        header.extend_from_slice(record.text.as_bytes());
+                        continue;
+                    }
+                    builder
+                }
+            };
+            if record.width() != width {
+                let why = format!("{} fields, and there are {width} columns", record.width());
+                return Err(at_line(source.path(), record.line, &why));
+            }
+            if builder.is_full() {
+                // It has more line ends than at first.
+                return Err(source.changed());
+            }
+            let keys = columns.as_ref().map_or(LINE, Columns::keys);
+            let len = u32::try_from(record.text.len()).unwrap_or(u32::MAX);
+            let parts = keys.iter().map(|&key| record.field(key));
+            builder.add(record.line, (record.offset, len), parts);
+        }
+        source.check_unchanged()?;
+        let Some(Builder { keyer, distinct, rows, mut findings, .. }) = builder else {
+            return Err(Failure::usage(format!("{} is empty", source.path().display())));
+        };
+        findings.blank = blank;
+        let content = Content::Text(Self { source, grammar, columns, header, keyer });
+        Ok(Set { items: distinct.into_items(), rows, findings, content })
+    }
+
+    pub(super) fn form(&self) -> String {
+        let header = if self.header.is_empty() { " without header" } else { "" };
+        match self.grammar {
+            Grammar::Lines => self.grammar.to_string(),
+            Grammar::Csv { .. } => format!("{}{header}", self.grammar),
+        }
+    }
+
+    pub(super) fn columns(&self) -> Option<&Columns> {
+        self.columns.as_ref()
+    }
+
+    pub(super) fn terms(&self) -> String {
+        self.keyer.terms()
+    }
+
+    pub(super) fn written_len(&self, rows: &[Row]) -> u64 {
+        let rows: u64 = rows.iter().map(|row| u64::from(row.len)).sum();
+        // The last row may get the line end that it lacks.
+        self.header.len() as u64 + rows + 1
+    }
+
+    /// Gives the bytes of the header and of rows, in pieces. Each piece has been compared with what
+    /// was read, and `items` has the rows' items.
+    pub(super) fn write(
+        &mut self,
+        rows: &[Row],
+        items: &[Item],
+        mut to: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.source.check_unchanged()?;
+        let mut piece = self.header.clone();
+        let mut again = Again::begin(&self.source)?;
+        for row in rows {
+            let start = piece.len();
+            again.append(row, &mut piece)?;
+            let item = again_item(self.grammar, &self.columns, &mut self.keyer, &piece[start..]);
+            let expected = (row.item != NO_ITEM).then(|| items[row.item as usize]);
+            if item != Some(expected) {
+                return Err(self.source.changed());
+            }
+            if !piece.ends_with(b"\n") {
+                piece.push(b'\n');
+            }
+            if piece.len() >= CHUNK {
+                to(&piece)?;
+                piece.clear();
+            }
+        }
+        self.source.check_unchanged()?;
+        if !piece.is_empty() && !piece.ends_with(b"\n") {
+            piece.push(b'\n');
+        }
+        to(&piece)
+    }
+}
+
+/// The item of a row that is read once more; nothing if it is no row any more.
+fn again_item(
+    grammar: Grammar,
+    columns: &Option<Columns>,
+    keyer: &mut Keyer,
+    bytes: &[u8],
+) -> Option<Option<Item>> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let mut fields: Vec<Field> = Vec::new();
+    let len = grammar.record(bytes, true, &mut fields).ok()??;
+    let keys = columns.as_ref().map_or(LINE, Columns::keys);
+    let all_there = len == bytes.len() && keys.iter().all(|&key| key < fields.len());
+    all_there.then(|| keyer.item(keys.iter().map(|&key| fields[key].of(text))))
+}
+
+/// Reads rows for the second time.
+struct Again<'a> {
+    file: BufReader<&'a File>,
+    source: &'a Source,
+    offset: u64,
+}
+
+impl<'a> Again<'a> {
+    fn begin(source: &'a Source) -> Result<Self, Failure> {
+        let file = BufReader::with_capacity(CHUNK, source.rewound()?);
+        Ok(Self { file, source, offset: 0 })
+    }
+
+    /// Appends a row's bytes. Rows come in the order of the file.
+    fn append(&mut self, row: &Row, to: &mut Vec<u8>) -> Result<(), Failure> {
+        let failed = |e| Failure::reading(self.source.path(), &e);
+        let gap = i64::try_from(row.offset.saturating_sub(self.offset)).unwrap_or(i64::MAX);
+        self.file.seek_relative(gap).map_err(failed)?;
+        let len = u64::from(row.len);
+        let read = self.file.by_ref().take(len).read_to_end(to).map_err(failed)?;
+        self.offset = row.offset + len;
+        if read as u64 == len { Ok(()) } else { Err(self.source.changed()) }
+    }
+}
+
+/// What the columns are called.
+fn names(first: &Record<'_>, has_header: bool) -> Vec<String> {
+    let name = |i| if has_header { first.field(i).into_owned() } else { format!("#{}", i + 1) };
+    (0..first.width()).map(name).collect()
+}
