@@ -53,10 +53,12 @@ pub(crate) enum Command {
 pub(crate) enum OtCommand {
     /// Both parties in this process
     Local {
-        /// 2n lines: the two messages of each transfer
+        /// 2n lines: the two messages of each transfer; with --one-of N, N lines for each
         messages: PathBuf,
-        /// n lines of 0 or 1
+        /// n lines of 0 or 1; with --one-of N, of numbers below N
         choices: PathBuf,
+        #[command(flatten)]
+        one_of: OneOf,
         #[command(flatten)]
         out: MessagesOut,
         #[command(flatten)]
@@ -64,8 +66,10 @@ pub(crate) enum OtCommand {
     },
     /// Send messages to a peer that runs `ot receive`
     Send {
-        /// 2n lines: the two messages of each transfer
+        /// 2n lines: the two messages of each transfer; with --one-of N, N lines for each
         messages: PathBuf,
+        #[command(flatten)]
+        one_of: OneOf,
         /// Lines are hexadecimal (must be the same on both sides)
         #[arg(long)]
         hex: bool,
@@ -80,8 +84,10 @@ pub(crate) enum OtCommand {
     },
     /// Receive the chosen messages from a peer that runs `ot send`
     Receive {
-        /// n lines of 0 or 1
+        /// n lines of 0 or 1; with --one-of N, of numbers below N
         choices: PathBuf,
+        #[command(flatten)]
+        one_of: OneOf,
         #[command(flatten)]
         out: MessagesOut,
         #[command(flatten)]
@@ -89,6 +95,14 @@ pub(crate) enum OtCommand {
         #[command(flatten)]
         common: Common,
     },
+}
+
+/// Of how many messages one is chosen.
+#[derive(ClapArgs)]
+pub(crate) struct OneOf {
+    /// Transfer one of N messages each, 2 to 65536 (must be the same on both sides)
+    #[arg(long = "one-of", value_name = "N", default_value_t = 2, value_parser = choices)]
+    pub(crate) choices: usize,
 }
 
 /// Where received messages go.
@@ -204,7 +218,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "NAME", default_value = "roted")]
     pub(crate) base: String,
     /// OT extension: `none`, softspoken, softspoken-1 to -8, kos or iknp, see `foxtrot protocols`
-    /// [default: softspoken; for `ot` with at most 128 transfers: none]
+    /// [default: softspoken; for `ot` with at most 128 transfers: none; with --one-of more than 2
+    /// there is oos, the default, oos-802 and, with --semi-honest, kkrt]
     #[arg(long, value_name = "NAME")]
     pub(crate) extension: Option<String>,
     /// Be content with security against peers that follow the protocol (must be the same on both
@@ -232,6 +247,13 @@ impl Common {
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
     }
+}
+
+/// As many as there may be to choose from.
+fn choices(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1 << 16;
+    let number = text.parse().ok().filter(|choices| (2..=MOST).contains(choices));
+    number.ok_or_else(|| format!("not between 2 and {MOST}"))
 }
 
 /// As many as a machine may have.

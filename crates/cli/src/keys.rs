@@ -9,7 +9,13 @@ use foxtrot_ot::{
 };
 use zeroize::Zeroizing;
 
-use crate::{failure::Failure, link::Link, method::Method, output::Output, workers::Workers};
+use crate::{
+    failure::Failure,
+    link::Link,
+    method::{Extension, Method},
+    output::Output,
+    workers::Workers,
+};
 
 /// Instances of a batch of base OTs, the last of a run excepted.
 const BATCH: usize = 1024;
@@ -37,7 +43,7 @@ impl Party<'_> {
             Ok::<_, Failure>(())
         };
         match self.method.extension {
-            Some(extension) => {
+            Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
                 let sender = extend::Sender::set_up(channel, &self.plan(extension))?;
                 let mut sender = match self.workers.executor() {
@@ -47,7 +53,7 @@ impl Party<'_> {
                 self.tell_batches(&extension, shape);
                 sender.random(shape, sink)?;
             }
-            None => {
+            _ => {
                 for (counter, batch) in shape.batches(BATCH).enumerate() {
                     let session = self.link.sub(base.info().name, counter);
                     let role = base.sender(session, batch.n(), fresh_seed()?)?;
@@ -75,7 +81,7 @@ impl Party<'_> {
             Ok::<_, Failure>(())
         };
         match self.method.extension {
-            Some(extension) => {
+            Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
                 let receiver = extend::Receiver::set_up(channel, &self.plan(extension))?;
                 let mut receiver = match self.workers.executor() {
@@ -85,7 +91,7 @@ impl Party<'_> {
                 self.tell_batches(&extension, shape);
                 receiver.run(choice, Kind::Random, sink)?;
             }
-            None => {
+            _ => {
                 for (counter, batch) in shape.batches(BATCH).enumerate() {
                     let start = counter * BATCH;
                     let choice = match choice {

@@ -6,16 +6,16 @@ use std::{
     path::Path,
 };
 
-use foxtrot_ot::{Bits, convert::MAX_MESSAGE};
+use foxtrot_ot::convert::MAX_MESSAGE;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
-/// Both messages of a transfer.
-pub(crate) type MessagePair = [Zeroizing<Vec<u8>>; 2];
+/// Messages, those of a transfer one after another.
+pub(crate) type Messages = Vec<Zeroizing<Vec<u8>>>;
 
-/// Reads 2n lines: lines 2i − 1 and 2i are the messages of transfer i.
-pub(crate) fn read_messages(path: &Path, hex: bool) -> Result<Vec<MessagePair>, Failure> {
+/// Reads the messages of transfers of one of so many: lines, as many for each.
+pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Messages, Failure> {
     let content = read(path)?;
     let mut messages = Vec::new();
     for (number, line) in lines(&content) {
@@ -33,35 +33,52 @@ pub(crate) fn read_messages(path: &Path, hex: bool) -> Result<Vec<MessagePair>, 
         }
         messages.push(Zeroizing::new(message));
     }
-    if messages.len() % 2 == 1 {
-        let why = "the last message has no second one to choose from";
-        return Err(input(path, messages.len(), why).hint("each transfer takes two lines"));
+    match messages.len() % one_of {
+        0 => {}
+        1 if one_of == 2 => {
+            let why = "the last message has no second one to choose from";
+            return Err(input(path, messages.len(), why).hint("each transfer takes two lines"));
+        }
+        some => {
+            let why = format!("the last transfer has {some} of its {one_of} messages");
+            let hint = format!("each transfer takes {one_of} lines");
+            return Err(input(path, messages.len(), &why).hint(hint));
+        }
     }
-    let mut messages = messages.into_iter();
-    let mut pairs = Vec::new();
-    while let (Some(first), Some(second)) = (messages.next(), messages.next()) {
-        pairs.push([first, second]);
-    }
-    not_empty(path, &pairs)?;
-    Ok(pairs)
+    not_empty(path, &messages)?;
+    Ok(messages)
 }
 
-/// Reads n lines of `0` or `1`.
-pub(crate) fn read_choices(path: &Path) -> Result<Bits, Failure> {
+/// Reads n lines, each a number below `one_of`.
+pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u64>>, Failure> {
     let content = read(path)?;
-    let mut choices = Zeroizing::new(Vec::new());
+    // Without growing, which would leave copies behind.
+    let mut choices = Zeroizing::new(Vec::with_capacity(lines(&content).count()));
     for (number, line) in lines(&content) {
-        choices.push(match line {
-            b"0" => false,
-            b"1" => true,
-            _ => {
-                return Err(input(path, number, "a choice is 0 or 1")
-                    .hint("without spaces, blank lines or a byte order mark"));
-            }
-        });
+        let Some(choice) = decode_choice(line).filter(|&choice| choice < one_of as u64) else {
+            let why = match one_of {
+                2 => "a choice is 0 or 1".into(),
+                _ => format!("a choice is a number from 0 to {}", one_of - 1),
+            };
+            return Err(
+                input(path, number, &why).hint("without spaces, blank lines or a byte order mark")
+            );
+        };
+        choices.push(choice);
     }
     not_empty(path, &choices)?;
-    Ok(Bits::from_bools(choices.iter().copied()))
+    Ok(choices)
+}
+
+/// A decimal number without sign or leading zeros.
+fn decode_choice(line: &[u8]) -> Option<u64> {
+    match line {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit) => {
+            str::from_utf8(line).ok()?.parse().ok()
+        }
+        _ => None,
+    }
 }
 
 /// One message per line, as it came or in hexadecimal.
@@ -137,6 +154,16 @@ mod tests {
         assert_eq!(collected(""), []);
         assert_eq!(collected("\n"), [(1, String::new())]);
         assert_eq!(collected("a\n\n"), [(1, "a".into()), (2, String::new())]);
+    }
+
+    #[test]
+    fn choices_are_decimal_numbers_without_ornaments() {
+        for (line, choice) in [("0", 0), ("1", 1), ("10", 10), ("65535", 65535)] {
+            assert_eq!(decode_choice(line.as_bytes()), Some(choice));
+        }
+        for wrong in ["", "00", "01", "-1", "+1", " 1", "1 ", "x", "1x", "99999999999999999999"] {
+            assert_eq!(decode_choice(wrong.as_bytes()), None, "{wrong}");
+        }
     }
 
     #[test]

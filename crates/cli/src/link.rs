@@ -26,6 +26,8 @@ pub(crate) struct Terms {
     pub(crate) job: &'static str,
     pub(crate) method: Method,
     pub(crate) n: usize,
+    /// For messages: of how many one is chosen.
+    pub(crate) one_of: Option<usize>,
     /// For messages: whether lines are hexadecimal.
     pub(crate) hex: Option<bool>,
 }
@@ -53,6 +55,10 @@ impl Terms {
             .term("extension", self.method.extension_name())
             .term("adversary", self.method.adversary())
             .term("count", self.n);
+        let hello = match self.one_of {
+            None | Some(2) => hello,
+            Some(choices) => hello.term("one-of", choices),
+        };
         match self.hex {
             Some(hex) => hello.term("format", if hex { "hex" } else { "text" }),
             None => hello,

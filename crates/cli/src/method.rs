@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
-    extension::{self, Any, ROWS, compatible},
+    extension::{self, Any, Incompatible, ROWS, compatible, one_of_n},
 };
 
 use crate::{args::Common, failure::Failure};
@@ -15,11 +15,36 @@ use crate::{args::Common, failure::Failure};
 /// The extension that is taken unless another is named.
 const DEFAULT: &str = "softspoken";
 
+/// The extensions that are taken for one of more than two.
+const DEFAULT_OF_N: [(Adversary, &str); 2] =
+    [(Adversary::Malicious, "oos"), (Adversary::SemiHonest, "kkrt")];
+
 /// What both sides do.
 #[derive(Clone, Copy)]
 pub(crate) struct Method {
     pub(crate) base: &'static dyn BaseOt,
-    pub(crate) extension: Option<Any>,
+    pub(crate) extension: Extension,
+}
+
+/// What is made of the base OTs.
+#[derive(Clone, Copy)]
+pub(crate) enum Extension {
+    /// Nothing: they are the transfers.
+    None,
+    /// Transfers of one of two.
+    OneOfTwo(Any),
+    /// Transfers of one of any number.
+    OneOfN(one_of_n::Any),
+}
+
+impl Extension {
+    fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::OneOfTwo(extension) => Some(extension.info().name),
+            Self::OneOfN(extension) => Some(extension.info().name),
+        }
+    }
 }
 
 /// What the transfers are for.
@@ -31,6 +56,22 @@ pub(crate) enum Job {
     Ot(usize),
 }
 
+impl Job {
+    /// Kinds of base OTs that it takes below an extension, the best first.
+    fn preferred(self) -> [Functionality; 3] {
+        // Keys that are random whoever cheats need a random Δ; for all else given choices are
+        // enough, and cost a message less.
+        match self {
+            Self::Rot => {
+                [Functionality::Random, Functionality::Endemic, Functionality::ChosenMessage]
+            }
+            Self::Ot(_) => {
+                [Functionality::Endemic, Functionality::Random, Functionality::ChosenMessage]
+            }
+        }
+    }
+}
+
 impl Method {
     /// As the user wants it, or else as the job has it.
     pub(crate) fn choose(common: &Common, job: Job) -> Result<Self, Failure> {
@@ -39,11 +80,33 @@ impl Method {
             Job::Ot(n) if n <= ROWS => "none",
             _ => DEFAULT,
         });
-        let adversary = match common.semi_honest {
-            true => Adversary::SemiHonest,
-            false => Adversary::Malicious,
+        Self::of(registry(), &common.base, name, adversary(common), job)
+    }
+
+    /// For n transfers of one of so many messages.
+    pub(crate) fn one_of(common: &Common, choices: usize, n: usize) -> Result<Self, Failure> {
+        let named = |name: &str| {
+            [Adversary::Malicious, Adversary::SemiHonest]
+                .into_iter()
+                .any(|adversary| one_of_n::find(name, adversary).is_some())
         };
-        Self::of(registry(), &common.base, name, adversary, job)
+        let job = Job::Ot(n);
+        if choices == 2 && !common.extension.as_deref().is_some_and(named) {
+            return Self::choose(common, job);
+        }
+        let adversary = adversary(common);
+        let default = DEFAULT_OF_N.into_iter().find(|(against, _)| *against == adversary);
+        let default = default.map_or("", |(_, name)| name);
+        let name = common.extension.as_deref().unwrap_or(default);
+        let extension = of_n(name, adversary)?;
+        if extension.parameters().word(choices as u64 - 1).is_none() {
+            let name = extension.info().name;
+            return Err(Failure::usage(format!("{name} cannot transfer one of {choices}"))
+                .hint(format!("{default} can")));
+        }
+        let fits = |base: &Info| extension.compatible(base);
+        let base = below(registry(), &common.base, extension.info().name, &fits, job)?;
+        Ok(Self { base, extension: Extension::OneOfN(extension) })
     }
 
     fn of(
@@ -54,25 +117,32 @@ impl Method {
         job: Job,
     ) -> Result<Self, Failure> {
         if extension == "none" {
-            return Ok(Self { base: alone(bases, base, adversary, job)?, extension: None });
+            let base = alone(bases, base, adversary, job)?;
+            return Ok(Self { base, extension: Extension::None });
         }
         let extension = extension_of(extension, adversary)?;
-        Ok(Self { base: below(bases, base, &extension, job)?, extension: Some(extension) })
+        let info = extension.info();
+        let base = below(bases, base, info.name, &|base| compatible(base, &info), job)?;
+        Ok(Self { base, extension: Extension::OneOfTwo(extension) })
     }
 
     /// Of the protocol that yields the keys.
     pub(crate) fn name(&self) -> &'static str {
-        self.extension.map_or(self.base.info().name, |extension| extension.info().name)
+        self.extension.name().unwrap_or(self.base.info().name)
     }
 
     /// As in the hello.
     pub(crate) fn extension_name(&self) -> &'static str {
-        self.extension.map_or("none", |extension| extension.info().name)
+        self.extension.name().unwrap_or("none")
     }
 
     /// Against whom the whole is secure: that against which its weaker part is.
     pub(crate) fn adversary(&self) -> Adversary {
-        let extension = self.extension.map(|extension| extension.info().adversary);
+        let extension = match self.extension {
+            Extension::None => None,
+            Extension::OneOfTwo(extension) => Some(extension.info().adversary),
+            Extension::OneOfN(extension) => Some(extension.info().adversary),
+        };
         match extension {
             Some(Adversary::SemiHonest) => Adversary::SemiHonest,
             _ => self.base.info().adversary,
@@ -82,40 +152,69 @@ impl Method {
     pub(crate) fn params(&self) -> String {
         let base = self.base.info();
         match self.extension {
-            None => base.params.into(),
-            Some(extension) => {
+            Extension::None => base.params.into(),
+            Extension::OneOfTwo(extension) => {
                 format!("k = {}; base OT {}: {}", extension.info().k, base.name, base.params)
+            }
+            Extension::OneOfN(extension) => {
+                format!("{}; base OT {}: {}", extension.info().code, base.name, base.params)
             }
         }
     }
 
     pub(crate) fn security(&self) -> String {
         let base = self.base.info();
-        match self.extension {
-            None => base.security.into(),
-            Some(extension) => {
-                let assumption = extension.info().assumption;
-                format!("{}; {assumption}; base OT: {}", self.adversary(), base.security)
-            }
-        }
+        let assumption = match self.extension {
+            Extension::None => return base.security.into(),
+            Extension::OneOfTwo(extension) => extension.info().assumption,
+            Extension::OneOfN(extension) => extension.info().assumption,
+        };
+        format!("{}; {assumption}; base OT: {}", self.adversary(), base.security)
     }
 
     /// What both sides have agreed on, in words.
     pub(crate) fn words(&self) -> String {
         let (base, adversary) = (self.base.info().name, self.adversary());
-        match self.extension {
+        match self.extension.name() {
             None => format!("base OT {base}, {adversary} security"),
             Some(extension) => {
-                format!("{} from base OT {base}, {adversary} security", extension.info().name)
+                format!("{extension} from base OT {base}, {adversary} security")
             }
         }
     }
+}
+
+fn adversary(common: &Common) -> Adversary {
+    if common.semi_honest { Adversary::SemiHonest } else { Adversary::Malicious }
+}
+
+/// The 1-of-N extension of that name against that adversary.
+fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Any, Failure> {
+    if let Some(extension) = one_of_n::find(name, adversary) {
+        return Ok(extension);
+    }
+    let fitting = one_of_n::registry().map(|extension| extension.info());
+    let fitting = fitting.filter(|info| info.adversary == adversary).map(|info| info.name);
+    let instead = fitting.collect::<Vec<_>>().join(", ");
+    let others = [Adversary::Malicious, Adversary::SemiHonest];
+    if let Some(other) = others.into_iter().find(|&it| one_of_n::find(name, it).is_some()) {
+        return Err(unfit(name, other, &format!(", or take one of {instead}")));
+    }
+    let known = name == "none" || others.iter().any(|&it| extension::find(name, it).is_some());
+    let why = match known {
+        true => format!("{name} transfers one of two messages only"),
+        false => format!("there is no extension named {name}"),
+    };
+    Err(Failure::usage(why).hint(format!("for one of more there is {instead}")))
 }
 
 /// The extension of that name against that adversary.
 fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
     if let Some(extension) = extension::find(name, adversary) {
         return Ok(extension);
+    }
+    if one_of_n::registry().any(|extension| extension.info().name == name) {
+        return Err(Failure::usage(format!("{name} is for `ot` with --one-of")));
     }
     let families = |fits: &dyn Fn(Adversary) -> bool| {
         let infos = extension::registry().map(|extension| extension.info());
@@ -167,25 +266,20 @@ fn alone(
     if info.adversary == adversary { Ok(*base) } else { Err(unfit(info.name, info.adversary, "")) }
 }
 
-/// The base OT in the mode in which it carries the extension.
+/// The base OT in the mode in which it carries the extension of that name.
 fn below(
     bases: &[&'static dyn BaseOt],
     name: &str,
-    extension: &Any,
+    extension: &str,
+    fits: &dyn Fn(&Info) -> Result<(), Incompatible>,
     job: Job,
 ) -> Result<&'static dyn BaseOt, Failure> {
-    // Keys that are random whoever cheats need a random Δ; for all else given choices are enough, and
-    // cost a message less.
-    let preferred = match job {
-        Job::Rot => [Functionality::Random, Functionality::Endemic, Functionality::ChosenMessage],
-        Job::Ot(_) => [Functionality::Endemic, Functionality::Random, Functionality::ChosenMessage],
-    };
-    let extension = extension.info();
+    let preferred = job.preferred();
     let mut named = named(bases, name);
     named.sort_by_key(|base| preferred.iter().position(|&it| it == base.info().functionality));
     let mut why = None;
     for base in named {
-        match compatible(base.info(), &extension) {
+        match fits(base.info()) {
             Ok(()) => return Ok(base),
             Err(e) => why = why.or(Some(e)),
         }
@@ -193,14 +287,14 @@ fn below(
     let carriers: Vec<_> = bases
         .iter()
         .map(|base| base.info())
-        .filter(|info| compatible(info, &extension).is_ok())
+        .filter(|info| fits(info).is_ok())
         .map(|info| info.name)
         .collect();
     Err(match why {
-        Some(why) => Failure::usage(format!("{name} cannot carry {}: {why}", extension.name)),
+        Some(why) => Failure::usage(format!("{name} cannot carry {extension}: {why}")),
         None => no_base(name),
     }
-    .hint(format!("{} goes with {}", extension.name, carriers.join(", "))))
+    .hint(format!("{extension} goes with {}", carriers.join(", "))))
 }
 
 fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {

@@ -1,6 +1,8 @@
 //! Running an extension over a channel: base OTs, set-up, then batch after batch, several of them
 //! on their way at a time (`docs/wire.md`, section 7).
 
+pub mod one_of_n;
+
 #[cfg(test)]
 mod tests;
 

@@ -8,6 +8,8 @@
 //! be sent to the sender, its error does not say where, and an application must not tell the
 //! sender of it.
 
+pub mod one_of_n;
+
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
@@ -15,7 +17,10 @@ use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bits, Decode, Error, Misbehaved, Session, Usage, base::Block, choices::select, oracle::Oracle,
+    Bits, Decode, Error, Misbehaved, Session, Usage,
+    base::Block,
+    choices::select,
+    oracle::{Oracle, Query},
 };
 
 /// The longest message in bytes.
@@ -86,31 +91,11 @@ impl Sender {
         let parts = keys.as_flattened().iter().zip(messages.as_flattened());
         for (k, ((key, message), sealed)) in parts.zip(sealed).enumerate() {
             let (transfer, branch) = (self.next + k as u64 / 2, if k % 2 == 0 { 0 } else { 1 });
-            self.seal_one(transfer, branch, key, message.as_ref(), sealed)?;
+            let cipher = cipher(&self.oracle, transfer, branch, key);
+            seal_into(&cipher, transfer, self.message_len, message.as_ref(), sealed)?;
         }
         self.next += keys.len() as u64;
         Ok(frame)
-    }
-
-    fn seal_one(
-        &self,
-        transfer: u64,
-        branch: u8,
-        key: &Block,
-        message: &[u8],
-        sealed: &mut [u8],
-    ) -> Result<(), Usage> {
-        let too_long =
-            || Usage::MessageTooLong { transfer, len: message.len(), max: self.message_len };
-        let len = u32::try_from(message.len()).map_err(|_| too_long())?;
-        let (text, tag) = sealed.split_at_mut(self.message_len + 4);
-        text[..4].copy_from_slice(&len.to_le_bytes());
-        text[4..].get_mut(..message.len()).ok_or_else(too_long)?.copy_from_slice(message);
-        let computed = cipher(&self.oracle, transfer, branch, key)
-            .encrypt_inout_detached(&Nonce::default(), &[], text.into())
-            .map_err(|_| too_long())?;
-        tag.copy_from_slice(&computed);
-        Ok(())
     }
 }
 
@@ -162,6 +147,26 @@ impl Receiver {
     }
 }
 
+/// Seals a message of a transfer, padded to the agreed length.
+fn seal_into(
+    cipher: &ChaCha20Poly1305,
+    transfer: u64,
+    message_len: usize,
+    message: &[u8],
+    sealed: &mut [u8],
+) -> Result<(), Usage> {
+    let too_long = || Usage::MessageTooLong { transfer, len: message.len(), max: message_len };
+    let len = u32::try_from(message.len()).map_err(|_| too_long())?;
+    let (text, tag) = sealed.split_at_mut(message_len + 4);
+    text[..4].copy_from_slice(&len.to_le_bytes());
+    text[4..].get_mut(..message.len()).ok_or_else(too_long)?.copy_from_slice(message);
+    let computed = cipher
+        .encrypt_inout_detached(&Nonce::default(), &[], text.into())
+        .map_err(|_| too_long())?;
+    tag.copy_from_slice(&computed);
+    Ok(())
+}
+
 impl Taken {
     fn open(self) -> Option<Zeroizing<Vec<u8>>> {
         let mut text = self.sealed;
@@ -187,15 +192,23 @@ fn fits_a_frame(transfers: usize, message_len: usize) -> Result<(), Usage> {
 }
 
 fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
-    if message_len > MAX_MESSAGE {
-        return Err(Usage::MessageLength { len: message_len, max: MAX_MESSAGE });
-    }
+    length(message_len)?;
     Ok(session.oracle("foxtrot v1 chosen message"))
+}
+
+/// That messages may have that length.
+fn length(len: usize) -> Result<(), Usage> {
+    let max = MAX_MESSAGE;
+    if len > max { Err(Usage::MessageLength { len, max }) } else { Ok(()) }
 }
 
 /// The cipher of transfer i and branch j; each key seals one message, so the nonce is constant.
 fn cipher(oracle: &Oracle, i: u64, j: u8, key: &Block) -> ChaCha20Poly1305 {
-    let key = Zeroizing::new(oracle.query(i, j).field(key).finish::<32>());
+    cipher_of(oracle.query(i, j).field(key))
+}
+
+fn cipher_of(key: Query) -> ChaCha20Poly1305 {
+    let key = Zeroizing::new(key.finish::<32>());
     ChaCha20Poly1305::new((&*key).into())
 }
 

@@ -2,6 +2,7 @@
 
 mod base;
 mod ext;
+mod one_of_n;
 mod yardsticks;
 
 use std::{
@@ -12,7 +13,7 @@ use std::{
 
 use foxtrot_ot::{
     base::{BaseOt, registry},
-    extension::{self, Any},
+    extension::{self, Any, one_of_n as words},
 };
 
 use crate::{
@@ -28,6 +29,7 @@ use yardsticks::Yardsticks;
 enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
+    OneOfN(words::Any),
 }
 
 /// Its figures.
@@ -68,13 +70,15 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        registry().iter().copied().map(Self::Base).chain(extension::registry().map(Self::Ext))
+        let base = registry().iter().copied().map(Self::Base);
+        base.chain(extension::registry().map(Self::Ext)).chain(words::registry().map(Self::OneOfN))
     }
 
     fn name(&self) -> String {
         match self {
             Self::Base(base) => format!("base/{}", base.info().name),
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
+            Self::OneOfN(extension) => format!("ext/{}", extension.info().name),
         }
     }
 
@@ -82,6 +86,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
+            Self::OneOfN(_) => &one_of_n::SIZES,
         }
     }
 
@@ -99,6 +104,10 @@ impl Benchmark {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
+            Self::OneOfN(_) if options.transport != BenchTransport::Memory => {
+                Err(Failure::usage(format!("{} runs in memory", self.name()))
+                    .hint("--transport is for the other ext/"))
+            }
             _ => Ok(()),
         }
     }
@@ -112,13 +121,14 @@ impl Benchmark {
         match self {
             Self::Base(base) => base::run(*base, n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
+            Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
         }
     }
 
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out),
-            Self::Ext(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::OneOfN(_) => ext::print_head(out, options),
         }
     }
 
@@ -130,7 +140,7 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) => ext::print_row(out, measured, yardsticks),
+            Self::Ext(_) | Self::OneOfN(_) => ext::print_row(out, measured, yardsticks),
         }
     }
 }

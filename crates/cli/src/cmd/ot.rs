@@ -1,4 +1,6 @@
-//! `foxtrot ot`: messages of the sender's choice, one of each pair.
+//! `foxtrot ot`: messages of the sender's choice, one of each pair, or of as many as agreed.
+
+mod one_of_n;
 
 use std::io::{self, IsTerminal};
 
@@ -17,15 +19,15 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MessagesOut, OtCommand, Transport},
+    args::{Common, MessagesOut, OneOf, OtCommand, Transport},
     failure::Failure,
     files::{Existing, try_place, write_file},
     host::Host,
     keys::Party,
-    lines::{MessagePair, encode_hex, read_choices, read_messages, write_lines},
+    lines::{Messages, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms, Timer},
     local::both,
-    method::{Job, Method},
+    method::{Extension, Method},
     output::Output,
     reach::reach,
     report::{Report, counted},
@@ -36,97 +38,102 @@ use crate::{
 /// The key in the hello under which the sender tells the padded length.
 const MESSAGE_LENGTH: &str = "message-length";
 
-type Messages = Vec<Zeroizing<Vec<u8>>>;
-
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
     match command {
-        OtCommand::Local { messages, choices, out, common } => {
-            let pairs = read_messages(messages, out.hex)?;
-            let bits = read_choices(choices)?;
-            if bits.len() != pairs.len() {
+        OtCommand::Local { messages, choices, one_of, out, common } => {
+            let all = read_messages(messages, one_of.choices, out.hex)?;
+            let chosen = read_choices(choices, one_of.choices)?;
+            if chosen.len() != all.len() / one_of.choices {
+                let transfers = match one_of.choices {
+                    2 => counted(all.len() / 2, "pair of messages"),
+                    n => counted(all.len() / n, &format!("set of {n} messages")),
+                };
                 return Err(Failure::usage(format!(
-                    "{} has {} and {} has {}",
+                    "{} has {} and {} has {transfers}",
                     choices.display(),
-                    counted(bits.len(), "choice"),
+                    counted(chosen.len(), "choice"),
                     messages.display(),
-                    counted(pairs.len(), "pair of messages")
                 )));
             }
             out.output.as_deref().map_or(Ok(()), try_place)?;
-            local(&pairs, &bits, out, common)
+            local(&all, chosen, &terms(common, all.len(), one_of, out.hex)?, out, common)
         }
-        OtCommand::Send { messages, hex, serve, transport, common } => {
-            let pairs = read_messages(messages, *hex)?;
-            let terms = terms(common, pairs.len(), *hex)?;
+        OtCommand::Send { messages, one_of, hex, serve, transport, common } => {
+            let all = read_messages(messages, one_of.choices, *hex)?;
+            let terms = terms(common, all.len(), one_of, *hex)?;
             let workers = Workers::new(common.threads)?;
             if *serve {
-                return answer_all(pairs, terms, workers, transport, common);
+                return answer_all(all, terms, workers, transport, common);
             }
             let output = Output::new(common);
-            let link = reach(transport, common, sender_hello(&terms, &pairs), output)?;
-            agreed(&terms, longest(&pairs), output);
-            let cost = send(link, &terms, &workers, &pairs, output)?;
+            let link = reach(transport, common, sender_hello(&terms, &all), output)?;
+            agreed(&terms, longest(&all), output);
+            let cost = send(link, &terms, &workers, &all, output)?;
             let report = Report::of_run(&terms, &workers, Some(&cost), None);
-            output.note(&format!("sent {} pairs of messages: {}", pairs.len(), report.words()));
+            let what = match one_of.choices {
+                2 => format!("{} pairs of messages", terms.n),
+                n => format!("{} times {n} messages", terms.n),
+            };
+            output.note(&format!("sent {what}: {}", report.words()));
             print_json(common, &report, None)
         }
-        OtCommand::Receive { choices, out, transport, common } => {
-            let choices = read_choices(choices)?;
+        OtCommand::Receive { choices, one_of, out, transport, common } => {
+            let choices = read_choices(choices, one_of.choices)?;
             out.output.as_deref().map_or(Ok(()), try_place)?;
             let output = Output::new(common);
-            let terms = terms(common, choices.len(), out.hex)?;
+            let terms = terms(common, choices.len() * one_of.choices, one_of, out.hex)?;
             let workers = Workers::new(common.threads)?;
             let link = reach(transport, common, terms.hello(Role::Receiver), output)?;
             agreed(&terms, offered_length(&link)?, output);
-            let (messages, cost) = receive(link, &terms, &workers, &choices, output)?;
+            let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
             let report = Report::of_run(&terms, &workers, None, Some(&cost));
-            deliver(&messages, out, common, &report)
+            deliver(&messages, &terms, out, common, &report)
         }
     }
 }
 
 fn local(
-    pairs: &[MessagePair],
-    choices: &Bits,
+    messages: &Messages,
+    choices: Zeroizing<Vec<u64>>,
+    terms: &Terms,
     out: &MessagesOut,
     common: &Common,
 ) -> Result<(), Failure> {
     let output = Output::new(common);
-    let terms = terms(common, pairs.len(), out.hex)?;
     let workers = Workers::new(common.threads)?;
     let others = workers.for_another();
-    agreed(&terms, longest(pairs), output);
-    let (sent, (messages, cost)) = both(
+    agreed(terms, longest(messages), output);
+    let (sent, (received, cost)) = both(
         common.timeout(),
         |opened| {
-            let link = Link::greet(opened, true, &sender_hello(&terms, pairs))?;
-            send(link, &terms, &others, pairs, Output::in_background())
+            let link = Link::greet(opened, true, &sender_hello(terms, messages))?;
+            send(link, terms, &others, messages, Output::in_background())
         },
         |opened| {
             let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
-            receive(link, &terms, &workers, choices, output)
+            receive(link, terms, &workers, choices, output)
         },
     )?;
-    let report = Report::of_run(&terms, &workers, Some(&sent), Some(&cost));
-    deliver(&messages, out, common, &report)
+    let report = Report::of_run(terms, &workers, Some(&sent), Some(&cost));
+    deliver(&received, terms, out, common, &report)
 }
 
 /// The same messages for all peers that come.
 fn answer_all(
-    pairs: Vec<MessagePair>,
+    messages: Messages,
     terms: Terms,
     workers: Workers,
     transport: &Transport,
     common: &Common,
 ) -> Result<(), Failure> {
     let (security, timeout) = (Security::new(transport)?, common.timeout());
-    let (hello, output) = (sender_hello(&terms, &pairs), Output::new(common));
+    let (hello, output) = (sender_hello(&terms, &messages), Output::new(common));
     let address = transport.listen.as_deref().unwrap_or_default();
     Host { security, hello, timeout, output }.all_peers(
         address,
         move |link| {
             let workers = workers.for_another();
-            let cost = send(link, &terms, &workers, &pairs, Output::in_background())?;
+            let cost = send(link, &terms, &workers, &messages, Output::in_background())?;
             Ok(Report::of_run(&terms, &workers, Some(&cost), None))
         },
         |number, peer, report: Report| {
@@ -136,17 +143,19 @@ fn answer_all(
     )
 }
 
-fn terms(common: &Common, n: usize, hex: bool) -> Result<Terms, Failure> {
-    let method = Method::choose(common, Job::Ot(n))?;
-    Ok(Terms { job: "ot", method, n, hex: Some(hex) })
+/// For so many messages in all.
+fn terms(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Terms, Failure> {
+    let (choices, n) = (one_of.choices, messages / one_of.choices);
+    let method = Method::one_of(common, choices, n)?;
+    Ok(Terms { job: "ot", method, n, one_of: Some(choices), hex: Some(hex) })
 }
 
-fn longest(pairs: &[MessagePair]) -> usize {
-    pairs.iter().flatten().map(|message| message.len()).max().unwrap_or(0)
+fn longest(messages: &Messages) -> usize {
+    messages.iter().map(|message| message.len()).max().unwrap_or(0)
 }
 
-fn sender_hello(terms: &Terms, pairs: &[MessagePair]) -> Hello {
-    terms.hello(Role::Sender).offer(MESSAGE_LENGTH, longest(pairs))
+fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
+    terms.hello(Role::Sender).offer(MESSAGE_LENGTH, longest(messages))
 }
 
 /// The length to which the sender says it pads, if that is one.
@@ -161,18 +170,27 @@ fn offered_length(link: &Link) -> Result<usize, Failure> {
 
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
     let (transfers, method) = (counted(terms.n, "transfer"), terms.method.words());
-    output.note(&format!("agreed: {transfers} of up to {message_len} bytes, {method}"));
+    let one_of = match terms.one_of {
+        None | Some(2) => String::new(),
+        Some(choices) => format!("one of {choices} messages "),
+    };
+    output.note(&format!("agreed: {transfers} of {one_of}up to {message_len} bytes, {method}"));
 }
 
 fn send(
     link: Link,
     terms: &Terms,
     workers: &Workers,
-    pairs: &[MessagePair],
+    messages: &Messages,
     output: Output,
 ) -> Result<Cost, Failure> {
     let timer = Timer::start(workers);
-    let message_len = longest(pairs);
+    if let Extension::OneOfN(extension) = terms.method.extension {
+        let party = one_of_n::Party { link: &link, terms, extension, workers, output };
+        party.send(messages, longest(messages))?;
+        return link.close(&timer);
+    }
+    let (message_len, pairs) = (longest(messages), messages.as_chunks::<2>().0);
     // Without growing, which would leave copies behind.
     let mut keys: Zeroizing<Vec<[Block; 2]>> = Zeroizing::new(Vec::with_capacity(pairs.len()));
     let party = Party { link: &link, method: terms.method, workers, output };
@@ -195,11 +213,19 @@ fn receive(
     link: Link,
     terms: &Terms,
     workers: &Workers,
-    choices: &Bits,
+    choices: Zeroizing<Vec<u64>>,
     output: Output,
 ) -> Result<(Messages, Cost), Failure> {
     let timer = Timer::start(workers);
     let message_len = offered_length(&link)?;
+    if let Extension::OneOfN(extension) = terms.method.extension {
+        let party = one_of_n::Party { link: &link, terms, extension, workers, output };
+        let received = party.receive(choices, message_len)?;
+        // As below: before anything is opened.
+        let cost = link.close(&timer)?;
+        return Ok((received.open()?, cost));
+    }
+    let choices = Bits::from_bools(choices.iter().map(|&choice| choice == 1));
     let mut keys: Zeroizing<Vec<Block>> = Zeroizing::new(Vec::with_capacity(choices.len()));
     let party = Party { link: &link, method: terms.method, workers, output };
     party.receive(&Choice::Given(choices.slice(0..choices.len())), |_, some| {
@@ -223,6 +249,7 @@ fn receive(
 /// Writes the messages where they are wanted, and says what happened.
 fn deliver(
     messages: &Messages,
+    terms: &Terms,
     out: &MessagesOut,
     common: &Common,
     report: &Report,
@@ -247,7 +274,7 @@ fn deliver(
     Output::new(common).note(&format!(
         "received {} of {} messages: {}{parties}",
         messages.len(),
-        2 * messages.len(),
+        terms.one_of.unwrap_or(2) * messages.len(),
         report.words()
     ));
     let result = match &out.output {

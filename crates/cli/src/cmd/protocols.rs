@@ -39,7 +39,9 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
             "bytes_per_ot_128": bytes_per_ot(info, 128),
         })
     });
-    writeln!(out, "{}", serde_json::Value::from_iter(all.chain(extensions::in_json(registry()))))
+    let all =
+        all.chain(extensions::in_json(registry())).chain(extensions::one_of_n_in_json(registry()));
+    writeln!(out, "{}", serde_json::Value::from_iter(all))
 }
 
 fn print_table(out: &mut impl Write) -> io::Result<()> {
@@ -83,6 +85,8 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
          finds the mode. Bytes of both parties, in batches of 128.\n"
     )?;
     extensions::print_table(out)?;
+    writeln!(out)?;
+    extensions::print_one_of_n(out)?;
     writeln!(out)?;
     extensions::print_carriers(out, registry())
 }

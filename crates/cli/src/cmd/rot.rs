@@ -85,7 +85,7 @@ fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
     }
     let too_many = |_| Failure::run(format!("{} transfers are too many for this machine", out.n));
     let n = usize::try_from(out.n).map_err(too_many)?;
-    Ok(Terms { job: "rot", method: Method::choose(common, Job::Rot)?, n, hex: None })
+    Ok(Terms { job: "rot", method: Method::choose(common, Job::Rot)?, n, one_of: None, hex: None })
 }
 
 fn agreed(terms: &Terms, output: Output) {

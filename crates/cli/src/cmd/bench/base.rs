@@ -12,7 +12,12 @@ use foxtrot_ot::{
 };
 
 use super::{Measured, Yardsticks, median};
-use crate::{clock::thread_cpu, failure::Failure, method::Method, report::Report};
+use crate::{
+    clock::thread_cpu,
+    failure::Failure,
+    method::{Extension, Method},
+    report::Report,
+};
 
 /// Instances of a batch.
 pub(super) const SIZES: [usize; 2] = [128, 1024];
@@ -39,7 +44,7 @@ pub(super) fn run(base: &'static dyn BaseOt, n: usize) -> Result<Measured, Failu
     // The first one pays for page faults and cold caches.
     samples.remove(0);
     let [sender, receiver] = samples[0].bytes;
-    let method = Method { base, extension: None };
+    let method = Method { base, extension: Extension::None };
     let report = Report {
         name: format!("base/{}", method.name()),
         params: method.params(),

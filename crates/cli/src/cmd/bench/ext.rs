@@ -1,7 +1,7 @@
 //! `ext/<extension>`: random OTs from nothing, base OTs included. Hashed keys are written batch by
 //! batch into a buffer that is used again.
 
-mod memory;
+pub(super) mod memory;
 mod tcp;
 
 use std::{
@@ -19,7 +19,7 @@ use super::{Measured, Yardsticks, median};
 use crate::{
     args::{BenchOptions, BenchTransport},
     failure::Failure,
-    method::Method,
+    method::{Extension, Method},
     report::Report,
     workers::Workers,
 };
@@ -28,25 +28,25 @@ use crate::{
 pub(super) const SIZES: [usize; 3] = [1 << 20, 1 << 22, 1 << 24];
 
 /// The base OT under all of them.
-const BASE: &dyn BaseOt = &roted::Endemic;
+pub(super) const BASE: &dyn BaseOt = &roted::Endemic;
 
 /// How long to measure one size, and how often at least.
-const MEASURE_FOR: Duration = Duration::from_secs(1);
-const AT_LEAST: usize = 3;
+pub(super) const MEASURE_FOR: Duration = Duration::from_secs(1);
+pub(super) const AT_LEAST: usize = 3;
 
 /// A party of the extension, as an index.
-const SENDER: usize = 0;
-const RECEIVER: usize = 1;
+pub(super) const SENDER: usize = 0;
+pub(super) const RECEIVER: usize = 1;
 
 /// One run; figures of the sender first.
 #[derive(Default)]
-struct Sample {
-    wall: Duration,
-    cpu: [Duration; 2],
+pub(super) struct Sample {
+    pub(super) wall: Duration,
+    pub(super) cpu: [Duration; 2],
     /// What the slower party took.
-    slower: Duration,
-    bytes: [u64; 2],
-    flows: u64,
+    pub(super) slower: Duration,
+    pub(super) bytes: [u64; 2],
+    pub(super) flows: u64,
 }
 
 pub(super) fn run(
@@ -70,7 +70,7 @@ pub(super) fn run(
     while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
         samples.push(sample()?);
     }
-    let method = Method { base: BASE, extension: Some(extension) };
+    let method = Method { base: BASE, extension: Extension::OneOfTwo(extension) };
     let report = Report {
         name: format!("ext/{}", method.name()),
         params: method.params(),

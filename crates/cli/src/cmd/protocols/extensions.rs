@@ -7,7 +7,7 @@ use std::{
 
 use foxtrot_ot::{
     base::{self, Adversary, BaseOt},
-    extension::{Any, compatible, registry},
+    extension::{Any, compatible, one_of_n, registry},
 };
 use serde_json::{Map, Value, json};
 
@@ -44,6 +44,73 @@ pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
             "base_ots_refused": refused,
         })
     })
+}
+
+/// Bytes of both parties per transfer, without the base OTs.
+fn bytes_of_n(extension: &one_of_n::Any) -> f64 {
+    (extension.sender_bytes(N) + extension.receiver_bytes(N)) as f64 / N as f64
+}
+
+/// Those for one of N.
+pub(super) fn one_of_n_in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
+    one_of_n::registry().map(|extension| {
+        let info = extension.info();
+        let (mut carriers, mut refused) = (Vec::new(), Map::new());
+        for base in bases.iter().map(|base| base.info()) {
+            match extension.compatible(base) {
+                Ok(()) => carriers.push(base.name),
+                Err(why) => drop(refused.insert(base.name.into(), why.to_string().into())),
+            }
+        }
+        json!({
+            "name": info.name,
+            "family": info.family,
+            "kind": "one-of-n extension",
+            "paper": info.paper,
+            "functionality": info.functionality,
+            "adversary": info.adversary.to_string(),
+            "assumption": info.assumption,
+            "params": info.code,
+            "word_bits": info.parameters.word_bits,
+            "base_ots_needed": info.parameters.length,
+            "messages_per_batch": info.flows,
+            "batch": extension.max_batch(),
+            "bytes_per_ot_1048576": bytes_of_n(&extension),
+            "base_ots": carriers,
+            "base_ots_refused": refused,
+        })
+    })
+}
+
+/// Those for one of N.
+pub(super) fn print_one_of_n(out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "one of N             realises                     adversary    word bits  base OTs  \
+         messages  bytes/OT  paper"
+    )?;
+    for extension in one_of_n::registry() {
+        let info = extension.info();
+        writeln!(
+            out,
+            "{:<20} {:<28} {:<12} {:<10} {:<9} {:<9} {:<9.2} {}",
+            info.name,
+            info.functionality,
+            info.adversary.to_string(),
+            info.parameters.word_bits,
+            info.parameters.length,
+            info.flows,
+            bytes_of_n(&extension),
+            info.paper
+        )?;
+    }
+    writeln!(out)?;
+    for extension in one_of_n::registry() {
+        let info = extension.info();
+        writeln!(out, "{}: {}; {}", info.name, info.assumption, info.code)?;
+    }
+    writeln!(out)?;
+    writeln!(out, "Messages per batch of about 16 thousand; bytes as above, without the base OTs.")
 }
 
 pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {

@@ -5,6 +5,7 @@
 //! 128 bits with probability below 2⁻⁹⁸. Who can choose words by the keys may do better, and nothing
 //! makes a receiver stick to codewords: semi-honest only.
 
+use alloc::boxed::Box;
 use core::{fmt, ops::Range};
 
 use foxtrot_kernel::{Backend, Block, aes::Aes128, bits::xor};
@@ -28,7 +29,7 @@ const PARAMETERS: Parameters = Parameters { length: 128 * BLOCKS, word_bits: 128
 pub struct Pseudorandom;
 
 /// A pseudorandom code.
-pub struct PseudorandomCode([Aes128; BLOCKS]);
+pub struct PseudorandomCode(Box<[Aes128; BLOCKS]>);
 
 impl super::sealed::Sealed for Pseudorandom {}
 
@@ -42,7 +43,8 @@ impl Family for Pseudorandom {
     fn of_session(&self, session: &Session) -> PseudorandomCode {
         let oracle = session.oracle("foxtrot v1 one-of-n code");
         let key = |part: usize| oracle.query(part as u64, 0).finish();
-        PseudorandomCode(core::array::from_fn(|part| Aes128::new(session.backend(), &key(part))))
+        let cipher = |part| Aes128::new(session.backend(), &key(part));
+        PseudorandomCode(Box::new(core::array::from_fn(cipher)))
     }
 }
 

@@ -374,7 +374,7 @@ impl AnyReceiver {
             }
             (Self::Linear(receiver), Step::Last(received)) => receiver.keys(received, keys)?,
             (Self::Pseudorandom(receiver), Step::Last(received)) => {
-                receiver.keys(received, keys)?
+                receiver.keys(received, keys)?;
             }
             _ => return Err(Usage::ForeignBatch.into()),
         }

@@ -17,7 +17,7 @@ use super::{BASE, RECEIVER, SENDER, Sample};
 use crate::{clock::thread_cpu, failure::Failure, workers::Workers};
 
 /// The time and bytes of both parties so far.
-struct Meter {
+pub(in crate::cmd::bench) struct Meter {
     wall: [Duration; 2],
     cpu: [Duration; 2],
     bytes: [u64; 2],
@@ -31,7 +31,7 @@ pub(super) fn sample(extension: Any, n: usize, workers: &Workers) -> Result<Samp
     let started = Instant::now();
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let (base_sent, base_received) = base_ots(&mut meter)?;
+    let (base_sent, base_received) = base_ots(&mut meter, ROWS)?;
 
     let session = || session("bench", Direction::InitiatorSends);
     let (receiver, setup) =
@@ -67,19 +67,17 @@ pub(super) fn sample(extension: Any, n: usize, workers: &Workers) -> Result<Samp
         black_box((&pairs, &keys, choices));
     }
 
-    let Meter { wall, cpu, bytes, flows, .. } = meter;
-    let cpu = [SENDER, RECEIVER].map(|party| cpu[party] + workers[party].busy());
-    // Others use the machine, too: the clock on the wall is needed for several threads only.
-    let took = if workers[0].threads() > 1 { wall } else { cpu };
-    let slower = took[SENDER].max(took[RECEIVER]);
-    Ok(Sample { wall: started.elapsed(), cpu, slower, bytes, flows })
+    Ok(meter.sample(started, &workers))
 }
 
-/// The keys of the base OTs, whose sender is the extension's receiver.
-fn base_ots(meter: &mut Meter) -> Result<(SenderKeys, ReceiverKeys), Error> {
+/// The keys of n base OTs, whose sender is the extension's receiver.
+pub(in crate::cmd::bench) fn base_ots(
+    meter: &mut Meter,
+    n: usize,
+) -> Result<(SenderKeys, ReceiverKeys), Error> {
     let session = || session(BASE.info().name, Direction::ResponderSends);
-    let delta = Bits::from_bools((0..ROWS).map(|i| i % 3 == 0));
-    let sender = BASE.sender(session(), ROWS, seed(1))?;
+    let delta = Bits::from_bools((0..n).map(|i| i % 3 == 0));
+    let sender = BASE.sender(session(), n, seed(1))?;
     let pair = Pair::new(sender, BASE.receiver(session(), Choice::Given(delta), seed(2))?);
     let mut last = SENDER;
     meter.begin();
@@ -98,22 +96,22 @@ fn base_ots(meter: &mut Meter) -> Result<(SenderKeys, ReceiverKeys), Error> {
     keys.map_err(|(_, error)| error)
 }
 
-fn session(protocol: &str, direction: Direction) -> Session {
+pub(in crate::cmd::bench) fn session(protocol: &str, direction: Direction) -> Session {
     Session::new(Sid::from_bytes([0; 32])).sub(protocol, 0, direction)
 }
 
-fn seed(byte: u8) -> Seed {
+pub(in crate::cmd::bench) fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
 }
 
 impl Meter {
-    fn start() -> Self {
+    pub(in crate::cmd::bench) fn start() -> Self {
         let none = [Duration::ZERO; 2];
         let since = (Instant::now(), thread_cpu());
         Self { wall: none, cpu: none, bytes: [0; 2], flows: 0, last: None, since }
     }
 
-    fn step<T>(&mut self, party: usize, step: impl FnOnce() -> T) -> T {
+    pub(in crate::cmd::bench) fn step<T>(&mut self, party: usize, step: impl FnOnce() -> T) -> T {
         self.begin();
         let result = step();
         self.end(party);
@@ -130,10 +128,20 @@ impl Meter {
     }
 
     /// A message; one without bytes is not sent.
-    fn sent(&mut self, party: usize, len: usize) {
+    pub(in crate::cmd::bench) fn sent(&mut self, party: usize, len: usize) {
         self.bytes[party] += len as u64;
         if len > 0 && self.last.replace(party) != Some(party) {
             self.flows += 1;
         }
+    }
+
+    /// What it comes to, with the time of both parties' other threads.
+    pub(in crate::cmd::bench) fn sample(self, started: Instant, workers: &[Workers; 2]) -> Sample {
+        let Self { wall, cpu, bytes, flows, .. } = self;
+        let cpu = [SENDER, RECEIVER].map(|party| cpu[party] + workers[party].busy());
+        // Others use the machine, too: the clock on the wall is needed for several threads only.
+        let took = if workers[0].threads() > 1 { wall } else { cpu };
+        let slower = took[SENDER].max(took[RECEIVER]);
+        Sample { wall: started.elapsed(), cpu, slower, bytes, flows }
     }
 }

@@ -1,0 +1,188 @@
+//! One of N messages each: the same as for one of two (see the module above), with N keys to every
+//! transfer.
+
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::{Backend, bits::xor_masked};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{OVERHEAD, Taken, cipher_of, length, seal_into};
+use crate::{Decode, Error, Misbehaved, Session, Usage, base::Block, oracle::Oracle};
+
+/// Bytes of sealed messages in a frame, about.
+const FRAME: usize = 1 << 20;
+
+/// Messages per frame when they have that length; frames begin anywhere in a transfer.
+#[must_use]
+pub fn messages_per_frame(message_len: usize) -> usize {
+    (FRAME / message_len.saturating_add(OVERHEAD)).max(1)
+}
+
+/// Bytes of a frame of so many messages.
+#[must_use]
+pub fn frame_len(messages: usize, message_len: usize) -> usize {
+    messages * (message_len + OVERHEAD)
+}
+
+/// Seals messages, N to a transfer, in order.
+pub struct Sender {
+    oracle: Oracle,
+    message_len: usize,
+    choices: u64,
+    next: u64,
+}
+
+/// Takes the chosen message of each N, in order; opens them all in the end.
+pub struct Receiver {
+    backend: Backend,
+    oracle: Oracle,
+    message_len: usize,
+    choices: u64,
+    chosen: Zeroizing<Vec<u64>>,
+    sealed: Vec<Zeroizing<Vec<u8>>>,
+    next: u64,
+}
+
+impl Sender {
+    /// For messages of up to `message_len` bytes, `choices` to a transfer: both the same for both
+    /// parties.
+    ///
+    /// # Errors
+    /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from.
+    pub fn new(session: Session, message_len: usize, choices: usize) -> Result<Self, Usage> {
+        let (oracle, choices) = (oracle(&session, message_len)?, number(choices)?);
+        Ok(Self { oracle, message_len, choices, next: 0 })
+    }
+
+    /// One frame: the next messages, at most [`messages_per_frame`], under their keys.
+    ///
+    /// # Errors
+    /// [`Usage`] if a message is longer than agreed, their number is not that of the keys, or more
+    /// than a frame holds.
+    pub fn seal<M: AsRef<[u8]>>(
+        &mut self,
+        keys: &[Block],
+        messages: &[M],
+    ) -> Result<Vec<u8>, Usage> {
+        if keys.len() != messages.len() {
+            let (expected, got) = (keys.len(), messages.len());
+            return Err(Usage::CountMismatch { what: "messages", expected, got });
+        }
+        fits_a_frame(keys.len(), self.message_len)?;
+        let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
+        let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
+        for (sealed, (key, message)) in sealed.zip(keys.iter().zip(messages)) {
+            let (transfer, choice) = (self.next / self.choices, self.next % self.choices);
+            let cipher = cipher(&self.oracle, transfer, choice, key);
+            seal_into(&cipher, transfer, self.message_len, message.as_ref(), sealed)?;
+            self.next += 1;
+        }
+        Ok(frame)
+    }
+}
+
+impl Receiver {
+    /// For messages of up to `message_len` bytes, `choices` to a transfer: both the same for both
+    /// parties; with what is chosen of each transfer.
+    ///
+    /// # Errors
+    /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from.
+    pub fn new(
+        session: Session,
+        message_len: usize,
+        choices: usize,
+        chosen: Zeroizing<Vec<u64>>,
+    ) -> Result<Self, Usage> {
+        let (oracle, choices) = (oracle(&session, message_len)?, number(choices)?);
+        let backend = session.backend();
+        let (sealed, next) = (Vec::with_capacity(chosen.len()), 0);
+        Ok(Self { backend, oracle, message_len, choices, chosen, sealed, next })
+    }
+
+    /// Bytes of the frame that comes next; `None` after the last.
+    #[must_use]
+    pub fn next_frame_len(&self) -> Option<usize> {
+        let all = self.choices.saturating_mul(self.chosen.len() as u64);
+        let left = usize::try_from(all.saturating_sub(self.next)).unwrap_or(usize::MAX);
+        let messages = left.min(messages_per_frame(self.message_len));
+        (messages > 0).then(|| frame_len(messages, self.message_len))
+    }
+
+    /// Selects from the next frame what was chosen, reading all of it.
+    ///
+    /// # Errors
+    /// [`Decode::Length`].
+    pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let (expected, got) = (self.next_frame_len().unwrap_or(0), frame.len());
+        if got != expected {
+            return Err(Decode::Length { message: "Sealed", expected, got }.into());
+        }
+        let len = self.message_len + OVERHEAD;
+        for sealed in frame.chunks_exact(len) {
+            let (transfer, choice) = (self.next / self.choices, self.next % self.choices);
+            if choice == 0 {
+                self.sealed.push(Zeroizing::new(vec![0; len]));
+            }
+            let chosen = usize::try_from(transfer).ok().and_then(|i| self.chosen.get(i));
+            if let (Some(taken), Some(chosen)) = (self.sealed.last_mut(), chosen) {
+                let mask = choice.ct_eq(chosen).unwrap_u8().wrapping_neg();
+                xor_masked(self.backend, taken, sealed, mask);
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// Every chosen message under its key, if every one is authentic. Call it when nothing more will
+    /// be sent to the sender; see the module above.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if frames are missing, or keys; [`Misbehaved::MessageAuthentication`].
+    pub fn open(self, keys: &[Block]) -> Result<Vec<Zeroizing<Vec<u8>>>, Error> {
+        if self.next_frame_len().is_some() || keys.len() != self.sealed.len() {
+            let (expected, got) = (self.chosen.len(), keys.len().min(self.sealed.len()));
+            return Err(Usage::CountMismatch { what: "messages", expected, got }.into());
+        }
+        let parts = (0_u64..).zip(self.sealed).zip(self.chosen.iter().zip(keys));
+        let opened: Vec<_> = parts
+            .map(|((transfer, sealed), (choice, key))| {
+                Taken { cipher: cipher(&self.oracle, transfer, *choice, key), sealed }.open()
+            })
+            .collect();
+        let all: Option<Vec<_>> = opened.into_iter().collect();
+        Ok(all.ok_or(Misbehaved::MessageAuthentication)?)
+    }
+}
+
+fn number(choices: usize) -> Result<u64, Usage> {
+    if choices == 0 { Err(Usage::Choices { choices }) } else { Ok(choices as u64) }
+}
+
+fn fits_a_frame(messages: usize, message_len: usize) -> Result<(), Usage> {
+    let max = messages_per_frame(message_len);
+    if messages > max { Err(Usage::BatchTooLarge { n: messages, max }) } else { Ok(()) }
+}
+
+fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
+    length(message_len)?;
+    Ok(session.oracle("foxtrot v1 chosen message of n"))
+}
+
+/// The cipher of transfer i and choice j.
+fn cipher(oracle: &Oracle, i: u64, j: u64, key: &Block) -> chacha20poly1305::ChaCha20Poly1305 {
+    cipher_of(oracle.query(i, 0).field(&j.to_le_bytes()).field(key))
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({} messages, 1 of {})", self.next, self.choices)
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({} messages, 1 of {})", self.next, self.choices)
+    }
+}
