@@ -61,6 +61,7 @@ mod matrix;
 mod output;
 mod receiver;
 mod sender;
+mod sums;
 
 use core::{fmt, marker::PhantomData};
 
