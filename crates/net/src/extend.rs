@@ -23,10 +23,10 @@ use zeroize::Zeroizing;
 use crate::{Channel, ChannelError, Error, HelloError, Lane, drive};
 
 /// Batches that may be on their way: what hides the latency of the link.
-const WINDOW: usize = 8;
+pub(crate) const WINDOW: usize = 8;
 
 /// Proofs have a lane of their own, for they go between corrections.
-const PROOFS: Lane = Lane::SECOND;
+pub(crate) const PROOFS: Lane = Lane::SECOND;
 
 /// What both sides have agreed on.
 #[derive(Clone, Copy)]
@@ -311,7 +311,7 @@ fn end<E>(channel: &Channel, ended: &mut bool, done: Result<(), E>) -> Result<()
     done
 }
 
-fn fresh_seed() -> Result<Seed, Error> {
+pub(crate) fn fresh_seed() -> Result<Seed, Error> {
     Ok(Seed::from_bytes(*random()?))
 }
 
