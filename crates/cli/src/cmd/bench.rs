@@ -3,6 +3,7 @@
 mod base;
 mod ext;
 mod one_of_n;
+mod psi;
 mod yardsticks;
 
 use std::{
@@ -12,7 +13,7 @@ use std::{
 };
 
 use foxtrot_ot::{
-    base::{BaseOt, registry},
+    base::{Adversary, BaseOt, registry},
     extension::{self, Any, one_of_n as words},
 };
 
@@ -30,6 +31,7 @@ enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
     OneOfN(words::Any),
+    Psi(Adversary),
 }
 
 /// Its figures.
@@ -71,7 +73,10 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
         let base = registry().iter().copied().map(Self::Base);
-        base.chain(extension::registry().map(Self::Ext)).chain(words::registry().map(Self::OneOfN))
+        let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        base.chain(extension::registry().map(Self::Ext))
+            .chain(words::registry().map(Self::OneOfN))
+            .chain(psi)
     }
 
     fn name(&self) -> String {
@@ -79,6 +84,7 @@ impl Benchmark {
             Self::Base(base) => format!("base/{}", base.info().name),
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
             Self::OneOfN(extension) => format!("ext/{}", extension.info().name),
+            Self::Psi(adversary) => psi::name(*adversary).into(),
         }
     }
 
@@ -87,6 +93,7 @@ impl Benchmark {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
             Self::OneOfN(_) => &one_of_n::SIZES,
+            Self::Psi(_) => &psi::SIZES,
         }
     }
 
@@ -104,7 +111,7 @@ impl Benchmark {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
-            Self::OneOfN(_) if options.transport != BenchTransport::Memory => {
+            Self::OneOfN(_) | Self::Psi(_) if options.transport != BenchTransport::Memory => {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
                     .hint("--transport is for the other ext/"))
             }
@@ -122,6 +129,7 @@ impl Benchmark {
             Self::Base(base) => base::run(*base, n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
+            Self::Psi(adversary) => psi::run(*adversary, n, workers),
         }
     }
 
@@ -129,6 +137,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Psi(_) => psi::print_head(out, options),
         }
     }
 
@@ -141,6 +150,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
             Self::Ext(_) | Self::OneOfN(_) => ext::print_row(out, measured, yardsticks),
+            Self::Psi(_) => psi::print_row(out, measured, yardsticks),
         }
     }
 }
