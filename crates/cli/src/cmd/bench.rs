@@ -8,7 +8,6 @@ mod yardsticks;
 
 use std::{
     io::{self, Write},
-    mem::{Discriminant, discriminant},
     time::Duration,
 };
 
@@ -50,16 +49,17 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
             let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
-            let mut kind: Option<Discriminant<Benchmark>> = None;
+            let mut headed = None;
             for benchmark in selected {
                 for n in benchmark.sizes(options)? {
                     let measured = benchmark.run(n, options, &workers)?;
                     let written = if *json {
                         print_json(&mut out, &measured.report, &yardsticks)
                     } else {
-                        let first = kind.replace(discriminant(&benchmark));
+                        let kind = Some(matches!(benchmark, Benchmark::Base(_)));
                         let head =
-                            if first == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                            if headed == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                        headed = kind;
                         head.and_then(|()| benchmark.row(&mut out, &measured, &yardsticks))
                     };
                     written.map_err(|e| Failure::stdout(&e))?;
