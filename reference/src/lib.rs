@@ -3,8 +3,8 @@
 //!
 //! Start with [`roted`] or [`extension`], which read top-down in the order of the messages
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
-//! [`rot_from_ot`] are the paper's other systems; [`one_of_n`] extends to one of many; [`okvs`] is a
-//! part of private set intersection); look up [`ring`] (polynomials and their
+//! [`rot_from_ot`] are the paper's other systems; [`one_of_n`] extends to one of many; [`paxos`] is private
+//! set intersection, with the stores of [`okvs`]); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
 //!
@@ -21,6 +21,7 @@ pub mod okvs;
 pub mod one_of_n;
 pub mod oracle;
 pub mod p256;
+pub mod paxos;
 pub mod pvw;
 pub mod ring;
 pub mod rot_from_ot;
