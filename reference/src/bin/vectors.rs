@@ -28,6 +28,8 @@ mod one_of_n;
 mod paxos;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
+#[path = "vectors/two_round.rs"]
+mod two_round;
 
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};
@@ -44,7 +46,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 7] = [
+const FILES: [(&str, Contents); 8] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("okvs", okvs::vectors),
@@ -52,6 +54,7 @@ const FILES: [(&str, Contents); 7] = [
     ("paxos", paxos::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
+    ("two_round", two_round::vectors),
 ];
 
 fn main() {
