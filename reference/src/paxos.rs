@@ -134,7 +134,7 @@ pub fn load(n: usize, buckets: usize) -> usize {
     let (n, b) = (n as i128, buckets as i128);
     let log_b = (0..).find(|&log| 1_i128 << log >= b).unwrap_or_default();
     let rare = |a: i128| {
-        a * b * (lg(a * b) - lg(n) - 1) - (a * b - n) * 24_204_407 >= (41 + log_b) * b << 24
+        a * b * (lg(a * b) - lg(n) - 1) - (a * b - n) * 24_204_407 >= ((41 + log_b) * b) << 24
     };
     let load = (n / b..n).find(|&load| rare(load + 1)).unwrap_or(n);
     usize::try_from(load).unwrap_or_default()
@@ -146,7 +146,7 @@ fn lg(x: i128) -> i128 {
     let mut log = i128::from(whole);
     let mut power = x.unsigned_abs() << (63 - whole);
     for _ in 0..24 {
-        power = power * power >> 63;
+        power = (power * power) >> 63;
         let carry = power >= 1 << 64;
         power >>= u32::from(carry);
         log = 2 * log + i128::from(carry);
