@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     link::{Cost, Terms},
-    method::Extension,
     workers::Workers,
 };
 
@@ -49,10 +48,7 @@ impl Report {
             },
             transport: either.map_or("memory", |cost| cost.transport),
             n: *n,
-            threads: match method.extension {
-                Extension::None => 1,
-                _ => workers.threads(),
-            },
+            threads: workers.threads(),
             wall: either.map_or(Duration::ZERO, |cost| cost.wall),
             cpu_sender: sender.map(|cost| cost.cpu),
             cpu_receiver: receiver.map(|cost| cost.cpu),
