@@ -17,6 +17,9 @@ use words::{Words, reason};
 pub enum Error {
     /// A protocol ended the session; the error says who is to blame.
     Protocol(foxtrot_ot::Error),
+    /// The items do not fit their tables, nobody's fault and all but impossible; or they repeat. Another
+    /// session would do.
+    Unlucky,
     /// The peer sent a frame that the protocol does not allow: the peer's fault.
     Frame(FrameError),
     /// The two programs do not agree on a session: nobody's fault in particular.
@@ -159,6 +162,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protocol(e) => e.fmt(f),
+            Self::Unlucky => foxtrot_psi::paxos::Error::Unlucky.fmt(f),
             Self::Frame(e) => e.fmt(f),
             Self::Hello(e) => e.fmt(f),
             Self::Tls(e) => e.fmt(f),
@@ -262,6 +266,15 @@ impl core::error::Error for ChannelError {}
 impl From<foxtrot_ot::Error> for Error {
     fn from(e: foxtrot_ot::Error) -> Self {
         Self::Protocol(e)
+    }
+}
+
+impl From<foxtrot_psi::paxos::Error> for Error {
+    fn from(e: foxtrot_psi::paxos::Error) -> Self {
+        match e {
+            foxtrot_psi::paxos::Error::Protocol(e) => Self::Protocol(e),
+            _ => Self::Unlucky,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{Channel, ChannelError, Error, HelloError, Lane, drive};
 
 /// Batches that may be on their way: what hides the latency of the link.
-const WINDOW: usize = 8;
+pub(crate) const WINDOW: usize = 8;
 
 /// Batches that are computed at once: one per thread, and a power of two, which may be another one
 /// than the peer's. Both windows are then full of whole groups, so that neither party waits for a
@@ -33,7 +33,7 @@ fn group(executor: &dyn Executor) -> usize {
 }
 
 /// Proofs have a lane of their own, for they go between corrections.
-const PROOFS: Lane = Lane::SECOND;
+pub(crate) const PROOFS: Lane = Lane::SECOND;
 
 /// What both sides have agreed on.
 #[derive(Clone, Copy)]
@@ -354,7 +354,7 @@ fn end<E>(channel: &Channel, ended: &mut bool, done: Result<(), E>) -> Result<()
     done
 }
 
-fn fresh_seed() -> Result<Seed, Error> {
+pub(crate) fn fresh_seed() -> Result<Seed, Error> {
     Ok(Seed::from_bytes(*random()?))
 }
 

@@ -67,6 +67,9 @@ pub enum Misbehaved {
     /// At least one of the chosen messages does not decrypt under its key. Deliberately without
     /// its position: see `convert`.
     MessageAuthentication,
+    /// The tags of a set intersection do not ascend. Whose they are has no part in it: nothing of
+    /// the receiver's set is compared before.
+    Tags,
 }
 
 /// How the protocol was called wrongly.
@@ -174,6 +177,7 @@ impl fmt::Display for Misbehaved {
             Self::ConsistencyCheck => "the peer's part of the extension is not consistent",
             Self::Challenge => "the peer's challenge is not made as the protocol says",
             Self::Response => "the peer's response does not answer the challenge",
+            Self::Tags => "the peer's tags repeat or are out of order",
             Self::MessageAuthentication => "a message from the peer does not decrypt under its key",
         })
     }

@@ -5,6 +5,8 @@ use core::fmt;
 use rand_core::CryptoRng;
 use zeroize::Zeroize;
 
+use crate::oracle::Oracle;
+
 /// 32 uniform bytes, the only randomness that a party's batch consumes; used once.
 pub struct Seed([u8; 32]);
 
@@ -21,6 +23,12 @@ impl Seed {
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
+    }
+
+    /// Bytes for a step of a protocol that is built on this crate: the answer of its oracle, about
+    /// this seed and the number `i`.
+    pub fn fill(&self, oracle: &Oracle, i: u64, bytes: &mut [u8]) {
+        oracle.query(i, 0).field(&self.0).fill(bytes);
     }
 
     /// The same seed for a protocol within this one. What both derive from it differs by the

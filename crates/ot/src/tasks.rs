@@ -36,7 +36,7 @@ impl Executor for InPlace {
 ///
 /// # Panics
 /// If the executor has not run all of its tasks: there would be output that nobody has made.
-pub(crate) fn for_each<T: Send>(
+pub fn for_each<T: Send>(
     executor: &dyn Executor,
     parts: impl Iterator<Item = T>,
     work: impl Fn(T) + Sync,

@@ -1,13 +1,14 @@
 //! Private set intersection as sans-I/O states, from base OTs, hashes and codes only.
 //!
-//! So far its data structure is here, [`okvs`], and what a cheating receiver gains by its size,
-//! [`largest_fitted_set`].
+//! [`paxos`] is the protocol; [`okvs`] is its data structure, and [`largest_fitted_set`] what a cheating
+//! receiver gains by the store's size.
 #![no_std]
 #![forbid(unsafe_code)]
 
 extern crate alloc;
 
 pub mod okvs;
+pub mod paxos;
 
 mod erase;
 mod sizes;

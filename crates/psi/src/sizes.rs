@@ -1,13 +1,13 @@
 //! How many items fit into a store that was made for fewer.
 
 /// Statistical security in bits, the design's σ.
-const SIGMA: u32 = 40;
+pub(crate) const SIGMA: u32 = 40;
 /// Bits of a row seed, which a cheating receiver may choose.
 const SEED: u32 = 256;
 /// Fraction bits of the logarithms below.
-const FRACTION: u32 = 24;
+pub(crate) const FRACTION: u32 = 24;
 /// log₂ e, rounded up.
-const LOG2_E: i128 = 24_204_407;
+pub(crate) const LOG2_E: i128 = 24_204_407;
 /// Larger sets than this do not occur.
 const LARGEST: u64 = 1 << 48;
 
@@ -51,7 +51,7 @@ pub fn largest_fitted_set(k: u32, log2_q: u32, m: usize) -> Option<u64> {
 }
 
 /// log₂ n for n > 0, with so many fraction bits, rounded down.
-fn log2(n: u64) -> i128 {
+pub(crate) fn log2(n: u64) -> i128 {
     let whole = n.ilog2();
     let mut log = i128::from(whole);
     // n/2^whole, between 1 and 2, with 63 fraction bits; squared, it gives a bit of the logarithm.

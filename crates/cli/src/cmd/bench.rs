@@ -4,6 +4,7 @@ mod base;
 mod ext;
 mod kernel;
 mod one_of_n;
+mod psi;
 mod yardsticks;
 
 use std::{
@@ -12,7 +13,7 @@ use std::{
 };
 
 use foxtrot_ot::{
-    base::{BaseOt, registry},
+    base::{Adversary, BaseOt, registry},
     extension::{self, Any, one_of_n as words, two_round},
 };
 
@@ -31,6 +32,7 @@ enum Benchmark {
     Ext(Any),
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Any),
+    Psi(Adversary),
     Kernel(kernel::Operation),
 }
 
@@ -80,7 +82,9 @@ impl Benchmark {
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
-        base.chain(extensions).chain(one_of_n).chain(kernel::Operation::ALL.map(Self::Kernel))
+        let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        let kernel = kernel::Operation::ALL.map(Self::Kernel);
+        base.chain(extensions).chain(one_of_n).chain(psi).chain(kernel)
     }
 
     /// Those of one table have the same columns.
@@ -88,6 +92,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => "base",
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
+            Self::Psi(_) => "psi",
             Self::Kernel(_) => "kernel",
         }
     }
@@ -97,6 +102,7 @@ impl Benchmark {
             Self::Base(protocol) | Self::TwoRound(protocol) => protocol.info().name,
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
+            Self::Psi(adversary) => psi::name(*adversary),
             Self::Kernel(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
@@ -108,6 +114,7 @@ impl Benchmark {
             Self::Ext(_) => &ext::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
             Self::OneOfN(_) => &one_of_n::SIZES,
+            Self::Psi(_) => &psi::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
         }
     }
@@ -125,7 +132,11 @@ impl Benchmark {
                 Err(Failure::usage(format!("{} runs in one thread", self.name()))
                     .hint("--threads is for base/ and the other ext/"))
             }
-            Self::Base(_) | Self::Kernel(_) | Self::TwoRound(_) | Self::OneOfN(_)
+            Self::Base(_)
+            | Self::Kernel(_)
+            | Self::TwoRound(_)
+            | Self::OneOfN(_)
+            | Self::Psi(_)
                 if options.transport != BenchTransport::Memory =>
             {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
@@ -145,6 +156,7 @@ impl Benchmark {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n, workers),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
+            Self::Psi(adversary) => psi::run(*adversary, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
         }
     }
@@ -153,6 +165,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Psi(_) => psi::print_head(out, options),
             Self::Kernel(_) => kernel::print_head(out),
         }
     }
@@ -182,6 +195,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
                 ext::print_row(out, measured, yardsticks)
             }
+            Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
         }
     }

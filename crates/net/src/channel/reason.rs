@@ -28,7 +28,9 @@ impl Reason {
             Error::Protocol(Protocol::Misbehaved(Misbehaved::MessageAuthentication)) => None,
             Error::Protocol(Protocol::Misbehaved(_)) => Some(Self::CheckFailed),
             Error::Protocol(Protocol::Decode(_)) | Error::Frame(_) => Some(Self::Undecodable),
-            Error::Protocol(_) | Error::Channel(ChannelError::Abandoned) => Some(Self::Other),
+            Error::Protocol(_) | Error::Unlucky | Error::Channel(ChannelError::Abandoned) => {
+                Some(Self::Other)
+            }
             Error::Channel(ChannelError::NothingReceived(_) | ChannelError::NothingTaken(_)) => {
                 Some(Self::Timeout)
             }

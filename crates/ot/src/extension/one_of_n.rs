@@ -60,6 +60,7 @@ mod check;
 mod output;
 mod receiver;
 mod sender;
+mod sums;
 
 use core::{fmt, marker::PhantomData};
 

@@ -40,12 +40,28 @@ impl<const H: usize> Okvs<H> {
         values: &[[u8; W]],
         slots: &mut [[u8; W]],
     ) -> Result<RowSeed, Failure> {
+        let expected = self.keys;
+        if expected != values.len() {
+            let (what, got) = ("values", values.len());
+            return Err(Usage::CountMismatch { what, expected, got }.into());
+        }
+        Ok(self.encode_with(session, coins, keys, |_| values.as_flattened(), slots)?.0)
+    }
+
+    /// The same for values that the row seed gives, one after another, as many as keys; with the plan of the keys, which
+    /// it needs anyway.
+    pub(crate) fn encode_with<const W: usize, V: AsRef<[u8]>>(
+        &self,
+        session: &Session,
+        coins: Coins,
+        keys: &[Digest],
+        values: impl FnOnce(&RowSeed) -> V,
+        slots: &mut [[u8; W]],
+    ) -> Result<(RowSeed, Plan<H>), Failure> {
         self.check_slots(slots)?;
-        for (what, got) in [("keys", keys.len()), ("values", values.len())] {
-            let expected = self.keys;
-            if expected != got {
-                return Err(Usage::CountMismatch { what, expected, got }.into());
-            }
+        let (expected, got) = (self.keys, keys.len());
+        if expected != got {
+            return Err(Usage::CountMismatch { what: "keys", expected, got }.into());
         }
         let oracle = session.oracle("foxtrot v1 okvs coins");
         let seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
@@ -53,11 +69,11 @@ impl<const H: usize> Okvs<H> {
         let mut key = oracle.query(0, 1).field(&coins.0).finish();
         fill(&Aes128::new(session.backend(), &key), slots.as_flattened_mut());
         key.zeroize();
-        if plan.solve(values, slots).is_none() {
+        if plan.solve(values(&seed).as_ref().as_chunks().0, slots).is_none() {
             erase(slots.as_flattened_mut());
             return Err(Failure::Dependent);
         }
-        Ok(seed)
+        Ok((seed, plan))
     }
 }
 

@@ -29,18 +29,18 @@ use crate::{
 
 /// The sender of a 1-of-N extension, which makes batch after batch from one set of base OTs.
 pub struct Sender<F: Family, S> {
-    extension: Extension<F, S>,
-    session: Session,
+    pub(super) extension: Extension<F, S>,
+    pub(super) session: Session,
     seed: Seed,
-    code: F::Code,
-    delta: Bits,
+    pub(super) code: F::Code,
+    pub(super) delta: Bits,
     leaves: Vec<Aes128>,
     /// Batches so far.
     batch: u64,
     /// The counter of the next block of every stream.
     counter: u128,
     /// A check has failed: there is no output any more.
-    ended: bool,
+    pub(super) ended: bool,
     rows: Pool,
     words: Pool,
     executor: Box<dyn Executor>,
@@ -423,7 +423,7 @@ fn mask(bit: Choice) -> u8 {
 }
 
 /// Every row ∧ Δ.
-fn mask_rows(rows: &mut [u8], delta: &[u8]) {
+pub(super) fn mask_rows(rows: &mut [u8], delta: &[u8]) {
     for row in rows.chunks_exact_mut(delta.len()) {
         row.iter_mut().zip(delta).for_each(|(byte, delta)| *byte &= delta);
     }

@@ -1,0 +1,151 @@
+//! PaXoS [[PRTY20](https://eprint.iacr.org/2020/193)]: private set intersection from base OTs, hashes
+//! and a code, and nothing else; malicious or semi-honest.
+//!
+//! The receiver learns which of its items the sender has too, the sender learns nothing; both learn
+//! the sizes of the sets. A cheating receiver can fit more items than it declared, at most
+//! [`Parameters::largest_set`]. Either can make the other end without output.
+//!
+//! ```text
+//! R: items Y, both keys of every base OT                S: items X, Δ, one key each
+//!                  ── Commitment ──►
+//!                  ◄── Coin ──
+//!                  ── Opening ──►                       only if there are several buckets
+//!    per bucket:
+//! D: words at Y    ── RowSeed ──►
+//!    per batch:    ── Corrections ──►
+//!                  ◄── [Challenge] ──
+//!                  ── [Proof] ──►
+//! rows at Y                                             rows at X
+//!    once all batches of all buckets have passed:
+//! X ∩ Y            ◄── Tags ──
+//! ```
+//!
+//! What is in brackets only a malicious peer makes necessary. The states carry out `docs/protocols/paxos.md`,
+//! which has the steps, what is proved and what is not; bytes are in `docs/wire.md`, section 13.
+//! Items are 32-byte digests, distinct, from a collision-resistant hash of the items themselves.
+//!
+//! ```
+//! use foxtrot_ot::{Seed, Session, Sid, base::Adversary, ideal};
+//! use foxtrot_psi::paxos::{Next, Parameters, Receiver, Sender};
+//!
+//! # let (receivers_seed, senders_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+//! let parameters = Parameters::new(Adversary::Malicious, 3, 2)?;
+//! // 802 base OTs, in which the PSI's receiver was the sender; here a double.
+//! let (pairs, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([3; 32]));
+//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("paxos", 0, Default::default());
+//!
+//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[9; 32], [2; 32]]);
+//! let receiver = Receiver::new(session(), parameters, pairs, ours, None, receivers_seed)?;
+//! let sender = Sender::new(session(), parameters, chosen, theirs, None, senders_seed)?;
+//!
+//! let (mut encoded, row_seed) = receiver.encode()?;
+//! let mut absorbing = sender.open(row_seed.as_bytes())?;
+//! for n in parameters.batches() {
+//!     let mut corrections = Vec::new();
+//!     let unanswered = encoded.extend(n, &mut corrections)?;
+//!     let (unverified, challenge) = absorbing.absorb(n, &corrections)?;
+//!     let proof = encoded.answer(unanswered, challenge.as_ref().map_or(&[], |it| it))?;
+//!     absorbing.verify(unverified, &proof)?;
+//! }
+//! // All buckets are through: here there is one.
+//! let (Next::Done(mut received), Next::Done(sent)) = (encoded.finish()?, absorbing.finish()?) else {
+//!     unreachable!()
+//! };
+//! sent.frames().try_for_each(|tags| received.take(&tags))?;
+//! assert_eq!(received.intersect()?, [1]);
+//! # Ok::<(), foxtrot_psi::paxos::Error>(())
+//! ```
+
+use core::fmt;
+
+use foxtrot_ot::{Decode, Misbehaved, Usage};
+
+use crate::okvs;
+
+mod buckets;
+mod coin;
+mod correlation;
+mod hashes;
+mod load;
+mod parameters;
+mod receiver;
+mod sender;
+mod tags;
+
+pub use coin::{Challenged, Committed, Joint, commit};
+pub use parameters::{MAX_ITEMS, Parameters, TAGS_PER_FRAME};
+pub use receiver::{Encoded, Received, Receiver, Unanswered};
+pub use sender::{Absorbing, Sender, Sent, Unverified};
+
+pub use crate::okvs::{Digest, RowSeed};
+
+/// What comes after a bucket.
+#[derive(Debug)]
+pub enum Next<More, Done> {
+    /// Another bucket.
+    Bucket(More),
+    /// The tags.
+    Done(Done),
+}
+
+/// Why there is no intersection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The peer's fault, or the caller's.
+    Protocol(foxtrot_ot::Error),
+    /// Nobody's fault, and it happens with probability 2⁻³⁸ at most, unless items repeat: a bucket is
+    /// too full, or the rows of the receiver's items depend on each other. The session is over.
+    Unlucky,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protocol(error) => error.fmt(f),
+            Self::Unlucky => f.write_str("the items do not fit their tables, or they repeat"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<foxtrot_ot::Error> for Error {
+    fn from(error: foxtrot_ot::Error) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+impl From<Usage> for Error {
+    fn from(error: Usage) -> Self {
+        Self::Protocol(error.into())
+    }
+}
+
+impl From<Decode> for Error {
+    fn from(error: Decode) -> Self {
+        Self::Protocol(error.into())
+    }
+}
+
+impl From<Misbehaved> for Error {
+    fn from(error: Misbehaved) -> Self {
+        Self::Protocol(error.into())
+    }
+}
+
+impl From<okvs::Failure> for Error {
+    fn from(failure: okvs::Failure) -> Self {
+        match failure {
+            okvs::Failure::Usage(usage) => usage.into(),
+            okvs::Failure::Dependent => Self::Unlucky,
+        }
+    }
+}
+
+fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+    if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Items by bucket.
+
+use alloc::{vec, vec::Vec};
+use core::ops::Deref;
+
+use foxtrot_ot::{Seed, Session, Usage};
+
+use super::{Digest, Error, Joint, Parameters, hashes::buckets_of, same};
+use crate::erase::Secret;
+
+/// A party's items, and which of them are in which bucket.
+pub(super) struct Items {
+    items: Secret<Digest>,
+    /// Indices of the items, those of a bucket one after another; `None` if there is one bucket.
+    order: Option<Secret<u32>>,
+    /// Where a bucket begins, and at last where all end.
+    starts: Vec<usize>,
+    /// To so many items every bucket is filled up.
+    load: usize,
+}
+
+impl Items {
+    pub(super) fn new(
+        session: &Session,
+        parameters: &Parameters,
+        (expected, load): (usize, usize),
+        items: Vec<Digest>,
+        joint: Option<Joint>,
+    ) -> Result<Self, Error> {
+        let items = Secret(items);
+        same("items", expected, items.0.len())?;
+        let buckets = parameters.buckets();
+        same("joint coins", usize::from(buckets > 1), usize::from(joint.is_some()))?;
+        let Some(joint) = joint else {
+            let starts = vec![0, items.0.len()];
+            return Ok(Self { items, order: None, starts, load });
+        };
+        let of = buckets_of(session, &joint, &items.0, buckets);
+        // Counting sort.
+        let mut starts = vec![0; buckets + 1];
+        for &bucket in &of.0 {
+            starts[bucket as usize + 1] += 1;
+        }
+        if starts.iter().any(|&number| number > load) {
+            return Err(Error::Unlucky);
+        }
+        for bucket in 0..buckets {
+            starts[bucket + 1] += starts[bucket];
+        }
+        let mut next = starts.clone();
+        let mut order = Secret(vec![0; items.0.len()]);
+        for (index, &bucket) in (0..).zip(&of.0) {
+            let place = &mut next[bucket as usize];
+            order.0[*place] = index;
+            *place += 1;
+        }
+        Ok(Self { items, order: Some(order), starts, load })
+    }
+
+    /// The number of all items.
+    pub(super) fn len(&self) -> usize {
+        self.items.0.len()
+    }
+
+    /// Where the places of a bucket begin among those of all.
+    pub(super) fn start(&self, bucket: usize) -> usize {
+        self.starts[bucket]
+    }
+
+    /// The index of the item at a place among all.
+    pub(super) fn index(&self, place: usize) -> usize {
+        self.order.as_ref().map_or(place, |order| order.0[place] as usize)
+    }
+
+    /// The bucket's items, and after them random ones, which are nobody's.
+    pub(super) fn filled(&self, session: &Session, seed: &Seed, bucket: usize) -> Filled<'_> {
+        let Some(order) = &self.order else { return Filled::All(&self.items.0) };
+        let indices = &order.0[self.starts[bucket]..self.starts[bucket + 1]];
+        let mut filled = Vec::with_capacity(self.load);
+        filled.extend(indices.iter().map(|&index| self.items.0[index as usize]));
+        filled.resize(self.load, [0; 32]);
+        let others = filled[indices.len()..].as_flattened_mut();
+        seed.fill(&session.oracle("foxtrot v1 paxos others"), bucket as u64, others);
+        Filled::Bucket(Secret(filled))
+    }
+}
+
+/// A bucket's items.
+pub(super) enum Filled<'a> {
+    All(&'a [Digest]),
+    Bucket(Secret<Digest>),
+}
+
+impl Deref for Filled<'_> {
+    type Target = [Digest];
+
+    fn deref(&self) -> &[Digest] {
+        match self {
+            Self::All(items) => items,
+            Self::Bucket(items) => &items.0,
+        }
+    }
+}
+
+/// The namespace of a bucket.
+pub(super) fn bucket_session(session: &Session, bucket: usize) -> Session {
+    session.sub("paxos bucket", bucket as u64, Default::default())
+}
+
+/// That there is another bucket.
+pub(super) fn check_bucket(parameters: &Parameters, bucket: usize) -> Result<(), Usage> {
+    if bucket < parameters.buckets() { Ok(()) } else { Err(Usage::SessionEnded) }
+}

@@ -1,0 +1,102 @@
+//! The hashes of items, many at a time: BLAKE3 in derive-key mode with keys that the oracle gives, one
+//! per purpose and bucket.
+
+use alloc::{vec, vec::Vec};
+
+use blake3::{Hasher, hazmat::HasherExt};
+use foxtrot_kernel::{
+    Backend,
+    blake3::{derive_keys, lanes},
+};
+use foxtrot_ot::Session;
+
+use super::{Digest, Joint, RowSeed, parameters::TAG};
+use crate::erase::Secret;
+
+/// A hash of strings of one length.
+#[derive(Clone, Copy)]
+pub(super) struct Keyed {
+    backend: Backend,
+    key: [u8; 32],
+}
+
+/// Items that are hashed together.
+pub(super) const TOGETHER: usize = 512;
+
+impl Keyed {
+    /// What words are: the function from which a simulator reads the receiver's items.
+    pub(super) fn words(bucket: &Session, seed: &RowSeed) -> Self {
+        let oracle = bucket.oracle("foxtrot v1 paxos word key");
+        let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
+        Self { backend: bucket.backend(), key }
+    }
+
+    /// What tags are, of an item and a row.
+    pub(super) fn tags(bucket: &Session, seed: &RowSeed) -> Self {
+        let oracle = bucket.oracle("foxtrot v1 paxos tag key");
+        let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
+        Self { backend: bucket.backend(), key }
+    }
+
+    fn buckets(session: &Session, joint: &Joint) -> Self {
+        let oracle = session.oracle("foxtrot v1 paxos bucket key");
+        let key = oracle.query(0, 0).field(&joint.0).finish();
+        Self { backend: session.backend(), key }
+    }
+
+    /// The first bytes of the hash of every input, one after another like the inputs.
+    pub(super) fn hash(&self, input_len: usize, inputs: &[u8], output_len: usize, out: &mut [u8]) {
+        if inputs.is_empty() {
+            return;
+        }
+        if lanes(self.backend) > 1 {
+            return derive_keys(self.backend, &self.key, input_len, inputs, out);
+        }
+        for (input, out) in inputs.chunks_exact(input_len).zip(out.chunks_exact_mut(output_len)) {
+            let mut hasher = Hasher::new_from_context_key(&self.key);
+            hasher.update(input).finalize_xof().fill(out);
+        }
+    }
+
+    /// The words of items.
+    pub(super) fn words_of(&self, items: &[Digest], words: &mut [u8], word_len: usize) {
+        self.hash(size_of::<Digest>(), items.as_flattened(), word_len, words);
+    }
+
+    /// The tags of items and their rows; all of TAG bytes.
+    pub(super) fn tags_of(&self, items: &[Digest], rows: &[u8], tags: &mut [[u8; TAG]]) {
+        let row_len = if items.is_empty() { 0 } else { rows.len() / items.len() };
+        let len = size_of::<Digest>() + row_len;
+        let mut inputs = Secret(vec![0; TOGETHER.min(items.len()) * len]);
+        let parts = items.chunks(TOGETHER).zip(rows.chunks(TOGETHER * row_len));
+        for ((items, rows), tags) in parts.zip(tags.chunks_mut(TOGETHER)) {
+            let inputs = &mut inputs.0[..items.len() * len];
+            let fields = items.iter().zip(rows.chunks_exact(row_len));
+            for (input, (item, row)) in inputs.chunks_exact_mut(len).zip(fields) {
+                input[..item.len()].copy_from_slice(item);
+                input[item.len()..].copy_from_slice(row);
+            }
+            self.hash(len, inputs, TAG, tags.as_flattened_mut());
+        }
+    }
+}
+
+/// The bucket of every item.
+pub(super) fn buckets_of(
+    session: &Session,
+    joint: &Joint,
+    items: &[Digest],
+    buckets: usize,
+) -> Secret<u32> {
+    let hash = Keyed::buckets(session, joint);
+    let mut of = Vec::with_capacity(items.len());
+    let mut answers = Secret(vec![0; 8 * TOGETHER]);
+    for items in items.chunks(TOGETHER) {
+        let answers = &mut answers.0[..8 * items.len()];
+        hash.hash(size_of::<Digest>(), items.as_flattened(), 8, answers);
+        let words = answers.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word));
+        #[expect(clippy::cast_possible_truncation, reason = "less than the number of buckets")]
+        of.extend(words.map(|word| ((u128::from(word) * buckets as u128) >> 64) as u32));
+    }
+    Secret(of)
+}

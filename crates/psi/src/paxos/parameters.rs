@@ -1,0 +1,205 @@
+//! What both parties compute from the sizes alone.
+
+use foxtrot_ot::{
+    Usage,
+    base::{self, Adversary},
+    extension::{
+        Incompatible,
+        code::{self, Family, Linear},
+        one_of_n::Any,
+        oos,
+    },
+};
+
+use super::load;
+use crate::{largest_fitted_set, okvs::Okvs3, sizes::SIGMA};
+
+/// The most items of a set: 2³⁰.
+pub const MAX_ITEMS: usize = 1 << 30;
+
+/// A frame of tags has as many, but for the last.
+pub const TAGS_PER_FRAME: usize = 1 << 15;
+
+/// Items of the receiver that one bucket is for, about.
+const BUCKET: usize = 1 << 20;
+
+/// Bytes of a tag in memory, and of one against malicious peers.
+pub(super) const TAG: usize = 32;
+
+/// What the two parties agree on: adversary and sizes, and what follows from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    adversary: Adversary,
+    receiver_items: usize,
+    sender_items: usize,
+    buckets: usize,
+    okvs: Okvs3,
+}
+
+impl Parameters {
+    /// For sets of so many items, 0 included.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if one has more than [`MAX_ITEMS`].
+    pub fn new(
+        adversary: Adversary,
+        receiver_items: usize,
+        sender_items: usize,
+    ) -> Result<Self, Usage> {
+        let n = receiver_items.max(sender_items);
+        if n > MAX_ITEMS {
+            return Err(Usage::BatchTooLarge { n, max: MAX_ITEMS });
+        }
+        let buckets = receiver_items.div_ceil(BUCKET).max(1);
+        Self::with_buckets(adversary, receiver_items, sender_items, buckets)
+    }
+
+    /// The same with another number of buckets.
+    pub(super) fn with_buckets(
+        adversary: Adversary,
+        receiver_items: usize,
+        sender_items: usize,
+        buckets: usize,
+    ) -> Result<Self, Usage> {
+        let okvs = Okvs3::new(load::most(receiver_items, buckets))?;
+        Ok(Self { adversary, receiver_items, sender_items, buckets, okvs })
+    }
+
+    /// Against whom.
+    #[must_use]
+    pub const fn adversary(&self) -> Adversary {
+        self.adversary
+    }
+
+    /// The size of the receiver's set.
+    #[must_use]
+    pub const fn receiver_items(&self) -> usize {
+        self.receiver_items
+    }
+
+    /// The size of the sender's set.
+    #[must_use]
+    pub const fn sender_items(&self) -> usize {
+        self.sender_items
+    }
+
+    /// Into how many buckets both sets are divided; with one, there is no joint coin.
+    #[must_use]
+    pub const fn buckets(&self) -> usize {
+        self.buckets
+    }
+
+    /// The keys of each bucket's store: the receiver's items, and what fills them up to a number that
+    /// tells nothing.
+    #[must_use]
+    pub const fn keys(&self) -> usize {
+        self.okvs.keys()
+    }
+
+    /// For how many items the sender works in each bucket.
+    #[must_use]
+    pub fn sender_load(&self) -> usize {
+        load::most(self.sender_items, self.buckets)
+    }
+
+    /// Against malicious peers; who is not said to be semi-honest is one.
+    pub(super) const fn checked(&self) -> bool {
+        !matches!(self.adversary, Adversary::SemiHonest)
+    }
+
+    pub(super) const fn okvs(&self) -> Okvs3 {
+        self.okvs
+    }
+
+    /// Slots of a bucket: as many OTs it needs.
+    #[must_use]
+    pub const fn slots(&self) -> usize {
+        self.okvs.slots()
+    }
+
+    /// The code: the dimension keeps a cheating receiver from fitting many more items.
+    #[must_use]
+    pub const fn code(&self) -> Linear {
+        if self.checked() { Linear::Bch802 } else { Linear::Bch512 }
+    }
+
+    /// The extension that carries it.
+    #[must_use]
+    pub const fn extension(&self) -> Any {
+        if self.checked() {
+            Any::Checked(oos::malicious(self.code()))
+        } else {
+            Any::Linear(oos::semi_honest(self.code()))
+        }
+    }
+
+    /// Its lengths.
+    pub(super) fn lengths(&self) -> code::Parameters {
+        self.code().parameters()
+    }
+
+    /// Base OTs, in which the sender is the receiver.
+    #[must_use]
+    pub fn base_ots(&self) -> usize {
+        self.lengths().length
+    }
+
+    /// Whether that base OT may carry it.
+    ///
+    /// # Errors
+    /// [`Incompatible`], the reason why not.
+    pub fn compatible(&self, base: &base::Info) -> Result<(), Incompatible> {
+        self.extension().compatible(base)
+    }
+
+    /// The OTs of each batch of a bucket.
+    pub fn batches(&self) -> impl Iterator<Item = usize> + use<> {
+        self.extension().batches(self.slots())
+    }
+
+    /// Bytes of a tag on the wire.
+    #[must_use]
+    pub fn tag_len(&self) -> usize {
+        if self.checked() {
+            return TAG;
+        }
+        let pairs = self.receiver_items.max(1) as u64 * self.sender_items.max(1) as u64;
+        (SIGMA + pairs.next_power_of_two().ilog2()).div_ceil(8) as usize
+    }
+
+    /// The lengths of the frames of tags.
+    pub fn tag_frames(&self) -> impl Iterator<Item = usize> + use<> {
+        let (n, len) = (self.sender_items, self.tag_len());
+        (0..n).step_by(TAGS_PER_FRAME).map(move |start| TAGS_PER_FRAME.min(n - start) * len)
+    }
+
+    /// The largest set that a cheating receiver can have instead of its own, but with probability
+    /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md`. `None` if there
+    /// is no bound: against semi-honest peers none is needed.
+    #[must_use]
+    pub fn largest_set(&self) -> Option<u64> {
+        const LOG2_QUERIES: u32 = 80;
+        if !self.checked() {
+            return None;
+        }
+        let bits = u32::try_from(self.lengths().word_bits).ok()?;
+        // The row seeds of further buckets count as slots: they have 256 bits.
+        let slots = self.buckets * self.slots() + 2 * (self.buckets - 1);
+        largest_fitted_set(bits, LOG2_QUERIES, slots)
+    }
+
+    /// Payload bytes of the receiver, without base OTs.
+    #[must_use]
+    pub fn receiver_bytes(&self) -> usize {
+        let coin = if self.buckets > 1 { 2 * 32 } else { 0 };
+        coin + self.buckets * (32 + self.extension().receiver_bytes(self.slots()))
+    }
+
+    /// Payload bytes of the sender, without base OTs.
+    #[must_use]
+    pub fn sender_bytes(&self) -> usize {
+        let coin = if self.buckets > 1 { 32 } else { 0 };
+        let challenges = self.buckets * self.extension().sender_bytes(self.slots());
+        coin + challenges + self.sender_items * self.tag_len()
+    }
+}

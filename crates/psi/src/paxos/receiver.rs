@@ -1,0 +1,254 @@
+//! The side that learns the intersection; the extension's receiver.
+
+use alloc::{sync::Arc, vec, vec::Vec};
+use core::{fmt, mem::take};
+
+use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, tasks::Executor};
+
+use super::{
+    Digest, Error, Joint, Next, Parameters, RowSeed,
+    buckets::{Items, bucket_session, check_bucket},
+    correlation::{ReceiverBatch, ReceiverOts, Threads},
+    hashes::Keyed,
+    parameters::TAG,
+    same,
+    tags::{Incoming, Tag, Work},
+};
+use crate::{
+    erase::Secret,
+    okvs::{Coins, Plan},
+};
+
+/// The receiver, before a bucket.
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_psi::paxos::Receiver;
+/// # fn twice(receiver: Receiver) {
+/// let _ = receiver.encode();
+/// let _ = receiver.encode(); // a second row seed would tell about the items
+/// # }
+/// ```
+///
+/// ```
+/// # use foxtrot_psi::paxos::Receiver;
+/// # fn once(receiver: Receiver) {
+/// let _ = receiver.encode();
+/// # }
+/// ```
+pub struct Receiver {
+    parameters: Parameters,
+    session: Session,
+    seed: Seed,
+    items: Items,
+    ots: ReceiverOts,
+    threads: Threads,
+    /// Buckets so far.
+    bucket: usize,
+    /// By places, and room for what fills the last bucket up.
+    tags: Secret<Tag>,
+}
+
+/// The receiver in a bucket, whose words are encoded.
+pub struct Encoded {
+    receiver: Receiver,
+    row_seed: RowSeed,
+    plan: Plan<3>,
+    words: Secret<u8>,
+    rows: Secret<u8>,
+    /// Slots whose corrections are on their way, and those that have rows.
+    begun: usize,
+    finished: usize,
+}
+
+/// A batch whose corrections are on their way.
+#[derive(Debug)]
+#[must_use = "the batch has no rows yet"]
+pub struct Unanswered {
+    batch: ReceiverBatch,
+    at: usize,
+    n: usize,
+}
+
+/// The receiver, who waits for tags.
+pub struct Received {
+    items: Items,
+    tags: Secret<Tag>,
+    incoming: Incoming,
+}
+
+impl Receiver {
+    /// From both keys of the base OTs. The seed is drawn now, when the items are fixed, and the joint
+    /// coin is there if there are several buckets.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many items, base OTs or coins as the parameters
+    /// say; [`Error::Unlucky`] if a bucket is too full.
+    pub fn new(
+        session: Session,
+        parameters: Parameters,
+        base: SenderKeys,
+        items: Vec<Digest>,
+        joint: Option<Joint>,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        let shape = (parameters.receiver_items(), parameters.keys());
+        let items = Items::new(&session, &parameters, shape, items, joint)?;
+        let mut of_ots = [0; 32];
+        seed.fill(&session.oracle("foxtrot v1 paxos receiver seed"), 0, &mut of_ots);
+        let ots = ReceiverOts::new(&session, &parameters, base, Seed::from_bytes(of_ots))?;
+        let (threads, tags) = (Threads::none(), Secret(Vec::new()));
+        Ok(Self { parameters, session, seed, items, ots, threads, bucket: 0, tags })
+    }
+
+    /// The same, on several threads.
+    #[must_use]
+    pub fn with_executor(self, executor: Arc<dyn Executor>) -> Self {
+        let threads = Threads(executor);
+        Self { ots: self.ots.with_threads(&threads), threads, ..self }
+    }
+
+    /// Steps 2 and 3: encodes the words of the next bucket's items, and gives what is sent of it.
+    ///
+    /// # Errors
+    /// [`Error::Unlucky`] if there are no slots; items that repeat are the same error.
+    pub fn encode(self) -> Result<(Encoded, RowSeed), Error> {
+        check_bucket(&self.parameters, self.bucket)?;
+        let code = self.parameters.lengths();
+        let (plan, row_seed, words) = if self.parameters.checked() {
+            self.encode_words::<29>()?
+        } else {
+            self.encode_words::<11>()?
+        };
+        let rows = Secret(vec![0; self.parameters.slots() * code.row_len()]);
+        let encoded =
+            Encoded { receiver: self, row_seed, plan, words, rows, begun: 0, finished: 0 };
+        Ok((encoded, row_seed))
+    }
+
+    fn encode_words<const W: usize>(&self) -> Result<(Plan<3>, RowSeed, Secret<u8>), Error> {
+        let session = bucket_session(&self.session, self.bucket);
+        let items = self.items.filled(&self.session, &self.seed, self.bucket);
+        let mut coins = [0; 32];
+        let oracle = self.session.oracle("foxtrot v1 paxos coins");
+        self.seed.fill(&oracle, self.bucket as u64, &mut coins);
+        let okvs = self.parameters.okvs();
+        let mut slots = Secret(vec![0; okvs.slots() * W]);
+        let (seed, plan) = okvs.encode_with(
+            &session,
+            Coins::from_bytes(coins),
+            &items,
+            |seed| {
+                let mut words = Secret(vec![0; items.len() * W]);
+                Keyed::words(&session, seed).words_of(&items, &mut words.0, W);
+                words
+            },
+            slots.0.as_chunks_mut::<W>().0,
+        )?;
+        Ok((plan, seed, slots))
+    }
+}
+
+impl Encoded {
+    /// Step 4: begins a batch of n slots; `corrections` becomes its message, whatever was in it.
+    ///
+    /// Other batches may begin before this one is answered.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if there are not as many slots left.
+    pub fn extend(&mut self, n: usize, corrections: &mut Vec<u8>) -> Result<Unanswered, Error> {
+        let (at, Receiver { parameters, ots, .. }) = (self.begun, &mut self.receiver);
+        let left = parameters.slots() - at;
+        same("slots", n.min(left), n)?;
+        let len = parameters.lengths().word_len();
+        let batch = ots.extend(n, &self.words.0[at * len..][..n * len], corrections)?;
+        self.begun += n;
+        Ok(Unanswered { batch, at, n })
+    }
+
+    /// Step 4: answers the sender's challenge, which is empty where there is none, with a proof, then
+    /// empty too.
+    ///
+    /// # Errors
+    /// [`Decode`](foxtrot_ot::Decode) if the challenge has another length; [`Usage::ForeignBatch`].
+    pub fn answer(&mut self, unanswered: Unanswered, challenge: &[u8]) -> Result<Vec<u8>, Error> {
+        let Unanswered { batch, at, n } = unanswered;
+        let len = self.receiver.parameters.lengths().row_len();
+        let rows = self.rows.0.get_mut(at * len..(at + n) * len).ok_or(Usage::ForeignBatch)?;
+        let proof = self.receiver.ots.rows(batch, challenge, rows)?;
+        self.finished += n;
+        Ok(proof)
+    }
+
+    /// Step 7, first half: the receiver's own tags of this bucket.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if not all batches have been answered.
+    pub fn finish(self) -> Result<Next<Receiver, Received>, Error> {
+        let Self { mut receiver, row_seed, plan, words, rows, finished, .. } = self;
+        drop(words);
+        let parameters = receiver.parameters;
+        same("slots", parameters.slots(), finished)?;
+        let bucket = receiver.bucket;
+        let session = bucket_session(&receiver.session, bucket);
+        let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
+        // What fills a bucket up is overwritten by the next bucket.
+        let mut tags = take(&mut receiver.tags);
+        if tags.0.is_empty() {
+            tags.0 = vec![[0; TAG]; receiver.items.len() + parameters.keys()];
+        }
+        let places = &mut tags.0[receiver.items.start(bucket)..][..items.len()];
+        let work = Work::new((&parameters, &receiver.threads), (&session, &row_seed), None);
+        work.run(&plan, &items, &rows.0, places)?;
+        receiver.tags = tags;
+        receiver.bucket += 1;
+        if receiver.bucket < parameters.buckets() {
+            return Ok(Next::Bucket(receiver));
+        }
+        let Receiver { items, tags, .. } = receiver;
+        Ok(Next::Done(Received { items, tags, incoming: Incoming::new(parameters) }))
+    }
+}
+
+impl Received {
+    /// Step 6: takes the next frame of tags. What it does depends on nothing that the sender does not
+    /// know.
+    ///
+    /// # Errors
+    /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next;
+    /// [`Misbehaved::Tags`](foxtrot_ot::Misbehaved::Tags) if tags do not ascend.
+    pub fn take(&mut self, tags: &[u8]) -> Result<(), Error> {
+        self.incoming.take(tags)
+    }
+
+    /// Step 7: the indices, ascending, of the items that the sender has, too. After the last message:
+    /// its time depends on the sets.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if not all tags have come.
+    pub fn intersect(self) -> Result<Vec<usize>, Error> {
+        let n = self.items.len();
+        let among = self.incoming.among(&self.tags.0[..n])?;
+        let places = among.iter().enumerate().filter(|(_, among)| **among);
+        let mut indices: Vec<usize> = places.map(|(place, _)| self.items.index(place)).collect();
+        indices.sort_unstable();
+        Ok(indices)
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({:?}, {} buckets)", self.parameters, self.bucket)
+    }
+}
+
+impl fmt::Debug for Encoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Encoded({} of {} slots)", self.finished, self.receiver.parameters.slots())
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Received({} items, <redacted>)", self.items.len())
+    }
+}
