@@ -148,25 +148,25 @@ impl Position {
 }
 
 /// Returns ν · 2⁶⁴, what the counters of a session have in common.
-fn nonce(id: &Id) -> Block {
+pub(crate) fn nonce(id: &Id) -> Block {
     let bytes = oracle("foxtrot v1 extension stream", id, 0, 0, &[], 8);
     bytes.iter().rev().fold(0, |nonce, &byte| nonce << 8 | Block::from(byte)) << 64
 }
 
 /// Returns G: `m` bits of AES-128 in counter mode under `key`, from block number `first` on.
-fn stream(key: Block, nonce: Block, first: usize, m: usize) -> Row {
+pub(crate) fn stream(key: Block, nonce: Block, first: usize, m: usize) -> Row {
     let block = |b: usize| aes::encrypt(key, nonce | (first + b) as Block).to_le_bytes();
     bits_from_bytes(&(0..m / 128).flat_map(block).collect::<Vec<u8>>(), m)
 }
 
-fn add(sum: &mut Row, row: &Row) {
+pub(crate) fn add(sum: &mut Row, row: &Row) {
     for (sum, &bit) in sum.iter_mut().zip(row) {
         *sum ^= bit;
     }
 }
 
 /// Returns bit `i` of all rows.
-fn column(rows: &[Row], i: usize) -> Block {
+pub(crate) fn column(rows: &[Row], i: usize) -> Block {
     let bits: Vec<bool> = rows.iter().map(|row| row[i]).collect();
     Block::from_le_bytes(array(&bytes_from_bits(&bits)))
 }
@@ -185,16 +185,16 @@ fn flips(protocol: Protocol, id: &Id, batch: usize, n: usize, given: bool, u: &[
 }
 
 /// What turns the rows of a batch into keys.
-struct Output<'a> {
-    id: Id,
-    batch: usize,
+pub(crate) struct Output<'a> {
+    pub(crate) id: Id,
+    pub(crate) batch: usize,
     /// t and u of a checked protocol.
-    coins: Option<(&'a [u8], &'a [u8])>,
+    pub(crate) coins: Option<(&'a [u8], &'a [u8])>,
 }
 
 impl Output<'_> {
     /// Returns the key of OT `i` from `row`.
-    fn key(&self, i: usize, row: Block) -> Block {
+    pub(crate) fn key(&self, i: usize, row: Block) -> Block {
         let fields = self.coins.map_or(vec![], |(t, u)| vec![t, u]);
         let index = 64 * self.batch + i / 1024;
         let key = oracle("foxtrot v1 extension output", &self.id, index, 0, &fields, 16);
@@ -209,6 +209,6 @@ pub fn output_hash(key: Block, i: usize, v: Block) -> Block {
     aes::encrypt(key, inner ^ i as Block) ^ inner
 }
 
-fn array(bytes: &[u8]) -> [u8; 16] {
+pub(crate) fn array(bytes: &[u8]) -> [u8; 16] {
     bytes.try_into().expect("16 bytes")
 }

@@ -1,10 +1,12 @@
 //! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
 //! produces the same bytes.
 //!
-//! Start with [`roted`] or [`extension`], which read top-down in the order of the messages
+//! Start with [`roted`] or [`extension`] ([`two_round`] is another of these), which read top-down in
+//! the order of the messages
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
-//! [`rot_from_ot`] are the paper's other systems; [`okvs`] is a part of private set intersection);
-//! look up [`ring`] (polynomials and their
+//! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`] over [`ristretto`] is a
+//! base OT of one flow; [`okvs`] is a part of private set intersection); look up [`ring`] (polynomials
+//! and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
 //!
@@ -17,14 +19,17 @@ pub mod aes;
 pub mod bdgm;
 pub mod blake3;
 pub mod extension;
+pub mod mcquoid_rosulek_roy;
 pub mod okvs;
 pub mod oracle;
 pub mod p256;
 pub mod pvw;
 pub mod ring;
+pub mod ristretto;
 pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;
+pub mod two_round;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
 #[must_use]

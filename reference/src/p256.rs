@@ -143,16 +143,16 @@ fn from_big_endian(bytes: &[u8]) -> Number {
 }
 
 /// Returns the bits, the most significant first.
-fn bits(number: &Number) -> impl Iterator<Item = bool> {
+pub(crate) fn bits(number: &Number) -> impl Iterator<Item = bool> {
     (0..256).rev().map(|k| number[k / 64] >> (k % 64) & 1 == 1)
 }
 
-fn less(a: &Number, b: &Number) -> bool {
+pub(crate) fn less(a: &Number, b: &Number) -> bool {
     a.iter().rev().lt(b.iter().rev())
 }
 
 /// Returns a + b mod m, for a and b below m.
-fn add(a: &Number, b: &Number, m: &Number) -> Number {
+pub(crate) fn add(a: &Number, b: &Number, m: &Number) -> Number {
     let (mut sum, mut carry) = (ZERO, false);
     for k in 0..4 {
         let (first, over) = a[k].overflowing_add(b[k]);
@@ -163,7 +163,7 @@ fn add(a: &Number, b: &Number, m: &Number) -> Number {
 }
 
 /// Returns a − b mod m, for a and b below m.
-fn subtract(a: &Number, b: &Number, m: &Number) -> Number {
+pub(crate) fn subtract(a: &Number, b: &Number, m: &Number) -> Number {
     if *b == ZERO { *a } else { add(a, &without_borrow(m, b), m) }
 }
 
@@ -179,7 +179,7 @@ fn without_borrow(a: &Number, b: &Number) -> Number {
 }
 
 /// Returns a·b mod m, for a below m.
-fn multiply(a: &Number, b: &Number, m: &Number) -> Number {
+pub(crate) fn multiply(a: &Number, b: &Number, m: &Number) -> Number {
     bits(b).fold(ZERO, |product, bit| {
         let twice = add(&product, &product, m);
         if bit { add(&twice, a, m) } else { twice }

@@ -217,7 +217,8 @@ pub(crate) struct Common {
     /// Base OT, see `foxtrot protocols`
     #[arg(long, value_name = "NAME", default_value = "roted")]
     pub(crate) base: String,
-    /// OT extension: `none`, softspoken, softspoken-1 to -8, kos or iknp, see `foxtrot protocols`
+    /// OT extension: `none`, softspoken, softspoken-1 to -8, kos, iknp or (for `ot`) kos-two-round,
+    /// see `foxtrot protocols`
     /// [default: softspoken; for `ot` with at most 128 transfers: none; with --one-of more than 2
     /// there is oos, the default, oos-802 and, with --semi-honest, kkrt]
     #[arg(long, value_name = "NAME")]

@@ -1,5 +1,5 @@
 //! Keys over a link, batch after batch into a sink: base OTs alone (`docs/wire.md`, section 5), or an
-//! extension of them (section 7).
+//! extension of them (sections 7 and 11).
 
 use foxtrot_net::{ChannelError, Lane, drive, extend};
 use foxtrot_ot::{
@@ -16,9 +16,6 @@ use crate::{
     output::Output,
     workers::Workers,
 };
-
-/// Instances of a batch of base OTs, the last of a run excepted.
-const BATCH: usize = 1024;
 
 /// One party of a run.
 pub(crate) struct Party<'a> {
@@ -54,7 +51,7 @@ impl Party<'_> {
                 sender.random(shape, sink)?;
             }
             _ => {
-                for (counter, batch) in shape.batches(BATCH).enumerate() {
+                for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let session = self.link.sub(base.info().name, counter);
                     let role = base.sender(session, batch.n(), fresh_seed()?)?;
                     sink(drive::run(channel, Lane::PROTOCOL, role)?.pairs())?;
@@ -92,8 +89,8 @@ impl Party<'_> {
                 receiver.run(choice, Kind::Random, sink)?;
             }
             _ => {
-                for (counter, batch) in shape.batches(BATCH).enumerate() {
-                    let start = counter * BATCH;
+                for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
+                    let start = counter * self.method.batch();
                     let choice = match choice {
                         Choice::Given(bits) => Choice::Given(bits.slice(start..start + batch.n())),
                         Choice::Random(_) => Choice::Random(batch.n()),

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
-    extension::{self, Any, Incompatible, ROWS, compatible, one_of_n},
+    extension::{self, Any, ROWS, compatible, one_of_n, two_round},
 };
 
 use crate::{args::Common, failure::Failure};
@@ -18,6 +18,9 @@ const DEFAULT: &str = "softspoken";
 /// The extensions that are taken for one of more than two.
 const DEFAULT_OF_N: [(Adversary, &str); 2] =
     [(Adversary::Malicious, "oos"), (Adversary::SemiHonest, "kkrt")];
+
+/// Instances of a batch of base OTs, the last of a run excepted.
+const BATCH: usize = 1024;
 
 /// What both sides do.
 #[derive(Clone, Copy)]
@@ -104,7 +107,7 @@ impl Method {
             return Err(Failure::usage(format!("{name} cannot transfer one of {choices}"))
                 .hint(format!("{default} can")));
         }
-        let fits = |base: &Info| extension.compatible(base);
+        let fits = |base: &Info| extension.compatible(base).map_err(|why| why.to_string());
         let base = below(registry(), &common.base, extension.info().name, &fits, job)?;
         Ok(Self { base, extension: Extension::OneOfN(extension) })
     }
@@ -120,9 +123,17 @@ impl Method {
             let base = alone(bases, base, adversary, job)?;
             return Ok(Self { base, extension: Extension::None });
         }
+        if extension == two_round::FAMILY {
+            let base = in_two_rounds(bases, base, adversary, job)?;
+            return Ok(Self { base, extension: Extension::None });
+        }
         let extension = extension_of(extension, adversary)?;
         let info = extension.info();
-        let base = below(bases, base, info.name, &|base| compatible(base, &info), job)?;
+        let fits = |base: &Info| match compatible(base, &info) {
+            Ok(()) if !uniform(base, &info, job) => Err(NOT_UNIFORM.to_owned()),
+            verdict => verdict.map_err(|why| why.to_string()),
+        };
+        let base = below(bases, base, info.name, &fits, job)?;
         Ok(Self { base, extension: Extension::OneOfTwo(extension) })
     }
 
@@ -133,7 +144,20 @@ impl Method {
 
     /// As in the hello.
     pub(crate) fn extension_name(&self) -> &'static str {
-        self.extension.name().unwrap_or("none")
+        match self.extension.name() {
+            None if self.is_two_round() => two_round::FAMILY,
+            name => name.unwrap_or("none"),
+        }
+    }
+
+    /// Whether `base` is an extension with its base OTs.
+    fn is_two_round(&self) -> bool {
+        self.base.info().family == two_round::FAMILY
+    }
+
+    /// The most transfers of one run of `base`, where there is no other extension.
+    pub(crate) fn batch(&self) -> usize {
+        if self.is_two_round() { two_round::MAX_BATCH } else { BATCH }
     }
 
     /// Against whom the whole is secure: that against which its weaker part is.
@@ -176,6 +200,7 @@ impl Method {
     pub(crate) fn words(&self) -> String {
         let (base, adversary) = (self.base.info().name, self.adversary());
         match self.extension.name() {
+            None if self.is_two_round() => format!("{base}, {adversary} security"),
             None => format!("base OT {base}, {adversary} security"),
             Some(extension) => {
                 format!("{extension} from base OT {base}, {adversary} security")
@@ -219,7 +244,8 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
     let families = |fits: &dyn Fn(Adversary) -> bool| {
         let infos = extension::registry().map(|extension| extension.info());
         let names = infos.filter(|info| fits(info.adversary)).map(|info| info.family);
-        names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+        let malicious = fits(Adversary::Malicious).then_some(two_round::FAMILY);
+        names.chain(malicious).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     };
     let others = [Adversary::Malicious, Adversary::SemiHonest];
     match others.into_iter().find(|&other| extension::find(name, other).is_some()) {
@@ -271,7 +297,7 @@ fn below(
     bases: &[&'static dyn BaseOt],
     name: &str,
     extension: &str,
-    fits: &dyn Fn(&Info) -> Result<(), Incompatible>,
+    fits: &dyn Fn(&Info) -> Result<(), String>,
     job: Job,
 ) -> Result<&'static dyn BaseOt, Failure> {
     let preferred = job.preferred();
@@ -295,6 +321,45 @@ fn below(
         None => no_base(name),
     }
     .hint(format!("{extension} goes with {}", carriers.join(", "))))
+}
+
+/// Why a job of random keys does without endemic OT.
+const NOT_UNIFORM: &str = "its keys are not random if a peer cheats, which `rot` promises";
+
+/// Whether Δ is random enough for the job: a corrupt sender that chooses it can make both keys of
+/// every transfer the same.
+fn uniform(base: &Info, extension: &extension::Info, job: Job) -> bool {
+    match (job, extension.adversary) {
+        (Job::Rot, Adversary::Malicious) => base.functionality == Functionality::Random,
+        _ => true,
+    }
+}
+
+/// The two-round extension over that base OT.
+fn in_two_rounds(
+    bases: &[&'static dyn BaseOt],
+    name: &str,
+    adversary: Adversary,
+    job: Job,
+) -> Result<&'static dyn BaseOt, Failure> {
+    let family = two_round::FAMILY;
+    if adversary == Adversary::SemiHonest {
+        return Err(unfit(family, Adversary::Malicious, ""));
+    }
+    if let Job::Rot = job {
+        return Err(Failure::usage(format!("{family} is not for `rot`: {NOT_UNIFORM}"))
+            .hint("take softspoken or kos"));
+    }
+    if let Some(base) = two_round::find(name) {
+        return Ok(base);
+    }
+    let why = named(bases, name).iter().find_map(|base| two_round::compatible(base.info()).err());
+    let carriers: Vec<_> = two_round::carriers().map(|info| info.name).collect();
+    Err(match why {
+        Some(why) => Failure::usage(format!("{name} cannot carry {family}: {why}")),
+        None => no_base(name),
+    }
+    .hint(format!("{family} goes with {}", carriers.join(", "))))
 }
 
 fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {

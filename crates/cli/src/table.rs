@@ -18,14 +18,14 @@ mod source;
 mod tests;
 mod text;
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
 
 use columns::Columns;
-use distinct::Distinct;
+use distinct::{AT_ONCE, Distinct};
 use key::Keyer;
 use options::Format;
 use text::Text;
@@ -35,7 +35,7 @@ pub(crate) use findings::Findings;
 pub(crate) use key::Item;
 pub(crate) use options::SetOptions;
 
-/// A set that has been read. In memory are 48 bytes for each row, and 6 more while it is read.
+/// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
     items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
@@ -168,6 +168,9 @@ struct Builder {
     distinct: Distinct,
     rows: Vec<Row>,
     findings: Findings,
+    /// Items that have not been looked up, with the numbers of their rows and their places.
+    waiting: Zeroizing<Vec<Item>>,
+    waiting_rows: Vec<(usize, u64)>,
 }
 
 impl Builder {
@@ -175,8 +178,15 @@ impl Builder {
     fn begin(keyer: Keyer, most: usize, unit: &'static str) -> Result<Self, Failure> {
         let mut rows = Vec::new();
         rows.try_reserve_exact(most).map_err(|_| distinct::too_many(most))?;
-        let distinct = Distinct::with_capacity(most)?;
-        Ok(Self { most, keyer, distinct, rows, findings: Findings::new(unit) })
+        Ok(Self {
+            most,
+            keyer,
+            distinct: Distinct::with_capacity(most)?,
+            rows,
+            findings: Findings::new(unit),
+            waiting: Zeroizing::new(Vec::with_capacity(AT_ONCE)),
+            waiting_rows: Vec::with_capacity(AT_ONCE),
+        })
     }
 
     /// Whether there may be no more rows.
@@ -189,22 +199,40 @@ impl Builder {
         &mut self,
         place: u64,
         (offset, len): (u64, u32),
-        parts: impl Iterator<Item = std::borrow::Cow<'a, str>>,
+        parts: impl Iterator<Item = Cow<'a, str>>,
     ) {
-        let item = match self.keyer.item(parts) {
-            None => {
-                self.findings.empty.add(place);
-                NO_ITEM
-            }
+        match self.keyer.item(parts) {
+            None => self.findings.empty.add(place),
             Some(item) => {
-                let (number, new) = self.distinct.insert(&item);
-                if !new {
-                    self.findings.duplicates.add(place);
-                }
-                number
+                self.waiting.push(item);
+                self.waiting_rows.push((self.rows.len(), place));
             }
-        };
-        self.rows.push(Row { offset, len, item });
-        self.findings.rows += 1;
+        }
+        self.rows.push(Row { offset, len, item: NO_ITEM });
+        if self.waiting.len() == AT_ONCE {
+            self.look_up();
+        }
+    }
+
+    fn look_up(&mut self) {
+        let Self { rows, findings, waiting, waiting_rows, .. } = self;
+        let mut whose = waiting_rows.drain(..);
+        self.distinct.insert_all(waiting, |number, new| {
+            if let Some((row, place)) = whose.next() {
+                rows[row].item = number;
+                if !new {
+                    findings.duplicates.add(place);
+                }
+            }
+        });
+        waiting.clear();
+    }
+
+    /// When there are no more rows.
+    fn finish(mut self, content: impl FnOnce(Keyer) -> Content) -> Set {
+        self.look_up();
+        let Self { keyer, distinct, rows, mut findings, .. } = self;
+        findings.rows = rows.len();
+        Set { items: distinct.into_items(), rows, findings, content: content(keyer) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -61,22 +61,29 @@ impl Executor for Workers {
         self.threads()
     }
 
-    fn run<'a>(&self, mut tasks: Vec<Task<'a>>) {
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
         let Some(pool) = &self.pool else {
             return tasks.into_iter().for_each(|task| task());
         };
-        let Some(ours) = tasks.pop() else { return };
+        let others = pool.current_num_threads().min(tasks.len().saturating_sub(1));
+        let tasks = Mutex::new(tasks);
+        // Whoever is free takes the next, so that a thread that wakes late holds up nobody.
+        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pool.in_place_scope(|scope| {
-            for task in tasks {
+            for _ in 0..others {
                 scope.spawn(|_| {
                     let start = thread_cpu();
-                    task();
+                    while let Some(task) = next() {
+                        task();
+                    }
                     let took = (thread_cpu() - start).as_nanos();
                     let took = u64::try_from(took).unwrap_or(u64::MAX);
                     self.busy.fetch_add(took, Ordering::Relaxed);
                 });
             }
-            ours();
+            while let Some(task) = next() {
+                task();
+            }
         });
     }
 }
@@ -115,13 +122,15 @@ mod tests {
     fn the_time_of_tasks_is_their_partys() {
         let ours = Workers::new(2).unwrap();
         let theirs = ours.for_another();
+        let both = std::sync::Barrier::new(2);
         let task = || {
+            // One of the two is in this thread, for each waits for the other.
+            both.wait();
             let start = thread_cpu();
             while thread_cpu() - start < Duration::from_millis(2) {}
         };
-        // One of three runs in this thread.
-        ours.run(vec![Box::new(task), Box::new(task), Box::new(task)]);
-        assert!(ours.busy() >= Duration::from_millis(4));
+        ours.run(vec![Box::new(task), Box::new(task)]);
+        assert!(ours.busy() >= Duration::from_millis(2));
         assert_eq!(theirs.busy(), Duration::ZERO);
     }
 }

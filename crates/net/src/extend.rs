@@ -18,12 +18,19 @@ use foxtrot_ot::{
     },
     tasks::Executor,
 };
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Channel, ChannelError, Error, HelloError, Lane, drive};
 
 /// Batches that may be on their way: what hides the latency of the link.
 pub(crate) const WINDOW: usize = 8;
+
+/// Batches that are computed at once: one per thread, and a power of two, which may be another one
+/// than the peer's. Both windows are then full of whole groups, so that neither party waits for a
+/// message of a group that the other one has not begun.
+fn group(executor: &dyn Executor) -> usize {
+    executor.threads().clamp(1, WINDOW).next_power_of_two()
+}
 
 /// Proofs have a lane of their own, for they go between corrections.
 pub(crate) const PROOFS: Lane = Lane::SECOND;
@@ -49,6 +56,7 @@ pub struct Sender<'a> {
     channel: &'a Channel,
     extension: Any,
     state: AnySender,
+    group: usize,
     /// A run has not come to its end: what is on its way belongs to it, and there is no other.
     ended: bool,
 }
@@ -59,6 +67,7 @@ pub struct Receiver<'a> {
     channel: &'a Channel,
     extension: Any,
     state: AnyReceiver,
+    group: usize,
     /// A run has not come to its end: what is on its way belongs to it, and there is no other.
     ended: bool,
 }
@@ -84,13 +93,14 @@ impl<'a> Sender<'a> {
         };
         let state = plan.extension.sender(plan.session(), keys, &setup, fresh_seed()?);
         let state = state.map_err(|e| channel.give_up(e))?;
-        Ok(Self { channel, extension: plan.extension, state, ended: false })
+        Ok(Self { channel, extension: plan.extension, state, group: 1, ended: false })
     }
 
     /// The same, on several threads.
     #[must_use]
     pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { state: self.state.with_executor(executor), ..self }
+        let group = group(&*executor);
+        Self { state: self.state.with_executor(executor), group, ..self }
     }
 
     /// Random OTs, as many as the shape says, however many: both keys of each go to `sink`, batch
@@ -102,14 +112,9 @@ impl<'a> Sender<'a> {
     pub fn random<E: From<Error>>(
         &mut self,
         shape: Shape,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E>,
+        sink: impl FnMut(&[[Block; 2]]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut keys = Zeroizing::new(Vec::new());
-        self.run(shape, |state, batch, proof, n| {
-            keys.resize(n, [[0; 16]; 2]);
-            state.finish(batch, proof, Places::Random(&mut keys))?;
-            Ok(sink(&keys))
-        })
+        self.run(shape, |keys| Places::Random(keys), sink)
     }
 
     /// Correlated OTs: the rows q go to `sink`, batch after batch.
@@ -119,68 +124,64 @@ impl<'a> Sender<'a> {
     pub fn correlated<E: From<Error>>(
         &mut self,
         shape: Shape,
-        mut sink: impl FnMut(&[Block]) -> Result<(), E>,
+        sink: impl FnMut(&[Block]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut rows = Zeroizing::new(Vec::new());
-        self.run(shape, |state, batch, proof, n| {
-            rows.resize(n, [0; 16]);
-            state.finish(batch, proof, Places::Correlated(&mut rows))?;
-            Ok(sink(&rows))
-        })
+        self.run(shape, |rows| Places::Correlated(rows), sink)
     }
 
-    fn run<E: From<Error>>(
+    fn run<T: Clone + Default + Zeroize, E: From<Error>>(
         &mut self,
         shape: Shape,
-        output: impl FnMut(
-            &mut AnySender,
-            SenderBatch,
-            &[u8],
-            usize,
-        ) -> Result<Result<(), E>, foxtrot_ot::Error>,
+        places: fn(&mut [T]) -> Places<'_>,
+        sink: impl FnMut(&[T]) -> Result<(), E>,
     ) -> Result<(), E> {
         begin(&mut self.ended)?;
-        let done = self.run_batches(shape, output);
+        let done = self.run_batches(shape, places, sink);
         end(self.channel, &mut self.ended, done)
     }
 
-    fn run_batches<E: From<Error>>(
+    fn run_batches<T: Clone + Default + Zeroize, E: From<Error>>(
         &mut self,
         shape: Shape,
-        mut output: impl FnMut(
-            &mut AnySender,
-            SenderBatch,
-            &[u8],
-            usize,
-        ) -> Result<Result<(), E>, foxtrot_ot::Error>,
+        places: fn(&mut [T]) -> Places<'_>,
+        mut sink: impl FnMut(&[T]) -> Result<(), E>,
     ) -> Result<(), E> {
         let (channel, extension) = (self.channel, self.extension);
-        let mut pending = VecDeque::with_capacity(WINDOW);
-        let mut finish = |state: &mut AnySender, (batch, n)| {
-            let proof = match extension.proof_len() {
-                0 => Vec::new(),
-                len => channel.recv(PROOFS, len)?,
-            };
-            output(state, batch, &proof, n).map_err(|e| channel.give_up(e))?
+        let mut buffers = Vec::new();
+        let mut finish = |state: &mut AnySender, group: Vec<(SenderBatch, usize)>| {
+            let (batches, sizes): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+            let proofs = receive_each(channel, PROOFS, sizes.len(), extension.proof_len())?;
+            let places = sized(&mut buffers, &sizes).map(places);
+            let batches = batches.into_iter().zip(&proofs).zip(places);
+            let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
+            state.finish_all(batches.collect()).map_err(|e| channel.give_up(e))?;
+            sized(&mut buffers, &sizes).try_for_each(|output| sink(output))
         };
-        for shape in shape.batches(extension.max_batch()) {
-            let corrections = channel.recv(Lane::PROTOCOL, extension.corrections_len(shape))?;
-            let absorbed = self.state.absorb(shape, &corrections);
-            let (batch, challenge) = absorbed.map_err(|e| channel.give_up(e))?;
-            match challenge {
-                Some(challenge) => {
-                    channel.send(Lane::PROTOCOL, challenge.to_vec())?;
-                    pending.push_back((batch, shape.n()));
-                }
-                None => finish(&mut self.state, (batch, shape.n()))?,
+        let mut pending = VecDeque::with_capacity(WINDOW);
+        let mut shapes = shape.batches(extension.max_batch());
+        while let Some(shapes) = next_group(&mut shapes, self.group) {
+            let mut messages = Vec::with_capacity(shapes.len());
+            for shape in &shapes {
+                messages.push(channel.recv(Lane::PROTOCOL, extension.corrections_len(*shape))?);
             }
-            if pending.len() == WINDOW
+            let of_shapes: Vec<_> =
+                shapes.iter().copied().zip(messages.iter().map(Vec::as_slice)).collect();
+            let absorbed = self.state.absorb_all(&of_shapes).map_err(|e| channel.give_up(e))?;
+            let mut group = Vec::with_capacity(shapes.len());
+            for ((batch, challenge), shape) in absorbed.into_iter().zip(shapes) {
+                if let Some(challenge) = challenge {
+                    channel.send(Lane::PROTOCOL, challenge.to_vec())?;
+                }
+                group.push((batch, shape.n()));
+            }
+            pending.push_back(group);
+            if pending.len() * self.group >= window(extension)
                 && let Some(oldest) = pending.pop_front()
             {
                 finish(&mut self.state, oldest)?;
             }
         }
-        pending.into_iter().try_for_each(|batch| finish(&mut self.state, batch))
+        pending.into_iter().try_for_each(|group| finish(&mut self.state, group))
     }
 }
 
@@ -200,13 +201,14 @@ impl<'a> Receiver<'a> {
         if !setup.is_empty() {
             channel.send(Lane::PROTOCOL, setup)?;
         }
-        Ok(Self { channel, extension: plan.extension, state, ended: false })
+        Ok(Self { channel, extension: plan.extension, state, group: 1, ended: false })
     }
 
     /// The same, on several threads.
     #[must_use]
     pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { state: self.state.with_executor(executor), ..self }
+        let group = group(&*executor);
+        Self { state: self.state.with_executor(executor), group, ..self }
     }
 
     /// OTs of the given kind, for these choices or for so many random ones: choices and keys, or
@@ -233,45 +235,86 @@ impl<'a> Receiver<'a> {
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E>,
     ) -> Result<(), E> {
         let (channel, extension) = (self.channel, self.extension);
-        let mut keys = Zeroizing::new(Vec::new());
-        let mut finish = |state: &mut AnyReceiver, (batch, n): (ReceiverBatch, usize)| {
-            let challenge = match extension.challenge_len() {
-                0 => Vec::new(),
-                len => channel.recv(Lane::PROTOCOL, len)?,
-            };
-            keys.resize(n, [0; 16]);
-            let finished = state.finish(batch, &challenge, kind, &mut keys);
-            let (choices, proof) = finished.map_err(|e| channel.give_up(e))?;
-            if !proof.is_empty() {
+        let mut buffers = Vec::new();
+        let mut finish = |state: &mut AnyReceiver, group: Vec<(ReceiverBatch, usize)>| {
+            let (batches, sizes): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+            let lane = Lane::PROTOCOL;
+            let challenges = receive_each(channel, lane, sizes.len(), extension.challenge_len())?;
+            let places = sized(&mut buffers, &sizes);
+            let batches = batches.into_iter().zip(&challenges).zip(places);
+            let batches =
+                batches.map(|((batch, challenge), keys)| (batch, challenge.as_slice(), keys));
+            let finished = state.finish_all(kind, batches.collect());
+            let (choices, proofs): (Vec<_>, Vec<_>) =
+                finished.map_err(|e| channel.give_up(e))?.into_iter().unzip();
+            for proof in proofs.into_iter().filter(|proof| !proof.is_empty()) {
                 channel.send(PROOFS, proof)?;
             }
-            sink(&choices, &keys)
+            let mut outputs = choices.iter().zip(sized(&mut buffers, &sizes));
+            outputs.try_for_each(|(choices, keys)| sink(choices, keys))
         };
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;
-        for shape in Shape::of(choice).batches(extension.max_batch()) {
-            if pending.len() == WINDOW
+        let mut shapes = Shape::of(choice).batches(extension.max_batch());
+        while let Some(shapes) = next_group(&mut shapes, self.group) {
+            let mut messages = vec![Vec::new(); shapes.len()];
+            let mut choices = Vec::with_capacity(shapes.len());
+            for shape in &shapes {
+                choices.push(match choice {
+                    Choice::Given(bits) => Choice::Given(bits.slice(start..start + shape.n())),
+                    Choice::Random(_) => Choice::Random(shape.n()),
+                });
+                start += shape.n();
+            }
+            let begun = choices.into_iter().zip(&mut messages).collect();
+            let begun = self.state.extend_all(begun).map_err(|e| channel.give_up(e))?;
+            for corrections in messages {
+                channel.send(Lane::PROTOCOL, corrections)?;
+            }
+            pending
+                .push_back(begun.into_iter().zip(shapes.iter().map(|shape| shape.n())).collect());
+            if pending.len() * self.group >= window(extension)
                 && let Some(oldest) = pending.pop_front()
             {
                 finish(&mut self.state, oldest)?;
             }
-            let choice = match choice {
-                Choice::Given(bits) => Choice::Given(bits.slice(start..start + shape.n())),
-                Choice::Random(_) => Choice::Random(shape.n()),
-            };
-            start += shape.n();
-            let mut corrections = Vec::new();
-            let extended = self.state.extend(choice, &mut corrections);
-            let batch = extended.map_err(|e| channel.give_up(e))?;
-            channel.send(Lane::PROTOCOL, corrections)?;
-            if extension.challenge_len() == 0 {
-                finish(&mut self.state, (batch, shape.n()))?;
-            } else {
-                pending.push_back((batch, shape.n()));
-            }
         }
-        pending.into_iter().try_for_each(|batch| finish(&mut self.state, batch))
+        pending.into_iter().try_for_each(|group| finish(&mut self.state, group))
     }
+}
+
+/// How many batches are on their way before the oldest come to their end.
+fn window(extension: Any) -> usize {
+    if extension.challenge_len() == 0 { 0 } else { WINDOW }
+}
+
+/// The shapes of the next batches, unless there are none.
+fn next_group(shapes: &mut impl Iterator<Item = Shape>, group: usize) -> Option<Vec<Shape>> {
+    let shapes: Vec<_> = shapes.take(group).collect();
+    if shapes.is_empty() { None } else { Some(shapes) }
+}
+
+/// A message of each of n batches; one without bytes is not sent.
+fn receive_each(
+    channel: &Channel,
+    lane: Lane,
+    n: usize,
+    len: usize,
+) -> Result<Vec<Vec<u8>>, Error> {
+    let message = |_| if len == 0 { Ok(Vec::new()) } else { channel.recv(lane, len) };
+    (0..n).map(message).collect()
+}
+
+/// Buffers of those sizes, which are used again.
+fn sized<'b, T: Clone + Default + Zeroize>(
+    buffers: &'b mut Vec<Zeroizing<Vec<T>>>,
+    sizes: &'b [usize],
+) -> impl Iterator<Item = &'b mut [T]> {
+    buffers.resize_with(buffers.len().max(sizes.len()), Zeroizing::default);
+    buffers.iter_mut().zip(sizes).map(|(buffer, n)| {
+        buffer.resize(*n, T::default());
+        buffer.as_mut_slice()
+    })
 }
 
 impl Plan<'_> {

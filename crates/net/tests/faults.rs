@@ -151,9 +151,15 @@ fn a_connection_that_ends_before_the_last_byte_fails_both_sides() {
     }
 }
 
+/// Jobs whose parties speak by turns. Where messages cross, either side may have read the other's last
+/// one before its own is lost, and which it was is a matter of time.
+fn in_turns() -> impl Iterator<Item = Job> {
+    jobs().filter(|job| job.base.info().flows > 1)
+}
+
 #[test]
 fn a_connection_that_ends_after_the_last_byte_of_one_way_fails_both_unless_it_was_the_last_word() {
-    for honest in jobs().map(Honest::of) {
+    for honest in in_turns().map(Honest::of) {
         for way in Way::BOTH {
             let k = honest.total(way);
             let ended = run_with(honest.job, way, Fault::Cut(k, Cut::End), LONG);
@@ -172,7 +178,7 @@ fn a_connection_that_ends_after_the_last_byte_of_one_way_fails_both_unless_it_wa
 /// without its last opening, the sender of the others without its last answer or sealed messages.
 #[test]
 fn only_whoever_awaits_nothing_more_finishes_when_bytes_are_lost() {
-    for honest in jobs().map(Honest::of) {
+    for honest in in_turns().map(Honest::of) {
         let cuts =
             honest.all_frames().flat_map(|frame| cut_positions(&frame).map(|k| (frame.way, k)));
         in_parallel(&cuts.collect::<Vec<_>>(), |&(way, k)| {
@@ -185,7 +191,7 @@ fn only_whoever_awaits_nothing_more_finishes_when_bytes_are_lost() {
 
 #[test]
 fn the_last_words_are_the_last_opening_or_what_follows_the_last_question() {
-    for honest in jobs().map(Honest::of) {
+    for honest in in_turns().map(Honest::of) {
         let last_words: Vec<_> = honest
             .all_frames()
             .filter(|frame| honest.is_last_word(frame.way, frame.bytes.start))
@@ -210,7 +216,7 @@ fn the_last_words_are_the_last_opening_or_what_follows_the_last_question() {
 
 #[test]
 fn silence_ends_both_sides_at_the_timeout() {
-    let all: Vec<_> = jobs().map(Honest::of).collect();
+    let all: Vec<_> = in_turns().map(Honest::of).collect();
     let cuts = all.iter().flat_map(|honest| {
         honest.all_frames().flat_map(move |Frame { way, bytes, .. }| {
             [bytes.start, bytes.start + 3, bytes.end - 1].map(|k| (honest, way, k))

@@ -5,6 +5,7 @@
 
 pub mod bdgm;
 pub mod chosen;
+pub mod mcquoid_rosulek_roy;
 pub mod pvw;
 pub mod rot_from_ot;
 pub mod roted;
@@ -162,7 +163,7 @@ pub struct Info {
     pub caveat: &'static str,
     /// Whether it is here to reproduce a paper only: benchmarks run it, [`find`] does not find it.
     pub reproduction: bool,
-    /// Number of messages.
+    /// Messages one after another; two that cross are one flow.
     pub flows: usize,
     /// Payload bytes of the receiver for a batch of n.
     pub receiver_bytes: fn(n: usize) -> usize,
@@ -253,7 +254,7 @@ pub enum Next<Out> {
 
 impl<Out> Step<Out> {
     /// Send a message and go on.
-    fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
+    pub(crate) fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
         Self { message: Some(message), next: Next::Role(role) }
     }
 
@@ -263,27 +264,27 @@ impl<Out> Step<Out> {
     }
 
     /// The output, and perhaps a last message.
-    fn done(message: Option<Vec<u8>>, out: Out) -> Self {
+    pub(crate) fn done(message: Option<Vec<u8>>, out: Out) -> Self {
         Self { message, next: Next::Done(out) }
     }
 }
 
 /// A [`Role`] from a closure over the typed state.
-struct Waiting<F> {
+pub(crate) struct Waiting<F> {
     expects: Option<usize>,
     step: F,
 }
 
 impl Waiting<()> {
     /// Speaks first.
-    fn first<Out: 'static>(
+    pub(crate) fn first<Out: 'static>(
         step: impl FnOnce() -> Result<Step<Out>, Error> + Send + 'static,
     ) -> Box<dyn Role<Out = Out>> {
         Box::new(Waiting { expects: None, step: |_: &[u8]| step() })
     }
 
     /// Waits for a message of that length.
-    fn message<Out: 'static>(
+    pub(crate) fn message<Out: 'static>(
         len: usize,
         step: impl FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send + 'static,
     ) -> Box<dyn Role<Out = Out>> {
@@ -361,6 +362,7 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
     &[
         &roted::Rot,
         &roted::Endemic,
+        &mcquoid_rosulek_roy::McQuoidRosulekRoy,
         &bdgm::Bdgm,
         &pvw::Pvw,
         &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,

@@ -36,7 +36,7 @@ pub enum Decode {
         /// Which instance of the batch.
         instance: usize,
     },
-    /// 33 bytes are not the compressed encoding of a point of the curve.
+    /// Bytes are not the encoding of an element of the group.
     Point {
         /// The message's name in `docs/wire.md`.
         message: &'static str,

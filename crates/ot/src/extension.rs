@@ -28,6 +28,10 @@
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
 //!
+//! Batches do not depend on each other, and what is called `_all` does a step of several of them on the
+//! threads of an executor ([`Sender::with_executor`]), each whole in one; bytes and outputs are those
+//! of one batch after another.
+//!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal};
 //! use foxtrot_ot::base::Choice;
@@ -64,6 +68,7 @@ pub mod kos;
 pub mod one_of_n;
 pub mod oos;
 pub mod softspoken;
+pub mod two_round;
 
 mod adaptor;
 mod any;
@@ -76,9 +81,10 @@ mod trees;
 
 use core::{fmt, marker::PhantomData};
 
-pub use adaptor::{AnyReceiver, AnySender, Kind, Places, ReceiverBatch, SenderBatch};
+pub use adaptor::{AnyReceiver, AnySender, ReceiverBatch, SenderBatch};
 pub use any::{Any, Incompatible, Info, compatible, find, registry};
 pub use check::{Challenge, PROOF_LEN};
+pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
 
@@ -103,7 +109,7 @@ const MAX_BATCHES: u64 = 1 << 21;
 const MASK_COLUMNS: usize = 64;
 
 /// Against whom an extension is secure, as a type.
-pub trait Security: sealed::Sealed {
+pub trait Security: sealed::Sealed + Send + Sync {
     /// The same as a value.
     const ADVERSARY: Adversary;
 }

@@ -26,7 +26,12 @@ pub struct Pair {
 
 struct Side<Out> {
     state: State<Out>,
-    inbox: VecDeque<Vec<u8>>,
+    /// With the flow that each message belongs to.
+    inbox: VecDeque<(usize, Vec<u8>)>,
+    /// The flow of the last message read or sent.
+    flow: usize,
+    /// The flow of the last message delivered.
+    delivered: usize,
 }
 
 enum State<Out> {
@@ -75,9 +80,15 @@ impl Pair {
     /// Puts a message of `from` into the other's inbox.
     pub fn deliver(&mut self, from: Party, message: Vec<u8>) {
         match from {
-            Party::Sender => self.receiver.inbox.push_back(message),
-            Party::Receiver => self.sender.inbox.push_back(message),
+            Party::Sender => self.receiver.receive(self.sender.next_flow(), message),
+            Party::Receiver => self.sender.receive(self.receiver.next_flow(), message),
         }
+    }
+
+    /// Flows so far: messages one after another. Two that cross are one.
+    #[must_use]
+    pub fn flows(&self) -> usize {
+        self.sender.delivered.max(self.receiver.delivered)
     }
 
     /// Runs to the end.
@@ -114,7 +125,17 @@ impl Pair {
 
 impl<Out> Side<Out> {
     fn new(role: Box<dyn Role<Out = Out>>) -> Self {
-        Self { state: State::Running(role), inbox: VecDeque::new() }
+        Self { state: State::Running(role), inbox: VecDeque::new(), flow: 0, delivered: 0 }
+    }
+
+    fn next_flow(&mut self) -> usize {
+        self.flow += 1;
+        self.flow
+    }
+
+    fn receive(&mut self, flow: usize, message: Vec<u8>) {
+        self.inbox.push_back((flow, message));
+        self.delivered = flow;
     }
 
     /// `None` if it cannot go on, else the message that it sends, if any.
@@ -129,7 +150,10 @@ impl<Out> Side<Out> {
         let incoming = match role.expects() {
             None => Vec::new(),
             Some(_) => match self.inbox.pop_front() {
-                Some(message) => message,
+                Some((flow, message)) => {
+                    self.flow = flow;
+                    message
+                }
                 None => {
                     self.state = State::Running(role);
                     return Ok(None);

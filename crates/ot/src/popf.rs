@@ -3,8 +3,10 @@
 //! choice, while the other value comes out of a random oracle.
 
 mod feistel2;
+mod ristretto;
 
 pub use feistel2::{Digests, Feistel2, GROUP, S_LEN};
+pub use ristretto::{RISTRETTO_LEN, Ristretto};
 
 /// An additive group with an encoding and a random oracle into it.
 pub trait Group {

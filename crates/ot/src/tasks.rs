@@ -45,10 +45,43 @@ pub fn for_each<T: Send>(
     if threads <= 1 {
         return parts.for_each(work);
     }
-    let mut parts: Vec<T> = parts.collect();
+    let parts: Vec<T> = parts.collect();
     let at_once = parts.len().div_ceil(threads).max(1);
+    side_by_side(executor, parts, at_once, work);
+}
+
+/// What becomes of every item, in their order. As long as there is one for every thread, each is the
+/// work of a single one; of what then is left, one comes after another and may use all threads.
+///
+/// # Panics
+/// If the executor has not run all of its tasks.
+pub(crate) fn map<T: Send, R: Send>(
+    executor: &dyn Executor,
+    mut items: Vec<T>,
+    work: impl Fn(&dyn Executor, T) -> R + Sync,
+) -> Vec<R> {
+    let rest = items.split_off(items.len() - items.len() % executor.threads().max(1));
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    let parts = items.into_iter().zip(&mut results).collect();
+    side_by_side(executor, parts, 1, |(item, result)| *result = Some(work(&InPlace, item)));
+    let rest = rest.into_iter().map(|item| work(executor, item));
+    results.into_iter().flatten().chain(rest).collect()
+}
+
+/// What [`map`] made of a single item.
+pub(crate) fn only<R>(results: Vec<R>) -> R {
+    results.into_iter().next().expect("one result for one item")
+}
+
+/// Tasks of so many parts each.
+fn side_by_side<T: Send>(
+    executor: &dyn Executor,
+    mut parts: Vec<T>,
+    at_once: usize,
+    work: impl Fn(T) + Sync,
+) {
     let (work, done) = (&work, &AtomicUsize::new(0));
-    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(threads);
+    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(parts.len().div_ceil(at_once));
     while !parts.is_empty() {
         let mine = parts.split_off(parts.len().saturating_sub(at_once));
         tasks.push(Box::new(move || {

@@ -6,6 +6,8 @@
 mod runs;
 #[path = "support/extension.rs"]
 mod support;
+#[path = "support/threads.rs"]
+mod threads;
 
 use foxtrot_ot::{
     Backend, Seed, Usage,

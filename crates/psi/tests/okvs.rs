@@ -92,7 +92,7 @@ fn every_backend_encodes_and_decodes_alike() {
 }
 
 #[test]
-fn parts_of_a_plan_decode_as_the_whole() {
+fn parts_of_a_plan_decode_side_by_side_as_the_whole() {
     let okvs = Okvs3::new((1 << 19) + 1).unwrap();
     let slots: Vec<[u8; 5]> = values(okvs.slots());
     let decoder = okvs.decoder(&slots).unwrap();
@@ -101,13 +101,18 @@ fn parts_of_a_plan_decode_as_the_whole() {
     let plan = okvs.plan(&session(0), &seed, &keys).unwrap();
     let mut whole = vec![[0; 5]; 1000];
     plan.decode(&decoder, &mut whole).unwrap();
-    for range in [0..0, 0..1, 1..400, 400..1000] {
+    let check = |range: std::ops::Range<usize>| {
         let mut part = vec![[0; 5]; range.len()];
         plan.decode_range(&decoder, range.clone(), &mut part).unwrap();
         for (value, &index) in part.iter().zip(&plan.order()[range]) {
             assert_eq!(value, &whole[index as usize]);
         }
-    }
+    };
+    std::thread::scope(|threads| {
+        for range in [0..0, 0..1, 1..400, 400..1000] {
+            threads.spawn(|| check(range));
+        }
+    });
     let mut order = plan.order().to_vec();
     order.sort_unstable();
     assert!(order.into_iter().eq(0..1000));

@@ -24,6 +24,8 @@ mod extension;
 mod okvs;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
+#[path = "vectors/two_round.rs"]
+mod two_round;
 
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};
@@ -40,12 +42,13 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 5] = [
+const FILES: [(&str, Contents); 6] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("okvs", okvs::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
+    ("two_round", two_round::vectors),
 ];
 
 fn main() {

@@ -13,7 +13,7 @@ use std::{
 
 use foxtrot_ot::{
     base::{BaseOt, registry},
-    extension::{self, Any, one_of_n as words},
+    extension::{self, Any, one_of_n as words, two_round},
 };
 
 use crate::{
@@ -30,6 +30,7 @@ enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
     OneOfN(words::Any),
+    TwoRound(&'static dyn BaseOt),
 }
 
 /// Its figures.
@@ -70,8 +71,10 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        let base = registry().iter().copied().map(Self::Base);
-        base.chain(extension::registry().map(Self::Ext)).chain(words::registry().map(Self::OneOfN))
+        let bases = registry().iter().copied().map(Self::Base);
+        let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
+        let extensions = extension::registry().map(Self::Ext).chain(two_round);
+        bases.chain(extensions).chain(words::registry().map(Self::OneOfN))
     }
 
     fn name(&self) -> String {
@@ -79,6 +82,7 @@ impl Benchmark {
             Self::Base(base) => format!("base/{}", base.info().name),
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
             Self::OneOfN(extension) => format!("ext/{}", extension.info().name),
+            Self::TwoRound(extension) => format!("ext/{}", extension.info().name),
         }
     }
 
@@ -87,6 +91,7 @@ impl Benchmark {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
             Self::OneOfN(_) => &one_of_n::SIZES,
+            Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
         }
     }
 
@@ -100,7 +105,7 @@ impl Benchmark {
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
         match self {
-            Self::Base(_) if !plain => {
+            Self::Base(_) | Self::TwoRound(_) if !plain => {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
@@ -119,7 +124,7 @@ impl Benchmark {
         workers: &Workers,
     ) -> Result<Measured, Failure> {
         match self {
-            Self::Base(base) => base::run(*base, n),
+            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
         }
@@ -128,7 +133,7 @@ impl Benchmark {
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out),
-            Self::Ext(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
         }
     }
 
@@ -140,7 +145,9 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) | Self::OneOfN(_) => ext::print_row(out, measured, yardsticks),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
+                ext::print_row(out, measured, yardsticks)
+            }
         }
     }
 }

@@ -101,7 +101,12 @@ fn without_an_extension_the_job_decides_on_the_mode() {
 #[test]
 fn weaker_security_is_asked_for_or_refused() {
     for (base, extension, adversary, words) in [
-        ("roted", "iknp", Malicious, "accept that with --semi-honest, or take one of kos, softsp"),
+        (
+            "roted",
+            "iknp",
+            Malicious,
+            "accept that with --semi-honest, or take one of kos, kos-two-round, ",
+        ),
         ("roted", "softspoken-2-semi-honest", Malicious, "is secure against semi-honest peers"),
         ("roted", "kos", SemiHonest, "leave --semi-honest out, or take one of iknp, softspoken"),
         ("roted", "none", SemiHonest, "roted-endemic has no variant for semi-honest peers"),
@@ -117,7 +122,7 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_with_the_reason() {
     for (base, adversary, words) in [
         ("weak", Malicious, "weak cannot carry softspoken-4: it is secure against semi-honest"),
         ("chosen", Malicious, "chosen-message OT is not enough under an extension"),
-        ("literal", Malicious, "it only reproduces a paper; softspoken-4 goes with roted, roted-"),
+        ("literal", Malicious, "it only reproduces a paper; softspoken-4 goes with roted, rot-"),
         ("literal", SemiHonest, "it only reproduces a paper"),
         ("nothing", Malicious, "there is no base OT named nothing"),
     ] {
@@ -145,4 +150,39 @@ fn the_whole_is_as_secure_as_its_weaker_part() {
         assert_eq!(method.adversary(), adversary);
         assert!(method.words().ends_with(&format!("{adversary} security")));
     }
+}
+
+#[test]
+fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
+    for (base, name) in [
+        ("roted", "kos-two-round:roted-endemic"),
+        ("mcquoid-rosulek-roy", "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto"),
+    ] {
+        let job = Job::Ot(1000);
+        assert_eq!(choose(base, "kos-two-round", Malicious, job), Ok([name, "kos-two-round"]));
+    }
+    let method = Method::of(&bases(), "roted", "kos-two-round", Malicious, Job::Ot(3)).unwrap();
+    assert_eq!(method.words(), "kos-two-round:roted-endemic, malicious security");
+    assert_eq!(method.batch(), 1 << 20);
+    for (base, adversary, job, words) in [
+        ("roted", Malicious, Job::Rot, "not for `rot`: its keys are not random if a peer cheats"),
+        ("roted", SemiHonest, Job::Ot(3), "kos-two-round has no variant for semi-honest peers"),
+        ("pvw", Malicious, Job::Ot(3), "chosen-message OT is not enough"),
+        ("rot-from-ot:pvw", Malicious, Job::Ot(3), "it takes more than one message of either"),
+        ("nothing", Malicious, Job::Ot(3), "there is no base OT named nothing; kos-two-round goes"),
+    ] {
+        let why = choose(base, "kos-two-round", adversary, job).unwrap_err();
+        assert!(why.contains(words), "{why}");
+    }
+}
+
+/// A corrupt sender of an endemic base OT's other side chooses Δ.
+#[test]
+fn random_keys_do_not_come_from_a_base_ot_that_is_only_endemic() {
+    let of = |extension, adversary, job| choose("mcquoid-rosulek-roy", extension, adversary, job);
+    let why = of("softspoken", Malicious, Job::Rot).unwrap_err();
+    assert!(why.contains("its keys are not random if a peer cheats"), "{why}");
+    let base = "mcquoid-rosulek-roy:feistel2:ristretto";
+    assert_eq!(of("softspoken", Malicious, Job::Ot(1000)), Ok([base, "softspoken-4"]));
+    assert_eq!(of("iknp", SemiHonest, Job::Rot), Ok([base, "iknp"]));
 }

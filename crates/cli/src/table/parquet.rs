@@ -86,9 +86,7 @@ impl Parquet {
             builder.add(number as u64 + 1, (number as u64, 0), parts.into_iter());
         }
         source.check_unchanged()?;
-        let Builder { keyer, distinct, rows, findings, .. } = builder;
-        let content = Content::Parquet(Self { source, columns, keyer });
-        Ok(Set { items: distinct.into_items(), rows, findings, content })
+        Ok(builder.finish(|keyer| Content::Parquet(Self { source, columns, keyer })))
     }
 
     pub(super) fn columns(&self) -> &Columns {
@@ -111,8 +109,7 @@ impl Parquet {
         mut to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.source.check_unchanged()?;
-        let failed =
-            |e: std::io::Error| Failure::run(format!("cannot keep a copy of the output: {e}"));
+        let failed = |e: std::io::Error| Failure::writing(&std::env::temp_dir(), &e);
         let mut copy = tempfile::tempfile().map_err(failed)?;
         let from = open(&self.source)?;
         Self::copy(&from, rows, copy.try_clone().map_err(failed)?)

@@ -63,7 +63,8 @@ impl<'a, R: Read> Records<'a, R> {
         }
         let beginning = &records.buffer[records.ready.clone()];
         if beginning.starts_with(BYTE_ORDER_MARK) {
-            records.pass(BYTE_ORDER_MARK.len());
+            records.offset = BYTE_ORDER_MARK.len() as u64;
+            records.ready.start = BYTE_ORDER_MARK.len();
         } else if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
             return Err(Failure::usage(format!("{} is UTF-16", path.display())).hint(ENCODING));
         }
@@ -89,20 +90,14 @@ impl<'a, R: Read> Records<'a, R> {
             }
         };
         let (start, offset, line) = (self.ready.start, self.offset, self.line);
-        if let Err(e) = std::str::from_utf8(&self.buffer[start..start + len]) {
-            return Err(self.fault(e.valid_up_to(), "not UTF-8").hint(ENCODING));
-        }
-        self.pass(len);
-        let text = std::str::from_utf8(&self.buffer[start..start + len]).unwrap_or_default();
-        Ok(Some(Record { offset, line, text, fields: &self.fields }))
-    }
-
-    /// The next so many bytes are done with.
-    fn pass(&mut self, len: usize) {
-        let (start, end) = (self.ready.start, self.ready.start + len);
-        self.line += line_ends(&self.buffer[start..end]) as u64;
+        let text = match std::str::from_utf8(&self.buffer[start..start + len]) {
+            Ok(text) => text,
+            Err(e) => return Err(self.fault(e.valid_up_to(), "not UTF-8").hint(ENCODING)),
+        };
+        self.line += line_ends(text.as_bytes()) as u64;
         self.offset += len as u64;
-        self.ready.start = end;
+        self.ready.start += len;
+        Ok(Some(Record { offset, line, text, fields: &self.fields }))
     }
 
     /// Reads more.
@@ -174,8 +169,11 @@ mod tests {
         }
     }
 
+    /// Offset, line, text and width.
+    type Found = (u64, u64, String, usize);
+
     /// Everything about the records, and how it ended.
-    fn all(grammar: Grammar, from: impl Read) -> (Vec<(u64, u64, String, usize)>, Option<String>) {
+    fn all(grammar: Grammar, from: impl Read) -> (Vec<Found>, Option<String>) {
         let mut found = Vec::new();
         let mut records = match Records::begin(Path::new("a"), grammar, from) {
             Ok(records) => records,
@@ -184,7 +182,8 @@ mod tests {
         loop {
             match records.next() {
                 Ok(Some(record)) => {
-                    found.push((record.offset, record.line, record.text.to_owned(), record.width()))
+                    let text = record.text.to_owned();
+                    found.push((record.offset, record.line, text, record.width()));
                 }
                 Ok(None) => return (found, None),
                 Err(e) => return (found, Some(e.message().to_owned())),

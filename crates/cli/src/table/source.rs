@@ -102,7 +102,7 @@ pub(super) fn line_ends(bytes: &[u8]) -> usize {
 }
 
 fn spool(mut from: impl Read) -> Result<File, Failure> {
-    let failed = |e: io::Error| Failure::run(format!("cannot keep a copy of the input: {e}"));
+    let failed = |e: io::Error| Failure::writing(&std::env::temp_dir(), &e);
     let mut file = tempfile::tempfile().map_err(failed)?;
     io::copy(&mut from, &mut file).map_err(failed)?;
     Ok(file)

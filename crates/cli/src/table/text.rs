@@ -77,12 +77,12 @@ impl Text {
             builder.add(record.line, (record.offset, len), parts);
         }
         source.check_unchanged()?;
-        let Some(Builder { keyer, distinct, rows, mut findings, .. }) = builder else {
+        let Some(mut builder) = builder else {
             return Err(Failure::usage(format!("{} is empty", source.path().display())));
         };
-        findings.blank = blank;
-        let content = Content::Text(Self { source, grammar, columns, header, keyer });
-        Ok(Set { items: distinct.into_items(), rows, findings, content })
+        builder.findings.blank = blank;
+        let text = |keyer| Content::Text(Self { source, grammar, columns, header, keyer });
+        Ok(builder.finish(text))
     }
 
     pub(super) fn form(&self) -> String {

@@ -175,6 +175,18 @@ fn chosen_messages_take_an_extension_above_128() {
         (129, &[], "bytes, softspoken-4 from base OT roted-endemic, malicious security\n"),
         (129, &["--extension", "none"], "bytes, base OT roted-endemic, malicious security\n"),
         (3, &["--extension", "softspoken-8"], "bytes, softspoken-8 from base OT roted-endemic"),
+        (1500, &["--extension", "kos-two-round"], "bytes, kos-two-round:roted-endemic, malicious"),
+        (
+            1500,
+            &["--extension", "kos-two-round", "--base", "mcquoid-rosulek-roy"],
+            "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto, malicious security\n",
+        ),
+        (
+            200,
+            &["--base", "mcquoid-rosulek-roy"],
+            "softspoken-4 from base OT mcquoid-rosulek-roy:feistel2:ristretto, malicious",
+        ),
+        (3, &["--base", "mcquoid-rosulek-roy"], "bytes, base OT mcquoid-rosulek-roy:feistel2:ri"),
         (70_000, &["--semi-honest"], "softspoken-4-semi-honest from base OT roted-endemic, semi"),
     ] {
         let files = Files::new();
@@ -340,8 +352,9 @@ fn protocols_lists_every_extension_and_what_it_stands_on() {
         let of_kind = all.iter().filter(|it| it["kind"] == kind);
         of_kind.map(|it| it[key].as_str().unwrap().to_owned()).collect()
     };
-    let extensions = extension::registry().map(|it| it.info());
-    assert!(listed("extension", "name").iter().eq(extensions.map(|info| info.name)));
+    let extensions = extension::registry().map(|it| it.info().name);
+    let extensions = extensions.chain([extension::two_round::FAMILY]);
+    assert!(listed("extension", "name").iter().eq(extensions));
     let bases = listed("base", "name");
     for extension in all.iter().filter(|it| it["kind"] == "extension") {
         let carriers = extension["base_ots"].as_array().unwrap();

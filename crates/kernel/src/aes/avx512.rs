@@ -164,10 +164,15 @@ fn encrypt<const N: usize>(keys: &Keys, mut x: [__m512i; N]) -> [__m512i; N] {
     x
 }
 
-/// [`encrypt`] under keys that are not used again soon, so that they need not all be in registers.
+/// Adds [`encrypt`] to sums, but for [`last_key`]: with sums in its place the last round adds up for
+/// nothing. Keys that are not used again soon need not all be in registers.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-pub(crate) fn encrypt_once<const N: usize>(pi: &Aes128, mut x: [__m512i; N]) -> [__m512i; N] {
+pub(crate) fn encrypt_onto<const N: usize>(
+    pi: &Aes128,
+    mut x: [__m512i; N],
+    sums: [__m512i; N],
+) -> [__m512i; N] {
     let keys = pi.round_keys();
     let key = _mm512_broadcast_i32x4(keys[0]);
     for x in &mut x {
@@ -179,11 +184,17 @@ pub(crate) fn encrypt_once<const N: usize>(pi: &Aes128, mut x: [__m512i; N]) -> 
             *x = _mm512_aesenc_epi128(*x, key);
         }
     }
-    let key = _mm512_broadcast_i32x4(keys[10]);
-    for x in &mut x {
-        *x = _mm512_aesenclast_epi128(*x, key);
+    for (x, sum) in x.iter_mut().zip(sums) {
+        *x = _mm512_aesenclast_epi128(*x, sum);
     }
     x
+}
+
+/// What [`encrypt_onto`] leaves out.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(crate) fn last_key(pi: &Aes128) -> __m512i {
+    _mm512_broadcast_i32x4(pi.round_keys()[10])
 }
 
 /// Four blocks that count from `first`.

@@ -5,6 +5,7 @@ use foxtrot_ot::{
     Misbehaved, Sid,
     base::{Adversary, find},
     extension::{self, Incompatible},
+    tasks::Task,
 };
 
 use super::*;
@@ -88,6 +89,59 @@ fn more_batches_than_may_be_on_their_way_arrive_in_order() {
         let outcome = run(name, Adversary::Malicious, "roted-endemic", &[Choice::Random(n)]);
         assert_eq!(outcome.choices.len(), n);
         assert_fits(&outcome);
+    }
+}
+
+/// Computes in one thread, whatever it says.
+#[derive(Debug)]
+struct Threads(usize);
+
+impl Executor for Threads {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        tasks.into_iter().for_each(|task| task());
+    }
+}
+
+#[test]
+fn parties_may_have_any_two_numbers_of_threads() {
+    let n = (2 * WINDOW + 3) * 65472 + 5;
+    for adversary in [Adversary::Malicious, Adversary::SemiHonest] {
+        for (ours, theirs) in (0..25).map(|k| ([1, 2, 3, 8, 100][k / 5], [1, 2, 3, 8, 100][k % 5]))
+        {
+            let (here, there) = memory::pair(LONG);
+            let sender = thread::spawn(move || {
+                let session = session();
+                let plan = plan("softspoken-2", adversary, "roted-endemic", &session);
+                let sender = Sender::set_up(&there, &plan)?;
+                let mut pairs = Vec::with_capacity(n);
+                let mut sender = sender.with_executor(Box::new(Threads(theirs)));
+                sender.random(Shape::random(n), |keys| {
+                    pairs.extend_from_slice(keys);
+                    Ok::<_, Error>(())
+                })?;
+                there.close().map(|()| pairs)
+            });
+            let session = session();
+            let plan = plan("softspoken-2", adversary, "roted-endemic", &session);
+            let receiver = Receiver::set_up(&here, &plan).unwrap();
+            let mut receiver = receiver.with_executor(Box::new(Threads(ours)));
+            let mut all = Vec::with_capacity(n);
+            let run = receiver.run(&Choice::Random(n), Kind::Random, |bits, keys| {
+                all.extend(keys.iter().enumerate().map(|(i, key)| (bool::from(bits.get(i)), *key)));
+                Ok::<_, Error>(())
+            });
+            run.unwrap();
+            here.close().unwrap();
+            let pairs = sender.join().unwrap().unwrap();
+            assert_eq!((pairs.len(), all.len()), (n, n));
+            assert!(
+                pairs.iter().zip(all).all(|(pair, (choice, key))| pair[usize::from(choice)] == key)
+            );
+        }
     }
 }
 

@@ -1,34 +1,16 @@
 //! The states of an extension that is chosen at run time: for drivers, benchmarks and tests.
 
-use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
+use alloc::{boxed::Box, vec, vec::Vec};
 
 use super::{
-    Any, Challenge, Malicious, PROOF_LEN, Received, Receiver, SemiHonest, Sender, Sent, Shape,
-    Unanswered, Unverified,
+    Any, Challenge, Kind, Malicious, PROOF_LEN, Places, Received, Receiver, SemiHonest, Sender,
+    Sent, Shape, Unanswered, Unverified,
 };
 use crate::{
     Bits, Decode, Error, Seed, Session, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
-    tasks::Executor,
+    tasks::{Executor, only},
 };
-
-/// Which output of a batch is wanted, and where the sender's goes.
-pub enum Places<'a> {
-    /// Both keys of random OTs.
-    Random(&'a mut [[Block; 2]]),
-    /// The rows of correlated OTs.
-    Correlated(&'a mut [Block]),
-}
-
-/// Which output of a batch is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Keys of random OTs.
-    Random,
-    /// The rows of correlated OTs.
-    Correlated,
-}
 
 /// A [`Sender`] of either kind.
 #[derive(Debug)]
@@ -60,6 +42,22 @@ pub struct ReceiverBatch(Checked<Received<SemiHonest>, Unanswered>);
 enum Checked<A, B> {
     No(A),
     Yes(B),
+}
+
+impl<A, B> Checked<A, B> {
+    fn no(self) -> Result<A, Usage> {
+        match self {
+            Self::No(batch) => Ok(batch),
+            Self::Yes(_) => Err(Usage::ForeignBatch),
+        }
+    }
+
+    fn yes(self) -> Result<B, Usage> {
+        match self {
+            Self::Yes(batch) => Ok(batch),
+            Self::No(_) => Err(Usage::ForeignBatch),
+        }
+    }
 }
 
 impl Any {
@@ -144,13 +142,26 @@ impl AnySender {
         shape: Shape,
         corrections: &[u8],
     ) -> Result<(SenderBatch, Option<Challenge>), Error> {
+        Ok(only(self.absorb_all(&[(shape, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`AnySender::absorb`], for any of them: then none has been taken.
+    pub fn absorb_all(
+        &mut self,
+        messages: &[(Shape, &[u8])],
+    ) -> Result<Vec<(SenderBatch, Option<Challenge>)>, Error> {
         Ok(match self {
             Self::SemiHonest(sender) => {
-                (SenderBatch(Checked::No(sender.absorb(shape, corrections)?)), None)
+                let unchecked = |batch| (SenderBatch(Checked::No(batch)), None);
+                sender.absorb_all(messages)?.into_iter().map(unchecked).collect()
             }
             Self::Malicious(sender) => {
-                let (batch, challenge) = sender.absorb(shape, corrections)?;
-                (SenderBatch(Checked::Yes(batch)), Some(challenge))
+                let checked =
+                    |(batch, challenge)| (SenderBatch(Checked::Yes(batch)), Some(challenge));
+                sender.absorb_all(messages)?.into_iter().map(checked).collect()
             }
         })
     }
@@ -165,19 +176,32 @@ impl AnySender {
         proof: &[u8],
         places: Places<'_>,
     ) -> Result<(), Error> {
-        match (self, batch.0) {
-            (Self::SemiHonest(sender), Checked::No(sent)) => match places {
-                Places::Random(keys) => sender.random(sent, keys)?,
-                Places::Correlated(rows) => sender.correlated(sent, rows)?,
-            },
-            (Self::Malicious(sender), Checked::Yes(unverified)) => {
-                let sent = sender.verify(unverified, proof)?;
-                match places {
-                    Places::Random(keys) => sender.random(sent, keys)?,
-                    Places::Correlated(rows) => sender.correlated(sent, rows)?,
-                }
+        self.finish_all(vec![(batch, proof, places)])
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`AnySender::finish`], for any of them: there is no output then.
+    pub fn finish_all(
+        &mut self,
+        batches: Vec<(SenderBatch, &[u8], Places<'_>)>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::SemiHonest(sender) => {
+                let sent =
+                    batches.into_iter().map(|(batch, _, places)| Ok((batch.0.no()?, places)));
+                sender.output_all(sent.collect::<Result<_, Usage>>()?)?;
             }
-            _ => return Err(Usage::ForeignBatch.into()),
+            Self::Malicious(sender) => {
+                let (mut unverified, mut all_places) = (Vec::new(), Vec::new());
+                for (batch, proof, places) in batches {
+                    unverified.push((batch.0.yes()?, proof));
+                    all_places.push(places);
+                }
+                let sent = sender.verify_all(unverified)?;
+                sender.output_all(sent.into_iter().zip(all_places).collect())?;
+            }
         }
         Ok(())
     }
@@ -202,10 +226,27 @@ impl AnyReceiver {
         choice: Choice,
         corrections: &mut Vec<u8>,
     ) -> Result<ReceiverBatch, Usage> {
-        Ok(ReceiverBatch(match self {
-            Self::SemiHonest(receiver) => Checked::No(receiver.extend(choice, corrections)?),
-            Self::Malicious(receiver) => Checked::Yes(receiver.extend(choice, corrections)?),
-        }))
+        Ok(only(self.extend_all(vec![(choice, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`AnyReceiver::extend`], for any of them: then none has begun.
+    pub fn extend_all(
+        &mut self,
+        batches: Vec<(Choice, &mut Vec<u8>)>,
+    ) -> Result<Vec<ReceiverBatch>, Usage> {
+        Ok(match self {
+            Self::SemiHonest(receiver) => {
+                let unchecked = |batch| ReceiverBatch(Checked::No(batch));
+                receiver.extend_all(batches)?.into_iter().map(unchecked).collect()
+            }
+            Self::Malicious(receiver) => {
+                let checked = |batch| ReceiverBatch(Checked::Yes(batch));
+                receiver.extend_all(batches)?.into_iter().map(checked).collect()
+            }
+        })
     }
 
     /// Answers the challenge, which is empty where there is none, with a proof, then empty too;
@@ -221,34 +262,42 @@ impl AnyReceiver {
         kind: Kind,
         keys: &mut [Block],
     ) -> Result<(Bits, Vec<u8>), Error> {
-        Ok(match (self, batch.0) {
-            (Self::SemiHonest(receiver), Checked::No(received)) => match kind {
-                Kind::Random => (receiver.random(received, keys)?, Vec::new()),
-                Kind::Correlated => (receiver.correlated(received, keys)?, Vec::new()),
-            },
-            (Self::Malicious(receiver), Checked::Yes(unanswered)) => {
-                let (expected, got) = (size_of::<Challenge>(), challenge.len());
-                let challenge = challenge.try_into().map_err(|_| Decode::Length {
-                    message: "Challenge",
-                    expected,
-                    got,
-                })?;
-                let (received, proof) = receiver.answer(unanswered, challenge)?;
-                match kind {
-                    Kind::Random => (receiver.random(received, keys)?, proof),
-                    Kind::Correlated => (receiver.correlated(received, keys)?, proof),
-                }
+        Ok(only(self.finish_all(kind, vec![(batch, challenge, keys)])?))
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`AnyReceiver::finish`], for any of them: there is no output then.
+    pub fn finish_all(
+        &mut self,
+        kind: Kind,
+        batches: Vec<(ReceiverBatch, &[u8], &mut [Block])>,
+    ) -> Result<Vec<(Bits, Vec<u8>)>, Error> {
+        Ok(match self {
+            Self::SemiHonest(receiver) => {
+                let received =
+                    batches.into_iter().map(|(batch, _, keys)| Ok((batch.0.no()?, keys)));
+                let received = received.collect::<Result<_, Usage>>()?;
+                let choices = receiver.output_all(kind, received)?.into_iter();
+                choices.map(|choices| (choices, Vec::new())).collect()
             }
-            _ => return Err(Usage::ForeignBatch.into()),
+            Self::Malicious(receiver) => {
+                let (mut unanswered, mut places) = (Vec::new(), Vec::new());
+                for (batch, challenge, keys) in batches {
+                    unanswered.push((batch.0.yes()?, decode(challenge)?));
+                    places.push(keys);
+                }
+                let (received, proofs): (Vec<_>, Vec<_>) =
+                    receiver.answer_all(unanswered)?.into_iter().unzip();
+                let received = received.into_iter().zip(places).collect();
+                receiver.output_all(kind, received)?.into_iter().zip(proofs).collect()
+            }
         })
     }
 }
 
-impl fmt::Debug for Places<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Random(keys) => write!(f, "Random(<{} redacted>)", keys.len()),
-            Self::Correlated(rows) => write!(f, "Correlated(<{} redacted>)", rows.len()),
-        }
-    }
+fn decode(challenge: &[u8]) -> Result<Challenge, Decode> {
+    let (expected, got) = (size_of::<Challenge>(), challenge.len());
+    challenge.try_into().map_err(|_| Decode::Length { message: "Challenge", expected, got })
 }

@@ -127,6 +127,8 @@ pub enum Incompatible {
     Adversary,
     /// Its choices or keys are not bound as an extension against malicious peers needs it.
     Functionality(Functionality),
+    /// It takes more than a message of the receiver and one of the sender.
+    Flows,
 }
 
 impl fmt::Display for Incompatible {
@@ -136,6 +138,7 @@ impl fmt::Display for Incompatible {
             Self::Adversary => {
                 f.write_str("it is secure against semi-honest peers only, the extension is not")
             }
+            Self::Flows => f.write_str("it takes more than one message of either side"),
             Self::Functionality(functionality) => {
                 write!(
                     f,

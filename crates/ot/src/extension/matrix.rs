@@ -2,9 +2,8 @@
 
 use alloc::{vec, vec::Vec};
 
-use zeroize::Zeroize;
-
 use super::ROWS;
+use crate::erase::erase;
 
 /// Bytes by which rows are longer than their bits: rows at a distance of a power of two would all
 /// fall into the same few places of the first-level cache.
@@ -35,7 +34,7 @@ impl Matrix {
 
 impl Drop for Matrix {
     fn drop(&mut self) {
-        self.bytes.zeroize();
+        erase(&mut self.bytes);
     }
 }
 
@@ -51,7 +50,7 @@ impl Pool {
         matrix.stride = stride;
         if matrix.bytes.len() < ROWS * stride {
             // Growing would leave a copy behind.
-            matrix.bytes.zeroize();
+            erase(&mut matrix.bytes);
             matrix.bytes = vec![0; ROWS * stride];
         }
         matrix

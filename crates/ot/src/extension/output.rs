@@ -2,6 +2,7 @@
 //! `docs/protocols/softspoken.md`.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
@@ -20,6 +21,23 @@ use crate::{
 
 /// OTs whose keys are hashed with one permutation.
 const TILE: usize = 1024;
+
+/// Which output of a batch is wanted, and where the sender's goes.
+pub enum Places<'a> {
+    /// Both keys of random OTs.
+    Random(&'a mut [[Block; 2]]),
+    /// The rows of correlated OTs.
+    Correlated(&'a mut [Block]),
+}
+
+/// Which output of a batch is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Keys of random OTs.
+    Random,
+    /// The rows of correlated OTs.
+    Correlated,
+}
 
 /// Both parties' coins of a checked batch.
 #[derive(Clone, Copy)]
@@ -115,5 +133,24 @@ pub(super) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
         Ok(())
     } else {
         Err(Usage::CountMismatch { what: "places for keys", expected: n, got: places })
+    }
+}
+
+impl Places<'_> {
+    /// How many OTs there is a place for.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Random(keys) => keys.len(),
+            Self::Correlated(rows) => rows.len(),
+        }
+    }
+}
+
+impl fmt::Debug for Places<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random(keys) => write!(f, "Random(<{} redacted>)", keys.len()),
+            Self::Correlated(rows) => write!(f, "Correlated(<{} redacted>)", rows.len()),
+        }
     }
 }

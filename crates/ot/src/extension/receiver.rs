@@ -11,13 +11,13 @@ use super::{
     check::{Hashes, coefficients, hash_choices, hash_rows},
     check_base, check_session,
     matrix::{Matrix, Pool},
-    output::{Coins, Output, check_places, flips},
+    output::{Coins, Kind, Output, check_places, flips},
     trees::{first_counter, grow, trees},
 };
 use crate::{
     Bits, Seed, Session, Sid, Usage,
     base::{Block, Choice, SenderKeys},
-    tasks::{Executor, InPlace, for_each},
+    tasks::{Executor, InPlace, for_each, map, only},
 };
 
 /// The receiver of an extension, which makes batch after batch from one set of base OTs.
@@ -44,6 +44,17 @@ struct Batch {
     matrix: Matrix,
 }
 
+/// A batch that has its number, and where its message goes.
+struct Begun<'m> {
+    number: u64,
+    /// The counter of its first block of every leaf's stream.
+    counter: u128,
+    choice: Choice,
+    columns: usize,
+    matrix: Matrix,
+    message: &'m mut Vec<u8>,
+}
+
 /// A batch that waits for the sender's [`Challenge`].
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered {
@@ -61,6 +72,9 @@ pub struct Received<S> {
     matrix: Matrix,
     security: PhantomData<S>,
 }
+
+/// With its proof.
+type Answered = (Received<Malicious>, Vec<u8>);
 
 impl<S: Security> Receiver<S> {
     /// Steps 1 to 3: from both keys of 128 base OTs; with what has to be sent first, if that is not
@@ -88,16 +102,29 @@ impl<S: Security> Receiver<S> {
         Self { executor, ..self }
     }
 
+    /// The next batches, to be filled by their choices.
+    fn begin<'m>(
+        &mut self,
+        batches: Vec<(Choice, &'m mut Vec<u8>)>,
+    ) -> Result<Vec<Begun<'m>>, Usage> {
+        for (number, (choice, _)) in (self.batch..).zip(&batches) {
+            Extension::<S>::check_batch(number, Shape::of(choice).n)?;
+        }
+        let begin = |(choice, message): (Choice, &'m mut Vec<u8>)| {
+            let columns = Extension::<S>::columns(Shape::of(&choice).n);
+            let (number, counter, matrix) = (self.batch, self.counter, self.pool.take(columns));
+            self.batch += 1;
+            self.counter += columns as u128 / 128;
+            Begun { number, counter, choice, columns, matrix, message }
+        };
+        Ok(batches.into_iter().map(begin).collect())
+    }
+
     /// Steps 5 and 6: the matrix, and the corrections in `message`, behind the commitment's place.
-    fn expand(&mut self, choice: Choice, message: &mut Vec<u8>) -> Result<Batch, Usage> {
-        let shape = Shape::of(&choice);
-        let n = shape.n;
-        Extension::<S>::check_batch(self.batch, n)?;
-        let (backend, columns) = (self.session.backend(), Extension::<S>::columns(n));
-        let first = self.extension.first_tree(shape);
-        let (number, counter) = (self.batch, self.counter);
-        self.batch += 1;
-        self.counter += columns as u128 / 128;
+    fn expand<'m>(&self, executor: &dyn Executor, begun: Begun<'m>) -> (Batch, &'m mut Vec<u8>) {
+        let Begun { number, counter, choice, columns, mut matrix, message } = begun;
+        let (backend, shape) = (self.session.backend(), Shape::of(&choice));
+        let (n, first) = (shape.n, self.extension.first_tree(shape));
 
         let mut choices = Zeroizing::new(vec![0; columns / 8]);
         if first == 0 {
@@ -114,7 +141,6 @@ impl<S: Security> Receiver<S> {
         }
 
         let k = self.extension.k;
-        let mut matrix = self.pool.take(columns);
         let stride = matrix.stride();
         message.resize(self.extension.corrections_len(shape), 0);
         let corrections = &mut message[Extension::<S>::commitment_len()..];
@@ -131,21 +157,11 @@ impl<S: Security> Receiver<S> {
             .zip(leaves.chunks(1 << k))
             .zip(rows.chunks_mut(k * stride))
             .zip(corrections.chunks_mut(columns / 8));
-        for_each(&*self.executor, parts, |(((tree, leaves), rows), correction)| {
+        for_each(executor, parts, |(((tree, leaves), rows), correction)| {
             vole::expand(leaves, tree.rows.len(), counter, correction, rows, stride);
             xor(backend, correction, &choices);
         });
-        Ok(Batch { session: *self.session.id(), number, shape, choices, matrix })
-    }
-
-    fn output<'a>(&'a self, received: &'a Received<S>) -> Output<'a> {
-        Output {
-            session: &self.session,
-            executor: &*self.executor,
-            batch: received.number,
-            coins: received.coins,
-            matrix: &received.matrix,
-        }
+        (Batch { session: *self.session.id(), number, shape, choices, matrix }, message)
     }
 
     /// Step 10: random OTs, the keys to where the caller wants them; returns the choices.
@@ -154,10 +170,7 @@ impl<S: Security> Receiver<S> {
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
     /// [`Usage::ForeignBatch`].
     pub fn random(&mut self, received: Received<S>, keys: &mut [Block]) -> Result<Bits, Usage> {
-        check_session(&self.session, &received.session)?;
-        check_places(received.choices.len(), keys.len())?;
-        self.output(&received).keys(keys);
-        Ok(self.recycle(received))
+        Ok(only(self.output_all(Kind::Random, vec![(received, keys)])?))
     }
 
     /// Step 10: correlated OTs, t = q ⊕ bΔ; returns the choices b.
@@ -165,15 +178,37 @@ impl<S: Security> Receiver<S> {
     /// # Errors
     /// As for [`Receiver::random`].
     pub fn correlated(&mut self, received: Received<S>, rows: &mut [Block]) -> Result<Bits, Usage> {
-        check_session(&self.session, &received.session)?;
-        check_places(received.choices.len(), rows.len())?;
-        self.output(&received).correlated(rows);
-        Ok(self.recycle(received))
+        Ok(only(self.output_all(Kind::Correlated, vec![(received, rows)])?))
     }
 
-    fn recycle(&mut self, received: Received<S>) -> Bits {
-        self.pool.put(received.matrix);
-        received.choices
+    /// Step 10 of several batches at once, one per thread; returns their choices.
+    ///
+    /// # Errors
+    /// Those of [`Receiver::random`], for any of them: then there is no output, and all are lost.
+    pub fn output_all(
+        &mut self,
+        kind: Kind,
+        batches: Vec<(Received<S>, &mut [Block])>,
+    ) -> Result<Vec<Bits>, Usage> {
+        for (received, places) in &batches {
+            check_session(&self.session, &received.session)?;
+            check_places(received.choices.len(), places.len())?;
+        }
+        let session = &self.session;
+        let read = map(&*self.executor, batches, |executor, (received, places)| {
+            let Received { number: batch, coins, choices, matrix, .. } = received;
+            let output = Output { session, executor, batch, coins, matrix: &matrix };
+            match kind {
+                Kind::Random => output.keys(places),
+                Kind::Correlated => output.correlated(places),
+            }
+            (choices, matrix)
+        });
+        let recycle = |(choices, matrix)| {
+            self.pool.put(matrix);
+            choices
+        };
+        Ok(read.into_iter().map(recycle).collect())
     }
 }
 
@@ -187,8 +222,22 @@ impl Receiver<SemiHonest> {
         choice: Choice,
         corrections: &mut Vec<u8>,
     ) -> Result<Received<SemiHonest>, Usage> {
-        let batch = self.expand(choice, corrections)?;
-        Ok(batch.end(None, None))
+        Ok(only(self.extend_all(vec![(choice, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Receiver::extend`], for any of them: then none has begun.
+    pub fn extend_all(
+        &mut self,
+        batches: Vec<(Choice, &mut Vec<u8>)>,
+    ) -> Result<Vec<Received<SemiHonest>>, Usage> {
+        let begun = self.begin(batches)?;
+        Ok(map(&*self.executor, begun, |executor, begun| {
+            let (batch, _) = self.expand(executor, begun);
+            batch.end(None, None)
+        }))
     }
 }
 
@@ -204,12 +253,26 @@ impl Receiver<Malicious> {
         choice: Choice,
         corrections: &mut Vec<u8>,
     ) -> Result<Unanswered, Usage> {
-        let batch = self.expand(choice, corrections)?;
-        let coin = self.session.oracle("foxtrot v1 extension receiver coin");
-        let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
-        let coin = Zeroizing::new(coin);
-        corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
-        Ok(Unanswered { batch, coin })
+        Ok(only(self.extend_all(vec![(choice, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Receiver::extend`], for any of them: then none has begun.
+    pub fn extend_all(
+        &mut self,
+        batches: Vec<(Choice, &mut Vec<u8>)>,
+    ) -> Result<Vec<Unanswered>, Usage> {
+        let begun = self.begin(batches)?;
+        Ok(map(&*self.executor, begun, |executor, begun| {
+            let (batch, corrections) = self.expand(executor, begun);
+            let coin = self.session.oracle("foxtrot v1 extension receiver coin");
+            let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
+            let coin = Zeroizing::new(coin);
+            corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
+            Unanswered { batch, coin }
+        }))
     }
 
     /// Step 8: the proof that the corrections were all for the same choices.
@@ -231,24 +294,48 @@ impl Receiver<Malicious> {
         unanswered: Unanswered,
         challenge: &Challenge,
     ) -> Result<(Received<Malicious>, Vec<u8>), Usage> {
+        Ok(only(self.answer_all(vec![(unanswered, *challenge)])?))
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`], for any of them: all are then lost.
+    pub fn answer_all(
+        &self,
+        batches: Vec<(Unanswered, Challenge)>,
+    ) -> Result<Vec<Answered>, Usage> {
+        for (unanswered, _) in &batches {
+            check_session(&self.session, &unanswered.batch.session)?;
+        }
+        Ok(map(&*self.executor, batches, |executor, (unanswered, challenge)| {
+            self.prove(executor, unanswered, challenge)
+        }))
+    }
+
+    fn prove(
+        &self,
+        executor: &dyn Executor,
+        unanswered: Unanswered,
+        challenge: Challenge,
+    ) -> (Received<Malicious>, Vec<u8>) {
         let Unanswered { batch, coin } = unanswered;
-        check_session(&self.session, &batch.session)?;
         let (backend, session) = (self.session.backend(), &self.session);
         let columns = 8 * batch.choices.len();
-        let coefficients = coefficients(session, batch.number, batch.shape, challenge, columns);
+        let coefficients = coefficients(session, batch.number, batch.shape, &challenge, columns);
         let hashes = Hashes::new(
             hash_choices(backend, &batch.choices, &coefficients),
-            hash_rows(backend, &*self.executor, &batch.matrix, &coefficients),
+            hash_rows(backend, executor, &batch.matrix, &coefficients),
         );
         let mut proof = Vec::with_capacity(PROOF_LEN);
         proof.extend_from_slice(coin.as_slice());
         hashes.encode(&mut proof);
         let flips = match batch.shape.given {
             true => None,
-            false => Some(flips(session, batch.number, challenge, batch.shape.n)),
+            false => Some(flips(session, batch.number, &challenge, batch.shape.n)),
         };
-        let coins = Coins { receiver: *coin, sender: *challenge };
-        Ok((batch.end(flips.as_deref(), Some(coins)), proof))
+        let coins = Coins { receiver: *coin, sender: challenge };
+        (batch.end(flips.as_deref(), Some(coins)), proof)
     }
 }
 

@@ -12,14 +12,14 @@ use super::{
     check::{Hashes, coefficients, hash_rows},
     check_base, check_session,
     matrix::{Matrix, Pool},
-    output::{Coins, Output, check_places, flips},
+    output::{Coins, Output, Places, check_places, flips},
     receiver::commit,
     trees::{first_counter, regrow, trees},
 };
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
-    tasks::{Executor, InPlace, for_each},
+    tasks::{Executor, InPlace, for_each, map, only},
 };
 
 /// The sender of an extension, which makes batch after batch from one set of base OTs.
@@ -43,6 +43,8 @@ pub struct Sender<S> {
 struct Batch {
     session: Sid,
     number: u64,
+    /// The counter of its first block of every leaf's stream.
+    counter: u128,
     shape: Shape,
     columns: usize,
     matrix: Matrix,
@@ -132,29 +134,39 @@ impl<S: Security> Sender<S> {
         delta
     }
 
-    /// That the message may come, and has the length that its shape gives it.
-    fn check_message(&self, shape: Shape, corrections: &[u8]) -> Result<(), Error> {
+    /// That the messages may come, and have the lengths that their shapes give them.
+    fn check_messages(&self, messages: &[(Shape, &[u8])]) -> Result<(), Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
-        Extension::<S>::check_batch(self.batch, shape.n)?;
-        let (expected, got) = (self.extension.corrections_len(shape), corrections.len());
-        if got == expected {
-            Ok(())
-        } else {
-            Err(Decode::Length { message: "Corrections", expected, got }.into())
+        for (number, (shape, corrections)) in (self.batch..).zip(messages) {
+            Extension::<S>::check_batch(number, shape.n)?;
+            let (expected, got) = (self.extension.corrections_len(*shape), corrections.len());
+            if got != expected {
+                return Err(Decode::Length { message: "Corrections", expected, got }.into());
+            }
         }
+        Ok(())
     }
 
-    /// Step 6, for a message that has been checked.
-    fn expand(&mut self, shape: Shape, corrections: &[u8]) -> Batch {
-        let (backend, columns) = (self.session.backend(), Extension::<S>::columns(shape.n));
-        let (number, counter) = (self.batch, self.counter);
-        self.batch += 1;
-        self.counter += columns as u128 / 128;
+    /// The next batches, with the messages, which have been checked, that they are to be filled
+    /// from.
+    fn begin<'m>(&mut self, messages: &[(Shape, &'m [u8])]) -> Vec<(Batch, &'m [u8])> {
+        let begin = |(shape, message): &(Shape, &'m [u8])| {
+            let columns = Extension::<S>::columns(shape.n);
+            let (session, matrix) = (*self.session.id(), self.pool.take(columns));
+            let (number, counter) = (self.batch, self.counter);
+            self.batch += 1;
+            self.counter += columns as u128 / 128;
+            (Batch { session, number, counter, shape: *shape, columns, matrix }, *message)
+        };
+        messages.iter().map(begin).collect()
+    }
 
-        let (k, delta) = (self.extension.k, &self.delta);
-        let mut matrix = self.pool.take(columns);
+    /// Step 6: the matrix.
+    fn fill(&self, executor: &dyn Executor, batch: &mut Batch, corrections: &[u8]) {
+        let (k, delta, backend) = (self.extension.k, &self.delta, self.session.backend());
+        let &mut Batch { counter, shape, columns, ref mut matrix, .. } = batch;
         let stride = matrix.stride();
         // The first tree has no correction where its sum is the choices.
         let uncorrected = self.extension.first_tree(shape);
@@ -163,7 +175,7 @@ impl<S: Security> Sender<S> {
             .zip(self.leaves.chunks((1 << k) - 1))
             .zip(matrix.bytes_mut().chunks_mut(k * stride))
             .zip(core::iter::repeat_n(None, uncorrected).chain(corrections));
-        for_each(&*self.executor, parts, |(((tree, leaves), rows), correction)| {
+        for_each(executor, parts, |(((tree, leaves), rows), correction)| {
             let depth = tree.rows.len();
             vole::expand_punctured(leaves, depth, counter, rows, stride, columns / 8);
             let Some(correction) = correction else { return };
@@ -171,17 +183,6 @@ impl<S: Security> Sender<S> {
                 xor_masked(backend, &mut row[..columns / 8], correction, mask(delta.get(r)));
             }
         });
-        Batch { session: *self.session.id(), number, shape, columns, matrix }
-    }
-
-    fn output<'a>(&'a self, sent: &'a Sent<S>) -> Output<'a> {
-        Output {
-            session: &self.session,
-            executor: &*self.executor,
-            batch: sent.number,
-            coins: sent.coins,
-            matrix: &sent.matrix,
-        }
     }
 
     /// Step 10: random OTs, both keys of each to where the caller wants them.
@@ -190,10 +191,7 @@ impl<S: Security> Sender<S> {
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
     /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
     pub fn random(&mut self, sent: Sent<S>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
-        self.check_output(&sent, keys.len())?;
-        self.output(&sent).pairs(&self.packed_delta(), keys);
-        self.pool.put(sent.matrix);
-        Ok(())
+        self.output_all(vec![(sent, Places::Random(keys))])
     }
 
     /// Step 10: correlated OTs, q = t ⊕ bΔ.
@@ -201,18 +199,33 @@ impl<S: Security> Sender<S> {
     /// # Errors
     /// As for [`Sender::random`].
     pub fn correlated(&mut self, sent: Sent<S>, rows: &mut [Block]) -> Result<(), Usage> {
-        self.check_output(&sent, rows.len())?;
-        self.output(&sent).correlated(rows);
-        self.pool.put(sent.matrix);
-        Ok(())
+        self.output_all(vec![(sent, Places::Correlated(rows))])
     }
 
-    fn check_output(&self, sent: &Sent<S>, places: usize) -> Result<(), Usage> {
+    /// Step 10 of several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Sender::random`], for any of them: then there is no output, and all are lost.
+    pub fn output_all(&mut self, batches: Vec<(Sent<S>, Places<'_>)>) -> Result<(), Usage> {
         if self.ended {
             return Err(Usage::SessionEnded);
         }
-        check_session(&self.session, &sent.session)?;
-        check_places(sent.n, places)
+        for (sent, places) in &batches {
+            check_session(&self.session, &sent.session)?;
+            check_places(sent.n, places.len())?;
+        }
+        let (session, delta) = (&self.session, &*self.packed_delta());
+        let read = map(&*self.executor, batches, |executor, (sent, places)| {
+            let Sent { number: batch, coins, matrix, .. } = sent;
+            let output = Output { session, executor, batch, coins, matrix: &matrix };
+            match places {
+                Places::Random(keys) => output.pairs(delta, keys),
+                Places::Correlated(rows) => output.correlated(rows),
+            }
+            matrix
+        });
+        read.into_iter().for_each(|matrix| self.pool.put(matrix));
+        Ok(())
     }
 }
 
@@ -222,8 +235,23 @@ impl Sender<SemiHonest> {
     /// # Errors
     /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`].
     pub fn absorb(&mut self, shape: Shape, corrections: &[u8]) -> Result<Sent<SemiHonest>, Error> {
-        self.check_message(shape, corrections)?;
-        Ok(self.expand(shape, corrections).end(None))
+        Ok(only(self.absorb_all(&[(shape, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Sender::absorb`], for any of them: then none has been taken.
+    pub fn absorb_all(
+        &mut self,
+        messages: &[(Shape, &[u8])],
+    ) -> Result<Vec<Sent<SemiHonest>>, Error> {
+        self.check_messages(messages)?;
+        let begun = self.begin(messages);
+        Ok(map(&*self.executor, begun, |executor, (mut batch, corrections)| {
+            self.fill(executor, &mut batch, corrections);
+            batch.end(None)
+        }))
     }
 }
 
@@ -240,13 +268,27 @@ impl Sender<Malicious> {
         shape: Shape,
         corrections: &[u8],
     ) -> Result<(Unverified, Challenge), Error> {
-        self.check_message(shape, corrections)?;
-        let coin = self.session.oracle("foxtrot v1 extension sender coin");
-        let challenge: Challenge = coin.query(self.batch, 0).field(self.seed.as_bytes()).finish();
-        let (commitment, corrections) = corrections.split_at(32);
-        let batch = self.expand(shape, corrections);
-        let commitment = core::array::from_fn(|k| commitment[k]);
-        Ok((Unverified { batch, commitment, challenge }, challenge))
+        Ok(only(self.absorb_all(&[(shape, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Sender::absorb`], for any of them: then none has been taken.
+    pub fn absorb_all(
+        &mut self,
+        messages: &[(Shape, &[u8])],
+    ) -> Result<Vec<(Unverified, Challenge)>, Error> {
+        self.check_messages(messages)?;
+        let begun = self.begin(messages);
+        Ok(map(&*self.executor, begun, |executor, (mut batch, message)| {
+            let (commitment, corrections) = message.split_at(32);
+            self.fill(executor, &mut batch, corrections);
+            let commitment = core::array::from_fn(|k| commitment[k]);
+            let coin = self.session.oracle("foxtrot v1 extension sender coin");
+            let challenge = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
+            (Unverified { batch, commitment, challenge }, challenge)
+        }))
     }
 
     /// Step 9: checks the proof of the batch.
@@ -259,31 +301,59 @@ impl Sender<Malicious> {
         unverified: Unverified,
         proof: &[u8],
     ) -> Result<Sent<Malicious>, Error> {
+        Ok(only(self.verify_all(vec![(unverified, proof)])?))
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// That of the first of them for which [`Sender::verify`] has one; none then has output.
+    pub fn verify_all(
+        &mut self,
+        batches: Vec<(Unverified, &[u8])>,
+    ) -> Result<Vec<Sent<Malicious>>, Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
-        check_session(&self.session, &unverified.batch.session)?;
+        for (unverified, _) in &batches {
+            check_session(&self.session, &unverified.batch.session)?;
+        }
+        let checked = map(&*self.executor, batches, |executor, (unverified, proof)| {
+            self.check(executor, unverified, proof)
+        });
+        let verified: Result<_, _> = checked.into_iter().collect();
+        if verified.is_err() {
+            self.end();
+        }
+        verified
+    }
+
+    /// Step 9; whatever goes wrong ends the session.
+    fn check(
+        &self,
+        executor: &dyn Executor,
+        unverified: Unverified,
+        proof: &[u8],
+    ) -> Result<Sent<Malicious>, Error> {
         let Unverified { mut batch, commitment, challenge } = unverified;
         let proven = proof.split_first_chunk::<32>().filter(|_| proof.len() == PROOF_LEN);
         let Some((coin, proven)) = proven else {
-            self.end();
             let (expected, got) = (PROOF_LEN, proof.len());
             return Err(Decode::Length { message: "Proof", expected, got }.into());
         };
         let (backend, session) = (self.session.backend(), &self.session);
         let coefficients =
             coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
-        let hashes = hash_rows(backend, &*self.executor, &batch.matrix, &coefficients);
+        let hashes = hash_rows(backend, executor, &batch.matrix, &coefficients);
         let opened = commit(session, batch.number, coin).ct_eq(&commitment);
         if !bool::from(opened & Hashes::decode(proven).fit(&hashes, &self.delta)) {
-            self.end();
             return Err(Misbehaved::ConsistencyCheck.into());
         }
         if !batch.shape.given {
             let flips = flips(session, batch.number, &challenge, batch.shape.n);
             let stride = batch.matrix.stride();
             let rows = batch.matrix.bytes_mut().chunks_mut(stride).enumerate();
-            for_each(&*self.executor, rows, |(r, row)| {
+            for_each(executor, rows, |(r, row)| {
                 xor_masked(backend, &mut row[..flips.len()], &flips, mask(self.delta.get(r)));
             });
         }

@@ -1,17 +1,15 @@
 //! Extensions run in memory, batch after batch.
 
-#[path = "threads.rs"]
-mod threads;
-
 use foxtrot_ot::{
     Backend, Bits, Error,
     base::{Block, Choice},
     extension::{Any, AnyReceiver, AnySender, Kind, Places, Shape},
 };
 
-use threads::Threads;
-
-use crate::support::{base, seed, session};
+use crate::{
+    support::{base, seed, session},
+    threads::Threads,
+};
 
 /// The output of a batch.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use alloc::{vec, vec::Vec};
 use super::{Okvs, dense::xor, rows::Row};
 use crate::erase::Secret;
 
-/// The largest core that is solved. It takes seconds, and never comes to that.
+/// The largest core that is solved, in a second or two. Cores are smaller by far (`docs/protocols/okvs.md`,
+/// section 4).
 const MAX_CORE: usize = 1 << 13;
 
 /// The core's rows over the slots that occur in them, and a right-hand side of `W` bytes each.
@@ -55,11 +56,15 @@ impl<const H: usize, const W: usize> System<H, W> {
         (0..self.right.len()).filter(|&row| self.pivot(row).is_some()).count()
     }
 
-    /// A solution that is zero but in the slots given, one for each row; `None` if the rows
-    /// depend on each other.
-    pub(super) fn solve(mut self) -> Option<(Vec<usize>, Self)> {
-        let slots = (0..self.right.len()).map(|row| self.pivot(row)).collect::<Option<Vec<_>>>()?;
-        Some((slots.into_iter().map(|column| self.columns.0[column] as usize).collect(), self))
+    /// Makes the right-hand side a solution that is zero but in the slots given, one for each row;
+    /// `None` if the rows depend on each other.
+    pub(super) fn solve(&mut self) -> Option<Secret<u32>> {
+        let mut slots = Secret(Vec::with_capacity(self.right.len()));
+        for row in 0..self.right.len() {
+            let column = self.pivot(row)?;
+            slots.0.push(self.columns.0[column]);
+        }
+        Some(slots)
     }
 
     /// Takes a column of that row and clears it in all others, above and below.

@@ -108,9 +108,9 @@ impl<const H: usize> Plan<H> {
             *right = value(slots, &dense, row);
             xor(right, &values[self.order.0[place] as usize]);
         }
-        let (columns, solved) = system.solve()?;
-        for (slot, correction) in columns.into_iter().zip(&solved.right) {
-            xor(&mut slots[slot], correction);
+        let pivots = system.solve()?;
+        for (&slot, correction) in pivots.0.iter().zip(&system.right) {
+            xor(&mut slots[slot as usize], correction);
         }
         Some(())
     }

@@ -1,4 +1,4 @@
-//! The contents of `chosen.json`: of `bdgm`, `pvw` and `rot-from-ot`.
+//! The contents of `chosen.json`: of `bdgm`, `pvw`, `rot-from-ot` and `mcquoid-rosulek-roy`.
 //!
 //! * `p256`: `points` are the first points of the reference string, `product` is the first one times
 //!   the scalar of `coins`.
@@ -8,7 +8,7 @@ use super::{array, bytes, object, pattern, seeds, string};
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::Id;
 use foxtrot_reference::p256::scalar;
-use foxtrot_reference::{bdgm, bytes_from_bits, pvw, rot_from_ot};
+use foxtrot_reference::{bdgm, bytes_from_bits, mcquoid_rosulek_roy as mrr, pvw, rot_from_ot};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors -- chosen > \
@@ -20,6 +20,7 @@ pub(super) fn vectors() -> String {
         runs.extend([1, 3].map(|n| chosen_vector(ot, n)));
         runs.extend([1, 9].map(|n| figure2_vector(ot, n)));
     }
+    runs.extend([1, 3, 17].map(endemic_vector));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
         ("wire_version", "1".to_string()),
@@ -71,6 +72,18 @@ fn chosen_vector(ot: &str, n: usize) -> String {
     let pairs = rot_from_ot::drawn_messages(&id, n, &seeds[1]);
     let (messages, received) = run_ot(ot, &id, &choices, &pairs, seeds.each_ref());
     run_vector(ot, n, &messages, &choices, &received, &pairs)
+}
+
+/// Returns one honest run of `mcquoid-rosulek-roy`.
+fn endemic_vector(n: usize) -> String {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
+    let (sender, share) = mrr::sender_share(&id, &sender_seed);
+    let (receiver, blinded) = mrr::receiver_blind(&id, &choices, &receiver_seed);
+    let pairs = mrr::sender_finish(&sender, &blinded);
+    let keys = mrr::receiver_finish(&receiver, &share);
+    let name = "mcquoid-rosulek-roy:feistel2:ristretto";
+    run_vector(name, n, &[share, blinded], &choices, &keys, &pairs)
 }
 
 /// Returns one honest run of Figure 2 over that OT.

@@ -1,4 +1,5 @@
-//! `base/<protocol>`: one batch, both parties in one thread, in memory.
+//! `base/<protocol>`, and extensions that are one message each way: one batch, both parties in one
+//! thread, in memory.
 
 use std::{
     io::{self, Write},
@@ -35,7 +36,7 @@ struct Sample {
     flows: u64,
 }
 
-pub(super) fn run(base: &'static dyn BaseOt, n: usize) -> Result<Measured, Failure> {
+pub(super) fn run(base: &'static dyn BaseOt, name: String, n: usize) -> Result<Measured, Failure> {
     let started = Instant::now();
     let mut samples = vec![sample(base, n, 0)?];
     while started.elapsed() < MEASURE_FOR || samples.len() as u64 <= AT_LEAST {
@@ -44,9 +45,16 @@ pub(super) fn run(base: &'static dyn BaseOt, n: usize) -> Result<Measured, Failu
     // The first one pays for page faults and cold caches.
     samples.remove(0);
     let [sender, receiver] = samples[0].bytes;
+    let info = base.info();
+    let announced = [(info.sender_bytes)(n), (info.receiver_bytes)(n)].map(|bytes| bytes as u64);
+    if samples[0].bytes != announced {
+        let measured = samples[0].bytes;
+        let why = format!("{name} sent {measured:?} bytes where {announced:?} are announced");
+        return Err(Failure::run(why));
+    }
     let method = Method { base, extension: Extension::None };
     let report = Report {
-        name: format!("base/{}", method.name()),
+        name,
         params: method.params(),
         security: method.security(),
         parties: "both",
@@ -79,11 +87,11 @@ fn sample(base: &dyn BaseOt, n: usize, counter: u64) -> Result<Sample, Failure> 
         sample.cpu[side] += thread_cpu() - start;
         if let Some(message) = message {
             sample.bytes[side] += message.len() as u64;
-            sample.flows += 1;
             pair.deliver(party, message);
         }
     }
     sample.wall = wall.elapsed();
+    sample.flows = pair.flows() as u64;
     Ok(sample)
 }
 

@@ -1,5 +1,5 @@
 //! `ext/<extension>`: random OTs from nothing, base OTs included. Hashed keys are written batch by
-//! batch into a buffer that is used again.
+//! batch into buffers that are used again, one per thread.
 
 pub(super) mod memory;
 mod tcp;
@@ -26,6 +26,9 @@ use crate::{
 
 /// Transfers of a run.
 pub(super) const SIZES: [usize; 3] = [1 << 20, 1 << 22, 1 << 24];
+
+/// The same of an extension that sends all of them in one message.
+pub(super) const SIZES_OF_ONE_MESSAGE: [usize; 2] = [1 << 16, 1 << 20];
 
 /// The base OT under all of them.
 pub(super) const BASE: &dyn BaseOt = &roted::Endemic;

@@ -7,7 +7,7 @@ use std::{
 
 use foxtrot_ot::{
     base::{self, Adversary, BaseOt},
-    extension::{Any, compatible, one_of_n, registry},
+    extension::{Any, Incompatible, ROWS, compatible, one_of_n, registry, two_round},
 };
 use serde_json::{Map, Value, json};
 
@@ -19,16 +19,50 @@ fn bytes_per_ot(extension: &Any) -> f64 {
     (extension.sender_bytes(N) + extension.receiver_bytes(N)) as f64 / N as f64
 }
 
-pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
-    registry().map(|extension| {
-        let info = extension.info();
-        let (mut carriers, mut refused) = (Vec::new(), Map::new());
-        for base in bases.iter().map(|base| base.info()) {
-            match compatible(base, &info) {
-                Ok(()) => carriers.push(base.name),
-                Err(why) => drop(refused.insert(base.name.into(), why.to_string().into())),
-            }
+/// The same of the two-round extension.
+fn bytes_per_ot_two_round() -> f64 {
+    let (info, base) = (two_round::registry()[0].info(), two_round::carriers().next());
+    let both = |info: &base::Info, n| (info.sender_bytes)(n) + (info.receiver_bytes)(n);
+    (both(info, N) - base.map_or(0, |base| both(base, ROWS))) as f64 / N as f64
+}
+
+/// Those that may carry an extension, and why not the others.
+fn carriers(
+    bases: &[&dyn BaseOt],
+    compatible: impl Fn(&base::Info) -> Result<(), Incompatible>,
+) -> (Vec<&'static str>, Map<String, Value>) {
+    let (mut carriers, mut refused) = (Vec::new(), Map::new());
+    for base in bases.iter().map(|base| base.info()) {
+        match compatible(base) {
+            Ok(()) => carriers.push(base.name),
+            Err(why) => drop(refused.insert(base.name.into(), why.to_string().into())),
         }
+    }
+    (carriers, refused)
+}
+
+pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
+    let two_round = {
+        let info = two_round::registry()[0].info();
+        let (carriers, refused) = carriers(bases, two_round::compatible);
+        json!({
+            "name": two_round::FAMILY,
+            "family": two_round::FAMILY,
+            "kind": "extension",
+            "paper": info.paper,
+            "adversary": info.adversary.to_string(),
+            "assumption": registry().next().map(|extension| extension.info().assumption),
+            "params": "k = 1, Fiat-Shamir, s = 256",
+            "messages_per_batch": info.flows,
+            "batch": two_round::MAX_BATCH,
+            "bytes_per_ot_1048576": bytes_per_ot_two_round(),
+            "base_ots": carriers,
+            "base_ots_refused": refused,
+        })
+    };
+    let others = registry().map(|extension| {
+        let info = extension.info();
+        let (carriers, refused) = carriers(bases, |base| compatible(base, &info));
         json!({
             "name": info.name,
             "family": info.family,
@@ -43,7 +77,8 @@ pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
             "base_ots": carriers,
             "base_ots_refused": refused,
         })
-    })
+    });
+    others.chain([two_round])
 }
 
 /// Bytes of both parties per transfer, without the base OTs.
@@ -115,17 +150,21 @@ pub(super) fn print_one_of_n(out: &mut impl Write) -> io::Result<()> {
 
 pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "extension                 adversary    messages  bytes/OT  paper")?;
-    for extension in registry() {
+    let rows = registry().map(|extension| {
         let info = extension.info();
-        writeln!(
-            out,
-            "{:<25} {:<12} {:<9} {:<9.2} {}",
-            info.name,
-            info.adversary.to_string(),
-            info.flows,
-            bytes_per_ot(&extension),
-            info.paper
-        )?;
+        (info.name, info.adversary, info.flows, bytes_per_ot(&extension), info.paper)
+    });
+    let two_round = two_round::registry()[0].info();
+    let two_round = (
+        two_round::FAMILY,
+        two_round.adversary,
+        two_round.flows,
+        bytes_per_ot_two_round(),
+        two_round.paper,
+    );
+    for (name, adversary, flows, bytes, paper) in rows.chain([two_round]) {
+        let adversary = adversary.to_string();
+        writeln!(out, "{name:<25} {adversary:<12} {flows:<9} {bytes:<9.2} {paper}")?;
     }
     writeln!(out)?;
     for assumption in
@@ -136,7 +175,10 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "Messages per batch of about 65 thousand; bytes of both parties in a run of {N}, without\n\
-         the 128 base OTs."
+         the 128 base OTs. Those of {0} are in its two messages, one batch is {1} OTs,\n\
+         and its keys are random only if no peer cheats: it is for `ot`, not for `rot`.",
+        two_round::FAMILY,
+        two_round::MAX_BATCH
     )
 }
 
@@ -157,7 +199,10 @@ fn carries(base: &base::Info) -> String {
         one.map_or(Ok(()), |extension| compatible(base, &extension))
     };
     match (verdict(Adversary::Malicious), verdict(Adversary::SemiHonest)) {
-        (Ok(()), _) => "every extension".into(),
+        (Ok(()), _) => match two_round::compatible(base) {
+            Ok(()) => "every extension".into(),
+            Err(why) => format!("every extension but {}: {why}", two_round::FAMILY),
+        },
         (Err(why), Ok(())) => format!("semi-honest extensions only: {why}"),
         (_, Err(why)) => format!("no extension: {why}"),
     }

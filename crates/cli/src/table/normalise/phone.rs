@@ -34,7 +34,8 @@ impl Country {
     pub(super) fn international(&self, text: &str) -> String {
         let mut number: String = text.chars().filter(|&c| !is_gap(c)).collect();
         // The 0 in brackets is dialled within the country only.
-        if (number.starts_with('+') || number.starts_with("00"))
+        let beginning = number.trim_start_matches('(');
+        if (beginning.starts_with('+') || beginning.starts_with("00"))
             && let Some(at) = number.find("(0)")
         {
             number.replace_range(at..at + 3, "");
@@ -76,6 +77,7 @@ mod tests {
             "(030) 123.45.67",
             " +49 (0)30 1234567",
             "0049 (0) 30 1234567",
+            "(+49) (0)30 1234567",
             "\u{202a}+49 30 1234567\u{202c}",
             "030\u{a0}123\u{2013}4567",
         ] {

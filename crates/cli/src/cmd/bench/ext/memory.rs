@@ -1,4 +1,4 @@
-//! Both parties in this thread, one after the other.
+//! Both parties in this thread, one after the other, with a batch for each of their threads at a time.
 
 use std::{
     hint::black_box,
@@ -7,11 +7,11 @@ use std::{
 
 use foxtrot_ot::{
     Bits, Direction, Error, Seed, Session, Sid,
-    base::{Choice, ReceiverKeys, SenderKeys},
-    extension::{Any, Kind, Places, ROWS, Shape},
+    base::{Block, Choice, ReceiverKeys, SenderKeys},
+    extension::{Any, AnyReceiver, AnySender, Kind, Places, ROWS, Shape},
     pair::{Pair, Party},
 };
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{BASE, RECEIVER, SENDER, Sample};
 use crate::{clock::thread_cpu, failure::Failure, workers::Workers};
@@ -46,28 +46,72 @@ pub(super) fn sample(extension: Any, n: usize, workers: &Workers) -> Result<Samp
         _ => (sender, receiver),
     };
 
-    let (mut pairs, mut keys) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
-    let mut corrections = Vec::new();
-    for shape in Shape::random(n).batches(extension.max_batch()) {
-        let started = meter
-            .step(RECEIVER, || receiver.extend(Choice::Random(shape.n()), &mut corrections))?;
-        meter.sent(RECEIVER, corrections.len());
-        let (absorbed, challenge) = meter.step(SENDER, || sender.absorb(shape, &corrections))?;
-        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
-        meter.sent(SENDER, challenge.len());
-        let (choices, proof) = meter.step(RECEIVER, || {
-            keys.resize(shape.n(), [0; 16]);
-            receiver.finish(started, challenge, Kind::Random, &mut keys)
-        })?;
-        meter.sent(RECEIVER, proof.len());
-        meter.step(SENDER, || {
-            pairs.resize(shape.n(), [[0; 16]; 2]);
-            sender.finish(absorbed, &proof, Places::Random(&mut pairs))
-        })?;
-        black_box((&pairs, &keys, choices));
+    let shapes: Vec<_> = Shape::random(n).batches(extension.max_batch()).collect();
+    let mut buffers = Buffers::default();
+    for shapes in shapes.chunks(workers[0].threads()) {
+        run(&mut meter, &mut sender, &mut receiver, shapes, &mut buffers)?;
     }
 
     Ok(meter.sample(started, &workers))
+}
+
+/// What batches at the same place in a group use one after another.
+#[derive(Default)]
+struct Buffers {
+    corrections: Vec<Vec<u8>>,
+    keys: Vec<Zeroizing<Vec<Block>>>,
+    pairs: Vec<Zeroizing<Vec<[Block; 2]>>>,
+}
+
+/// Runs batches at once.
+fn run(
+    meter: &mut Meter,
+    sender: &mut AnySender,
+    receiver: &mut AnyReceiver,
+    shapes: &[Shape],
+    buffers: &mut Buffers,
+) -> Result<(), Error> {
+    let Buffers { corrections, keys, pairs } = buffers;
+    corrections.resize_with(shapes.len(), Vec::new);
+    let begun = meter.step(RECEIVER, || {
+        let choices = shapes.iter().map(|shape| Choice::Random(shape.n()));
+        receiver.extend_all(choices.zip(&mut *corrections).collect())
+    })?;
+    corrections.iter().for_each(|message| meter.sent(RECEIVER, message.len()));
+    let messages: Vec<_> =
+        shapes.iter().copied().zip(corrections.iter().map(Vec::as_slice)).collect();
+    let absorbed = meter.step(SENDER, || sender.absorb_all(&messages))?;
+    let (absorbed, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
+    let challenges: Vec<&[u8]> =
+        challenges.iter().map(|challenge| challenge.as_ref().map_or(&[][..], |it| it)).collect();
+    challenges.iter().for_each(|challenge| meter.sent(SENDER, challenge.len()));
+    let received = meter.step(RECEIVER, || {
+        let keys = places(keys, shapes).map(|keys| keys.as_mut_slice());
+        let batches = begun.into_iter().zip(challenges).zip(keys);
+        let batches = batches.map(|((batch, challenge), keys)| (batch, challenge, keys));
+        receiver.finish_all(Kind::Random, batches.collect())
+    })?;
+    received.iter().for_each(|(_, proof)| meter.sent(RECEIVER, proof.len()));
+    meter.step(SENDER, || {
+        let pairs = places(pairs, shapes).map(|pairs| Places::Random(pairs));
+        let batches = absorbed.into_iter().zip(&received).zip(pairs);
+        let batches = batches.map(|((batch, (_, proof)), pairs)| (batch, proof.as_slice(), pairs));
+        sender.finish_all(batches.collect())
+    })?;
+    black_box((&pairs, &keys, received));
+    Ok(())
+}
+
+/// A place for every OT.
+fn places<'a, T: Clone + Default + Zeroize>(
+    buffers: &'a mut Vec<Zeroizing<Vec<T>>>,
+    shapes: &[Shape],
+) -> impl Iterator<Item = &'a mut Vec<T>> {
+    buffers.resize_with(shapes.len(), Zeroizing::default);
+    for (buffer, shape) in buffers.iter_mut().zip(shapes) {
+        buffer.resize(shape.n(), T::default());
+    }
+    buffers.iter_mut().map(|buffer| &mut **buffer)
 }
 
 /// The keys of n base OTs, whose sender is the extension's receiver.

@@ -1,0 +1,427 @@
+//! Two-round endemic OT extension: [`kos`](super::kos) over a base OT of two flows or one, with the
+//! challenge of its check taken from the random oracle
+//! [[MRR21](https://eprint.iacr.org/2021/682), section 7, Figure 10].
+//!
+//! The extension's receiver answers the base OTs, and in the same message corrects and proves:
+//!
+//! ```text
+//! S                                                     R (choices)
+//! Δ ← {0, 1}^128
+//!                  ── Invitation: φ of 128 base OTs ──►
+//!                                                       both keys of the base OTs; T, X
+//!                                                       χ = H(n, base OT, φ, answer, D)
+//!                  ◄── Response: answer, D, h(X), h(T) ──
+//! one key each; Q = W ⊕ Δ·D
+//! h(Q) = h(T) ⊕ Δ·h(X)?
+//! keys = H(q), H(q ⊕ Δ)                                 key = H(t)
+//! ```
+//!
+//! Realises batch endemic OT against malicious adversaries in the random oracle and ideal cipher
+//! model: a corrupt party may fix its own keys, so this is no F_ROT. A corrupt receiver searches for
+//! a challenge offline, so the check has two elements of GF(2^128): q questions find a bad one with
+//! probability < q·2⁻²⁴³. Steps, bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
+//! `docs/wire.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
+//!
+//! ```
+//! use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted, extension::two_round::{Sender, respond}};
+//!
+//! # let (senders_seed, receivers_seed) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+//! let session = || Session::new(Sid::from_bytes([7; 32])).sub("example", 0, Default::default());
+//!
+//! let (sender, invitation) = Sender::<roted::Endemic>::start(session(), 1000, senders_seed)?;
+//! let choices = Bits::from_bools((0..1000).map(|i| i % 3 == 0));
+//! let (received, response) =
+//!     respond::<roted::Endemic>(session(), &invitation, choices, receivers_seed)?;
+//! let sent = sender.finish(&response)?;
+//!
+//! let (keys, chosen) = (sent.random(), received.random());
+//! assert_eq!(keys.pairs()[0][1], chosen.keys()[0]);
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+
+mod carrier;
+mod check;
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::{
+    bits::{xor, xor_masked},
+    vole,
+};
+use zeroize::Zeroizing;
+
+pub use carrier::Carrier;
+
+use super::{
+    COLUMNS, Incompatible, ROWS,
+    matrix::{Matrix, Pool},
+    output::Output,
+    trees::{first_counter, grow, regrow},
+};
+use crate::{
+    Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
+    base::{
+        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys,
+        Step, Waiting, mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
+    },
+    tasks::InPlace,
+};
+use check::{Coefficients, Proof};
+
+/// What names of this protocol begin with; the base OT follows.
+pub const FAMILY: &str = "kos-two-round";
+
+/// The most OTs of one run, which are one message of 16 MiB: its hash comes after all of it.
+pub const MAX_BATCH: usize = 1 << 20;
+
+/// Columns by which a batch is longer: an element of the field for each of the two hashes.
+const MASK_COLUMNS: usize = 256;
+
+/// The protocol over that base OT as a [`BaseOt`]: its sender speaks first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoRound<B>(B);
+
+impl<B: Carrier> TwoRound<B> {
+    /// The value.
+    pub const NEW: Self = Self(B::VALUE);
+}
+
+/// Every variant, the default first.
+#[must_use]
+pub fn registry() -> &'static [&'static dyn BaseOt] {
+    &[&TwoRound::<roted::Endemic>::NEW, &TwoRound::<McQuoidRosulekRoy>::NEW]
+}
+
+/// The variant over the base OT of that name or family.
+#[must_use]
+pub fn find(base: &str) -> Option<&'static dyn BaseOt> {
+    let is_named = |info: &Info| info.name == base || info.family == base;
+    carriers().zip(registry()).find(|(info, _)| is_named(info)).map(|(_, it)| *it)
+}
+
+/// The base OTs of [`registry`], in its order.
+pub fn carriers() -> impl Iterator<Item = &'static Info> {
+    [<roted::Endemic as Carrier>::VALUE.info(), McQuoidRosulekRoy.info()].into_iter()
+}
+
+/// Whether that base OT may carry the two-round extension.
+///
+/// # Errors
+/// [`Incompatible`], the reason why not.
+pub fn compatible(base: &Info) -> Result<(), Incompatible> {
+    if base.reproduction {
+        return Err(Incompatible::Reproduction);
+    }
+    match (base.adversary, base.functionality) {
+        (Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
+        (_, Functionality::ChosenMessage) => Err(Incompatible::Functionality(base.functionality)),
+        _ if carriers().any(|carrier| carrier.name == base.name) => Ok(()),
+        _ => Err(Incompatible::Flows),
+    }
+}
+
+/// The sender, waiting for the `Response`. It takes one, whatever comes of it: with a second one a
+/// receiver could guess bits of Δ again.
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{base::roted, extension::two_round::Sender};
+/// # fn twice(sender: Sender<roted::Endemic>) {
+/// let _ = sender.finish(&[]);
+/// let _ = sender.finish(&[]);
+/// # }
+/// ```
+///
+/// ```
+/// # use foxtrot_ot::{base::roted, extension::two_round::Sender};
+/// # fn once(sender: Sender<roted::Endemic>) {
+/// let _ = sender.finish(&[]);
+/// # }
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Sender<B: Carrier> {
+    session: Session,
+    n: usize,
+    invitation: Vec<u8>,
+    base: B::Receiver,
+}
+
+/// The sender's output.
+#[must_use = "it holds the output"]
+pub struct Sent {
+    session: Session,
+    n: usize,
+    delta: Zeroizing<Block>,
+    matrix: Matrix,
+}
+
+/// The receiver's output.
+#[must_use = "it holds the output"]
+pub struct Received {
+    session: Session,
+    choices: Bits,
+    matrix: Matrix,
+}
+
+impl<B: Carrier> Sender<B> {
+    /// Step 1: begins a run of n OTs; with the `Invitation`.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Vec<u8>), Usage> {
+        check_batch(n)?;
+        let mut delta = Zeroizing::new([0; ROWS / 8]);
+        let oracle = session.oracle("foxtrot v1 two-round delta");
+        oracle.query(0, 0).field(seed.as_bytes()).fill(delta.as_mut_slice());
+        let delta = Bits::from_bytes(delta.as_slice(), ROWS);
+        let (base, invitation) = B::start(base_session::<B>(&session), delta, seed)?;
+        Ok((Self { session, n, invitation: invitation.clone(), base }, invitation))
+    }
+
+    /// Steps 5 and 6: checks the `Response`.
+    ///
+    /// # Errors
+    /// [`Decode`], and [`Misbehaved::ConsistencyCheck`]. The run is then over, and its Δ gone.
+    pub fn finish(self, response: &[u8]) -> Result<Sent, Error> {
+        let Self { session, n, invitation, base } = self;
+        let (expected, got) = (response_len::<B>(n), response.len());
+        if got != expected {
+            return Err(Decode::Length { message: "Response", expected, got }.into());
+        }
+        let columns = columns(n);
+        let (bound, proof) = response.split_at(expected - Proof::ENCODED_LEN);
+        let (answer, corrections) = bound.split_at(B::answer_len());
+        let coefficients = coefficients::<B>(&session, n, &invitation, answer, corrections);
+
+        // Step 5.
+        let base = B::finish(base, answer)?;
+        let matrix = matrix_of_sender(&session, &base, corrections, columns)?;
+
+        // Step 6.
+        let hashes = coefficients.hash_rows(session.backend(), &matrix);
+        if !bool::from(Proof::decode(proof).fits(&hashes, base.choices())) {
+            return Err(Misbehaved::ConsistencyCheck.into());
+        }
+        let mut delta = Zeroizing::new([0; ROWS / 8]);
+        delta.copy_from_slice(base.choices().as_bytes());
+        Ok(Sent { session, n, delta, matrix })
+    }
+}
+
+/// Steps 2 to 4: answers an `Invitation`, and is then finished; with the `Response`.
+///
+/// # Errors
+/// [`Decode`] if the invitation is none; [`Usage::BatchTooLarge`].
+pub fn respond<B: Carrier>(
+    session: Session,
+    invitation: &[u8],
+    choices: Bits,
+    seed: Seed,
+) -> Result<(Received, Vec<u8>), Error> {
+    let n = choices.len();
+    check_batch(n)?;
+    let (backend, columns) = (session.backend(), columns(n));
+
+    // Step 2.
+    let (base, mut response) = B::respond(base_session::<B>(&session), invitation, seed.again())?;
+    let answer_len = response.len();
+
+    // Step 3.
+    let all_choices = choices_of_columns(&session, &seed, &choices);
+    let (leaves, _) = grow(&session, 1, true, &base);
+    let counter = first_counter(&session);
+    let mut matrix = Pool::default().take(columns);
+    let stride = matrix.stride();
+    response.reserve_exact(ROWS * columns / 8 + Proof::ENCODED_LEN);
+    response.resize(answer_len + ROWS * columns / 8, 0);
+    let corrections = response[answer_len..].chunks_mut(columns / 8);
+    let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections).zip(leaves.chunks(2));
+    for ((row, correction), leaves) in parts {
+        vole::expand(leaves, 1, counter, correction, row, stride);
+        xor(backend, correction, &all_choices);
+    }
+
+    // Step 4.
+    let (answer, corrections) = response.split_at(answer_len);
+    let coefficients = coefficients::<B>(&session, n, invitation, answer, corrections);
+    let of_choices = coefficients.hash(backend, &all_choices);
+    let of_rows = coefficients.hash_rows(backend, &matrix);
+    Proof::new(of_choices, of_rows).encode(&mut response);
+    Ok((Received { session, choices, matrix }, response))
+}
+
+impl Sent {
+    /// Step 7: random OTs.
+    #[must_use]
+    pub fn random(self) -> SenderKeys {
+        let mut keys = vec![[[0; 16]; 2]; self.n];
+        output(&self.session, &self.matrix).pairs(&self.delta, &mut keys);
+        SenderKeys::new(keys)
+    }
+
+    /// Step 7: correlated OTs, Δ and q = t ⊕ bΔ.
+    #[must_use]
+    pub fn correlated(self) -> (Zeroizing<Block>, Zeroizing<Vec<Block>>) {
+        let rows = rows(&self.session, &self.matrix, self.n);
+        (self.delta, rows)
+    }
+}
+
+impl Received {
+    /// Step 7: random OTs.
+    #[must_use]
+    pub fn random(self) -> ReceiverKeys {
+        let mut keys = vec![[0; 16]; self.choices.len()];
+        output(&self.session, &self.matrix).keys(&mut keys);
+        ReceiverKeys::new(self.choices, keys)
+    }
+
+    /// Step 7: correlated OTs, the choices b and t.
+    #[must_use]
+    pub fn correlated(self) -> (Bits, Zeroizing<Vec<Block>>) {
+        let rows = rows(&self.session, &self.matrix, self.choices.len());
+        (self.choices, rows)
+    }
+}
+
+/// There is one batch for each Δ.
+fn output<'a>(session: &'a Session, matrix: &'a Matrix) -> Output<'a> {
+    Output { session, executor: &InPlace, batch: 0, coins: None, matrix }
+}
+
+fn rows(session: &Session, matrix: &Matrix, n: usize) -> Zeroizing<Vec<Block>> {
+    let mut rows = Zeroizing::new(vec![[0; 16]; n]);
+    output(session, matrix).correlated(&mut rows);
+    rows
+}
+
+/// Q.
+fn matrix_of_sender(
+    session: &Session,
+    base: &ReceiverKeys,
+    corrections: &[u8],
+    columns: usize,
+) -> Result<Matrix, Error> {
+    let leaves = regrow(session, 1, true, base, &[])?;
+    let counter = first_counter(session);
+    let mut matrix = Pool::default().take(columns);
+    let stride = matrix.stride();
+    let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections.chunks(columns / 8));
+    for (r, ((row, correction), leaf)) in parts.zip(leaves.chunks(1)).enumerate() {
+        vole::expand_punctured(leaf, 1, counter, row, stride, columns / 8);
+        let mask = base.choices().get(r).unwrap_u8().wrapping_neg();
+        xor_masked(session.backend(), &mut row[..columns / 8], correction, mask);
+    }
+    Ok(matrix)
+}
+
+/// X: the given choices, and random ones for the columns after them.
+fn choices_of_columns(session: &Session, seed: &Seed, choices: &Bits) -> Zeroizing<Vec<u8>> {
+    let n = choices.len();
+    let mut all = Zeroizing::new(vec![0; columns(n) / 8]);
+    let oracle = session.oracle("foxtrot v1 two-round choices");
+    oracle.query(0, 0).field(seed.as_bytes()).fill(&mut all);
+    let (whole, rest) = choices.as_bytes().split_at(n / 8);
+    all[..n / 8].copy_from_slice(whole);
+    if let [rest] = rest {
+        let kept = u8::MAX << (n % 8);
+        all[n / 8] = all[n / 8] & kept | rest;
+    }
+    all
+}
+
+/// Step 4's challenge: bound to everything that both parties have said before it.
+fn coefficients<B: Carrier>(
+    session: &Session,
+    n: usize,
+    invitation: &[u8],
+    answer: &[u8],
+    corrections: &[u8],
+) -> Coefficients {
+    let query = session
+        .oracle("foxtrot v1 two-round challenge")
+        .query(n as u64, 0)
+        .field(B::INFO.name.as_bytes())
+        .field(invitation)
+        .field(answer)
+        .field(corrections);
+    Coefficients::new(query, columns(n))
+}
+
+/// The base OTs run the other way under a namespace of their own.
+fn base_session<B: Carrier>(session: &Session) -> Session {
+    session.sub(B::VALUE.info().name, 0, Default::default())
+}
+
+fn columns(n: usize) -> usize {
+    n.saturating_add(MASK_COLUMNS).div_ceil(COLUMNS).saturating_mul(COLUMNS)
+}
+
+/// Bytes of the `Response`.
+fn response_len<B: Carrier>(n: usize) -> usize {
+    let corrections = ROWS.saturating_mul(columns(n) / 8);
+    corrections.saturating_add(B::answer_len() + Proof::ENCODED_LEN)
+}
+
+fn check_batch(n: usize) -> Result<(), Usage> {
+    if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
+}
+
+impl<B: Carrier> BaseOt for TwoRound<B> {
+    fn info(&self) -> &'static Info {
+        B::INFO
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let (sender, invitation) = Sender::<B>::start(session, n, seed)?;
+            let finish = Waiting::message(response_len::<B>(n), move |bytes| {
+                Ok(Step::done(None, sender.finish(bytes)?.random()))
+            });
+            Ok(Step::send(invitation, finish))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Given(choices) = choice else {
+            return Err(Usage::Choice { protocol: B::INFO.name, takes: "given choices" });
+        };
+        check_batch(choices.len())?;
+        Ok(Waiting::message(B::invitation_len(), move |bytes| {
+            let (received, response) = respond::<B>(session, bytes, choices, seed)?;
+            Ok(Step::done(Some(response), received.random()))
+        }))
+    }
+}
+
+impl<B: Carrier> fmt::Debug for Sender<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({}, <{} instances>)", B::INFO.name, self.n)
+    }
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sent(<{} redacted>)", self.n)
+    }
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Received(<{} redacted>)", self.choices.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! What a receiver could do if the challenge came before its corrections, and what it can do.
+
+use super::*;
+use crate::{Direction, Sid};
+
+type Base = McQuoidRosulekRoy;
+
+const N: usize = 600;
+
+fn session() -> Session {
+    Session::new(Sid::from_bytes([1; 32])).sub("test", 0, Direction::default())
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+fn choices() -> Bits {
+    Bits::from_bools((0..N).map(|i| i % 3 == 1))
+}
+
+fn start() -> (Sender<Base>, Vec<u8>) {
+    Sender::start(session(), N, seed(1)).unwrap()
+}
+
+/// A `Response` whose receiver changes its corrections and then proves them, with the challenge of
+/// before the change or of after it.
+fn cheat(
+    invitation: &[u8],
+    change: impl FnOnce(&Coefficients, &mut [u8]),
+    challenge_first: bool,
+) -> (Received, Vec<u8>, Coefficients) {
+    let (received, mut response) =
+        respond::<Base>(session(), invitation, choices(), seed(2)).unwrap();
+    response.truncate(response.len() - Proof::ENCODED_LEN);
+    let (answer, corrections) = response.split_at_mut(Base::answer_len());
+    let first = coefficients::<Base>(&session(), N, invitation, answer, corrections);
+    change(&first, corrections);
+    let chi = match challenge_first {
+        true => first,
+        false => coefficients::<Base>(&session(), N, invitation, answer, corrections),
+    };
+    let backend = session().backend();
+    let x = choices_of_columns(&session(), &seed(2), &choices());
+    let proof = Proof::new(chi.hash(backend, &x), chi.hash_rows(backend, &received.matrix));
+    proof.encode(&mut response);
+    (received, response, chi)
+}
+
+/// What [`Sender::finish`] does, with coefficients that the receiver knew before.
+fn passes_under(sender: Sender<Base>, response: &[u8], chi: &Coefficients) -> bool {
+    let (bound, proof) = response.split_at(response.len() - Proof::ENCODED_LEN);
+    let (answer, corrections) = bound.split_at(Base::answer_len());
+    let base = Base::finish(sender.base, answer).unwrap();
+    let matrix = matrix_of_sender(&session(), &base, corrections, columns(N)).unwrap();
+    let hashes = chi.hash_rows(session().backend(), &matrix);
+    Proof::decode(proof).fits(&hashes, base.choices()).into()
+}
+
+fn delta() -> Bits {
+    let (sender, invitation) = start();
+    let (_, response) = respond::<Base>(session(), &invitation, choices(), seed(2)).unwrap();
+    let (delta, _) = sender.finish(&response).unwrap().correlated();
+    Bits::from_bytes(delta.as_slice(), ROWS)
+}
+
+/// Adds to one row what both hashes map to 0.
+fn into_the_kernel(row: usize) -> impl FnOnce(&Coefficients, &mut [u8]) {
+    move |chi, corrections| {
+        let row = &mut corrections[row * columns(N) / 8..][..columns(N) / 8];
+        let last = row.len() - 32;
+        // 1 in the first element; what that makes of the hashes goes into the elements that mask.
+        for (at, add) in [(0, 1_u128), (last, chi.0[0][0]), (last + 16, chi.0[1][0])] {
+            row[at..at + 16].iter_mut().zip(add.to_le_bytes()).for_each(|(x, add)| *x ^= add);
+        }
+    }
+}
+
+#[test]
+fn whoever_knows_the_challenge_before_its_corrections_cheats_and_here_nobody_does() {
+    let delta = delta();
+    let row = (0..ROWS).find(|&r| delta.get(r).into()).unwrap();
+    let (sender, invitation) = start();
+    let (_, response, chi) = cheat(&invitation, into_the_kernel(row), true);
+    // Another choice in one row than in the others, and no guess of Δ.
+    assert!(passes_under(sender, &response, &chi));
+
+    for challenge_first in [true, false] {
+        let (sender, invitation) = start();
+        let (_, response, _) = cheat(&invitation, into_the_kernel(row), challenge_first);
+        let caught = sender.finish(&response).map(drop);
+        assert_eq!(caught, Err(Misbehaved::ConsistencyCheck.into()));
+    }
+}
+
+#[test]
+fn a_row_for_other_choices_is_a_guess_of_its_bit_of_delta() {
+    let delta = delta();
+    for row in (0..ROWS).step_by(5) {
+        let (sender, invitation) = start();
+        let flip = |_: &Coefficients, corrections: &mut [u8]| {
+            corrections[row * columns(N) / 8] ^= 1;
+        };
+        let (_, response, _) = cheat(&invitation, flip, false);
+        let caught = sender.finish(&response).map(drop);
+        let expected = match delta.get(row).into() {
+            true => Err(Misbehaved::ConsistencyCheck.into()),
+            false => Ok(()),
+        };
+        assert_eq!(caught, expected, "row {row}");
+    }
+}
+
+#[test]
+fn one_choice_that_differs_in_half_of_the_rows_is_caught() {
+    let (sender, invitation) = start();
+    let flip = |_: &Coefficients, corrections: &mut [u8]| {
+        corrections.chunks_mut(columns(N) / 8).step_by(2).for_each(|row| row[3] ^= 0x10);
+    };
+    let (_, response, _) = cheat(&invitation, flip, false);
+    assert_eq!(sender.finish(&response).map(drop), Err(Misbehaved::ConsistencyCheck.into()));
+}
+
+#[test]
+fn the_challenge_is_another_one_if_anything_is() {
+    let chi = |session: Session, n, parts: [&[u8]; 3]| {
+        let [invitation, answer, corrections] = parts;
+        coefficients::<Base>(&session, n, invitation, answer, corrections).0
+    };
+    let parts: [&[u8]; 3] = [b"phi", b"answer", b"corrections"];
+    let here = chi(session(), N, parts);
+    let elsewhere =
+        |counter, direction| Session::new(Sid::from_bytes([1; 32])).sub("test", counter, direction);
+    let mut all = vec![
+        here,
+        chi(Session::new(Sid::from_bytes([2; 32])), N, parts),
+        chi(elsewhere(1, Direction::default()), N, parts),
+        chi(elsewhere(0, Direction::ResponderSends), N, parts),
+        // Of the same number of columns.
+        chi(session(), N + 1, parts),
+        coefficients::<roted::Endemic>(&session(), N, parts[0], parts[1], parts[2]).0,
+        // The same bytes, cut elsewhere.
+        chi(session(), N, [b"phia".as_slice(), b"nswer", b"corrections"]),
+        chi(session(), N, [b"phi".as_slice(), b"answercorrections", b""]),
+    ];
+    for part in 0..3 {
+        for at in 0..parts[part].len() {
+            let mut changed = parts[part].to_vec();
+            changed[at] ^= 0x40;
+            let mut parts = parts;
+            parts[part] = &changed;
+            all.push(chi(session(), N, parts));
+        }
+    }
+    for (k, one) in all.iter().enumerate() {
+        assert!(all[..k].iter().all(|other| other[0][0] != one[0][0]), "{k}");
+        // The two hashes are independent.
+        assert_ne!(one[0][..one[0].len() - 2], one[1][..one[1].len() - 2]);
+    }
+}
+
+#[test]
+fn the_last_two_elements_mask_the_hashes() {
+    let (_, response) = respond::<Base>(session(), &start().1, choices(), seed(2)).unwrap();
+    let (answer, rest) = response.split_at(Base::answer_len());
+    let corrections = &rest[..rest.len() - Proof::ENCODED_LEN];
+    let chi = coefficients::<Base>(&session(), N, &start().1, answer, corrections);
+    let elements = columns(N) / 128;
+    assert_eq!(chi.0[0][elements - 2..], [1, 0]);
+    assert_eq!(chi.0[1][elements - 2..], [0, 1]);
+    // They are no OT's.
+    assert!(N <= columns(N) - MASK_COLUMNS);
+    assert_eq!(columns(256), 512);
+    assert_eq!(columns(257), 1024);
+}

@@ -1,0 +1,263 @@
+//! Batches that are computed at once: what one after another gives, and no output where one of them
+//! is spoilt.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "support/extension.rs"]
+mod support;
+#[path = "support/threads.rs"]
+mod threads;
+
+use foxtrot_ot::{
+    Backend, Bits, Decode, Error, Misbehaved, Usage,
+    base::{Adversary, Block, Choice},
+    extension::{
+        Any, Kind, Malicious, Places, Receiver, Sender, Shape, Unanswered, find, softspoken,
+    },
+};
+use support::{base, bit, bits, seed, session, states};
+use threads::Threads;
+
+/// More than there are threads, in all ways uneven.
+fn choices() -> Vec<Choice> {
+    let random = [3000, 0, 1, 5000].map(Choice::Random);
+    let given = [1, 2000, 513].map(|n| Choice::Given(bits(n, 3)));
+    random.into_iter().chain(given).collect()
+}
+
+/// All that is sent and put out: messages, and for each batch the choices and what both have.
+#[derive(Debug, PartialEq)]
+struct Transcript {
+    corrections: Vec<Vec<u8>>,
+    challenges: Vec<Option<[u8; 32]>>,
+    proofs: Vec<Vec<u8>>,
+    choices: Vec<Bits>,
+    received: Vec<Vec<Block>>,
+    sent: Vec<Vec<[Block; 2]>>,
+}
+
+/// Groups of that many batches, on so many threads.
+fn run(extension: Any, kind: Kind, group: usize, threads: usize) -> Transcript {
+    let (pairs, chosen) = base();
+    let (receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
+    let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
+    let mut receiver = receiver.with_executor(Box::new(Threads(threads)));
+    let mut sender = sender.with_executor(Box::new(Threads(threads)));
+    let mut all = Transcript {
+        corrections: Vec::new(),
+        challenges: Vec::new(),
+        proofs: Vec::new(),
+        choices: Vec::new(),
+        received: Vec::new(),
+        sent: Vec::new(),
+    };
+    let mut rest = choices();
+    while !rest.is_empty() {
+        let choices: Vec<_> = rest.drain(..group.min(rest.len())).collect();
+        let shapes: Vec<_> = choices.iter().map(Shape::of).collect();
+        // Something that must not show in the message.
+        let mut corrections = vec![vec![0xa5; 100]; shapes.len()];
+        let begun = choices.into_iter().zip(&mut corrections).collect();
+        let unanswered = receiver.extend_all(begun).unwrap();
+        let messages: Vec<_> =
+            shapes.iter().copied().zip(corrections.iter().map(Vec::as_slice)).collect();
+        let absorbed = sender.absorb_all(&messages).unwrap();
+        let (unverified, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
+
+        let mut keys: Vec<_> = shapes.iter().map(|shape| vec![[0; 16]; shape.n()]).collect();
+        let batches = unanswered.into_iter().zip(&challenges).zip(&mut keys);
+        let batches = batches.map(|((batch, challenge), keys)| {
+            (batch, challenge.as_ref().map_or(&[][..], |it| it), keys.as_mut_slice())
+        });
+        let answered = receiver.finish_all(kind, batches.collect()).unwrap();
+        let (chosen, proofs): (Vec<_>, Vec<_>) = answered.into_iter().unzip();
+
+        let mut pairs: Vec<_> = shapes.iter().map(|shape| vec![[[0; 16]; 2]; shape.n()]).collect();
+        let mut rows = keys.clone();
+        let places = pairs.iter_mut().zip(&mut rows).map(|(pairs, rows)| match kind {
+            Kind::Random => Places::Random(pairs),
+            Kind::Correlated => Places::Correlated(rows),
+        });
+        let batches = unverified.into_iter().zip(&proofs).zip(places);
+        let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
+        sender.finish_all(batches.collect()).unwrap();
+        if kind == Kind::Correlated {
+            pairs =
+                rows.into_iter().map(|rows| rows.into_iter().map(|q| [q; 2]).collect()).collect();
+        }
+        all.corrections.extend(corrections);
+        all.challenges.extend(challenges);
+        all.proofs.extend(proofs);
+        all.choices.extend(chosen);
+        all.received.extend(keys);
+        all.sent.extend(pairs);
+    }
+    all
+}
+
+#[test]
+fn batches_at_once_give_what_one_after_another_gives() {
+    for (name, adversary) in [
+        ("softspoken-3", Adversary::Malicious),
+        ("softspoken-8", Adversary::Malicious),
+        ("kos", Adversary::Malicious),
+        ("softspoken-2", Adversary::SemiHonest),
+        ("iknp", Adversary::SemiHonest),
+    ] {
+        let extension = find(name, adversary).unwrap();
+        for kind in [Kind::Random, Kind::Correlated] {
+            let alone = run(extension, kind, 1, 1);
+            assert_eq!(alone.sent.len(), choices().len());
+            let batches = alone.choices.iter().zip(alone.received.iter().zip(&alone.sent));
+            for (choices, (keys, pairs)) in batches.filter(|_| kind == Kind::Random) {
+                let mut ots = keys.iter().zip(pairs).enumerate();
+                assert!(ots.all(|(i, (key, pair))| pair[usize::from(bit(choices, i))] == *key));
+            }
+            for threads in [1, 2, 3] {
+                for group in [1, 2, 5, 100] {
+                    let at_once = run(extension, kind, group, threads);
+                    assert!(at_once == alone, "{name}, {kind:?}, {group} on {threads} threads");
+                }
+            }
+        }
+    }
+}
+
+fn on_threads(threads: usize) -> (Receiver<Malicious>, Sender<Malicious>) {
+    let (receiver, sender) = states(softspoken::malicious(4).unwrap(), Backend::best());
+    let [ours, theirs] = [threads; 2].map(|threads| Box::new(Threads(threads)));
+    (receiver.with_executor(ours), sender.with_executor(theirs))
+}
+
+/// The corrections of so many batches of 700.
+fn begin(receiver: &mut Receiver<Malicious>, batches: usize) -> (Vec<Unanswered>, Vec<Vec<u8>>) {
+    let mut corrections = vec![Vec::new(); batches];
+    let choices = corrections.iter_mut().map(|message| (Choice::Random(700), message));
+    (receiver.extend_all(choices.collect()).unwrap(), corrections)
+}
+
+fn of_shape(corrections: &[Vec<u8>]) -> Vec<(Shape, &[u8])> {
+    corrections.iter().map(|message| (Shape::random(700), message.as_slice())).collect()
+}
+
+#[test]
+fn one_proof_that_fails_leaves_all_batches_without_output_and_the_sender_without_delta() {
+    let spoil: [fn(&mut Vec<u8>); 2] = [|proof| proof[40] ^= 1, |proof| proof.truncate(9)];
+    let got = 9;
+    let length = Decode::Length { message: "Proof", expected: 1064, got };
+    let errors = [Error::from(Misbehaved::ConsistencyCheck), Error::from(length)];
+    let ended = Error::from(Usage::SessionEnded);
+    for threads in [1, 2, 3] {
+        for (spoil, error) in spoil.into_iter().zip(errors) {
+            let (mut receiver, mut sender) = on_threads(threads);
+            let (unanswered, corrections) = begin(&mut receiver, 7);
+            let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+            let (unverified, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
+            let unanswered = unanswered.into_iter().zip(challenges).collect();
+            let answered = receiver.answer_all(unanswered).unwrap();
+            let mut proofs: Vec<_> = answered.into_iter().map(|(_, proof)| proof).collect();
+            spoil(&mut proofs[3]);
+
+            let mut batches: Vec<_> =
+                unverified.into_iter().zip(proofs.iter().map(Vec::as_slice)).collect();
+            let last = batches.pop().unwrap();
+            let others = batches.split_off(1);
+            let first = sender.verify_all(batches).unwrap();
+            assert_eq!(sender.verify_all(others).map(drop), Err(error));
+
+            assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded), "it has forgotten Δ");
+            assert_eq!(sender.verify_all(vec![last]).map(drop), Err(ended));
+            let mut keys = vec![[[0; 16]; 2]; 700];
+            let output = first.into_iter().zip([Places::Random(&mut keys)]).collect();
+            assert_eq!(sender.output_all(output), Err(Usage::SessionEnded));
+            assert!(keys.iter().flatten().all(|key| *key == [0; 16]));
+            let (_, corrections) = begin(&mut receiver, 1);
+            assert_eq!(sender.absorb_all(&of_shape(&corrections)).map(drop), Err(ended));
+        }
+    }
+}
+
+#[test]
+fn of_several_errors_the_first_batch_tells() {
+    let (mut receiver, mut sender) = on_threads(2);
+    let (_, corrections) = begin(&mut receiver, 4);
+    let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+    let proofs = [vec![0; 1064], vec![0; 3], vec![0; 1064], vec![0; 2]];
+    let batches = absorbed.into_iter().map(|(batch, _)| batch);
+    let batches = batches.zip(proofs.iter().map(Vec::as_slice)).collect();
+    let first = Error::from(Misbehaved::ConsistencyCheck);
+    assert_eq!(sender.verify_all(batches).map(drop), Err(first));
+}
+
+#[test]
+fn a_message_of_another_length_keeps_the_whole_group_out() {
+    let (mut receiver, mut sender) = on_threads(2);
+    let (_, mut corrections) = begin(&mut receiver, 3);
+    let last = corrections[2].pop().unwrap();
+    let (expected, got) = (corrections[0].len(), corrections[2].len());
+    let length = Decode::Length { message: "Corrections", expected, got };
+    assert_eq!(sender.absorb_all(&of_shape(&corrections)).map(drop), Err(length.into()));
+    // None has been taken: the same group, whole, has the numbers that it would have had.
+    corrections[2].push(last);
+    let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+    let (_, mut other) = on_threads(1);
+    let expected = of_shape(&corrections).into_iter().map(|(n, m)| other.absorb(n, m).unwrap().1);
+    assert!(absorbed.into_iter().map(|(_, challenge)| challenge).eq(expected));
+}
+
+#[test]
+fn choices_for_too_large_a_batch_keep_the_whole_group_out() {
+    let (mut receiver, _) = on_threads(2);
+    let (mut one, mut other) = (Vec::new(), Vec::new());
+    let batches = vec![(Choice::Random(700), &mut one), (Choice::Random(65473), &mut other)];
+    let refused = receiver.extend_all(batches).map(drop);
+    assert_eq!(refused, Err(Usage::BatchTooLarge { n: 65473, max: 65472 }));
+    assert!(one.is_empty() && other.is_empty());
+    let (_, corrections) = begin(&mut receiver, 1);
+    assert_eq!(corrections, begin(&mut on_threads(1).0, 1).1);
+}
+
+#[test]
+fn a_foreign_batch_or_a_wrong_number_of_places_keeps_all_output_back() {
+    let extension = softspoken::malicious(4).unwrap();
+    let foreign = || {
+        let (mut receiver, setup) = Receiver::new(
+            session().sub("other", 1, Default::default()),
+            extension,
+            base().0,
+            seed(5),
+        )
+        .unwrap();
+        let other = session().sub("other", 1, Default::default());
+        let mut sender = Sender::new(other, extension, base().1, &setup, seed(6)).unwrap();
+        let (mut unanswered, corrections) = begin(&mut receiver, 1);
+        let mut absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
+        (unanswered.pop().unwrap(), absorbed.pop().unwrap().0)
+    };
+    let (mut receiver, mut sender) = on_threads(2);
+    let (mut unanswered, corrections) = begin(&mut receiver, 2);
+    let (batches, challenges): (Vec<_>, Vec<_>) =
+        sender.absorb_all(&of_shape(&corrections)).unwrap().into_iter().unzip();
+
+    let mut with_another = vec![(foreign().0, [0; 32])];
+    with_another.insert(0, (begin(&mut receiver, 1).0.pop().unwrap(), [0; 32]));
+    assert_eq!(receiver.answer_all(with_another).map(drop), Err(Usage::ForeignBatch));
+    let refused = sender.verify_all(vec![(foreign().1, &[0; 1064])]).map(drop);
+    assert_eq!(refused, Err(Usage::ForeignBatch.into()));
+
+    // Neither has harmed the others.
+    let answered: Vec<_> = unanswered.drain(..).zip(challenges).collect();
+    let (received, proofs): (Vec<_>, Vec<_>) =
+        receiver.answer_all(answered).unwrap().into_iter().unzip();
+    let proofs = batches.into_iter().zip(proofs.iter().map(Vec::as_slice)).collect();
+    let sent = sender.verify_all(proofs).unwrap();
+
+    let wrong = Usage::CountMismatch { what: "places for keys", expected: 700, got: 699 };
+    let (mut right, mut short) = (vec![[0; 16]; 700], vec![[0; 16]; 699]);
+    let places = [&mut right, &mut short].map(Vec::as_mut_slice);
+    let batches = received.into_iter().zip(places).collect();
+    assert_eq!(receiver.output_all(Kind::Random, batches), Err(wrong));
+    let (mut right, mut short) = (vec![[[0; 16]; 2]; 700], vec![[[0; 16]; 2]; 699]);
+    let places = [&mut right, &mut short].map(|keys| Places::Random(keys));
+    assert_eq!(sender.output_all(sent.into_iter().zip(places).collect()), Err(wrong));
+    assert!(right.iter().flatten().all(|key| *key == [0; 16]));
+}
