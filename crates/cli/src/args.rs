@@ -101,7 +101,7 @@ pub(crate) enum OtCommand {
 #[derive(ClapArgs)]
 pub(crate) struct OneOf {
     /// Transfer one of N messages each, 2 to 65536 (must be the same on both sides)
-    #[arg(long = "one-of", value_name = "N", default_value_t = 2, value_parser = choices)]
+    #[arg(id = "one_of", long = "one-of", value_name = "N", default_value_t = 2, value_parser = choices)]
     pub(crate) choices: usize,
 }
 

@@ -144,6 +144,12 @@ impl From<foxtrot_ot::Error> for Failure {
     }
 }
 
+impl From<foxtrot_psi::paxos::Error> for Failure {
+    fn from(error: foxtrot_psi::paxos::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
 impl From<foxtrot_ot::Usage> for Failure {
     fn from(error: foxtrot_ot::Usage) -> Self {
         foxtrot_ot::Error::from(error).into()

@@ -12,6 +12,8 @@ mod interrupt;
 mod keygen;
 #[path = "cli/psi.rs"]
 mod psi;
+#[path = "cli/one_of_n.rs"]
+mod one_of_n;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]

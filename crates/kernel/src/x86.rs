@@ -35,6 +35,14 @@ pub(crate) fn load256_at(bytes: &[u8], at: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
+/// Writes 32 bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(crate) fn store256(bytes: &mut [u8; 32], vector: __m256i) {
+    // SAFETY: writes 32 bytes of an array of 32, at any alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector) }
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn load512(bytes: &[u8; 64]) -> __m512i {

@@ -306,3 +306,17 @@ fn the_column_check_errs_with_less_than_2_to_the_minus_61() {
     // All the batches of one set of base OTs.
     assert!(21.0 + (few + many).log2() - 64.0 < -40.0);
 }
+
+/// `docs/protocols/oos.md`, the lemma, in all the batches of one set of base OTs, and the guesses.
+#[test]
+fn the_check_of_oos_errs_with_less_than_2_to_the_minus_40() {
+    use foxtrot_ot::extension::{code::Linear, one_of_n::MAX_BATCHES};
+    let e = 42.0_f64;
+    for code in [Linear::Repetition128, Linear::Bch512, Linear::Bch802] {
+        // Three points of a line, and two codewords near one word.
+        assert!(3.0 * e < code.distance() as f64);
+    }
+    let per_batch = (e + 1.0) * 2f64.powi(-64);
+    let guesses = 2f64.powi(-43);
+    assert!((MAX_BATCHES as f64 * per_batch + guesses).log2() < -40.0);
+}

@@ -6,7 +6,7 @@
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality, registry},
-    extension::{self, Any, Kind, Places, Shape},
+    extension::{self, Any, Kind, Places, Shape, one_of_n},
     ideal,
     pair::{Pair, Party},
 };
@@ -58,10 +58,41 @@ fn extension_trace(extension: Any) -> String {
     format!("{} n=600 sender={sender} receiver={receiver}\n", extension.info().name)
 }
 
+/// Two batches of words.
+fn one_of_n_trace(extension: one_of_n::Any) -> String {
+    let session =
+        || Session::new(Sid::from_bytes([1; 32])).sub("trace", 0, Direction::InitiatorSends);
+    let parameters = extension.parameters();
+    let (base, chosen) = ideal::random(parameters.length, &Seed::from_bytes([4; 32]));
+    let mut receiver = extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
+    let mut sender = extension.sender(session(), chosen, Seed::from_bytes([2; 32])).unwrap();
+    let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
+    let mut words = vec![0; 600 * parameters.word_len()];
+    session().oracle("foxtrot test words").query(0, 0).fill(&mut words);
+    for _ in 0..2 {
+        let mut corrections = Vec::new();
+        let unanswered = receiver.extend(600, &words, &mut corrections).unwrap();
+        let (unverified, challenge) = sender.absorb(600, &corrections).unwrap();
+        let challenge = challenge.map_or(Vec::new(), Vec::from);
+        let mut keys = [vec![[0; 16]; 600], vec![[0; 16]; 600]];
+        let proof = receiver.finish(unanswered, &challenge, &mut keys[0]).unwrap();
+        let places = one_of_n::Places::Words(&words, &mut keys[1]);
+        sender.finish(unverified, &proof, places).unwrap();
+        assert_eq!(keys[0], keys[1]);
+        hashers[0].update(&challenge);
+        hashers[1].update(&corrections).update(&proof);
+    }
+    let [sender, receiver] = hashers.map(|hasher| hasher.finalize().to_hex());
+    format!("{} n=600 sender={sender} receiver={receiver}\n", extension.info().name)
+}
+
 #[test]
 fn the_bytes_on_the_wire_are_those_of_the_baseline() {
     let bases = registry().iter().flat_map(|base| [1, 16].map(|n| trace(*base, n)));
-    let traces: String = bases.chain(extension::registry().map(extension_trace)).collect();
+    let traces: String = bases
+        .chain(extension::registry().map(extension_trace))
+        .chain(one_of_n::registry().map(one_of_n_trace))
+        .collect();
     if std::env::var_os("FOXTROT_TRACES").is_some() {
         println!("{traces}");
     }

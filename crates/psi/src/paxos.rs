@@ -146,3 +146,6 @@ impl From<okvs::Failure> for Error {
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
     if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
+
+#[cfg(test)]
+mod tests;

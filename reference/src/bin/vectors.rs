@@ -22,6 +22,8 @@ mod chosen;
 mod extension;
 #[path = "vectors/okvs.rs"]
 mod okvs;
+#[path = "vectors/one_of_n.rs"]
+mod one_of_n;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
 #[path = "vectors/two_round.rs"]
@@ -46,6 +48,7 @@ const FILES: [(&str, Contents); 6] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("okvs", okvs::vectors),
+    ("one_of_n", one_of_n::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
     ("two_round", two_round::vectors),

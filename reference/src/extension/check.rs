@@ -36,7 +36,7 @@ pub(super) fn hash(chi: &[u64], row: &Row) -> u64 {
 }
 
 /// Returns `bytes` as elements, eight bytes each.
-pub(super) fn elements(bytes: &[u8]) -> Vec<u64> {
+pub(crate) fn elements(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks(8).map(|b| u64::from_le_bytes(b.try_into().expect("8 bytes"))).collect()
 }
 

@@ -3,16 +3,16 @@
 mod base;
 mod ext;
 mod one_of_n;
+mod psi;
 mod yardsticks;
 
 use std::{
     io::{self, Write},
-    mem::{Discriminant, discriminant},
     time::Duration,
 };
 
 use foxtrot_ot::{
-    base::{BaseOt, registry},
+    base::{Adversary, BaseOt, registry},
     extension::{self, Any, one_of_n as words, two_round},
 };
 
@@ -31,6 +31,7 @@ enum Benchmark {
     Ext(Any),
     OneOfN(words::Any),
     TwoRound(&'static dyn BaseOt),
+    Psi(Adversary),
 }
 
 /// Its figures.
@@ -49,16 +50,17 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
             let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
-            let mut kind: Option<Discriminant<Benchmark>> = None;
+            let mut headed = None;
             for benchmark in selected {
                 for n in benchmark.sizes(options)? {
                     let measured = benchmark.run(n, options, &workers)?;
                     let written = if *json {
                         print_json(&mut out, &measured.report, &yardsticks)
                     } else {
-                        let first = kind.replace(discriminant(&benchmark));
+                        let kind = Some(matches!(benchmark, Benchmark::Base(_)));
                         let head =
-                            if first == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                            if headed == kind { Ok(()) } else { benchmark.head(&mut out, options) };
+                        headed = kind;
                         head.and_then(|()| benchmark.row(&mut out, &measured, &yardsticks))
                     };
                     written.map_err(|e| Failure::stdout(&e))?;
@@ -74,7 +76,8 @@ impl Benchmark {
         let bases = registry().iter().copied().map(Self::Base);
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
-        bases.chain(extensions).chain(words::registry().map(Self::OneOfN))
+        let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        bases.chain(extensions).chain(words::registry().map(Self::OneOfN)).chain(psi)
     }
 
     fn name(&self) -> String {
@@ -83,6 +86,7 @@ impl Benchmark {
             Self::Ext(extension) => format!("ext/{}", extension.info().name),
             Self::OneOfN(extension) => format!("ext/{}", extension.info().name),
             Self::TwoRound(extension) => format!("ext/{}", extension.info().name),
+            Self::Psi(adversary) => psi::name(*adversary).into(),
         }
     }
 
@@ -92,6 +96,7 @@ impl Benchmark {
             Self::Ext(_) => &ext::SIZES,
             Self::OneOfN(_) => &one_of_n::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
+            Self::Psi(_) => &psi::SIZES,
         }
     }
 
@@ -109,7 +114,7 @@ impl Benchmark {
                 Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
                     .hint("--threads and --transport are for ext/"))
             }
-            Self::OneOfN(_) if options.transport != BenchTransport::Memory => {
+            Self::OneOfN(_) | Self::Psi(_) if options.transport != BenchTransport::Memory => {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
                     .hint("--transport is for the other ext/"))
             }
@@ -127,6 +132,7 @@ impl Benchmark {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
+            Self::Psi(adversary) => psi::run(*adversary, n, workers),
         }
     }
 
@@ -134,6 +140,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Psi(_) => psi::print_head(out, options),
         }
     }
 
@@ -148,6 +155,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
                 ext::print_row(out, measured, yardsticks)
             }
+            Self::Psi(_) => psi::print_row(out, measured, yardsticks),
         }
     }
 }

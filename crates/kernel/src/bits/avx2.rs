@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use crate::{
     Block, erase,
-    x86::{load128_at, load256_at, store128},
+    x86::{load128_at, load256_at, store128, store256},
 };
 
 /// Columns that are transposed together: those of a vector, or half of them at the end.
@@ -100,3 +100,9 @@ fn transpose_bytes(bytes: &[__m256i; 16]) -> [__m256i; 16] {
     }
     columns
 }
+
+super::product::product!(
+    #[target_feature(enable = "avx2")]
+    __m256i: 32, _mm256_setzero_si256(), |line: &[u8; 32]| load256_at(line, 0),
+    |a, b| _mm256_xor_si256(a, b), store256,
+);

@@ -112,3 +112,9 @@ fn transpose_bytes(bytes: &[__m512i; 16], out: &mut [Block; 64]) {
         store512(high, _mm512_unpackhi_epi64(a[k], b[k]));
     }
 }
+
+super::product::product!(
+    #[target_feature(enable = "avx512f")]
+    __m512i: 64, _mm512_setzero_si512(), |line| load512(line), |a, b| _mm512_xor_si512(a, b),
+    store512,
+);

@@ -1,6 +1,9 @@
 //! Running a 1-of-N extension over a channel: base OTs, then batch after batch, several of them on
 //! their way at a time (`docs/wire.md`, section 10).
 
+#[cfg(test)]
+mod tests;
+
 use core::fmt;
 use std::collections::VecDeque;
 

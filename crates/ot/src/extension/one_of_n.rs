@@ -88,7 +88,7 @@ const MAX_COLUMNS: usize = 1 << 14;
 const COLUMNS: usize = 512;
 
 /// The most batches of one set of base OTs: what is left to chance in their checks adds up.
-const MAX_BATCHES: u64 = 1 << 18;
+pub const MAX_BATCHES: u64 = 1 << 18;
 
 /// Rows that are worked on together.
 const GROUP: usize = 128;

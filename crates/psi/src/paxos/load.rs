@@ -88,7 +88,10 @@ mod tests {
             let (n, bins) = (n as f64, buckets as f64);
             let log2_failure = log2_tail(n, 1.0 / bins, load as f64 + 1.0) + bins.log2();
             assert!(log2_failure <= -41.0, "{n} {bins}: {log2_failure}");
-            // Nor is it much more than it has to be.
+            // Nor is it much more than it has to be, as soon as binomial is about Poisson.
+            if buckets < 8 {
+                continue;
+            }
             let less = load as f64 - (load as f64 - n / bins) / 4.0;
             let log2_failure = log2_tail(n, 1.0 / bins, less.floor()) + bins.log2();
             assert!(log2_failure > -41.0, "{n} {bins}: {load} {log2_failure}");

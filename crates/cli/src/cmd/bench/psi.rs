@@ -1,0 +1,206 @@
+//! `psi/symmetric`: two sets of n items that share half of them, base OTs included.
+
+use std::{
+    io::{self, Write},
+    sync::Arc,
+    time::Instant,
+};
+
+use foxtrot_ot::{Backend, Direction, base::Adversary, tasks::Executor};
+use foxtrot_psi::paxos::{self, Digest, Next, Parameters, commit};
+
+use super::{
+    Measured,
+    ext::{
+        AT_LEAST, BASE, MEASURE_FOR, RECEIVER, SENDER, Sample,
+        memory::{Meter, base_ots, seed, session},
+    },
+    median,
+    yardsticks::Yardsticks,
+};
+use crate::{args::BenchOptions, failure::Failure, report::Report, workers::Workers};
+
+/// Items of each side.
+pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
+
+pub(super) fn name(adversary: Adversary) -> &'static str {
+    match adversary {
+        Adversary::SemiHonest => "psi/symmetric-semi-honest",
+        _ => "psi/symmetric",
+    }
+}
+
+pub(super) fn run(adversary: Adversary, n: usize, workers: &Workers) -> Result<Measured, Failure> {
+    let parameters = Parameters::new(adversary, n, n)?;
+    let sample = || {
+        let sample = sample(&parameters, workers)?;
+        check_bytes(&parameters, sample.bytes)?;
+        Ok::<_, Failure>(sample)
+    };
+    // The first one pays for page faults and cold caches.
+    sample()?;
+    let started = Instant::now();
+    let mut samples = Vec::new();
+    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
+        samples.push(sample()?);
+    }
+    let report = Report {
+        name: name(adversary).into(),
+        params: format!("{}, base {}", parameters.extension().info().name, BASE.info().name),
+        security: match adversary {
+            Adversary::SemiHonest => "semi-honest".into(),
+            _ => "malicious".into(),
+        },
+        parties: "both",
+        transport: "memory",
+        n,
+        threads: workers.threads(),
+        wall: median(&samples, |sample| sample.wall),
+        cpu_sender: Some(median(&samples, |sample| sample.cpu[SENDER])),
+        cpu_receiver: Some(median(&samples, |sample| sample.cpu[RECEIVER])),
+        bytes_sender: Some(samples[0].bytes[SENDER]),
+        bytes_receiver: Some(samples[0].bytes[RECEIVER]),
+        rounds: samples[0].flows,
+    };
+    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+}
+
+fn sample(parameters: &Parameters, workers: &Workers) -> Result<Sample, Failure> {
+    let (n, shared) = (parameters.receiver_items(), parameters.receiver_items() / 2);
+    let [ours, theirs] = [0, n - shared].map(|first| (first..first + n).map(digest).collect());
+    let started = Instant::now();
+    let workers = [workers.for_another(), workers.for_another()];
+    let mut meter = Meter::start();
+    let (base_sent, base_received) = base_ots(&mut meter, parameters.base_ots())?;
+
+    let session = || session("paxos", Direction::InitiatorSends);
+    let joint = joint_coin(&mut meter, parameters)?;
+    let mut receiver = meter.step(RECEIVER, || {
+        paxos::Receiver::new(session(), *parameters, base_sent, ours, joint, seed(3))
+    })?;
+    let mut sender = meter.step(SENDER, || {
+        paxos::Sender::new(session(), *parameters, base_received, theirs, joint, seed(4))
+    })?;
+    if workers[SENDER].threads() > 1 {
+        let executor = |party: usize| -> Arc<dyn Executor> { Arc::new(workers[party].clone()) };
+        sender = sender.with_executor(executor(SENDER));
+        receiver = receiver.with_executor(executor(RECEIVER));
+    }
+    let (sent, mut received) = loop {
+        match bucket(&mut meter, parameters, receiver, sender)? {
+            (Next::Bucket(another), Next::Bucket(one)) => (receiver, sender) = (another, one),
+            (Next::Done(received), Next::Done(sent)) => break (sent, received),
+            _ => return Err(Failure::run("the parties have different numbers of buckets")),
+        }
+    };
+    let frames: Vec<_> = meter.step(SENDER, || sent.frames().collect());
+    for tags in frames {
+        meter.sent(SENDER, tags.len());
+        meter.step(RECEIVER, || received.take(&tags))?;
+    }
+    let indices = meter.step(RECEIVER, || received.intersect())?;
+    if !indices.into_iter().eq(n - shared..n) {
+        return Err(Failure::run("the intersection is wrong"));
+    }
+    Ok(meter.sample(started, &workers))
+}
+
+fn joint_coin(meter: &mut Meter, parameters: &Parameters) -> Result<Option<paxos::Joint>, Failure> {
+    if parameters.buckets() == 1 {
+        return Ok(None);
+    }
+    let session = session("paxos", Direction::InitiatorSends);
+    let (committed, commitment) = meter.step(RECEIVER, || commit(&session, &seed(5)));
+    meter.sent(RECEIVER, commitment.len());
+    let challenged = || paxos::Challenged::new(&session, &commitment, &seed(6));
+    let (challenged, coin) = meter.step(SENDER, challenged)?;
+    meter.sent(SENDER, coin.len());
+    let (joint, opening) = meter.step(RECEIVER, || committed.open(&coin))?;
+    meter.sent(RECEIVER, opening.len());
+    meter.step(SENDER, || challenged.check(&opening))?;
+    Ok(Some(joint))
+}
+
+type After = (Next<paxos::Receiver, paxos::Received>, Next<paxos::Sender, paxos::Sent>);
+
+fn bucket(
+    meter: &mut Meter,
+    parameters: &Parameters,
+    receiver: paxos::Receiver,
+    sender: paxos::Sender,
+) -> Result<After, Failure> {
+    let (mut encoded, row_seed) = meter.step(RECEIVER, || receiver.encode())?;
+    meter.sent(RECEIVER, row_seed.as_bytes().len());
+    let mut absorbing = meter.step(SENDER, || sender.open(row_seed.as_bytes()))?;
+    let mut corrections = Vec::new();
+    for n in parameters.batches() {
+        let batch = meter.step(RECEIVER, || encoded.extend(n, &mut corrections))?;
+        meter.sent(RECEIVER, corrections.len());
+        let (absorbed, challenge) = meter.step(SENDER, || absorbing.absorb(n, &corrections))?;
+        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
+        meter.sent(SENDER, challenge.len());
+        let proof = meter.step(RECEIVER, || encoded.answer(batch, challenge))?;
+        meter.sent(RECEIVER, proof.len());
+        meter.step(SENDER, || absorbing.verify(absorbed, &proof))?;
+    }
+    let sender = meter.step(SENDER, || absorbing.finish())?;
+    Ok((meter.step(RECEIVER, || encoded.finish())?, sender))
+}
+
+/// Digests of items: any distinct strings do.
+fn digest(k: usize) -> Digest {
+    let mut digest = [0x5a; 32];
+    digest[..8].copy_from_slice(&(k as u64).to_le_bytes());
+    digest
+}
+
+/// That a run sends what the protocol says.
+fn check_bytes(parameters: &Parameters, measured: [u64; 2]) -> Result<(), Failure> {
+    let (base, rows) = (BASE.info(), parameters.base_ots());
+    // The base OTs go the other way.
+    let announced = [
+        parameters.sender_bytes() + (base.receiver_bytes)(rows),
+        parameters.receiver_bytes() + (base.sender_bytes)(rows),
+    ]
+    .map(|bytes| bytes as u64);
+    if measured == announced {
+        return Ok(());
+    }
+    Err(Failure::run(format!("psi sent {measured:?} bytes where {announced:?} are announced")))
+}
+
+pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
+    let (backend, threads) = (Backend::best().name(), options.threads);
+    writeln!(
+        out,
+        "CPU time of two sets of n items, half of them shared, medians, base OTs included, in memory, \
+         threads: {threads}, backend {backend}"
+    )?;
+    writeln!(
+        out,
+        "{:<28} {:>9} {:>10} {:>12} {:>10} {:>10} {:>7}",
+        "name", "n", "sender ms", "receiver ms", "both ms", "bytes/item", "/ aes"
+    )
+}
+
+pub(super) fn print_row(
+    out: &mut impl Write,
+    measured: &Measured,
+    yardsticks: &Yardsticks,
+) -> io::Result<()> {
+    let Measured { report, .. } = measured;
+    let sender = report.cpu_sender.unwrap_or_default().as_secs_f64();
+    let receiver = report.cpu_receiver.unwrap_or_default().as_secs_f64();
+    let bytes = report.bytes_sender.unwrap_or(0) + report.bytes_receiver.unwrap_or(0);
+    writeln!(
+        out,
+        "{:<28} {:>9} {:>10.2} {:>12.2} {:>10.2} {:>10.1} {:>7.1}",
+        report.name,
+        report.n,
+        sender * 1e3,
+        receiver * 1e3,
+        (sender + receiver) * 1e3,
+        bytes as f64 / report.n as f64,
+        (sender + receiver) * 1e9 / report.n as f64 / yardsticks.aes_block_ns,
+    )
+}

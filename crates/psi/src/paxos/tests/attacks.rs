@@ -1,0 +1,313 @@
+//! Peers that cheat.
+
+use foxtrot_ot::base::Adversary::{Malicious, SemiHonest};
+
+use super::*;
+
+const CAUGHT: Result<Vec<usize>, (Party, Error)> = Err((
+    Party::Sender,
+    Error::Protocol(foxtrot_ot::Error::Misbehaved(Misbehaved::ConsistencyCheck)),
+));
+
+fn small() -> Parameters {
+    Parameters::new(Malicious, 100, 80).unwrap()
+}
+
+fn sets() -> (Vec<Digest>, Vec<Digest>) {
+    (digests(0..100), digests(60..140))
+}
+
+fn with_corrections(
+    spoil: &mut dyn FnMut(usize, &mut Vec<u8>),
+) -> Result<Vec<usize>, (Party, Error)> {
+    let (ours, theirs) = sets();
+    let messages = Messages { corrections: spoil, ..Messages::honest() };
+    run_through(&small(), &ours, &theirs, messages)
+}
+
+fn with_tags(
+    parameters: &Parameters,
+    spoil: &mut dyn FnMut(&mut Vec<Vec<u8>>),
+) -> Result<Vec<usize>, (Party, Error)> {
+    let ours = digests(0..parameters.receiver_items() as u64);
+    let theirs = digests(60..60 + parameters.sender_items() as u64);
+    run_through(parameters, &ours, &theirs, Messages { tags: spoil, ..Messages::honest() })
+}
+
+/// A column of the corrections that is that of another word is one of a codeword, but the proof is
+/// about the word that the receiver's state has.
+#[test]
+fn another_word_in_one_slot_is_caught() {
+    let code = small().code().build();
+    let mut word = vec_of(29, 0);
+    word[3] = 0x10;
+    let mut codeword = vec_of(101, 0);
+    use foxtrot_ot::extension::code::Code;
+    code.encode(foxtrot_ot::Backend::best(), &word, &mut codeword);
+    let caught = with_corrections(&mut |_, corrections| {
+        let stride = corrections.len() / 802;
+        for (j, row) in corrections.chunks_mut(stride).enumerate() {
+            row[5] ^= (codeword[j / 8] >> (j % 8) & 1) << 3;
+        }
+    });
+    assert_eq!(caught, CAUGHT);
+}
+
+#[test]
+fn a_column_that_is_no_codeword_is_caught() {
+    // So many bits that to guess them all is hopeless; one bit is caught in every second run.
+    let caught = with_corrections(&mut |_, corrections| {
+        let stride = corrections.len() / 802;
+        corrections.chunks_mut(stride).for_each(|row| row[0] ^= 1);
+    });
+    assert_eq!(caught, CAUGHT);
+}
+
+#[test]
+fn a_wrong_proof_is_caught_and_says_no_more() {
+    let (ours, theirs) = sets();
+    for at in [0, 231 * 8, 1033 * 8 - 1] {
+        let spoil = &mut |_: usize, proof: &mut Vec<u8>| proof[at] ^= 1;
+        let messages = Messages { proof: spoil, ..Messages::honest() };
+        assert_eq!(run_through(&small(), &ours, &theirs, messages), CAUGHT);
+    }
+}
+
+fn assert_refused(messages: Messages<'_>, by: Party) {
+    let (ours, theirs) = sets();
+    let (party, error) = run_through(&small(), &ours, &theirs, messages).unwrap_err();
+    let decode = matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(_)));
+    assert!(decode && party == by, "{party:?} {error:?}");
+}
+
+#[test]
+fn messages_of_another_length_are_refused() {
+    for change in [|m: &mut Vec<u8>| m.push(0), |m: &mut Vec<u8>| m.truncate(m.len() - 1), Vec::clear] {
+        let row_seed = &mut |_: usize, m: &mut Vec<u8>| change(m);
+        assert_refused(Messages { row_seed, ..Messages::honest() }, Party::Sender);
+        let corrections = &mut |_: usize, m: &mut Vec<u8>| change(m);
+        assert_refused(Messages { corrections, ..Messages::honest() }, Party::Sender);
+        let proof = &mut |_: usize, m: &mut Vec<u8>| change(m);
+        assert_refused(Messages { proof, ..Messages::honest() }, Party::Sender);
+        let tags = &mut |frames: &mut Vec<Vec<u8>>| change(&mut frames[0]);
+        assert_refused(Messages { tags, ..Messages::honest() }, Party::Receiver);
+    }
+}
+
+/// The receiver encodes under one row seed and names another: its words are those of other items.
+#[test]
+fn a_second_row_seed_gives_the_receiver_nothing() {
+    let (ours, theirs) = sets();
+    let spoil = &mut |_: usize, seed: &mut Vec<u8>| seed[0] ^= 1;
+    let messages = Messages { row_seed: spoil, ..Messages::honest() };
+    assert_eq!(run_through(&small(), &ours, &theirs, messages), Ok(Vec::new()));
+}
+
+/// The number of slots follows from the size that was agreed, so a receiver that encodes more items
+/// sends messages of another length; whatever it fits in as many slots is `largest_set` at most.
+#[test]
+fn more_items_than_declared_do_not_fit_the_messages() {
+    let (declared, real) = (small(), Parameters::new(Malicious, 5000, 80).unwrap());
+    let (base_sent, base_received) = base(&declared);
+    let receiver = Receiver::new(session(), real, base_sent, digests(0..5000), None, seed(1));
+    let theirs = digests(60..140);
+    let sender = Sender::new(session(), declared, base_received, theirs, None, seed(2)).unwrap();
+    let (mut encoded, row_seed) = receiver.unwrap().encode().unwrap();
+    let mut absorbing = sender.open(row_seed.as_bytes()).unwrap();
+    let mut corrections = Vec::new();
+    let n = real.batches().next().unwrap();
+    let _unanswered = encoded.extend(n, &mut corrections).unwrap();
+    let n = declared.batches().next().unwrap();
+    let refused = absorbing.absorb(n, &corrections).unwrap_err();
+    let decode = matches!(refused, Error::Protocol(foxtrot_ot::Error::Decode(_)));
+    assert!(decode, "{refused:?}");
+    // Nor are there further batches.
+    assert!(absorbing.absorb(n + 1, &corrections).is_err());
+}
+
+/// As many dense and sparse slots as there are solve for about as many items; the others do not match.
+#[test]
+fn of_items_that_were_not_encoded_none_matches() {
+    let parameters = Parameters::new(Malicious, 100, 3000).unwrap();
+    let found = run(&parameters, &digests(0..100), &digests(50..3050));
+    assert_eq!(found, (50..100).collect::<Vec<_>>());
+    assert!(parameters.largest_set().unwrap() < 500);
+}
+
+#[test]
+fn there_are_no_tags_before_every_batch_has_passed() {
+    let parameters = Parameters::new(Malicious, 20_000, 10).unwrap();
+    let (sent, received) = base(&parameters);
+    let receiver = Receiver::new(session(), parameters, sent, digests(0..20_000), None, seed(1));
+    let sender = Sender::new(session(), parameters, received, digests(0..10), None, seed(2));
+    let (mut encoded, row_seed) = receiver.unwrap().encode().unwrap();
+    let mut absorbing = sender.unwrap().open(row_seed.as_bytes()).unwrap();
+    assert!(parameters.batches().count() > 1);
+    let n = parameters.batches().next().unwrap();
+    let mut corrections = Vec::new();
+    let unanswered = encoded.extend(n, &mut corrections).unwrap();
+    let (unverified, challenge) = absorbing.absorb(n, &corrections).unwrap();
+    let proof = encoded.answer(unanswered, &challenge.unwrap()).unwrap();
+    absorbing.verify(unverified, &proof).unwrap();
+    let expected = parameters.slots();
+    let missing = Usage::CountMismatch { what: "slots", expected, got: n };
+    assert_eq!(absorbing.finish().unwrap_err(), missing.into());
+    assert_eq!(encoded.finish().unwrap_err(), missing.into());
+}
+
+#[test]
+fn after_a_failed_check_the_sender_takes_and_gives_nothing() {
+    let parameters = small();
+    let (sent, received) = base(&parameters);
+    let (ours, theirs) = sets();
+    let receiver = Receiver::new(session(), parameters, sent, ours, None, seed(1)).unwrap();
+    let sender = Sender::new(session(), parameters, received, theirs, None, seed(2)).unwrap();
+    let (mut encoded, row_seed) = receiver.encode().unwrap();
+    let mut absorbing = sender.open(row_seed.as_bytes()).unwrap();
+    let mut corrections = Vec::new();
+    let (n, half) = (parameters.slots(), parameters.slots() / 2);
+    let unanswered = encoded.extend(half, &mut corrections).unwrap();
+    let (unverified, challenge) = absorbing.absorb(half, &corrections).unwrap();
+    let mut proof = encoded.answer(unanswered, &challenge.unwrap()).unwrap();
+    proof[0] ^= 1;
+    assert!(absorbing.verify(unverified, &proof).is_err());
+    let again = encoded.extend(n - half, &mut corrections).unwrap();
+    let ended = absorbing.absorb(n - half, &corrections).unwrap_err();
+    assert_eq!(ended, Usage::SessionEnded.into());
+    drop(again);
+    assert!(absorbing.finish().is_err());
+}
+
+#[test]
+fn tags_of_garbage_match_nothing() {
+    let found = with_tags(&small(), &mut |frames| {
+        for (k, tag) in frames[0].chunks_mut(32).enumerate() {
+            tag.fill(u8::try_from(k).unwrap());
+        }
+    });
+    assert_eq!(found, Ok(Vec::new()));
+}
+
+/// A sender with wrong rows: its extension runs on another Δ than the base OTs gave. Without a check
+/// of its own it comes as far as tags of guessed items, and none of them is right.
+#[test]
+fn tags_under_another_delta_match_nothing() {
+    let parameters = Parameters::new(SemiHonest, 100, 80).unwrap();
+    let (sent, _) = base(&parameters);
+    let (_, received) = ideal::random(parameters.base_ots(), &seed(4));
+    let (ours, theirs) = sets();
+    let receiver = Receiver::new(session(), parameters, sent, ours, None, seed(1)).unwrap();
+    let sender = Sender::new(session(), parameters, received, theirs, None, seed(2)).unwrap();
+    assert_eq!(play(&parameters, receiver, sender, Messages::honest()), Ok(Vec::new()));
+}
+
+#[test]
+fn too_many_or_too_few_tags_are_refused() {
+    let large = Parameters::new(Malicious, 10, TAGS_PER_FRAME + 5).unwrap();
+    let lost = with_tags(&large, &mut |frames| drop(frames.pop())).unwrap_err();
+    assert_eq!(lost.0, Party::Receiver);
+    let more = with_tags(&large, &mut |frames| frames.push(vec_of(32, 0xff))).unwrap_err();
+    assert_eq!(more, (Party::Receiver, Usage::SessionEnded.into()));
+    let swapped = with_tags(&large, &mut |frames| frames.swap(0, 1)).unwrap_err();
+    let decode = matches!(swapped.1, Error::Protocol(foxtrot_ot::Error::Decode(_)));
+    assert!(decode, "{swapped:?}");
+}
+
+/// Whether the repeated tag is that of a shared item makes no difference: the sender must not learn it.
+#[test]
+fn repeated_and_unordered_tags_are_refused_whether_they_match_or_not() {
+    let refused = Err((Party::Receiver, Error::from(Misbehaved::Tags)));
+    for at in 0..79 {
+        let repeated = with_tags(&small(), &mut |frames| {
+            frames[0].copy_within(32 * at..32 * (at + 1), 32 * (at + 1))
+        });
+        assert_eq!(repeated, refused);
+        let swapped = with_tags(&small(), &mut |frames| {
+            let (one, another) = frames[0].split_at_mut(32 * (at + 1));
+            one[32 * at..].swap_with_slice(&mut another[..32]);
+        });
+        assert_eq!(swapped, refused);
+    }
+}
+
+/// Tags of the same sets from another session, or of the same items in another bucket.
+#[test]
+fn replayed_tags_match_nothing() {
+    let mut tags = Vec::new();
+    let keep = &mut |frames: &mut Vec<Vec<u8>>| tags = frames.clone();
+    let found = with_tags(&small(), keep).unwrap();
+    assert_eq!(found.len(), 40);
+
+    let parameters = small();
+    let session = || Session::new(Sid::from_bytes([7; 32])).sub("paxos", 1, Default::default());
+    let (sent, received) = base(&parameters);
+    let (ours, theirs) = sets();
+    // The same seeds, base OTs and sets: nothing but the session differs.
+    let receiver = Receiver::new(session(), parameters, sent, ours, None, seed(1)).unwrap();
+    let sender = Sender::new(session(), parameters, received, theirs, None, seed(2)).unwrap();
+    let replay = &mut |frames: &mut Vec<Vec<u8>>| *frames = tags.clone();
+    let messages = Messages { tags: replay, ..Messages::honest() };
+    assert_eq!(play(&parameters, receiver, sender, messages), Ok(Vec::new()));
+}
+
+#[test]
+fn hashes_of_different_buckets_and_seeds_differ() {
+    let seeds = [[1; 32], [2; 32]].map(|bytes| RowSeed::decode(&bytes).unwrap());
+    let mut seen = BTreeSet::new();
+    for bucket in 0..3 {
+        let session = buckets::bucket_session(&session(), bucket);
+        for seed in &seeds {
+            let (words, tags) =
+                (hashes::Keyed::words(&session, seed), hashes::Keyed::tags(&session, seed));
+            let mut word = [0; 32];
+            words.words_of(&[digest(1)], &mut word, 32);
+            let mut tag = [[0; 32]];
+            tags.tags_of(&[digest(1)], &[7; 101], &mut tag);
+            assert!(seen.insert(word) && seen.insert(tag[0]));
+        }
+    }
+}
+
+#[test]
+fn a_joint_coin_that_was_not_committed_to_is_refused() {
+    let session = session();
+    let (committed, commitment) = commit(&session, &seed(5));
+    let (challenged, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
+    let (joint, mut opening) = committed.open(&coin).unwrap();
+    opening[31] ^= 1;
+    assert_eq!(challenged.check(&opening).unwrap_err(), Misbehaved::CommitmentMismatch.into());
+
+    // Each half matters.
+    let (committed, commitment) = commit(&session, &seed(7));
+    let (_, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
+    assert_ne!(committed.open(&coin).unwrap().0, joint);
+    let (committed, _) = commit(&session, &seed(5));
+    assert_ne!(committed.open(&[0; 32]).unwrap().0, joint);
+    for wrong in [0, 31, 33] {
+        let (committed, _) = commit(&session, &seed(5));
+        assert!(committed.open(&vec_of(wrong, 0)).is_err());
+        assert!(Challenged::new(&session, &vec_of(wrong, 0), &seed(6)).is_err());
+    }
+}
+
+/// Items that all fall into one bucket end the run; nobody can choose them before the coin is known.
+#[test]
+fn a_bucket_that_is_too_full_is_an_error() {
+    let parameters = Parameters::with_buckets(Malicious, 2000, 2000, 4).unwrap();
+    assert!(parameters.keys() < 2000);
+    let joint = coin(&parameters);
+    let many = digests(0..20_000);
+    let of = hashes::buckets_of(&session(), &joint.unwrap(), &many, 4);
+    let chosen: Vec<_> = many
+        .iter()
+        .zip(&of.0)
+        .filter(|(_, of)| **of == 2)
+        .map(|(item, _)| *item)
+        .take(2000)
+        .collect();
+    assert_eq!(chosen.len(), 2000);
+    let failed = run_through(&parameters, &chosen, &digests(0..2000), Messages::honest());
+    assert_eq!(failed, Err((Party::Receiver, Error::Unlucky)));
+    let failed = run_through(&parameters, &digests(0..2000), &chosen, Messages::honest());
+    assert_eq!(failed, Err((Party::Sender, Error::Unlucky)));
+}

@@ -1,0 +1,168 @@
+//! What a run of honest parties gives.
+
+use super::*;
+
+fn parameters(adversary: Adversary, ours: &[Digest], theirs: &[Digest]) -> Parameters {
+    Parameters::new(adversary, ours.len(), theirs.len()).unwrap()
+}
+
+fn assert_naive(ours: &[Digest], theirs: &[Digest]) {
+    for adversary in BOTH {
+        let found = run(&parameters(adversary, ours, theirs), ours, theirs);
+        assert_eq!(found, naive(ours, theirs), "{adversary:?} {} {}", ours.len(), theirs.len());
+    }
+}
+
+#[test]
+fn the_intersection_is_that_of_the_sets() {
+    for (ours, theirs) in [
+        (digests(0..0), digests(0..0)),
+        (digests(0..0), digests(0..5)),
+        (digests(0..5), digests(0..0)),
+        (digests(0..1), digests(0..1)),
+        (digests(0..1), digests(1..2)),
+        (digests(0..300), digests(0..300)),
+        (digests(0..300), digests(300..500)),
+        (digests(0..300), digests((0..300).rev())),
+        (digests((0..5000).map(|k| 3 * k)), digests((0..4000).map(|k| 7 * k))),
+    ] {
+        assert_naive(&ours, &theirs);
+    }
+}
+
+#[test]
+fn the_intersection_is_that_of_random_sets_of_random_sizes() {
+    let oracle = session().oracle("foxtrot test sizes");
+    for round in 0..12 {
+        let [a, b, c, d]: [u8; 4] = oracle.query(round, 0).finish();
+        let (ours, theirs) = (u64::from(a) * 5, u64::from(b) * 9);
+        let spread = 1 + u64::from(c) / 60;
+        let ours = digests((0..ours).map(|k| k * spread));
+        assert_naive(&ours, &digests(u64::from(d)..u64::from(d) + theirs));
+    }
+}
+
+/// Digests are hashed, so that whatever they have in common does no harm.
+#[test]
+fn digests_may_be_as_alike_as_they_like() {
+    let one_bit = |k: usize| {
+        let mut digest = [0; 32];
+        digest[k / 8] = 1 << (k % 8);
+        digest
+    };
+    let ours: Vec<_> = (0..256).map(one_bit).collect();
+    let theirs: Vec<_> = (128..256).map(one_bit).chain([[0; 32], [0xff; 32]]).collect();
+    assert_naive(&ours, &theirs);
+}
+
+#[test]
+fn sizes_may_differ_by_a_million() {
+    let (one, many) = (digests([77_777]), digests(0..1_000_001));
+    for (ours, theirs) in [(&one, &many), (&many, &one)] {
+        let parameters = parameters(Adversary::Malicious, ours, theirs);
+        assert_eq!(run(&parameters, ours, theirs), naive(ours, theirs));
+    }
+}
+
+#[test]
+fn several_buckets_give_the_same() {
+    let ours = digests((0..9000).map(|k| 2 * k));
+    let theirs = digests((0..7000).map(|k| 3 * k));
+    for adversary in BOTH {
+        for buckets in [2, 7] {
+            let sizes = (ours.len(), theirs.len());
+            let parameters =
+                Parameters::with_buckets(adversary, sizes.0, sizes.1, buckets).unwrap();
+            assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
+            // Also where one has next to nothing, or nothing.
+            for few in [0, 1, 3] {
+                let parameters = Parameters::with_buckets(adversary, few, 7000, buckets).unwrap();
+                assert_eq!(run(&parameters, &ours[..few], &theirs), naive(&ours[..few], &theirs));
+                let parameters = Parameters::with_buckets(adversary, 9000, few, buckets).unwrap();
+                assert_eq!(run(&parameters, &ours, &theirs[..few]), naive(&ours, &theirs[..few]));
+            }
+        }
+    }
+}
+
+#[test]
+fn more_batches_than_one_and_more_frames_than_one_arrive_in_order() {
+    let (ours, theirs) = (digests(0..40_000), digests(30_000..70_001));
+    let parameters = parameters(Adversary::Malicious, &ours, &theirs);
+    assert!(parameters.batches().count() > 2 && parameters.tag_frames().count() == 2);
+    assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
+}
+
+#[test]
+fn messages_have_the_sizes_that_are_announced_whatever_the_sets_are() {
+    for (adversary, buckets) in [(BOTH[0], 1), (BOTH[1], 1), (BOTH[0], 3), (BOTH[1], 3)] {
+        for first in [0, 500, 100_000] {
+            let parameters = Parameters::with_buckets(adversary, 1000, 700, buckets).unwrap();
+            let (sent, received) = (core::cell::Cell::new(0), core::cell::Cell::new(0));
+            let add = |_: usize, message: &mut Vec<u8>| sent.set(sent.get() + message.len());
+            let messages = Messages {
+                row_seed: &mut |k, m| add(k, m),
+                corrections: &mut |k, m| add(k, m),
+                proof: &mut |k, m| add(k, m),
+                tags: &mut |frames: &mut Vec<Vec<u8>>| {
+                    assert!(frames.iter().map(Vec::len).eq(parameters.tag_frames()));
+                    received.set(frames.iter().map(Vec::len).sum());
+                },
+            };
+            let (ours, theirs) = (digests(0..1000), digests(first..first + 700));
+            run_through(&parameters, &ours, &theirs, messages).unwrap();
+            let coins = if buckets > 1 { 64 } else { 0 };
+            assert_eq!(sent.get() + coins, parameters.receiver_bytes());
+            let challenges = parameters.extension().challenge_len() * buckets;
+            assert_eq!(received.get() + challenges + coins / 2, parameters.sender_bytes());
+        }
+    }
+}
+
+/// The order of the items is not in the messages: tags are sorted.
+#[test]
+fn tags_tell_no_order() {
+    let (ours, theirs) = (digests(0..50), digests(20..90));
+    let reversed: Vec<_> = theirs.iter().rev().copied().collect();
+    let parameters = parameters(Adversary::Malicious, &ours, &theirs);
+    let [one, another] = [&theirs, &reversed].map(|theirs| {
+        let mut tags = Vec::new();
+        let keep = &mut |frames: &mut Vec<Vec<u8>>| tags = frames.clone();
+        let messages = Messages { tags: keep, ..Messages::honest() };
+        run_through(&parameters, &ours, theirs, messages).unwrap();
+        tags
+    });
+    assert_eq!(one, another);
+}
+
+#[test]
+fn items_that_repeat_are_refused_without_panic() {
+    let parameters = Parameters::new(Adversary::Malicious, 3, 1).unwrap();
+    let ours = [digest(1), digest(2), digest(1)];
+    let failed = run_through(&parameters, &ours, &[digest(1)], Messages::honest());
+    assert_eq!(failed, Err((Party::Receiver, Error::Unlucky)));
+}
+
+#[test]
+fn parameters_say_what_follows_from_sizes() {
+    let million = Parameters::new(Adversary::Malicious, 1 << 20, 1 << 20).unwrap();
+    assert_eq!((million.buckets(), million.keys()), (1, 1 << 20));
+    assert_eq!((million.base_ots(), million.tag_len()), (802, 32));
+    let total = million.receiver_bytes() + million.sender_bytes();
+    assert!(total < (175 - 3) << 20, "with 2.8 MB of base OTs 175 B per item: {total}");
+    let most = million.largest_set().unwrap();
+    assert!(most > 1 << 20 && most < 2 << 20, "{most}");
+
+    let many = Parameters::new(Adversary::Malicious, 10_000_000, 100).unwrap();
+    assert_eq!(many.buckets(), 10);
+    assert!(many.keys() < 1_010_000 && many.sender_load() <= 100);
+    assert!(many.largest_set().unwrap() < 20_000_000);
+
+    let few = Parameters::new(Adversary::SemiHonest, 1 << 10, 1 << 20).unwrap();
+    assert_eq!((few.base_ots(), few.tag_len(), few.largest_set()), (512, 9, None));
+    let none = Parameters::new(Adversary::SemiHonest, 0, 0).unwrap();
+    assert_eq!(none.tag_len(), 5);
+    let too_many = Parameters::new(Adversary::Malicious, 0, MAX_ITEMS + 1).unwrap_err();
+    assert_eq!(too_many, Usage::BatchTooLarge { n: MAX_ITEMS + 1, max: MAX_ITEMS });
+    assert!(Parameters::new(Adversary::Malicious, MAX_ITEMS, MAX_ITEMS).is_ok());
+}
