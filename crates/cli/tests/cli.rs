@@ -10,10 +10,10 @@ mod extension;
 mod interrupt;
 #[path = "cli/keygen.rs"]
 mod keygen;
-#[path = "cli/psi.rs"]
-mod psi;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
+#[path = "cli/psi.rs"]
+mod psi;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]

@@ -82,7 +82,9 @@ fn assert_refused(messages: Messages<'_>, by: Party) {
 
 #[test]
 fn messages_of_another_length_are_refused() {
-    for change in [|m: &mut Vec<u8>| m.push(0), |m: &mut Vec<u8>| m.truncate(m.len() - 1), Vec::clear] {
+    for change in
+        [|m: &mut Vec<u8>| m.push(0), |m: &mut Vec<u8>| m.truncate(m.len() - 1), Vec::clear]
+    {
         let row_seed = &mut |_: usize, m: &mut Vec<u8>| change(m);
         assert_refused(Messages { row_seed, ..Messages::honest() }, Party::Sender);
         let corrections = &mut |_: usize, m: &mut Vec<u8>| change(m);
