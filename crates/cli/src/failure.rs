@@ -120,6 +120,7 @@ impl From<Error> for Failure {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
             Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
                 .hint("the peer's program is faulty or cheats; nothing was written"),
+            Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")
             }
