@@ -27,6 +27,10 @@ use crate::{
 use agreement::{Agreed, Terms};
 use party::Party;
 
+/// Options for the second file, in place of those for one.
+const OF_B: [(&str, &str); 3] =
+    [("--key ", "--key-b "), ("--format ", "--format-b "), ("--delimiter ", "--delimiter-b ")];
+
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
         PsiCommand::Local { a, b, options, others, out, common } => {
@@ -73,7 +77,8 @@ fn local(
     prepare(out, common)?;
     let output = Output::new(common);
     let ours = read(a, options, output)?;
-    let theirs = read(b, &options.for_another(b, others), output)?;
+    let theirs = read(b, &options.for_another(b, others), output);
+    let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
     let terms = Terms::new(common, &ours, MAX_ITEMS)?;
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
