@@ -149,6 +149,7 @@ fn empty_sets_have_nothing_in_common() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
     let mut server = Listening::start(&send(&B, &["--serve"]));
     let run = connect(&receive(&A, &[]), &server.address);
@@ -163,6 +164,8 @@ fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
     let run = connect(&receive(&A, &["--count"]), &server.address);
     assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(0), "12\n"));
     assert!(stderr(&run).contains("which are not printed but could be"), "{}", stderr(&run));
+    server.running.interrupt();
+    assert_eq!(server.end().0, 130);
 }
 
 /// A list of so many lines from this one on.
