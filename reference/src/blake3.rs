@@ -1,4 +1,4 @@
-//! BLAKE3 without the key mode: plain hash, derive-key, extendable output.
+//! BLAKE3: plain hash, keyed hash, derive-key, extendable output.
 //!
 //! The input is cut into chunks of 1024 bytes, chunks into blocks of 64. Chunks are the leaves of
 //! a binary tree; every node is a compression still to be done, because the root's is done with
@@ -12,6 +12,7 @@ const CHUNK_START: u32 = 1;
 const CHUNK_END: u32 = 1 << 1;
 const PARENT: u32 = 1 << 2;
 const ROOT: u32 = 1 << 3;
+const KEYED_HASH: u32 = 1 << 4;
 const DERIVE_KEY_CONTEXT: u32 = 1 << 5;
 const DERIVE_KEY_MATERIAL: u32 = 1 << 6;
 
@@ -48,9 +49,19 @@ pub fn derive_key(context: &str, material: &[u8], length: usize) -> Vec<u8> {
 /// Returns the same where the context's key, 32 bytes, is known.
 #[must_use]
 pub fn derive_key_from(context_key: &[u8], material: &[u8], length: usize) -> Vec<u8> {
+    tree(&key_words(context_key), DERIVE_KEY_MATERIAL, material, 0).root_output(length)
+}
+
+/// Returns the first `length` bytes of BLAKE3's output under a key of 32 bytes.
+#[must_use]
+pub fn keyed_hash(key: &[u8; 32], input: &[u8], length: usize) -> Vec<u8> {
+    tree(&key_words(key), KEYED_HASH, input, 0).root_output(length)
+}
+
+fn key_words(bytes: &[u8]) -> [u32; 8] {
     let mut key = [0; 8];
-    key.copy_from_slice(&words(context_key)[..8]);
-    tree(&key, DERIVE_KEY_MATERIAL, material, 0).root_output(length)
+    key.copy_from_slice(&words(bytes)[..8]);
+    key
 }
 
 /// A compression that waits for its last flag.

@@ -5,8 +5,8 @@
 //! the order of the messages
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
 //! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`] over [`ristretto`] is a
-//! base OT of one flow; [`one_of_n`] extends to one of many; [`okvs`] is a part of private set
-//! intersection); look up [`ring`] (polynomials and their
+//! base OT of one flow; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
+//! the stores of [`okvs`]); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
 //!
@@ -24,6 +24,7 @@ pub mod okvs;
 pub mod one_of_n;
 pub mod oracle;
 pub mod p256;
+pub mod paxos;
 pub mod pvw;
 pub mod ring;
 pub mod ristretto;

@@ -14,7 +14,7 @@
 //!
 //! The messages do not depend on each other.
 
-use crate::oracle::{Id, oracle, oracle32};
+use crate::oracle::{Id, ask, oracle, oracle32};
 use crate::p256::Number;
 use crate::ristretto::{Element, scalar};
 use crate::roted::{Key, Seed};
@@ -97,13 +97,19 @@ fn hash(what: &str, id: &Id, i: usize, j: u8, fields: &[&[u8]], length: usize) -
     oracle(&format!("foxtrot v1 mcquoid-rosulek-roy {what}"), id, i, j, fields, length)
 }
 
+/// Returns an answer of a keyed oracle.
+fn answer(what: &str, id: &Id, i: usize, j: u8, text: &[u8], length: usize) -> Vec<u8> {
+    let key = oracle32(&format!("foxtrot v1 mcquoid-rosulek-roy {what}"), id, 0, 0, &[]);
+    ask(&key, text, i, j, length)
+}
+
 fn h_1(id: &Id, i: usize, j: u8, r: &[u8]) -> Element {
-    Element::from_uniform(&hash("H1", id, i, j, &[r], 64))
+    Element::from_uniform(&answer("H1", id, i, j, r, 64))
 }
 
 fn h_prime(id: &Id, i: usize, j: u8, t: &[u8]) -> Vec<u8> {
-    let digest = oracle32("foxtrot v1 mcquoid-rosulek-roy T", id, i, 0, &[t]);
-    hash("H'", id, i, j, &[&digest], 48)
+    let digest = answer("T", id, i, 0, t, 32);
+    answer("H'", id, i, j, &digest, 48)
 }
 
 fn key(id: &Id, i: usize, j: u8, share: &[u8], shared: &Element) -> Key {

@@ -1,6 +1,6 @@
 //! Hashing as in `docs/wire.md`, sections 1 and 3: the oracle, session ids and sub-session ids.
 
-use crate::blake3;
+use crate::{aes, blake3};
 
 /// A session id or a sub-session id.
 pub type Id = [u8; 32];
@@ -47,6 +47,36 @@ pub fn session_id(initiator_hello: &[u8], responder_hello: &[u8], exporter: &[u8
 #[must_use]
 pub fn sub_session_id(sid: &Id, counter: usize, direction: u8, protocol: &str) -> Id {
     oracle32("foxtrot v1 sub-session", sid, counter, direction, &[protocol.as_bytes()])
+}
+
+/// Returns the key of the oracle for short questions of that context, apart for all `fields`.
+#[must_use]
+pub fn key_of(context: &str, id: &Id, fields: &[&[u8]]) -> [u8; 32] {
+    oracle32(context, id, 0, 0, fields)
+}
+
+/// Returns the answer to the question `text` about instance `i` and `branch`, under a key of
+/// [`key_of`].
+#[must_use]
+pub fn ask(key: &[u8; 32], text: &[u8], i: usize, branch: u8, length: usize) -> Vec<u8> {
+    let position = [&(i as u64).to_le_bytes()[..], &[branch]].concat();
+    blake3::keyed_hash(key, &[text, &position].concat(), length)
+}
+
+/// Returns piece `number`, of `length` bytes, of a party's coins: AES-128 in counter mode.
+///
+/// # Panics
+///
+/// If `length` is not a multiple of 16.
+#[must_use]
+pub fn coins(context: &str, id: &Id, seed: &[u8; 32], number: usize, length: usize) -> Vec<u8> {
+    assert_eq!(length % 16, 0, "whole blocks");
+    let bytes = oracle(context, id, 0, 0, &[seed], 24);
+    let (key, nonce) = bytes.split_at(16);
+    let key = u128::from_le_bytes(key.try_into().expect("16 bytes"));
+    let nonce = u128::from(u64::from_le_bytes(nonce.try_into().expect("8 bytes")));
+    let blocks = number * length / 16..(number + 1) * length / 16;
+    blocks.flat_map(|b| aes::encrypt(key, nonce << 64 | b as u128).to_le_bytes()).collect()
 }
 
 fn length_prefixed(bytes: &[u8]) -> Vec<u8> {

@@ -32,7 +32,7 @@
 //! choices, and a = 0. Polynomials are held as coefficients; NTT order is only for the wire and for
 //! uniform expansion.
 
-use crate::oracle::{Id, oracle, oracle32};
+use crate::oracle::{Id, ask, coins, key_of, oracle, oracle32};
 use crate::ring::{Poly, Ring, Vector, pack, unpack};
 use crate::{bits_from_bytes, bytes_from_bits, xor};
 
@@ -154,7 +154,8 @@ pub fn sender_reply(
     for i in 0..n {
         let points = points("roted", id, i, &message.take(1296));
         let mut answer_branch = |j: u8| {
-            let coins = oracle("foxtrot v1 roted sender coins", id, i, j, &[seed], 7 * 128);
+            let number = 2 * i + usize::from(j);
+            let coins = coins("foxtrot v2 roted sender coins", id, seed, number, 7 * 128);
             let (answered, sk) = answer(&a_matrix, &points[usize::from(j)], coins);
             reply.extend(answered);
             sk
@@ -162,7 +163,7 @@ pub fn sender_reply(
         secrets.push([answer_branch(0), answer_branch(1)]);
     }
     assert!(message.0.is_empty(), "trailing bytes");
-    let transcript = transcript(id, blinded, &reply);
+    let transcript = transcript(id, n, blinded, &reply);
     (SenderState { mode, id: *id, secrets, commitment, u, a, transcript }, reply)
 }
 
@@ -175,7 +176,7 @@ pub fn sender_reply(
 pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
     let ReceiverState { mode, id, branches, secrets, t, blinded } = state;
     let n = branches.len();
-    let transcript = transcript(&id, &blinded, reply);
+    let transcript = transcript(&id, n, &blinded, reply);
     let mut message = Bytes(reply.to_vec());
     let (mut u, mut a, mut opening) = (vec![], vec![false; n], vec![]);
     if mode == Mode::Rot {
@@ -235,8 +236,8 @@ pub(crate) fn blind(
 ) -> (Vector, Vec<u8>) {
     let ring = Ring::module768();
     // Step 1.
-    let context = format!("foxtrot v1 {name} receiver coins");
-    let mut coins = Bytes(oracle(&context, id, i, 0, &[seed], 6 * 128 + 48));
+    let context = format!("foxtrot v2 {name} receiver coins");
+    let mut coins = Bytes(coins(&context, id, seed, i, 6 * 128 + 48));
     let s_r = coins.noise_vector(&ring);
     let e_r = coins.noise_vector(&ring);
     let r = coins.take(48);
@@ -308,23 +309,35 @@ pub(crate) fn matrix(name: &str, id: &Id) -> [Vector; 3] {
 
 /// H₁, which hides P^c in T.
 fn h1(ring: &Ring, name: &str, id: &Id, i: usize, j: u8, r: &[u8]) -> Vector {
-    let bytes = oracle(&format!("foxtrot v1 {name} H1"), id, i, j, &[r], 1560);
+    let bytes = ask(&key_of(&format!("foxtrot v2 {name} H1"), id, &[]), r, i, j, 1560);
     coefficients(ring, &ring.uniform(&bytes, 3))
 }
 
 /// H′, which ties r to T: after T is fixed nobody can choose H₁ of both branches.
 fn h_prime(name: &str, id: &Id, i: usize, j: u8, t_bytes: &[u8]) -> Vec<u8> {
-    let digest = oracle32(&format!("foxtrot v1 {name} T"), id, i, 0, &[t_bytes]);
-    oracle(&format!("foxtrot v1 {name} H'"), id, i, j, &[&digest], 48)
+    let key = key_of(&format!("foxtrot v2 {name} H'"), id, &[]);
+    ask(&key, &digest(name, id, i, t_bytes), i, j, 48)
+}
+
+/// The digest of T, which H′ and the transcript take.
+fn digest(name: &str, id: &Id, i: usize, t_bytes: &[u8]) -> Vec<u8> {
+    ask(&key_of(&format!("foxtrot v2 {name} T"), id, &[]), t_bytes, i, 0, 32)
 }
 
 fn commitment(id: &Id, t: &[u8]) -> Vec<u8> {
     oracle("foxtrot v1 roted commitment", id, 0, 0, &[t], 32)
 }
 
-/// Returns the hash of both whole messages, which every key depends on.
-fn transcript(id: &Id, blinded: &[u8], reply: &[u8]) -> [u8; 32] {
-    oracle32("foxtrot v1 roted transcript", id, 0, 0, &[blinded, reply])
+/// Returns the hash of both messages, of `n` instances, which every key depends on.
+fn transcript(id: &Id, n: usize, blinded: &[u8], reply: &[u8]) -> [u8; 32] {
+    let (head, phis) = blinded.split_at(blinded.len() - 1296 * n);
+    let condense = |(i, phi): (usize, &[u8])| {
+        let (t_bytes, s) = phi.split_at(1248);
+        [&digest("roted", id, i, t_bytes), s].concat()
+    };
+    let condensed: Vec<u8> = phis.chunks(1296).enumerate().flat_map(condense).collect();
+    let digest = oracle32("foxtrot v2 roted Blinded", id, 0, 0, &[head, &condensed]);
+    oracle32("foxtrot v2 roted transcript", id, 0, 0, &[&digest, reply])
 }
 
 /// Returns the bits of `k` under `hints` as the 32 bytes sk.
@@ -345,12 +358,12 @@ fn key(
     u: &[u8],
     transcript: &[u8],
 ) -> Key {
-    let bytes = match mode {
-        Mode::Rot => oracle("foxtrot v1 roted rot output", id, i, j, &[sk, t, u, transcript], 16),
-        Mode::Endemic => oracle("foxtrot v1 roted endemic output", id, i, j, &[sk, transcript], 16),
+    let oracle_key = match mode {
+        Mode::Rot => key_of("foxtrot v2 roted rot output", id, &[t, u, transcript]),
+        Mode::Endemic => key_of("foxtrot v2 roted endemic output", id, &[transcript]),
     };
     let mut key = [0; 16];
-    key.copy_from_slice(&bytes);
+    key.copy_from_slice(&ask(&oracle_key, sk, i, j, 16));
     key
 }
 

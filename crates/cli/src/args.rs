@@ -300,7 +300,7 @@ pub(crate) struct Common {
     /// sides)
     #[arg(long)]
     pub(crate) semi_honest: bool,
-    /// Threads on which the extension, or for `psi` all, is computed; the peer may have another number
+    /// Threads of an extension, of roted and of `psi`; the peer may have another number
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
     /// Print one JSON object about the run to standard output
@@ -373,7 +373,7 @@ pub(crate) struct BenchOptions {
     /// Measure so many transfers only
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     pub(crate) n: Option<u64>,
-    /// Threads of each party, for `ext/`
+    /// Threads of each party, for protocols that use them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
     /// What lies between the parties; `tcp` is for `ext/`

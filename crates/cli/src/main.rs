@@ -13,6 +13,7 @@ mod keys;
 mod lines;
 mod link;
 mod local;
+mod memory;
 mod method;
 mod output;
 mod reach;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Err(e) => return wrong_usage(&e),
     };
     interrupt::catch();
+    memory::keep_what_is_freed();
     let result = match &args.command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),

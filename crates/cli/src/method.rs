@@ -16,12 +16,11 @@ use crate::{args::Common, failure::Failure};
 /// The extension that is taken unless another is named.
 const DEFAULT: &str = "softspoken";
 
+/// Instances of a batch of base OTs, the last of a run excepted.
+const BATCH: usize = 1024;
 /// The extensions that are taken for one of more than two.
 const DEFAULT_OF_N: [(Adversary, &str); 2] =
     [(Adversary::Malicious, "oos"), (Adversary::SemiHonest, "kkrt")];
-
-/// Instances of a batch of base OTs, the last of a run excepted.
-const BATCH: usize = 1024;
 
 /// What both sides do.
 #[derive(Clone, Copy)]
@@ -160,8 +159,9 @@ impl Method {
     /// As in the hello.
     pub(crate) fn extension_name(&self) -> &'static str {
         match self.extension.name() {
+            Some(name) => name,
             None if self.is_two_round() => two_round::FAMILY,
-            name => name.unwrap_or("none"),
+            None => "none",
         }
     }
 
@@ -240,7 +240,8 @@ fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Any, Failure> {
     if let Some(other) = others.into_iter().find(|&it| one_of_n::find(name, it).is_some()) {
         return Err(unfit(name, other, &format!(", or take one of {instead}")));
     }
-    let known = name == "none" || others.iter().any(|&it| extension::find(name, it).is_some());
+    let known = ["none", two_round::FAMILY].contains(&name)
+        || others.iter().any(|&it| extension::find(name, it).is_some());
     let why = match known {
         true => format!("{name} transfers one of two messages only"),
         false => format!("there is no extension named {name}"),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     link::{Cost, Terms},
-    method::{Extension, Method},
+    method::Method,
     workers::Workers,
 };
 
@@ -37,10 +37,7 @@ impl Report {
         receiver: Option<&Cost>,
     ) -> Self {
         let Terms { job, method, n, .. } = terms;
-        let threads = match method.extension {
-            Extension::None => 1,
-            _ => workers.threads(),
-        };
+        let threads = workers.threads();
         Self::of_parties(
             &format!("{job}/{}", method.name()),
             method,

@@ -1,4 +1,4 @@
-//! Threads on which an extension computes.
+//! Threads on which a party computes.
 
 use std::{
     sync::{
@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use foxtrot_ot::tasks::{Executor, Task};
+use foxtrot_ot::{
+    Session,
+    tasks::{Executor, Task},
+};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{clock::thread_cpu, failure::Failure};
@@ -48,6 +51,14 @@ impl Workers {
     /// What an extension takes, if there is more than the party's own thread.
     pub(crate) fn executor(&self) -> Option<Box<dyn Executor>> {
         self.pool.as_ref().map(|_| Box::new(self.clone()) as Box<dyn Executor>)
+    }
+
+    /// The session whose protocols use the threads, if there is more than the party's own.
+    pub(crate) fn in_session(&self, session: Session) -> Session {
+        match &self.pool {
+            Some(_) => session.with_executor(Arc::new(self.clone())),
+            None => session,
+        }
     }
 
     /// CPU time of the tasks so far, without that of the party's own thread.

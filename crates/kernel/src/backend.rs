@@ -91,7 +91,7 @@ macro_rules! has {
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx2_features {
     ($has:ident) => {
-        $has!("avx2", "bmi1", "bmi2", "popcnt", "aes", "pclmulqdq")
+        $has!("avx2", "fma", "bmi1", "bmi2", "popcnt", "aes", "pclmulqdq")
     };
 }
 
@@ -269,17 +269,21 @@ macro_rules! per_isa {
     };
 }
 
+/// Never inlined: the curve's kernels call it for what they share.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,aes,pclmulqdq")]
-fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq")]
+pub(crate) fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 
+/// Never inlined: the curve's kernels call it for what they share.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,aes,pclmulqdq")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2")]
 #[target_feature(enable = "gfni,vaes,vpclmulqdq")]
-fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
+pub(crate) fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 

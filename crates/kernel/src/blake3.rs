@@ -1,5 +1,5 @@
-//! BLAKE3 in derive-key mode of many short inputs of one length, side by side: one input to each
-//! lane of a vector.
+//! BLAKE3 of many short inputs of one length, side by side: one input to each lane of a vector. In
+//! derive-key mode ([`derive_keys`]) and as a keyed hash ([`keyed`]).
 //!
 //! For backends with vectors only: [`lanes`] says how many inputs they take at once, and 1 means
 //! that this module has nothing to offer.
@@ -51,6 +51,57 @@ pub fn derive_keys(
     }
 }
 
+/// What many inputs begin with: input l with the whole blocks at `bytes[l * stride..]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a> {
+    /// Where they are.
+    pub bytes: &'a [u8],
+    /// From those of one input to those of the next.
+    pub stride: usize,
+    /// How many each input has.
+    pub number: usize,
+}
+
+impl Blocks<'_> {
+    /// No blocks: inputs are their ends.
+    pub const NONE: Self = Self { bytes: &[], stride: 0, number: 0 };
+}
+
+/// For each input the first bytes of BLAKE3's keyed hash. An input is its blocks and then the first
+/// `end_len` bytes, 1 to 64, of its place in `ends`, where zeros follow them.
+///
+/// `outputs` are as many strings as there are ends, one after another. Times are as for
+/// [`derive_keys`].
+///
+/// # Panics
+/// If the backend has no vectors, there is no input, an input is longer than [`MAX_INPUT`], or the
+/// lengths do not fit together.
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "it panics"))]
+pub fn keyed(
+    backend: Backend,
+    key: &[u8; 32],
+    blocks: Blocks<'_>,
+    (ends, end_len): (&[[u8; 64]], usize),
+    outputs: &mut [u8],
+) {
+    let count = ends.len();
+    assert!(count > 0 && outputs.len().is_multiple_of(count));
+    assert!((1..=64).contains(&end_len) && 64 * blocks.number + end_len <= MAX_INPUT);
+    let output_len = outputs.len() / count;
+    let lanes = lanes(backend);
+    assert!(lanes > 1, "the backend {} has no vectors", backend.name());
+    let groups = ends.chunks(lanes).zip(outputs.chunks_mut(lanes * output_len));
+    for (group, (ends, outputs)) in groups.enumerate() {
+        let bytes = &blocks.bytes[group * lanes * blocks.stride..];
+        let blocks = Blocks { bytes, ..blocks };
+        dispatch!(
+            backend.for_lanes(ends.len()),
+            simd => many::keyed(simd, key, blocks, (ends, end_len), (output_len, outputs)),
+            unreachable!("it has more than one lane"),
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -79,6 +130,37 @@ mod tests {
                             let mut hasher = blake3::Hasher::new_derive_key(context);
                             hasher.update(input).finalize_xof().fill(&mut expected);
                             assert_eq!(output, expected, "{input_len} {count} {output_len}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_backend_with_vectors_hashes_with_a_key_as_blake3_does() {
+        for backend in Backend::all().filter(|&backend| lanes(backend) > 1) {
+            for (number, end_len) in
+                [(0, 1), (0, 57), (0, 64), (1, 5), (15, 64), (16, 1), (19, 41), (31, 64)]
+            {
+                for count in [1, 2, 8, 9, 16, 17, 41] {
+                    let stride = 64 * number + 7;
+                    let bytes = painted(count * stride);
+                    let mut ends = vec![[0; 64]; count];
+                    for (l, end) in ends.iter_mut().enumerate() {
+                        end[..end_len].copy_from_slice(&painted(l + end_len)[l..]);
+                    }
+                    for output_len in [1, 16, 32, 48, 64, 65, 1560] {
+                        let mut outputs = vec![0; count * output_len];
+                        let blocks = Blocks { bytes: &bytes, stride, number };
+                        keyed(backend, &[9; 32], blocks, (&ends, end_len), &mut outputs);
+                        for (l, output) in outputs.chunks(output_len).enumerate() {
+                            let mut expected = vec![0; output_len];
+                            let mut hasher = blake3::Hasher::new_keyed(&[9; 32]);
+                            hasher.update(&bytes[l * stride..][..64 * number]);
+                            hasher.update(&ends[l][..end_len]);
+                            hasher.finalize_xof().fill(&mut expected);
+                            assert_eq!(output, expected, "{number} {end_len} {count}");
                         }
                     }
                 }

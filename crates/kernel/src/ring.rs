@@ -14,6 +14,7 @@ mod sample;
 mod signal;
 #[cfg(target_arch = "x86_64")]
 mod vector;
+pub mod vectors;
 
 use core::fmt;
 
@@ -136,9 +137,12 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let mut f = self.0;
         dispatch!(
             backend,
-            simd => vector::forward::<_, N, Q>(simd, &mut f, #[inline(always)] |_, x| {
-                vector::canonical::<_, Q>(simd, x)
-            }),
+            simd => vector::forward::<_, N, Q>(
+                simd,
+                &mut f,
+                #[inline(always)] |f, i| simd.load(&f[i..]),
+                #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+            ),
             ntt::forward::<N, Q>(&mut f),
         );
         NttPoly(f)
@@ -162,9 +166,12 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
             backend,
-            simd => vector::inverse::<_, N, Q>(simd, f, #[inline(always)] |_, i| {
-                vector::products::<_, N, Q, K>(simd, a, b, i)
-            }),
+            simd => vector::inverse::<_, N, Q>(
+                simd,
+                f,
+                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, a, b, i),
+                #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+            ),
             {
                 ntt::products::<N, Q, K>(a, b, f);
                 ntt::inverse::<N, Q>(f);
@@ -303,6 +310,29 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         }
     }
 
+    /// [`NttPoly::uniform_all`] for public strings: time and addresses depend on what is rejected.
+    ///
+    /// # Panics
+    /// As [`NttPoly::uniform_all`].
+    pub fn uniform_all_public<const BITS: usize, const K: usize>(
+        backend: Backend,
+        bytes: &[u8],
+        polys: &mut [[Self; K]],
+    ) {
+        const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+        count(Operation::Uniform, K * polys.len());
+        assert!(!polys.is_empty() && bytes.len().is_multiple_of(polys.len()));
+        let len = bytes.len() / polys.len();
+        sample::check::<N, BITS, K>(&bytes[..len]);
+        for (string, polys) in bytes.chunks_exact(len).zip(polys) {
+            dispatch!(
+                backend,
+                simd => simd.uniform_public::<Q, BITS>(string, values(polys)),
+                sample::uniform_public::<N, Q, BITS, K>(string, values(polys)),
+            );
+        }
+    }
+
     /// The same polynomial by coefficients.
     #[must_use]
     #[inline]
@@ -311,7 +341,12 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut f = self.0;
         dispatch!(
             backend,
-            simd => vector::inverse::<_, N, Q>(simd, &mut f, #[inline(always)] |f, i| simd.load(&f[i..])),
+            simd => vector::inverse::<_, N, Q>(
+                simd,
+                &mut f,
+                #[inline(always)] |f, i| simd.load(&f[i..]),
+                #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+            ),
             ntt::inverse::<N, Q>(&mut f),
         );
         Poly(f)
@@ -349,15 +384,17 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut noise = [0; N];
         dispatch!(
             backend,
-            simd => {
-                vector::fill_noise(simd, bytes, 1, &mut noise);
-                vector::forward::<_, N, Q>(simd, &mut noise, #[inline(always)] |i, x| {
+            simd => vector::forward::<_, N, Q>(
+                simd,
+                &mut noise,
+                #[inline(always)] |_, i| vector::noise_at(simd, bytes, i),
+                #[inline(always)] |i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     let sum = vector::add::<_, Q>(simd, x, simd.load(&f[i..]));
                     simd.store(sum, &mut f[i..]);
                     x
-                });
-            },
+                },
+            ),
             {
                 noise = sample::centred_binomial::<N, Q>(bytes);
                 ntt::forward::<N, Q>(&mut noise);
@@ -399,8 +436,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         dispatch!(
             backend,
             simd => vector::map(simd, f, #[inline(always)] |i, _| {
-                let x = vector::products::<_, N, Q, K>(simd, a, b, i);
-                vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, x))
+                vector::canonical::<_, Q>(simd, vector::products::<_, N, Q, K>(simd, a, b, i))
             }),
             ntt::products::<N, Q, K>(a, b, f),
         );

@@ -34,6 +34,8 @@ pub(crate) trait Simd: Copy {
     fn add(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// a − b mod 2¹⁶.
     fn sub(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// One more than x where the unsigned sum `sum`, of which `part` is a summand, has overflowed.
+    fn add_carry(self, x: Self::Lanes, sum: Self::Lanes, part: Self::Lanes) -> Self::Lanes;
     /// a·b mod 2¹⁶.
     fn mul_low(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// ⌊a·b/2¹⁶⌋ of signed lanes.
@@ -77,6 +79,10 @@ pub(crate) trait Simd: Copy {
         one: (&[u8], &mut [u16]),
         other: Option<(&[u8], &mut [u16])>,
     );
+
+    /// The same for one string, in a time and at addresses that depend on what is rejected: for
+    /// public strings.
+    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]);
 
     /// The same value in all lanes.
     fn splat_words(self, x: u32) -> Self::Words;

@@ -42,6 +42,7 @@ pub mod popf;
 pub mod tasks;
 
 mod choices;
+mod coins;
 mod erase;
 mod error;
 mod seed;

@@ -9,7 +9,7 @@ use blake3::{
 };
 use foxtrot_kernel::{
     Backend,
-    blake3::{MAX_INPUT, derive_keys, lanes},
+    blake3::{Blocks, MAX_INPUT, derive_keys, keyed, lanes},
     counters::{Operation, count},
 };
 
@@ -18,7 +18,6 @@ use crate::erase::erase;
 /// The oracle of one purpose in one session.
 #[derive(Clone)]
 pub struct Oracle {
-    hasher: Hasher,
     context_key: [u8; 32],
     id: [u8; 32],
 }
@@ -30,17 +29,14 @@ pub struct Query(Hasher);
 
 impl Oracle {
     pub(crate) fn new(context: &str, id: &[u8; 32]) -> Self {
-        let context_key = hash_derive_key_context(context);
-        let mut hasher = Hasher::new_from_context_key(&context_key);
-        hasher.update(id);
-        Self { hasher, context_key, id: *id }
+        Self { context_key: hash_derive_key_context(context), id: *id }
     }
 
     /// A question about instance `i` and one of its two branches.
     #[inline]
     pub fn query(&self, i: u64, branch: u8) -> Query {
-        let mut hasher = self.hasher.clone();
-        hasher.update(&position(i, branch));
+        let mut hasher = Hasher::new_from_context_key(&self.context_key);
+        hasher.update(&self.id).update(&position(i, branch));
         Query(hasher)
     }
 }
@@ -66,11 +62,7 @@ impl Query {
     #[inline]
     pub fn fill(self, answer: &mut [u8]) {
         count(Operation::Oracle, 1);
-        if answer.len() <= blake3::OUT_LEN {
-            answer.copy_from_slice(&self.0.finalize().as_bytes()[..answer.len()]);
-        } else {
-            self.0.finalize_xof().fill(answer);
-        }
+        finish(&self.0, answer);
     }
 }
 
@@ -82,6 +74,110 @@ pub struct Wide {
 
 /// So few questions are faster one by one.
 const FEW: usize = 2;
+
+/// The most questions that [`Keyed`] puts at once.
+const AT_ONCE: usize = 16;
+
+/// An oracle for many questions of one form, a text and a position: BLAKE3's keyed hash under a key
+/// that another oracle has given.
+pub struct Keyed {
+    backend: Backend,
+    key: [u8; 32],
+}
+
+/// Texts of `len` bytes, the first ones of every `stride` bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Texts<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) stride: usize,
+    pub(crate) len: usize,
+}
+
+impl Keyed {
+    pub(crate) fn new(backend: Backend, key: [u8; 32]) -> Self {
+        Self { backend, key }
+    }
+
+    /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes. The
+    /// answers are one after another and equally long.
+    pub fn ask<const L: usize>(
+        &self,
+        number: usize,
+        question: impl Fn(usize) -> (u64, u8, [u8; L]),
+        answers: &mut [u8],
+    ) {
+        const { assert!(L + POSITION_LEN <= 64, "one block") };
+        count(Operation::Oracle, number);
+        if number == 0 {
+            return;
+        }
+        let answer_len = answers.len() / number;
+        let mut ends = [[0; 64]; AT_ONCE];
+        for (group, answers) in answers.chunks_mut(AT_ONCE * answer_len).enumerate() {
+            let ends = &mut ends[..answers.len() / answer_len];
+            for (k, end) in ends.iter_mut().enumerate() {
+                let (i, branch, text) = question(group * AT_ONCE + k);
+                end[..L].copy_from_slice(&text);
+                end[L..L + POSITION_LEN].copy_from_slice(&position(i, branch));
+            }
+            let texts = Texts { bytes: &[], stride: 0, len: 0 };
+            self.hash(texts, (ends, L + POSITION_LEN), answers);
+        }
+        erase(ends.as_flattened_mut());
+    }
+
+    /// The same for longer public texts: those of branch 0 of the instances from `first` on.
+    pub(crate) fn ask_long<const L: usize>(
+        &self,
+        first: u64,
+        texts: Texts<'_>,
+        answers: &mut [[u8; L]],
+    ) {
+        count(Operation::Oracle, answers.len());
+        let whole = texts.len / 64 * 64;
+        let end_len = texts.len - whole + POSITION_LEN;
+        for (group, answers) in answers.chunks_mut(AT_ONCE).enumerate() {
+            let bytes = &texts.bytes[group * AT_ONCE * texts.stride..];
+            let mut ends = [[0; 64]; AT_ONCE];
+            let ends = &mut ends[..answers.len()];
+            for (k, end) in ends.iter_mut().enumerate() {
+                let rest = &bytes[k * texts.stride + whole..][..texts.len - whole];
+                let position = position(first + (group * AT_ONCE + k) as u64, 0);
+                end[..rest.len()].copy_from_slice(rest);
+                end[rest.len()..end_len].copy_from_slice(&position);
+            }
+            self.hash(
+                Texts { bytes, len: whole, ..texts },
+                (ends, end_len),
+                answers.as_flattened_mut(),
+            );
+        }
+    }
+
+    /// Whole blocks, then ends.
+    fn hash(&self, texts: Texts<'_>, (ends, end_len): (&[[u8; 64]], usize), answers: &mut [u8]) {
+        let Texts { bytes, stride, len } = texts;
+        if lanes(self.backend) > 1 && ends.len() > FEW {
+            let blocks = Blocks { bytes, stride, number: len / 64 };
+            return keyed(self.backend, &self.key, blocks, (ends, end_len), answers);
+        }
+        let answer_len = answers.len() / ends.len();
+        for (k, (end, answer)) in ends.iter().zip(answers.chunks_exact_mut(answer_len)).enumerate()
+        {
+            let mut hasher = Hasher::new_keyed(&self.key);
+            hasher.update(&bytes[k * stride..][..len]).update(&end[..end_len]);
+            finish(&hasher, answer);
+        }
+    }
+}
+
+fn finish(hasher: &Hasher, answer: &mut [u8]) {
+    if answer.len() <= blake3::OUT_LEN {
+        answer.copy_from_slice(&hasher.finalize().as_bytes()[..answer.len()]);
+    } else {
+        hasher.finalize_xof().fill(answer);
+    }
+}
 
 impl Wide {
     /// On that backend.
@@ -144,8 +240,11 @@ impl Drop for Wide {
     }
 }
 
-fn position(i: u64, branch: u8) -> [u8; 9] {
-    let mut position = [0; 9];
+/// Bytes of a position.
+const POSITION_LEN: usize = 9;
+
+fn position(i: u64, branch: u8) -> [u8; POSITION_LEN] {
+    let mut position = [0; POSITION_LEN];
     position[..8].copy_from_slice(&i.to_le_bytes());
     position[8] = branch;
     position
@@ -158,6 +257,12 @@ pub(crate) fn length_prefixed(hasher: &mut Hasher, bytes: &[u8]) {
 impl fmt::Debug for Oracle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Oracle")
+    }
+}
+
+impl fmt::Debug for Keyed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keyed(<redacted>)")
     }
 }
 
@@ -199,6 +304,39 @@ mod tests {
                         query.field(fields(k)[0]).field(fields(k)[1]).fill(&mut expected);
                         assert_eq!(answer, expected);
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keyed_answers_are_keyed_hashes_of_text_and_position() {
+        let texts: Vec<u8> = (0..60_000u32).map(|k| (k % 241) as u8).collect();
+        let expected = |text: &[u8], i: u64, branch: u8, len: usize| {
+            let mut expected = vec![0; len];
+            let mut hasher = Hasher::new_keyed(&[3; 32]);
+            hasher.update(text).update(&i.to_le_bytes()).update(&[branch]);
+            hasher.finalize_xof().fill(&mut expected);
+            expected
+        };
+        for backend in Backend::all() {
+            let oracle = Keyed::new(backend, [3; 32]);
+            for number in [0, 1, 2, 3, 15, 16, 17, 40] {
+                for len in [16, 48, 816] {
+                    let mut answers = vec![0; number * len];
+                    let text = |k: usize| -> [u8; 48] { core::array::from_fn(|b| texts[k + b]) };
+                    let branch = |k: usize| u8::from(k.is_multiple_of(3));
+                    oracle.ask(number, |k| (900 + k as u64, branch(k), text(k)), &mut answers);
+                    for (k, answer) in answers.chunks(len).enumerate() {
+                        assert_eq!(answer, expected(&text(k), 900 + k as u64, branch(k), len));
+                    }
+                }
+                let mut digests = vec![[0; 32]; number];
+                let all = Texts { bytes: &texts, stride: 1296, len: 1248 };
+                oracle.ask_long(700, all, &mut digests);
+                for (k, digest) in digests.iter().enumerate() {
+                    let text = &texts[1296 * k..][..1248];
+                    assert_eq!(digest[..], expected(text, 700 + k as u64, 0, 32));
                 }
             }
         }

@@ -5,13 +5,15 @@
 mod feistel2;
 mod ristretto;
 
-pub use feistel2::{Digests, Feistel2, GROUP, S_LEN};
+pub use feistel2::{Digests, Feistel2, GROUP, Room, S_LEN};
 pub use ristretto::{RISTRETTO_LEN, Ristretto};
+
+use zeroize::Zeroize;
 
 /// An additive group with an encoding and a random oracle into it.
 pub trait Group {
     /// Its elements.
-    type Element: Clone;
+    type Element: Clone + Zeroize;
 
     /// Length of an encoding in bytes.
     const ENCODED_LEN: usize;
@@ -27,12 +29,10 @@ pub trait Group {
     /// knows is computed here, and which one is the secret.
     fn hash(&self, answers: &[u8], elements: &mut [Self::Element]);
 
-    /// a += b.
-    fn add(&self, a: &mut Self::Element, b: &Self::Element);
+    /// The same for one public answer, of those to both points of a description; the time may
+    /// depend on it.
+    fn hash_public(&self, answer: &[u8], element: &mut Self::Element);
 
-    /// a −= b.
-    fn sub(&self, a: &mut Self::Element, b: &Self::Element);
-
-    /// Writes the one encoding of `a` to exactly [`Group::ENCODED_LEN`] bytes.
-    fn encode(&self, a: &Self::Element, bytes: &mut [u8]);
+    /// Adds an element in its encoding, which was checked before.
+    fn add_encoded(&self, a: &mut Self::Element, bytes: &[u8]);
 }

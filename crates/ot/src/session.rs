@@ -1,10 +1,14 @@
 //! Session ids: what separates every hash of one run from those of all others.
 
+use alloc::sync::Arc;
 use core::fmt;
 
 use foxtrot_kernel::Backend;
 
-use crate::oracle::{Oracle, length_prefixed};
+use crate::{
+    oracle::{Keyed, Oracle, length_prefixed},
+    tasks::{Executor, InPlace},
+};
 
 /// The id of a session, known to both parties and to anybody who watches.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -64,7 +68,7 @@ impl Direction {
     }
 }
 
-/// A namespace for one protocol run, and the backend that it computes with.
+/// A namespace for one protocol run, and the backend and the threads that it computes with.
 ///
 /// A protocol consumes its session, and a session cannot be copied. The same namespace can still be
 /// made twice, from the same [`Sid`] by the same arguments: it is for the two parties to do once
@@ -73,19 +77,27 @@ impl Direction {
 pub struct Session {
     id: Sid,
     backend: Backend,
+    executor: Option<Arc<dyn Executor>>,
 }
 
 impl Session {
     /// The whole session; protocols run in its [`Session::sub`] sessions.
     #[must_use]
     pub fn new(sid: Sid) -> Self {
-        Self { id: sid, backend: Backend::best() }
+        Self { id: sid, backend: Backend::best(), executor: None }
     }
 
     /// The same with another backend.
     #[must_use]
     pub fn with_backend(self, backend: Backend) -> Self {
         Self { backend, ..self }
+    }
+
+    /// The same with threads for those protocols that can use them; what they put out is the same
+    /// for any number.
+    #[must_use]
+    pub fn with_executor(self, executor: Arc<dyn Executor>) -> Self {
+        Self { executor: Some(executor), ..self }
     }
 
     /// The namespace of one batch of one protocol; the counter must not repeat for that name and
@@ -96,7 +108,7 @@ impl Session {
             .query(counter, direction as u8)
             .field(protocol.as_bytes())
             .finish();
-        Self { id: Sid(id), backend: self.backend }
+        Self { id: Sid(id), backend: self.backend, executor: self.executor.clone() }
     }
 
     /// The id that every hash of this namespace is bound to.
@@ -109,6 +121,19 @@ impl Session {
     #[must_use]
     pub fn backend(&self) -> Backend {
         self.backend
+    }
+
+    /// What runs the tasks of protocols of this session.
+    pub(crate) fn executor(&self) -> &dyn Executor {
+        self.executor.as_deref().unwrap_or(&InPlace)
+    }
+
+    /// The random oracle of that purpose for many questions of one form, apart for all `fields`.
+    #[must_use]
+    pub fn keyed(&self, context: &'static str, fields: &[&[u8]]) -> Keyed {
+        let query = self.oracle(context).query(0, 0);
+        let key = fields.iter().fold(query, |query, field| query.field(field)).finish();
+        Keyed::new(self.backend, key)
     }
 
     /// The random oracle of that purpose in this namespace.

@@ -39,37 +39,38 @@ struct Row {
 const NOTHING: Work = Work { transforms: 0, noise: 0, uniform: 0, oracle: 0, points: 0 };
 
 const TABLE: &[Row] = &[
-    // Coins, transcript, commitment and the three rows of A. Per instance the digest of T; per branch
-    // coins, H′, H₁ and the key; s_S there, U and k back.
+    // Coins of the batch, key of all other coins, four keys of oracles, transcript in two parts,
+    // commitment and the three rows of A. Per instance the digest of T; per branch H′, H₁ and the
+    // key; s_S there, U and k back.
     Row {
         protocol: "roted",
         party: Party::Sender,
-        per_batch: Work { uniform: 9, oracle: 6, ..NOTHING },
-        per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 9, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 12, ..NOTHING },
+        per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 7, ..NOTHING },
         messages: 1,
         bytes_of_128: 32 + 16 + 2176 * 128,
     },
     Row {
         protocol: "roted",
         party: Party::Receiver,
-        per_batch: Work { uniform: 9, oracle: 6, ..NOTHING },
-        per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 5, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 12, ..NOTHING },
+        per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 4, ..NOTHING },
         messages: 2,
         bytes_of_128: 32 + 1296 * 128 + 32,
     },
     Row {
         protocol: "roted-endemic",
         party: Party::Sender,
-        per_batch: Work { uniform: 9, oracle: 4, ..NOTHING },
-        per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 9, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 10, ..NOTHING },
+        per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 7, ..NOTHING },
         messages: 1,
         bytes_of_128: 2176 * 128,
     },
     Row {
         protocol: "roted-endemic",
         party: Party::Receiver,
-        per_batch: Work { uniform: 9, oracle: 4, ..NOTHING },
-        per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 5, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 10, ..NOTHING },
+        per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 4, ..NOTHING },
         messages: 1,
         bytes_of_128: 1296 * 128,
     },
@@ -109,12 +110,12 @@ const TABLE: &[Row] = &[
         messages: 1,
         bytes_of_128: 80 * 128,
     },
-    // Rows of A, response, transcript. Per instance the digest of T and w; per branch H′, H₁, and for
+    // Rows of A, three keys of oracles, response, transcript. Per instance the digest of T and w; per branch H′, H₁, and for
     // challenge and ciphertext each coins, mask, seven noises and seven transforms.
     Row {
         protocol: "bdgm",
         party: Party::Sender,
-        per_batch: Work { uniform: 9, oracle: 5, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 8, ..NOTHING },
         per_instance: Work { transforms: 28, noise: 28, uniform: 6, oracle: 14, ..NOTHING },
         messages: 2,
         bytes_of_128: (2240 + 2208) * 128,
@@ -123,8 +124,8 @@ const TABLE: &[Row] = &[
     Row {
         protocol: "bdgm",
         party: Party::Receiver,
-        per_batch: Work { uniform: 9, oracle: 5, ..NOTHING },
-        per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 15, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 9, ..NOTHING },
+        per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 14, ..NOTHING },
         messages: 2,
         bytes_of_128: 1296 * 128 + 32,
     },
@@ -150,7 +151,7 @@ const TABLE: &[Row] = &[
     Row {
         protocol: "rot-from-ot:bdgm",
         party: Party::Sender,
-        per_batch: Work { uniform: 9, oracle: 8, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 11, ..NOTHING },
         per_instance: Work { transforms: 28, noise: 28, uniform: 6, oracle: 18, ..NOTHING },
         messages: 3,
         bytes_of_128: (2240 + 2208) * 128 + 16,
@@ -158,8 +159,8 @@ const TABLE: &[Row] = &[
     Row {
         protocol: "rot-from-ot:bdgm",
         party: Party::Receiver,
-        per_batch: Work { uniform: 9, oracle: 8, ..NOTHING },
-        per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 16, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 12, ..NOTHING },
+        per_instance: Work { transforms: 28, noise: 20, uniform: 9, oracle: 15, ..NOTHING },
         messages: 4,
         bytes_of_128: 32 + 1296 * 128 + 32 + 32,
     },
@@ -208,10 +209,9 @@ fn the_other_systems_cost_what_the_papers_table_1_says_but_for_repairs() {
     assert_eq!(receiver.transforms, blinding + 2 * encryption + 2 * decryption);
     assert_eq!((sender.noise, receiver.noise), (4 * encryption, blinding + 2 * encryption));
     // 5 and 5 questions in the paper. Here the sender asks for the digest of T and w; per branch
-    // H′, H₁, and coins and mask of each encryption. The receiver: its coins, one digest, H′ and H₁ to
-    // blind; the same three of both branches to open; coins and mask of both branches of the
+    // H′, H₁, and coins and mask of each encryption. The receiver: one digest, H′ and H₁ to blind; the same three of both branches to open; coins and mask of both branches of the
     // challenge, and its own two masks.
-    assert_eq!((sender.oracle, receiver.oracle), (2 + 2 * (2 + 4), 4 + (1 + 2 * 2) + 2 * 2 + 2));
+    assert_eq!((sender.oracle, receiver.oracle), (2 + 2 * (2 + 4), 3 + (1 + 2 * 2) + 2 * 2 + 2));
     // 2β·log q + 6β + 9κ bits, β = 512, log q = 14. Here T and s, two encryptions of both branches, x
     // and C; the response is one for the batch.
     assert_eq!(bits(2 * 512 * 14 + 6 * 512 + 9 * kappa), 2320);

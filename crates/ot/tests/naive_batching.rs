@@ -11,7 +11,7 @@ use foxtrot_ot::{
     base::{self, BaseOt, Block, Choice, Functionality, SenderKeys},
     extension::{AnyReceiver, registry},
     pair::{Pair, Party},
-    popf::{Feistel2, Group, Ristretto},
+    popf::{Feistel2, Ristretto},
 };
 
 /// Base OTs, and so the length of the codes.
@@ -82,13 +82,13 @@ fn naive_keys(phis: &[u8], a: u8) -> SenderKeys {
     let oracle = session.oracle("foxtrot test naive");
     let a = Scalar::from_bytes_mod_order([a; 32]);
     let keys = phis.chunks(Feistel2::<Ristretto>::ENCODED_LEN).map(|phi| {
-        let mut popf = naive_popf();
+        let popf = naive_popf();
         let digests = popf.open(0, phi);
         [0, 1].map(|j| {
-            let mut point = [Ristretto::decode(&phi[..32]).unwrap()];
-            popf.evaluate(&digests, phi, j, &mut point);
             let mut shared = [0; 32];
-            Ristretto.encode(&(point[0] * a), &mut shared);
+            popf.evaluate(&mut popf.room(1), &digests, phi, j, |_, point| {
+                shared = (point * a).compress().to_bytes();
+            });
             oracle.query(0, 0).field(&shared).finish()
         })
     });
@@ -96,20 +96,23 @@ fn naive_keys(phis: &[u8], a: u8) -> SenderKeys {
 }
 
 fn naive_popf() -> Feistel2<Ristretto> {
-    let oracle = |context| session(0).oracle(context);
+    let oracle = |context| session(0).keyed(context, &[]);
     let (h1, t, h_prime) = (oracle("test H1"), oracle("test T"), oracle("test H'"));
-    Feistel2::new(Ristretto, session(0).backend(), h1, t, h_prime)
+    Feistel2::new(Ristretto, h1, t, h_prime)
 }
 
 /// φ with b·G at each choice.
 fn naive_phis(choices: &[u8]) -> Vec<u8> {
     let len = Feistel2::<Ristretto>::ENCODED_LEN;
     let mut phis = vec![0; choices.len() * len];
-    let mut popf = naive_popf();
+    let popf = naive_popf();
     for (k, (phi, choice)) in phis.chunks_mut(len).zip(choices).enumerate() {
         let b = Scalar::from(1000 + k as u64);
         let r = [u8::try_from(k).unwrap(); 48];
-        popf.program(0, &[*choice], &mut [RistrettoPoint::mul_base(&b)], |_| &r, phi);
+        let difference = |_, hash: &RistrettoPoint, t: &mut [u8]| {
+            t.copy_from_slice((RistrettoPoint::mul_base(&b) - hash).compress().as_bytes());
+        };
+        popf.program(&mut popf.room(1), 0, &[*choice], &[r], difference, phi);
     }
     phis
 }

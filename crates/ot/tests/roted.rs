@@ -1,11 +1,14 @@
 //! The laws of every base OT, over encoded and decoded messages.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use std::sync::Arc;
+
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
     base::roted::{Endemic, Rot},
     base::{self, BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
     pair::{Event, Pair, Party, assert_rot},
+    tasks::{Executor, Task},
 };
 
 fn session() -> Session {
@@ -122,6 +125,56 @@ fn every_backend_sends_the_same_bytes() {
         };
         for backend in Backend::all() {
             assert_eq!(transcript(backend), transcript(Backend::PORTABLE), "{backend:?}");
+        }
+    }
+}
+
+/// Takes tasks apart from the order in which they came.
+#[derive(Debug)]
+struct Backwards(usize);
+
+impl Executor for Backwards {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        std::thread::scope(|scope| {
+            for task in tasks.into_iter().rev() {
+                scope.spawn(task);
+            }
+        });
+    }
+}
+
+#[test]
+fn any_number_of_threads_sends_the_same_bytes_and_gives_the_same_keys() {
+    for base in [&Rot as &dyn BaseOt, &Endemic] {
+        for n in [1, 16, 17, 100] {
+            let run = |threads: Option<usize>| {
+                let session = || match threads {
+                    Some(threads) => session().with_executor(Arc::new(Backwards(threads))),
+                    None => session(),
+                };
+                let choice = match base.info().functionality {
+                    Functionality::Random => Choice::Random(n),
+                    _ => Choice::Given(some_choices(n)),
+                };
+                let sender = base.sender(session(), n, seed(1)).unwrap();
+                let receiver = base.receiver(session(), choice, seed(2)).unwrap();
+                let mut messages = Vec::new();
+                let (sent, received) = Pair::new(sender, receiver)
+                    .run_through(|_, message| {
+                        messages.push(message.clone());
+                        message
+                    })
+                    .unwrap();
+                (messages, sent.pairs().to_vec(), received.keys().to_vec())
+            };
+            let expected = run(None);
+            for threads in [1, 2, 3, 8] {
+                assert_eq!(run(Some(threads)), expected, "n = {n}, {threads} threads");
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality, registry},
-    extension::{self, Any, Kind, Places, Shape, one_of_n},
+    extension::{self, Any, Kind, Places, Shape, one_of_n, two_round},
     ideal,
     pair::{Pair, Party},
 };
@@ -88,7 +88,8 @@ fn one_of_n_trace(extension: one_of_n::Any) -> String {
 
 #[test]
 fn the_bytes_on_the_wire_are_those_of_the_baseline() {
-    let bases = registry().iter().flat_map(|base| [1, 16].map(|n| trace(*base, n)));
+    let bases = registry().iter().chain(two_round::registry());
+    let bases = bases.flat_map(|base| [1, 16].map(|n| trace(*base, n)));
     let traces: String = bases
         .chain(extension::registry().map(extension_trace))
         .chain(one_of_n::registry().map(one_of_n_trace))

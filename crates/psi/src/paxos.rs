@@ -94,7 +94,7 @@ pub enum Next<More, Done> {
 pub enum Error {
     /// The peer's fault, or the caller's.
     Protocol(foxtrot_ot::Error),
-    /// Nobody's fault, and it happens with probability 2⁻³⁹ at most, unless items repeat: a bucket is
+    /// Nobody's fault, and it happens with probability 2⁻³⁸ at most, unless items repeat: a bucket is
     /// too full, or the rows of the receiver's items depend on each other. The session is over.
     Unlucky,
 }

@@ -2,6 +2,7 @@
 
 mod base;
 mod ext;
+mod kernel;
 mod one_of_n;
 mod psi;
 mod yardsticks;
@@ -29,9 +30,10 @@ use yardsticks::Yardsticks;
 enum Benchmark {
     Base(&'static dyn BaseOt),
     Ext(Any),
-    OneOfN(words::Any),
     TwoRound(&'static dyn BaseOt),
+    OneOfN(words::Any),
     Psi(Adversary),
+    Kernel(kernel::Operation),
 }
 
 /// Its figures.
@@ -55,12 +57,15 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
                 for n in benchmark.sizes(options)? {
                     let measured = benchmark.run(n, options, &workers)?;
                     let written = if *json {
-                        print_json(&mut out, &measured.report, &yardsticks)
+                        benchmark.print_json(&mut out, &measured, &yardsticks)
                     } else {
-                        let kind = Some(matches!(benchmark, Benchmark::Base(_)));
-                        let head =
-                            if headed == kind { Ok(()) } else { benchmark.head(&mut out, options) };
-                        headed = kind;
+                        let table = Some(benchmark.table());
+                        let head = if headed == table {
+                            Ok(())
+                        } else {
+                            benchmark.head(&mut out, options)
+                        };
+                        headed = table;
                         head.and_then(|()| benchmark.row(&mut out, &measured, &yardsticks))
                     };
                     written.map_err(|e| Failure::stdout(&e))?;
@@ -73,30 +78,44 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        let bases = registry().iter().copied().map(Self::Base);
+        let base = registry().iter().copied().map(Self::Base);
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
+        let one_of_n = words::registry().map(Self::OneOfN);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
-        bases.chain(extensions).chain(words::registry().map(Self::OneOfN)).chain(psi)
+        let kernel = kernel::Operation::ALL.map(Self::Kernel);
+        base.chain(extensions).chain(one_of_n).chain(psi).chain(kernel)
+    }
+
+    /// Those of one table have the same columns.
+    fn table(&self) -> &'static str {
+        match self {
+            Self::Base(_) => "base",
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
+            Self::Psi(_) => "psi",
+            Self::Kernel(_) => "kernel",
+        }
     }
 
     fn name(&self) -> String {
-        match self {
-            Self::Base(base) => format!("base/{}", base.info().name),
-            Self::Ext(extension) => format!("ext/{}", extension.info().name),
-            Self::OneOfN(extension) => format!("ext/{}", extension.info().name),
-            Self::TwoRound(extension) => format!("ext/{}", extension.info().name),
-            Self::Psi(adversary) => psi::name(*adversary).into(),
-        }
+        let name = match self {
+            Self::Base(protocol) | Self::TwoRound(protocol) => protocol.info().name,
+            Self::Ext(extension) => extension.info().name,
+            Self::OneOfN(extension) => extension.info().name,
+            Self::Psi(adversary) => psi::name(*adversary),
+            Self::Kernel(operation) => operation.name(),
+        };
+        format!("{}/{name}", self.table())
     }
 
     fn usual_sizes(&self) -> &'static [usize] {
         match self {
             Self::Base(_) => &base::SIZES,
             Self::Ext(_) => &ext::SIZES,
-            Self::OneOfN(_) => &one_of_n::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
+            Self::OneOfN(_) => &one_of_n::SIZES,
             Self::Psi(_) => &psi::SIZES,
+            Self::Kernel(operation) => operation.usual_sizes(),
         }
     }
 
@@ -108,13 +127,18 @@ impl Benchmark {
 
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
-        let plain = options.threads == 1 && options.transport == BenchTransport::Memory;
         match self {
-            Self::Base(_) | Self::TwoRound(_) if !plain => {
-                Err(Failure::usage(format!("{} runs in memory, in one thread", self.name()))
-                    .hint("--threads and --transport are for ext/"))
+            Self::Kernel(_) | Self::TwoRound(_) if options.threads != 1 => {
+                Err(Failure::usage(format!("{} runs in one thread", self.name()))
+                    .hint("--threads is for base/ and the other ext/"))
             }
-            Self::OneOfN(_) | Self::Psi(_) if options.transport != BenchTransport::Memory => {
+            Self::Base(_)
+            | Self::Kernel(_)
+            | Self::TwoRound(_)
+            | Self::OneOfN(_)
+            | Self::Psi(_)
+                if options.transport != BenchTransport::Memory =>
+            {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
                     .hint("--transport is for the other ext/"))
             }
@@ -129,10 +153,11 @@ impl Benchmark {
         workers: &Workers,
     ) -> Result<Measured, Failure> {
         match self {
-            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n),
+            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n, workers),
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
+            Self::Kernel(operation) => kernel::run(*operation, n),
         }
     }
 
@@ -141,7 +166,22 @@ impl Benchmark {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
+            Self::Kernel(_) => kernel::print_head(out),
         }
+    }
+
+    fn print_json(
+        &self,
+        out: &mut impl Write,
+        measured: &Measured,
+        yardsticks: &Yardsticks,
+    ) -> io::Result<()> {
+        let mut object = measured.report.json();
+        object.extend(yardsticks.json());
+        if let Self::Kernel(_) = self {
+            object.extend(kernel::json(measured, yardsticks));
+        }
+        writeln!(out, "{}", serde_json::Value::Object(object))
     }
 
     fn row(
@@ -156,6 +196,7 @@ impl Benchmark {
                 ext::print_row(out, measured, yardsticks)
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
+            Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
         }
     }
 }
@@ -193,10 +234,4 @@ fn median<T>(samples: &[T], figure: impl Fn(&T) -> Duration) -> Duration {
     let mut figures: Vec<_> = samples.iter().map(figure).collect();
     figures.sort_unstable();
     figures[figures.len() / 2]
-}
-
-fn print_json(out: &mut impl Write, report: &Report, yardsticks: &Yardsticks) -> io::Result<()> {
-    let mut object = report.json();
-    object.extend(yardsticks.json());
-    writeln!(out, "{}", serde_json::Value::Object(object))
 }

@@ -1,5 +1,6 @@
 //! The tree and the compression function, one input to a lane.
 
+use super::Blocks;
 use crate::simd::{MAX_WORDS, Simd};
 
 const BLOCK: usize = 64;
@@ -9,6 +10,7 @@ const CHUNK_START: u32 = 1;
 const CHUNK_END: u32 = 1 << 1;
 const PARENT: u32 = 1 << 2;
 const ROOT: u32 = 1 << 3;
+const KEYED_HASH: u32 = 1 << 4;
 const DERIVE_KEY_MATERIAL: u32 = 1 << 6;
 
 const IV: [u32; 8] = [
@@ -54,6 +56,7 @@ fn words(bytes: &[u8; 32]) -> [u32; 8] {
 }
 
 /// What is left to compress to get an output: chaining value, block, length and flags.
+#[derive(Clone, Copy)]
 struct Last<S: Simd> {
     cv: [S::Words; 8],
     block: [S::Words; 16],
@@ -69,10 +72,7 @@ pub(super) fn derive<S: Simd>(
     (input_len, inputs): (usize, &[u8]),
     (output_len, outputs): (usize, &mut [u8]),
 ) {
-    let key = words(context_key).map(
-        #[inline(always)]
-        |word| simd.splat_words(word),
-    );
+    let key = splat_key(simd, context_key);
     let mut last = chunk(simd, &key, input_len, inputs, 0);
     if input_len > CHUNK {
         let second = chunk(simd, &key, input_len, inputs, 1);
@@ -83,10 +83,73 @@ pub(super) fn derive<S: Simd>(
         }
         last = Last { cv: key, block, len: BLOCK, flags: DERIVE_KEY_MATERIAL | PARENT };
     }
+    output(simd, &last, inputs.len() / input_len, (output_len, outputs));
+}
 
-    let count = inputs.len() / input_len;
+/// The outputs of at most WORDS inputs.
+#[inline(always)]
+pub(super) fn keyed<S: Simd>(
+    simd: S,
+    key: &[u8; 32],
+    blocks: Blocks<'_>,
+    (ends, end_len): (&[[u8; BLOCK]], usize),
+    (output_len, outputs): (usize, &mut [u8]),
+) {
+    const CHUNK_BLOCKS: usize = CHUNK / BLOCK;
+    let key = splat_key(simd, key);
+    let zero = simd.splat_words(0);
+    let start = Last { cv: key, block: [zero; 16], len: BLOCK, flags: KEYED_HASH | CHUNK_START };
+    // Lanes without an input repeat the last one.
+    let lane = |l: usize| l.min(ends.len() - 1);
+    let (mut first, mut last) = (start, start);
+    for block in 0..blocks.number {
+        let at = |l| -> &[u8; BLOCK] {
+            &blocks.bytes[lane(l) * blocks.stride + BLOCK * block..].as_chunks().0[0]
+        };
+        last.block = simd.load_blocks(&core::array::from_fn(at));
+        let counter = u32::from(block >= CHUNK_BLOCKS);
+        if block + 1 == CHUNK_BLOCKS {
+            // The first chunk ends here, and an end comes after it.
+            let cv = compress(simd, &last, last.flags | CHUNK_END, counter);
+            first.cv.copy_from_slice(&cv[..8]);
+            last = start;
+        } else {
+            let cv = compress(simd, &last, last.flags, counter);
+            last.cv.copy_from_slice(&cv[..8]);
+            last.flags = KEYED_HASH;
+        }
+    }
+    last.block = simd.load_blocks(&core::array::from_fn(|l| &ends[lane(l)]));
+    last.len = end_len;
+    last.flags |= CHUNK_END;
+    if blocks.number >= CHUNK_BLOCKS {
+        let second = compress(simd, &last, last.flags, 1);
+        let mut block = [zero; 16];
+        block[..8].copy_from_slice(&first.cv);
+        block[8..].copy_from_slice(&second[..8]);
+        last = Last { cv: key, block, len: BLOCK, flags: KEYED_HASH | PARENT };
+    }
+    output(simd, &last, ends.len(), (output_len, outputs));
+}
+
+#[inline(always)]
+fn splat_key<S: Simd>(simd: S, key: &[u8; 32]) -> [S::Words; 8] {
+    words(key).map(
+        #[inline(always)]
+        |word| simd.splat_words(word),
+    )
+}
+
+/// The output of a root, for the first `count` lanes.
+#[inline(always)]
+fn output<S: Simd>(
+    simd: S,
+    last: &Last<S>,
+    count: usize,
+    (output_len, outputs): (usize, &mut [u8]),
+) {
     for (counter, start) in (0..).zip((0..output_len).step_by(BLOCK)) {
-        let out = compress(simd, &last, last.flags | ROOT, counter);
+        let out = compress(simd, last, last.flags | ROOT, counter);
         let len = BLOCK.min(output_len - start);
         if len == BLOCK && count == S::WORDS {
             simd.store_blocks(&out, &mut outputs[start..], output_len);

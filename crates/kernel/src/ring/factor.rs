@@ -7,6 +7,8 @@ use zeroize::Zeroize;
 #[cfg(target_arch = "x86_64")]
 use super::vector;
 use super::{erase, ntt, sample};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Simd;
 use crate::{
     Backend,
     counters::{Operation, count},
@@ -32,9 +34,13 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
         dispatch!(
             backend,
             simd => {
-                let one = const { vector::montgomery_one::<Q>() };
-                vector::fill_noise(simd, bytes, one, f);
-                vector::forward::<_, N, Q>(simd, f, #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x));
+                let one = simd.splat(const { vector::montgomery_one::<Q>() });
+                vector::forward::<_, N, Q>(
+                    simd,
+                    f,
+                    #[inline(always)] |_, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
+                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                );
             },
             {
                 *f = sample::centred_binomial::<N, Q>(bytes);

@@ -31,11 +31,10 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
 ) {
     let candidates = check::<N, BITS, K>(bytes);
 
-    let (mut here, mut there) = (Candidates::ZERO, Candidates::ZERO);
-    let (mut from, mut to) = (&mut here, &mut there);
-    unpack::<BITS>(bytes, &mut from.values[..candidates]);
+    let mut all = Candidates::ZERO;
+    unpack::<BITS>(bytes, &mut all.values[..candidates]);
     let mut rejected = 0u16;
-    for (shift, &value) in from.shifts.iter_mut().zip(&from.values[..candidates]) {
+    for (shift, &value) in all.shifts.iter_mut().zip(&all.values[..candidates]) {
         let accepted = mask(value.wrapping_sub(Q) >> 15);
         *shift = rejected & accepted;
         rejected = rejected.wrapping_sub(!accepted);
@@ -43,8 +42,7 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
 
     let mut distance = 1;
     while distance <= candidates - K * N {
-        move_left(from, to, candidates, distance);
-        core::mem::swap(&mut from, &mut to);
+        move_left(&mut all, candidates, distance);
         distance *= 2;
     }
 
@@ -52,8 +50,33 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     // Kept from the optimiser, which would branch on it.
     let enough =
         core::hint::black_box(mask(u16::from(usize::from(rejected) <= candidates - K * N)));
-    for (x, value) in polys.iter_mut().zip(from.values) {
+    for (x, value) in polys.iter_mut().zip(all.values) {
         *x = value & enough;
+    }
+}
+
+/// The same for a public string: candidates are tried one after another.
+#[inline(always)]
+pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    bytes: &[u8],
+    polys: &mut [u16],
+) {
+    check::<N, BITS, K>(bytes);
+    let mut filled = 0;
+    for group in bytes.chunks_exact(BITS) {
+        let mut candidates = [0; 8];
+        unpack::<BITS>(group, &mut candidates);
+        for x in candidates {
+            if filled == polys.len() {
+                return;
+            }
+            // Overwritten by the next one unless it is accepted.
+            polys[filled] = x;
+            filled += usize::from(x < Q);
+        }
+    }
+    if filled < polys.len() {
+        polys.fill(0);
     }
 }
 
@@ -61,6 +84,7 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
 pub(super) fn check<const N: usize, const BITS: usize, const K: usize>(bytes: &[u8]) -> usize {
     let candidates = bytes.len() / BITS * 8;
     assert!(bytes.len().is_multiple_of(BITS) && (K * N..=MAX_CANDIDATES).contains(&candidates));
+    assert!(candidates - K * N < MAX_CANDIDATES / 2, "moves by a quarter at most");
     candidates
 }
 
@@ -71,7 +95,10 @@ struct Candidates {
 }
 
 /// Behind the last candidate there are empty places for the longest move to look at.
-const ROOM: usize = MAX_CANDIDATES + MAX_CANDIDATES / 2;
+const ROOM: usize = MAX_CANDIDATES + MAX_CANDIDATES / 4 + STRIDE;
+
+/// How many places a pass of the compaction handles together.
+const STRIDE: usize = 64;
 
 impl Candidates {
     const ZERO: Self = Self { values: [0; ROOM], shifts: [0; ROOM] };
@@ -83,20 +110,25 @@ impl Candidates {
 /// candidates that are kept ever meet, because shifts only grow along the array, by at most the
 /// number of places between.
 #[inline(always)]
-fn move_left(from: &Candidates, to: &mut Candidates, n: usize, distance: usize) {
+fn move_left(all: &mut Candidates, n: usize, distance: usize) {
     let bit = distance.ilog2();
-    let (here, there) = (0..n, distance..distance + n);
-    let sources = from.values[here.clone()].iter().zip(&from.shifts[here.clone()]);
-    let comers = from.values[there.clone()].iter().zip(&from.shifts[there]);
-    let targets = to.values[here.clone()].iter_mut().zip(&mut to.shifts[here]);
-    for (((&value, &shift), (&comer, &its_shift)), (target, new_shift)) in
-        sources.zip(comers).zip(targets)
-    {
-        let comes = mask(its_shift >> bit & 1);
-        let goes = mask(shift >> bit & 1);
-        *target = value ^ (value ^ comer) & comes;
-        *new_shift = its_shift & comes | shift & !comes & !goes;
+    for start in (0..n).step_by(STRIDE) {
+        let comers = *stride(&mut all.values, start + distance);
+        let their_shifts = *stride(&mut all.shifts, start + distance);
+        let here = stride(&mut all.values, start).iter_mut().zip(stride(&mut all.shifts, start));
+        for ((value, shift), (comer, its_shift)) in here.zip(comers.iter().zip(their_shifts)) {
+            let comes = mask(its_shift >> bit & 1);
+            let goes = mask(*shift >> bit & 1);
+            *value ^= (*value ^ comer) & comes;
+            *shift = its_shift & comes | *shift & !comes & !goes;
+        }
     }
+}
+
+/// The places from `start` on.
+#[inline(always)]
+fn stride(places: &mut [u16; ROOM], start: usize) -> &mut [u16; STRIDE] {
+    &mut places[start..start + STRIDE].as_chunks_mut().0[0]
 }
 
 /// 0xffff for 1, 0 for 0.
@@ -136,6 +168,9 @@ mod tests {
                 NttPoly::uniform_all::<BITS, K>(backend, &strings, &mut polys);
                 let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
                 assert_eq!(coefficients, expected, "{backend:?}");
+                NttPoly::uniform_all_public::<BITS, K>(backend, &strings, &mut polys);
+                let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
+                assert_eq!(coefficients, expected, "{backend:?}, of a public string");
             }
         }
     }

@@ -1,8 +1,9 @@
-//! Reconciliation by parity [[DXL12](https://eprint.iacr.org/2012/688)], for noise that is even:
-//! plain Rust for every backend.
+//! Reconciliation by parity [[DXL12](https://eprint.iacr.org/2012/688)], for noise that is even.
 //!
 //! [`Poly::reconcile`] is the same up to a factor of 2 mod Q, without the coin.
 
+#[cfg(target_arch = "x86_64")]
+use super::vector;
 use super::{Poly, encode::pack_bits, field::add};
 use crate::Backend;
 
@@ -24,12 +25,11 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[inline]
     pub fn signal(&self, backend: Backend, coin: u8, signals: &mut [u8]) {
         assert!(signals.len() == N / 8, "one bit per coefficient");
-        backend.run(
-            #[inline(always)]
-            || {
-                let bound = Q / 4 + u16::from(coin & 1);
-                pack_bits(|k| signal::<Q>(self.0[k], bound), signals);
-            },
+        let bound = Q / 4 + u16::from(coin & 1);
+        dispatch!(
+            backend,
+            simd => vector::signals::<_, N, Q>(simd, &self.0, bound, signals),
+            pack_bits(|k| signal::<Q>(self.0[k], bound), signals),
         );
     }
 
@@ -43,9 +43,10 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[inline]
     pub fn parities(&self, backend: Backend, signals: &[u8], key: &mut [u8]) {
         assert!(signals.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
-        backend.run(
-            #[inline(always)]
-            || {
+        dispatch!(
+            backend,
+            simd => vector::parities::<_, N, Q>(simd, &self.0, signals, key),
+            {
                 let signal = |k: usize| u16::from(signals[k / 8] >> (k % 8) & 1);
                 pack_bits(|k| parity::<Q>(self.0[k], signal(k)), key);
             },

@@ -6,11 +6,20 @@
 mod encode;
 mod ntt;
 
-pub(super) use encode::{hints_and_bits, key_bits, pack, round_and_pack, unpack, unpack_rounded};
+pub(super) use encode::{
+    all_negative, hint_and_bit, hints_and_bits, key_bit, key_bits, pack, parities, round,
+    round_and_pack, signals, unpack, unpack_rounded, unround,
+};
 pub(super) use ntt::{forward, inverse};
 
 use super::field::{inverse_mod_2_16, to_montgomery};
 use crate::simd::Simd;
+
+/// The lanes of a vector.
+#[inline(always)]
+pub(super) fn lanes<S: Simd>(_: S) -> usize {
+    S::LANES
+}
 
 /// Loads a vector, works on it and stores it, for vector after vector of a polynomial.
 #[inline(always)]
@@ -79,18 +88,6 @@ pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     noise(simd, &bytes[i / 2..i / 2 + S::LANES / 2])
 }
 
-/// Noise times a factor below 2¹⁴, not reduced.
-#[inline(always)]
-pub(super) fn fill_noise<S: Simd>(simd: S, bytes: &[u8], factor: u16, f: &mut [u16]) {
-    let factor = simd.splat(factor);
-    map(
-        simd,
-        f,
-        #[inline(always)]
-        |i, _| simd.mul_low(noise_at(simd, bytes, i), factor),
-    );
-}
-
 /// 2¹⁶ mod Q, the one of least absolute value.
 pub(super) const fn montgomery_one<const Q: u16>() -> u16 {
     centred::<Q>(to_montgomery::<Q>(1))
@@ -111,7 +108,7 @@ pub(super) fn scale<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
     montgomery::<S, Q>(simd, x, simd.splat(factor), simd.splat(quotient))
 }
 
-/// Σ aₖ·bₖ·2⁻¹⁶ for LANES canonical values from index i, below (½ + Q/2¹⁶)·K·Q.
+/// Σ aₖ·bₖ·2⁻¹⁶ for LANES canonical values from index i, below Q.
 #[inline(always)]
 pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
     simd: S,
@@ -119,15 +116,20 @@ pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
     b: [&[u16; N]; K],
     i: usize,
 ) -> S::Lanes {
-    const { assert!(K * (Q as usize / 2 + Q as usize * Q as usize / (1 << 16)) < 1 << 15) };
-    let inverse = simd.splat(const { inverse_mod_2_16(Q) });
-    let mut sum = simd.splat(0);
-    for (a, b) in a.into_iter().zip(b) {
-        let (a, b) = (simd.load(&a[i..]), simd.load(&b[i..]));
-        let b_q = simd.mul_low(b, inverse);
-        sum = simd.add(sum, montgomery::<S, Q>(simd, a, b, b_q));
+    const { assert!(K * (Q as usize * Q as usize / (1 << 16) + 1) < Q as usize / 2) };
+    // One reduction for the sum of 32-bit products, by halves.
+    let (mut low, mut high) = (simd.splat(0), simd.splat(0));
+    for k in 0..K {
+        let (a, b) = (simd.load(&a[k][i..]), simd.load(&b[k][i..]));
+        let (product_low, product_high) = (simd.mul_low(a, b), simd.mul_high(a, b));
+        low = simd.add(low, product_low);
+        high = simd.add(high, product_high);
+        if k > 0 {
+            high = simd.add_carry(high, low, product_low);
+        }
     }
-    sum
+    let inverse = simd.splat(const { inverse_mod_2_16(Q) });
+    simd.sub(high, simd.mul_high(simd.mul_low(low, inverse), simd.splat(Q)))
 }
 
 #[cfg(test)]

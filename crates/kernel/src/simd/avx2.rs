@@ -108,6 +108,10 @@ impl<const BITS: usize> Packing<BITS> {
     }
 }
 
+/// Bytes where a vector can be loaded as one value.
+#[repr(align(32))]
+struct Aligned([u8; 32]);
+
 impl Avx2 {
     #[inline(always)]
     fn bytes(self, bytes: &[u8; 32]) -> __m256i {
@@ -190,6 +194,14 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn splat(self, x: u16) -> __m256i {
         avx2!(_mm256_set1_epi16(x.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn add_carry(self, x: __m256i, sum: __m256i, part: __m256i) -> __m256i {
+        avx2!({
+            let none = _mm256_cmpeq_epi16(_mm256_max_epu16(sum, part), sum);
+            _mm256_add_epi16(x, _mm256_add_epi16(none, _mm256_set1_epi16(1)))
+        })
     }
 
     #[inline(always)]
@@ -300,16 +312,23 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]) {
+        self.uniform_variable_time::<Q, BITS>(string, out);
+    }
+
+    #[inline(always)]
     fn splat_words(self, x: u32) -> __m256i {
         avx2!(_mm256_set1_epi32(x.cast_signed()))
     }
 
     #[inline(always)]
     fn rotate_words<const BITS: i32>(self, a: __m256i) -> __m256i {
-        const BY_16: [u8; 32] = twice([2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13]);
+        static BY_16: Aligned =
+            Aligned(twice([2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13]));
         const BY_8: [u8; 32] = twice([1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12]);
         avx2!(match BITS {
-            16 => _mm256_shuffle_epi8(a, self.bytes(&BY_16)),
+            // A constant order the compiler would take apart into two shuffles of words.
+            16 => _mm256_shuffle_epi8(a, core::ptr::read_volatile((&raw const BY_16.0).cast())),
             8 => _mm256_shuffle_epi8(a, self.bytes(&BY_8)),
             12 => _mm256_or_si256(_mm256_srli_epi32::<12>(a), _mm256_slli_epi32::<20>(a)),
             _ => _mm256_or_si256(_mm256_srli_epi32::<7>(a), _mm256_slli_epi32::<25>(a)),

@@ -197,6 +197,14 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn add_carry(self, x: __m512i, sum: __m512i, part: __m512i) -> __m512i {
+        avx512!({
+            let carry = _mm512_cmplt_epu16_mask(sum, part);
+            _mm512_mask_sub_epi16(x, carry, x, _mm512_set1_epi16(-1))
+        })
+    }
+
+    #[inline(always)]
     fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
         avx512!(_mm512_srli_epi16::<BITS>(a))
     }
@@ -300,6 +308,11 @@ impl Simd for Avx512 {
         for (string, out) in [Some(one), other].into_iter().flatten() {
             self.uniform_one::<Q, BITS>(string, out);
         }
+    }
+
+    #[inline(always)]
+    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]) {
+        self.uniform_variable_time::<Q, BITS>(string, out);
     }
 
     #[inline(always)]

@@ -48,7 +48,7 @@ use super::{
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
     roted::instances::{
-        self, BRANCH_LEN, Batch, Blinding, Contexts, Recovery, SENDER_COINS_LEN, Scratch, Sk,
+        self, BRANCH_LEN, Batch, Blinding, Contexts, NO_SECRET, SENDER_COINS_LEN, Secret, Sk,
         Vector,
     },
 };
@@ -57,10 +57,10 @@ use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
 
 const CONTEXTS: Contexts = Contexts {
     a: "foxtrot v1 bdgm A",
-    h1: "foxtrot v1 bdgm H1",
-    digest: "foxtrot v1 bdgm T",
-    h_prime: "foxtrot v1 bdgm H'",
-    receiver_coins: "foxtrot v1 bdgm receiver coins",
+    h1: "foxtrot v2 bdgm H1",
+    digest: "foxtrot v2 bdgm T",
+    h_prime: "foxtrot v2 bdgm H'",
+    receiver_coins: "foxtrot v2 bdgm receiver coins",
 };
 
 /// The protocol as a [`super::BaseOt`].
@@ -165,7 +165,8 @@ impl Receiver {
     pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, Blinded), Usage> {
         check_batch(choices.len())?;
         let mut blinded = Blinded::blank(choices.len());
-        let blinding = instances::blind(&session, &CONTEXTS, choices, &seed, blinded.phis_mut());
+        let (blinding, _) =
+            instances::blind(&session, &CONTEXTS, choices, &seed, blinded.phis_mut());
         Ok((Self { session, blinding, blinded: blinded.clone() }, blinded))
     }
 
@@ -175,11 +176,13 @@ impl Receiver {
     /// [`Misbehaved::Challenge`]; [`Usage::CountMismatch`] if the challenge was decoded for another
     /// number of instances.
     pub fn respond(self, challenge: &Challenge) -> Result<(Responded, Response), Error> {
-        let Self { session, mut blinding, blinded } = self;
+        let Self { session, blinding, blinded } = self;
         let n = blinding.choices().len();
         expect_count("instances in the challenge", n, challenge.instances())?;
         let challenger = Challenger::new(&session);
-        let (mut recovery, mut scratch) = (Recovery::new(), Scratch::new());
+        let (mut chosen, mut secret) = (Zeroizing::new([0; BRANCH_LEN]), NO_SECRET);
+        let batch = blinding.batch();
+        let mut room = batch.room();
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
         let mut recomputed = Zeroizing::new([0; CHALLENGE_LEN]);
         let mut all_equal = Choice::from(1);
@@ -190,16 +193,15 @@ impl Receiver {
             let (zero, one) = received.split_at(CHALLENGE_BRANCH);
             let [(zero, zero_x), (one, one_x)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
             let mut sk = Zeroizing::new([0; 32]);
-            blinding.recover_one(i, [zero, one], &mut sk, &mut recovery);
+            blinding.recover_one(i, [zero, one], &mut sk, &mut chosen);
             let mask = challenger.mask(i, choice, &sk);
             for (w, ((zero, one), mask)) in
                 w.iter_mut().zip(zero_x.iter().zip(one_x).zip(mask.iter()))
             {
                 *w = u8::conditional_select(zero, one, choice) ^ mask;
             }
-            let points = blinding.batch_mut().open(i, blinded.phi(i));
-            let batch = blinding.batch();
-            challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice(), &mut scratch);
+            let points = batch.open(&mut room, i, blinded.phi(i));
+            challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice(), &mut secret);
             all_equal &= recomputed.as_slice().ct_eq(received);
         }
         // Both branches are checked whatever the choice, so that this does not depend on it.
@@ -222,13 +224,13 @@ impl Responded {
         let choices = blinding.choices();
         expect_count("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
-        let mut recovery = Recovery::new();
+        let mut chosen = Zeroizing::new([0; BRANCH_LEN]);
         let chosen = ciphertexts.instances_bytes().enumerate().map(|(i, bytes)| -> Block {
             let choice = choices.get(i);
             let (zero, one) = bytes.split_at(CIPHERTEXT_BRANCH);
             let [(zero, zero_c), (one, one_c)] = [zero, one].map(|b| b.split_at(BRANCH_LEN));
             let mut sk = Zeroizing::new([0; 32]);
-            blinding.recover_one(i, [zero, one], &mut sk, &mut recovery);
+            blinding.recover_one(i, [zero, one], &mut sk, &mut chosen);
             let mask = message_mask(&oracle, i, choice, &sk, &transcript);
             core::array::from_fn(|k| {
                 u8::conditional_select(&zero_c[k], &one_c[k], choice) ^ mask[k]
@@ -253,7 +255,8 @@ impl Sender {
     ) -> Result<(Self, Challenge), Usage> {
         let n = blinded.instances();
         expect_count("pairs of messages", n, messages.pairs().len())?;
-        let (mut batch, mut scratch) = (Batch::new(&session, &CONTEXTS), Scratch::new());
+        let (batch, mut secret) = (Batch::new(&session, &CONTEXTS), NO_SECRET);
+        let mut room = batch.room();
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");
         let coins_of = session.oracle("foxtrot v1 bdgm message coins");
@@ -266,17 +269,17 @@ impl Sender {
         let secrets = answers.chunks_exact_mut(32).zip(strings.iter_mut());
         for ((i, (challenge, ciphertext)), (w, strings)) in outputs.enumerate().zip(secrets) {
             // Step 5.
-            let points = batch.open(i, blinded.phi(i));
+            let points = batch.open(&mut room, i, blinded.phi(i));
 
             // Step 6.
             w_of.query(i as u64, 0).field(seed.as_bytes()).fill(w);
-            challenger.encrypt(&batch, i, &points, w, challenge, &mut scratch);
+            challenger.encrypt(&batch, i, &points, w, challenge, &mut secret);
 
             // Step 11, but for the masks.
             let branches = ciphertext.chunks_exact_mut(CIPHERTEXT_BRANCH).zip(strings);
             for ((j, p), (branch, sk)) in (0..).zip(&points).zip(branches) {
                 coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_mut_slice());
-                batch.answer(p, coins.as_slice(), &mut branch[..BRANCH_LEN], sk, &mut scratch);
+                batch.answer(p, coins.as_slice(), &mut branch[..BRANCH_LEN], sk, &mut secret);
             }
         }
 
@@ -338,7 +341,7 @@ impl Challenger {
         points: &[Vector; 2],
         w: &[u8],
         bytes: &mut [u8],
-        scratch: &mut Scratch,
+        secret: &mut Secret,
     ) {
         let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
         let mut sk = Zeroizing::new([0; 32]);
@@ -346,7 +349,7 @@ impl Challenger {
         for ((j, p), branch) in (0..).zip(points).zip(branches) {
             self.coins.query(i as u64, j).field(w).fill(coins.as_mut_slice());
             let (reply, x) = branch.split_at_mut(BRANCH_LEN);
-            batch.answer(p, coins.as_slice(), reply, &mut sk, scratch);
+            batch.answer(p, coins.as_slice(), reply, &mut sk, secret);
             let mask = self.mask(i, Choice::from(j), &sk);
             for (x, (w, mask)) in x.iter_mut().zip(w.iter().zip(mask.iter())) {
                 *x = w ^ mask;

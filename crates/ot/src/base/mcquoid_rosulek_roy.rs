@@ -123,19 +123,18 @@ impl Sender {
     pub fn finish(self, blinded: &Blinded) -> Result<SenderKeys, Usage> {
         let Self { session, n, a, share } = self;
         expect_count("instances in the receiver's message", n, blinded.instances())?;
-        let mut popf = popf(&session);
+        let popf = popf(&session);
         let oracle = output(&session);
+        let mut room = popf.room(n);
         let mut keys = vec![[[0; 16]; 2]; n];
         let groups = keys.chunks_mut(GROUP).zip(blinded.as_bytes().chunks(GROUP * PHI_LEN));
         for (first, (keys, phis)) in (0..n).step_by(GROUP).zip(groups) {
             let digests = popf.open(first as u64, phis);
             for j in [0, 1] {
-                let mut points = Blinded::points(phis);
-                popf.evaluate(&digests, phis, j, &mut points);
-                for (k, (point, keys)) in points.iter().zip(keys.iter_mut()).enumerate() {
+                popf.evaluate(&mut room, &digests, phis, j, |k, point| {
                     let shared = Secret(times(point, &a));
-                    keys[usize::from(j)] = key(&oracle, first + k, j, &share, &shared);
-                }
+                    keys[k][usize::from(j)] = key(&oracle, first + k, j, &share, &shared);
+                });
             }
         }
         Ok(SenderKeys::new(keys))
@@ -151,7 +150,8 @@ impl Receiver {
         let n = choices.len();
         check_batch(n)?;
         let coins_of = session.oracle("foxtrot v1 mcquoid-rosulek-roy receiver coins");
-        let mut popf = popf(&session);
+        let popf = popf(&session);
+        let mut room = popf.room(n);
         let mut blinded = Blinded::blank(n);
         let mut secrets = Zeroizing::new(Vec::with_capacity(n));
         let mut coins = SecretBytes::zeroed(SCALAR_COINS);
@@ -172,8 +172,10 @@ impl Receiver {
                 secrets.push(*b);
                 x[k] = choices.get(i).unwrap_u8();
             }
-            // What is left of `points` are the T, which are sent.
-            popf.program(first as u64, &x[..count], &mut points, |k| &r[k], phis);
+            let difference = |k: usize, hash: &RistrettoPoint, t: &mut [u8]| {
+                t.copy_from_slice((points[k] - hash).compress().as_bytes());
+            };
+            popf.program(&mut room, first as u64, &x[..count], &r[..count], difference, phis);
         }
         Ok((Self { session, choices, secrets }, blinded))
     }
@@ -207,10 +209,9 @@ impl Drop for Secret {
 fn popf(session: &Session) -> Feistel2<Ristretto> {
     Feistel2::new(
         Ristretto,
-        session.backend(),
-        session.oracle("foxtrot v1 mcquoid-rosulek-roy H1"),
-        session.oracle("foxtrot v1 mcquoid-rosulek-roy T"),
-        session.oracle("foxtrot v1 mcquoid-rosulek-roy H'"),
+        session.keyed("foxtrot v1 mcquoid-rosulek-roy H1", &[]),
+        session.keyed("foxtrot v1 mcquoid-rosulek-roy T", &[]),
+        session.keyed("foxtrot v1 mcquoid-rosulek-roy H'", &[]),
     )
 }
 
@@ -220,8 +221,7 @@ fn output(session: &Session) -> Oracle {
 
 /// H(i, j, A, shared point).
 fn key(oracle: &Oracle, i: usize, j: u8, share: &KeyShare, shared: &Secret) -> Block {
-    let mut bytes = Zeroizing::new([0; RISTRETTO_LEN]);
-    Ristretto.encode(&shared.0, bytes.as_mut_slice());
+    let bytes = Zeroizing::new(shared.0.compress().to_bytes());
     oracle.query(i as u64, j).field(share.as_bytes()).field(bytes.as_slice()).finish()
 }
 

@@ -1,29 +1,29 @@
-//! The matrix of a batch: 128 secret rows of bits, reused from batch to batch.
+//! The matrices of a batch: secret rows of bits, reused from batch to batch.
 
 use alloc::{vec, vec::Vec};
 
-use super::ROWS;
 use crate::erase::erase;
 
 /// Bytes by which rows are longer than their bits: rows at a distance of a power of two would all
 /// fall into the same few places of the first-level cache.
 const GAP: usize = 64;
 
-/// 128 rows of the same number of bits.
+/// Rows of the same number of bits.
 pub(super) struct Matrix {
     bytes: Vec<u8>,
+    rows: usize,
     stride: usize,
 }
 
 impl Matrix {
     /// The bytes of all rows.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[..ROWS * self.stride]
+        &self.bytes[..self.rows * self.stride]
     }
 
     /// The bytes of all rows.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..ROWS * self.stride]
+        &mut self.bytes[..self.rows * self.stride]
     }
 
     /// Bytes from row to row.
@@ -43,15 +43,21 @@ impl Drop for Matrix {
 pub(super) struct Pool(Vec<Matrix>);
 
 impl Pool {
-    /// A matrix of that many columns, with anything in it.
-    pub(super) fn take(&mut self, columns: usize) -> Matrix {
+    /// So many rows of so many columns, with anything in them.
+    pub(super) fn take(&mut self, rows: usize, columns: usize) -> Matrix {
         let stride = columns / 8 + GAP;
-        let mut matrix = self.0.pop().unwrap_or(Matrix { bytes: Vec::new(), stride });
-        matrix.stride = stride;
-        if matrix.bytes.len() < ROWS * stride {
+        let len = rows * stride;
+        let fitting = self.0.iter().position(|matrix| matrix.bytes.len() >= len);
+        let unused = match fitting {
+            Some(at) => Some(self.0.swap_remove(at)),
+            None => self.0.pop(),
+        };
+        let mut matrix = unused.unwrap_or(Matrix { bytes: Vec::new(), rows, stride });
+        (matrix.rows, matrix.stride) = (rows, stride);
+        if matrix.bytes.len() < len {
             // Growing would leave a copy behind.
             erase(&mut matrix.bytes);
-            matrix.bytes = vec![0; ROWS * stride];
+            matrix.bytes = vec![0; len];
         }
         matrix
     }

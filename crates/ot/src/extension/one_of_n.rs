@@ -57,7 +57,6 @@
 
 mod adaptor;
 mod check;
-mod matrix;
 mod output;
 mod receiver;
 mod sender;

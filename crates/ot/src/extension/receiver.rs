@@ -7,7 +7,7 @@ use foxtrot_kernel::{aes::Aes128, bits::xor, vole};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Extension, Malicious, PROOF_LEN, Security, SemiHonest, Shape,
+    Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
     check::{Hashes, coefficients, hash_choices, hash_rows},
     check_base, check_session,
     matrix::{Matrix, Pool},
@@ -112,7 +112,8 @@ impl<S: Security> Receiver<S> {
         }
         let begin = |(choice, message): (Choice, &'m mut Vec<u8>)| {
             let columns = Extension::<S>::columns(Shape::of(&choice).n);
-            let (number, counter, matrix) = (self.batch, self.counter, self.pool.take(columns));
+            let (number, counter, matrix) =
+                (self.batch, self.counter, self.pool.take(ROWS, columns));
             self.batch += 1;
             self.counter += columns as u128 / 128;
             Begun { number, counter, choice, columns, matrix, message }

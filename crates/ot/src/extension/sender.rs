@@ -154,7 +154,7 @@ impl<S: Security> Sender<S> {
     fn begin<'m>(&mut self, messages: &[(Shape, &'m [u8])]) -> Vec<(Batch, &'m [u8])> {
         let begin = |(shape, message): &(Shape, &'m [u8])| {
             let columns = Extension::<S>::columns(shape.n);
-            let (session, matrix) = (*self.session.id(), self.pool.take(columns));
+            let (session, matrix) = (*self.session.id(), self.pool.take(ROWS, columns));
             let (number, counter) = (self.batch, self.counter);
             self.batch += 1;
             self.counter += columns as u128 / 128;

@@ -230,7 +230,7 @@ pub fn respond<B: Carrier>(
     let all_choices = choices_of_columns(&session, &seed, &choices);
     let (leaves, _) = grow(&session, 1, true, &base);
     let counter = first_counter(&session);
-    let mut matrix = Pool::default().take(columns);
+    let mut matrix = Pool::default().take(ROWS, columns);
     let stride = matrix.stride();
     response.reserve_exact(ROWS * columns / 8 + Proof::ENCODED_LEN);
     response.resize(answer_len + ROWS * columns / 8, 0);
@@ -304,7 +304,7 @@ fn matrix_of_sender(
 ) -> Result<Matrix, Error> {
     let leaves = regrow(session, 1, true, base, &[])?;
     let counter = first_counter(session);
-    let mut matrix = Pool::default().take(columns);
+    let mut matrix = Pool::default().take(ROWS, columns);
     let stride = matrix.stride();
     let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections.chunks(columns / 8));
     for (r, ((row, correction), leaf)) in parts.zip(leaves.chunks(1)).enumerate() {

@@ -1,6 +1,9 @@
 //! The same of the repaired protocol: `docs/wire.md`, section 5.
 
-use foxtrot_kernel::ring::module768::{BITS, NttPoly, Poly};
+use foxtrot_kernel::{
+    aes::Aes128,
+    ring::module768::{BITS, NttPoly, Poly},
+};
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
     base::roted::{Blinded, Endemic, endemic},
@@ -38,8 +41,13 @@ impl Secrets {
     /// Those of an honest sender with this seed.
     pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
         let mut coins = [0; 7 * 128];
-        let oracle = session().oracle("foxtrot v1 roted sender coins");
-        oracle.query(i as u64, j).field(&seed).fill(&mut coins);
+        let oracle = session().oracle("foxtrot v2 roted sender coins");
+        let bytes: [u8; 24] = oracle.query(0, 0).field(&seed).finish();
+        let (key, nonce) = bytes.split_at(16);
+        let first = (2 * i + usize::from(j)) * coins.len() / 16;
+        let nonce = u64::from_le_bytes(nonce.try_into().unwrap());
+        let aes = Aes128::new(BACKEND, key.try_into().unwrap());
+        aes.ctr(u128::from(nonce) << 64 | first as u128, &mut coins);
         let noise = |k: usize| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]);
         Self { s: [0, 1, 2].map(noise), e: [3, 4, 5].map(noise), e_prime: noise(6) }
     }
@@ -132,14 +140,22 @@ fn row(rho: u64) -> Vector {
 
 fn h1(i: usize, j: u8, r: &[u8]) -> Vector {
     let mut bytes = [0; 1560];
-    session().oracle("foxtrot v1 roted H1").query(i as u64, j).field(r).fill(&mut bytes);
+    ask("foxtrot v2 roted H1", r, i, j, &mut bytes);
     NttPoly::uniform::<BITS, 3>(BACKEND, &bytes)
 }
 
 fn h_prime(i: usize, j: u8, t: &[u8]) -> [u8; 48] {
-    let digest: [u8; 32] =
-        session().oracle("foxtrot v1 roted T").query(i as u64, 0).field(t).finish();
-    session().oracle("foxtrot v1 roted H'").query(i as u64, j).field(&digest).finish()
+    let (mut digest, mut mask) = ([0; 32], [0; 48]);
+    ask("foxtrot v2 roted T", t, i, 0, &mut digest);
+    ask("foxtrot v2 roted H'", &digest, i, j, &mut mask);
+    mask
+}
+
+fn ask(context: &'static str, text: &[u8], i: usize, j: u8, answer: &mut [u8]) {
+    let key = session().oracle(context).query(0, 0).finish();
+    let mut hasher = blake3::Hasher::new_keyed(&key);
+    hasher.update(text).update(&(i as u64).to_le_bytes()).update(&[j]);
+    hasher.finalize_xof().fill(answer);
 }
 
 /// `Blinded` of a malicious receiver that programs branch 0 to a value of its choice, which it

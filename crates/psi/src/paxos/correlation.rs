@@ -5,11 +5,7 @@ use alloc::{boxed::Box, sync::Arc, vec::Vec};
 use foxtrot_ot::{
     Decode, Error, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    extension::{
-        Challenge, Malicious, SemiHonest,
-        code::Linear,
-        one_of_n::{self, Any},
-    },
+    extension::{Challenge, Malicious, SemiHonest, code::Linear, one_of_n, oos},
     tasks::{Executor, InPlace, Task},
 };
 
@@ -72,11 +68,13 @@ impl SenderOts {
         base: ReceiverKeys,
         seed: Seed,
     ) -> Result<Self, Usage> {
-        let session = session(of, parameters);
-        Ok(match parameters.extension() {
-            Any::Checked(it) => Self::Checked(one_of_n::Sender::new(session, it, base, seed)?),
-            Any::Linear(it) => Self::Unchecked(one_of_n::Sender::new(session, it, base, seed)?),
-            Any::Pseudorandom(_) => return Err(Usage::ForeignBatch),
+        let (session, code) = (session(of, parameters), parameters.code());
+        Ok(if parameters.checked() {
+            let extension = oos::malicious(code);
+            Self::Checked(one_of_n::Sender::new(session, extension, base, seed)?)
+        } else {
+            let extension = oos::semi_honest(code);
+            Self::Unchecked(one_of_n::Sender::new(session, extension, base, seed)?)
         })
     }
 
@@ -137,11 +135,13 @@ impl ReceiverOts {
         base: SenderKeys,
         seed: Seed,
     ) -> Result<Self, Usage> {
-        let session = session(of, parameters);
-        Ok(match parameters.extension() {
-            Any::Checked(it) => Self::Checked(one_of_n::Receiver::new(session, it, base, seed)?),
-            Any::Linear(it) => Self::Unchecked(one_of_n::Receiver::new(session, it, base, seed)?),
-            Any::Pseudorandom(_) => return Err(Usage::ForeignBatch),
+        let (session, code) = (session(of, parameters), parameters.code());
+        Ok(if parameters.checked() {
+            let extension = oos::malicious(code);
+            Self::Checked(one_of_n::Receiver::new(session, extension, base, seed)?)
+        } else {
+            let extension = oos::semi_honest(code);
+            Self::Unchecked(one_of_n::Receiver::new(session, extension, base, seed)?)
         })
     }
 

@@ -95,6 +95,7 @@ pub(super) fn by<E: Into<Error>>(party: Party) -> impl Fn(E) -> (Party, Error) {
     move |error| (party, error.into())
 }
 
+#[expect(clippy::panic_in_result_fn, reason = "both have as many buckets")]
 pub(super) fn play(
     parameters: &Parameters,
     mut receiver: Receiver,

@@ -23,7 +23,7 @@ pub(super) fn vectors() -> String {
     runs.extend([1, 3, 17].map(endemic_vector));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "1".to_string()),
+        ("wire_version", "2".to_string()),
         ("p256", p256_vector()),
         ("runs", array(runs)),
     ]);

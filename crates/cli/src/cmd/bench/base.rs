@@ -18,6 +18,7 @@ use crate::{
     failure::Failure,
     method::{Extension, Method},
     report::Report,
+    workers::Workers,
 };
 
 /// Instances of a batch.
@@ -36,11 +37,17 @@ struct Sample {
     flows: u64,
 }
 
-pub(super) fn run(base: &'static dyn BaseOt, name: String, n: usize) -> Result<Measured, Failure> {
+pub(super) fn run(
+    base: &'static dyn BaseOt,
+    name: String,
+    n: usize,
+    workers: &Workers,
+) -> Result<Measured, Failure> {
+    let both = [workers.clone(), workers.for_another()];
     let started = Instant::now();
-    let mut samples = vec![sample(base, n, 0)?];
+    let mut samples = vec![sample(base, n, &both, 0)?];
     while started.elapsed() < MEASURE_FOR || samples.len() as u64 <= AT_LEAST {
-        samples.push(sample(base, n, samples.len() as u64)?);
+        samples.push(sample(base, n, &both, samples.len() as u64)?);
     }
     // The first one pays for page faults and cold caches.
     samples.remove(0);
@@ -60,7 +67,7 @@ pub(super) fn run(base: &'static dyn BaseOt, name: String, n: usize) -> Result<M
         parties: "both",
         transport: "memory",
         n,
-        threads: 1,
+        threads: workers.threads(),
         wall: median(&samples, |sample| sample.wall),
         cpu_sender: Some(median(&samples, |sample| sample.cpu[0])),
         cpu_receiver: Some(median(&samples, |sample| sample.cpu[1])),
@@ -72,10 +79,16 @@ pub(super) fn run(base: &'static dyn BaseOt, name: String, n: usize) -> Result<M
 }
 
 /// One batch; everything counts, from the seeds to the keys.
-fn sample(base: &dyn BaseOt, n: usize, counter: u64) -> Result<Sample, Failure> {
+fn sample(
+    base: &dyn BaseOt,
+    n: usize,
+    workers: &[Workers; 2],
+    counter: u64,
+) -> Result<Sample, Failure> {
     let wall = Instant::now();
     let mut sample = Sample::default();
-    let mut pair = pair(base, n, counter)?;
+    let busy = workers.each_ref().map(Workers::busy);
+    let mut pair = pair(base, n, workers, counter)?;
     loop {
         let start = thread_cpu();
         let event = pair.step().map_err(|(_, error): (Party, Error)| error)?;
@@ -90,20 +103,30 @@ fn sample(base: &dyn BaseOt, n: usize, counter: u64) -> Result<Sample, Failure> 
             pair.deliver(party, message);
         }
     }
+    for (cpu, (workers, before)) in sample.cpu.iter_mut().zip(workers.iter().zip(busy)) {
+        *cpu += workers.busy() - before;
+    }
     sample.wall = wall.elapsed();
     sample.flows = pair.flows() as u64;
     Ok(sample)
 }
 
-fn pair(base: &dyn BaseOt, n: usize, counter: u64) -> Result<Pair, Usage> {
-    let session =
-        || Session::new(Sid::from_bytes([0; 32])).sub("bench", counter, Direction::InitiatorSends);
+fn pair(
+    base: &dyn BaseOt,
+    n: usize,
+    [sender, receiver]: &[Workers; 2],
+    counter: u64,
+) -> Result<Pair, Usage> {
+    let session = |workers: &Workers| {
+        let session = Session::new(Sid::from_bytes([0; 32]));
+        workers.in_session(session.sub("bench", counter, Direction::InitiatorSends))
+    };
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),
     };
-    let sender = base.sender(session(), n, Seed::from_bytes([1; 32]))?;
-    Ok(Pair::new(sender, base.receiver(session(), choice, Seed::from_bytes([2; 32]))?))
+    let sender = base.sender(session(sender), n, Seed::from_bytes([1; 32]))?;
+    Ok(Pair::new(sender, base.receiver(session(receiver), choice, Seed::from_bytes([2; 32]))?))
 }
 
 pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {

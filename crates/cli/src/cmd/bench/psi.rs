@@ -25,8 +25,8 @@ pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
 
 pub(super) fn name(adversary: Adversary) -> &'static str {
     match adversary {
-        Adversary::SemiHonest => "psi/symmetric-semi-honest",
-        _ => "psi/symmetric",
+        Adversary::SemiHonest => "symmetric-semi-honest",
+        _ => "symmetric",
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn run(adversary: Adversary, n: usize, workers: &Workers) -> Result<M
         samples.push(sample()?);
     }
     let report = Report {
-        name: name(adversary).into(),
+        name: format!("psi/{}", name(adversary)),
         params: format!("{}, base {}", parameters.extension().info().name, BASE.info().name),
         security: match adversary {
             Adversary::SemiHonest => "semi-honest".into(),

@@ -121,14 +121,14 @@ pub(super) fn one_of_n_in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Va
 pub(super) fn print_one_of_n(out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "one of N             realises                     adversary    word bits  base OTs  \
+        "one of N              realises                      adversary    word bits  base OTs  \
          messages  bytes/OT  paper"
     )?;
     for extension in one_of_n::registry() {
         let info = extension.info();
         writeln!(
             out,
-            "{:<20} {:<28} {:<12} {:<10} {:<9} {:<9} {:<9.2} {}",
+            "{:<21} {:<29} {:<12} {:<10} {:<9} {:<9} {:<9.2} {}",
             info.name,
             info.functionality,
             info.adversary.to_string(),

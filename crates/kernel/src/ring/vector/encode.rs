@@ -41,14 +41,23 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
             x
         },
     );
+    all_negative(simd, all_below)
+}
+
+/// Whether all lanes are negative.
+#[inline(always)]
+pub(in crate::ring) fn all_negative<S: Simd>(simd: S, x: S::Lanes) -> bool {
     let mut signs = [0xff; 4];
-    simd.sign_bits(all_below, &mut signs);
+    simd.sign_bits(x, &mut signs);
     signs == [0xff; 4]
 }
 
 /// `encode::round` for canonical lanes.
 #[inline(always)]
-fn round<S: Simd, const Q: u16, const BITS: usize>(simd: S, x: S::Lanes) -> S::Lanes {
+pub(in crate::ring) fn round<S: Simd, const Q: u16, const BITS: usize>(
+    simd: S,
+    x: S::Lanes,
+) -> S::Lanes {
     const { assert!(BITS <= 11 && Q > 1 << 12 && Q < 1 << 14) };
     // The quotient by a rounded reciprocal errs by one at most; the remainder, between −Q and 2·Q,
     // shows in which direction.
@@ -70,7 +79,10 @@ const fn reciprocal<const Q: u16, const BITS: usize>() -> u16 {
 
 /// `encode::unround` for lanes below 2^BITS.
 #[inline(always)]
-fn unround<S: Simd, const Q: u16, const BITS: usize>(simd: S, y: S::Lanes) -> S::Lanes {
+pub(in crate::ring) fn unround<S: Simd, const Q: u16, const BITS: usize>(
+    simd: S,
+    y: S::Lanes,
+) -> S::Lanes {
     const { assert!(BITS <= 15) };
     let (whole, part) = const { (Q >> BITS, Q & ((1 << BITS) - 1)) };
     // ⌊(part·y + 2^(BITS−1))/2^BITS⌋, numerator and denominator times 2^(15−BITS).
@@ -123,7 +135,11 @@ fn hint<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
 
 /// Negative where `encode::key_bit` is 1; the hint is a mask.
 #[inline(always)]
-fn key_bit<S: Simd, const Q: u16>(simd: S, x: S::Lanes, hint: S::Lanes) -> S::Lanes {
+pub(in crate::ring) fn key_bit<S: Simd, const Q: u16>(
+    simd: S,
+    x: S::Lanes,
+    hint: S::Lanes,
+) -> S::Lanes {
     let e = (Q - 1) / 8;
     let turned = add::<S, Q>(simd, x, simd.and(hint, simd.splat(2 * e)));
     within(simd, turned, 2 * e, 6 * e)
@@ -139,11 +155,21 @@ pub(in crate::ring) fn hints_and_bits<S: Simd, const N: usize, const Q: u16>(
 ) {
     let bytes = hints.chunks_exact_mut(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
     for (f, (hints, key)) in f.chunks_exact(S::LANES).zip(bytes) {
-        let x = simd.load(f);
-        let hint = hint::<S, Q>(simd, x);
-        simd.sign_bits(hint, hints);
-        simd.sign_bits(key_bit::<S, Q>(simd, x, simd.sign_mask(hint)), key);
+        hint_and_bit::<S, Q>(simd, simd.load(f), hints, key);
     }
+}
+
+/// The hints and key bits of a vector of canonical coefficients.
+#[inline(always)]
+pub(in crate::ring) fn hint_and_bit<S: Simd, const Q: u16>(
+    simd: S,
+    x: S::Lanes,
+    hints: &mut [u8],
+    key: &mut [u8],
+) {
+    let hint = hint::<S, Q>(simd, x);
+    simd.sign_bits(hint, hints);
+    simd.sign_bits(key_bit::<S, Q>(simd, x, simd.sign_mask(hint)), key);
 }
 
 /// The key bits of canonical coefficients under given hints.
@@ -158,5 +184,39 @@ pub(in crate::ring) fn key_bits<S: Simd, const N: usize, const Q: u16>(
     for (f, (hints, key)) in f.chunks_exact(S::LANES).zip(bytes) {
         let bit = key_bit::<S, Q>(simd, simd.load(f), simd.spread_bits(hints));
         simd.sign_bits(bit, key);
+    }
+}
+
+/// `signal` of `ring::signal`, for canonical coefficients.
+#[inline(always)]
+pub(in crate::ring) fn signals<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &[u16; N],
+    bound: u16,
+    signals: &mut [u8],
+) {
+    let (low, high) = (simd.splat(bound), simd.splat(Q - bound));
+    for (f, signals) in f.chunks_exact(S::LANES).zip(signals.chunks_exact_mut(S::LANES / 8)) {
+        let x = simd.load(f);
+        simd.sign_bits(simd.and(simd.sub(low, x), simd.sub(x, high)), signals);
+    }
+}
+
+/// `parity` of `ring::signal`, for canonical coefficients.
+#[inline(always)]
+pub(in crate::ring) fn parities<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &[u16; N],
+    signals: &[u8],
+    key: &mut [u8],
+) {
+    let half = simd.splat(Q / 2);
+    let bytes = signals.chunks_exact(S::LANES / 8).zip(key.chunks_exact_mut(S::LANES / 8));
+    for (f, (signals, key)) in f.chunks_exact(S::LANES).zip(bytes) {
+        let turned = simd.and(simd.spread_bits(signals), half);
+        let x = add::<S, Q>(simd, simd.load(f), turned);
+        // The lowest bit to the top, where a sum is an exclusive or.
+        let lowest = simd.mul_low(x, simd.splat(1 << 15));
+        simd.sign_bits(simd.add(lowest, simd.sub(half, x)), key);
     }
 }

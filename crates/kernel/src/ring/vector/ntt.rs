@@ -1,12 +1,13 @@
 //! The transform on vectors.
 //!
-//! Layers over at least two vectors are done in memory, two at a time. Then two vectors at a time
-//! are taken through all the other layers: before each layer one bit of the index of a lane is
-//! exchanged with the choice between the two vectors, so that butterflies are between vectors.
+//! Layers over more than eight vectors are done in memory. Then eight vectors at a time are taken
+//! through all the other layers: first those between them, then those within each two of them, where
+//! before each layer one bit of the index of a lane is exchanged with the choice between the two
+//! vectors, so that butterflies are between vectors.
 
 use core::marker::PhantomData;
 
-use super::{super::ntt::Tables, barrett, canonical, centred, montgomery};
+use super::{super::ntt::Tables, barrett, centred, montgomery};
 use crate::{
     ring::field::{inverse_mod_2_16, montgomery_multiply},
     simd::Simd,
@@ -106,7 +107,7 @@ impl<const Q: u16> Reductions<Q> {
 
     /// The sums of [`inverse`], so that those of the next layer fit.
     const INVERSE: [bool; 16] = {
-        let (mut reduces, mut bound, mut layer) = ([false; 16], start_of_inverse::<Q>(), 0);
+        let (mut reduces, mut bound, mut layer) = ([false; 16], UNIT, 0);
         while layer < reduces.len() {
             assert!(2 * bound <= limit::<Q>());
             let product = after_product::<Q>(2 * bound);
@@ -119,11 +120,6 @@ impl<const Q: u16> Reductions<Q> {
         }
         reduces
     };
-}
-
-/// What [`inverse`] takes: sums of three products at Q = 7681, of one at 13313.
-pub(in crate::ring) const fn start_of_inverse<const Q: u16>() -> u32 {
-    limit::<Q>() / 2
 }
 
 #[inline(always)]
@@ -156,135 +152,224 @@ fn inverse_butterfly<S: Simd, const Q: u16>(
     (sum, montgomery::<S, Q>(simd, difference, zeta, quotient))
 }
 
-/// f ↦ f̂ from coefficients below Q, canonical if `operation`, the last thing done to each vector, is
-/// [`canonical`] or what ends with it; it gets values below Q.
+/// Does the same for each of the four pairs of eight vectors before it goes on: what is done to one
+/// hides the latency of the others.
+macro_rules! for_pairs {
+    ([$x0:ident, $x1:ident, $x2:ident, $x3:ident, $x4:ident, $x5:ident, $x6:ident, $x7:ident],
+     |$pair:ident, $xy:ident| $operation:expr) => {
+        for_pairs!(0, $pair, $xy, $x0, $x1, $operation);
+        for_pairs!(1, $pair, $xy, $x2, $x3, $operation);
+        for_pairs!(2, $pair, $xy, $x4, $x5, $operation);
+        for_pairs!(3, $pair, $xy, $x6, $x7, $operation);
+    };
+    ($number:literal, $pair:ident, $xy:ident, $x:ident, $y:ident, $operation:expr) => {
+        let ($pair, $xy) = ($number, ($x, $y));
+        let _: usize = $pair;
+        ($x, $y) = $operation;
+    };
+}
+
+/// The array of what an expression is for the indices 0 to 7. Unlike `map` it leaves no closure that
+/// the compiler could keep as a function.
+macro_rules! eight {
+    (|$k:ident| $value:expr) => {
+        eight!($k, $value, 0 1 2 3 4 5 6 7)
+    };
+    ($k:ident, $value:expr, $($index:literal)*) => {
+        [$({
+            let $k = $index;
+            $value
+        }),*]
+    };
+}
+
+/// The last layer of [`inverse`], with 1/N in its factors.
+#[inline(always)]
+fn last_butterfly<S: Simd, const Q: u16>(
+    simd: S,
+    (x, y): (S::Lanes, S::Lanes),
+    [one, zeta]: [[S::Lanes; 2]; 2],
+) -> (S::Lanes, S::Lanes) {
+    let sum = montgomery::<S, Q>(simd, simd.add(x, y), one[0], one[1]);
+    (sum, montgomery::<S, Q>(simd, simd.sub(x, y), zeta[0], zeta[1]))
+}
+
+/// f ↦ f̂ from the coefficients below Q that `source` gives for each index, f the room to compute in.
+/// `operation` gets values below Q and gives what is to be stored.
 #[inline(always)]
 pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
+    mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
     let zetas = Zetas::<S, N, Q>::FORWARD;
     let layers = N.ilog2();
-    let mut layer = 0;
-    while N >> layer > 4 * S::LANES {
-        // Two layers at a time, or one if only one is left.
-        let two = N >> (layer + 1) > 4 * S::LANES;
-        let quarter = N >> (layer + 2);
-        for (block, f) in f.chunks_exact_mut(4 * quarter).enumerate() {
-            let first = splat_both(simd, zetas[(1 << layer) + block]);
-            let second = splat_both(simd, zetas[(2 << layer) % N + 2 * block]);
-            let third = splat_both(simd, zetas[(2 << layer) % N + 2 * block + 1]);
-            for i in (0..quarter).step_by(S::LANES) {
-                let at = |k: usize| i + k * quarter;
-                let [a, b, c, d] = [0, 1, 2, 3].map(
-                    #[inline(always)]
-                    |k| simd.load(&f[at(k)..]),
-                );
-                let (a, c) = butterfly::<S, Q>(simd, (a, c), first, layer);
-                let (b, d) = butterfly::<S, Q>(simd, (b, d), first, layer);
-                let (a, b, c, d) = if two {
-                    let (a, b) = butterfly::<S, Q>(simd, (a, b), second, layer + 1);
-                    let (c, d) = butterfly::<S, Q>(simd, (c, d), third, layer + 1);
-                    (a, b, c, d)
-                } else {
-                    (a, b, c, d)
-                };
+    let blocks = N / (8 * S::LANES);
+    let before = blocks.ilog2();
+    match blocks {
+        1 => {}
+        2 => {
+            let zeta = splat_both(simd, zetas[1]);
+            for i in (0..N / 2).step_by(S::LANES) {
+                let xy = (source(f, i), source(f, i + N / 2));
+                let (x, y) = butterfly::<S, Q>(simd, xy, zeta, 0);
+                simd.store(x, &mut f[i..]);
+                simd.store(y, &mut f[i + N / 2..]);
+            }
+        }
+        4 => {
+            let [first, second, third] = [1, 2, 3].map(
+                #[inline(always)]
+                |k| splat_both(simd, zetas[k]),
+            );
+            for i in (0..N / 4).step_by(S::LANES) {
+                let (a, b) = (source(f, i), source(f, i + N / 4));
+                let (c, d) = (source(f, i + N / 2), source(f, i + N / 4 * 3));
+                let (a, c) = butterfly::<S, Q>(simd, (a, c), first, 0);
+                let (b, d) = butterfly::<S, Q>(simd, (b, d), first, 0);
+                let (a, b) = butterfly::<S, Q>(simd, (a, b), second, 1);
+                let (c, d) = butterfly::<S, Q>(simd, (c, d), third, 1);
                 for (k, x) in [a, b, c, d].into_iter().enumerate() {
-                    simd.store(x, &mut f[at(k)..]);
+                    simd.store(x, &mut f[i + k * (N / 4)..]);
                 }
             }
         }
-        layer += if two { 2 } else { 1 };
+        _ => unreachable!("eight, 16 or 32 vectors"),
     }
 
-    // Two layers between four vectors, the others within each two of them.
-    let quarter = S::LANES;
-    for (block, f) in f.chunks_exact_mut(4 * quarter).enumerate() {
-        let first = splat_both(simd, zetas[(1 << layer) + block]);
-        let second = splat_both(simd, zetas[(2 << layer) + 2 * block]);
-        let third = splat_both(simd, zetas[(2 << layer) + 2 * block + 1]);
-        let [a, b, c, d] = [0, 1, 2, 3].map(
-            #[inline(always)]
-            |k| simd.load(&f[k * quarter..]),
-        );
-        let (a, c) = butterfly::<S, Q>(simd, (a, c), first, layer);
-        let (b, d) = butterfly::<S, Q>(simd, (b, d), first, layer);
-        let ab = butterfly::<S, Q>(simd, (a, b), second, layer + 1);
-        let cd = butterfly::<S, Q>(simd, (c, d), third, layer + 1);
-        let pairs = [(2 * block, ab), (2 * block + 1, cd)];
-        for ((pair, xy), f) in pairs.into_iter().zip(f.chunks_exact_mut(2 * quarter)) {
-            let (x, y) = within::<S, N, Q>(simd, pair, xy, layers);
-            for (half, x) in [x, y].into_iter().enumerate() {
-                let x = operation((2 * pair + half) * S::LANES, barrett::<S, Q>(simd, x));
-                simd.store(x, &mut f[half * S::LANES..]);
-            }
+    // Three layers between eight vectors, the others within each two of them.
+    for block in 0..blocks {
+        let start = block * 8 * S::LANES;
+        let [mut a, mut b, mut c, mut d, mut e, mut g, mut h, mut i] = eight!(|k| {
+            let at = start + k * S::LANES;
+            if blocks == 1 { source(f, at) } else { simd.load(&f[at..]) }
+        });
+        let zeta = |layer: u32, k: usize| {
+            splat_both(simd, zetas[(1 << layer) + (block << (layer - before)) + k])
+        };
+        let first = zeta(before, 0);
+        (a, e) = butterfly::<S, Q>(simd, (a, e), first, before);
+        (b, g) = butterfly::<S, Q>(simd, (b, g), first, before);
+        (c, h) = butterfly::<S, Q>(simd, (c, h), first, before);
+        (d, i) = butterfly::<S, Q>(simd, (d, i), first, before);
+        let second = [zeta(before + 1, 0), zeta(before + 1, 1)];
+        (a, c) = butterfly::<S, Q>(simd, (a, c), second[0], before + 1);
+        (b, d) = butterfly::<S, Q>(simd, (b, d), second[0], before + 1);
+        (e, h) = butterfly::<S, Q>(simd, (e, h), second[1], before + 1);
+        (g, i) = butterfly::<S, Q>(simd, (g, i), second[1], before + 1);
+        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| butterfly::<S, Q>(
+            simd,
+            xy,
+            zeta(before + 2, pair),
+            before + 2
+        ));
+
+        macro_rules! layer {
+            ($bit:literal) => {
+                for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| {
+                    let at = start + pair * 2 * S::LANES;
+                    let zetas = &Zetas::<S, N, Q>::INNER_FORWARD[$bit][at..];
+                    let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
+                    let xy = simd.exchange::<$bit>(xy.0, xy.1);
+                    butterfly::<S, Q>(simd, xy, zetas, layers - 1 - $bit)
+                });
+            };
+        }
+        if S::LANES == 32 {
+            layer!(4);
+        }
+        layer!(3);
+        layer!(2);
+        layer!(1);
+        layer!(0);
+        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| simd.interleave(xy.0, xy.1));
+        for (k, x) in [a, b, c, d, e, g, h, i].into_iter().enumerate() {
+            let at = start + k * S::LANES;
+            let x = operation(at, barrett::<S, Q>(simd, x));
+            simd.store(x, &mut f[at..]);
         }
     }
 }
 
-/// The layers within a pair of vectors.
-#[inline(always)]
-fn within<S: Simd, const N: usize, const Q: u16>(
-    simd: S,
-    pair: usize,
-    mut xy: (S::Lanes, S::Lanes),
-    layers: u32,
-) -> (S::Lanes, S::Lanes) {
-    macro_rules! layer {
-        ($bit:literal) => {
-            let zetas = &Zetas::<S, N, Q>::INNER_FORWARD[$bit][pair * 2 * S::LANES..];
-            let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
-            xy = simd.exchange::<$bit>(xy.0, xy.1);
-            xy = butterfly::<S, Q>(simd, xy, zetas, layers - 1 - $bit);
-        };
-    }
-    if S::LANES == 32 {
-        layer!(4);
-    }
-    layer!(3);
-    layer!(2);
-    layer!(1);
-    layer!(0);
-    simd.interleave(xy.0, xy.1)
-}
-
-/// The inverse of [`forward`] from values below `start_of_inverse`/64·Q: the vectors that `values`
-/// gives for each index, written to `f` as canonical coefficients.
+/// The inverse of [`forward`] from the values below Q that `source` gives for each index. `operation`
+/// gets coefficients below Q and gives what is to be stored.
 #[inline(always)]
 pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
-    mut values: impl FnMut(&[u16; N], usize) -> S::Lanes,
+    mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
+    mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
     let zetas = Zetas::<S, N, Q>::INVERSE;
-    let quarter = S::LANES;
+    let blocks = N / (8 * S::LANES);
+    let within = S::LANES.ilog2();
     let last = N.ilog2() - 1;
-    for block in 0..N / (4 * quarter) {
-        let start = block * 4 * quarter;
-        let [ab, cd] = [2 * block, 2 * block + 1].map(
-            #[inline(always)]
-            |pair| {
-                let x = values(f, pair * 2 * S::LANES);
-                let y = values(f, pair * 2 * S::LANES + S::LANES);
-                inverse_within::<S, N, Q>(simd, pair, (x, y))
-            },
-        );
-        let layer = S::LANES.ilog2();
-        let groups = N / (2 * quarter);
-        let second = splat_both(simd, zetas[groups + 2 * block]);
-        let third = splat_both(simd, zetas[groups + 2 * block + 1]);
-        let first = splat_both(simd, zetas[groups / 2 + block]);
-        let (a, b) = inverse_butterfly::<S, Q>(simd, ab, second, layer);
-        let (c, d) = inverse_butterfly::<S, Q>(simd, cd, third, layer);
-        let (a, c) = inverse_butterfly::<S, Q>(simd, (a, c), first, layer + 1);
-        let (b, d) = inverse_butterfly::<S, Q>(simd, (b, d), first, layer + 1);
-        for (k, x) in [a, b, c, d].into_iter().enumerate() {
-            simd.store(x, &mut f[start + k * quarter..]);
+    // The last layer, with 1/N in its factors.
+    let last_factors = Zetas::<S, N, Q>::LAST.map(
+        #[inline(always)]
+        |factor| splat_both(simd, factor),
+    );
+    for block in 0..blocks {
+        let start = block * 8 * S::LANES;
+        let [mut a, mut b, mut c, mut d, mut e, mut g, mut h, mut i] =
+            eight!(|k| source(f, start + k * S::LANES));
+        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| simd.deinterleave(xy.0, xy.1));
+        macro_rules! layer {
+            ($bit:literal) => {
+                for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| {
+                    let at = start + pair * 2 * S::LANES;
+                    let zetas = &Zetas::<S, N, Q>::INNER_INVERSE[$bit][at..];
+                    let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
+                    let (x, y) = inverse_butterfly::<S, Q>(simd, xy, zetas, $bit);
+                    simd.exchange::<$bit>(x, y)
+                });
+            };
+        }
+        layer!(0);
+        layer!(1);
+        layer!(2);
+        layer!(3);
+        if S::LANES == 32 {
+            layer!(4);
+        }
+
+        // Three layers between eight vectors.
+        let zeta = |layer: u32, k: usize| {
+            let groups = N >> (layer + 1);
+            splat_both(simd, zetas[groups + block * (groups / blocks) + k])
+        };
+        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| inverse_butterfly::<S, Q>(
+            simd,
+            xy,
+            zeta(within, pair),
+            within
+        ));
+        let second = [zeta(within + 1, 0), zeta(within + 1, 1)];
+        (a, c) = inverse_butterfly::<S, Q>(simd, (a, c), second[0], within + 1);
+        (b, d) = inverse_butterfly::<S, Q>(simd, (b, d), second[0], within + 1);
+        (e, h) = inverse_butterfly::<S, Q>(simd, (e, h), second[1], within + 1);
+        (g, i) = inverse_butterfly::<S, Q>(simd, (g, i), second[1], within + 1);
+        if blocks == 1 {
+            (a, e) = last_butterfly::<S, Q>(simd, (a, e), last_factors);
+            (b, g) = last_butterfly::<S, Q>(simd, (b, g), last_factors);
+            (c, h) = last_butterfly::<S, Q>(simd, (c, h), last_factors);
+            (d, i) = last_butterfly::<S, Q>(simd, (d, i), last_factors);
+        } else {
+            let third = zeta(within + 2, 0);
+            (a, e) = inverse_butterfly::<S, Q>(simd, (a, e), third, within + 2);
+            (b, g) = inverse_butterfly::<S, Q>(simd, (b, g), third, within + 2);
+            (c, h) = inverse_butterfly::<S, Q>(simd, (c, h), third, within + 2);
+            (d, i) = inverse_butterfly::<S, Q>(simd, (d, i), third, within + 2);
+        }
+        for (k, x) in [a, b, c, d, e, g, h, i].into_iter().enumerate() {
+            let at = start + k * S::LANES;
+            let x = if blocks == 1 { operation(at, x) } else { x };
+            simd.store(x, &mut f[at..]);
         }
     }
 
-    let mut layer = S::LANES.ilog2() + 2;
+    let mut layer = within + 3;
     while layer < last {
         let half = 1 << layer;
         for (block, f) in f.chunks_exact_mut(2 * half).enumerate() {
@@ -299,44 +384,12 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
         }
         layer += 1;
     }
-
-    // The last layer, with 1/N in its factors.
-    let [one, zeta] = Zetas::<S, N, Q>::LAST.map(
-        #[inline(always)]
-        |factor| splat_both(simd, factor),
-    );
-    let (low, high) = f.split_at_mut(N / 2);
-    for (x, y) in low.chunks_exact_mut(S::LANES).zip(high.chunks_exact_mut(S::LANES)) {
-        let (a, b) = (simd.load(x), simd.load(y));
-        let sum = montgomery::<S, Q>(simd, simd.add(a, b), one[0], one[1]);
-        let difference = montgomery::<S, Q>(simd, simd.sub(a, b), zeta[0], zeta[1]);
-        simd.store(canonical::<S, Q>(simd, sum), x);
-        simd.store(canonical::<S, Q>(simd, difference), y);
+    if blocks > 1 {
+        for i in (0..N / 2).step_by(S::LANES) {
+            let xy = (simd.load(&f[i..]), simd.load(&f[i + N / 2..]));
+            let (x, y) = last_butterfly::<S, Q>(simd, xy, last_factors);
+            simd.store(operation(i, x), &mut f[i..]);
+            simd.store(operation(i + N / 2, y), &mut f[i + N / 2..]);
+        }
     }
-}
-
-/// The layers within a pair of vectors.
-#[inline(always)]
-fn inverse_within<S: Simd, const N: usize, const Q: u16>(
-    simd: S,
-    pair: usize,
-    (x, y): (S::Lanes, S::Lanes),
-) -> (S::Lanes, S::Lanes) {
-    let mut xy = simd.deinterleave(x, y);
-    macro_rules! layer {
-        ($bit:literal) => {
-            let zetas = &Zetas::<S, N, Q>::INNER_INVERSE[$bit][pair * 2 * S::LANES..];
-            let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
-            xy = inverse_butterfly::<S, Q>(simd, xy, zetas, $bit);
-            xy = simd.exchange::<$bit>(xy.0, xy.1);
-        };
-    }
-    layer!(0);
-    layer!(1);
-    layer!(2);
-    layer!(3);
-    if S::LANES == 32 {
-        layer!(4);
-    }
-    xy
 }

@@ -1,6 +1,7 @@
-//! Rejection sampling without a branch or an address that depends on what is rejected.
+//! Rejection sampling, and the same without a branch or an address that depends on what is
+//! rejected.
 //!
-//! Two strings at once, one in each half of the vectors. In each step eight candidates of each
+//! For the latter, two strings at once, one in each half of the vectors. In each step eight candidates of each
 //! string are moved together within their half and appended to a vector that is being filled; that
 //! vector is written to a slot of its own in every step, full or not. Afterwards the full slots
 //! move together.
@@ -11,7 +12,7 @@ use super::{Avx2, avx2, twice};
 
 /// The most steps, eight candidates each, and room behind them for the longest move to look at.
 const STEPS: usize = 128;
-const ROOM: usize = STEPS + 64;
+const ROOM: usize = STEPS + 32;
 
 /// For four acceptance bits the order that puts the accepted ones first: two bits for each place.
 const ORDER: [u8; 16] = {
@@ -43,7 +44,79 @@ const BYTES: [u8; 16] = {
     bytes
 };
 
+/// For eight acceptance bits the order that puts the bytes of the accepted lanes first.
+static TOGETHER: [[u8; 16]; 256] = {
+    let mut all = [[0; 16]; 256];
+    let mut accepted = 0;
+    while accepted < 256 {
+        let (mut place, mut lane) = (0, 0);
+        while lane < 8 {
+            if accepted >> lane & 1 == 1 {
+                all[accepted][place] = 2 * lane;
+                all[accepted][place + 1] = 2 * lane + 1;
+                place += 2;
+            }
+            lane += 1;
+        }
+        accepted += 1;
+    }
+    all
+};
+
 impl Avx2 {
+    /// The first candidates below Q, as many as there is room for; all zero if there are too few.
+    /// Addresses depend on which these are.
+    #[inline(always)]
+    pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
+        self,
+        string: &[u8],
+        out: &mut [u16],
+    ) {
+        let steps = string.len() / BITS;
+        assert!(string.len() == steps * BITS);
+        let mut filled = 0;
+        for step in (0..steps).step_by(2) {
+            let low = self.group::<BITS>(string, step * BITS);
+            let two = step + 1 < steps;
+            let high = if two { self.group::<BITS>(string, (step + 1) * BITS) } else { low };
+            let candidates = self.unpack_groups::<BITS>(low, high);
+            let [low_bits, high_bits, ..] = avx2!({
+                let q = _mm256_set1_epi16(Q.cast_signed());
+                let accepted = _mm256_cmpgt_epi16(q, candidates);
+                let bits = _mm256_packs_epi16(
+                    accepted,
+                    _mm256_permute2x128_si256::<1>(accepted, accepted),
+                );
+                _mm256_movemask_epi8(bits).to_le_bytes()
+            });
+            let halves = avx2!([
+                _mm256_castsi256_si128(candidates),
+                _mm256_extracti128_si256::<1>(candidates)
+            ]);
+            for (half, bits) in
+                halves.into_iter().zip([low_bits, high_bits]).take(1 + usize::from(two))
+            {
+                let order = &TOGETHER[usize::from(bits)];
+                let together =
+                    avx2!(_mm_shuffle_epi8(half, _mm_loadu_si128(order.as_ptr().cast())));
+                if let Some(out) = out[filled..].first_chunk_mut::<8>() {
+                    avx2!(_mm_storeu_si128(out.as_mut_ptr().cast(), together));
+                    filled += bits.count_ones() as usize;
+                } else {
+                    let mut lanes = [0; 8];
+                    avx2!(_mm_storeu_si128(lanes.as_mut_ptr().cast(), together));
+                    let number = (bits.count_ones() as usize).min(out.len() - filled);
+                    out[filled..filled + number].copy_from_slice(&lanes[..number]);
+                    filled += number;
+                }
+            }
+            if filled == out.len() {
+                return;
+            }
+        }
+        out.fill(0);
+    }
+
     /// The first candidates below Q of each string, as many as there is room for; all zero if there
     /// are too few.
     #[inline(always)]

@@ -1,6 +1,7 @@
-//! Rejection sampling without a branch or an address that depends on what is rejected.
+//! Rejection sampling, and the same without a branch or an address that depends on what is
+//! rejected.
 //!
-//! In each step 32 candidates are compressed within their register and appended to a vector that is
+//! For the latter, in each step 32 candidates are compressed within their register and appended to a vector that is
 //! being filled; that vector is written to a slot of its own in every step, full or not.
 //! Afterwards the full slots move together. `vpcompressw` takes the same time for every mask as
 //! long as its destination is a register.
@@ -67,6 +68,54 @@ impl Avx512 {
         }
     }
 
+    /// The same for a public string: what is accepted is written behind what was accepted before.
+    #[inline(always)]
+    pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
+        self,
+        string: &[u8],
+        out: &mut [u16],
+    ) {
+        assert!(string.len().is_multiple_of(BITS));
+        let mut filled = 0;
+        for group in string.chunks(4 * BITS) {
+            let mask = Packed::<BITS>::MASK >> (4 * BITS - group.len());
+            let (together, accepted) = self.accepted::<Q, BITS>(group, mask);
+            let number = accepted.count_ones() as usize;
+            if let Some(out) = out[filled..].first_chunk_mut::<32>() {
+                avx512!(_mm512_storeu_si512(out.as_mut_ptr().cast(), together));
+                filled += number;
+            } else {
+                let rest = &mut out[filled..];
+                let mask = (1u32 << rest.len()) - 1;
+                avx512!(_mm512_mask_storeu_epi16(rest.as_mut_ptr().cast(), mask, together));
+                filled += number;
+                if number >= rest.len() {
+                    return;
+                }
+            }
+        }
+        if filled < out.len() {
+            out.fill(0);
+        }
+    }
+
+    /// The accepted ones of a group of candidates, together at the low end, and which they are.
+    #[inline(always)]
+    fn accepted<const Q: u16, const BITS: usize>(self, group: &[u8], mask: u64) -> (__m512i, u32) {
+        avx512!({
+            let lanes = self.unpack_lanes::<BITS>(self.load_masked(group, mask));
+            let q = _mm512_set1_epi16(Q.cast_signed());
+            let accepted = if mask == Packed::<BITS>::MASK {
+                _mm512_cmplt_epu16_mask(lanes, q)
+            } else {
+                // Eight lanes for each BITS bytes.
+                let candidates = u32::MAX >> (32 - mask.count_ones() as usize / BITS * 8);
+                _mm512_mask_cmplt_epu16_mask(candidates, lanes, q)
+            };
+            (_mm512_maskz_compress_epi16(accepted, lanes), accepted)
+        })
+    }
+
     #[inline(always)]
     fn splat_opaque(self, x: u16) -> __m512i {
         avx512!(_mm512_set1_epi16(x.cast_signed()))
@@ -104,14 +153,8 @@ impl Avx512 {
         mask: u64,
         filling: &mut Filling,
     ) -> (__m512i, u16) {
+        let (together, accepted) = self.accepted::<Q, BITS>(group, mask);
         avx512!({
-            let lanes = self.unpack_lanes::<BITS>(self.load_masked(group, mask));
-            // Eight lanes for each BITS bytes.
-            let candidates = u32::MAX >> (32 - mask.count_ones() as usize / BITS * 8);
-            let q = _mm512_set1_epi16(Q.cast_signed());
-            let accepted = _mm512_mask_cmplt_epu16_mask(candidates, lanes, q);
-            let together = _mm512_maskz_compress_epi16(accepted, lanes);
-
             // Rotated to where the filling ends, they fill up one slot and begin the next.
             let filled = filling.filled;
             let from = _mm512_sub_epi16(self.lanes(&IOTA), _mm512_set1_epi16(filled as i16));

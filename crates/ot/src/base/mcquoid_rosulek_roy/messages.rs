@@ -56,9 +56,4 @@ impl Blinded {
     pub(super) fn phis_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
-
-    /// The T of consecutive φ.
-    pub(super) fn points(phis: &[u8]) -> Vec<RistrettoPoint> {
-        phis.chunks_exact(PHI_LEN).map(|phi| decoded(&phi[..RISTRETTO_LEN])).collect()
-    }
 }

@@ -5,13 +5,13 @@ use core::fmt;
 
 use super::{
     Blinded, Endemic, Reply, check_batch,
-    instances::{self, Blinding, key_question},
+    instances::{self, Blinding},
     messages::View,
 };
 use crate::{
     Bits, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    oracle::{Query, Wide},
+    oracle::Keyed,
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -55,7 +55,7 @@ use crate::{
 pub struct Receiver {
     session: Session,
     blinding: Blinding,
-    transcript: Query,
+    digest: [u8; 32],
 }
 
 impl Receiver {
@@ -70,10 +70,10 @@ impl Receiver {
     ) -> Result<(Self, Blinded<Endemic>), Usage> {
         check_batch(choices.len())?;
         let mut blinded = Blinded::blank(choices.len());
-        let blinding =
+        let (blinding, condensed) =
             instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
-        let transcript = blinded.view().transcript(&session);
-        Ok((Self { session, blinding, transcript }, blinded))
+        let digest = blinded.view().digest(&session, &condensed);
+        Ok((Self { session, blinding, digest }, blinded))
     }
 
     /// Steps 9 and 12: the chosen keys.
@@ -87,14 +87,11 @@ impl Receiver {
     pub(super) fn finish_with(self, reply: View<'_>) -> Result<ReceiverKeys, Usage> {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
-        let strings = self.blinding.recover(reply.instances_bytes());
-        let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
-        let oracle = self.session.oracle("foxtrot v1 roted endemic output");
-        let common = [transcript.as_slice()];
-        let question = |i: usize| key_question(i, choices.get(i).unwrap_u8(), &strings[i], &common);
+        let strings = self.blinding.recover(&self.session, reply.instances_bytes());
+        let oracle = output(&self.session, &reply.transcript(&self.session, &self.digest));
+        let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
-        let answers = keys.as_flattened_mut();
-        Wide::new(self.session.backend()).ask(&oracle, strings.len(), question, answers);
+        oracle.ask(strings.len(), question, keys.as_flattened_mut());
         Ok(ReceiverKeys::new(self.blinding.into_choices(), keys))
     }
 }
@@ -114,23 +111,46 @@ pub(super) fn respond_to(
     seed: Seed,
 ) -> (SenderKeys, Reply<Endemic>) {
     let mut reply = Reply::blank(blinded.instances());
-    let strings =
+    let (strings, condensed) =
         instances::reply(&session, blinded.instances_bytes(), &seed, reply.instances_bytes_mut());
-    let transcript: [u8; 32] = blinded.transcript(&session).field(reply.as_bytes()).finish();
-    let oracle = session.oracle("foxtrot v1 roted endemic output");
-    let common = [transcript.as_slice()];
+    let digest = blinded.digest(&session, &condensed);
+    let oracle = output(&session, &reply.view().transcript(&session, &digest));
     let question = |k: usize| {
         let (i, j) = (k / 2, u8::from(k % 2 == 1));
-        key_question(i, j, &strings[i][usize::from(j)], &common)
+        (i as u64, j, strings[i][usize::from(j)])
     };
     let mut keys = vec![[[0; 16]; 2]; strings.len()];
-    let answers = keys.as_flattened_mut().as_flattened_mut();
-    Wide::new(session.backend()).ask(&oracle, 2 * strings.len(), question, answers);
+    oracle.ask(2 * strings.len(), question, keys.as_flattened_mut().as_flattened_mut());
     (SenderKeys::new(keys), reply)
+}
+
+/// The oracle for keys, apart for both messages.
+fn output(session: &Session, transcript: &[u8; 32]) -> Keyed {
+    session.keyed("foxtrot v2 roted endemic output", &[transcript])
 }
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Receiver(<{} instances>)", self.blinding.choices().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sid;
+
+    #[test]
+    fn the_key_hash_covers_instance_branch_string_and_transcript() {
+        let session = Session::new(Sid::from_bytes([4; 32]));
+        let key = |i, j, sk: u8, transcript: u8| {
+            let (oracle, mut key) = (output(&session, &[transcript; 32]), [0; 16]);
+            oracle.ask(1, |_| (i, j, [sk; 32]), &mut key);
+            key
+        };
+        let here = key(3, 0, 1, 7);
+        for there in [key(4, 0, 1, 7), key(3, 1, 1, 7), key(3, 0, 2, 7), key(3, 0, 1, 8)] {
+            assert_ne!(here, there);
+        }
     }
 }

@@ -5,16 +5,19 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    ring::module768::{BITS, Factor, NttPoly, Poly, RANK, UNIFORM_BYTES},
+    ring::{
+        module768::{BITS, Factor, NttPoly, RANK, UNIFORM_BYTES},
+        vectors,
+    },
 };
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
     Bits, Decode, Seed, Session,
     choices::select,
-    erase::SecretBytes,
-    oracle::{Oracle, Wide},
-    popf::{Feistel2, GROUP, Group, S_LEN},
+    coins::Coins,
+    popf::{Digests, Feistel2, GROUP, Group, Room, S_LEN},
+    tasks,
 };
 
 /// Bytes of one packed polynomial.
@@ -41,6 +44,8 @@ const NOISE_VECTOR_LEN: usize = RANK * NOISE_LEN;
 const RECEIVER_COINS_LEN: usize = 2 * NOISE_VECTOR_LEN + S_LEN;
 /// Bytes of the sender's coins for one branch: s_S, e_S and e′.
 pub(in crate::base) const SENDER_COINS_LEN: usize = 2 * NOISE_VECTOR_LEN + NOISE_LEN;
+/// Bytes by which a `Blinded` enters the transcript, for each instance: the digest of T, and s.
+pub(super) const DIGEST_LEN: usize = 32 + S_LEN;
 
 /// The string from which a key is hashed.
 pub(in crate::base) type Sk = [u8; 32];
@@ -48,14 +53,14 @@ pub(in crate::base) type Sk = [u8; 32];
 pub(in crate::base) type Vector = [NttPoly; RANK];
 
 /// A vector that is multiplied by many.
-type Secret = [Factor; RANK];
+pub(in crate::base) type Secret = [Factor; RANK];
 
 const ZERO: Vector = [NttPoly::ZERO; RANK];
-const NO_SECRET: Secret = [Factor::ZERO; RANK];
+pub(in crate::base) const NO_SECRET: Secret = [Factor::ZERO; RANK];
 
 /// R_q³ in NTT form.
 #[derive(Debug)]
-struct Module(Backend);
+pub(in crate::base) struct Module(Backend);
 
 impl Group for Module {
     type Element = Vector;
@@ -70,18 +75,14 @@ impl Group for Module {
         NttPoly::uniform_all::<BITS, RANK>(self.0, answers, elements);
     }
 
-    fn add(&self, a: &mut Vector, b: &Vector) {
-        a.iter_mut().zip(b).for_each(|(a, b)| a.add(self.0, b));
+    fn hash_public(&self, answer: &[u8], element: &mut Vector) {
+        let element = core::slice::from_mut(element);
+        NttPoly::uniform_all_public::<BITS, RANK>(self.0, answer, element);
     }
 
-    fn sub(&self, a: &mut Vector, b: &Vector) {
-        a.iter_mut().zip(b).for_each(|(a, b)| a.sub(self.0, b));
-    }
-
-    fn encode(&self, a: &Vector, bytes: &mut [u8]) {
-        for (poly, bytes) in a.iter().zip(bytes.chunks_exact_mut(POLY_LEN)) {
-            poly.pack::<BITS>(self.0, bytes);
-        }
+    fn add_encoded(&self, a: &mut Vector, bytes: &[u8]) {
+        let in_range = vectors::add_packed::<_, _, BITS, RANK>(self.0, a, bytes);
+        debug_assert!(in_range, "decoding the message has checked it");
     }
 }
 
@@ -98,19 +99,18 @@ pub(in crate::base) struct Contexts {
 /// Those of `roted`, in either mode.
 pub(super) const ROTED: Contexts = Contexts {
     a: "foxtrot v1 roted A",
-    h1: "foxtrot v1 roted H1",
-    digest: "foxtrot v1 roted T",
-    h_prime: "foxtrot v1 roted H'",
-    receiver_coins: "foxtrot v1 roted receiver coins",
+    h1: "foxtrot v2 roted H1",
+    digest: "foxtrot v2 roted T",
+    h_prime: "foxtrot v2 roted H'",
+    receiver_coins: "foxtrot v2 roted receiver coins",
 };
 
 /// What all instances of a batch have in common.
 pub(in crate::base) struct Batch {
     backend: Backend,
     popf: Feistel2<Module>,
-    wide: Wide,
-    /// A, by rows.
-    a: [Vector; RANK],
+    /// A, by rows; apart, so that a batch is small to move.
+    a: Vec<Vector>,
 }
 
 /// Between the receiver's two steps: s_R of every instance, and the choices.
@@ -125,185 +125,208 @@ impl Batch {
         let backend = session.backend();
         let popf = Feistel2::new(
             Module(backend),
-            backend,
-            session.oracle(contexts.h1),
-            session.oracle(contexts.digest),
-            session.oracle(contexts.h_prime),
+            session.keyed(contexts.h1, &[]),
+            session.keyed(contexts.digest, &[]),
+            session.keyed(contexts.h_prime, &[]),
         );
         let oracle = session.oracle(contexts.a);
-        let a = [0, 1, 2].map(|row| {
-            let mut bytes = [0; UNIFORM_BYTES];
+        let mut a = vec![ZERO; RANK];
+        let mut bytes = vec![0; UNIFORM_BYTES];
+        for (row, a) in (0..).zip(&mut a) {
             oracle.query(row, 0).fill(&mut bytes);
-            NttPoly::uniform::<BITS, RANK>(backend, &bytes)
-        });
-        Self { backend, popf, wide: Wide::new(backend), a }
+            NttPoly::uniform_all_public::<BITS, RANK>(backend, &bytes, core::slice::from_mut(a));
+        }
+        Self { backend, popf, a }
     }
 
-    /// A·x.
-    fn times(&self, x: &Secret, product: &mut Vector) {
-        for (row, product) in self.a.iter().zip(product) {
-            product.set_product(self.backend, x.each_ref(), row.each_ref());
+    /// A, by rows.
+    fn a(&self) -> &[Vector; RANK] {
+        self.a.first_chunk().unwrap_or(&[ZERO; RANK])
+    }
+
+    /// Room for evaluating one description at a time.
+    pub(in crate::base) fn room(&self) -> Room<Module> {
+        self.popf.room(1)
+    }
+
+    /// Steps 1 to 3 for consecutive instances, from `first` on.
+    fn blind(&self, coins_of: &Coins, choices: &Bits, piece: BlindingPiece<'_>) {
+        let BlindingPiece { first, secrets, phis, digests } = piece;
+        let backend = self.backend;
+        let mut room = self.popf.room(secrets.len());
+        let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
+        let (mut c, mut r) = (Zeroizing::new([0; GROUP]), Zeroizing::new([[0; S_LEN]; GROUP]));
+        let groups = secrets.chunks_mut(GROUP).zip(phis.chunks_mut(GROUP * PHI_LEN));
+        let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
+        for (group, ((secrets, phis), digests)) in groups.enumerate() {
+            let (first, count) = (first + group * GROUP, secrets.len());
+            for k in 0..count {
+                let end = (first + k + 1) * RECEIVER_COINS_LEN - S_LEN;
+                coins_of.fill(end / 16, &mut r[k]);
+                c[k] = choices.get(first + k).unwrap_u8();
+            }
+            let difference = |k: usize, h: &Vector, t: &mut [u8]| {
+                // Step 1.
+                coins_of.fill((first + k) * RECEIVER_COINS_LEN / 16, coins.as_mut_slice());
+                let (s_bytes, e) = coins.split_at(NOISE_VECTOR_LEN);
+                let s_r = &mut secrets[k];
+                vectors::set_noise(backend, s_bytes, s_r);
+
+                // Steps 2 and 3.
+                vectors::pack_blinded::<_, _, BITS, RANK>(backend, self.a(), s_r, e, h, t);
+            };
+            let (c, r) = (&c[..count], &r[..count]);
+            let opened = self.popf.program(&mut room, first as u64, c, r, difference, phis);
+            condense(&opened, phis, digests);
         }
     }
 
-    /// An entry of Aᵀ·x.
-    fn transpose_times(&self, x: &Secret, column: usize, product: &mut Poly) {
-        let a = self.a.each_ref().map(|row| &row[column]);
-        product.set_product(self.backend, x.each_ref(), a);
-    }
-
-    /// The coins of consecutive instances for one branch.
-    fn coins(
-        &mut self,
-        oracle: &Oracle,
-        (first, count): (usize, usize),
-        j: u8,
-        seed: &Seed,
-        coins: &mut [u8],
-    ) {
-        let question = |k: usize| ((first + k) as u64, j, [seed.as_bytes().as_slice()]);
-        self.wide.ask(oracle, count, question, coins);
+    /// Steps 5 to 7 for consecutive instances, from `first` on.
+    fn reply(&self, coins_of: &Coins, piece: ReplyPiece<'_>) {
+        let ReplyPiece { first, phis, replies, strings, digests } = piece;
+        let mut room = self.popf.room(strings.len());
+        let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
+        let mut s_s = NO_SECRET;
+        let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
+        let groups = groups.zip(strings.chunks_mut(GROUP));
+        let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
+        for (group, (((phis, replies), strings), digests)) in groups.enumerate() {
+            let first = first + group * GROUP;
+            let opened = self.popf.open(first as u64, phis);
+            condense(&opened, phis, digests);
+            for j in 0..2 {
+                // Step 5.
+                self.popf.evaluate(&mut room, &opened, phis, j, |k, p| {
+                    let j = usize::from(j);
+                    let start = (2 * (first + k) + j) * SENDER_COINS_LEN;
+                    coins_of.fill(start / 16, coins.as_mut_slice());
+                    let reply = &mut replies[k * REPLY_LEN + j * BRANCH_LEN..][..BRANCH_LEN];
+                    self.answer(p, &coins[..], reply, &mut strings[k][j], &mut s_s);
+                });
+            }
+        }
     }
 
     /// Step 5 for the φ of instance i, whose T was checked when its message was decoded.
-    pub(in crate::base) fn open(&mut self, i: usize, phi: &[u8]) -> [Vector; 2] {
-        let digests = self.popf.open(i as u64, phi);
-        [0, 1].map(|j| {
-            let mut point = [ZERO];
-            decode(self.backend, &phi[..T_LEN], &mut point[0]);
-            self.popf.evaluate(&digests, phi, j, &mut point);
-            let [point] = point;
-            point
-        })
+    pub(in crate::base) fn open(
+        &self,
+        room: &mut Room<Module>,
+        i: usize,
+        phi: &[u8],
+    ) -> [Vector; 2] {
+        let opened = self.popf.open(i as u64, phi);
+        let mut points = [ZERO; 2];
+        for (j, point) in (0..).zip(&mut points) {
+            self.popf.evaluate(room, &opened, phi, j, |_, p| point.clone_from(p));
+        }
+        points
     }
 
     /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk. The coins are fresh
-    /// for this branch: one s_S for both would leak to a malicious T.
+    /// for this branch: one s_S for both would leak to a malicious T. It leaves s_S behind.
     pub(in crate::base) fn answer(
         &self,
         p: &Vector,
         coins: &[u8],
         reply: &mut [u8],
         sk: &mut Sk,
-        scratch: &mut Scratch,
+        s_s: &mut Secret,
     ) {
         let backend = self.backend;
-        let Scratch { s_s, u, k } = scratch;
         // Step 6.
         let (s_bytes, rest) = coins.split_at(NOISE_VECTOR_LEN);
         let (e_s, e_prime) = rest.split_at(NOISE_VECTOR_LEN);
-        set_noise(backend, s_bytes, s_s);
-        let (u_bytes, hints) = reply.split_at_mut(U_LEN);
-        let outputs = u_bytes.chunks_exact_mut(U_POLY_LEN);
-        for (column, (e, bytes)) in e_s.chunks_exact(NOISE_LEN).zip(outputs).enumerate() {
-            self.transpose_times(s_s, column, u);
-            u.add_noise(backend, e);
-            u.round_and_pack::<U_BITS>(backend, bytes);
-        }
+        vectors::set_noise(backend, s_bytes, s_s);
+        let (u, hints) = reply.split_at_mut(U_LEN);
+        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, self.a(), s_s, e_s, u);
 
         // Step 7.
-        k.set_product(backend, s_s.each_ref(), p.each_ref());
-        k.add_noise(backend, e_prime);
-        k.reconcile(backend, hints, sk);
+        vectors::reconcile(backend, s_s, p, e_prime, hints, sk);
     }
 }
 
-/// What the sender computes with for one branch, overwritten by the next and erased in the end.
-pub(in crate::base) struct Scratch {
-    s_s: Secret,
-    u: Zeroizing<Poly>,
-    k: Zeroizing<Poly>,
+/// Consecutive instances of the receiver.
+struct BlindingPiece<'a> {
+    first: usize,
+    secrets: &'a mut [Secret],
+    phis: &'a mut [u8],
+    digests: &'a mut [u8],
 }
 
-impl Scratch {
-    pub(in crate::base) fn new() -> Self {
-        Self { s_s: NO_SECRET, u: Zeroizing::new(Poly::ZERO), k: Zeroizing::new(Poly::ZERO) }
-    }
+/// Consecutive instances of the sender.
+struct ReplyPiece<'a> {
+    first: usize,
+    phis: &'a [u8],
+    replies: &'a mut [u8],
+    strings: &'a mut [[Sk; 2]],
+    digests: &'a mut [u8],
 }
 
-/// Steps 1 to 3 for every choice; writes φ after φ.
+/// How many instances each thread gets: whole groups.
+fn piece_len(session: &Session, n: usize) -> usize {
+    n.div_ceil(session.executor().threads()).next_multiple_of(GROUP).max(GROUP)
+}
+
+/// Steps 1 to 3 for every choice; writes φ after φ. Returns with the state what the transcript has of
+/// each.
 pub(in crate::base) fn blind(
     session: &Session,
     contexts: &Contexts,
     choices: Bits,
     seed: &Seed,
     phis: &mut [u8],
-) -> Blinding {
-    let mut batch = Batch::new(session, contexts);
-    let backend = batch.backend;
-    let coins_of = session.oracle(contexts.receiver_coins);
-    let mut secrets = Vec::with_capacity(choices.len());
-    let mut points = [ZERO; GROUP];
-    let mut group_coins = SecretBytes::zeroed(GROUP * RECEIVER_COINS_LEN);
-    for (group, phis) in phis.chunks_mut(GROUP * PHI_LEN).enumerate() {
-        let (first, count) = (group * GROUP, phis.len() / PHI_LEN);
-        // Step 1.
-        let all_coins = &mut group_coins[..count * RECEIVER_COINS_LEN];
-        batch.coins(&coins_of, (first, count), 0, seed, all_coins);
-        let coins = |k: usize| &all_coins[k * RECEIVER_COINS_LEN..][..RECEIVER_COINS_LEN];
-        for (k, p) in points[..count].iter_mut().enumerate() {
-            let (s_bytes, rest) = coins(k).split_at(NOISE_VECTOR_LEN);
-            let mut s_r = NO_SECRET;
-            set_noise(backend, s_bytes, &mut s_r);
-
-            // Step 2.
-            batch.times(&s_r, p);
-            for (p, e) in p.iter_mut().zip(rest.chunks_exact(NOISE_LEN)) {
-                p.add_noise(backend, e);
-            }
-            secrets.push(s_r);
-        }
-
-        // Step 3.
-        let mut c = Zeroizing::new([0; GROUP]);
-        for (k, c) in c[..count].iter_mut().enumerate() {
-            *c = choices.get(first + k).unwrap_u8();
-        }
-        let r = |k| last_chunk(coins(k));
-        batch.popf.program(first as u64, &c[..count], &mut points[..count], r, phis);
-    }
-    points.iter_mut().flatten().for_each(|poly| poly.zeroize());
-    Blinding { batch, choices, secrets }
+) -> (Blinding, Vec<u8>) {
+    let (batch, n) = (Batch::new(session, contexts), choices.len());
+    let coins = Coins::new(session, contexts.receiver_coins, seed);
+    let mut secrets: Vec<Secret> = (0..n).map(|_| NO_SECRET).collect();
+    let mut digests = vec![0; n * DIGEST_LEN];
+    let len = piece_len(session, n);
+    let pieces = secrets.chunks_mut(len).zip(phis.chunks_mut(len * PHI_LEN));
+    let pieces = pieces.zip(digests.chunks_mut(len * DIGEST_LEN)).enumerate();
+    let pieces = pieces.map(|(number, ((secrets, phis), digests))| BlindingPiece {
+        first: number * len,
+        secrets,
+        phis,
+        digests,
+    });
+    tasks::for_each(session.executor(), pieces, |piece| batch.blind(&coins, &choices, piece));
+    (Blinding { batch, choices, secrets }, digests)
 }
 
-/// Steps 5 to 7 for every φ; writes the replies to both branches of an instance, and returns
-/// both of its strings.
+/// Steps 5 to 7 for every φ; writes the replies to both branches of an instance. Returns both of its
+/// strings, and what the transcript has of each φ.
 pub(super) fn reply(
     session: &Session,
     phis: &[u8],
     seed: &Seed,
     replies: &mut [u8],
-) -> Zeroizing<Vec<[Sk; 2]>> {
-    let mut batch = Batch::new(session, &ROTED);
-    let backend = batch.backend;
-    let coins_of = session.oracle("foxtrot v1 roted sender coins");
-    let mut strings = Zeroizing::new(vec![[[0; 32]; 2]; phis.len() / PHI_LEN]);
-    let mut group_coins = SecretBytes::zeroed(GROUP * SENDER_COINS_LEN);
-    let (mut t, mut points) = ([ZERO; GROUP], [ZERO; GROUP]);
-    let mut scratch = Scratch::new();
-    let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
-    for ((group, (phis, replies)), strings) in groups.enumerate().zip(strings.chunks_mut(GROUP)) {
-        let (first, count) = (group * GROUP, strings.len());
-        for (t, phi) in t.iter_mut().zip(phis.chunks_exact(PHI_LEN)) {
-            decode(backend, &phi[..T_LEN], t);
-        }
-        let digests = batch.popf.open(first as u64, phis);
-        for j in 0..2 {
-            // Step 5.
-            points[..count].clone_from_slice(&t[..count]);
-            batch.popf.evaluate(&digests, phis, j, &mut points[..count]);
+) -> (Zeroizing<Vec<[Sk; 2]>>, Vec<u8>) {
+    let (batch, n) = (Batch::new(session, &ROTED), phis.len() / PHI_LEN);
+    let coins = Coins::new(session, "foxtrot v2 roted sender coins", seed);
+    let mut strings = Zeroizing::new(vec![[[0; 32]; 2]; n]);
+    let mut digests = vec![0; n * DIGEST_LEN];
+    let len = piece_len(session, n);
+    let pieces = phis.chunks(len * PHI_LEN).zip(replies.chunks_mut(len * REPLY_LEN));
+    let pieces = pieces.zip(strings.chunks_mut(len));
+    let pieces = pieces.zip(digests.chunks_mut(len * DIGEST_LEN)).enumerate();
+    let pieces = pieces.map(|(number, (((phis, replies), strings), digests))| ReplyPiece {
+        first: number * len,
+        phis,
+        replies,
+        strings,
+        digests,
+    });
+    tasks::for_each(session.executor(), pieces, |piece| batch.reply(&coins, piece));
+    (strings, digests)
+}
 
-            let coins = &mut group_coins[..count * SENDER_COINS_LEN];
-            batch.coins(&coins_of, (first, count), j, seed, coins);
-            let inputs = points.iter().zip(coins.chunks_exact(SENDER_COINS_LEN));
-            let outputs = replies.chunks_exact_mut(REPLY_LEN).zip(&mut *strings);
-            for ((p, coins), (reply, strings)) in inputs.zip(outputs) {
-                let reply = &mut reply[usize::from(j) * BRANCH_LEN..][..BRANCH_LEN];
-                batch.answer(p, coins, reply, &mut strings[usize::from(j)], &mut scratch);
-            }
-        }
+/// Writes the digest of T, and s, of each φ.
+fn condense(opened: &Digests, phis: &[u8], condensed: &mut [u8]) {
+    let phis = phis.chunks_exact(PHI_LEN).zip(opened.all());
+    for ((phi, digest), condensed) in phis.zip(condensed.chunks_exact_mut(DIGEST_LEN)) {
+        condensed[..32].copy_from_slice(digest);
+        condensed[32..].copy_from_slice(&phi[T_LEN..]);
     }
-    strings
 }
 
 impl Blinding {
@@ -319,19 +342,20 @@ impl Blinding {
         &self.batch
     }
 
-    pub(in crate::base) fn batch_mut(&mut self) -> &mut Batch {
-        &mut self.batch
-    }
-
     /// Step 9 for every instance.
-    pub(super) fn recover(&self, replies: &[u8]) -> Zeroizing<Vec<Sk>> {
-        let mut strings = Zeroizing::new(vec![[0; 32]; self.choices.len()]);
-        let mut recovery = Recovery::new();
-        let instances = replies.chunks_exact(REPLY_LEN).zip(strings.iter_mut());
-        for (i, (reply, sk)) in instances.enumerate() {
-            let (zero, one) = reply.split_at(BRANCH_LEN);
-            self.recover_one(i, [zero, one], sk, &mut recovery);
-        }
+    pub(super) fn recover(&self, session: &Session, replies: &[u8]) -> Zeroizing<Vec<Sk>> {
+        let n = self.choices.len();
+        let mut strings = Zeroizing::new(vec![[0; 32]; n]);
+        let len = piece_len(session, n);
+        let pieces = replies.chunks(len * REPLY_LEN).zip(strings.chunks_mut(len)).enumerate();
+        tasks::for_each(session.executor(), pieces, |(number, (replies, strings))| {
+            let mut chosen = Zeroizing::new([0; BRANCH_LEN]);
+            let instances = replies.chunks_exact(REPLY_LEN).zip(strings).enumerate();
+            for (k, (reply, sk)) in instances {
+                let (zero, one) = reply.split_at(BRANCH_LEN);
+                self.recover_one(number * len + k, [zero, one], sk, &mut chosen);
+            }
+        });
         strings
     }
 
@@ -341,77 +365,23 @@ impl Blinding {
         i: usize,
         [zero, one]: [&[u8]; 2],
         sk: &mut Sk,
-        recovery: &mut Recovery,
+        chosen: &mut [u8; BRANCH_LEN],
     ) {
-        let backend = self.batch.backend;
-        let Recovery { chosen, u, k } = recovery;
         select(self.choices.get(i), zero, one, chosen);
-        let (u_bytes, hints) = chosen.split_at(U_LEN);
-        for (u, bytes) in u.iter_mut().zip(u_bytes.chunks_exact(U_POLY_LEN)) {
-            *u = Poly::unpack_rounded::<U_BITS>(backend, bytes).into_ntt(backend);
-        }
-        k.set_product(backend, self.secrets[i].each_ref(), u.each_ref());
-        k.key_bits(backend, hints, sk);
-    }
-}
-
-/// What the receiver computes with for one instance, overwritten by the next and erased in the end.
-pub(in crate::base) struct Recovery {
-    chosen: SecretBytes,
-    u: Zeroizing<Vector>,
-    k: Zeroizing<Poly>,
-}
-
-impl Recovery {
-    pub(in crate::base) fn new() -> Self {
-        Self {
-            chosen: SecretBytes::zeroed(BRANCH_LEN),
-            u: Zeroizing::new(ZERO),
-            k: Zeroizing::new(Poly::ZERO),
-        }
+        let (u, hints) = chosen.split_at(U_LEN);
+        let (backend, s_r) = (self.batch.backend, &self.secrets[i]);
+        vectors::key_bits::<_, _, U_BITS, RANK>(backend, s_r, u, hints, sk);
     }
 }
 
 /// Whether every coefficient of T in a list of φ is below q.
 pub(in crate::base) fn check_phis(message: &'static str, phis: &[u8]) -> Result<(), Decode> {
     for (instance, phi) in phis.chunks_exact(PHI_LEN).enumerate() {
-        for t in phi[..T_LEN].chunks_exact(POLY_LEN) {
-            if NttPoly::unpack::<BITS>(Backend::best(), t).is_err() {
-                return Err(Decode::Coefficient { message, instance });
-            }
+        if !vectors::in_range::<256, 7681, BITS>(Backend::best(), &phi[..T_LEN]) {
+            return Err(Decode::Coefficient { message, instance });
         }
     }
     Ok(())
-}
-
-/// A question for the key of branch j of instance i; the mode adds the other fields.
-pub(super) fn key_question<'a, const F: usize>(
-    i: usize,
-    j: u8,
-    sk: &'a Sk,
-    common: &'a [&'a [u8]; F],
-) -> (u64, u8, impl Iterator<Item = &'a [u8]>) {
-    (i as u64, j, core::iter::once(sk.as_slice()).chain(common.iter().copied()))
-}
-
-/// Secrets from coins.
-fn set_noise(backend: Backend, coins: &[u8], secret: &mut Secret) {
-    for (poly, coins) in secret.iter_mut().zip(coins.chunks_exact(NOISE_LEN)) {
-        poly.set_noise(backend, coins);
-    }
-}
-
-/// T from bytes that were checked when the message was decoded.
-fn decode(backend: Backend, bytes: &[u8], t: &mut Vector) {
-    for (t, bytes) in t.iter_mut().zip(bytes.chunks_exact(POLY_LEN)) {
-        *t = NttPoly::unpack::<BITS>(backend, bytes)
-            .unwrap_or_else(|_| unreachable!("`Blinded::check` has checked it"));
-    }
-}
-
-/// The r that ends the receiver's coins.
-fn last_chunk(coins: &[u8]) -> &[u8; S_LEN] {
-    coins.last_chunk().unwrap_or(&[0; S_LEN])
 }
 
 #[cfg(test)]

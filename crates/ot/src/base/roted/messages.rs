@@ -8,7 +8,7 @@ use super::{
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
-use crate::{Bits, Decode, Error, Session, Usage, oracle::Query};
+use crate::{Bits, Decode, Error, Session, Usage};
 
 /// What the two modes put before the instances.
 pub trait Mode: sealed::Sealed {
@@ -75,10 +75,6 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn as_bytes(self) -> &'a [u8] {
-        self.bytes
-    }
-
     /// What the mode puts before the instances.
     pub(super) fn head(self) -> &'a [u8] {
         &self.bytes[..self.head]
@@ -92,9 +88,16 @@ impl<'a> View<'a> {
         &self.bytes[self.head..]
     }
 
-    /// The hash of both messages, still without the reply, if this is the first.
-    pub(super) fn transcript(self, session: &Session) -> Query {
-        session.oracle("foxtrot v1 roted transcript").query(0, 0).field(self.bytes)
+    /// The digest of a `Blinded`, from what the transcript has of each instance.
+    pub(super) fn digest(self, session: &Session, condensed: &[u8]) -> [u8; 32] {
+        let query = session.oracle("foxtrot v2 roted Blinded").query(0, 0);
+        query.field(self.head()).field(condensed).finish()
+    }
+
+    /// The hash of both messages, of a `Reply` and the digest of the `Blinded`.
+    pub(super) fn transcript(self, session: &Session, blinded: &[u8; 32]) -> [u8; 32] {
+        let query = session.oracle("foxtrot v2 roted transcript").query(0, 0);
+        query.field(blinded).field(self.bytes).finish()
     }
 
     /// The typed states hold n, the message holds n: they must be the same batch.

@@ -8,13 +8,13 @@ use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
-    instances::{self, Blinding, Sk, key_question},
+    instances::{self, Blinding, Sk},
     messages::View,
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
-    oracle::{Query, Wide},
+    oracle::Keyed,
 };
 
 /// The receiver, waiting for the [`Reply`].
@@ -46,7 +46,7 @@ use crate::{
 pub struct Receiver {
     session: Session,
     blinding: Blinding,
-    transcript: Query,
+    digest: [u8; 32],
     t: Zeroizing<[u8; 32]>,
 }
 
@@ -94,10 +94,10 @@ impl Receiver {
 
         let mut blinded = Blinded::blank(n);
         blinded.head_mut().copy_from_slice(&commit(&session, &t));
-        let blinding =
+        let (blinding, condensed) =
             instances::blind(&session, &instances::ROTED, choices, &seed, blinded.phis_mut());
-        let transcript = blinded.view().transcript(&session);
-        Ok((Self { session, blinding, transcript, t: Zeroizing::new(t) }, blinded))
+        let digest = blinded.view().digest(&session, &condensed);
+        Ok((Self { session, blinding, digest, t: Zeroizing::new(t) }, blinded))
     }
 
     /// Steps 9, 10 and 12: the keys, and the opening without which the sender has none.
@@ -111,14 +111,12 @@ impl Receiver {
     pub(super) fn finish_with(self, reply: View<'_>) -> Result<(ReceiverKeys, Opening), Usage> {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
-        let strings = self.blinding.recover(reply.instances_bytes());
-        let transcript: [u8; 32] = self.transcript.field(reply.as_bytes()).finish();
-        let oracle = self.session.oracle("foxtrot v1 roted rot output");
-        let common = [self.t.as_slice(), reply.u(), &transcript];
-        let question = |i: usize| key_question(i, choices.get(i).unwrap_u8(), &strings[i], &common);
+        let strings = self.blinding.recover(&self.session, reply.instances_bytes());
+        let transcript = reply.transcript(&self.session, &self.digest);
+        let oracle = output(&self.session, &self.t, reply.u(), &transcript);
+        let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
-        let answers = keys.as_flattened_mut();
-        Wide::new(self.session.backend()).ask(&oracle, strings.len(), question, answers);
+        oracle.ask(strings.len(), question, keys.as_flattened_mut());
         Ok((ReceiverKeys::new(choices.xor(&reply.a()), keys), Opening(*self.t)))
     }
 }
@@ -139,14 +137,15 @@ impl Sender {
 
         let mut reply = Reply::blank(n);
         reply.set_head(&u, &a);
-        let strings = instances::reply(
+        let (strings, condensed) = instances::reply(
             &session,
             blinded.instances_bytes(),
             &seed,
             reply.instances_bytes_mut(),
         );
         let commitment = core::array::from_fn(|k| blinded.head()[k]);
-        let transcript = blinded.transcript(&session).field(reply.as_bytes()).finish();
+        let digest = blinded.digest(&session, &condensed);
+        let transcript = reply.view().transcript(&session, &digest);
         (Self { session, strings, commitment, u, a, transcript }, reply)
     }
 
@@ -158,16 +157,15 @@ impl Sender {
         if !bool::from(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
             return Err(Misbehaved::CommitmentMismatch);
         }
-        let oracle = self.session.oracle("foxtrot v1 roted rot output");
-        let common = [&opening.0, &self.u, &self.transcript].map(<[u8; 32]>::as_slice);
+        let oracle = output(&self.session, &opening.0, &self.u, &self.transcript);
         let question = |k: usize| {
             // The bit a is public: it was part of the reply.
             let (i, j) = (k / 2, self.a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));
-            key_question(i, j, &self.strings[i][usize::from(j)], &common)
+            (i as u64, j, self.strings[i][usize::from(j)])
         };
         let mut keys = vec![[[0; 16]; 2]; self.strings.len()];
         let answers = keys.as_flattened_mut().as_flattened_mut();
-        Wide::new(self.session.backend()).ask(&oracle, 2 * self.strings.len(), question, answers);
+        oracle.ask(2 * self.strings.len(), question, answers);
         Ok(SenderKeys::new(keys))
     }
 }
@@ -185,6 +183,11 @@ fn batch_coins(
     (core::array::from_fn(|k| string[k]), Bits::from_random(bits.to_vec(), n))
 }
 
+/// The oracle for keys, apart for everything that both parties have added.
+fn output(session: &Session, t: &[u8; 32], u: &[u8], transcript: &[u8; 32]) -> Keyed {
+    session.keyed("foxtrot v2 roted rot output", &[t, u, transcript])
+}
+
 fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
     session.oracle("foxtrot v1 roted commitment").query(0, 0).field(t).finish()
 }
@@ -198,5 +201,34 @@ impl fmt::Debug for Receiver {
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sender(<{} instances>)", self.strings.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sid;
+
+    #[test]
+    fn the_key_hash_covers_instance_branch_string_and_all_that_both_parties_add() {
+        let session = Session::new(Sid::from_bytes([4; 32]));
+        let key = |i, j, sk: u8, [t, u, transcript]: [u8; 3]| {
+            let (oracle, mut key) =
+                (output(&session, &[t; 32], &[u; 32], &[transcript; 32]), [0; 16]);
+            oracle.ask(1, |_| (i, j, [sk; 32]), &mut key);
+            key
+        };
+        let here = key(3, 0, 1, [7, 8, 9]);
+        let there = [
+            key(4, 0, 1, [7, 8, 9]),
+            key(3, 1, 1, [7, 8, 9]),
+            key(3, 0, 2, [7, 8, 9]),
+            key(3, 0, 1, [6, 8, 9]),
+            key(3, 0, 1, [7, 9, 9]),
+            key(3, 0, 1, [7, 8, 8]),
+        ];
+        for there in there {
+            assert_ne!(here, there);
+        }
     }
 }

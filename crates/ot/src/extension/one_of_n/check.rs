@@ -6,10 +6,10 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{Backend, gf::gf64};
 use subtle::{Choice, ConstantTimeEq};
 
-use super::{GROUP, matrix::Matrix};
+use super::GROUP;
 use crate::{
     Bits, Session,
-    extension::{Challenge, code::LinearCode},
+    extension::{Challenge, code::LinearCode, matrix::Matrix},
     tasks::{Executor, for_each},
 };
 

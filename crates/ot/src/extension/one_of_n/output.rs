@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
-use super::matrix::Matrix;
 use crate::{
     Session,
     base::Block,
@@ -12,6 +11,7 @@ use crate::{
     extension::{
         Challenge,
         code::{Parameters, turn::to_strings},
+        matrix::Matrix,
     },
     oracle::{Oracle, Wide},
     tasks::{Executor, for_each},

@@ -10,7 +10,6 @@ use super::{
     Extension, GROUP,
     check::{coefficients, hash_rows},
     first_counter,
-    matrix::{Matrix, Pool},
     output::{Output, oracle},
     same, stream,
 };
@@ -20,6 +19,7 @@ use crate::{
     extension::{
         Challenge, MASK_COLUMNS, Malicious, Security, SemiHonest, check_session,
         code::{Code, Family, Linear, Parameters},
+        matrix::{Matrix, Pool},
     },
     tasks::{Executor, InPlace, for_each},
 };

@@ -11,7 +11,6 @@ use super::{
     Extension, GROUP,
     check::{coefficients, fits, hash_rows},
     first_counter,
-    matrix::{Matrix, Pool},
     output::{Output, oracle},
     same, stream,
 };
@@ -22,6 +21,7 @@ use crate::{
     extension::{
         Challenge, Malicious, Security, SemiHonest, check_session,
         code::{Code, Family, Linear, Parameters},
+        matrix::{Matrix, Pool},
     },
     oracle::Oracle,
     tasks::{Executor, InPlace, for_each},

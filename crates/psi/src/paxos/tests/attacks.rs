@@ -221,7 +221,7 @@ fn repeated_and_unordered_tags_are_refused_whether_they_match_or_not() {
     let refused = Err((Party::Receiver, Error::from(Misbehaved::Tags)));
     for at in 0..79 {
         let repeated = with_tags(&small(), &mut |frames| {
-            frames[0].copy_within(32 * at..32 * (at + 1), 32 * (at + 1))
+            frames[0].copy_within(32 * at..32 * (at + 1), 32 * (at + 1));
         });
         assert_eq!(repeated, refused);
         let swapped = with_tags(&small(), &mut |frames| {

@@ -1,5 +1,9 @@
 //! What a run of honest parties gives.
 
+use alloc::sync::Arc;
+
+use foxtrot_ot::tasks::{Executor, Task};
+
 use super::*;
 
 fn parameters(adversary: Adversary, ours: &[Digest], theirs: &[Digest]) -> Parameters {
@@ -117,6 +121,46 @@ fn messages_have_the_sizes_that_are_announced_whatever_the_sets_are() {
             assert_eq!(received.get() + challenges + coins / 2, parameters.sender_bytes());
         }
     }
+}
+
+/// Every task on a thread of its own.
+#[derive(Debug)]
+struct Many;
+
+impl Executor for Many {
+    fn threads(&self) -> usize {
+        3
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        std::thread::scope(|scope| tasks.into_iter().for_each(|task| drop(scope.spawn(task))));
+    }
+}
+
+#[test]
+fn several_threads_give_the_same() {
+    let (ours, theirs) = (digests(0..20_000), digests(15_000..36_000));
+    let parameters = Parameters::with_buckets(Adversary::Malicious, 20_000, 21_000, 2).unwrap();
+    let tags = |threads: bool| {
+        let (sent, received) = base(&parameters);
+        let joint = coin(&parameters);
+        let receiver =
+            Receiver::new(session(), parameters, sent, ours.clone(), joint, seed(1)).unwrap();
+        let sender =
+            Sender::new(session(), parameters, received, theirs.clone(), joint, seed(2)).unwrap();
+        let (receiver, sender) = if threads {
+            (receiver.with_executor(Arc::new(Many)), sender.with_executor(Arc::new(Many)))
+        } else {
+            (receiver, sender)
+        };
+        let mut tags = Vec::new();
+        let keep = &mut |frames: &mut Vec<Vec<u8>>| tags = frames.clone();
+        let messages = Messages { tags: keep, ..Messages::honest() };
+        let found = play(&parameters, receiver, sender, messages).unwrap();
+        assert!(found.into_iter().eq(15_000..20_000));
+        tags
+    };
+    assert_eq!(tags(true), tags(false));
 }
 
 /// The order of the items is not in the messages: tags are sorted.

@@ -1,6 +1,8 @@
 //! What a sender can compute from `Blinded` does not depend on the choice, and what a receiver gets
 //! has all its noise. Each test fails for an implementation that leaves out what it is about.
 
+use foxtrot_kernel::ring::module768::Poly;
+
 use super::*;
 use crate::Sid;
 
@@ -19,15 +21,13 @@ fn blinded(c: bool) -> Vec<u8> {
 
 /// Calls `view` with the instance and what the sender sees of it at each branch: P and r.
 fn for_both_branches(phis: &[u8], mut view: impl FnMut(usize, u8, &Vector, &[u8; S_LEN])) {
-    let mut batch = Batch::new(&session(), &ROTED);
+    let batch = Batch::new(&session(), &ROTED);
+    let mut room = batch.popf.room(GROUP);
     for (group, phis) in phis.chunks(GROUP * PHI_LEN).enumerate() {
         let digests = batch.popf.open((group * GROUP) as u64, phis);
         for j in [0, 1] {
-            let mut points = vec![ZERO; phis.len() / PHI_LEN];
-            for (point, phi) in points.iter_mut().zip(phis.chunks_exact(PHI_LEN)) {
-                decode(batch.backend, &phi[..T_LEN], point);
-            }
-            batch.popf.evaluate(&digests, phis, j, &mut points);
+            let mut points = vec![];
+            batch.popf.evaluate(&mut room, &digests, phis, j, |_, p| points.push(p.clone()));
             let coins = batch.popf.coins(&digests, phis, j);
             for (k, (p, r)) in points.iter().zip(&coins).enumerate() {
                 view(group * GROUP + k, j, p, r);
@@ -96,19 +96,20 @@ fn every_reply_has_its_noise() {
     let _strings = reply(&session(), &phis, &seed, &mut replies);
     let batch = Batch::new(&session(), &ROTED);
     let backend = batch.backend;
-    let coins_of = session().oracle("foxtrot v1 roted sender coins");
+    let coins_of = Coins::new(&session(), "foxtrot v2 roted sender coins", &seed);
     let (mut noisy_u, mut noisy_k) = (0, 0);
     for_both_branches(&phis, |i, j, p, _| {
         let mut coins = [0; NOISE_VECTOR_LEN];
-        coins_of.query(i as u64, j).field(seed.as_bytes()).fill(&mut coins);
+        coins_of.fill((2 * i + usize::from(j)) * SENDER_COINS_LEN / 16, &mut coins);
         let mut s_s = NO_SECRET;
-        set_noise(backend, &coins, &mut s_s);
+        vectors::set_noise(backend, &coins, &mut s_s);
         let sent = &replies[i * REPLY_LEN + usize::from(j) * BRANCH_LEN..][..BRANCH_LEN];
 
         let mut bare = [0; U_LEN];
         for (column, bytes) in bare.chunks_exact_mut(U_POLY_LEN).enumerate() {
             let mut u = Poly::ZERO;
-            batch.transpose_times(&s_s, column, &mut u);
+            let a = [0, 1, 2].map(|row| &batch.a()[row][column]);
+            u.set_product(backend, s_s.each_ref(), a);
             u.round_and_pack::<U_BITS>(backend, bytes);
         }
         let differing = bare.iter().zip(sent).filter(|(bare, sent)| bare != sent).count();
@@ -126,24 +127,20 @@ fn every_reply_has_its_noise() {
 }
 
 #[test]
-fn the_key_hash_covers_instance_branch_string_and_all_that_the_mode_adds() {
-    let oracle = session().oracle("key");
-    let key = |i, j, sk: Sk, added: [u8; 2]| {
-        let (added, mut keys) = (added.map(|byte| [byte; 32]), [[0; 16]; 3]);
-        let common = added.each_ref().map(<[u8; 32]>::as_slice);
-        let question = |_| key_question(i, j, &sk, &common);
-        Wide::new(Backend::best()).ask(&oracle, 3, question, keys.as_flattened_mut());
-        keys[0]
-    };
-    let here = key(3, 0, [1; 32], [7, 8]);
-    let there = [
-        key(4, 0, [1; 32], [7, 8]),
-        key(3, 1, [1; 32], [7, 8]),
-        key(3, 0, [2; 32], [7, 8]),
-        key(3, 0, [1; 32], [6, 8]),
-        key(3, 0, [1; 32], [7, 9]),
-    ];
-    for there in there {
-        assert_ne!(here, there);
+fn coins_of_different_instances_branches_and_parties_share_no_block() {
+    let seed = Seed::from_bytes([7; 32]);
+    let mut blocks = alloc::collections::BTreeSet::new();
+    for (context, len, pieces) in [
+        (ROTED.receiver_coins, RECEIVER_COINS_LEN, 40),
+        ("foxtrot v2 roted sender coins", SENDER_COINS_LEN, 80),
+    ] {
+        let coins = Coins::new(&session(), context, &seed);
+        let mut piece = vec![0; len];
+        for number in 0..pieces {
+            coins.fill(number * len / 16, &mut piece);
+            for block in piece.as_chunks::<16>().0 {
+                assert!(blocks.insert(*block), "{context}, piece {number}");
+            }
+        }
     }
 }

@@ -1,0 +1,83 @@
+//! Curve25519 and its twist, in batches: what elliptic-curve base OTs need.
+//!
+//! Eight lanes of AVX-512, four of AVX2, one elsewhere; one code for all, over the trait `Field`.
+//! Representation, formulas with their sources, bounds, and why it is constant time:
+//! `docs/curve.md`.
+//!
+//! [`ladder`] multiplies x-coordinates, of points of the curve or of the twist. [`Point`]s are on the
+//! curve, in Edwards form; [`Table`] is for many multiples of one of them, [`TwinTable`] for many
+//! x-coordinates of multiples of one point of the curve or one of the twist. [`elligator`] and
+//! [`ristretto`] are the maps of these names.
+//!
+//! Slices are of any length. Where a slice may be shorter than the output, as said, its one element
+//! is for all. Field elements and scalars are little endian. Time and addresses depend on lengths
+//! alone, except where a function returns an error: it is for what everybody may know.
+//!
+//! ```
+//! use foxtrot_kernel::{Backend, curve};
+//!
+//! // Diffie and Hellman, with x-coordinates: b·(a·G) = a·(b·G).
+//! let backend = Backend::best();
+//! let scalars = [[0x0a; 32], [0x0b; 32]];
+//! let (mut ours, mut shared) = ([[0; 32]; 2], [[0; 32]; 2]);
+//! curve::ladder::mul(backend, &scalars, &[curve::CURVE_GENERATOR], &mut ours);
+//! ours.reverse();
+//! curve::ladder::mul(backend, &scalars, &ours, &mut shared);
+//! assert_eq!(shared[0], shared[1]);
+//! ```
+
+mod batch;
+mod comb;
+mod constants;
+mod edwards;
+pub mod elligator;
+mod field;
+pub mod ladder;
+mod point;
+pub mod ristretto;
+#[cfg(test)]
+mod tests;
+
+pub use comb::{Table, TwinTable};
+pub use point::{
+    Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, sub,
+};
+
+use crate::Backend;
+
+/// The x-coordinate 6, of a generator of the whole curve: its order is 8ℓ,
+/// ℓ = 2²⁵² + 27742317777372353535851937790883648493.
+pub const CURVE_GENERATOR: [u8; 32] = small(6);
+
+/// The x-coordinate 3, of a generator of the whole twist: its order is 4ℓ′,
+/// ℓ′ = 2²⁵³ − 55484635554744707071703875581767296995.
+pub const TWIST_GENERATOR: [u8; 32] = small(3);
+
+const fn small(x: u8) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes[0] = x;
+    bytes
+}
+
+/// The inverses of elements of the field; that of 0 is 0. Bit 255 is ignored, and an element may be p
+/// or above; inverses are below p.
+///
+/// # Panics
+/// Unless there is an element for each.
+pub fn invert(backend: Backend, elements: &[[u8; 32]], out: &mut [[u8; 32]]) {
+    batch::check_each(elements.len(), out.len());
+    dispatch!(backend, f => inverses(f, elements, out), inverses(field::Scalar, elements, out));
+}
+
+#[inline(always)]
+fn inverses<F: field::Field>(f: F, elements: &[[u8; 32]], out: &mut [[u8; 32]]) {
+    let n = out.len();
+    batch::divide(
+        f,
+        n,
+        #[inline(always)]
+        |start| ([], batch::load(f, start, n, elements)),
+        #[inline(always)]
+        |start, [], inverse| batch::store(f, inverse, start, out),
+    );
+}

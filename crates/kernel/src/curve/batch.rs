@@ -1,0 +1,140 @@
+//! From slices to lanes and back.
+
+use super::{
+    constants::ZERO,
+    field::{Columns, Field, Limbs, MAX_LANES, Words, from_bytes, invert_all, to_bytes, words_of},
+};
+
+/// Vectors that share one inversion.
+const GROUP: usize = 16;
+
+/// Element i of a slice that has one for each of a batch, or one for all.
+#[inline(always)]
+pub(super) fn of<T>(slice: &[T], i: usize) -> &T {
+    if slice.len() == 1 { &slice[0] } else { &slice[i] }
+}
+
+/// # Panics
+/// Unless there is one for each of the batch, or one for all.
+pub(super) fn check(len: usize, n: usize) {
+    assert!(len == n || len == 1, "one for each of the batch, or one for all");
+}
+
+/// # Panics
+/// Unless there is one for each of the batch.
+pub(super) fn check_each(len: usize, n: usize) {
+    assert_eq!(len, n, "one for each of the batch");
+}
+
+/// What the elements `start..` of a batch of n have to give, a lane each; where the batch has ended
+/// that of its last element.
+#[inline(always)]
+pub(super) fn gather<F: Field>(
+    _: F,
+    start: usize,
+    n: usize,
+    limbs: impl Fn(usize) -> Limbs,
+) -> Columns {
+    let mut columns = Columns::ZERO;
+    for lane in 0..F::LANES {
+        columns.set(lane, &limbs((start + lane).min(n - 1)));
+    }
+    columns
+}
+
+/// The same for elements from bytes, one for each or one for all.
+#[inline(always)]
+pub(super) fn load<F: Field>(f: F, start: usize, n: usize, from: &[[u8; 32]]) -> F::Element {
+    f.load(&gather(
+        f,
+        start,
+        n,
+        #[inline(always)]
+        |i| from_bytes(of(from, i)),
+    ))
+}
+
+/// Writes the lanes that the batch from `start` on has left, as canonical bytes.
+#[inline(always)]
+pub(super) fn store<F: Field>(f: F, x: F::Element, start: usize, to: &mut [[u8; 32]]) {
+    let columns = f.store(x);
+    for (lane, to) in to[start..].iter_mut().take(F::LANES).enumerate() {
+        *to = to_bytes(&columns.lane(lane));
+    }
+}
+
+/// A 256-bit number in each lane, by words.
+#[inline(always)]
+pub(super) fn scalars<F: Field>(
+    f: F,
+    start: usize,
+    n: usize,
+    from: &[[u8; 32]],
+    change: impl Fn([u64; 4]) -> [u64; 4],
+) -> [F::Word; 4] {
+    let mut words: [Words; 4] = [[0; MAX_LANES]; 4];
+    for lane in 0..F::LANES {
+        let scalar = change(words_of(of(from, (start + lane).min(n - 1))));
+        for (word, scalar) in words.iter_mut().zip(scalar) {
+            word[lane] = scalar;
+        }
+    }
+    let [a, b, c, d] = &words;
+    [f.words(a), f.words(b), f.words(c), f.words(d)]
+}
+
+/// 1 where the scalar is even, else 0.
+#[inline(always)]
+pub(super) fn even<F: Field>(_: F, start: usize, n: usize, from: &[[u8; 32]]) -> Words {
+    let mut words = [0; MAX_LANES];
+    for (lane, word) in words.iter_mut().enumerate().take(F::LANES) {
+        *word = u64::from(!of(from, (start + lane).min(n - 1))[0] & 1);
+    }
+    words
+}
+
+/// The bits of a batch, packed least significant first, a lane each.
+#[inline(always)]
+pub(super) fn bits<F: Field>(_: F, start: usize, n: usize, from: &[u8]) -> Words {
+    let mut words = [0; MAX_LANES];
+    for (lane, word) in words.iter_mut().enumerate().take(F::LANES) {
+        let i = (start + lane).min(n - 1);
+        *word = u64::from(from[i / 8] >> (i % 8) & 1);
+    }
+    words
+}
+
+/// Writes a bit for each lane that the batch from `start` on has left, packed least significant
+/// first; other bits stay.
+#[inline(always)]
+pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, to: &mut [u8]) {
+    for (lane, &bit) in words.iter().enumerate().take(F::LANES.min(n - start)) {
+        let i = start + lane;
+        let byte = to[i / 8] & !(1 << (i % 8));
+        to[i / 8] = byte | (bit.to_le_bytes()[0] & 1) << (i % 8);
+    }
+}
+
+/// For a batch of n, vector by vector from their starts: some values, of which the last is to be
+/// inverted, and then what is done with them and with the inverse, which is 0 for 0. GROUP vectors
+/// share an inversion.
+#[inline(always)]
+pub(super) fn divide<F: Field, const N: usize>(
+    f: F,
+    n: usize,
+    mut values: impl FnMut(usize) -> ([F::Element; N], F::Element),
+    mut end: impl FnMut(usize, [F::Element; N], F::Element),
+) {
+    let zero = f.splat(&ZERO);
+    for group in (0..n).step_by(GROUP * F::LANES) {
+        let vectors = (n - group).div_ceil(F::LANES).min(GROUP);
+        let (mut kept, mut inverses) = ([[zero; N]; GROUP], [zero; GROUP]);
+        for k in 0..vectors {
+            (kept[k], inverses[k]) = values(group + k * F::LANES);
+        }
+        invert_all::<F, GROUP>(f, &mut inverses[..vectors]);
+        for k in 0..vectors {
+            end(group + k * F::LANES, kept[k], inverses[k]);
+        }
+    }
+}

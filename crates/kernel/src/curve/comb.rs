@@ -1,0 +1,260 @@
+//! Many multiples of one point, by a table of some.
+
+use core::fmt;
+
+use super::{
+    batch,
+    constants::{D, ONE, TWICE_D, TWICE_TWIST_D, TWIST_D},
+    edwards::{Extended, Niels, Running, odd_digits, odd_multiples},
+    field::{
+        Columns, Eight, Field, Limbs, MAX_LANES, Scalar, canonical, from_bytes, invert, invert_all,
+        is_zero, mask, negate_where,
+    },
+    point::{self, Point, x_of},
+};
+use crate::{Backend, erase};
+
+/// Digits of four bits in a scalar of 256, and tables, of which each serves two digits.
+const DIGITS: usize = 64;
+const TABLES: usize = DIGITS / 2;
+
+/// The odd multiples up to 15 of 256ʲ·P, for j below 32, as y + x, y − x and 2d·xy.
+struct Comb([Eight; TABLES]);
+
+/// A point of the curve, prepared for many multiplications; 30 kB. That costs as much as five to ten
+/// multiplications by [`mul`](super::mul). Erased when it is dropped.
+pub struct Table(Comb);
+
+/// A point of the curve and one of its twist, prepared for many multiplications of which only
+/// x-coordinates are wanted; 60 kB, and twice the cost of a [`Table`]. Erased when it is dropped.
+pub struct TwinTable([Comb; 2]);
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Table(…)")
+    }
+}
+
+impl fmt::Debug for TwinTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TwinTable(…)")
+    }
+}
+
+impl Drop for Comb {
+    fn drop(&mut self) {
+        erase(&mut self.0, Eight([[[0; 8]; 5]; 3]));
+    }
+}
+
+impl Table {
+    /// Prepares a point.
+    #[must_use]
+    pub fn new(backend: Backend, point: &Point) -> Self {
+        Self(Comb::new(backend, point, &TWICE_D))
+    }
+
+    /// k·P for the scalars k, one for each of `out`. Scalars are 256 bits, and are reduced modulo
+    /// nothing.
+    ///
+    /// # Panics
+    /// Unless there is a scalar for each.
+    pub fn mul(&self, backend: Backend, scalars: &[[u8; 32]], out: &mut [Point]) {
+        batch::check_each(scalars.len(), out.len());
+        dispatch!(backend, f => self.multiples(f, scalars, out), self.multiples(Scalar, scalars, out));
+    }
+
+    #[inline(always)]
+    fn multiples<F: Field>(&self, f: F, scalars: &[[u8; 32]], out: &mut [Point]) {
+        point::each(
+            f,
+            out,
+            #[inline(always)]
+            |start, n| {
+                comb(
+                    f,
+                    start,
+                    n,
+                    scalars,
+                    #[inline(always)]
+                    |table, digit| f.lookup(&self.0.0[table], digit),
+                )
+            },
+        );
+    }
+}
+
+impl TwinTable {
+    /// Prepares the points with these x-coordinates, the first on the curve and the second on the
+    /// twist; or `None` if they are not there. They are public: time depends on the answer.
+    ///
+    /// Bit 255 is ignored, and an x-coordinate may be p or above.
+    #[must_use]
+    pub fn new(backend: Backend, [on_curve, on_twist]: &[[u8; 32]; 2]) -> Option<Self> {
+        let f = Scalar;
+        let one = f.splat(&ONE);
+        // y = (u − 1)/(u + 1) on the curve, and its inverse on the twist.
+        let u = from_bytes(on_curve);
+        let curve = with_y(f.sub(u, one), f.add(u, one), &D)?;
+        let u = from_bytes(on_twist);
+        let twist = with_y(f.add(u, one), f.sub(u, one), &TWIST_D)?;
+        Some(Self([
+            Comb::new(backend, &curve, &TWICE_D),
+            Comb::new(backend, &twist, &TWICE_TWIST_D),
+        ]))
+    }
+
+    /// The x-coordinate, 0 for the point at infinity, of k·P_b for scalars k and bits b, packed least
+    /// significant first, one of each for each of `out`: b tells whether it is the point of the
+    /// twist. Scalars are 256 bits, and are reduced modulo nothing.
+    ///
+    /// Neither time nor addresses depend on the bits.
+    ///
+    /// # Panics
+    /// Unless there is a scalar for each, or if there are too few bits.
+    pub fn mul(
+        &self,
+        backend: Backend,
+        scalars: &[[u8; 32]],
+        on_twist: &[u8],
+        out: &mut [[u8; 32]],
+    ) {
+        batch::check_each(scalars.len(), out.len());
+        assert!(on_twist.len() >= out.len().div_ceil(8), "a bit for each");
+        dispatch!(
+            backend,
+            f => self.multiples(f, scalars, on_twist, out),
+            self.multiples(Scalar, scalars, on_twist, out),
+        );
+    }
+
+    #[inline(always)]
+    fn multiples<F: Field>(
+        &self,
+        f: F,
+        scalars: &[[u8; 32]],
+        on_twist: &[u8],
+        out: &mut [[u8; 32]],
+    ) {
+        let n = out.len();
+        let Self([curve, twist]) = self;
+        batch::divide(
+            f,
+            n,
+            #[inline(always)]
+            |start| {
+                let on_twist = mask(f, &batch::bits(f, start, n, on_twist));
+                let point = comb(
+                    f,
+                    start,
+                    n,
+                    scalars,
+                    #[inline(always)]
+                    |table, digit| {
+                        f.lookup_either([&curve.0[table], &twist.0[table]], on_twist, digit)
+                    },
+                );
+                let numerator = f.carry(f.add(point.z, point.y));
+                ([numerator], f.carry(f.sub(point.z, point.y)))
+            },
+            #[inline(always)]
+            |start, [numerator], inverse| {
+                // (1 + y)/(1 − y), and the negative of that on the twist.
+                let on_twist = batch::bits(f, start, n, on_twist);
+                let u = negate_where(f, &on_twist, f.times(numerator, inverse));
+                batch::store(f, u, start, out);
+            },
+        );
+    }
+}
+
+/// The point with y = numerator/denominator and an even x, if there is one. A denominator of 0 is
+/// that of u = −1 on the curve, or u = 1 on the twist, which are on the other side.
+fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
+    let f = Scalar;
+    let y = f.times(numerator, invert(f, f.carry(denominator)));
+    let (valid, x) = x_of(f, y, d);
+    let valid = valid[0] == 1 && is_zero(f, denominator)[0] == 0;
+    valid.then(|| Point([x, y, ONE, f.times(x, y)]))
+}
+
+/// Σ dᵢ·16ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P. The digits
+/// of odd place first, then sixteen times that and the others.
+#[inline(always)]
+fn comb<F: Field>(
+    f: F,
+    start: usize,
+    n: usize,
+    scalars: &[[u8; 32]],
+    entry: impl Fn(usize, F::Word) -> [F::Element; 3],
+) -> Extended<F::Element> {
+    let digits = batch::scalars(f, start, n, scalars, odd_digits);
+    let mut sum = Running::new(f, Extended::identity(f));
+    for parity in [1, 0] {
+        if parity == 0 {
+            sum = Running::new(f, sum.extended(f).double_times(f, 4));
+        }
+        for (index, &word) in digits.iter().enumerate() {
+            for k in (parity..16).step_by(2) {
+                let (digit, negative) = f.digit(word, k);
+                let [a, b, c] = entry(8 * index + k as usize / 2, digit);
+                sum = sum.add(f, Niels { sum: a, difference: b, product: c }, negative);
+            }
+        }
+    }
+    let [a, b, c] = entry(0, f.words(&[0; MAX_LANES]));
+    let all = mask(f, &[1; MAX_LANES]);
+    let less = f.outlined(
+        #[inline(always)]
+        || sum.add(f, Niels { sum: a, difference: b, product: c }, all).extended(f),
+    );
+    let sum = sum.extended(f);
+    let even = mask(f, &batch::even(f, start, n, scalars));
+    Extended::select(f, even, less, sum)
+}
+
+impl Comb {
+    fn new(backend: Backend, point: &Point, twice_d: &Limbs) -> Self {
+        let mut comb = Self([Eight([[[0; 8]; 5]; 3]); TABLES]);
+        // One after the other, so in one lane.
+        let mut bases = [const { Point::IDENTITY }; TABLES];
+        bases[0] = point.clone();
+        for j in 1..TABLES {
+            let base = point::load(Scalar, 0, 1, &bases[j - 1..j]).double_times(Scalar, 8);
+            point::store(Scalar, base, 0, &mut bases[j..=j]);
+        }
+        dispatch!(
+            backend,
+            f => comb.fill(f, &bases, twice_d),
+            comb.fill(Scalar, &bases, twice_d),
+        );
+        comb
+    }
+
+    #[inline(always)]
+    fn fill<F: Field>(&mut self, f: F, bases: &[Point; TABLES], twice_d: &Limbs) {
+        for start in (0..TABLES).step_by(F::LANES) {
+            let base = point::load(f, start, TABLES, bases);
+            let multiples = odd_multiples(f, base, twice_d);
+            let mut inverses = [base.z; 8];
+            for (inverse, multiple) in inverses.iter_mut().zip(&multiples) {
+                *inverse = multiple.z;
+            }
+            invert_all::<F, 8>(f, &mut inverses);
+            for (entry, (point, inverse)) in multiples.iter().zip(inverses).enumerate() {
+                let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));
+                let product = f.times(f.times(x, y), f.splat(twice_d));
+                let triple: [Columns; 3] =
+                    [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];
+                for lane in 0..F::LANES {
+                    let Eight(rows) = &mut self.0[start + lane];
+                    for (rows, columns) in rows.iter_mut().zip(&triple) {
+                        for (row, limb) in rows.iter_mut().zip(canonical(&columns.lane(lane))) {
+                            row[entry] = limb;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

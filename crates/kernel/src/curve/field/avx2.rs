@@ -1,0 +1,540 @@
+//! Four lanes, by the fused multiply-add of doubles.
+//!
+//! A limb is a double that is a signed integer. For factors whose product is below 2¹⁰², the fused
+//! sum of the product and 3·2¹⁰² has a unit of 2⁵¹ in its last place: its bits are those of 3·2¹⁰²
+//! plus h, the product rounded to multiples of 2⁵¹. The rest of the product, at most 2⁵⁰, is exact
+//! by another such sum, and is brought to the bits of 3·2⁵¹ plus l. So a·b = 2⁵¹·h + l, and h and l
+//! are added up as integers. The trick is that of Emmart, Zheng and Weems (ARITH 2018), with signs,
+//! for rounding to nearest, and with the halves at the weights of limbs.
+//!
+//! Tight limbs are at most 2⁵⁰ + 2¹⁶ in absolute value; weights multiply that. All doubles here
+//! are integers below 2¹⁰⁴, and none is subnormal: the instructions take the same time for all.
+
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, of which an `Avx2` proves that they are there"
+)]
+
+use core::arch::x86_64::*;
+
+use super::{BITS, Columns, Eight, Field, LOW, Limbs, P, Words};
+use crate::{backend::run_avx2, simd::avx2::Avx2};
+
+/// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
+macro_rules! avx2 {
+    ($instructions:expr) => {
+        // SAFETY: an `Avx2` exists, so the processor has the instructions; those that touch memory
+        // touch the bytes of an array reference.
+        unsafe { $instructions }
+    };
+}
+
+/// 3·2¹⁰², in the middle of the doubles whose last place is 2⁵¹.
+const HIGH: f64 = 3.0 * (1u128 << 102) as f64;
+/// 3·2⁵¹, in the middle of the doubles whose last place is 1.
+const UNIT: f64 = 3.0 * (1u64 << 51) as f64;
+/// The sum of both, which is exact.
+const HIGH_UNIT: f64 = HIGH + UNIT;
+const _: () = assert!(HIGH_UNIT - HIGH == UNIT && HIGH_UNIT - UNIT == HIGH);
+
+/// 2⁵², whose bits and those of an integer below are the sum of the two.
+const EXPONENT: f64 = (1u64 << 52) as f64;
+
+/// What makes the columns of a [`Field::Wide`], at most 2⁶² in absolute value, positive, and rounds.
+const BIAS: u64 = (1 << 62) + (1 << 50);
+/// What the bias adds to a carry.
+const CARRIED: u64 = 1 << 11;
+
+/// Limbs of tight elements, in debug builds.
+const TIGHT: f64 = ((1u64 << 50) + (1 << 16)) as f64;
+
+#[inline(always)]
+fn set(x: f64) -> __m256d {
+    avx2!(_mm256_set1_pd(x))
+}
+
+#[inline(always)]
+fn integer(x: u64) -> __m256i {
+    avx2!(_mm256_set1_epi64x(x.cast_signed()))
+}
+
+#[inline(always)]
+fn bits(x: __m256d) -> __m256i {
+    avx2!(_mm256_castpd_si256(x))
+}
+
+#[inline(always)]
+fn double(x: __m256i) -> __m256d {
+    avx2!(_mm256_castsi256_pd(x))
+}
+
+#[inline(always)]
+fn load(words: &[u64; 4]) -> __m256i {
+    avx2!(_mm256_loadu_si256(words.as_ptr().cast()))
+}
+
+/// Words 0 to 3 and 4 to 7.
+#[inline(always)]
+fn load_both(words: &[u64; 8]) -> [__m256i; 2] {
+    let [low, high] = words.as_chunks::<4>().0 else { unreachable!("eight words") };
+    [load(low), load(high)]
+}
+
+#[inline(always)]
+fn add(a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_add_pd(a, b))
+}
+
+#[inline(always)]
+fn sub(a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_sub_pd(a, b))
+}
+
+/// a·b + c, rounded once.
+#[inline(always)]
+fn fused(a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+    avx2!(_mm256_fmadd_pd(a, b, c))
+}
+
+#[inline(always)]
+fn add_integers(a: __m256i, b: __m256i) -> __m256i {
+    avx2!(_mm256_add_epi64(a, b))
+}
+
+/// The same, opaque to the compiler: it would make multiplications of additions.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn opaque(mut x: __m256i) -> __m256i {
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */",
+            inout(ymm_reg) x,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    x
+}
+
+/// The same three, opaque to the compiler, and only together: what uses one comes after all are
+/// there. Otherwise it does all products of a multiplication first, and spills them.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_order(mut a: __m256i, mut b: __m256i, mut high: __m256d) -> (__m256i, __m256i, __m256d) {
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} {1} {2} */",
+            inout(ymm_reg) a,
+            inout(ymm_reg) b,
+            inout(ymm_reg) high,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    (a, b, high)
+}
+
+#[inline(always)]
+fn sub_integers(a: __m256i, b: __m256i) -> __m256i {
+    avx2!(_mm256_sub_epi64(a, b))
+}
+
+#[inline(always)]
+fn shift_right<const N: i32>(x: __m256i) -> __m256i {
+    avx2!(_mm256_srli_epi64::<N>(x))
+}
+
+#[inline(always)]
+fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
+    let [a0, a1, a2, a3, a4] = a;
+    [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
+}
+
+#[inline(always)]
+fn zip<T: Copy, U>(a: [T; 5], b: [T; 5], operation: impl Fn(T, T) -> U) -> [U; 5] {
+    let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
+    [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
+}
+
+/// The greatest absolute value of a limb; for debug builds, out of line.
+#[inline(never)]
+fn greatest(x: &[__m256d; 5]) -> f64 {
+    let mut greatest = 0f64;
+    for limbs in x {
+        let mut lanes = [0f64; 4];
+        avx2!(_mm256_storeu_pd(lanes.as_mut_ptr(), *limbs));
+        greatest = lanes.into_iter().fold(greatest, |greatest, lane| greatest.max(lane.abs()));
+    }
+    greatest
+}
+
+/// That all limbs have at most that weight, in debug builds.
+#[inline(always)]
+fn assert_weight(x: [__m256d; 5], weight: f64) {
+    if cfg!(debug_assertions) {
+        let greatest = greatest(&x);
+        assert!(greatest <= weight * TIGHT, "limbs weigh {weight} at most: {greatest:e}");
+    }
+}
+
+/// That all products of limbs are below 2¹⁰², in debug builds.
+#[inline(always)]
+fn assert_factors(a: [__m256d; 5], b: [__m256d; 5]) {
+    if cfg!(debug_assertions) {
+        let product = greatest(&a) * greatest(&b);
+        assert!(product < (1u128 << 102) as f64, "factors weigh 3 at most: {product:e}");
+    }
+}
+
+/// Columns of a product, as sums of bits of doubles.
+struct Sums {
+    columns: [__m256i; 10],
+    /// HIGH.
+    high: __m256d,
+}
+
+impl Sums {
+    /// Sums to which as many halves of products will be added as the columns of all twenty-five
+    /// products have, `lows[k]` and `highs[k]`.
+    #[inline(always)]
+    fn new(lows: [u64; 10], highs: [u64; 10]) -> Self {
+        let mut sums = [integer(0); 10];
+        for ((sum, low), high) in sums.iter_mut().zip(lows).zip(highs) {
+            // The bits of what the halves are added to.
+            let offset =
+                low.wrapping_mul(UNIT.to_bits()).wrapping_add(high.wrapping_mul(HIGH.to_bits()));
+            *sum = integer(offset.wrapping_neg());
+        }
+        Self { columns: sums, high: set(HIGH) }
+    }
+
+    /// Adds products to column k.
+    #[inline(always)]
+    fn add<const N: usize>(&mut self, k: usize, products: [(__m256d, __m256d); N]) {
+        for (a, b) in products {
+            let high = fused(a, b, self.high);
+            let low = fused(a, b, sub(set(HIGH_UNIT), high));
+            let lows = add_integers(self.columns[k], bits(low));
+            let highs = add_integers(self.columns[k + 1], bits(high));
+            (self.columns[k], self.columns[k + 1], self.high) =
+                avx2!(in_order(lows, highs, self.high));
+        }
+    }
+
+    /// Columns k and k + 5, which weigh 2²⁵⁵ = 19 more, to one.
+    #[inline(always)]
+    fn fold(self) -> [__m256i; 5] {
+        let [a0, a1, a2, a3, a4, rest @ ..] = self.columns;
+        zip(
+            [a0, a1, a2, a3, a4],
+            rest,
+            #[inline(always)]
+            |a, b| {
+                let twice = avx2!(opaque(add_integers(b, b)));
+                let sixteen = avx2!(_mm256_slli_epi64::<3>(twice));
+                add_integers(add_integers(a, b), add_integers(twice, sixteen))
+            },
+        )
+    }
+}
+
+impl Avx2 {
+    /// Tight, from limbs of any weight below 8.
+    #[inline(always)]
+    fn carry_doubles(self, x: [__m256d; 5]) -> [__m256d; 5] {
+        assert_weight(x, 7.0);
+        let down = set(1.0 / (1u64 << BITS) as f64);
+        let up = set(-((1u64 << BITS) as f64));
+        let [c0, c1, c2, c3, c4] = map5(
+            x,
+            #[inline(always)]
+            |limb| sub(fused(limb, down, set(UNIT)), set(UNIT)),
+        );
+        let [x0, x1, x2, x3, x4] = zip(
+            [c0, c1, c2, c3, c4],
+            x,
+            #[inline(always)]
+            |c, limb| fused(c, up, limb),
+        );
+        [fused(c4, set(19.0), x0), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
+    }
+
+    /// Elements of limbs below 2⁵², of weight 4.
+    #[inline(always)]
+    fn doubles(self, limbs: [__m256i; 5]) -> [__m256d; 5] {
+        let exponent = bits(set(EXPONENT));
+        map5(
+            limbs,
+            #[inline(always)]
+            |limb| sub(double(avx2!(_mm256_or_si256(limb, exponent))), set(EXPONENT)),
+        )
+    }
+
+    /// In each lane the entry of that index, prepared by [`Avx2::prepare`].
+    #[inline(always)]
+    fn entry(self, row: &[u64; 8], index: __m256i) -> __m256i {
+        let [a, b] = load_both(row);
+        avx2!({
+            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            // The low and the high halves of entries 0 1 4 5 2 3 6 7.
+            let low = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+            let high = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
+            // A permutation within a register: no address depends on the index.
+            let low = _mm256_permutevar8x32_epi32(low, index);
+            let high = _mm256_permutevar8x32_epi32(high, index);
+            _mm256_blend_epi32::<0b1010_1010>(low, high)
+        })
+    }
+
+    /// Both halves of the word are the place of an entry in [`Avx2::entry`]: bits 1 and 2 change
+    /// places.
+    #[inline(always)]
+    fn prepare(self, index: __m256i) -> __m256i {
+        avx2!({
+            let bit0 = _mm256_and_si256(index, integer(1));
+            let bit1 = _mm256_and_si256(index, integer(2));
+            let bit2 = _mm256_and_si256(index, integer(4));
+            let place = _mm256_or_si256(
+                bit0,
+                _mm256_or_si256(_mm256_slli_epi64::<1>(bit1), _mm256_srli_epi64::<1>(bit2)),
+            );
+            _mm256_or_si256(place, _mm256_slli_epi64::<32>(place))
+        })
+    }
+
+    #[inline(always)]
+    fn rows(self, from: &Eight, index: __m256i) -> [[__m256i; 5]; 3] {
+        // In loops: the compiler does not always inline `map` of arrays.
+        let mut found = [[integer(0); 5]; 3];
+        for (found, rows) in found.iter_mut().zip(&from.0) {
+            for (found, row) in found.iter_mut().zip(rows) {
+                *found = self.entry(row, index);
+            }
+        }
+        found
+    }
+}
+
+impl Field for Avx2 {
+    type Element = [__m256d; 5];
+    type Wide = [__m256i; 5];
+    type Word = __m256i;
+    /// The sign bits.
+    type Mask = __m256d;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn outlined<R>(self, kernel: impl FnOnce() -> R) -> R {
+        // SAFETY: an `Avx2` exists, so the processor has the instructions.
+        unsafe { run_avx2(kernel) }
+    }
+
+    #[inline(always)]
+    fn load(self, limbs: &Columns) -> [__m256d; 5] {
+        let [a, b, c, d, e] = &limbs.0;
+        let limbs = map5(
+            [a, b, c, d, e],
+            #[inline(always)]
+            |column| load_both(column)[0],
+        );
+        self.carry_doubles(self.doubles(limbs))
+    }
+
+    #[inline(always)]
+    fn store(self, x: [__m256d; 5]) -> Columns {
+        // Tight limbs and those of 4p are positive.
+        let four_p = map5(
+            P,
+            #[inline(always)]
+            |limb| integer((4 * limb).wrapping_sub(UNIT.to_bits())),
+        );
+        let x = map5(
+            self.carry_doubles(x),
+            #[inline(always)]
+            |limb| bits(add(limb, set(UNIT))),
+        );
+        let x = zip(x, four_p, add_integers);
+        let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
+        let [x0, x1, x2, x3, x4] = map5(
+            x,
+            #[inline(always)]
+            |limb| avx2!(_mm256_and_si256(limb, integer(LOW))),
+        );
+        let c4 = avx2!(_mm256_mul_epu32(c4, integer(19)));
+        let carries = [c4, c0, c1, c2, c3];
+        let mut columns = Columns::ZERO;
+        for (column, limb) in
+            columns.0.iter_mut().zip(zip([x0, x1, x2, x3, x4], carries, add_integers))
+        {
+            let first: &mut [u64; 4] = &mut column.as_chunks_mut().0[0];
+            avx2!(_mm256_storeu_si256(first.as_mut_ptr().cast(), limb));
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn splat(self, limbs: &Limbs) -> [__m256d; 5] {
+        self.carry_doubles(self.doubles(map5(*limbs, integer)))
+    }
+
+    #[inline(always)]
+    fn add(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
+        zip(a, b, add)
+    }
+
+    #[inline(always)]
+    fn sub(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
+        zip(a, b, sub)
+    }
+
+    #[inline(always)]
+    fn carry(self, a: [__m256d; 5]) -> [__m256d; 5] {
+        self.carry_doubles(a)
+    }
+
+    #[inline(always)]
+    fn product(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256i; 5] {
+        assert_factors(a, b);
+        let mut sums = Sums::new([1, 2, 3, 4, 5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5, 4, 3, 2, 1]);
+        let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
+        sums.add(0, [(a0, b0)]);
+        sums.add(1, [(a0, b1), (a1, b0)]);
+        sums.add(2, [(a0, b2), (a1, b1), (a2, b0)]);
+        sums.add(3, [(a0, b3), (a1, b2), (a2, b1), (a3, b0)]);
+        sums.add(4, [(a0, b4), (a1, b3), (a2, b2), (a3, b1), (a4, b0)]);
+        sums.add(5, [(a1, b4), (a2, b3), (a3, b2), (a4, b1)]);
+        sums.add(6, [(a2, b4), (a3, b3), (a4, b2)]);
+        sums.add(7, [(a3, b4), (a4, b3)]);
+        sums.add(8, [(a4, b4)]);
+        sums.fold()
+    }
+
+    #[inline(always)]
+    fn square_product(self, a: [__m256d; 5]) -> [__m256i; 5] {
+        assert_weight(a, 1.0);
+        let mut sums = Sums::new([1, 1, 2, 2, 3, 2, 2, 1, 1, 0], [0, 1, 1, 2, 2, 3, 2, 2, 1, 1]);
+        let [a0, a1, a2, a3, a4] = a;
+        let [d0, d1, d2, d3] = [add(a0, a0), add(a1, a1), add(a2, a2), add(a3, a3)];
+        sums.add(0, [(a0, a0)]);
+        sums.add(1, [(d0, a1)]);
+        sums.add(2, [(d0, a2), (a1, a1)]);
+        sums.add(3, [(d0, a3), (d1, a2)]);
+        sums.add(4, [(d0, a4), (d1, a3), (a2, a2)]);
+        sums.add(5, [(d1, a4), (d2, a3)]);
+        sums.add(6, [(d2, a4), (a3, a3)]);
+        sums.add(7, [(d3, a4)]);
+        sums.add(8, [(a4, a4)]);
+        sums.fold()
+    }
+
+    #[inline(always)]
+    fn small_product(self, a: [__m256d; 5], k: u32) -> [__m256i; 5] {
+        assert_weight(a, 3.0);
+        let mut sums = Sums::new([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
+        let [a0, a1, a2, a3, a4] = a;
+        let k = set(k.into());
+        sums.add(0, [(a0, k)]);
+        sums.add(1, [(a1, k)]);
+        sums.add(2, [(a2, k)]);
+        sums.add(3, [(a3, k)]);
+        sums.add(4, [(a4, k)]);
+        sums.fold()
+    }
+
+    #[inline(always)]
+    fn add_wide(self, a: [__m256i; 5], b: [__m256i; 5]) -> [__m256i; 5] {
+        zip(a, b, add_integers)
+    }
+
+    #[inline(always)]
+    fn sub_wide(self, a: [__m256i; 5], b: [__m256i; 5]) -> [__m256i; 5] {
+        zip(a, b, sub_integers)
+    }
+
+    #[inline(always)]
+    fn reduce(self, a: [__m256i; 5]) -> [__m256d; 5] {
+        let x = map5(
+            a,
+            #[inline(always)]
+            |column| add_integers(column, integer(BIAS)),
+        );
+        let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
+        let [x0, x1, x2, x3, x4] = map5(
+            x,
+            #[inline(always)]
+            |column| avx2!(_mm256_and_si256(column, integer(LOW))),
+        );
+        let c4 = avx2!(_mm256_mul_epu32(c4, integer(19)));
+        // Without what the bias added, as the bits of a double.
+        let offset = UNIT.to_bits() - (1 << 50);
+        let (first, other) = (integer(offset - 19 * CARRIED), integer(offset - CARRIED));
+        let x = zip([x0, x1, x2, x3, x4], [c4, c0, c1, c2, c3], add_integers);
+        let reduced = zip(
+            x,
+            [first, other, other, other, other],
+            #[inline(always)]
+            |x, offset| sub(double(add_integers(x, offset)), set(UNIT)),
+        );
+        assert_weight(reduced, 1.0);
+        reduced
+    }
+
+    #[inline(always)]
+    fn select(self, mask: __m256d, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
+        zip(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| avx2!(_mm256_blendv_pd(b, a, mask)),
+        )
+    }
+
+    #[inline(always)]
+    fn words(self, words: &Words) -> __m256i {
+        load_both(words)[0]
+    }
+
+    #[inline(always)]
+    fn bit(self, word: __m256i, k: u32) -> __m256d {
+        avx2!(double(_mm256_sll_epi64(word, _mm_cvtsi64_si128(63 - i64::from(k)))))
+    }
+
+    #[inline(always)]
+    fn digit(self, word: __m256i, k: u32) -> (__m256i, __m256d) {
+        avx2!({
+            let digit = _mm256_srl_epi64(word, _mm_cvtsi64_si128(i64::from(4 * k)));
+            let top = _mm256_and_si256(digit, integer(8));
+            let negative = _mm256_cmpeq_epi64(top, integer(0));
+            let index = _mm256_xor_si256(digit, negative);
+            (_mm256_and_si256(index, integer(7)), double(negative))
+        })
+    }
+
+    #[inline(always)]
+    fn lookup(self, from: &Eight, index: __m256i) -> [[__m256d; 5]; 3] {
+        let [a, b, c] = self.rows(from, self.prepare(index));
+        [self.doubles(a), self.doubles(b), self.doubles(c)]
+    }
+
+    #[inline(always)]
+    fn lookup_either(
+        self,
+        [first, second]: [&Eight; 2],
+        in_second: __m256d,
+        index: __m256i,
+    ) -> [[__m256d; 5]; 3] {
+        let place = self.prepare(index);
+        let (first, second) = (self.rows(first, place), self.rows(second, place));
+        let mut found = [[set(0.0); 5]; 3];
+        for (k, found) in found.iter_mut().enumerate() {
+            let limbs = zip(
+                first[k],
+                second[k],
+                #[inline(always)]
+                |a, b| bits(avx2!(_mm256_blendv_pd(double(a), double(b), in_second))),
+            );
+            *found = self.doubles(limbs);
+        }
+        found
+    }
+}

@@ -1,0 +1,342 @@
+//! Eight lanes, by the 52-bit products of AVX-512 IFMA.
+//!
+//! The instructions multiply unsigned factors below 2⁵² and add the low, or the high, 52 bits of
+//! the product. So no limb may reach 2⁵², and every sum is carried at once: all elements are tight,
+//! with limbs below 2⁵¹ + 2¹⁸, whatever their weight. The high half of a product weighs 2⁵², which
+//! is twice a limb: it is doubled when the columns are put together.
+
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, of which an `Avx512` proves that they are there"
+)]
+
+use core::arch::x86_64::*;
+
+use super::{BITS, Columns, Eight, Field, LOW, Limbs, P, Words};
+use crate::{backend::run_avx512, simd::avx512::Avx512};
+
+/// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
+macro_rules! avx512 {
+    ($instructions:expr) => {
+        // SAFETY: an `Avx512` exists, so the processor has the instructions; those that touch
+        // memory touch the bytes of an array reference.
+        unsafe { $instructions }
+    };
+}
+
+/// Limbs of elements, in debug builds.
+const TIGHT: u64 = (1 << 51) + (1 << 18);
+
+/// Columns of a [`Field::Wide`], in debug builds.
+const WIDE: u64 = 1 << 63;
+
+/// A multiple of p whose limbs are above every column of a product, which has at most
+/// 5·2⁵² + 2·5·2⁵² below 2⁵⁶, and 19 times as much from above 2²⁵⁵.
+const ABOVE: Limbs = {
+    let mut limbs = P;
+    let mut k = 0;
+    while k < 5 {
+        limbs[k] <<= 10;
+        assert!(limbs[k] > (20 * 15) << 52);
+        k += 1;
+    }
+    limbs
+};
+
+#[inline(always)]
+fn set(x: u64) -> __m512i {
+    avx512!(_mm512_set1_epi64(x.cast_signed()))
+}
+
+#[inline(always)]
+fn load(words: &[u64; 8]) -> __m512i {
+    avx512!(_mm512_loadu_si512(words.as_ptr().cast()))
+}
+
+#[inline(always)]
+fn add(a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_add_epi64(a, b))
+}
+
+#[inline(always)]
+fn sub(a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_sub_epi64(a, b))
+}
+
+#[inline(always)]
+fn double(a: __m512i) -> __m512i {
+    avx512!(_mm512_slli_epi64::<1>(a))
+}
+
+/// sum + the low 52 bits of a·b.
+#[inline(always)]
+fn low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_madd52lo_epu64(sum, a, b))
+}
+
+/// sum + the bits of a·b above the low 52.
+#[inline(always)]
+fn high(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_madd52hi_epu64(sum, a, b))
+}
+
+#[inline(always)]
+fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
+    let [a0, a1, a2, a3, a4] = a;
+    [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
+}
+
+#[inline(always)]
+fn zip(
+    a: [__m512i; 5],
+    b: [__m512i; 5],
+    operation: impl Fn(__m512i, __m512i) -> __m512i,
+) -> [__m512i; 5] {
+    let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
+    [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
+}
+
+/// That all words are below the bound, in debug builds.
+#[inline(always)]
+fn assert_below(x: [__m512i; 5], bound: u64) {
+    if cfg!(debug_assertions) {
+        assert!(all_below(&x, bound), "limbs are below {bound:x}");
+    }
+}
+
+/// For debug builds, out of line.
+#[inline(never)]
+fn all_below(x: &[__m512i; 5], bound: u64) -> bool {
+    x.iter().all(|words| avx512!(_mm512_cmpge_epu64_mask(*words, set(bound))) == 0)
+}
+
+/// Carries every limb to the next at once, from limbs below 2⁶³: below 2⁵¹ + 19·2¹² after that.
+#[inline(always)]
+fn carry(x: [__m512i; 5]) -> [__m512i; 5] {
+    assert_below(x, WIDE);
+    avx512!({
+        let [c0, c1, c2, c3, c4] = map5(
+            x,
+            #[inline(always)]
+            |limb| _mm512_srli_epi64::<BITS>(limb),
+        );
+        let [x0, x1, x2, x3, x4] = map5(
+            x,
+            #[inline(always)]
+            |limb| _mm512_and_si512(limb, set(LOW)),
+        );
+        [low(x0, c4, set(19)), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
+    })
+}
+
+#[inline(always)]
+fn double_all(columns: [__m512i; 10]) -> [__m512i; 10] {
+    let [a, b, c, d, e, rest @ ..] = columns;
+    let [a, b, c, d, e] = map5([a, b, c, d, e], double);
+    let [f, g, h, i, j] = map5(rest, double);
+    [a, b, c, d, e, f, g, h, i, j]
+}
+
+/// Columns k and k + 5, which weigh 2²⁵⁵ = 19 more, to one.
+#[inline(always)]
+fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
+    let [a0, a1, a2, a3, a4, rest @ ..] = columns;
+    let b = map5(
+        rest,
+        #[inline(always)]
+        |x| avx512!(_mm512_mullo_epi64(x, set(19))),
+    );
+    zip([a0, a1, a2, a3, a4], b, add)
+}
+
+impl Field for Avx512 {
+    type Element = [__m512i; 5];
+    type Wide = [__m512i; 5];
+    type Word = __m512i;
+    type Mask = __mmask8;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    fn outlined<R>(self, kernel: impl FnOnce() -> R) -> R {
+        // SAFETY: an `Avx512` exists, so the processor has the instructions.
+        unsafe { run_avx512(kernel) }
+    }
+
+    #[inline(always)]
+    fn load(self, limbs: &Columns) -> [__m512i; 5] {
+        let [a, b, c, d, e] = &limbs.0;
+        carry([load(a), load(b), load(c), load(d), load(e)])
+    }
+
+    #[inline(always)]
+    fn store(self, x: [__m512i; 5]) -> Columns {
+        assert_below(x, TIGHT);
+        let mut columns = Columns::ZERO;
+        for (column, limb) in columns.0.iter_mut().zip(x) {
+            avx512!(_mm512_storeu_si512(column.as_mut_ptr().cast(), limb));
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn splat(self, limbs: &Limbs) -> [__m512i; 5] {
+        map5(*limbs, set)
+    }
+
+    #[inline(always)]
+    fn add(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
+        carry(zip(a, b, add))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
+        assert_below(b, TIGHT);
+        let twice_p = map5(
+            P,
+            #[inline(always)]
+            |limb| set(2 * limb),
+        );
+        carry(zip(zip(a, twice_p, add), b, sub))
+    }
+
+    #[inline(always)]
+    fn carry(self, a: [__m512i; 5]) -> [__m512i; 5] {
+        a
+    }
+
+    #[inline(always)]
+    fn product(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
+        assert_below(a, TIGHT);
+        assert_below(b, TIGHT);
+        // What weighs two limbs first, then the rest upon its double.
+        let mut sums = [set(0); 10];
+        for (i, a) in a.into_iter().enumerate() {
+            for (j, b) in b.into_iter().enumerate() {
+                sums[i + j + 1] = high(sums[i + j + 1], a, b);
+            }
+        }
+        sums = double_all(sums);
+        for (i, a) in a.into_iter().enumerate() {
+            for (j, b) in b.into_iter().enumerate() {
+                sums[i + j] = low(sums[i + j], a, b);
+            }
+        }
+        fold(sums)
+    }
+
+    #[inline(always)]
+    fn square_product(self, a: [__m512i; 5]) -> [__m512i; 5] {
+        assert_below(a, TIGHT);
+        // What counts four times, then what counts twice, then the rest.
+        let mut sums = [set(0); 10];
+        for i in 0..5 {
+            for j in i + 1..5 {
+                sums[i + j + 1] = high(sums[i + j + 1], a[i], a[j]);
+            }
+        }
+        sums = double_all(sums);
+        for i in 0..5 {
+            sums[2 * i + 1] = high(sums[2 * i + 1], a[i], a[i]);
+            for j in i + 1..5 {
+                sums[i + j] = low(sums[i + j], a[i], a[j]);
+            }
+        }
+        sums = double_all(sums);
+        for i in 0..5 {
+            sums[2 * i] = low(sums[2 * i], a[i], a[i]);
+        }
+        fold(sums)
+    }
+
+    #[inline(always)]
+    fn small_product(self, a: [__m512i; 5], k: u32) -> [__m512i; 5] {
+        assert_below(a, TIGHT);
+        let (zero, k) = (set(0), set(k.into()));
+        let lows = map5(
+            a,
+            #[inline(always)]
+            |limb| low(zero, limb, k),
+        );
+        let [h0, h1, h2, h3, h4] = map5(
+            a,
+            #[inline(always)]
+            |limb| double(high(zero, limb, k)),
+        );
+        zip(lows, [low(zero, h4, set(19)), h0, h1, h2, h3], add)
+    }
+
+    #[inline(always)]
+    fn add_wide(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
+        zip(a, b, add)
+    }
+
+    #[inline(always)]
+    fn sub_wide(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
+        zip(zip(a, map5(ABOVE, set), add), b, sub)
+    }
+
+    #[inline(always)]
+    fn reduce(self, a: [__m512i; 5]) -> [__m512i; 5] {
+        carry(a)
+    }
+
+    #[inline(always)]
+    fn select(self, mask: __mmask8, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
+        zip(
+            a,
+            b,
+            #[inline(always)]
+            |a, b| avx512!(_mm512_mask_blend_epi64(mask, b, a)),
+        )
+    }
+
+    #[inline(always)]
+    fn words(self, words: &Words) -> __m512i {
+        load(words)
+    }
+
+    #[inline(always)]
+    fn bit(self, word: __m512i, k: u32) -> __mmask8 {
+        avx512!(_mm512_test_epi64_mask(word, set(1 << k)))
+    }
+
+    #[inline(always)]
+    fn digit(self, word: __m512i, k: u32) -> (__m512i, __mmask8) {
+        avx512!({
+            let digit = _mm512_srl_epi64(word, _mm_cvtsi64_si128(i64::from(4 * k)));
+            let negative = _mm512_testn_epi64_mask(digit, set(8));
+            let index = _mm512_mask_xor_epi64(digit, negative, digit, set(7));
+            (_mm512_and_si512(index, set(7)), negative)
+        })
+    }
+
+    #[inline(always)]
+    fn lookup(self, from: &Eight, index: __m512i) -> [[__m512i; 5]; 3] {
+        // A permutation within a register: no address depends on the index.
+        let mut found = [[set(0); 5]; 3];
+        for (found, rows) in found.iter_mut().zip(&from.0) {
+            for (found, row) in found.iter_mut().zip(rows) {
+                *found = avx512!(_mm512_permutexvar_epi64(index, load(row)));
+            }
+        }
+        found
+    }
+
+    #[inline(always)]
+    fn lookup_either(
+        self,
+        [first, second]: [&Eight; 2],
+        in_second: __mmask8,
+        index: __m512i,
+    ) -> [[__m512i; 5]; 3] {
+        let index = avx512!(_mm512_mask_or_epi64(index, in_second, index, set(8)));
+        let mut found = [[set(0); 5]; 3];
+        for (k, found) in found.iter_mut().enumerate() {
+            for (limb, found) in found.iter_mut().enumerate() {
+                let (low, high) = (load(&first.0[k][limb]), load(&second.0[k][limb]));
+                *found = avx512!(_mm512_permutex2var_epi64(low, index, high));
+            }
+        }
+        found
+    }
+}

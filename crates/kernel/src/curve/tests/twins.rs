@@ -1,0 +1,69 @@
+//! Multiples of one point of the curve or one of the twist.
+
+use super::*;
+
+fn multiples_are_those_of_the_ladder(backend: Backend) {
+    let scalars = scalars();
+    let mut random = Stream(41);
+    // Whole groups, small orders, and others: A, on the curve if the bit is 0.
+    let mut pairs = vec![[CURVE_GENERATOR, TWIST_GENERATOR], [small(0), small(0)]];
+    // u = 1 is of order 4 on the curve, u = −1 on the twist.
+    pairs.extend([[small(1), prime_minus(1)], [prime_plus(6), prime_plus(3)]]);
+    let mut some = random_strings(&mut random, 12);
+    some.push([0xff; 32]);
+    let on_curve = |u: &[u8; 32]| MontgomeryPoint(*u).to_edwards(0).is_some();
+    let (curve, twist): (Vec<_>, Vec<_>) = some.into_iter().partition(on_curve);
+    pairs.extend(curve.into_iter().zip(twist).map(|(curve, twist)| [curve, twist]));
+    assert!(pairs.len() > 5);
+    for pair in pairs {
+        let table = TwinTable::new(backend, &pair).unwrap();
+        for choices in [[0; 4], [0xff; 4], [0x5a; 4]] {
+            let mut out = vec![[0; 32]; scalars.len()];
+            table.mul(backend, &scalars, &choices, &mut out);
+            for (i, (scalar, out)) in scalars.iter().zip(out).enumerate() {
+                let point = &pair[usize::from(choices[i / 8] >> (i % 8) & 1)];
+                assert_eq!(out, laddered(scalar, point, 256), "{scalar:x?} {point:x?}");
+            }
+        }
+    }
+}
+
+fn what_is_on_the_wrong_side_is_refused(backend: Backend) {
+    assert!(TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR]).is_some());
+    for u in coordinates() {
+        let on_curve = MontgomeryPoint(u).to_edwards(0).is_some();
+        let zero = field::canonical(&field::from_bytes(&u)) == [0; 5];
+        assert_eq!(TwinTable::new(backend, &[u, TWIST_GENERATOR]).is_some(), on_curve);
+        let on_twist = !on_curve || zero;
+        assert_eq!(TwinTable::new(backend, &[CURVE_GENERATOR, u]).is_some(), on_twist, "{u:x?}");
+    }
+}
+
+fn batches_of_every_length_end_where_they_end(backend: Backend) {
+    let table = TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR]).unwrap();
+    let mut random = Stream(42);
+    for n in LENGTHS.into_iter().chain([130]) {
+        let scalars = random_strings(&mut random, n);
+        let choices = random.bytes(n.div_ceil(8));
+        let (mut out, mut expected) = (vec![[0; 32]; n], vec![[0; 32]; n]);
+        table.mul(backend, &scalars, &choices, &mut out);
+        let masked: Vec<_> = scalars
+            .iter()
+            .map(|scalar| {
+                let mut scalar = *scalar;
+                scalar[31] &= 0x7f;
+                scalar
+            })
+            .collect();
+        table.mul(backend, &masked, &choices, &mut out);
+        let points = [CURVE_GENERATOR, TWIST_GENERATOR];
+        ladder::mul_either(backend, &scalars, &points, &choices, &mut expected);
+        assert_eq!(out, expected);
+    }
+}
+
+on_every_backend! {
+    multiples => multiples_are_those_of_the_ladder;
+    sides => what_is_on_the_wrong_side_is_refused;
+    lengths => batches_of_every_length_end_where_they_end;
+}

@@ -1,0 +1,334 @@
+//! What lattice protocols do with vectors of K polynomials, each step in one pass: operations that
+//! follow one another meet in registers.
+
+#[cfg(target_arch = "x86_64")]
+use super::vector;
+use super::{Factor, NttPoly, encode, erase, ntt, sample};
+#[cfg(target_arch = "x86_64")]
+use crate::simd::Simd;
+use crate::{
+    Backend,
+    counters::{Operation, count},
+};
+
+/// A vector of noise by its values, as factors: centred binomial with η = 2, from N/2 bytes for
+/// each polynomial.
+///
+/// # Panics
+/// If there are not K·N/2 bytes.
+pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
+    backend: Backend,
+    bytes: &[u8],
+    factors: &mut [Factor<N, Q>; K],
+) {
+    count(Operation::Noise, K);
+    count(Operation::Ntt, K);
+    assert_eq!(bytes.len(), K * N / 2, "four bits per coefficient");
+    dispatch!(
+        backend,
+        simd => {
+            let one = simd.splat(const { vector::montgomery_one::<Q>() });
+            for (Factor(f), bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
+                vector::forward::<_, N, Q>(
+                    simd,
+                    f,
+                    #[inline(always)] |_, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
+                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                );
+            }
+        },
+        for (Factor(f), bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
+            *f = sample::centred_binomial::<N, Q>(bytes);
+            ntt::forward::<N, Q>(f);
+            ntt::scale::<N, Q>(f);
+        },
+    );
+}
+
+/// Packs A·s + e − h to BITS bits, the length of Q; A by rows, the noise e from N/2 bytes for each
+/// polynomial.
+///
+/// # Panics
+/// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
+pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    backend: Backend,
+    a: &[[NttPoly<N, Q>; K]; K],
+    s: &[Factor<N, Q>; K],
+    noise: &[u8],
+    h: &[NttPoly<N, Q>; K],
+    bytes: &mut [u8],
+) {
+    const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+    // Values, products and h are below Q each, and a lane holds three times that.
+    const { assert!(3 * (Q as u32) < 1 << 15) };
+    count(Operation::Noise, K);
+    count(Operation::Ntt, K);
+    assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
+    let s = s.each_ref().map(|x| &x.0);
+    let rows = a.iter().zip(h).zip(noise.chunks_exact(N / 2));
+    let rows = rows.zip(bytes.chunks_exact_mut(N / 8 * BITS));
+    let mut room = [0; N];
+    dispatch!(
+        backend,
+        simd => for (((a, h), noise), bytes) in rows {
+            let a = a.each_ref().map(|x| &x.0);
+            vector::forward::<_, N, Q>(
+                simd,
+                &mut room,
+                #[inline(always)] |_, i| vector::noise_at(simd, noise, i),
+                #[inline(always)] |i, x| {
+                    let product = vector::products::<_, N, Q, K>(simd, s, a, i);
+                    let sum = simd.sub(simd.add(x, product), simd.load(&h.0[i..]));
+                    let x = vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum));
+                    simd.pack::<BITS>(x, &mut bytes[i / 8 * BITS..]);
+                    x
+                },
+            );
+        },
+        for (((a, h), noise), bytes) in rows {
+            let a = a.each_ref().map(|x| &x.0);
+            let mut e = sample::centred_binomial::<N, Q>(noise);
+            ntt::forward::<N, Q>(&mut e);
+            ntt::products::<N, Q, K>(s, a, &mut room);
+            super::combine(&mut room, &e, super::field::add::<Q>);
+            super::combine(&mut room, &h.0, super::field::sub::<Q>);
+            encode::pack::<BITS>(&room, bytes);
+            erase(&mut e);
+        },
+    );
+    erase(&mut room);
+}
+
+/// Adds a vector that is packed to BITS bits, the length of Q. Returns whether all values in `bytes`
+/// are below Q; else the sum is useless.
+///
+/// # Panics
+/// If `bytes` has not K·N·BITS/8 bytes.
+#[must_use]
+pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    backend: Backend,
+    polys: &mut [NttPoly<N, Q>; K],
+    bytes: &[u8],
+) -> bool {
+    const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+    assert_eq!(bytes.len(), K * N / 8 * BITS);
+    let both = polys.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS));
+    dispatch!(
+        backend,
+        simd => both.fold(
+            true,
+            #[inline(always)] |in_range, (NttPoly(f), bytes)| {
+                let mut all_below = simd.splat(u16::MAX);
+                vector::map(simd, f, #[inline(always)] |i, x| {
+                    let y = simd.unpack::<BITS>(&bytes[i / 8 * BITS..]);
+                    all_below = simd.and(all_below, simd.sub(y, simd.splat(Q)));
+                    vector::add::<_, Q>(simd, x, y)
+                });
+                in_range & vector::all_negative(simd, all_below)
+            }
+        ),
+        {
+            let mut room = [0; N];
+            both.fold(
+                true,
+                #[inline(always)] |in_range, (NttPoly(f), bytes)| {
+                    encode::unpack::<BITS>(bytes, &mut room);
+                    let below = room.iter().fold(true, |below, &x| below & (x < Q));
+                    super::combine(f, &room, super::field::add::<Q>);
+                    in_range & below
+                }
+            )
+        },
+    )
+}
+
+/// Whether all values that are packed in `bytes` to BITS bits, the length of Q, are below Q.
+///
+/// # Panics
+/// If `bytes` is no multiple of N·BITS/8 bytes.
+#[must_use]
+pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
+    backend: Backend,
+    bytes: &[u8],
+) -> bool {
+    const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+    assert!(bytes.len().is_multiple_of(N / 8 * BITS));
+    dispatch!(
+        backend,
+        simd => {
+            let mut all_below = simd.splat(u16::MAX);
+            for i in (0..bytes.len() / BITS * 8).step_by(vector::lanes(simd)) {
+                let y = simd.unpack::<BITS>(&bytes[i / 8 * BITS..]);
+                all_below = simd.and(all_below, simd.sub(y, simd.splat(Q)));
+            }
+            vector::all_negative(simd, all_below)
+        },
+        {
+            let mut room = [0; N];
+            bytes.chunks_exact(N / 8 * BITS).fold(true, |in_range, bytes| {
+                encode::unpack::<BITS>(bytes, &mut room);
+                room.iter().fold(in_range, |in_range, &x| in_range & (x < Q))
+            })
+        },
+    )
+}
+
+/// Rounds Aᵀ·s + e to BITS bits, at most 11, and packs it; A by rows, the noise e from N/2 bytes for
+/// each polynomial.
+///
+/// # Panics
+/// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
+pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    backend: Backend,
+    a: &[[NttPoly<N, Q>; K]; K],
+    s: &[Factor<N, Q>; K],
+    noise: &[u8],
+    bytes: &mut [u8],
+) {
+    count(Operation::Noise, K);
+    count(Operation::InverseNtt, K);
+    assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
+    let s = s.each_ref().map(|x| &x.0);
+    let columns = noise.chunks_exact(N / 2).zip(bytes.chunks_exact_mut(N / 8 * BITS));
+    let mut room = [0; N];
+    dispatch!(
+        backend,
+        simd => for (column, (noise, bytes)) in columns.enumerate() {
+            let a = a.each_ref().map(|row| &row[column].0);
+            vector::inverse::<_, N, Q>(
+                simd,
+                &mut room,
+                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, a, i),
+                #[inline(always)] |i, x| {
+                    let x = simd.add(x, vector::noise_at(simd, noise, i));
+                    let x = vector::canonical::<_, Q>(simd, x);
+                    let rounded = vector::round::<_, Q, BITS>(simd, x);
+                    simd.pack::<BITS>(rounded, &mut bytes[i / 8 * BITS..]);
+                    x
+                },
+            );
+        },
+        for (column, (noise, bytes)) in columns.enumerate() {
+            let a = a.each_ref().map(|row| &row[column].0);
+            ntt::products::<N, Q, K>(s, a, &mut room);
+            ntt::inverse::<N, Q>(&mut room);
+            let mut e = sample::centred_binomial::<N, Q>(noise);
+            super::combine(&mut room, &e, super::field::add::<Q>);
+            for x in &mut room {
+                *x = encode::round::<Q, BITS>(*x);
+            }
+            encode::pack::<BITS>(&room, bytes);
+            erase(&mut e);
+        },
+    );
+    erase(&mut room);
+}
+
+/// For every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and the key
+/// bit that both then have; the noise e from N/2 bytes.
+///
+/// # Panics
+/// If there are not N/2 bytes of noise, or `hints` or `key` has not N/8 bytes.
+pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
+    backend: Backend,
+    s: &[Factor<N, Q>; K],
+    p: &[NttPoly<N, Q>; K],
+    noise: &[u8],
+    hints: &mut [u8],
+    key: &mut [u8],
+) {
+    count(Operation::Noise, 1);
+    count(Operation::InverseNtt, 1);
+    assert_eq!(noise.len(), N / 2, "four bits per coefficient");
+    assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
+    let (s, p) = (s.each_ref().map(|x| &x.0), p.each_ref().map(|x| &x.0));
+    let mut room = [0; N];
+    dispatch!(
+        backend,
+        simd => vector::inverse::<_, N, Q>(
+            simd,
+            &mut room,
+            #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, p, i),
+            #[inline(always)] |i, x| {
+                let x = simd.add(x, vector::noise_at(simd, noise, i));
+                let x = vector::canonical::<_, Q>(simd, x);
+                vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
+                x
+            },
+        ),
+        {
+            ntt::products::<N, Q, K>(s, p, &mut room);
+            ntt::inverse::<N, Q>(&mut room);
+            let mut e = sample::centred_binomial::<N, Q>(noise);
+            super::combine(&mut room, &e, super::field::add::<Q>);
+            erase(&mut e);
+            let hint = |k: usize| encode::hint::<Q>(room[k]);
+            encode::pack_bits(hint, hints);
+            encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);
+        },
+    );
+    erase(&mut room);
+}
+
+/// The key bits of the coefficients of ⟨s, u⟩ under given hints, for a vector u of polynomials that
+/// were rounded to BITS bits and packed. Every string of that length is valid.
+///
+/// # Panics
+/// If `bytes` has not K·N·BITS/8 bytes, or `hints` or `key` not N/8.
+pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    backend: Backend,
+    s: &[Factor<N, Q>; K],
+    bytes: &[u8],
+    hints: &[u8],
+    key: &mut [u8],
+) {
+    count(Operation::Ntt, K);
+    count(Operation::InverseNtt, 1);
+    assert_eq!(bytes.len(), K * N / 8 * BITS);
+    assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
+    let s = s.each_ref().map(|x| &x.0);
+    let (mut u, mut room) = ([[0; N]; K], [0; N]);
+    dispatch!(
+        backend,
+        simd => {
+            for (u, bytes) in u.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS)) {
+                vector::forward::<_, N, Q>(
+                    simd,
+                    u,
+                    #[inline(always)] |_, i| {
+                        let y = simd.unpack::<BITS>(&bytes[i / 8 * BITS..]);
+                        vector::unround::<_, Q, BITS>(simd, y)
+                    },
+                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                );
+            }
+            let u = u.each_ref();
+            vector::inverse::<_, N, Q>(
+                simd,
+                &mut room,
+                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, u, i),
+                #[inline(always)] |i, x| {
+                    let x = vector::canonical::<_, Q>(simd, x);
+                    let hint = simd.spread_bits(&hints[i / 8..]);
+                    simd.sign_bits(vector::key_bit::<_, Q>(simd, x, hint), &mut key[i / 8..]);
+                    x
+                },
+            );
+        },
+        {
+            for (u, bytes) in u.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS)) {
+                encode::unpack::<BITS>(bytes, u);
+                for x in &mut *u {
+                    *x = encode::unround::<Q, BITS>(*x);
+                }
+                ntt::forward::<N, Q>(u);
+            }
+            ntt::products::<N, Q, K>(s, u.each_ref(), &mut room);
+            ntt::inverse::<N, Q>(&mut room);
+            let hint = |k: usize| u16::from(hints[k / 8] >> (k % 8) & 1);
+            encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);
+        },
+    );
+    u.iter_mut().for_each(erase);
+    erase(&mut room);
+}

@@ -1,0 +1,112 @@
+//! Time and memory of a private set intersection, each party a process of its own over loopback TCP:
+//! `cargo run --release -p foxtrot-net --example psi-peak [ITEMS [SENDER_ITEMS]]`.
+//!
+//! Of sets that share half of the smaller one. It prints for each party the wall time after the base
+//! OTs and the most memory that it has held, from `/proc`, with the items' own 32 bytes.
+
+use std::{
+    env,
+    error::Error,
+    fs,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use foxtrot_net::{
+    Channel,
+    psi::{Plan, Receiver, Sender},
+    tcp,
+};
+use foxtrot_ot::{
+    Direction, Session, Sid,
+    base::{Adversary, Functionality, find},
+};
+use foxtrot_psi::paxos::{Digest, Parameters};
+
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+const LONG: Duration = Duration::from_secs(600);
+
+fn main() -> Fallible<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let number = |k: usize| arguments.get(k).map(|it| it.parse::<usize>()).transpose();
+    let n = number(0)?.unwrap_or(1 << 20);
+    let m = number(1)?.unwrap_or(n);
+    let parameters = Parameters::new(Adversary::Malicious, n, m)?;
+    if let Some(address) = arguments.get(2) {
+        return send(&parameters, tcp::connect(address, LONG)?.open()?);
+    }
+    let listener = tcp::Listener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr().to_string();
+    let mut sender =
+        Command::new(env::current_exe()?).args([n.to_string(), m.to_string(), address]).spawn()?;
+    let received = receive(&parameters, listener.accept(LONG)?.open()?);
+    sender.wait()?;
+    received
+}
+
+/// The last half of the smaller set are the first items of the other.
+fn shared(parameters: &Parameters) -> usize {
+    parameters.receiver_items().min(parameters.sender_items()) / 2
+}
+
+fn receive(parameters: &Parameters, channel: Channel) -> Fallible<()> {
+    let n = parameters.receiver_items();
+    let session = session();
+    let receiver = Receiver::set_up(&channel, &plan(parameters, &session)?)?;
+    let started = Instant::now();
+    let indices = receiver.run((0..n).map(digest).collect(), |_| ())?;
+    report("receiver", n, started);
+    if !indices.iter().copied().eq(n - shared(parameters)..n) {
+        return Err("the intersection is wrong".into());
+    }
+    let counters = channel.counters();
+    let most = n.max(parameters.sender_items()) as f64;
+    let bytes = (counters.sent + counters.received) as f64;
+    println!("{} in common, {:.1} bytes per item of the larger set", indices.len(), bytes / most);
+    Ok(channel.close()?)
+}
+
+fn send(parameters: &Parameters, channel: Channel) -> Fallible<()> {
+    let first = parameters.receiver_items() - shared(parameters);
+    let m = parameters.sender_items();
+    let session = session();
+    let sender = Sender::set_up(&channel, &plan(parameters, &session)?)?;
+    let started = Instant::now();
+    sender.run((first..first + m).map(digest).collect(), |_| ())?;
+    report("sender", m, started);
+    Ok(channel.close()?)
+}
+
+fn session() -> Session {
+    // In earnest from a handshake, and never the same again.
+    Session::new(Sid::from_bytes([7; 32]))
+}
+
+fn plan<'a>(parameters: &Parameters, session: &'a Session) -> Fallible<Plan<'a>> {
+    let base = find("roted", Functionality::Endemic).ok_or("no base OT of that name")?;
+    let direction = Direction::InitiatorSends;
+    Ok(Plan { parameters: *parameters, base, session, direction, counter: 0 })
+}
+
+/// Digests of items: any distinct strings do.
+fn digest(k: usize) -> Digest {
+    let mut digest = [0x5a; 32];
+    digest[..8].copy_from_slice(&(k as u64).to_le_bytes());
+    digest
+}
+
+fn report(who: &str, items: usize, started: Instant) {
+    let seconds = started.elapsed().as_secs_f64();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<f64>().ok());
+    let memory = match peak {
+        Some(kib) => {
+            let each = kib * 1024.0 / items.max(1) as f64;
+            format!("{:.1} MiB at most, {each:.0} bytes per item", kib / 1024.0)
+        }
+        None => "memory unknown".into(),
+    };
+    println!("{who}: {items} items, {seconds:.2} s, {memory}");
+}

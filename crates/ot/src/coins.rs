@@ -1,0 +1,38 @@
+//! A party's coins of all instances of a batch: one keystream, cut into pieces.
+
+use core::fmt;
+
+use foxtrot_kernel::aes::Aes128;
+use zeroize::Zeroizing;
+
+use crate::{Seed, Session};
+
+/// The keystream of AES-128 in counter mode under a key and a nonce that the party's seed gives.
+pub(crate) struct Coins {
+    cipher: Aes128,
+    nonce: u128,
+}
+
+impl Coins {
+    /// Those of that purpose.
+    pub(crate) fn new(session: &Session, context: &'static str, seed: &Seed) -> Self {
+        let query = session.oracle(context).query(0, 0).field(seed.as_bytes());
+        let bytes: Zeroizing<[u8; 24]> = Zeroizing::new(query.finish());
+        let (key, nonce) = bytes.split_at(16);
+        let key = Zeroizing::new(core::array::from_fn(|k| key[k]));
+        let nonce = u64::from_le_bytes(core::array::from_fn(|k| nonce[k]));
+        let cipher = Aes128::new(session.backend(), &key);
+        Self { cipher, nonce: u128::from(nonce) << 64 }
+    }
+
+    /// Whole blocks of 16 bytes, from that block on.
+    pub(crate) fn fill(&self, first_block: usize, coins: &mut [u8]) {
+        self.cipher.ctr(self.nonce | first_block as u128, coins);
+    }
+}
+
+impl fmt::Debug for Coins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Coins(<redacted>)")
+    }
+}

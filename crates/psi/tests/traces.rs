@@ -1,0 +1,66 @@
+//! The bytes of a set intersection in each direction, as hashes in `traces.baseline`: a change of the
+//! wire, or of a party's choice of slots, is a change of that file. Print a new one with
+//! `FOXTROT_TRACES=print cargo test -p foxtrot-psi --test traces -- --nocapture`.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use foxtrot_ot::{Backend, Direction, Seed, Session, Sid, base::Adversary, ideal};
+use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
+
+fn digest(k: u16) -> Digest {
+    let mut digest = [0x77; 32];
+    digest[..2].copy_from_slice(&k.to_le_bytes());
+    digest
+}
+
+/// A run of sets that share 100 items.
+fn trace(adversary: Adversary, backend: Backend) -> String {
+    let (ours, theirs) = ((0..600).map(digest).collect(), (500..900).map(digest).collect());
+    let parameters = Parameters::new(adversary, 600, 400).unwrap();
+    let session = || {
+        let whole = Session::new(Sid::from_bytes([1; 32])).with_backend(backend);
+        whole.sub("trace", 0, Direction::InitiatorSends)
+    };
+    let (base, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([4; 32]));
+    let seed = Seed::from_bytes([3; 32]);
+    let receiver = Receiver::new(session(), parameters, base, ours, None, seed).unwrap();
+    let seed = Seed::from_bytes([2; 32]);
+    let sender = Sender::new(session(), parameters, chosen, theirs, None, seed).unwrap();
+    let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
+    let (mut encoded, row_seed) = receiver.encode().unwrap();
+    hashers[1].update(row_seed.as_bytes());
+    let mut absorbing = sender.open(row_seed.as_bytes()).unwrap();
+    for n in parameters.batches() {
+        let mut corrections = Vec::new();
+        let unanswered = encoded.extend(n, &mut corrections).unwrap();
+        let (unverified, challenge) = absorbing.absorb(n, &corrections).unwrap();
+        let challenge = challenge.map_or(Vec::new(), Vec::from);
+        let proof = encoded.answer(unanswered, &challenge).unwrap();
+        absorbing.verify(unverified, &proof).unwrap();
+        hashers[0].update(&challenge);
+        hashers[1].update(&corrections).update(&proof);
+    }
+    let Next::Done(sent) = absorbing.finish().unwrap() else { panic!("one bucket") };
+    let Next::Done(mut received) = encoded.finish().unwrap() else { panic!("one bucket") };
+    for tags in sent.frames() {
+        hashers[0].update(&tags);
+        received.take(&tags).unwrap();
+    }
+    assert!(received.intersect().unwrap().into_iter().eq(500..600));
+    let [sender, receiver] = hashers.map(|hasher| hasher.finalize().to_hex());
+    format!(
+        "{} n=600,400 sender={sender} receiver={receiver}\n",
+        parameters.extension().info().name
+    )
+}
+
+#[test]
+fn the_bytes_on_the_wire_are_those_of_the_baseline_on_every_backend() {
+    for backend in Backend::all() {
+        let traces = [Adversary::Malicious, Adversary::SemiHonest].map(|it| trace(it, backend));
+        let traces = traces.concat();
+        if std::env::var_os("FOXTROT_TRACES").is_some() {
+            println!("{traces}");
+        }
+        assert_eq!(traces, include_str!("traces.baseline"), "{}", backend.name());
+    }
+}

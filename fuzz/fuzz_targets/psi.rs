@@ -1,0 +1,57 @@
+//! A set intersection whose every message the fuzzer changes: nobody panics, and what the receiver gets
+//! is part of the intersection, all of it if nothing was changed.
+#![no_main]
+
+use foxtrot_fuzz::{Change, changed};
+use foxtrot_ot::{Seed, Session, Sid, base::Adversary, ideal};
+use foxtrot_psi::paxos::{Digest, Error, Next, Parameters, Receiver, Sender};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (bool, u8, u8, u8, [Vec<Change>; 5])| {
+    let (checked, ours, first, theirs, changes) = input;
+    let adversary = if checked { Adversary::Malicious } else { Adversary::SemiHonest };
+    let digests = |first: u8, n: u8| -> Vec<Digest> {
+        (u16::from(first)..)
+            .take(n.into())
+            .map(|k| [k.to_le_bytes(); 16].concat().try_into().unwrap())
+            .collect()
+    };
+    let (ours, theirs) = (digests(0, ours), digests(first, theirs));
+    let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
+    let parameters = Parameters::new(adversary, ours.len(), theirs.len()).unwrap();
+    let found = run(&parameters, ours, theirs, &changes);
+    if changes.iter().all(Vec::is_empty) {
+        assert_eq!(found, Ok(shared));
+    } else if let Ok(found) = found {
+        assert!(found.iter().all(|k| shared.contains(k)));
+    }
+});
+
+fn run(
+    parameters: &Parameters,
+    ours: Vec<Digest>,
+    theirs: Vec<Digest>,
+    [row_seed, corrections, challenge, proof, tags]: &[Vec<Change>; 5],
+) -> Result<Vec<usize>, Error> {
+    let session = || Session::new(Sid::from_bytes([1; 32]));
+    let (base, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([4; 32]));
+    let seed = |byte| Seed::from_bytes([byte; 32]);
+    let receiver = Receiver::new(session(), *parameters, base, ours, None, seed(3))?;
+    let sender = Sender::new(session(), *parameters, chosen, theirs, None, seed(2))?;
+    let (mut encoded, message) = receiver.encode()?;
+    let mut absorbing = sender.open(&changed(message.as_bytes(), row_seed))?;
+    for n in parameters.batches() {
+        let mut message = Vec::new();
+        let unanswered = encoded.extend(n, &mut message)?;
+        let (unverified, coin) = absorbing.absorb(n, &changed(&message, corrections))?;
+        let coin = coin.map_or(Vec::new(), Vec::from);
+        let message = encoded.answer(unanswered, &changed(&coin, challenge))?;
+        absorbing.verify(unverified, &changed(&message, proof))?;
+    }
+    let (Next::Done(mut received), Next::Done(sent)) = (encoded.finish()?, absorbing.finish()?)
+    else {
+        unreachable!("one bucket")
+    };
+    sent.frames().try_for_each(|frame| received.take(&changed(&frame, tags)))?;
+    received.intersect()
+}
