@@ -6,8 +6,9 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_net::identity::Fingerprint;
 use foxtrot_ot::Backend;
+use foxtrot_psi::paxos::MAX_ITEMS;
 
-use crate::table::SetOptions;
+use crate::table::{OtherOptions, SetOptions};
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();
@@ -15,7 +16,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{version}\nbackend: {backend} (this processor has {})", backends.join(", "))
 });
 
-/// Oblivious transfer between two parties, post-quantum by default.
+/// Private set intersection and oblivious transfer between two parties, post-quantum by default.
 ///
 /// Results go to standard output, everything else to standard error. Exit status: 0 done, 1 the
 /// run failed, 2 usage or bad local input, 3 the peer misbehaved, 130 interrupted.
@@ -28,15 +29,15 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Private set intersection: which rows of the receiver's file have keys that the sender has, too
+    #[command(subcommand)]
+    Psi(PsiCommand),
     /// Transfer one of two messages each, chosen by the receiver and unknown to the sender
     #[command(subcommand)]
     Ot(OtCommand),
     /// Random oblivious transfers: key pairs for one side, choices and chosen keys for the other
     #[command(subcommand)]
     Rot(RotCommand),
-    /// What two sets have in common
-    #[command(subcommand)]
-    Psi(PsiCommand),
     /// What there is: every protocol with its security, rounds and bytes
     Protocols(ProtocolsArgs),
     /// Measure protocols on this machine
@@ -161,6 +162,57 @@ pub(crate) struct KeysOut {
 
 #[derive(Subcommand)]
 pub(crate) enum PsiCommand {
+    /// Both parties in this process: the rows of A whose keys B has, too
+    #[command(mut_arg("extension", |it| it.hide(true)))]
+    Local {
+        /// The receiver's set: a table or lines, UTF-8; `-` is standard input
+        a: PathBuf,
+        /// The sender's set
+        b: PathBuf,
+        #[command(flatten)]
+        options: SetOptions,
+        #[command(flatten)]
+        others: OtherOptions,
+        #[command(flatten)]
+        out: RowsOut,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Learn which rows of a set have keys that the peer, which runs `psi send`, has, too
+    #[command(mut_arg("extension", |it| it.hide(true)))]
+    Receive {
+        /// The set: a table or lines, UTF-8; `-` is standard input
+        set: PathBuf,
+        #[command(flatten)]
+        options: SetOptions,
+        #[command(flatten)]
+        out: RowsOut,
+        #[command(flatten)]
+        most: MostKeys,
+        #[command(flatten)]
+        transport: Transport,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Let a peer that runs `psi receive` learn which of its keys this set has, too; learn nothing but
+    /// how many it has
+    #[command(mut_arg("extension", |it| it.hide(true)))]
+    Send {
+        /// The set: a table or lines, UTF-8; `-` is standard input
+        set: PathBuf,
+        #[command(flatten)]
+        options: SetOptions,
+        /// Answer every peer that comes, side by side, until interrupted. Who comes again with other
+        /// keys learns about these, too
+        #[arg(long, conflicts_with = "connect")]
+        serve: bool,
+        #[command(flatten)]
+        most: MostKeys,
+        #[command(flatten)]
+        transport: Transport,
+        #[command(flatten)]
+        common: Common,
+    },
     /// Tell how a file would be read: rows, keys, duplicates and rows without a key. No peer is needed
     Inspect {
         /// The set: a table or lines, UTF-8; `-` is standard input
@@ -178,6 +230,27 @@ pub(crate) enum PsiCommand {
         #[arg(long, conflicts_with = "left_out")]
         json: bool,
     },
+}
+
+/// Where the rows go that both sets have.
+#[derive(ClapArgs)]
+pub(crate) struct RowsOut {
+    /// Write the rows to this file instead of standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print only how many keys both sets have. It spares the output, and keeps nothing from who
+    /// receives
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) count: bool,
+}
+
+/// How large the peer's set may be.
+#[derive(ClapArgs)]
+pub(crate) struct MostKeys {
+    /// Refuse a peer with more keys than that. A set much larger than expected may be a guess at ours,
+    /// and takes time and memory
+    #[arg(long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = keys)]
+    pub(crate) keys: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -227,7 +300,7 @@ pub(crate) struct Common {
     /// sides)
     #[arg(long)]
     pub(crate) semi_honest: bool,
-    /// Threads of an extension and of roted; the peer may have another number
+    /// Threads of an extension, of roted and of `psi`; the peer may have another number
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
     /// Print one JSON object about the run to standard output
@@ -255,6 +328,12 @@ fn choices(text: &str) -> Result<usize, String> {
     const MOST: usize = 1 << 16;
     let number = text.parse().ok().filter(|choices| (2..=MOST).contains(choices));
     number.ok_or_else(|| format!("not between 2 and {MOST}"))
+}
+
+/// As many as a set may have.
+fn keys(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|keys| (1..=MAX_ITEMS).contains(keys));
+    number.ok_or_else(|| format!("not between 1 and {MAX_ITEMS}"))
 }
 
 /// As many as a machine may have.

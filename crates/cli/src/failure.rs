@@ -58,6 +58,13 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// With options called otherwise in the hint.
+    pub(crate) fn rename_options(self, names: &[(&str, &str)]) -> Self {
+        let rename =
+            |hint| names.iter().fold(hint, |hint: String, (from, to)| hint.replace(from, to));
+        Self { hint: self.hint.map(rename), ..self }
+    }
+
     /// The peer sent what cannot be, or failed a check.
     pub(crate) fn peer(message: impl Into<String>) -> Self {
         Self { kind: Kind::Peer, ..Self::run(message) }
@@ -120,6 +127,7 @@ impl From<Error> for Failure {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
             Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
                 .hint("the peer's program is faulty or cheats; nothing was written"),
+            Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")
             }

@@ -94,6 +94,13 @@ impl Link {
     }
 }
 
+impl Cost {
+    /// With the time up to now, for what was done after the end of the connection.
+    pub(crate) fn until_now(self, timer: &Timer<'_>) -> Self {
+        Self { wall: timer.wall.elapsed(), cpu: timer.cpu(), ..self }
+    }
+}
+
 impl<'a> Timer<'a> {
     /// Of a party with these workers, which have done nothing yet.
     pub(crate) fn start(workers: &'a Workers) -> Self {

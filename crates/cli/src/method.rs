@@ -9,6 +9,7 @@ use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
     extension::{self, Any, ROWS, compatible, one_of_n, two_round},
 };
+use foxtrot_psi::paxos::Parameters;
 
 use crate::{args::Common, failure::Failure};
 
@@ -108,6 +109,20 @@ impl Method {
         }
         let fits = |base: &Info| extension.compatible(base).map_err(|why| why.to_string());
         let base = below(registry(), &common.base, extension.info().name, &fits, job)?;
+        Ok(Self { base, extension: Extension::OneOfN(extension) })
+    }
+
+    /// For private set intersection, which has an extension of its own.
+    pub(crate) fn psi(common: &Common) -> Result<Self, Failure> {
+        let adversary = adversary(common);
+        // It does not depend on the sizes.
+        let extension = Parameters::new(adversary, 0, 0)?.extension();
+        if common.extension.is_some() {
+            let why = format!("`psi` runs on {}, and takes no --extension", extension.info().name);
+            return Err(Failure::usage(why));
+        }
+        let fits = |base: &Info| extension.compatible(base).map_err(|why| why.to_string());
+        let base = below(registry(), &common.base, "psi", &fits, Job::Ot(0))?;
         Ok(Self { base, extension: Extension::OneOfN(extension) })
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     link::{Cost, Terms},
+    method::Method,
     workers::Workers,
 };
 
@@ -36,9 +37,25 @@ impl Report {
         receiver: Option<&Cost>,
     ) -> Self {
         let Terms { job, method, n, .. } = terms;
+        let threads = workers.threads();
+        Self::of_parties(
+            &format!("{job}/{}", method.name()),
+            method,
+            (*n, threads),
+            [sender, receiver],
+        )
+    }
+
+    /// The same under this name, of n what is counted.
+    pub(crate) fn of_parties(
+        name: &str,
+        method: &Method,
+        (n, threads): (usize, usize),
+        [sender, receiver]: [Option<&Cost>; 2],
+    ) -> Self {
         let either = receiver.or(sender);
         Self {
-            name: format!("{job}/{}", method.name()),
+            name: name.into(),
             params: method.params(),
             security: method.security(),
             parties: match (sender, receiver) {
@@ -47,8 +64,8 @@ impl Report {
                 _ => "both",
             },
             transport: either.map_or("memory", |cost| cost.transport),
-            n: *n,
-            threads: workers.threads(),
+            n,
+            threads,
             wall: either.map_or(Duration::ZERO, |cost| cost.wall),
             cpu_sender: sender.map(|cost| cost.cpu),
             cpu_receiver: receiver.map(|cost| cost.cpu),
@@ -87,16 +104,22 @@ impl Report {
     pub(crate) fn words(&self) -> String {
         /// The rate of fewer transfers says nothing.
         const MANY: usize = 1000;
+        match self.n {
+            MANY.. => {
+                format!("{}, {}", self.figures(), rate(self.n as f64 / self.wall.as_secs_f64()))
+            }
+            _ => self.figures(),
+        }
+    }
+
+    /// Bytes, flows and time in words.
+    pub(crate) fn figures(&self) -> String {
         let sent = match (self.bytes_sender, self.bytes_receiver) {
             (Some(sender), Some(receiver)) => bytes(sender + receiver),
             (Some(one), None) | (None, Some(one)) => bytes(one) + " sent",
             (None, None) => String::new(),
         };
-        let words = format!("{sent}, {} flows, {}", self.rounds, time(self.wall));
-        match self.n {
-            MANY.. => format!("{words}, {}", rate(self.n as f64 / self.wall.as_secs_f64())),
-            _ => words,
-        }
+        format!("{sent}, {} flows, {}", self.rounds, time(self.wall))
     }
 }
 
@@ -130,7 +153,7 @@ fn rate(rate: f64) -> String {
 }
 
 /// `850 µs`, `12.3 ms`, `4.0 s`.
-fn time(time: Duration) -> String {
+pub(crate) fn time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     match seconds {
         0.0..1e-3 => format!("{:.0} µs", seconds * 1e6),

@@ -33,7 +33,7 @@ use text::Text;
 pub(crate) use columns::printable;
 pub(crate) use findings::Findings;
 pub(crate) use key::Item;
-pub(crate) use options::SetOptions;
+pub(crate) use options::{OtherOptions, SetOptions};
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
@@ -81,6 +81,11 @@ impl Set {
     /// Each key's item once, in the order of the file.
     pub(crate) fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// The items alone, for who needs no rows.
+    pub(crate) fn into_items(self) -> Zeroizing<Vec<Item>> {
+        self.items
     }
 
     /// What was found in the file.

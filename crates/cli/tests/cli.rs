@@ -14,6 +14,8 @@ mod keygen;
 mod one_of_n;
 #[path = "cli/psi.rs"]
 mod psi;
+#[path = "cli/psi_parties.rs"]
+mod psi_parties;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]

@@ -186,18 +186,30 @@ impl<'a> Receiver<'a> {
         self
     }
 
-    /// The indices, ascending, of those items that the peer has, too. The items are distinct, and as
-    /// many as agreed. Sets are compared when the last message has come, and nothing is sent after
-    /// that: the peer would learn about the intersection by when it comes.
+    /// The indices, ascending, of those items that the peer has, too: [`receive`](Self::receive), and
+    /// then at once [`intersect`](paxos::Received::intersect).
+    ///
+    /// # Errors
+    /// As of these.
+    pub fn run(
+        self,
+        items: Vec<Digest>,
+        progress: impl FnMut(Progress),
+    ) -> Result<Vec<usize>, Error> {
+        Ok(self.receive(items, progress)?.intersect()?)
+    }
+
+    /// All that comes from the peer. The items are distinct, and as many as agreed. How long it takes
+    /// to intersect depends on the sets: who closes the channel before keeps that from the peer.
     ///
     /// # Errors
     /// [`Error::Protocol`] and [`Error::Unlucky`], of which the peer is told; [`Error::Frame`],
     /// [`Error::Channel`].
-    pub fn run(
+    pub fn receive(
         self,
         items: Vec<Digest>,
         mut progress: impl FnMut(Progress),
-    ) -> Result<Vec<usize>, Error> {
+    ) -> Result<paxos::Received, Error> {
         let Self { link, base } = self;
         let Link { channel, parameters, .. } = link;
         let mut count = counter(&parameters, &mut progress);
@@ -223,7 +235,7 @@ impl<'a> Receiver<'a> {
             received.take(&tags).map_err(|e| channel.give_up(e))?;
             count(len / parameters.tag_len());
         }
-        received.intersect().map_err(|e| channel.give_up(e))
+        Ok(received)
     }
 }
 

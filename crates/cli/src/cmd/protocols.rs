@@ -1,6 +1,7 @@
 //! `foxtrot protocols`: everything there is to choose from.
 
 mod extensions;
+mod psi;
 
 use std::io::{self, Write};
 
@@ -41,6 +42,7 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
     });
     let all =
         all.chain(extensions::in_json(registry())).chain(extensions::one_of_n_in_json(registry()));
+    let all = all.chain(psi::in_json(registry()));
     writeln!(out, "{}", serde_json::Value::from_iter(all))
 }
 
@@ -88,5 +90,7 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     extensions::print_one_of_n(out)?;
     writeln!(out)?;
-    extensions::print_carriers(out, registry())
+    extensions::print_carriers(out, registry())?;
+    writeln!(out)?;
+    psi::print_table(out)
 }

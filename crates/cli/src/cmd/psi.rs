@@ -1,88 +1,194 @@
 //! `foxtrot psi`: what two sets have in common.
 
-use std::{
-    io::{self, Write},
-    path::Path,
-};
+mod agreement;
+mod inspect;
+mod party;
+mod result;
 
-use serde_json::json;
+use std::path::Path;
+
+use foxtrot_net::hello::Role;
+use foxtrot_psi::paxos::MAX_ITEMS;
 
 use crate::{
-    args::PsiCommand,
+    args::{Common, PsiCommand, RowsOut, Transport},
     failure::Failure,
-    files::{Draft, Existing, put_in_place},
-    output::say,
-    table::{Set, SetOptions},
+    files::try_place,
+    host::Host,
+    link::Link,
+    local::both,
+    output::Output,
+    reach::reach,
+    report::Report,
+    secure::Security,
+    table::{OtherOptions, Set, SetOptions},
+    workers::Workers,
 };
+use agreement::{Agreed, Terms};
+use party::Party;
+
+/// Options for the second file, in place of those for one.
+const OF_B: [(&str, &str); 3] =
+    [("--key ", "--key-b "), ("--format ", "--format-b "), ("--delimiter ", "--delimiter-b ")];
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
+        PsiCommand::Local { a, b, options, others, out, common } => {
+            local([a, b], options, others, out, common)
+        }
+        PsiCommand::Receive { set, options, out, most, transport, common } => {
+            prepare(out, common)?;
+            let output = Output::new(common);
+            let set = read(set, options, output)?;
+            let terms = Terms::new(common, &set, most.keys)?;
+            receive(set, &terms, out, transport, common)
+        }
+        PsiCommand::Send { set, options, serve, most, transport, common } => {
+            let output = Output::new(common);
+            let set = read(set, options, output)?;
+            let terms = Terms::new(common, &set, most.keys)?;
+            if *serve {
+                answer_all(set, terms, transport, common)
+            } else {
+                send(set, &terms, transport, common)
+            }
+        }
         PsiCommand::Inspect { set, options, left_out, output, json } => {
             if *left_out {
-                write_left_out(set, options, output.as_deref())
+                inspect::write_left_out(set, options, output.as_deref())
             } else {
-                inspect(set, options, *json)
+                inspect::print(set, options, *json)
             }
         }
     }
 }
 
-/// Says how the file is read.
-fn inspect(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
+/// Both parties; A's owner receives.
+fn local(
+    [a, b]: [&Path; 2],
+    options: &SetOptions,
+    others: &OtherOptions,
+    out: &RowsOut,
+    common: &Common,
+) -> Result<(), Failure> {
+    if [a, b] == [Path::new("-"); 2] {
+        return Err(Failure::usage("both sets would come from standard input"));
+    }
+    prepare(out, common)?;
+    let output = Output::new(common);
+    let ours = read(a, options, output)?;
+    let theirs = read(b, &options.for_another(b, others), output);
+    let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
+    let terms = Terms::new(common, &ours, MAX_ITEMS)?;
+    let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
+    if at_a != at_b {
+        let why = format!("keys of {a} are normalised by {at_a}, and those of {b} by {at_b}");
+        return Err(Failure::usage(why).hint("keys need as many columns in both"));
+    }
+    let workers = Workers::new(common.threads)?;
+    let senders = workers.for_another();
+    let items = theirs.into_items();
+    let (sending, (indices, receiving, agreed)) = both(
+        common.timeout(),
+        |opened| {
+            let link = Link::greet(opened, true, &terms.hello(Role::Sender, items.len()))?;
+            let agreed = Agreed::on(&terms, &link, items.len())?;
+            let output = Output::in_background();
+            Party { agreed: &agreed, workers: &senders, output }.send(link, items)
+        },
+        |opened| {
+            let n = ours.items().len();
+            let link = Link::greet(opened, false, &terms.hello(Role::Receiver, n))?;
+            let agreed = Agreed::on(&terms, &link, n)?;
+            agreed.tell(output, None);
+            let party = Party { agreed: &agreed, workers: &workers, output };
+            let (indices, cost) = party.receive(link, ours.items())?;
+            Ok((indices, cost, agreed))
+        },
+    )?;
+    let report = agreed.report(&workers, Some(&sending), Some(&receiving));
+    result::deliver(ours, &indices, (&agreed, &report), out, common)
+}
+
+fn receive(
+    set: Set,
+    terms: &Terms,
+    out: &RowsOut,
+    transport: &Transport,
+    common: &Common,
+) -> Result<(), Failure> {
+    let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
+    let n = set.items().len();
+    let link = reach(transport, common, terms.hello(Role::Receiver, n), output)?;
+    let agreed = Agreed::on(terms, &link, n)?;
+    agreed.tell(output, Some(Role::Receiver));
+    let party = Party { agreed: &agreed, workers: &workers, output };
+    let (indices, cost) = party.receive(link, set.items())?;
+    let report = agreed.report(&workers, None, Some(&cost));
+    result::deliver(set, &indices, (&agreed, &report), out, common)
+}
+
+fn send(set: Set, terms: &Terms, transport: &Transport, common: &Common) -> Result<(), Failure> {
+    let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
+    let items = set.into_items();
+    let link = reach(transport, common, terms.hello(Role::Sender, items.len()), output)?;
+    let agreed = Agreed::on(terms, &link, items.len())?;
+    agreed.tell(output, Some(Role::Sender));
+    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, items)?;
+    let report = agreed.report(&workers, Some(&cost), None);
+    output.note(&format!("done, the peer has its result: {}", report.figures()));
+    result::print_json(&agreed, &report, common)
+}
+
+/// The same set for all peers that come.
+fn answer_all(
+    set: Set,
+    terms: Terms,
+    transport: &Transport,
+    common: &Common,
+) -> Result<(), Failure> {
+    let (security, timeout) = (Security::new(transport)?, common.timeout());
+    let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
+    let items = set.into_items();
+    let hello = terms.hello(Role::Sender, items.len());
+    let address = transport.listen.as_deref().unwrap_or_default();
+    Host { security, hello, timeout, output }.all_peers(
+        address,
+        move |link| {
+            let workers = workers.for_another();
+            let agreed = Agreed::on(&terms, &link, items.len())?;
+            let party =
+                Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
+            let cost = party.send(link, items.clone())?;
+            let report = agreed.report(&workers, Some(&cost), None);
+            Ok((agreed, report))
+        },
+        |number, peer, (agreed, report): (Agreed, Report)| {
+            let keys = agreed.parameters.receiver_items();
+            let figures = report.figures();
+            output.note(&format!("session {number} with {peer}, who has {keys} keys: {figures}"));
+            result::print_json(&agreed, &report, common)
+        },
+    )
+}
+
+/// Finds out that the result has no place before anything is read, and anybody met.
+fn prepare(out: &RowsOut, common: &Common) -> Result<(), Failure> {
+    if common.json && out.output.is_none() && !out.count {
+        let why = "--json prints about the run, so the rows have no place";
+        return Err(Failure::usage(why).hint("-o writes them to a file, --count leaves them out"));
+    }
+    out.output.as_deref().map_or(Ok(()), try_place)
+}
+
+/// Reads a set, and says what was found.
+fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failure> {
     let set = Set::read(path, options)?;
-    let mut out = io::stdout().lock();
-    if json { print_json(&set, &mut out) } else { print_table(&set, &mut out) }
-        .map_err(|e| Failure::stdout(&e))
-}
-
-fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
-    let columns = |names: &[&str]| format!("{} ({})", names.len(), names.join(", "));
-    let mut table = vec![("format", set.form())];
-    if let (Some(all), Some(keys)) = (set.columns(), set.key_columns()) {
-        let all: Vec<_> = all.iter().map(String::as_str).collect();
-        table.extend([("columns", columns(&all)), ("key", keys.join(", "))]);
+    let keys = set.items().len();
+    output.note(&format!("read {}: {}", path.display(), set.findings().words(keys)));
+    if keys > MAX_ITEMS {
+        let why = format!("{} has {keys} keys, and there may be {MAX_ITEMS}", path.display());
+        return Err(Failure::usage(why));
     }
-    table.push(("normalisers", set.terms()));
-    table.extend(set.findings().table(set.items().len()));
-    for (name, value) in table {
-        // Names of columns may be anything.
-        writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
-    }
-    out.flush()
-}
-
-fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
-    let mut object = json!({
-        "schema": 1,
-        "format": set.form(),
-        "columns": set.columns(),
-        "key": set.key_columns(),
-        "normalisers": set.terms(),
-    });
-    if let (Some(object), serde_json::Value::Object(findings)) =
-        (object.as_object_mut(), set.findings().json(set.items().len()))
-    {
-        object.extend(findings);
-    }
-    writeln!(out, "{object}")
-}
-
-/// Writes the rows that are duplicates or have no key.
-fn write_left_out(path: &Path, options: &SetOptions, to: Option<&Path>) -> Result<(), Failure> {
-    let mut set = Set::read(path, options)?;
-    let rows = set.rows(|item, first| item.is_none() || !first);
-    match to {
-        Some(to) => {
-            let mut draft = Draft::begin(to, set.written_len(&rows))?;
-            set.write(&rows, |piece| draft.append(piece))?;
-            put_in_place(Existing::Replaced, vec![draft])?;
-        }
-        None => {
-            let mut out = io::stdout().lock();
-            set.write(&rows, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
-            out.flush().map_err(|e| Failure::stdout(&e))?;
-        }
-    }
-    say(&format!("read {}", set.findings().words(set.items().len())));
-    Ok(())
+    Ok(set)
 }

@@ -31,6 +31,20 @@ pub(crate) struct SetOptions {
     pub(super) delimiter: Option<Delimiter>,
 }
 
+/// How a second file is to be read where it differs from the first.
+#[derive(ClapArgs, Clone, Debug, Default)]
+pub(crate) struct OtherOptions {
+    /// As --key, for B [default: as for A]
+    #[arg(long, value_name = "COL")]
+    key_b: Vec<Column>,
+    /// As --format, for B [default: as for A]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format_b: Option<Format>,
+    /// As --delimiter, for B [default: as for A]
+    #[arg(long, value_name = "CHAR")]
+    delimiter_b: Option<Delimiter>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
     /// Rows of fields, which may be in double quotes
@@ -61,6 +75,23 @@ pub(super) struct Plan {
 }
 
 impl SetOptions {
+    /// Those of a second file: what is not said of it is as for the first, where its format takes that.
+    pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
+        let OtherOptions { key_b, format_b, delimiter_b } = others.clone();
+        let (format, normalize) = (format_b.or(self.format), self.normalize.clone());
+        let mut options =
+            Self { key: key_b, normalize, format, delimiter: delimiter_b, no_header: false };
+        let is = options.format_of(path);
+        if is != Format::Lines && options.key.is_empty() {
+            options.key.clone_from(&self.key);
+        }
+        if is == Format::Csv {
+            options.delimiter = options.delimiter.or(self.delimiter);
+            options.no_header = self.no_header;
+        }
+        options
+    }
+
     /// What the file is.
     pub(super) fn format_of(&self, path: &Path) -> Format {
         self.format.unwrap_or_else(|| match extension(path).as_str() {

@@ -78,7 +78,11 @@ impl Listening {
     pub(crate) fn with(arguments: &[&str], transport: &[&str]) -> Self {
         let listen = ["--listen", "127.0.0.1:0"];
         let mut running = Running::start(&[arguments, transport, &listen].concat());
-        let line = running.line();
+        // What was read is told before.
+        let mut line = running.line();
+        while line.starts_with("foxtrot: read ") {
+            line = running.line();
+        }
         let address = line.strip_prefix("foxtrot: listening on ");
         let address = address.unwrap_or_else(|| panic!("not an address: {line}")).to_owned();
         Self { running, address }

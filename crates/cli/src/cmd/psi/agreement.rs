@@ -1,0 +1,176 @@
+//! What both sides agree on, and what that means.
+
+use std::time::Duration;
+
+use foxtrot_net::{
+    hello::{Hello, Role},
+    printable,
+};
+use foxtrot_ot::Backend;
+use foxtrot_psi::paxos::{MAX_ITEMS, Parameters};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::Common,
+    failure::Failure,
+    link::{Cost, Link},
+    method::Method,
+    output::Output,
+    report::{Report, bytes, time},
+    table::Set,
+    workers::Workers,
+};
+
+/// The keys in the hello under which each side tells the size of its set, and the largest that it
+/// accepts.
+const KEYS: &str = "keys";
+const MOST_KEYS: &str = "most-keys";
+
+/// What is said before it begins: more bytes, or more time, than this.
+const MUCH: u64 = 100_000_000;
+const LONG: Duration = Duration::from_secs(2);
+
+/// Bits per second of the line that an estimate is for.
+const LINE: f64 = 1e8;
+
+/// Nanoseconds for each of the receiver's keys, and of the sender's, both parties together: fitted to
+/// runs with a million and with a tenth of it on the machine of `bench/record`.
+const AVX512: [u64; 2] = [1200, 700];
+const AVX2: [u64; 2] = [1400, 800];
+const PORTABLE: [u64; 2] = [2300, 1400];
+
+/// What one side wants.
+pub(super) struct Terms {
+    method: Method,
+    /// What is done to keys before they are compared.
+    normalize: String,
+    /// The most keys that the peer may have.
+    most: usize,
+}
+
+/// What both want.
+pub(super) struct Agreed {
+    pub(super) method: Method,
+    pub(super) parameters: Parameters,
+    normalize: String,
+}
+
+impl Terms {
+    pub(super) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
+        Ok(Self { method: Method::psi(common)?, normalize: set.terms(), most })
+    }
+
+    pub(super) fn hello(&self, role: Role, keys: usize) -> Hello {
+        Hello::new(role)
+            .term("job", "psi")
+            .term("base", self.method.base.info().name)
+            .term("extension", self.method.extension_name())
+            .term("adversary", self.method.adversary())
+            .term("normalize", &self.normalize)
+            .offer(KEYS, keys)
+            .offer(MOST_KEYS, self.most)
+    }
+}
+
+impl Agreed {
+    /// With the peer of this link, if neither set is larger than the other side wants.
+    pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
+        let offered = |key: &str, what: &str| {
+            let offer = link.agreement.peer_offers.get(key);
+            let number = offer.and_then(|it| it.parse().ok()).filter(|&n: &usize| n <= MAX_ITEMS);
+            number.ok_or_else(|| {
+                let offer = offer.map_or("nothing".into(), |offer| printable(offer));
+                Failure::run(format!("the peer offers {offer} as {what}"))
+            })
+        };
+        let theirs = offered(KEYS, "the number of its keys")?;
+        let accepted = offered(MOST_KEYS, "the number of keys that it accepts")?;
+        if theirs > terms.most {
+            let most = terms.most;
+            return Err(Failure::run(format!("the peer has {theirs} keys, and we accept {most}"))
+                .hint("--max-peer accepts more"));
+        }
+        if ours > accepted {
+            let why = format!("we have {ours} keys, and the peer accepts {accepted}");
+            return Err(Failure::run(why).hint("the peer's --max-peer would accept more"));
+        }
+        let (receivers, senders) = match link.agreement.role {
+            Role::Receiver => (ours, theirs),
+            Role::Sender => (theirs, ours),
+        };
+        let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
+        Ok(Self { method: terms.method, parameters, normalize: terms.normalize.clone() })
+    }
+
+    /// Says it to the user, whose role is this or, without one, both.
+    pub(super) fn tell(&self, output: Output, role: Option<Role>) {
+        let (receivers, senders) =
+            (self.parameters.receiver_items(), self.parameters.sender_items());
+        let sizes = match role {
+            Some(Role::Receiver) => format!("ours {receivers}, theirs {senders}"),
+            Some(Role::Sender) => format!("ours {senders}, theirs {receivers}"),
+            None => format!("the receiver has {receivers}, the sender {senders}"),
+        };
+        let (method, normalize) = (self.method.words(), &self.normalize);
+        output.note(&format!("agreed: paxos over {method}; keys by {normalize}; {sizes}"));
+        let learns = "the sender learns the receiver's number of keys and nothing else";
+        output.note(&match self.parameters.largest_set() {
+            Some(most) => format!("{learns}; a receiver that cheats can test {most} keys at most"),
+            None => format!("{learns}, as long as both follow the protocol (--semi-honest)"),
+        });
+        let (size, takes) = (self.payload(), self.computing());
+        if size > MUCH || takes > LONG {
+            let takes = time(takes);
+            let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
+            output.note(&format!(
+                "ahead: {} of traffic, {way} at 100 Mbit/s; about {takes} of computing on both sides",
+                bytes(size)
+            ));
+        }
+    }
+
+    /// Bytes of both parties.
+    fn payload(&self) -> u64 {
+        let (base, rows) = (self.method.base.info(), self.parameters.base_ots());
+        let base = (base.sender_bytes)(rows) + (base.receiver_bytes)(rows);
+        (self.parameters.sender_bytes() + self.parameters.receiver_bytes() + base) as u64
+    }
+
+    /// About how long both parties compute, added up.
+    fn computing(&self) -> Duration {
+        let of = |keys: usize, each| Duration::from_nanos(each).saturating_mul(keys as u32);
+        let [receivers, senders] = match Backend::best().name() {
+            "avx512" => AVX512,
+            "avx2" => AVX2,
+            _ => PORTABLE,
+        };
+        of(self.parameters.receiver_items(), receivers)
+            + of(self.parameters.sender_items(), senders)
+    }
+
+    /// The figures of a run in which the sender, the receiver or both were here. `n` is the number of
+    /// the receiver's keys.
+    pub(super) fn report(
+        &self,
+        workers: &Workers,
+        sender: Option<&Cost>,
+        receiver: Option<&Cost>,
+    ) -> Report {
+        let n = self.parameters.receiver_items();
+        Report::of_parties("psi/paxos", &self.method, (n, workers.threads()), [sender, receiver])
+    }
+
+    /// What the report does not have.
+    pub(super) fn json(&self) -> Map<String, Value> {
+        let object = json!({
+            "normalize": self.normalize,
+            "keys_receiver": self.parameters.receiver_items(),
+            "keys_sender": self.parameters.sender_items(),
+            "most_keys_of_a_cheating_receiver": self.parameters.largest_set(),
+        });
+        match object {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `foxtrot psi inspect`: how a set is read.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+
+use serde_json::json;
+
+use crate::{
+    failure::Failure,
+    files::{Draft, Existing, put_in_place},
+    output::say,
+    table::{Set, SetOptions},
+};
+
+/// Says how the file is read.
+pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(), Failure> {
+    let set = Set::read(path, options)?;
+    let mut out = io::stdout().lock();
+    if json { print_json(&set, &mut out) } else { print_table(&set, &mut out) }
+        .map_err(|e| Failure::stdout(&e))
+}
+
+fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
+    let columns = |names: &[&str]| format!("{} ({})", names.len(), names.join(", "));
+    let mut table = vec![("format", set.form())];
+    if let (Some(all), Some(keys)) = (set.columns(), set.key_columns()) {
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        table.extend([("columns", columns(&all)), ("key", keys.join(", "))]);
+    }
+    table.push(("normalisers", set.terms()));
+    table.extend(set.findings().table(set.items().len()));
+    for (name, value) in table {
+        // Names of columns may be anything.
+        writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
+    }
+    out.flush()
+}
+
+fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
+    let mut object = json!({
+        "schema": 1,
+        "format": set.form(),
+        "columns": set.columns(),
+        "key": set.key_columns(),
+        "normalisers": set.terms(),
+    });
+    if let (Some(object), serde_json::Value::Object(findings)) =
+        (object.as_object_mut(), set.findings().json(set.items().len()))
+    {
+        object.extend(findings);
+    }
+    writeln!(out, "{object}")
+}
+
+/// Writes the rows that are duplicates or have no key.
+pub(super) fn write_left_out(
+    path: &Path,
+    options: &SetOptions,
+    to: Option<&Path>,
+) -> Result<(), Failure> {
+    let mut set = Set::read(path, options)?;
+    let rows = set.rows(|item, first| item.is_none() || !first);
+    match to {
+        Some(to) => {
+            let mut draft = Draft::begin(to, set.written_len(&rows))?;
+            set.write(&rows, |piece| draft.append(piece))?;
+            put_in_place(Existing::Replaced, vec![draft])?;
+        }
+        None => {
+            let mut out = io::stdout().lock();
+            set.write(&rows, |piece| out.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
+            out.flush().map_err(|e| Failure::stdout(&e))?;
+        }
+    }
+    say(&format!("read {}", set.findings().words(set.items().len())));
+    Ok(())
+}

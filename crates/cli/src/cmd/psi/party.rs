@@ -1,0 +1,98 @@
+//! One party of a run, over a link.
+
+use std::{mem, sync::Arc};
+
+use foxtrot_net::psi::{Plan, Progress, Receiver, Sender};
+use indicatif::ProgressBar;
+use zeroize::Zeroizing;
+
+use super::agreement::Agreed;
+use crate::{
+    failure::Failure,
+    link::{Cost, Link, Timer},
+    output::Output,
+    table::Item,
+    workers::Workers,
+};
+
+pub(super) struct Party<'a> {
+    pub(super) agreed: &'a Agreed,
+    pub(super) workers: &'a Workers,
+    pub(super) output: Output,
+}
+
+impl Party<'_> {
+    /// Lets the peer find out which of its items are among these.
+    pub(super) fn send(
+        &self,
+        link: Link,
+        mut items: Zeroizing<Vec<Item>>,
+    ) -> Result<Cost, Failure> {
+        let timer = Timer::start(self.workers);
+        self.tell_setup();
+        let mut sender = Sender::set_up(&link.channel, &self.plan(&link))?;
+        if let Some(executor) = self.workers.executor() {
+            sender = sender.with_executor(Arc::from(executor));
+        }
+        self.tell_buckets();
+        let bar = self.bar();
+        sender.run(mem::take(&mut *items), |progress| show(&bar, progress))?;
+        bar.finish_and_clear();
+        link.close(&timer)
+    }
+
+    /// The indices of those items that the peer has, too.
+    pub(super) fn receive(
+        &self,
+        link: Link,
+        items: &[Item],
+    ) -> Result<(Vec<usize>, Cost), Failure> {
+        let timer = Timer::start(self.workers);
+        self.tell_setup();
+        let mut receiver = Receiver::set_up(&link.channel, &self.plan(&link))?;
+        if let Some(executor) = self.workers.executor() {
+            receiver = receiver.with_executor(Arc::from(executor));
+        }
+        self.tell_buckets();
+        let bar = self.bar();
+        let received = receiver.receive(items.to_vec(), |progress| show(&bar, progress))?;
+        bar.finish_and_clear();
+        // The connection ends before the sets are compared: how long that takes depends on them.
+        let cost = link.close(&timer)?;
+        let indices = received.intersect().map_err(foxtrot_net::Error::from)?;
+        Ok((indices, cost.until_now(&timer)))
+    }
+
+    fn plan<'a>(&'a self, link: &'a Link) -> Plan<'a> {
+        Plan {
+            parameters: self.agreed.parameters,
+            base: self.agreed.method.base,
+            session: &link.session,
+            direction: link.agreement.direction(),
+            counter: 0,
+        }
+    }
+
+    fn bar(&self) -> ProgressBar {
+        let parameters = &self.agreed.parameters;
+        let steps = parameters.buckets() * parameters.slots() + parameters.sender_items();
+        self.output.progress_in(steps, "steps")
+    }
+
+    fn tell_setup(&self) {
+        let (n, base) = (self.agreed.parameters.base_ots(), self.agreed.method.base.info().name);
+        self.output.detail(&format!("running {n} base OTs {base}"));
+    }
+
+    fn tell_buckets(&self) {
+        let (buckets, slots) = (self.agreed.parameters.buckets(), self.agreed.parameters.slots());
+        let threads = self.workers.threads();
+        self.output.detail(&format!(
+            "base OTs done; buckets: {buckets}, slots of each: {slots}, threads: {threads}"
+        ));
+    }
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    bar.set_position(progress.done as u64);
+}

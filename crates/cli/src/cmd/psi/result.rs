@@ -1,0 +1,81 @@
+//! The receiver's result: rows of its file, or their number.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::agreement::Agreed;
+use crate::{
+    args::{Common, RowsOut},
+    failure::Failure,
+    files::{Draft, Existing, put_in_place},
+    output::Output,
+    report::{Report, counted},
+    table::Set,
+};
+
+/// Writes the rows with these items where they are wanted, and says what happened.
+pub(super) fn deliver(
+    mut set: Set,
+    items: &[usize],
+    (agreed, report): (&Agreed, &Report),
+    out: &RowsOut,
+    common: &Common,
+) -> Result<(), Failure> {
+    let mut matched = vec![false; set.items().len()];
+    items.iter().for_each(|&item| matched[item] = true);
+    let rows = set.rows(|item, _| item.is_some_and(|item| matched[item]));
+    if let Some(path) = &out.output {
+        let mut draft = Draft::begin(path, set.written_len(&rows))?;
+        set.write(&rows, |piece| draft.append(piece))?;
+        put_in_place(Existing::Replaced, vec![draft])?;
+    } else if !common.json {
+        let mut stdout = io::stdout().lock();
+        if out.count {
+            writeln!(stdout, "{}", items.len()).map_err(|e| Failure::stdout(&e))?;
+        } else {
+            set.write(&rows, |piece| stdout.write_all(piece).map_err(|e| Failure::stdout(&e)))?;
+        }
+        stdout.flush().map_err(|e| Failure::stdout(&e))?;
+    }
+    let (keys, rows) = (items.len(), rows.len());
+    let in_rows = counted(rows, "row");
+    let wrote = match &out.output {
+        Some(path) => format!(", written to {}", path.display()),
+        None if out.count => ", which are not printed but could be".into(),
+        None => String::new(),
+    };
+    let parties = if report.parties == "both" { " (both parties in this process)" } else { "" };
+    Output::new(common).note(&format!(
+        "found {} in common, in {in_rows}{wrote}: {}{parties}",
+        counted(keys, "key"),
+        report.figures()
+    ));
+    let mut result = json!({ "keys_found": keys, "rows_found": rows });
+    if let (Some(object), Some(path)) = (result.as_object_mut(), &out.output) {
+        object.insert("files".into(), json!([path.display().to_string()]));
+    }
+    print_object(agreed, report, common, result)
+}
+
+/// With `--json`: the report of a side without result as one object.
+pub(super) fn print_json(agreed: &Agreed, report: &Report, common: &Common) -> Result<(), Failure> {
+    print_object(agreed, report, common, Value::Object(Map::new()))
+}
+
+fn print_object(
+    agreed: &Agreed,
+    report: &Report,
+    common: &Common,
+    result: Value,
+) -> Result<(), Failure> {
+    if !common.json {
+        return Ok(());
+    }
+    let mut object = report.json();
+    object.extend(agreed.json());
+    if let Value::Object(result) = result {
+        object.extend(result);
+    }
+    writeln!(io::stdout().lock(), "{}", Value::Object(object)).map_err(|e| Failure::stdout(&e))
+}

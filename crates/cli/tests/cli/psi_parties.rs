@@ -1,0 +1,241 @@
+//! Sets of two processes: what comes out, what both say, who vanishes.
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout};
+
+const A: [&str; 5] = ["examples/customers-a.csv", "--key", "email", "--normalize", "email"];
+const B: [&str; 5] = ["examples/customers-b.csv", "--key", "E-Mail", "--normalize", "email"];
+
+fn receive<'a>(set: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [&["psi", "receive"], set, more].concat()
+}
+
+fn send<'a>(set: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    [&["psi", "send"], set, more].concat()
+}
+
+/// The receiver's rows, by the command for both parties.
+fn expected() -> String {
+    let local =
+        foxtrot(&[&["psi", "local"], &[A[0], B[0]], &A[1..], &["--key-b", "E-Mail"]].concat())
+            .output()
+            .unwrap();
+    assert_eq!(local.status.code(), Some(0), "{}", stderr(&local));
+    assert_eq!(stdout(&local).lines().count(), 16, "{}", stdout(&local));
+    stdout(&local)
+}
+
+fn path(folder: &Path, name: &str) -> String {
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+#[test]
+fn either_side_may_listen() {
+    let receiver = Listening::start(&receive(&A, &[]));
+    let sender = connect(&send(&B, &["--threads", "2"]), &receiver.address);
+    assert_eq!(sender.status.code(), Some(0), "{}", stderr(&sender));
+    assert_eq!(stdout(&sender), "");
+    assert!(stderr(&sender).contains("ours 20, theirs 20"), "{}", stderr(&sender));
+    let (status, rows, said) = receiver.end();
+    assert_eq!((status, rows), (0, expected()));
+    assert!(said.contains("ours 20, theirs 20"), "{said}");
+    assert!(said.contains("a receiver that cheats can test"), "{said}");
+
+    let sender = Listening::start(&send(&B, &["--semi-honest"]));
+    let receiver = connect(&receive(&A, &["--semi-honest"]), &sender.address);
+    assert_eq!(stdout(&receiver), expected());
+    assert!(stderr(&receiver).contains("as long as both follow"), "{}", stderr(&receiver));
+    assert_eq!(sender.end().0, 0);
+}
+
+#[test]
+fn over_tls_rows_come_as_they_are_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let (a, b) = (path(folder.path(), "a.csv"), path(folder.path(), "b.csv"));
+    let out = path(folder.path(), "out.csv");
+    let huge = "x".repeat(3 << 20);
+    let first = "\"na\u{ef}ve, \"\"quoted\"\"\r\ntwo lines\",\u{1f41d}@example.org,\u{df}\r\n";
+    let third = format!("\"{huge}\", M\u{dc}LLER@example.org ,\r\n");
+    let last = "no end,last@example.org,x";
+    let content =
+        format!("\u{feff}name,mail,more\r\n{first}no,alone@example.org,\r\n{third}{last}");
+    fs::write(&a, content).unwrap();
+    // Another line end, another order, a letter of two characters.
+    let theirs = "last@example.org\nmu\u{308}ller@example.org\n\u{1f41d}@example.org\n";
+    fs::write(&b, format!("E-Mail\n{theirs}not@example.org\n")).unwrap();
+
+    let set = [&a, "--key", "mail", "--normalize", "email", "-o", &out];
+    let receiver = Listening::with(&receive(&set, &[]), &ours.expecting(&peers));
+    let set = [&b, "--normalize", "email", "--json"];
+    let sender = connect_with(&send(&set, &[]), &peers.expecting(&ours), &receiver.address);
+    let (status, printed, said) = receiver.end();
+    assert_eq!((status, printed.as_str()), (0, ""), "{said}");
+    assert!(said.contains("found 3 keys in common, in 3 rows, written to "), "{said}");
+    let expected = format!("name,mail,more\r\n{first}{third}{last}\n");
+    assert!(fs::read(&out).unwrap() == expected.as_bytes());
+
+    let report: serde_json::Value = serde_json::from_str(&stdout(&sender)).unwrap();
+    assert_eq!((&report["transport"], &report["parties"]), (&"tls".into(), &"sender".into()));
+    assert_eq!((&report["keys_receiver"], &report["keys_sender"]), (&4.into(), &4.into()));
+    assert_eq!(report["normalize"], "email/1");
+    // The first of its four flows goes with the last of the base OTs'.
+    assert_eq!(report["rounds"], 2 + 4 - 1);
+    assert!(report["bytes_sender"].is_u64() && report["bytes_receiver"].is_null());
+    assert!(report.get("keys_found").is_none(), "the sender learns nothing");
+}
+
+#[test]
+fn both_sides_say_the_same_of_a_disagreement() {
+    let phone = ["--key", "Telephone", "--normalize", "phone:+49"];
+    let few = ["--max-peer", "10"];
+    let cases: [(Vec<&str>, Vec<&str>, &str, &str); 5] = [
+        (
+            send(&[&[B[0]], &phone[..]].concat(), &[]),
+            receive(&A, &[]),
+            "normalize is phone/1:+49 here and email/1 at the peer",
+            "normalize is email/1 here and phone/1:+49 at the peer",
+        ),
+        (
+            send(&B, &["--semi-honest"]),
+            receive(&A, &[]),
+            "adversary is semi-honest here and malicious at the peer",
+            "adversary is malicious here and semi-honest at the peer",
+        ),
+        (
+            send(&B, &[]),
+            receive(&A, &few),
+            "we have 20 keys, and the peer accepts 10",
+            "the peer has 20 keys, and we accept 10",
+        ),
+        (
+            send(&B, &["--max-peer", "19"]),
+            receive(&A, &[]),
+            "the peer has 20 keys, and we accept 19",
+            "we have 20 keys, and the peer accepts 19",
+        ),
+        (send(&B, &[]), send(&B, &[]), "both sides want to be the sender", "both sides want"),
+    ];
+    for (here, there, words, mirrored) in cases {
+        let listening = Listening::start(&here);
+        let connected = connect(&there, &listening.address);
+        let (status, rows, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
+        assert!(said.contains(words), "{said}");
+        assert!(stderr(&connected).contains(mirrored), "{}", stderr(&connected));
+        assert_eq!((rows.as_str(), stdout(&connected).as_str()), ("", ""));
+    }
+}
+
+#[test]
+fn empty_sets_have_nothing_in_common() {
+    let folder = tempfile::tempdir().unwrap();
+    let (header, keyless) = (path(folder.path(), "none.csv"), path(folder.path(), "keyless.csv"));
+    fs::write(&header, "mail\n").unwrap();
+    fs::write(&keyless, "mail,x\n,1\n,2\n").unwrap();
+    for (a, b) in [(&header, &keyless), (&keyless, &keyless)] {
+        let local = ["psi", "local", a, b, "--key", "mail"];
+        let output = foxtrot(&local).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert_eq!(stdout(&output).lines().count(), 1, "the header");
+        assert!(stderr(&output).contains("found 0 keys in common, in 0 rows"));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
+    let mut server = Listening::start(&send(&B, &["--serve"]));
+    let run = connect(&receive(&A, &[]), &server.address);
+    assert_eq!((run.status.code(), stdout(&run)), (Some(0), expected()));
+    let mut line = String::new();
+    while !line.contains("session 1 with ") {
+        line = server.running.line();
+    }
+    assert!(line.contains(", who has 20 keys: "), "{line}");
+    let wrong = connect(&receive(&A, &["--max-peer", "1"]), &server.address);
+    assert_eq!(wrong.status.code(), Some(1));
+    let run = connect(&receive(&A, &["--count"]), &server.address);
+    assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(0), "12\n"));
+    assert!(stderr(&run).contains("which are not printed but could be"), "{}", stderr(&run));
+    server.running.interrupt();
+    assert_eq!(server.end().0, 130);
+}
+
+/// A list of so many lines from this one on.
+fn lines(path: &str, numbers: std::ops::Range<usize>) {
+    let text: String = numbers.map(|i| format!("user{i:09}@example.com\n")).collect();
+    fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_hundred_thousand_rows_and_the_right_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, out] = ["a", "b", "out"].map(|name| path(folder.path(), name));
+    lines(&a, 0..100_000);
+    lines(&b, 40_000..130_000);
+    let sender = Listening::start(&send(&[&b], &[]));
+    let receiver = connect(&receive(&[&a], &["-o", &out, "--json"]), &sender.address);
+    assert_eq!((sender.end().0, receiver.status.code()), (0, Some(0)), "{}", stderr(&receiver));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&receiver)).unwrap();
+    assert_eq!((&report["keys_found"], &report["n"]), (&60_000.into(), &100_000.into()));
+    let found = fs::read_to_string(&out).unwrap();
+    assert!(found.lines().eq((40_000..100_000).map(|i| format!("user{i:09}@example.com"))));
+}
+
+/// What is left behind is nothing, and the other side ends soon, whoever is killed and when.
+#[test]
+#[cfg(unix)]
+fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, out] = ["a", "b", "out"].map(|name| path(folder.path(), name));
+    lines(&a, 0..400_000);
+    lines(&b, 0..400_000);
+    for sender_dies in [false, true] {
+        let mut sender = Listening::start(&send(&[&b], &["--timeout", "20"]));
+        let connect = ["--insecure", "--timeout", "20", "--connect", &sender.address];
+        let mut receiver = Running::start(&receive(&[&a], &[&["-o", &out], &connect[..]].concat()));
+        for running in [&mut sender.running, &mut receiver] {
+            while !running.line().contains("agreed: ") {}
+        }
+        thread::sleep(Duration::from_millis(150));
+        let start = Instant::now();
+        let (dies, lives) = match sender_dies {
+            true => (sender.running, receiver),
+            false => (receiver, sender.running),
+        };
+        dies.signal("-KILL");
+        assert_eq!(dies.end().0, -1);
+        let (status, rows, said) = lives.end();
+        assert_eq!((status, rows.as_str()), (1, ""), "{said}");
+        assert!(said.contains("the peer closed the connection"), "{said}");
+        assert!(start.elapsed() < Duration::from_secs(10));
+        assert!(!Path::new(&out).exists());
+    }
+    // Only what was there before.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+#[test]
+#[ignore = "a minute, and gigabytes"]
+fn a_million_rows_over_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, peers] = ["k", "l"].map(|name| Key::generate(folder.path(), name));
+    let [a, b, out] = ["a", "b", "out"].map(|name| path(folder.path(), name));
+    lines(&a, 0..1_000_000);
+    lines(&b, 500_000..1_500_000);
+    let sender = Listening::with(&send(&[&b], &[]), &ours.expecting(&peers));
+    let receiver = receive(&[&a], &["-o", &out]);
+    let receiver = connect_with(&receiver, &peers.expecting(&ours), &sender.address);
+    let (status, _, said) = sender.end();
+    assert_eq!((status, receiver.status.code()), (0, Some(0)), "{said}{}", stderr(&receiver));
+    println!("{said}{}", stderr(&receiver));
+    let found = fs::read_to_string(&out).unwrap();
+    assert!(found.lines().eq((500_000..1_000_000).map(|i| format!("user{i:09}@example.com"))));
+}
