@@ -267,7 +267,8 @@ impl Receiver<Linear, Malicious> {
         let Parameters { length, word_bits } = self.extension.parameters();
         let hash = |matrix, n| hash_rows(backend, &*self.executor, matrix, n, &coefficients);
         let hashes = [hash(&words, word_bits), hash(&rows, length)];
-        let proof = hashes.iter().flatten().flat_map(|hash| hash.to_le_bytes()).collect();
+        let proof = hashes.iter().flat_map(|hashes| hashes.iter());
+        let proof = proof.flat_map(|hash| hash.to_le_bytes()).collect();
         self.words.put(words);
         let challenge = Some(*challenge);
         Ok((Received { session, number, n, challenge, rows, security: PhantomData }, proof))
