@@ -191,6 +191,9 @@ impl<F: Family, S: Security> Receiver<F, S> {
 
     /// Step 7: the rows t = q ⊕ C(w)·Δ themselves, one after another.
     ///
+    /// They are not hashed: one row, with that of the sender, gives C(w) ∧ Δ to whoever has both.
+    /// Whatever leaves must first be hashed under session, position and the whole row.
+    ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
     /// [`Usage::ForeignBatch`].
