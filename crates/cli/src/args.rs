@@ -75,7 +75,7 @@ pub(crate) enum OtCommand {
         #[arg(long)]
         hex: bool,
         /// Answer every peer that comes, side by side, until interrupted. Each session gives one
-        /// message of each pair: who may come twice may learn both
+        /// message of each pair, or of each N: who may come twice may learn another
         #[arg(long, conflicts_with = "connect")]
         serve: bool,
         #[command(flatten)]

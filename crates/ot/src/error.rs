@@ -120,6 +120,11 @@ pub enum Usage {
         /// How many there should be to choose from.
         choices: usize,
     },
+    /// A choice is none of 0, 1, … N − 1.
+    NoSuchChoice {
+        /// N.
+        choices: u64,
+    },
     /// There is no field of 2^k elements for this k.
     FieldSize {
         /// The k asked for.
@@ -203,6 +208,7 @@ impl fmt::Display for Usage {
                 write!(f, "{got} {what} given where {expected} are needed")
             }
             Self::Choices { choices } => write!(f, "the code has no words for 1 of {choices}"),
+            Self::NoSuchChoice { choices } => write!(f, "a choice is not below {choices}"),
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),
             Self::SessionEnded => f.write_str("an error has ended the session before"),

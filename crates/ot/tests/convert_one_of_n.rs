@@ -120,7 +120,45 @@ fn what_the_caller_gets_wrong_is_usage() {
     let mut sender = Sender::new(session(1), MAX_MESSAGE, 3).unwrap();
     let refused = Usage::BatchTooLarge { n: 2, max: 1 };
     assert_eq!(sender.seal(&[[0; 16]; 2], &[b"", b""]), Err(refused));
-    // Frames that are missing are not opened.
-    let receiver = Receiver::new(session(1), LEN, 3, Zeroizing::new(vec![0])).unwrap();
-    assert!(matches!(receiver.open(&[[0; 16]]), Err(Error::Usage(_))));
+    for chosen in [vec![3], vec![0, u64::MAX, 1], vec![2, 1, 3]] {
+        let refused = Receiver::new(session(1), LEN, 3, Zeroizing::new(chosen)).map(drop);
+        assert_eq!(refused, Err(Usage::NoSuchChoice { choices: 3 }));
+    }
+}
+
+#[test]
+fn a_frame_that_is_refused_has_not_been_sealed() {
+    let frame = |refuse: bool| {
+        let mut sender = Sender::new(session(1), LEN, 3).unwrap();
+        if refuse {
+            let too_long = Usage::MessageTooLong { transfer: 0, len: LEN + 1, max: LEN };
+            let refused = sender.seal(&[[0; 16]; 2], &[vec![1], vec![0; LEN + 1]]);
+            assert_eq!(refused, Err(too_long));
+        }
+        sender.seal(&[[1; 16]; 2], &[b"one".to_vec(), b"two".to_vec()]).unwrap()
+    };
+    assert_eq!(frame(true), frame(false));
+}
+
+#[test]
+fn nothing_is_opened_before_the_last_frame_or_with_other_than_all_keys() {
+    let receiver = |taken: usize| {
+        // 26214 messages to a frame: of two transfers of 20000, in two frames.
+        let chosen = Zeroizing::new(vec![0, 19_999]);
+        let mut receiver = Receiver::new(session(1), LEN, 20_000, chosen).unwrap();
+        for _ in 0..taken {
+            let len = receiver.next_frame_len().unwrap();
+            receiver.take(&vec![0; len]).unwrap();
+        }
+        receiver
+    };
+    let count = |what, got| Err(Usage::CountMismatch { what, expected: 2, got }.into());
+    for (taken, complete) in [(0, 0), (1, 1)] {
+        assert_eq!(receiver(taken).open(&[[0; 16]; 2]), count("transfers", complete));
+    }
+    for keys in [1, 3] {
+        assert_eq!(receiver(2).open(&vec![[0; 16]; keys]), count("keys", keys));
+    }
+    let unsealed = Err(Misbehaved::MessageAuthentication.into());
+    assert_eq!(receiver(2).open(&[[0; 16]; 2]), unsealed);
 }

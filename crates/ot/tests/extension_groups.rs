@@ -164,7 +164,7 @@ fn one_proof_that_fails_leaves_all_batches_without_output_and_the_sender_without
             let first = sender.verify_all(batches).unwrap();
             assert_eq!(sender.verify_all(others).map(drop), Err(error));
 
-            assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded), "it has forgotten Δ");
+            assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded));
             assert_eq!(sender.verify_all(vec![last]).map(drop), Err(ended));
             let mut keys = vec![[[0; 16]; 2]; 700];
             let output = first.into_iter().zip([Places::Random(&mut keys)]).collect();

@@ -278,7 +278,7 @@ fn a_failed_check_ends_the_session_for_every_batch() {
     let mut message = Vec::new();
     let _ = receiver.extend(Choice::Random(30), &mut message).unwrap();
     assert_eq!(sender.absorb(Shape::random(30), &message).map(drop), Err(ended));
-    assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded), "it has forgotten Δ");
+    assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded));
 }
 
 #[test]

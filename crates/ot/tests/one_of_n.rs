@@ -66,6 +66,36 @@ fn all_keys_of_few_words_are_there_and_different() {
     }
 }
 
+/// Tiles of OTs, groups of questions and the parts of threads end anywhere in an OT.
+#[test]
+fn all_keys_are_those_of_single_words_however_they_are_shared_out() {
+    let extension = kkrt::semi_honest();
+    for (n, choices) in [(0, 5), (1, 1), (1, 700), (130, 3), (513, 1), (520, 4), (1030, 2)] {
+        let batch = |threads: usize| {
+            let mut receiver = Receiver::new(session(), extension, base(512).0, seed(5)).unwrap();
+            let sender = Sender::new(session(), extension, base(512).1, seed(6)).unwrap();
+            let mut corrections = Vec::new();
+            let words = bytes(3, n * 16);
+            let _received = receiver.extend(n, &words, &mut corrections).unwrap();
+            let mut sender = sender.with_executor(Box::new(Threads(threads)));
+            let sent = sender.absorb(n, &corrections).unwrap();
+            (sender, sent)
+        };
+        let (mut sender, sent) = batch(1);
+        let opened = sender.open(sent).unwrap();
+        let words = (0..choices as u64).map(|choice| extension.parameters().word(choice).unwrap());
+        let words: Vec<_> = words.collect();
+        let each = (0..n).flat_map(|i| words.iter().map(move |word| (i, word)));
+        let expected: Vec<_> = each.map(|(i, word)| opened.key(i, word)).collect();
+        for threads in [1, 2, 3] {
+            let (mut sender, sent) = batch(threads);
+            let mut keys = vec![[0; 16]; n * choices];
+            sender.all(sent, choices, &mut keys).unwrap();
+            assert_eq!(keys, expected, "{n} times {choices}, {threads} threads");
+        }
+    }
+}
+
 /// The rows of both parties for these words, and Δ.
 fn rows_of<F>(extension: Extension<F, SemiHonest>, words: &[u8]) -> [Vec<u8>; 3]
 where
@@ -222,6 +252,14 @@ fn wrong_numbers_of_anything_are_the_callers_fault() {
     let _received = receiver.extend(1, &[1], &mut corrections).unwrap();
     let sent = sender.absorb(1, &corrections).unwrap();
     assert_eq!(sender.all(sent, 3, &mut [[0; 16]; 3]), Err(Usage::Choices { choices: 3 }));
+    for choices in [0, 3, usize::MAX] {
+        let none = sender.absorb(0, &vec![0; one.corrections_len(0)]).unwrap();
+        assert_eq!(sender.all(none, choices, &mut []), Err(Usage::Choices { choices }));
+    }
+    let oos = oos::semi_honest(Linear::Bch512);
+    let mut sender = Sender::new(session(), oos, base(512).1, seed(6)).unwrap();
+    let none = sender.absorb(0, &vec![0; oos.corrections_len(0)]).unwrap();
+    assert_eq!(sender.all(none, usize::MAX, &mut []), Ok(()));
 }
 
 #[test]

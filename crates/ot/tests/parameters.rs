@@ -320,3 +320,47 @@ fn the_check_of_oos_errs_with_less_than_2_to_the_minus_40() {
     let guesses = 2f64.powi(-43);
     assert!((MAX_BATCHES as f64 * per_batch + guesses).log2() < -40.0);
 }
+
+/// The lemma for repetition [7, 1], e = 2 < 7/3, over GF(16), every χ tried. One Y reaches
+/// the bound, (e + 1)/16: e + 1 places of h(Y) differ from the others, each but for a χ of its own. No Y
+/// among many does better.
+#[test]
+fn the_lemma_of_oos_is_tight_on_a_toy() {
+    const E: usize = 2;
+    let times = |a: u8, b: u8| {
+        let product = (0..4).fold(0, |sum, i| sum ^ (u8::from(b >> i & 1 == 1) * (a << i)));
+        (4..7).rev().fold(product, |x, i| if x >> i & 1 == 1 { x ^ 0x13 << (i - 4) } else { x })
+    };
+    // Places that differ from the constant vector w.
+    let errors = |y: &[u8; 7], w: u8| (0..7).filter(|&j| y[j] != w).collect::<Vec<_>>();
+    // M = 2: h(Y) = χ·Y₀ + Y₁. A batch is good for E if outside of E both rows are constant.
+    let bad = |rows: &[[u8; 7]; 2]| {
+        let is_bad = |chi: &u8| {
+            let h: [u8; 7] = core::array::from_fn(|j| times(*chi, rows[0][j]) ^ rows[1][j]);
+            (0..16).any(|w| {
+                let at = errors(&h, w);
+                let constant = |row: &[u8; 7]| {
+                    let mut rest = (0..7).filter(|j| !at.contains(j)).map(|j| row[j]);
+                    let first = rest.next();
+                    rest.all(|x| Some(x) == first)
+                };
+                at.len() <= E && !rows.iter().all(constant)
+            })
+        };
+        (0..16).filter(is_bad).count()
+    };
+    // Place j < 3 differs from the others by χ − j: at χ = j two such places are left, and batches are
+    // not good.
+    let worst = [[1, 1, 1, 0, 0, 0, 0], [0, 1, 2, 0, 0, 0, 0]];
+    assert_eq!(bad(&worst), E + 1);
+    let mut random = 1_u64;
+    for _ in 0..20_000 {
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let heavy = random >> 62 == 0;
+            if heavy { (random >> 58 & 15) as u8 } else { 0 }
+        };
+        let rows = [core::array::from_fn(|_| next()), core::array::from_fn(|_| next())];
+        assert!(bad(&rows) <= E + 1, "{rows:?}");
+    }
+}

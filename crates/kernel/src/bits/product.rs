@@ -19,8 +19,8 @@ pub(super) const TABLES: usize = 24;
 /// row j; on the first `len` bytes of each. Rows are `stride` and `out_stride` bytes apart, those of
 /// the matrix ⌈`inputs`/8⌉, and `out` has as many as the matrix.
 ///
-/// Takes the same time whatever is in `rows` and `out`, but not so for the matrix: at most about a
-/// quarter of an addition per bit of it.
+/// The work depends on lengths only: about a quarter of an addition per bit of the matrix, whatever it
+/// is. Addresses depend on the matrix, but not on `rows` and `out`.
 ///
 /// # Panics
 /// If `len` is not a multiple of 64 or longer than a stride, there are no inputs, the matrix is not

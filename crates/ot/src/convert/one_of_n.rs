@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{Backend, bits::xor_masked};
-use subtle::ConstantTimeEq;
+use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
 use super::{OVERHEAD, Taken, cipher_of, length, seal_into};
@@ -73,12 +73,14 @@ impl Sender {
         fits_a_frame(keys.len(), self.message_len)?;
         let mut frame = vec![0; frame_len(keys.len(), self.message_len)];
         let sealed = frame.chunks_exact_mut(self.message_len + OVERHEAD);
-        for (sealed, (key, message)) in sealed.zip(keys.iter().zip(messages)) {
-            let (transfer, choice) = (self.next / self.choices, self.next % self.choices);
+        let numbered = (self.next..).zip(keys.iter().zip(messages));
+        for (sealed, (number, (key, message))) in sealed.zip(numbered) {
+            let (transfer, choice) = (number / self.choices, number % self.choices);
             let cipher = cipher(&self.oracle, transfer, choice, key);
             seal_into(&cipher, transfer, self.message_len, message.as_ref(), sealed)?;
-            self.next += 1;
         }
+        // A frame that was refused has not been.
+        self.next += keys.len() as u64;
         Ok(frame)
     }
 }
@@ -88,7 +90,8 @@ impl Receiver {
     /// parties; with what is chosen of each transfer.
     ///
     /// # Errors
-    /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from.
+    /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from, and
+    /// [`Usage::NoSuchChoice`] if something else is chosen, without saying where.
     pub fn new(
         session: Session,
         message_len: usize,
@@ -96,6 +99,10 @@ impl Receiver {
         chosen: Zeroizing<Vec<u64>>,
     ) -> Result<Self, Usage> {
         let (oracle, choices) = (oracle(&session, message_len)?, number(choices)?);
+        let all = chosen.iter().fold(Choice::from(1), |all, chosen| all & chosen.ct_lt(&choices));
+        if !bool::from(all) {
+            return Err(Usage::NoSuchChoice { choices });
+        }
         let backend = session.backend();
         let (sealed, next) = (Vec::with_capacity(chosen.len()), 0);
         Ok(Self { backend, oracle, message_len, choices, chosen, sealed, next })
@@ -141,9 +148,15 @@ impl Receiver {
     /// # Errors
     /// [`Usage::CountMismatch`] if frames are missing, or keys; [`Misbehaved::MessageAuthentication`].
     pub fn open(self, keys: &[Block]) -> Result<Vec<Zeroizing<Vec<u8>>>, Error> {
-        if self.next_frame_len().is_some() || keys.len() != self.sealed.len() {
-            let (expected, got) = (self.chosen.len(), keys.len().min(self.sealed.len()));
-            return Err(Usage::CountMismatch { what: "messages", expected, got }.into());
+        let expected = self.chosen.len();
+        if self.next_frame_len().is_some() {
+            // Transfers of which all messages have come.
+            let got = usize::try_from(self.next / self.choices).unwrap_or(usize::MAX);
+            return Err(Usage::CountMismatch { what: "transfers", expected, got }.into());
+        }
+        if keys.len() != expected {
+            let got = keys.len();
+            return Err(Usage::CountMismatch { what: "keys", expected, got }.into());
         }
         let parts = (0_u64..).zip(self.sealed).zip(self.chosen.iter().zip(keys));
         let opened: Vec<_> = parts

@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{Backend, gf::gf64};
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use super::{ROWS, Shape, matrix::Matrix};
 use crate::{
@@ -21,7 +22,7 @@ pub const PROOF_LEN: usize = 32 + 8 + ROWS * 8;
 /// The hash of the choice vector and of every row.
 pub(super) struct Hashes {
     choices: u64,
-    rows: [u64; ROWS],
+    rows: Zeroizing<[u64; ROWS]>,
 }
 
 /// χ of a batch of that many columns: 1 for the last element, which is random and hides the rest. Parties that do not
@@ -43,14 +44,14 @@ pub(super) fn coefficients(
     coefficients.chain([1]).collect()
 }
 
-/// h of every row.
+/// h of every row. The sender's tell Δ to whoever has the proof.
 pub(super) fn hash_rows(
     backend: Backend,
     executor: &dyn Executor,
     matrix: &Matrix,
     coefficients: &[u64],
-) -> [u64; ROWS] {
-    let mut hashes = [0; ROWS];
+) -> Zeroizing<[u64; ROWS]> {
+    let mut hashes = Zeroizing::new([0; ROWS]);
     let at_once = ROWS.div_ceil(executor.threads().max(1));
     let stride = matrix.stride();
     let parts = matrix.bytes().chunks(at_once * stride).zip(hashes.chunks_mut(at_once));
@@ -68,7 +69,7 @@ pub(super) fn hash_choices(backend: Backend, choices: &[u8], coefficients: &[u64
 }
 
 impl Hashes {
-    pub(super) fn new(choices: u64, rows: [u64; ROWS]) -> Self {
+    pub(super) fn new(choices: u64, rows: Zeroizing<[u64; ROWS]>) -> Self {
         Self { choices, rows }
     }
 
@@ -83,13 +84,13 @@ impl Hashes {
             bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).fuse();
         let mut next = || numbers.next().unwrap_or_default();
         let choices = next();
-        Self { choices, rows: core::array::from_fn(|_| next()) }
+        Self { choices, rows: Zeroizing::new(core::array::from_fn(|_| next())) }
     }
 
     /// Whether h(q_r) = h(t_r) ⊕ Δ_r·h(x) in every row.
     pub(super) fn fit(&self, senders: &[u64; ROWS], delta: &Bits) -> Choice {
         let mut wrong = 0;
-        for (r, (ours, theirs)) in senders.iter().zip(&self.rows).enumerate() {
+        for (r, (ours, theirs)) in senders.iter().zip(self.rows.iter()).enumerate() {
             let mask = u64::from(delta.get(r).unwrap_u8()).wrapping_neg();
             wrong |= ours ^ theirs ^ (self.choices & mask);
         }

@@ -1,4 +1,4 @@
-//! OOS [[OOS17](https://eprint.iacr.org/2016/602)]: 1-of-N OT over a binary linear code, with a check
+//! OOS [[OOS17](https://eprint.iacr.org/2016/933)]: 1-of-N OT over a binary linear code, with a check
 //! that the receiver's corrections are codewords. The check is not that of the paper: see
 //! `docs/protocols/oos.md`.
 //!

@@ -1,5 +1,8 @@
 //! The side with Δ and both keys; in the base OTs it was the receiver.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 

@@ -15,8 +15,16 @@ use serde_json::{Map, Value, json};
 const N: usize = 1 << 20;
 
 /// Bytes of both parties per transfer, without the base OTs.
-fn bytes_per_ot(extension: &Any) -> f64 {
-    (extension.sender_bytes(N) + extension.receiver_bytes(N)) as f64 / N as f64
+fn bytes_per_ot(sender_and_receiver: [usize; 2]) -> f64 {
+    sender_and_receiver.iter().sum::<usize>() as f64 / N as f64
+}
+
+fn bytes_of(extension: &Any) -> f64 {
+    bytes_per_ot([extension.sender_bytes(N), extension.receiver_bytes(N)])
+}
+
+fn bytes_of_n(extension: &one_of_n::Any) -> f64 {
+    bytes_per_ot([extension.sender_bytes(N), extension.receiver_bytes(N)])
 }
 
 /// The same of the two-round extension.
@@ -73,7 +81,7 @@ pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
             "params": format!("k = {}", info.k),
             "messages_per_batch": info.flows,
             "batch": extension.max_batch(),
-            "bytes_per_ot_1048576": bytes_per_ot(&extension),
+            "bytes_per_ot_1048576": bytes_of(&extension),
             "base_ots": carriers,
             "base_ots_refused": refused,
         })
@@ -81,22 +89,11 @@ pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
     others.chain([two_round])
 }
 
-/// Bytes of both parties per transfer, without the base OTs.
-fn bytes_of_n(extension: &one_of_n::Any) -> f64 {
-    (extension.sender_bytes(N) + extension.receiver_bytes(N)) as f64 / N as f64
-}
-
 /// Those for one of N.
 pub(super) fn one_of_n_in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
     one_of_n::registry().map(|extension| {
         let info = extension.info();
-        let (mut carriers, mut refused) = (Vec::new(), Map::new());
-        for base in bases.iter().map(|base| base.info()) {
-            match extension.compatible(base) {
-                Ok(()) => carriers.push(base.name),
-                Err(why) => drop(refused.insert(base.name.into(), why.to_string().into())),
-            }
-        }
+        let (carriers, refused) = carriers(bases, |base| extension.compatible(base));
         json!({
             "name": info.name,
             "family": info.family,
@@ -152,7 +149,7 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "extension                 adversary    messages  bytes/OT  paper")?;
     let rows = registry().map(|extension| {
         let info = extension.info();
-        (info.name, info.adversary, info.flows, bytes_per_ot(&extension), info.paper)
+        (info.name, info.adversary, info.flows, bytes_of(&extension), info.paper)
     });
     let two_round = two_round::registry()[0].info();
     let two_round = (

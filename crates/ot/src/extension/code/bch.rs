@@ -12,42 +12,102 @@ pub(super) struct Bch {
     /// Degree of the generator.
     pub(super) redundancy: usize,
     /// The generator; bit i is the coefficient of xⁱ.
-    pub(super) generator: &'static [u64],
+    pub(super) generator: [u64; WORDS],
 }
 
 /// \[512, 85\], α a root of x⁹ + x⁴ + 1.
-pub(super) const BCH_512: Bch = Bch {
-    word_bits: 85,
-    redundancy: 426,
-    generator: &[
-        0x7929_4a4d_acc1_c8cd,
-        0x821c_0071_a100_c252,
-        0x0cdf_9123_1913_581a,
-        0x69fe_aa27_3f0d_17cc,
-        0x3176_bdbf_424b_0607,
-        0xb1e1_132a_00c5_76bc,
-        0x0000_0593_1362_e2b8,
-    ],
-};
+pub(super) const BCH_512: Bch = Bch::new(9, 0x211, 85);
 
 /// \[1024, 453\], α a root of x¹⁰ + x³ + 1; shortened by 222 bits to \[802, 231\].
-pub(super) const BCH_802: Bch = Bch {
-    word_bits: 231,
-    redundancy: 570,
-    generator: &[
-        0x5e29_c66f_8678_d6b1,
-        0x1361_3fa2_c15e_1ec1,
-        0xa19a_4531_4d82_5c43,
-        0x8b87_1479_8789_cf7c,
-        0xd51d_7b90_0173_62be,
-        0x7231_6bd8_8df8_0454,
-        0x994b_c23c_42ae_153c,
-        0x5897_48cb_f4a7_f8c2,
-        0x06b2_9fb8_1755_f361,
-    ],
-};
+pub(super) const BCH_802: Bch = Bch::new(10, 0x409, 231);
+
+/// Words that hold any generator.
+const WORDS: usize = 9;
+
+/// The last of the consecutive powers of α that are roots.
+const LAST_ROOT: usize = 126;
+
+/// a·b in GF(2^m), x being a root of the polynomial.
+const fn multiply(mut a: usize, b: usize, m: usize, polynomial: usize) -> usize {
+    let (mut product, mut i) = (0, 0);
+    while i < m {
+        if b >> i & 1 == 1 {
+            product ^= a;
+        }
+        a <<= 1;
+        if a >> m == 1 {
+            a ^= polynomial;
+        }
+        i += 1;
+    }
+    product
+}
+
+/// The minimal polynomial of α^s over GF(2), bit i the coefficient of xⁱ: the product of x − β for the
+/// conjugates β = α^s, α^2s, α^4s, …; 0 if a smaller power of α is among them.
+const fn minimal_polynomial(s: usize, m: usize, polynomial: usize) -> usize {
+    let (mut beta, mut i) = (1, 0);
+    while i < s {
+        beta = multiply(beta, 2, m, polynomial);
+        i += 1;
+    }
+    let (mut coefficients, mut degree, mut of_beta) = ([0; 11], 0, s);
+    coefficients[0] = 1;
+    loop {
+        // Times x − β.
+        let mut k = degree + 1;
+        while k > 0 {
+            coefficients[k] = coefficients[k - 1] ^ multiply(coefficients[k], beta, m, polynomial);
+            k -= 1;
+        }
+        coefficients[0] = multiply(coefficients[0], beta, m, polynomial);
+        degree += 1;
+        beta = multiply(beta, beta, m, polynomial);
+        of_beta = of_beta * 2 % ((1 << m) - 1);
+        if of_beta < s {
+            return 0;
+        }
+        if of_beta == s {
+            break;
+        }
+    }
+    let (mut bits, mut k) = (0, 0);
+    while k <= degree {
+        assert!(coefficients[k] <= 1, "a polynomial over GF(2)");
+        bits |= coefficients[k] << k;
+        k += 1;
+    }
+    bits
+}
 
 impl Bch {
+    /// Of length 2^m with the bit of parity, α a root of the polynomial.
+    const fn new(m: usize, polynomial: usize, word_bits: usize) -> Self {
+        let (mut generator, mut redundancy, mut s) = ([0; WORDS], 0, 1);
+        generator[0] = 1;
+        while s <= LAST_ROOT {
+            let factor = minimal_polynomial(s, m, polynomial);
+            let (mut product, mut shift) = ([0_u64; WORDS], 0);
+            while factor >> shift > 0 {
+                let mut k = 0;
+                while factor >> shift & 1 == 1 && k < WORDS {
+                    product[k] ^= generator[k] << shift;
+                    if k > 0 && shift > 0 {
+                        product[k] ^= generator[k - 1] >> (64 - shift);
+                    }
+                    k += 1;
+                }
+                shift += 1;
+            }
+            if factor != 0 {
+                generator = product;
+                redundancy += shift - 1;
+            }
+            s += 1;
+        }
+        Self { word_bits, redundancy, generator }
+    }
+
     /// Length with the bit of parity.
     pub(super) const fn length(&self) -> usize {
         self.word_bits + self.redundancy + 1
@@ -57,15 +117,13 @@ impl Bch {
     /// remainder of x^redundancy times the word, the parity of all.
     pub(super) fn for_each_one(&self, mut set: impl FnMut(usize, usize)) {
         // x^redundancy modulo the generator is the generator without its leading term.
-        let mut remainder = [0; 16];
-        let words = &mut remainder[..self.generator.len()];
-        words.copy_from_slice(self.generator);
+        let mut words = self.generator;
         let bit = |words: &[u64], i: usize| words[i / 64] >> (i % 64) & 1 == 1;
         words[self.redundancy / 64] ^= 1 << (self.redundancy % 64);
         for i in 0..self.word_bits {
             set(i, i);
             let mut parity = true;
-            for j in (0..self.redundancy).filter(|&j| bit(words, j)) {
+            for j in (0..self.redundancy).filter(|&j| bit(&words, j)) {
                 set(i, self.word_bits + j);
                 parity ^= true;
             }
@@ -76,7 +134,7 @@ impl Bch {
             for k in (0..words.len()).rev() {
                 words[k] = words[k] << 1 | if k > 0 { words[k - 1] >> 63 } else { 0 };
             }
-            if bit(words, self.redundancy) {
+            if bit(&words, self.redundancy) {
                 words.iter_mut().zip(self.generator).for_each(|(a, g)| *a ^= g);
             }
         }

@@ -41,7 +41,7 @@ fn get(words: &[u64], i: usize) -> bool {
 fn remainder(code: &Bch, mut polynomial: Vec<u64>) -> Vec<u64> {
     for i in (code.redundancy..64 * polynomial.len()).rev() {
         if get(&polynomial, i) {
-            for k in (0..=code.redundancy).filter(|&k| get(code.generator, k)) {
+            for k in (0..=code.redundancy).filter(|&k| get(&code.generator, k)) {
                 let at = i - code.redundancy + k;
                 polynomial[at / 64] ^= 1 << (at % 64);
             }
@@ -53,16 +53,18 @@ fn remainder(code: &Bch, mut polynomial: Vec<u64>) -> Vec<u64> {
 /// 126 consecutive roots prove distance 127 (the BCH bound), and a bit of parity 128.
 #[test]
 fn generators_have_the_roots_that_prove_the_distance() {
-    for (code, m, polynomial, full_dimension) in
-        [(BCH_512, 9, 0x211, 85), (BCH_802, 10, 0x409, 453)]
+    for (linear, code, m, polynomial, full_dimension) in
+        [(Linear::Bch512, BCH_512, 9, 0x211, 85), (Linear::Bch802, BCH_802, 10, 0x409, 453)]
     {
         let field = Field::new(m, polynomial);
         let n = field.powers.len();
-        let consecutive = (1..n).take_while(|&s| field.value(code.generator, s) == 0).count();
+        let consecutive = (1..n).take_while(|&s| field.value(&code.generator, s) == 0).count();
         assert_eq!(consecutive, 126);
-        assert_ne!(field.value(code.generator, 127), 0);
+        // One more than roots, one for the parity.
+        assert_eq!(consecutive + 2, linear.distance());
+        assert_ne!(field.value(&code.generator, 127), 0);
         // The degree gives the dimension.
-        let degree = (0..64 * code.generator.len()).rev().find(|&i| get(code.generator, i));
+        let degree = (0..64 * code.generator.len()).rev().find(|&i| get(&code.generator, i));
         assert_eq!(degree, Some(code.redundancy));
         assert_eq!(n - code.redundancy, full_dimension);
         // The code is cyclic: the generator divides xⁿ − 1, and all its roots are powers of α.
@@ -70,7 +72,7 @@ fn generators_have_the_roots_that_prove_the_distance() {
         x_n_1[0] = 1;
         x_n_1[n / 64] ^= 1 << (n % 64);
         assert!(remainder(&code, x_n_1).iter().all(|&word| word == 0));
-        let roots = (0..n).filter(|&s| field.value(code.generator, s) == 0).count();
+        let roots = (0..n).filter(|&s| field.value(&code.generator, s) == 0).count();
         assert_eq!(roots, code.redundancy);
         assert!(code.word_bits <= full_dimension);
     }
@@ -81,7 +83,6 @@ fn bits(bytes: &[u8], n: usize) -> Vec<bool> {
 }
 
 fn encoded(code: &impl Code, backend: Backend, words: &[u8]) -> Vec<u8> {
-    let Parameters { .. } = code.parameters();
     let n = words.len() / code.parameters().word_len();
     let mut codewords = vec![0xa5; n * code.parameters().row_len()];
     code.encode(backend, words, &mut codewords);

@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{Backend, gf::gf64};
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use super::GROUP;
 use crate::{
@@ -33,15 +34,15 @@ pub(super) fn coefficients(
     coefficients.chain([1]).collect()
 }
 
-/// h of the first n rows.
+/// h of the first n rows. The sender's tell Δ to whoever has the proof.
 pub(super) fn hash_rows(
     backend: Backend,
     executor: &dyn Executor,
     matrix: &Matrix,
     n: usize,
     coefficients: &[u64],
-) -> Vec<u64> {
-    let mut hashes = vec![0; n];
+) -> Zeroizing<Vec<u64>> {
+    let mut hashes = Zeroizing::new(vec![0; n]);
     let stride = matrix.stride();
     let parts = matrix.bytes().chunks(GROUP * stride).zip(hashes.chunks_mut(GROUP));
     for_each(executor, parts, |(rows, hashes)| {

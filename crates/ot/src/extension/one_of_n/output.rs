@@ -20,6 +20,9 @@ use crate::{
 /// OTs that are turned and hashed together.
 const TILE: usize = 512;
 
+/// Questions that are put together, of one OT or of several.
+const TOGETHER: usize = 128;
+
 /// A batch that is ready to be read.
 pub(super) struct Output<'a> {
     pub(super) session: &'a Session,
@@ -53,26 +56,52 @@ impl Output<'_> {
         });
     }
 
-    /// For every row the keys of it and each of these differences.
-    pub(super) fn all(&self, oracle: &Oracle, differences: &[u8], keys: &mut [Block]) {
+    /// For each of n rows the keys of it and each of these differences. Threads share the keys, of
+    /// which also a single row can have many; whatever their number, questions are put together.
+    pub(super) fn all(&self, oracle: &Oracle, differences: &[u8], n: usize, keys: &mut [Block]) {
         let len = self.parameters.row_len();
         let choices = differences.len() / len;
-        self.tiles(keys, choices, |first, tile, keys| {
+        let per_thread = keys.len().div_ceil(self.executor.threads().max(1));
+        let at_once = per_thread.next_multiple_of(TOGETHER).max(TOGETHER);
+        let parts = keys.chunks_mut(at_once).enumerate();
+        for_each(self.executor, parts, |(part, keys)| {
             let mut wide = Wide::new(self.session.backend());
-            let mut rows = SecretBytes::zeroed(len * choices.min(TILE));
-            for ((i, row), keys) in (first..).zip(tile.chunks(len)).zip(keys.chunks_mut(choices)) {
-                let parts = differences.chunks(TILE * len).zip(keys.chunks_mut(TILE));
-                for (differences, keys) in parts {
-                    let rows = &mut rows[..differences.len()];
-                    rows.copy_from_slice(differences);
-                    for other in rows.chunks_exact_mut(len) {
-                        other.iter_mut().zip(row).for_each(|(a, b)| *a ^= b);
+            let mut blocks = Zeroizing::new([[0; 16]; TILE]);
+            let mut tile = SecretBytes::zeroed(TILE * len);
+            let mut rows = SecretBytes::zeroed(TOGETHER * len);
+            let mut numbers = [0; TOGETHER];
+            let (mut i, mut choice) = (part * at_once / choices, part * at_once % choices);
+            let mut in_tile = None;
+            for keys in keys.chunks_mut(TOGETHER) {
+                let questions = rows.chunks_exact_mut(len).zip(&mut numbers).take(keys.len());
+                for (question, number) in questions {
+                    let first = i / TILE * TILE;
+                    if in_tile != Some(first) {
+                        let tile = &mut tile[..TILE.min(n - first) * len];
+                        self.tile(first, blocks.as_mut_slice(), tile);
+                        in_tile = Some(first);
                     }
-                    let question = |k: usize| (i as u64, 0, [&rows[k * len..][..len]]);
-                    wide.ask(oracle, keys.len(), question, keys.as_flattened_mut());
+                    let row = &tile[i % TILE * len..][..len];
+                    let difference = &differences[choice * len..][..len];
+                    let sum = row.iter().zip(difference).map(|(a, b)| a ^ b);
+                    question.iter_mut().zip(sum).for_each(|(to, byte)| *to = byte);
+                    *number = i as u64;
+                    choice += 1;
+                    if choice == choices {
+                        (i, choice) = (i + 1, 0);
+                    }
                 }
+                let question = |k: usize| (numbers[k], 0, [&rows[k * len..][..len]]);
+                wide.ask(oracle, keys.len(), question, keys.as_flattened_mut());
             }
         });
+    }
+
+    /// The rows from `first` on, a multiple of TILE.
+    fn tile(&self, first: usize, blocks: &mut [Block], tile: &mut [u8]) {
+        let matrix = (self.matrix.bytes(), self.matrix.stride());
+        let len = self.parameters.row_len();
+        to_strings(self.session.backend(), matrix, first, len, blocks, tile);
     }
 
     /// Hands out TILE rows at a time, with the number of the first, and so many places for each.
@@ -92,9 +121,7 @@ impl Output<'_> {
             let firsts = (part * at_once..).step_by(TILE);
             for (first, out) in firsts.zip(out.chunks_mut(TILE * places)) {
                 let tile = &mut tile[..out.len() / places * len];
-                let matrix = (self.matrix.bytes(), self.matrix.stride());
-                let backend = self.session.backend();
-                to_strings(backend, matrix, first, len, blocks.as_mut_slice(), tile);
+                self.tile(first, blocks.as_mut_slice(), tile);
                 work(first, tile, out);
             }
         });

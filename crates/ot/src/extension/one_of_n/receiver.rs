@@ -191,6 +191,9 @@ impl<F: Family, S: Security> Receiver<F, S> {
 
     /// Step 7: the rows t = q ⊕ C(w)·Δ themselves, one after another.
     ///
+    /// They are not hashed: one row, with that of the sender, gives C(w) ∧ Δ to whoever has both.
+    /// Whatever leaves must first be hashed under session, position and the whole row.
+    ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
     /// [`Usage::ForeignBatch`].
@@ -267,7 +270,8 @@ impl Receiver<Linear, Malicious> {
         let Parameters { length, word_bits } = self.extension.parameters();
         let hash = |matrix, n| hash_rows(backend, &*self.executor, matrix, n, &coefficients);
         let hashes = [hash(&words, word_bits), hash(&rows, length)];
-        let proof = hashes.iter().flatten().flat_map(|hash| hash.to_le_bytes()).collect();
+        let proof = hashes.iter().flat_map(|hashes| hashes.iter());
+        let proof = proof.flat_map(|hash| hash.to_le_bytes()).collect();
         self.words.put(words);
         let challenge = Some(*challenge);
         Ok((Received { session, number, n, challenge, rows, security: PhantomData }, proof))

@@ -1,5 +1,8 @@
 //! The side with Δ and all keys; in the base OTs it was the receiver.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
@@ -43,6 +46,8 @@ pub struct Sender<F: Family, S> {
     pub(super) ended: bool,
     rows: Pool,
     words: Pool,
+    /// C(v)·Δ of the first words, as many as [`Sender::all`] was asked for last.
+    differences: SecretBytes,
     executor: Box<dyn Executor>,
 }
 
@@ -137,6 +142,7 @@ impl<F: Family, S: Security> Sender<F, S> {
             ended,
             rows,
             words,
+            differences: SecretBytes::zeroed(0),
             executor,
         })
     }
@@ -153,7 +159,8 @@ impl<F: Family, S: Security> Sender<F, S> {
         &self.code
     }
 
-    /// Δ, packed as a row: as secret as all keys together.
+    /// Δ, packed as a row: as secret as all keys together. Whatever is computed from it and a row must
+    /// be hashed under session, position and the whole row before it leaves.
     ///
     /// # Errors
     /// [`Usage::SessionEnded`] after a failed check.
@@ -262,26 +269,41 @@ impl<F: Family, S: Security> Sender<F, S> {
     /// As for [`Sender::keys`]; [`Usage::Choices`] if there are no choices, or more than words.
     pub fn all(&mut self, sent: Sent<S>, choices: usize, keys: &mut [Block]) -> Result<(), Usage> {
         self.check_output(&sent)?;
+        let Parameters { word_bits, .. } = self.extension.parameters();
+        if choices == 0 || word_bits < 64 && (choices as u64) > 1 << word_bits {
+            return Err(Usage::Choices { choices });
+        }
         same("places for keys", sent.n.saturating_mul(choices), keys.len())?;
-        let differences = self.differences(choices)?;
-        self.output(&sent.rows).all(&self.oracle(&sent), &differences, keys);
+        if sent.n > 0 {
+            self.set_differences(choices);
+            let (oracle, output) = (self.oracle(&sent), self.output(&sent.rows));
+            output.all(&oracle, &self.differences, sent.n, keys);
+        }
         self.rows.put(sent.rows);
         Ok(())
     }
 
-    /// C(v)·Δ of the first words.
-    fn differences(&self, choices: usize) -> Result<SecretBytes, Usage> {
+    /// C(v)·Δ of the first words, unless it has them.
+    fn set_differences(&mut self, choices: usize) {
         let parameters = self.extension.parameters();
-        let words = (0..choices as u64).map(|choice| parameters.word(choice));
-        let words: Option<Vec<_>> = words.collect();
-        let words = words.filter(|words| !words.is_empty()).ok_or(Usage::Choices { choices })?;
-        let mut differences = SecretBytes::zeroed(choices * parameters.row_len());
-        self.code.encode(self.session.backend(), &words.concat(), &mut differences);
+        let (word_len, row_len) = (parameters.word_len(), parameters.row_len());
+        if self.differences.len() == choices * row_len {
+            return;
+        }
+        let mut words = vec![0; choices * word_len];
+        for (choice, word) in (0_u64..).zip(words.chunks_exact_mut(word_len)) {
+            word.iter_mut().zip(choice.to_le_bytes()).for_each(|(to, byte)| *to = byte);
+        }
+        let mut differences = SecretBytes::zeroed(choices * row_len);
+        self.code.encode(self.session.backend(), &words, &mut differences);
         mask_rows(&mut differences, self.delta.as_bytes());
-        Ok(differences)
+        self.differences = differences;
     }
 
     /// Step 7: the rows q = t ⊕ C(w)·Δ themselves, one after another.
+    ///
+    /// They are not hashed: one row, with that of the receiver and its word, gives Δ ∧ C(w) to whoever
+    /// has both. Whatever leaves must first be hashed under session, position and the whole row.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
@@ -405,6 +427,7 @@ impl Sender<Linear, Malicious> {
         self.ended = true;
         self.leaves = Vec::new();
         (self.rows, self.words) = (Pool::default(), Pool::default());
+        self.differences = SecretBytes::zeroed(0);
         self.seed = Seed::from_bytes([0; 32]);
         self.delta = Bits::from_random(vec![0; self.delta.as_bytes().len()], self.delta.len());
     }

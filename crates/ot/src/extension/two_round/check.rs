@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{Backend, gf::gf128};
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use super::{super::matrix::Matrix, ROWS};
 use crate::{Bits, oracle::Query};
@@ -22,7 +23,7 @@ pub(super) struct Coefficients(pub(super) [Vec<u128>; 2]);
 /// The hashes of the choice vector and of every row.
 pub(super) struct Proof {
     choices: Hash,
-    rows: [Hash; ROWS],
+    rows: Zeroizing<[Hash; ROWS]>,
 }
 
 impl Coefficients {
@@ -47,22 +48,24 @@ impl Coefficients {
         })
     }
 
-    /// Of every row.
-    pub(super) fn hash_rows(&self, backend: Backend, matrix: &Matrix) -> [Hash; ROWS] {
-        let [first, second] = self.0.each_ref().map(|coefficients| {
-            let mut hashes = [0; ROWS];
+    /// Of every row. The sender's tell Δ to whoever has the proof.
+    pub(super) fn hash_rows(&self, backend: Backend, matrix: &Matrix) -> Zeroizing<[Hash; ROWS]> {
+        let mut of_rows = Zeroizing::new([[0; 2]; ROWS]);
+        let mut hashes = Zeroizing::new([0; ROWS]);
+        for (k, coefficients) in self.0.iter().enumerate() {
             let (rows, stride) = (matrix.bytes(), matrix.stride());
-            gf128::inner_products(backend, rows, stride, coefficients, &mut hashes);
-            hashes
-        });
-        core::array::from_fn(|r| [first[r], second[r]])
+            hashes.fill(0);
+            gf128::inner_products(backend, rows, stride, coefficients, hashes.as_mut_slice());
+            of_rows.iter_mut().zip(hashes.iter()).for_each(|(both, hash)| both[k] = *hash);
+        }
+        of_rows
     }
 }
 
 impl Proof {
     pub(super) const ENCODED_LEN: usize = 2 * ELEMENT * (1 + ROWS);
 
-    pub(super) fn new(choices: Hash, rows: [Hash; ROWS]) -> Self {
+    pub(super) fn new(choices: Hash, rows: Zeroizing<[Hash; ROWS]>) -> Self {
         Self { choices, rows }
     }
 
@@ -76,13 +79,13 @@ impl Proof {
         let mut elements = bytes.as_chunks::<ELEMENT>().0.iter().map(|x| u128::from_le_bytes(*x));
         let mut next = || [0; 2].map(|_: u8| elements.next().unwrap_or_default());
         let choices = next();
-        Self { choices, rows: core::array::from_fn(|_| next()) }
+        Self { choices, rows: Zeroizing::new(core::array::from_fn(|_| next())) }
     }
 
     /// Whether h(Q_r) = h(T_r) ⊕ Δ_r·h(X) in every row, for both h.
     pub(super) fn fits(&self, senders: &[Hash; ROWS], delta: &Bits) -> Choice {
         let mut wrong = 0;
-        for (r, (ours, theirs)) in senders.iter().zip(&self.rows).enumerate() {
+        for (r, (ours, theirs)) in senders.iter().zip(self.rows.iter()).enumerate() {
             let mask = u128::from(delta.get(r).unwrap_u8()).wrapping_neg();
             for ((ours, theirs), choices) in ours.iter().zip(theirs).zip(&self.choices) {
                 wrong |= ours ^ theirs ^ (choices & mask);

@@ -1,0 +1,50 @@
+//! What a sender does that only its own fields show.
+
+use super::*;
+use crate::{
+    Sid,
+    extension::{
+        one_of_n::{MAX_BATCHES, Receiver},
+        oos,
+    },
+    ideal,
+};
+
+fn states() -> (Receiver<Linear, Malicious>, Sender<Linear, Malicious>) {
+    let session = || Session::new(Sid::from_bytes([7; 32]));
+    let (pairs, chosen) = ideal::random(512, &Seed::from_bytes([3; 32]));
+    let oos = oos::malicious(Linear::Bch512);
+    let receiver = Receiver::new(session(), oos, pairs, Seed::from_bytes([1; 32])).unwrap();
+    (receiver, Sender::new(session(), oos, chosen, Seed::from_bytes([2; 32])).unwrap())
+}
+
+#[test]
+fn after_a_failed_check_it_has_forgotten_everything() {
+    for proof_len in [0, 8 * (512 + 85)] {
+        let (mut receiver, mut sender) = states();
+        let mut corrections = Vec::new();
+        let unanswered = receiver.extend(2, &[5; 22], &mut corrections).unwrap();
+        let (unverified, challenge) = sender.absorb(2, &corrections).unwrap();
+        let (_received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+        let sent = sender.verify(unverified, &proof).unwrap();
+        sender.all(sent, 3, &mut [[0; 16]; 6]).unwrap();
+        let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);
+        assert!(any(sender.delta.as_bytes()) && any(sender.seed.as_bytes()));
+        assert!(any(&sender.differences) && sender.leaves.len() == 512);
+
+        let (unverified, _) = sender.absorb(2, &corrections).unwrap();
+        assert!(sender.verify(unverified, &vec![0; proof_len]).is_err());
+        assert!(!any(sender.delta.as_bytes()) && !any(sender.seed.as_bytes()));
+        assert!(sender.differences.is_empty() && sender.leaves.is_empty());
+    }
+}
+
+#[test]
+fn there_are_no_more_batches_than_the_bound_counts() {
+    let (_, mut sender) = states();
+    let corrections = vec![0; sender.extension.corrections_len(1)];
+    sender.batch = MAX_BATCHES - 1;
+    assert!(sender.absorb(1, &corrections).is_ok());
+    let refused = Usage::TooManyBatches { max: MAX_BATCHES };
+    assert_eq!(sender.absorb(1, &corrections).map(drop), Err(refused.into()));
+}

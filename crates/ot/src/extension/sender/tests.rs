@@ -1,0 +1,42 @@
+//! What a sender does that only its own fields show.
+
+use super::*;
+use crate::{
+    Sid,
+    extension::{MAX_BATCHES, Receiver, softspoken},
+    ideal,
+};
+
+fn sender() -> Sender<Malicious> {
+    let session = || Session::new(Sid::from_bytes([7; 32]));
+    let (pairs, chosen) = ideal::random(ROWS, &Seed::from_bytes([3; 32]));
+    let four = softspoken::malicious(4).unwrap();
+    let (_, setup) = Receiver::new(session(), four, pairs, Seed::from_bytes([1; 32])).unwrap();
+    Sender::new(session(), four, chosen, &setup, Seed::from_bytes([2; 32])).unwrap()
+}
+
+#[test]
+fn after_a_failed_check_it_has_forgotten_everything() {
+    for proof_len in [0, PROOF_LEN] {
+        let mut sender = sender();
+        let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);
+        assert!(any(sender.delta.as_bytes()) && any(sender.seed.as_bytes()));
+        assert!(!sender.leaves.is_empty());
+        let corrections = vec![0; sender.extension.corrections_len(Shape::given(2))];
+        let (unverified, _) = sender.absorb(Shape::given(2), &corrections).unwrap();
+        assert!(sender.verify(unverified, &vec![0; proof_len]).is_err());
+        assert!(!any(sender.delta.as_bytes()) && !any(sender.seed.as_bytes()));
+        assert!(sender.leaves.is_empty());
+    }
+}
+
+#[test]
+fn there_are_no_more_batches_than_the_bound_counts() {
+    let mut sender = sender();
+    let corrections = vec![0; sender.extension.corrections_len(Shape::given(1))];
+    sender.batch = MAX_BATCHES - 1;
+    assert!(sender.absorb(Shape::given(1), &corrections).is_ok());
+    let refused = Usage::TooManyBatches { max: MAX_BATCHES };
+    let absorbed = sender.absorb(Shape::given(1), &corrections).map(drop);
+    assert_eq!(absorbed, Err(refused.into()));
+}
