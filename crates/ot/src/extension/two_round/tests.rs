@@ -1,5 +1,7 @@
 //! What a receiver could do if the challenge came before its corrections, and what it can do.
 
+use alloc::format;
+
 use super::*;
 use crate::{Direction, Sid};
 
@@ -224,6 +226,17 @@ fn the_challenge_is_another_one_if_anything_is() {
         // The two hashes are independent.
         assert_ne!(one[0][..one[0].len() - 2], one[1][..one[1].len() - 2]);
     }
+}
+
+#[test]
+fn every_variant_is_named_after_its_base_ot() {
+    for [carrier, variant] in VARIANTS {
+        let name = carrier.info().name;
+        assert_eq!(variant.info().name, format!("{FAMILY}:{name}"));
+        assert_eq!(find(name).unwrap().info().name, variant.info().name);
+        assert_eq!(compatible(carrier.info()), Ok(()));
+    }
+    assert_eq!(registry().len(), VARIANTS.len());
 }
 
 #[test]
