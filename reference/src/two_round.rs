@@ -1,5 +1,4 @@
-//! `kos-two-round:roted-endemic`: n OTs from 128 base OTs in two messages, as in `docs/wire.md`,
-//! section 11.
+//! `kos-two-round`: n OTs from 128 base OTs in two messages, as in `docs/wire.md`, section 11.
 //!
 //! ```text
 //!     sender                                           receiver
@@ -20,21 +19,102 @@ use crate::extension::{
     Block, DELTA_BITS, Output, Rejected, Row, Seed, add, array, column, nonce, stream,
 };
 use crate::oracle::{Id, oracle, sub_session_id};
-use crate::roted::{self, Mode, ReceiverState};
-use crate::{bits_from_bytes, bytes_from_bits};
+use crate::roted::{self, Key, Mode};
+use crate::{bits_from_bytes, bytes_from_bits, mcquoid_rosulek_roy};
 
-const BASE: &str = "roted-endemic";
-const NAME: &str = "kos-two-round:roted-endemic";
+/// The base OTs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// `roted-endemic`.
+    RotedEndemic,
+    /// `mcquoid-rosulek-roy:feistel2:ristretto`.
+    McQuoidRosulekRoy,
+}
 
-/// Length of the base sender's message.
-const ANSWER_LEN: usize = 2176 * DELTA_BITS;
+impl Base {
+    /// Both.
+    pub const ALL: [Base; 2] = [Base::RotedEndemic, Base::McQuoidRosulekRoy];
+
+    /// Returns the name of the base OT.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Base::RotedEndemic => "roted-endemic",
+            Base::McQuoidRosulekRoy => "mcquoid-rosulek-roy:feistel2:ristretto",
+        }
+    }
+
+    /// Returns the name of the whole.
+    #[must_use]
+    pub fn extension_name(self) -> String {
+        format!("kos-two-round:{}", self.name())
+    }
+
+    /// Length of the base sender's message.
+    fn answer_len(self) -> usize {
+        match self {
+            Base::RotedEndemic => 2176 * DELTA_BITS,
+            Base::McQuoidRosulekRoy => 32,
+        }
+    }
+
+    /// Returns the state of the base OTs' receiver and its message.
+    fn blind(self, id: &Id, delta: &[bool], seed: &Seed) -> (BaseReceiver, Vec<u8>) {
+        match self {
+            Base::RotedEndemic => {
+                let (state, message) =
+                    roted::receiver_blind(Mode::Endemic, id, DELTA_BITS, delta, seed);
+                (BaseReceiver::RotedEndemic(state), message)
+            }
+            Base::McQuoidRosulekRoy => {
+                let (state, message) = mcquoid_rosulek_roy::receiver_blind(id, delta, seed);
+                (BaseReceiver::McQuoidRosulekRoy(state), message)
+            }
+        }
+    }
+
+    /// Returns both keys of every base OT and the message of their sender.
+    fn answer(self, id: &Id, blinded: &[u8], seed: &Seed) -> (Vec<[Key; 2]>, Vec<u8>) {
+        match self {
+            Base::RotedEndemic => {
+                let (state, answer) =
+                    roted::sender_reply(Mode::Endemic, id, DELTA_BITS, blinded, seed);
+                (roted::sender_finish(state, &[]), answer)
+            }
+            Base::McQuoidRosulekRoy => {
+                let (state, answer) = mcquoid_rosulek_roy::sender_share(id, seed);
+                (mcquoid_rosulek_roy::sender_finish(&state, blinded), answer)
+            }
+        }
+    }
+}
+
+/// The base OTs' receiver between its two steps.
+#[derive(Debug)]
+enum BaseReceiver {
+    RotedEndemic(roted::ReceiverState),
+    McQuoidRosulekRoy(mcquoid_rosulek_roy::ReceiverState),
+}
+
+impl BaseReceiver {
+    fn finish(self, answer: &[u8]) -> Vec<Key> {
+        match self {
+            BaseReceiver::RotedEndemic(state) => roted::receiver_finish(state, answer).keys,
+            BaseReceiver::McQuoidRosulekRoy(state) => {
+                mcquoid_rosulek_roy::receiver_finish(&state, answer)
+            }
+        }
+    }
+}
 
 /// The sender between its two steps.
 #[derive(Debug)]
 pub struct Sender {
     id: Id,
     n: usize,
-    base: ReceiverState,
+    base: Base,
+    delta: Vec<bool>,
+    state: BaseReceiver,
     invitation: Vec<u8>,
 }
 
@@ -47,13 +127,12 @@ pub fn columns(n: usize) -> usize {
 impl Sender {
     /// Steps 1 and 2: returns the state and `Invitation`.
     #[must_use]
-    pub fn invite(id: &Id, n: usize, seed: &Seed) -> (Sender, Vec<u8>) {
+    pub fn invite(base: Base, id: &Id, n: usize, seed: &Seed) -> (Sender, Vec<u8>) {
         let delta = oracle("foxtrot v1 two-round delta", id, 0, 0, &[seed], 16);
         let delta = bits_from_bytes(&delta, DELTA_BITS);
-        let base_id = sub_session_id(id, 0, 0, BASE);
-        let (base, invitation) =
-            roted::receiver_blind(Mode::Endemic, &base_id, DELTA_BITS, &delta, seed);
-        (Sender { id: *id, n, base, invitation: invitation.clone() }, invitation)
+        let base_id = sub_session_id(id, 0, 0, base.name());
+        let (state, invitation) = base.blind(&base_id, &delta, seed);
+        (Sender { id: *id, n, base, delta, state, invitation: invitation.clone() }, invitation)
     }
 
     /// Steps 7 to 9: takes `Response`, returns both keys of every OT.
@@ -62,21 +141,21 @@ impl Sender {
     ///
     /// If the check fails, or the message has another length than it should.
     pub fn finish(self, response: &[u8]) -> Result<Vec<[Block; 2]>, Rejected> {
-        let Sender { id, n, base, invitation } = self;
+        let Sender { id, n, base, delta: choices, state, invitation } = self;
         let m = columns(n);
-        let proof_at = ANSWER_LEN + DELTA_BITS * m / 8;
+        let proof_at = base.answer_len() + DELTA_BITS * m / 8;
         if response.len() != proof_at + 32 * (1 + DELTA_BITS) {
             return Err(Rejected);
         }
-        let (answer, corrections) = response[..proof_at].split_at(ANSWER_LEN);
-        let chi = challenge(&id, n, &invitation, answer, corrections);
+        let (answer, corrections) = response[..proof_at].split_at(base.answer_len());
+        let chi = challenge(base, &id, n, &invitation, answer, corrections);
 
-        let base = roted::receiver_finish(base, answer);
+        let keys = state.finish(answer);
         let rows: Vec<Row> = (0..DELTA_BITS)
             .map(|r| {
                 // The leaf that the sender has is x = 1 − Δ; it is in the sum of those with y = 1.
-                let delta = base.choices[r];
-                let mut q = stream(leaf(&id, r, !delta, &base.keys[r]), nonce(&id), 0, m);
+                let delta = choices[r];
+                let mut q = stream(leaf(&id, r, !delta, &keys[r]), nonce(&id), 0, m);
                 if delta {
                     add(&mut q, &bits_from_bytes(&corrections[r * m / 8..][..m / 8], m));
                 }
@@ -86,7 +165,7 @@ impl Sender {
 
         let (of_choices, of_rows) = response[proof_at..].split_at(32);
         let of_choices = hash_from(of_choices);
-        for ((q, theirs), &delta) in rows.iter().zip(of_rows.chunks(32)).zip(&base.choices) {
+        for ((q, theirs), &delta) in rows.iter().zip(of_rows.chunks(32)).zip(&choices) {
             let mut expected = hash_from(theirs);
             if delta {
                 expected = [0, 1].map(|k| expected[k] ^ of_choices[k]);
@@ -96,7 +175,7 @@ impl Sender {
             }
         }
 
-        let delta = Block::from_le_bytes(array(&bytes_from_bits(&base.choices)));
+        let delta = Block::from_le_bytes(array(&bytes_from_bits(&choices)));
         let output = Output { id, batch: 0, coins: None };
         let keys = (0..n).map(|i| {
             let q = column(&rows, i);
@@ -108,12 +187,17 @@ impl Sender {
 
 /// Steps 3 to 6 and 9: takes `Invitation`, returns the chosen keys and `Response`.
 #[must_use]
-pub fn respond(id: &Id, invitation: &[u8], choices: &[bool], seed: &Seed) -> (Vec<Block>, Vec<u8>) {
+pub fn respond(
+    base: Base,
+    id: &Id,
+    invitation: &[u8],
+    choices: &[bool],
+    seed: &Seed,
+) -> (Vec<Block>, Vec<u8>) {
     let n = choices.len();
     let m = columns(n);
-    let base_id = sub_session_id(id, 0, 0, BASE);
-    let (base, answer) = roted::sender_reply(Mode::Endemic, &base_id, DELTA_BITS, invitation, seed);
-    let base_keys = roted::sender_finish(base, &[]);
+    let base_id = sub_session_id(id, 0, 0, base.name());
+    let (base_keys, answer) = base.answer(&base_id, invitation, seed);
 
     let drawn = oracle("foxtrot v1 two-round choices", id, 0, 0, &[seed], m / 8);
     let mut x = bits_from_bytes(&drawn, m);
@@ -130,7 +214,7 @@ pub fn respond(id: &Id, invitation: &[u8], choices: &[bool], seed: &Seed) -> (Ve
         rows.push(one);
     }
 
-    let chi = challenge(id, n, invitation, &answer, &corrections);
+    let chi = challenge(base, id, n, invitation, &answer, &corrections);
     let mut response = [answer, corrections].concat();
     for row in [&x].into_iter().chain(&rows) {
         response.extend(hash(&chi, row).iter().flat_map(|h| h.to_le_bytes()));
@@ -148,6 +232,7 @@ fn leaf(id: &Id, r: usize, x: bool, key: &[u8; 16]) -> Block {
 
 /// Returns χ¹ and χ².
 fn challenge(
+    base: Base,
     id: &Id,
     n: usize,
     invitation: &[u8],
@@ -155,7 +240,8 @@ fn challenge(
     corrections: &[u8],
 ) -> [Vec<u128>; 2] {
     let len = 32 * (columns(n) / 128 - 2);
-    let fields = [NAME.as_bytes(), invitation, answer, corrections];
+    let name = base.extension_name();
+    let fields = [name.as_bytes(), invitation, answer, corrections];
     let bytes = oracle("foxtrot v1 two-round challenge", id, n, 0, &fields, len);
     let (first, second) = bytes.split_at(len / 2);
     [elements(first), elements(second)]
@@ -205,29 +291,33 @@ mod tests {
     /// The sender's keys, the receiver's, and its choices.
     type Run = (Vec<[Block; 2]>, Vec<Block>, Vec<bool>);
 
-    fn run(spoil: impl FnOnce(&mut Vec<u8>)) -> Option<Run> {
+    fn run(base: Base, spoil: impl FnOnce(&mut Vec<u8>)) -> Option<Run> {
         let n = 300;
         let choices: Vec<bool> = (0..n).map(|i| i % 5 < 2).collect();
-        let (sender, invitation) = Sender::invite(&ID, n, &[1; 32]);
-        let (keys, mut response) = respond(&ID, &invitation, &choices, &[2; 32]);
+        let (sender, invitation) = Sender::invite(base, &ID, n, &[1; 32]);
+        let (keys, mut response) = respond(base, &ID, &invitation, &choices, &[2; 32]);
         spoil(&mut response);
         Some((sender.finish(&response).ok()?, keys, choices))
     }
 
     #[test]
     fn the_receiver_has_the_keys_of_its_choices() {
-        let (pairs, keys, choices) = run(|_| ()).expect("an honest run");
-        for (i, key) in keys.iter().enumerate() {
-            assert_eq!(pairs[i][usize::from(choices[i])], *key);
-            assert_ne!(pairs[i][usize::from(!choices[i])], *key);
+        for base in Base::ALL {
+            let (pairs, keys, choices) = run(base, |_| ()).expect("an honest run");
+            for (i, key) in keys.iter().enumerate() {
+                assert_eq!(pairs[i][usize::from(choices[i])], *key);
+                assert_ne!(pairs[i][usize::from(!choices[i])], *key);
+            }
         }
     }
 
     #[test]
     fn what_was_changed_is_rejected() {
-        assert!(run(|response| response[ANSWER_LEN + 5] ^= 1).is_none());
-        assert!(run(|response| *response.last_mut().expect("bytes") ^= 1).is_none());
-        assert!(run(|response| response.push(0)).is_none());
+        for base in Base::ALL {
+            assert!(run(base, |response| response[base.answer_len() + 5] ^= 1).is_none());
+            assert!(run(base, |response| *response.last_mut().expect("bytes") ^= 1).is_none());
+            assert!(run(base, |response| response.push(0)).is_none());
+        }
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl Party<'_> {
                 sender.random(shape, sink)?;
             }
             _ => {
+                self.tell_threads();
                 for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let session = self.link.sub(base.info().name, counter);
                     let session = self.workers.in_session(session);
@@ -90,6 +91,7 @@ impl Party<'_> {
                 receiver.run(choice, Kind::Random, sink)?;
             }
             _ => {
+                self.tell_threads();
                 for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let start = counter * self.method.batch();
                     let choice = match choice {
@@ -112,6 +114,15 @@ impl Party<'_> {
         let direction = self.link.agreement.direction();
         let (base, session) = (self.method.base, &self.link.session);
         extend::Plan { extension, base, session, direction, counter: 0 }
+    }
+
+    /// A run of the two-round extension is one batch, whose rows are made in one thread; its base OTs
+    /// may use all.
+    fn tell_threads(&self) {
+        if self.method.is_two_round() && self.workers.threads() > 1 {
+            let name = self.method.extension_name();
+            self.output.note(&format!("{name} computes in one thread, but for its base OTs"));
+        }
     }
 
     fn tell_setup(&self, base: &dyn BaseOt, extension: &Any) {

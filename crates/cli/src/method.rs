@@ -18,6 +18,12 @@ const DEFAULT: &str = "softspoken";
 
 /// Instances of a batch of base OTs, the last of a run excepted.
 const BATCH: usize = 1024;
+
+/// Transfers of a run of the two-round extension, the last one excepted. Its second message is one
+/// frame of 1 MiB and the base OTs' answer then, as long as a batch of the other extensions: a
+/// frame has to come within one timeout, also over a slow link.
+pub(crate) const TWO_ROUND_RUN: usize = 1 << 16;
+
 /// The extensions that are taken for one of more than two.
 const DEFAULT_OF_N: [(Adversary, &str); 2] =
     [(Adversary::Malicious, "oos"), (Adversary::SemiHonest, "kkrt")];
@@ -166,13 +172,13 @@ impl Method {
     }
 
     /// Whether `base` is an extension with its base OTs.
-    fn is_two_round(&self) -> bool {
+    pub(crate) fn is_two_round(&self) -> bool {
         self.base.info().family == two_round::FAMILY
     }
 
     /// The most transfers of one run of `base`, where there is no other extension.
     pub(crate) fn batch(&self) -> usize {
-        if self.is_two_round() { two_round::MAX_BATCH } else { BATCH }
+        if self.is_two_round() { TWO_ROUND_RUN } else { BATCH }
     }
 
     /// Against whom the whole is secure: that against which its weaker part is.

@@ -6,7 +6,8 @@
 //! | [`kos`] | malicious | 16 | |
 //! | [`iknp`] | semi-honest | 16 | |
 //!
-//! Keys for one of N instead of one of two words: [`one_of_n`].
+//! Keys for one of N instead of one of two words: [`one_of_n`]. In two messages, base OTs included, but
+//! with endemic keys: [`two_round`].
 //!
 //! One pair of states does them all, [`Sender`] and [`Receiver`]; an [`Extension`] says how. They
 //! start from the keys of 128 base OTs that went the other way, and Δ is the base OTs' choices:

@@ -25,8 +25,9 @@
 //!
 //! Which protocol? [`base::roted`] in its endemic mode for chosen bits and for everything built on
 //! top; its F_ROT mode where keys and choices must be uniform whoever cheats. More than some hundred:
-//! [`extension`], by default [`extension::softspoken`], makes any number from 128 of these; keys of one
-//! of N come from [`extension::one_of_n`].
+//! [`extension`], by default [`extension::softspoken`], makes any number from 128 of these;
+//! [`extension::two_round`] does it in two messages, where endemic keys will do; keys of one of N come
+//! from [`extension::one_of_n`].
 //! [`convert`] turns keys into messages of the sender's choice.
 #![no_std]
 #![forbid(unsafe_code)]

@@ -92,20 +92,21 @@ const TABLE: &[Row] = &[
         messages: 2,
         bytes_of_128: (976 + 32) * 128,
     },
-    // Coins. Per instance the digest of T; per branch H′, H₁ and the key, with a·P.
+    // Coins, three keys of oracles. Per instance the digest of T; per branch H′, H₁ and the key, with
+    // a·P.
     Row {
         protocol: "mcquoid-rosulek-roy:feistel2:ristretto",
         party: Party::Sender,
-        per_batch: Work { oracle: 1, points: 1, ..NOTHING },
+        per_batch: Work { oracle: 4, points: 1, ..NOTHING },
         per_instance: Work { oracle: 7, points: 2, ..NOTHING },
         messages: 1,
         bytes_of_128: 32,
     },
-    // Coins of b and of r, digest, H′, H₁, key; B and b·A.
+    // Three keys of oracles. Coins of b and of r, digest, H′, H₁, key; B and b·A.
     Row {
         protocol: "mcquoid-rosulek-roy:feistel2:ristretto",
         party: Party::Receiver,
-        per_batch: NOTHING,
+        per_batch: Work { oracle: 3, ..NOTHING },
         per_instance: Work { oracle: 6, points: 2, ..NOTHING },
         messages: 1,
         bytes_of_128: 80 * 128,

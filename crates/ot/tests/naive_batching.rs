@@ -7,9 +7,9 @@
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 use foxtrot_ot::{
-    Bits, Direction, Error, Seed, Session, Sid,
-    base::{self, BaseOt, Block, Choice, Functionality, SenderKeys},
-    extension::{AnyReceiver, registry},
+    Bits, Direction, Error, Misbehaved, Seed, Session, Sid,
+    base::{self, BaseOt, Block, Choice, Functionality, SenderKeys, bdgm, pvw},
+    extension::{Any, AnyReceiver, one_of_n, registry},
     pair::{Pair, Party},
     popf::{Feistel2, Ristretto},
 };
@@ -157,8 +157,8 @@ fn common(message_len: usize, n: usize) -> Option<usize> {
 }
 
 /// The sender's keys of M instances, all messages of the receiver but those of the batch replayed
-/// from its first instance.
-fn replayed(base: &dyn BaseOt, counter: u64) -> Result<SenderKeys, Error> {
+/// from its first instance; or who ended the run.
+fn replayed(base: &dyn BaseOt, counter: u64) -> Result<SenderKeys, (Party, Error)> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(M),
         _ => Choice::Given(Bits::from_bools([true; M])),
@@ -166,67 +166,193 @@ fn replayed(base: &dyn BaseOt, counter: u64) -> Result<SenderKeys, Error> {
     let sender = base.sender(session(counter), M, seed(1)).unwrap();
     // The messages are those of batch 0, whatever the sender believes.
     let receiver = base.receiver(session(0), choice, seed(2)).unwrap();
-    let done = Pair::new(sender, receiver).run_through(|from, message| {
-        match (from, common(message.len(), M)) {
-            (Party::Receiver, Some(common)) => {
-                let (head, instances) = message.split_at(common);
-                [head, &instances[..instances.len() / M].repeat(M)].concat()
-            }
-            _ => message,
-        }
+    let done = Pair::new(sender, receiver).run_through(|from, message| match from {
+        Party::Receiver => repeated(&message),
+        Party::Sender => message,
     });
-    done.map(|(sender, _)| sender).map_err(|(_, error)| error)
+    done.map(|(sender, _)| sender)
 }
+
+/// The message with its first instance in the place of all.
+fn repeated(message: &[u8]) -> Vec<u8> {
+    let Some(common) = common(message.len(), M) else { return message.to_vec() };
+    let (head, instances) = message.split_at(common);
+    [head, &instances[..instances.len() / M].repeat(M)].concat()
+}
+
+/// No choice can be read off the corrections of a receiver with these keys, and no key occurs twice.
+fn assert_reads_nothing(batches: &[SenderKeys], name: &str) {
+    for keys in batches {
+        assert_eq!(read(keys, &SIMPLEX), 0, "{name}");
+        let rows = corrections(keys, &SIMPLEX, &some_choices(&SIMPLEX, 200));
+        assert!(rows.iter().all(|row| candidates(&SIMPLEX, *row).is_empty()), "{name}");
+    }
+    let mut all: Vec<Block> =
+        batches.iter().flat_map(|keys| keys.pairs().as_flattened().to_vec()).collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count, "{name}: a key occurs twice");
+}
+
+/// Base OTs whose sender draws its messages. Lemma 2 does not apply: the base keys are these
+/// messages, and nothing that the receiver sends has a say in them. What could be equal is what
+/// masks them: [`masks_of_repeated_instances_differ`].
+const DRAWN: [&str; 4] = ["bdgm", "pvw", "rot-from-ot:bdgm", "rot-from-ot:pvw"];
+
+/// Base OTs in which the receiver of [`replayed`], which is honest, gives up: the challenge is not
+/// for what it sent.
+const CHALLENGED: [&str; 2] = ["bdgm", "rot-from-ot:bdgm"];
+
+/// Base OTs in which the receiver opens what it committed to under the sub-sid: messages of another
+/// batch end the run.
+const COMMITTED: [&str; 2] = ["roted", "rot-from-ot:pvw"];
 
 #[test]
 fn over_every_base_ot_of_the_registry_the_attack_reads_nothing() {
-    let mut attacked = Vec::new();
+    let mut keys_from_messages = Vec::new();
     for base in base::registry() {
         let name = base.info().name;
         let batches = [0, 1].map(|counter| replayed(*base, counter));
-        // A check may end the run; where it does not, no two keys are equal.
-        let keys: Vec<_> = batches.iter().flatten().collect();
-        for keys in &keys {
-            assert_eq!(read(keys, &SIMPLEX), 0, "{name}");
-            let choices = some_choices(&SIMPLEX, 200);
-            let rows = corrections(keys, &SIMPLEX, &choices);
-            assert!(rows.iter().all(|row| candidates(&SIMPLEX, *row).is_empty()), "{name}");
+        if CHALLENGED.contains(&name) {
+            for batch in batches {
+                let (party, error) = batch.map(drop).unwrap_err();
+                assert_eq!(party, Party::Receiver, "{name}");
+                assert!(matches!(error, Error::Misbehaved(_)), "{name}: {error}");
+            }
+            continue;
         }
-        let all: Vec<Block> =
-            keys.iter().flat_map(|keys| keys.pairs().as_flattened().to_vec()).collect();
-        let mut distinct = all.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        assert_eq!(distinct.len(), all.len(), "{name}: a key occurs twice");
-        if !keys.is_empty() {
-            attacked.push(name);
+        let mismatch = Err((Party::Sender, Error::Misbehaved(Misbehaved::CommitmentMismatch)));
+        if base.info().reproduction {
+            // Commitments know their instance. It carries no extension anyway.
+            assert_eq!(batches.map(|batch| batch.map(drop)), [mismatch.clone(), mismatch]);
+            continue;
+        }
+        let [here, elsewhere] = batches;
+        let mut batches = vec![here.unwrap()];
+        if COMMITTED.contains(&name) {
+            assert_eq!(elsewhere.map(drop), mismatch, "{name}");
+        } else {
+            batches.push(elsewhere.unwrap());
+        }
+        assert_reads_nothing(&batches, name);
+        if !DRAWN.contains(&name) {
+            keys_from_messages.push(name);
         }
     }
-    // Those whose checks do not stand in the way.
-    for name in ["roted-endemic", "mcquoid-rosulek-roy:feistel2:ristretto", "pvw"] {
-        assert!(attacked.contains(&name), "{name} is not attacked: {attacked:?}");
+    // Those of Lemma 2.
+    let expected = ["roted", "roted-endemic", "mcquoid-rosulek-roy:feistel2:ristretto"];
+    assert_eq!(keys_from_messages, expected);
+}
+
+/// The masks of a batch: the last bytes of every branch of the ciphertexts, without the messages.
+fn masks(ciphertexts: &[u8], messages: &SenderKeys) -> SenderKeys {
+    let branches = ciphertexts.chunks(ciphertexts.len() / (2 * M));
+    let masks = branches.zip(messages.pairs().as_flattened()).map(|(branch, message)| {
+        let masked = branch.last_chunk::<16>().unwrap();
+        core::array::from_fn(|k| masked[k] ^ message[k])
+    });
+    let masks: Vec<Block> = masks.collect();
+    SenderKeys::of_messages(masks.as_chunks().0.to_vec())
+}
+
+/// A corrupt receiver of `bdgm` that repeats one instance, and answers the challenge as if it knew all
+/// of it.
+fn masks_of_bdgm(counter: u64) -> SenderKeys {
+    let choices = Bits::from_bools([true; M]);
+    let (_, blinded) = bdgm::Receiver::start(session(0), choices, seed(2)).unwrap();
+    let blinded = bdgm::Blinded::decode(&repeated(blinded.as_bytes()), M).unwrap();
+    let messages = || SenderKeys::of_messages(vec![[[7; 16]; 2]; M]);
+    let (sender, _) =
+        bdgm::Sender::challenge(session(counter), &blinded, messages(), seed(1)).unwrap();
+    let mut answers = vec![0; 32 * M];
+    for (i, w) in (0..).zip(answers.chunks_mut(32)) {
+        let oracle = session(counter).oracle("foxtrot v1 bdgm challenge seed");
+        oracle.query(i, 0).field(&[1; 32]).fill(w);
     }
+    let oracle = session(counter).oracle("foxtrot v1 bdgm response");
+    let answer: [u8; 32] = oracle.query(0, 0).field(&answers).finish();
+    let answer = bdgm::Response::decode(&answer, M).unwrap();
+    let (ciphertexts, _) = sender.finish(&answer).unwrap();
+    masks(ciphertexts.as_bytes(), &messages())
+}
+
+/// A corrupt receiver of `pvw` that sends one public key for all instances.
+fn masks_of_pvw(counter: u64) -> SenderKeys {
+    let choices = Bits::from_bools([true; M]);
+    let (_, keys) = pvw::Receiver::start(session(0), choices, seed(2)).unwrap();
+    let keys = pvw::PublicKeys::decode(&repeated(keys.as_bytes()), M).unwrap();
+    let messages = || SenderKeys::of_messages(vec![[[7; 16]; 2]; M]);
+    let (ciphertexts, _) = pvw::send(session(counter), &keys, messages(), seed(1)).unwrap();
+    masks(ciphertexts.as_bytes(), &messages())
+}
+
+/// Neither in a batch nor in two with the same messages: the sum of two ciphertexts would be that of
+/// two base keys, from both of which a receiver of the extension makes its corrections. `rot-from-ot`
+/// adds to the messages of these what is hashed with the index.
+#[test]
+fn masks_of_repeated_instances_differ() {
+    assert_reads_nothing(&[0, 1].map(masks_of_bdgm), "bdgm");
+    assert_reads_nothing(&[0, 1].map(masks_of_pvw), "pvw");
+}
+
+/// What a receiver of 1-of-2 OTs sends for 512 zeros, over equal base keys.
+fn rows_of(extension: Any, counter: u64) -> Vec<u8> {
+    let keys = naive_keys(&naive_phis(&[0]).repeat(M), 9);
+    let (mut receiver, _): (AnyReceiver, _) =
+        extension.receiver(session(counter), keys, seed(3)).unwrap();
+    let mut corrections = Vec::new();
+    let choice = Choice::Given(Bits::from_bools([false; 512]));
+    drop(receiver.extend(choice, &mut corrections).unwrap());
+    corrections
+}
+
+/// The same of 1-of-N OTs: the word 0, whose codeword is 0.
+fn rows_of_words(extension: one_of_n::Any, counter: u64) -> Vec<u8> {
+    let parameters = extension.parameters();
+    let keys = naive_keys(&naive_phis(&[0]).repeat(parameters.length), 9);
+    let mut receiver = extension.receiver(session(counter), keys, seed(3)).unwrap();
+    let mut corrections = Vec::new();
+    let words = vec![0; 512 * parameters.word_len()];
+    drop(receiver.extend(512, &words, &mut corrections).unwrap());
+    corrections
 }
 
 /// Should a base OT fail so, rows still differ: its keys are hashed with the row and the sub-sid
 /// before they are used.
 #[test]
 fn our_extensions_hash_equal_base_keys_apart() {
-    let one = naive_phis(&[0]);
-    for extension in registry().filter(|it| ["kos", "iknp"].contains(&it.info().name)) {
-        let rows = |counter| {
-            let keys = naive_keys(&one.repeat(M), 9);
-            let (mut receiver, _): (AnyReceiver, _) =
-                extension.receiver(session(counter), keys, seed(3)).unwrap();
-            let mut corrections = Vec::new();
-            let choice = Choice::Given(Bits::from_bools([false; 512]));
-            drop(receiver.extend(choice, &mut corrections).unwrap());
-            // Behind the commitment, if there is one.
-            let rows = &corrections[corrections.len() % M..];
-            rows.chunks(rows.len() / M).map(|row| row[..64].to_vec()).collect::<Vec<_>>()
+    let mut all = Vec::new();
+    for extension in registry() {
+        // Trees of four leaves have two base OTs each.
+        let rows = match extension.info().name {
+            "kos" | "iknp" => M,
+            "softspoken-2" => M / 2,
+            _ => continue,
         };
-        let mut all = [rows(0), rows(1)].concat();
-        all.sort_unstable();
-        assert!(all.windows(2).all(|two| two[0] != two[1]));
+        let batches = [0, 1].map(|counter| rows_of(extension, counter));
+        all.push((extension.info().name, rows, batches));
+    }
+    for extension in one_of_n::registry() {
+        if ["oos", "oos-802"].contains(&extension.info().name) {
+            let rows = extension.parameters().length;
+            let batches = [0, 1].map(|counter| rows_of_words(extension, counter));
+            all.push((extension.info().name, rows, batches));
+        }
+    }
+    all.sort_unstable();
+    let names: Vec<_> = all.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(names, ["iknp", "kos", "oos", "oos-802", "softspoken-2"]);
+    for (name, rows, batches) in all {
+        let mut first_bytes = Vec::new();
+        for corrections in &batches {
+            let row = corrections.len() / rows;
+            // Behind the commitment, if there is one.
+            let corrections = &corrections[corrections.len() - row * rows..];
+            first_bytes.extend(corrections.chunks(row).map(|row| row[..64].to_vec()));
+        }
+        assert_eq!(first_bytes.len(), 2 * rows);
+        first_bytes.sort_unstable();
+        assert!(first_bytes.windows(2).all(|two| two[0] != two[1]), "{name}");
     }
 }

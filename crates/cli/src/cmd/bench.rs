@@ -20,6 +20,7 @@ use foxtrot_ot::{
 use crate::{
     args::{BenchCommand, BenchOptions, BenchTransport},
     failure::Failure,
+    output::say,
     report::Report,
     workers::Workers,
 };
@@ -47,8 +48,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
         BenchCommand::Run { names, options, json } => {
-            let selected = select(names)?;
-            selected.iter().try_for_each(|benchmark| benchmark.check(options))?;
+            let selected = runnable(select(names)?, names, options)?;
             let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
@@ -227,6 +227,33 @@ fn select(wanted: &[String]) -> Result<Vec<Benchmark>, Failure> {
         }
     }
     Ok(selected)
+}
+
+/// Without those that cannot be run so, if they were not named themselves.
+///
+/// # Errors
+/// Why not, of one that was named, or if none is left.
+fn runnable(
+    selected: Vec<Benchmark>,
+    names: &[String],
+    options: &BenchOptions,
+) -> Result<Vec<Benchmark>, Failure> {
+    let mut fitting = Vec::new();
+    let mut refused = None;
+    for benchmark in selected {
+        match benchmark.check(options) {
+            Ok(()) => fitting.push(benchmark),
+            Err(why) if names.contains(&benchmark.name()) => return Err(why),
+            Err(why) => {
+                say(&format!("left out: {}", why.message()));
+                refused.get_or_insert(why);
+            }
+        }
+    }
+    match refused {
+        Some(why) if fitting.is_empty() => Err(why),
+        _ => Ok(fitting),
+    }
 }
 
 /// The one in the middle.

@@ -42,7 +42,6 @@ use super::{
 };
 use crate::{
     Bits, Seed, Session, Usage,
-    erase::SecretBytes,
     oracle::Oracle,
     popf::{Feistel2, GROUP, Group, RISTRETTO_LEN, Ristretto, S_LEN},
 };
@@ -154,7 +153,7 @@ impl Receiver {
         let mut room = popf.room(n);
         let mut blinded = Blinded::blank(n);
         let mut secrets = Zeroizing::new(Vec::with_capacity(n));
-        let mut coins = SecretBytes::zeroed(SCALAR_COINS);
+        let mut coins = Zeroizing::new([0; SCALAR_COINS]);
         let mut r = Zeroizing::new([[0; S_LEN]; GROUP]);
         for (first, phis) in
             (0..n).step_by(GROUP).zip(blinded.phis_mut().chunks_mut(GROUP * PHI_LEN))
@@ -164,9 +163,8 @@ impl Receiver {
             let mut x = Zeroizing::new([0; GROUP]);
             for k in 0..count {
                 let i = first + k;
-                coins_of.query(i as u64, 0).field(seed.as_bytes()).fill(&mut coins);
-                let wide = coins.first_chunk().unwrap_or(&[0; SCALAR_COINS]);
-                let b = Zeroizing::new(Scalar::from_bytes_mod_order_wide(wide));
+                coins_of.query(i as u64, 0).field(seed.as_bytes()).fill(coins.as_mut_slice());
+                let b = Zeroizing::new(Scalar::from_bytes_mod_order_wide(&coins));
                 coins_of.query(i as u64, 1).field(seed.as_bytes()).fill(&mut r[k]);
                 points[k] = times_generator(&b);
                 secrets.push(*b);
@@ -302,3 +300,6 @@ impl fmt::Debug for Receiver {
         write!(f, "Receiver(<{} instances>)", self.choices.len())
     }
 }
+
+#[cfg(test)]
+mod tests;

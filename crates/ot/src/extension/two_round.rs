@@ -87,22 +87,36 @@ impl<B: Carrier> TwoRound<B> {
     pub const NEW: Self = Self(B::VALUE);
 }
 
+/// Every base OT with the variant over it, the default first.
+const VARIANTS: [[&dyn BaseOt; 2]; 2] = [
+    [&roted::Endemic, &TwoRound::<roted::Endemic>::NEW],
+    [&McQuoidRosulekRoy, &TwoRound::<McQuoidRosulekRoy>::NEW],
+];
+
 /// Every variant, the default first.
 #[must_use]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
-    &[&TwoRound::<roted::Endemic>::NEW, &TwoRound::<McQuoidRosulekRoy>::NEW]
+    &const {
+        let mut variants = [VARIANTS[0][1]; VARIANTS.len()];
+        let mut k = 0;
+        while k < variants.len() {
+            variants[k] = VARIANTS[k][1];
+            k += 1;
+        }
+        variants
+    }
 }
 
 /// The variant over the base OT of that name or family.
 #[must_use]
 pub fn find(base: &str) -> Option<&'static dyn BaseOt> {
     let is_named = |info: &Info| info.name == base || info.family == base;
-    carriers().zip(registry()).find(|(info, _)| is_named(info)).map(|(_, it)| *it)
+    VARIANTS.into_iter().find(|[carrier, _]| is_named(carrier.info())).map(|[_, variant]| variant)
 }
 
 /// The base OTs of [`registry`], in its order.
 pub fn carriers() -> impl Iterator<Item = &'static Info> {
-    [<roted::Endemic as Carrier>::VALUE.info(), McQuoidRosulekRoy.info()].into_iter()
+    VARIANTS.into_iter().map(|[carrier, _]| carrier.info())
 }
 
 /// Whether that base OT may carry the two-round extension.

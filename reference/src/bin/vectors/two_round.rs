@@ -8,7 +8,7 @@
 use super::{array, bytes, object, seeds, string};
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::bytes_from_bits;
-use foxtrot_reference::two_round::{Sender, multiply, respond};
+use foxtrot_reference::two_round::{Base, Sender, multiply, respond};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors two_round > \
@@ -24,19 +24,19 @@ pub(super) fn vectors() -> String {
     });
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "1".to_string()),
+        ("wire_version", "2".to_string()),
         ("field", array(field)),
-        ("runs", array([1, 130, 256].map(run))),
+        ("runs", array(Base::ALL.iter().flat_map(|base| [1, 130, 256].map(|n| run(*base, n))))),
     ]);
     file + "\n"
 }
 
 /// Returns one honest run.
-fn run(n: usize) -> String {
+fn run(base: Base, n: usize) -> String {
     let [id, receiver_seed, sender_seed] = seeds(n % 32);
     let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
-    let (sender, invitation) = Sender::invite(&id, n, &sender_seed);
-    let (keys, response) = respond(&id, &invitation, &choices, &receiver_seed);
+    let (sender, invitation) = Sender::invite(base, &id, n, &sender_seed);
+    let (keys, response) = respond(base, &id, &invitation, &choices, &receiver_seed);
     let pairs = sender.finish(&response).expect("an honest run");
     for (key, (pair, &choice)) in keys.iter().zip(pairs.iter().zip(&choices)) {
         assert_eq!(key, &pair[usize::from(choice)]);
@@ -44,7 +44,7 @@ fn run(n: usize) -> String {
     let blocks = |keys: &[u128]| keys.iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<_>>();
     let ends = [&invitation[..64], &response[response.len() - 64..]].concat();
     object(&[
-        ("name", string("kos-two-round:roted-endemic")),
+        ("name", string(&base.extension_name())),
         ("n", n.to_string()),
         ("id", bytes(&id)),
         ("receiver_seed", bytes(&receiver_seed)),

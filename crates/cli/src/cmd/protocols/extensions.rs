@@ -11,6 +11,8 @@ use foxtrot_ot::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::method::TWO_ROUND_RUN;
+
 /// As many transfers, of random choices, are the measure of bytes.
 const N: usize = 1 << 20;
 
@@ -62,7 +64,7 @@ pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
             "assumption": registry().next().map(|extension| extension.info().assumption),
             "params": "k = 1, Fiat-Shamir, s = 256",
             "messages_per_batch": info.flows,
-            "batch": two_round::MAX_BATCH,
+            "batch": TWO_ROUND_RUN,
             "bytes_per_ot_1048576": bytes_per_ot_two_round(),
             "base_ots": carriers,
             "base_ots_refused": refused,
@@ -175,7 +177,7 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
          the 128 base OTs. Those of {0} are in its two messages, one batch is {1} OTs,\n\
          and its keys are random only if no peer cheats: it is for `ot`, not for `rot`.",
         two_round::FAMILY,
-        two_round::MAX_BATCH
+        TWO_ROUND_RUN
     )
 }
 

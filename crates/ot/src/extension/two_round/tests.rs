@@ -1,5 +1,7 @@
 //! What a receiver could do if the challenge came before its corrections, and what it can do.
 
+use alloc::format;
+
 use super::*;
 use crate::{Direction, Sid};
 
@@ -93,6 +95,73 @@ fn whoever_knows_the_challenge_before_its_corrections_cheats_and_here_nobody_doe
     }
 }
 
+/// What the sender says to a `Response` that is honest but for what its challenge was asked with.
+fn proved_with<B: Carrier>(
+    challenge: impl FnOnce([&[u8]; 3]) -> Coefficients,
+) -> Result<(), Error> {
+    let (sender, invitation) = Sender::<B>::start(session(), N, seed(1)).unwrap();
+    let (received, mut response) =
+        respond::<B>(session(), &invitation, choices(), seed(2)).unwrap();
+    response.truncate(response.len() - Proof::ENCODED_LEN);
+    let (answer, corrections) = response.split_at(B::answer_len());
+    let chi = challenge([&invitation, answer, corrections]);
+    let backend = session().backend();
+    let x = choices_of_columns(&session(), &seed(2), &choices());
+    let proof = Proof::new(chi.hash(backend, &x), chi.hash_rows(backend, &received.matrix));
+    proof.encode(&mut response);
+    sender.finish(&response).map(drop)
+}
+
+fn the_sender_asks_with_all_of_it<B: Carrier, Other: Carrier>() {
+    const REFUSED: Result<(), Error> = Err(Error::Misbehaved(Misbehaved::ConsistencyCheck));
+    let chi = |session: Session, n, [invitation, answer, corrections]: [&[u8]; 3]| {
+        coefficients::<B>(&session, n, invitation, answer, corrections)
+    };
+    assert_eq!(proved_with::<B>(|parts| chi(session(), N, parts)), Ok(()));
+
+    let sid = |byte| Session::new(Sid::from_bytes([byte; 32]));
+    let elsewhere = [
+        sid(2).sub("test", 0, Direction::default()),
+        sid(1).sub("tess", 0, Direction::default()),
+        sid(1).sub("test", 1, Direction::default()),
+        sid(1).sub("test", 0, Direction::ResponderSends),
+        base_session::<B>(&session()),
+    ];
+    for (k, session) in elsewhere.into_iter().enumerate() {
+        assert_eq!(proved_with::<B>(|parts| chi(session, N, parts)), REFUSED, "session {k}");
+    }
+    // Of the same number of columns.
+    assert_eq!(columns(N), columns(N + 1));
+    assert_eq!(proved_with::<B>(|parts| chi(session(), N + 1, parts)), REFUSED, "n");
+    let under_the_other_name = proved_with::<B>(|[invitation, answer, corrections]| {
+        coefficients::<Other>(&session(), N, invitation, answer, corrections)
+    });
+    assert_eq!(under_the_other_name, REFUSED, "name");
+    for part in 0..3 {
+        for place in 0..3 {
+            let refused = proved_with::<B>(|parts| {
+                let mut changed = parts.map(<[u8]>::to_vec);
+                let at = place * (changed[part].len() - 1) / 2;
+                changed[part][at] ^= 1;
+                chi(session(), N, changed.each_ref().map(Vec::as_slice))
+            });
+            assert_eq!(refused, REFUSED, "part {part}, place {place}");
+        }
+    }
+    // The same bytes, cut elsewhere.
+    let refused = proved_with::<B>(|[invitation, answer, corrections]| {
+        let (answer, last) = answer.split_at(answer.len() - 1);
+        chi(session(), N, [invitation, answer, &[last, corrections].concat()])
+    });
+    assert_eq!(refused, REFUSED, "cut");
+}
+
+#[test]
+fn a_proof_for_anything_but_this_run_is_refused() {
+    the_sender_asks_with_all_of_it::<roted::Endemic, McQuoidRosulekRoy>();
+    the_sender_asks_with_all_of_it::<McQuoidRosulekRoy, roted::Endemic>();
+}
+
 #[test]
 fn a_row_for_other_choices_is_a_guess_of_its_bit_of_delta() {
     let delta = delta();
@@ -157,6 +226,17 @@ fn the_challenge_is_another_one_if_anything_is() {
         // The two hashes are independent.
         assert_ne!(one[0][..one[0].len() - 2], one[1][..one[1].len() - 2]);
     }
+}
+
+#[test]
+fn every_variant_is_named_after_its_base_ot() {
+    for [carrier, variant] in VARIANTS {
+        let name = carrier.info().name;
+        assert_eq!(variant.info().name, format!("{FAMILY}:{name}"));
+        assert_eq!(find(name).unwrap().info().name, variant.info().name);
+        assert_eq!(compatible(carrier.info()), Ok(()));
+    }
+    assert_eq!(registry().len(), VARIANTS.len());
 }
 
 #[test]
