@@ -189,6 +189,49 @@ fn only_whoever_awaits_nothing_more_finishes_when_bytes_are_lost() {
     }
 }
 
+/// The others.
+fn crossing() -> impl Iterator<Item = Job> {
+    jobs().filter(|job| job.base.info().flows == 1)
+}
+
+/// Weaker than for the others: whoever lacks bytes fails in time, and who wrote them fails, too, or has
+/// what it would have had.
+#[test]
+fn where_messages_cross_whoever_lacks_bytes_fails_and_nobody_has_anything_else() {
+    let all: Vec<_> = crossing().map(Honest::of).collect();
+    assert!(!all.is_empty());
+    let cuts = all.iter().flat_map(|honest| {
+        honest.all_frames().flat_map(move |frame| {
+            let cuts = cut_positions(&frame).into_iter();
+            cuts.flat_map(move |k| [Cut::Lost, Cut::Silence].map(|cut| (honest, frame.way, k, cut)))
+        })
+    });
+    in_parallel(&cuts.collect::<Vec<_>>(), |&(honest, way, k, cut)| {
+        let ended = run_with(honest.job, way, Fault::Cut(k, cut), SHORT);
+        let what = format!("{:?}, {way:?}, {cut:?} at {k}", honest.job);
+        assert_cut(honest, &ended, way, true, &what);
+    });
+}
+
+/// All bytes of one way have come, then the connection ends: the other way may lack some.
+#[test]
+fn where_messages_cross_an_end_after_the_last_byte_of_one_way_changes_no_output() {
+    for honest in crossing().map(Honest::of) {
+        for way in Way::BOTH {
+            let ended = run_with(honest.job, way, Fault::Cut(honest.total(way), Cut::End), LONG);
+            let what = format!("{:?}, {way:?}", honest.job);
+            match &ended.sender {
+                Ok(pairs) => assert_eq!(*pairs, honest.pairs, "{what}"),
+                Err(e) => assert!(blames_connection(e), "sender, {what}: {e:?}"),
+            }
+            match &ended.receiver {
+                Ok(received) => assert_eq!(*received, honest.received, "{what}"),
+                Err(e) => assert!(blames_connection(e), "receiver, {what}: {e:?}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn the_last_words_are_the_last_opening_or_what_follows_the_last_question() {
     for honest in in_turns().map(Honest::of) {

@@ -250,6 +250,52 @@ fn a_receiver_that_cheats_is_told_and_gets_no_further() {
     assert_eq!(told, ChannelError::GivenUp(Reason::CheckFailed).into());
 }
 
+/// Batches that are checked together come out together, or not at all.
+#[test]
+fn a_cheat_in_one_batch_of_a_group_leaves_no_output_of_the_others() {
+    let (here, there) = memory::pair(LONG);
+    there.greeted();
+    here.greeted();
+    let sender = thread::spawn(move || {
+        let session = session();
+        let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
+        let sender = Sender::set_up(&there, &plan)?;
+        let mut batches = 0;
+        let failed =
+            sender.with_executor(Box::new(Threads(8))).random(Shape::given(70_000), |_| {
+                batches += 1;
+                Ok::<_, Error>(())
+            });
+        Ok::<_, Error>((failed.unwrap_err(), batches))
+    });
+    let session = session();
+    let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
+    let mut receiver = Receiver::set_up(&here, &plan).unwrap();
+    let extended = [(65472, 0), (70_000 - 65472, 1)].map(|(n, spoilt)| {
+        let mut corrections = Vec::new();
+        let choice = Choice::Given(Bits::from_bools((0..n).map(|_| false)));
+        let batch = receiver.state.extend(choice, &mut corrections).unwrap();
+        // Other choices for all of the rows but one.
+        for row in corrections[32..].chunks_mut((n + 64).next_multiple_of(512) / 8) {
+            row[0] ^= spoilt;
+        }
+        corrections[32] ^= spoilt;
+        here.send(Lane::PROTOCOL, corrections).unwrap();
+        (batch, n)
+    });
+    for (batch, n) in extended {
+        let challenge = here.recv(Lane::PROTOCOL, 32).unwrap();
+        let mut keys = vec![[0; 16]; n];
+        let finished = receiver.state.finish(batch, &challenge, Kind::Random, &mut keys);
+        here.send(PROOFS, finished.unwrap().1).unwrap();
+    }
+    let (failed, batches) = sender.join().unwrap().unwrap();
+    assert_eq!(failed, Error::from(foxtrot_ot::Error::from(Misbehaved::ConsistencyCheck)));
+    assert_eq!(batches, 0);
+    let told = here.recv(Lane::PROTOCOL, 1).unwrap_err();
+    assert_eq!(told, ChannelError::GivenUp(Reason::CheckFailed).into());
+}
+
 #[test]
 fn a_base_ot_that_cannot_carry_the_extension_is_refused_before_anything_is_said() {
     let (here, _there) = memory::pair(LONG);
