@@ -63,24 +63,27 @@ pub(super) fn store<F: Field>(f: F, x: F::Element, start: usize, to: &mut [[u8; 
     }
 }
 
-/// A 256-bit number in each lane, by words.
+/// Words in each lane that are made of a 256-bit number.
 #[inline(always)]
-pub(super) fn scalars<F: Field>(
+pub(super) fn scalars<F: Field, const W: usize>(
     f: F,
     start: usize,
     n: usize,
     from: &[[u8; 32]],
-    change: impl Fn([u64; 4]) -> [u64; 4],
-) -> [F::Word; 4] {
-    let mut words: [Words; 4] = [[0; MAX_LANES]; 4];
+    change: impl Fn([u64; 4]) -> [u64; W],
+) -> [F::Word; W] {
+    let mut words: [Words; W] = [[0; MAX_LANES]; W];
     for lane in 0..F::LANES {
         let scalar = change(words_of(of(from, (start + lane).min(n - 1))));
         for (word, scalar) in words.iter_mut().zip(scalar) {
             word[lane] = scalar;
         }
     }
-    let [a, b, c, d] = &words;
-    [f.words(a), f.words(b), f.words(c), f.words(d)]
+    let mut vectors = [f.words(&[0; MAX_LANES]); W];
+    for (vector, words) in vectors.iter_mut().zip(&words) {
+        *vector = f.words(words);
+    }
+    vectors
 }
 
 /// 1 where the scalar is even, else 0.
