@@ -4,6 +4,7 @@ use super::{
     constants::ZERO,
     field::{Columns, Field, Limbs, MAX_LANES, Words, from_bytes, invert_all, to_bytes, words_of},
 };
+use crate::erase;
 
 /// Vectors that share one inversion.
 const GROUP: usize = 16;
@@ -63,7 +64,7 @@ pub(super) fn store<F: Field>(f: F, x: F::Element, start: usize, to: &mut [[u8; 
     }
 }
 
-/// Words in each lane that are made of a 256-bit number.
+/// Words in each lane that are made of a 256-bit number, a secret: no copy stays in memory here.
 #[inline(always)]
 pub(super) fn scalars<F: Field, const W: usize>(
     f: F,
@@ -83,6 +84,7 @@ pub(super) fn scalars<F: Field, const W: usize>(
     for (vector, words) in vectors.iter_mut().zip(&words) {
         *vector = f.words(words);
     }
+    erase(&mut words, [0; MAX_LANES]);
     vectors
 }
 
@@ -120,7 +122,7 @@ pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, 
 
 /// For a batch of n, vector by vector from their starts: some values, of which the last is to be
 /// inverted, and then what is done with them and with the inverse, which is 0 for 0. GROUP vectors
-/// share an inversion.
+/// share an inversion. What is kept meanwhile is erased: denominators tell about scalars.
 #[inline(always)]
 pub(super) fn divide<F: Field, const N: usize>(
     f: F,
@@ -139,5 +141,7 @@ pub(super) fn divide<F: Field, const N: usize>(
         for k in 0..vectors {
             end(group + k * F::LANES, kept[k], inverses[k]);
         }
+        erase(&mut kept, [zero; N]);
+        erase(&mut inverses, zero);
     }
 }

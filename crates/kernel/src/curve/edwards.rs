@@ -8,6 +8,7 @@ use super::{
     constants::{ONE, ZERO},
     field::{Field, Limbs, Words},
 };
+use crate::erase;
 
 /// x = X/Z, y = Y/Z, xy = T/Z; tight.
 #[derive(Clone, Copy)]
@@ -322,6 +323,8 @@ pub(super) fn multiply<F: Field>(
             sum = sum.plus(f, term);
         }
     }
+    let zero = f.splat(&ZERO);
+    erase(&mut multiples, Cached { sum: zero, difference: zero, twice_z: zero, product: zero });
     // Where k is even the digits are those of k + 1.
     let less = sum.plus(f, point.negate(f).cached(f, twice_d));
     Extended::select(f, super::field::mask(f, even), less, sum)
