@@ -4,6 +4,7 @@ use super::{
     constants::ZERO,
     field::{Columns, Field, Limbs, MAX_LANES, Words, from_bytes, invert_all, to_bytes, words_of},
 };
+use crate::erase;
 
 /// Vectors that share one inversion.
 const GROUP: usize = 16;
@@ -63,24 +64,28 @@ pub(super) fn store<F: Field>(f: F, x: F::Element, start: usize, to: &mut [[u8; 
     }
 }
 
-/// A 256-bit number in each lane, by words.
+/// Words in each lane that are made of a 256-bit number, a secret: no copy stays in memory here.
 #[inline(always)]
-pub(super) fn scalars<F: Field>(
+pub(super) fn scalars<F: Field, const W: usize>(
     f: F,
     start: usize,
     n: usize,
     from: &[[u8; 32]],
-    change: impl Fn([u64; 4]) -> [u64; 4],
-) -> [F::Word; 4] {
-    let mut words: [Words; 4] = [[0; MAX_LANES]; 4];
+    change: impl Fn([u64; 4]) -> [u64; W],
+) -> [F::Word; W] {
+    let mut words: [Words; W] = [[0; MAX_LANES]; W];
     for lane in 0..F::LANES {
         let scalar = change(words_of(of(from, (start + lane).min(n - 1))));
         for (word, scalar) in words.iter_mut().zip(scalar) {
             word[lane] = scalar;
         }
     }
-    let [a, b, c, d] = &words;
-    [f.words(a), f.words(b), f.words(c), f.words(d)]
+    let mut vectors = [f.words(&[0; MAX_LANES]); W];
+    for (vector, words) in vectors.iter_mut().zip(&words) {
+        *vector = f.words(words);
+    }
+    erase(&mut words, [0; MAX_LANES]);
+    vectors
 }
 
 /// 1 where the scalar is even, else 0.
@@ -117,7 +122,7 @@ pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, 
 
 /// For a batch of n, vector by vector from their starts: some values, of which the last is to be
 /// inverted, and then what is done with them and with the inverse, which is 0 for 0. GROUP vectors
-/// share an inversion.
+/// share an inversion. What is kept meanwhile is erased: denominators tell about scalars.
 #[inline(always)]
 pub(super) fn divide<F: Field, const N: usize>(
     f: F,
@@ -136,5 +141,7 @@ pub(super) fn divide<F: Field, const N: usize>(
         for k in 0..vectors {
             end(group + k * F::LANES, kept[k], inverses[k]);
         }
+        erase(&mut kept, [zero; N]);
+        erase(&mut inverses, zero);
     }
 }

@@ -5,28 +5,31 @@ use core::fmt;
 use super::{
     batch,
     constants::{D, ONE, TWICE_D, TWICE_TWIST_D, TWIST_D},
-    edwards::{Extended, Niels, Running, odd_digits, odd_multiples},
+    edwards::{Extended, Niels, Running, odd_multiples},
     field::{
-        Columns, Eight, Field, Limbs, MAX_LANES, Scalar, canonical, from_bytes, invert, invert_all,
-        is_zero, mask, negate_where,
+        Columns, Field, Limbs, MAX_LANES, Scalar, Sixteen, canonical, from_bytes, invert,
+        invert_all, is_zero, mask, negate_where,
     },
     point::{self, Point, x_of},
 };
 use crate::{Backend, erase};
 
-/// Digits of four bits in a scalar of 256, and tables, of which each serves two digits.
-const DIGITS: usize = 64;
+/// Digits of five bits in a scalar of 256, and tables, of which each serves two digits.
+const DIGITS: usize = 52;
 const TABLES: usize = DIGITS / 2;
 
-/// The odd multiples up to 15 of 256ʲ·P, for j below 32, as y + x, y − x and 2d·xy.
-struct Comb([Eight; TABLES]);
+/// Digits in a word of those of [`odd_digits`].
+const IN_WORD: usize = 12;
 
-/// A point of the curve, prepared for many multiplications; 30 kB. That costs as much as five to ten
+/// The odd multiples up to 31 of 1024ʲ·P, for j below 26, as y + x, y − x and 2d·xy.
+struct Comb([Sixteen; TABLES]);
+
+/// A point of the curve, prepared for many multiplications; 50 kB. That costs as much as five to ten
 /// multiplications by [`mul`](super::mul). Erased when it is dropped.
 pub struct Table(Comb);
 
 /// A point of the curve and one of its twist, prepared for many multiplications of which only
-/// x-coordinates are wanted; 60 kB, and twice the cost of a [`Table`]. Erased when it is dropped.
+/// x-coordinates are wanted; 100 kB, and twice the cost of a [`Table`]. Erased when it is dropped.
 pub struct TwinTable([Comb; 2]);
 
 impl fmt::Debug for Table {
@@ -43,7 +46,7 @@ impl fmt::Debug for TwinTable {
 
 impl Drop for Comb {
     fn drop(&mut self) {
-        erase(&mut self.0, Eight([[[0; 8]; 5]; 3]));
+        erase(&mut self.0, Sixteen([[[0; 16]; 5]; 3]));
     }
 }
 
@@ -178,8 +181,17 @@ fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
     valid.then(|| Point([x, y, ONE, f.times(x, y)]))
 }
 
-/// Σ dᵢ·16ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P. The digits
-/// of odd place first, then sixteen times that and the others.
+/// Digits ±1, ±3, … ±31 of k + 1 or k, whichever is odd, 0 ≤ k < 2²⁵⁶: the number whose digit i of
+/// five bits is b where the odd one has 2b − 31 at 32ⁱ. It is (odd + 2²⁶⁰ − 1)/2, so the last digit
+/// is 1 always, and left out.
+#[inline(always)]
+const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
+    let [a, b, c, d] = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
+    [a, a >> 60 | b << 4, b >> 56 | c << 8, c >> 52 | d << 12, d >> 48]
+}
+
+/// Σ dᵢ·32ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P. The digits
+/// of odd place first, then 32 times that and the others.
 #[inline(always)]
 fn comb<F: Field>(
     f: F,
@@ -189,24 +201,26 @@ fn comb<F: Field>(
     entry: impl Fn(usize, F::Word) -> [F::Element; 3],
 ) -> Extended<F::Element> {
     let digits = batch::scalars(f, start, n, scalars, odd_digits);
-    let mut sum = Running::new(f, Extended::identity(f));
+    let one = f.words(&[0; MAX_LANES]);
+    let mut sum = Running::from_niels(f, Niels::new(entry(TABLES - 1, one)));
     for parity in [1, 0] {
         if parity == 0 {
-            sum = Running::new(f, sum.extended(f).double_times(f, 4));
+            sum = Running::new(f, sum.extended(f).double_times(f, 5));
         }
         for (index, &word) in digits.iter().enumerate() {
-            for k in (parity..16).step_by(2) {
-                let (digit, negative) = f.digit(word, k);
-                let [a, b, c] = entry(8 * index + k as usize / 2, digit);
-                sum = sum.add(f, Niels { sum: a, difference: b, product: c }, negative);
+            let count = IN_WORD.min(DIGITS - 1 - IN_WORD * index);
+            for k in (parity..count as u32).step_by(2) {
+                let (digit, negative) = f.digit::<5>(word, k);
+                let term = Niels::new(entry(IN_WORD / 2 * index + k as usize / 2, digit));
+                sum = sum.add(f, term, negative);
             }
         }
     }
-    let [a, b, c] = entry(0, f.words(&[0; MAX_LANES]));
+    let point = Niels::new(entry(0, one));
     let all = mask(f, &[1; MAX_LANES]);
     let less = f.outlined(
         #[inline(always)]
-        || sum.add(f, Niels { sum: a, difference: b, product: c }, all).extended(f),
+        || sum.add(f, point, all).extended(f),
     );
     let sum = sum.extended(f);
     let even = mask(f, &batch::even(f, start, n, scalars));
@@ -215,12 +229,12 @@ fn comb<F: Field>(
 
 impl Comb {
     fn new(backend: Backend, point: &Point, twice_d: &Limbs) -> Self {
-        let mut comb = Self([Eight([[[0; 8]; 5]; 3]); TABLES]);
+        let mut comb = Self([Sixteen([[[0; 16]; 5]; 3]); TABLES]);
         // One after the other, so in one lane.
         let mut bases = [const { Point::IDENTITY }; TABLES];
         bases[0] = point.clone();
         for j in 1..TABLES {
-            let base = point::load(Scalar, 0, 1, &bases[j - 1..j]).double_times(Scalar, 8);
+            let base = point::load(Scalar, 0, 1, &bases[j - 1..j]).double_times(Scalar, 10);
             point::store(Scalar, base, 0, &mut bases[j..=j]);
         }
         dispatch!(
@@ -235,19 +249,19 @@ impl Comb {
     fn fill<F: Field>(&mut self, f: F, bases: &[Point; TABLES], twice_d: &Limbs) {
         for start in (0..TABLES).step_by(F::LANES) {
             let base = point::load(f, start, TABLES, bases);
-            let multiples = odd_multiples(f, base, twice_d);
-            let mut inverses = [base.z; 8];
+            let multiples = odd_multiples::<F, 16>(f, base, twice_d);
+            let mut inverses = [base.z; 16];
             for (inverse, multiple) in inverses.iter_mut().zip(&multiples) {
                 *inverse = multiple.z;
             }
-            invert_all::<F, 8>(f, &mut inverses);
+            invert_all::<F, 16>(f, &mut inverses);
             for (entry, (point, inverse)) in multiples.iter().zip(inverses).enumerate() {
                 let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));
                 let product = f.times(f.times(x, y), f.splat(twice_d));
                 let triple: [Columns; 3] =
                     [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];
-                for lane in 0..F::LANES {
-                    let Eight(rows) = &mut self.0[start + lane];
+                for lane in 0..F::LANES.min(TABLES - start) {
+                    let Sixteen(rows) = &mut self.0[start + lane];
                     for (rows, columns) in rows.iter_mut().zip(&triple) {
                         for (row, limb) in rows.iter_mut().zip(canonical(&columns.lane(lane))) {
                             row[entry] = limb;

@@ -8,6 +8,7 @@ use super::{
     constants::{ONE, ZERO},
     field::{Field, Limbs, Words},
 };
+use crate::erase;
 
 /// x = X/Z, y = Y/Z, xy = T/Z; tight.
 #[derive(Clone, Copy)]
@@ -39,9 +40,9 @@ pub(super) struct Completed<E> {
 /// An affine point to be added: y + x, y − x and 2d·xy, of weight 2 at most.
 #[derive(Clone, Copy)]
 pub(super) struct Niels<E> {
-    pub(super) sum: E,
-    pub(super) difference: E,
-    pub(super) product: E,
+    sum: E,
+    difference: E,
+    product: E,
 }
 
 /// A point to be added: Y + X, Y − X, 2Z and 2d·T, tight.
@@ -182,6 +183,19 @@ impl<E: Copy> Running<E> {
         }
     }
 
+    /// A point alone, with coordinates that are four times as large, for T: that is (y + x)² − (y − x)².
+    #[inline(always)]
+    pub(super) fn from_niels<F: Field<Element = E>>(f: F, point: Niels<E>) -> Self {
+        let (sum, difference) = (f.carry(point.sum), f.carry(point.difference));
+        let t = f.sub_wide(f.square_product(sum), f.square_product(difference));
+        Self {
+            sum: f.reduce(f.small_product(sum, 4)),
+            difference: f.reduce(f.small_product(difference, 4)),
+            z: f.splat(&[4, 0, 0, 0, 0]),
+            t: f.reduce(t),
+        }
+    }
+
     /// The point, with coordinates that are twice as large.
     #[inline(always)]
     pub(super) fn extended<F: Field<Element = E>>(self, f: F) -> Extended<E> {
@@ -221,6 +235,13 @@ impl<E: Copy> Running<E> {
     }
 }
 
+impl<E> Niels<E> {
+    #[inline(always)]
+    pub(super) fn new([sum, difference, product]: [E; 3]) -> Self {
+        Self { sum, difference, product }
+    }
+}
+
 impl<E: Copy> Cached<E> {
     /// The same, or what adds the negative where the mask is set.
     #[inline(always)]
@@ -253,15 +274,15 @@ impl<E: Copy> Cached<E> {
     }
 }
 
-/// P, 3P, … 15P, to be added.
+/// P, 3P, … (2N − 1)·P.
 #[inline(always)]
-pub(super) fn odd_multiples<F: Field>(
+pub(super) fn odd_multiples<F: Field, const N: usize>(
     f: F,
     point: Extended<F::Element>,
     twice_d: &Limbs,
-) -> [Extended<F::Element>; 8] {
+) -> [Extended<F::Element>; N] {
     let twice = point.double_times(f, 1).cached(f, twice_d);
-    let mut multiples = [point; 8];
+    let mut multiples = [point; N];
     let mut multiple = point;
     for to in &mut multiples[1..] {
         multiple = multiple.plus(f, twice);
@@ -288,7 +309,7 @@ pub(super) fn multiply<F: Field>(
     twice_d: &Limbs,
 ) -> Extended<F::Element> {
     let mut multiples = [point.cached(f, twice_d); 8];
-    for (to, multiple) in multiples.iter_mut().zip(&odd_multiples(f, point, twice_d)) {
+    for (to, multiple) in multiples.iter_mut().zip(&odd_multiples::<F, 8>(f, point, twice_d)) {
         *to = multiple.cached(f, twice_d);
     }
     let mut sum = Extended::identity(f);
@@ -297,11 +318,13 @@ pub(super) fn multiply<F: Field>(
             if (index, k) != (3, 15) {
                 sum = sum.double_times(f, 4);
             }
-            let (digit, negative) = f.digit(word, k);
+            let (digit, negative) = f.digit::<4>(word, k);
             let term = Cached::choose(f, &multiples, digit).negate_where(f, negative);
             sum = sum.plus(f, term);
         }
     }
+    let zero = f.splat(&ZERO);
+    erase(&mut multiples, Cached { sum: zero, difference: zero, twice_z: zero, product: zero });
     // Where k is even the digits are those of k + 1.
     let less = sum.plus(f, point.negate(f).cached(f, twice_d));
     Extended::select(f, super::field::mask(f, even), less, sum)

@@ -46,10 +46,10 @@ pub(super) struct Columns(pub(super) [[u64; MAX_LANES]; 5]);
 /// A word in each lane.
 pub(super) type Words = [u64; MAX_LANES];
 
-/// Eight triples of elements, limb by limb, to choose from.
+/// Sixteen triples of elements, limb by limb, to choose from.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Eight(pub(super) [[[u64; 8]; 5]; 3]);
+pub(super) struct Sixteen(pub(super) [[[u64; 16]; 5]; 3]);
 
 /// The operations of an instruction set.
 pub(super) trait Field: Copy {
@@ -140,15 +140,15 @@ pub(super) trait Field: Copy {
     fn words(self, words: &Words) -> Self::Word;
     /// Where bit k is set.
     fn bit(self, word: Self::Word, k: u32) -> Self::Mask;
-    /// From digit k, of four bits: the three low bits, complemented unless the fourth is set; and
-    /// where that is not set.
-    fn digit(self, word: Self::Word, k: u32) -> (Self::Word, Self::Mask);
-    /// In each lane the triple of that index, 0 to 7; of weight 2.
-    fn lookup(self, from: &Eight, index: Self::Word) -> [Self::Element; 3];
-    /// The same from the first eight triples, or from the second where the mask is set.
+    /// From digit k, of N bits: the low bits, complemented unless the top one is set; and where that
+    /// is not set.
+    fn digit<const N: u32>(self, word: Self::Word, k: u32) -> (Self::Word, Self::Mask);
+    /// In each lane the triple of that index, 0 to 15; of weight 2.
+    fn lookup(self, from: &Sixteen, index: Self::Word) -> [Self::Element; 3];
+    /// The same from the first sixteen triples, or from the second where the mask is set.
     fn lookup_either(
         self,
-        from: [&Eight; 2],
+        from: [&Sixteen; 2],
         second: Self::Mask,
         index: Self::Word,
     ) -> [Self::Element; 3];

@@ -276,7 +276,7 @@ fn a_cheat_in_one_batch_of_a_group_leaves_no_output_of_the_others() {
         let choice = Choice::Given(Bits::from_bools((0..n).map(|_| false)));
         let batch = receiver.state.extend(choice, &mut corrections).unwrap();
         // Other choices for all of the rows but one.
-        for row in corrections[32..].chunks_mut((n + 64).next_multiple_of(512) / 8) {
+        for row in corrections[32..].chunks_mut((n + 64_usize).next_multiple_of(512) / 8) {
             row[0] ^= spoilt;
         }
         corrections[32] ^= spoilt;

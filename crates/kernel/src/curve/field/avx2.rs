@@ -17,7 +17,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{BITS, Columns, Eight, Field, LOW, Limbs, P, Words};
+use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
 use crate::{backend::run_avx2, simd::avx2::Avx2};
 
 /// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
@@ -238,6 +238,45 @@ impl Sums {
     }
 }
 
+/// Where the entries of the lanes' indices are among sixteen.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The halves of one of four words.
+    halves: __m256i,
+    /// Bits 2 and 3 of the index, as signs.
+    bits: [__m256d; 2],
+}
+
+impl Place {
+    #[inline(always)]
+    fn new(index: __m256i) -> Self {
+        avx2!({
+            let one_of_four = _mm256_and_si256(index, integer(3));
+            let low = _mm256_slli_epi64::<1>(one_of_four);
+            let high = _mm256_slli_epi64::<33>(one_of_four);
+            let halves = _mm256_or_si256(_mm256_or_si256(low, high), integer(1 << 32));
+            let bits = [_mm256_slli_epi64::<61>(index), _mm256_slli_epi64::<60>(index)];
+            Self { halves, bits: bits.map(double) }
+        })
+    }
+
+    /// In each lane its entry: permutations within registers and blends, so no address depends on
+    /// the index.
+    #[inline(always)]
+    fn of(self, row: &[u64; 16]) -> __m256i {
+        let [a, b, c, d] = row.as_chunks::<4>().0 else { unreachable!("sixteen words") };
+        let [bit2, bit3] = self.bits;
+        avx2!({
+            let a = double(_mm256_permutevar8x32_epi32(load(a), self.halves));
+            let b = double(_mm256_permutevar8x32_epi32(load(b), self.halves));
+            let c = double(_mm256_permutevar8x32_epi32(load(c), self.halves));
+            let d = double(_mm256_permutevar8x32_epi32(load(d), self.halves));
+            let (low, high) = (_mm256_blendv_pd(a, b, bit2), _mm256_blendv_pd(c, d, bit2));
+            bits(_mm256_blendv_pd(low, high, bit3))
+        })
+    }
+}
+
 impl Avx2 {
     /// Tight, from limbs of any weight below 8.
     #[inline(always)]
@@ -270,45 +309,13 @@ impl Avx2 {
         )
     }
 
-    /// In each lane the entry of that index, prepared by [`Avx2::prepare`].
     #[inline(always)]
-    fn entry(self, row: &[u64; 8], index: __m256i) -> __m256i {
-        let [a, b] = load_both(row);
-        avx2!({
-            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-            // The low and the high halves of entries 0 1 4 5 2 3 6 7.
-            let low = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
-            let high = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
-            // A permutation within a register: no address depends on the index.
-            let low = _mm256_permutevar8x32_epi32(low, index);
-            let high = _mm256_permutevar8x32_epi32(high, index);
-            _mm256_blend_epi32::<0b1010_1010>(low, high)
-        })
-    }
-
-    /// Both halves of the word are the place of an entry in [`Avx2::entry`]: bits 1 and 2 change
-    /// places.
-    #[inline(always)]
-    fn prepare(self, index: __m256i) -> __m256i {
-        avx2!({
-            let bit0 = _mm256_and_si256(index, integer(1));
-            let bit1 = _mm256_and_si256(index, integer(2));
-            let bit2 = _mm256_and_si256(index, integer(4));
-            let place = _mm256_or_si256(
-                bit0,
-                _mm256_or_si256(_mm256_slli_epi64::<1>(bit1), _mm256_srli_epi64::<1>(bit2)),
-            );
-            _mm256_or_si256(place, _mm256_slli_epi64::<32>(place))
-        })
-    }
-
-    #[inline(always)]
-    fn rows(self, from: &Eight, index: __m256i) -> [[__m256i; 5]; 3] {
+    fn rows(self, from: &Sixteen, place: Place) -> [[__m256i; 5]; 3] {
         // In loops: the compiler does not always inline `map` of arrays.
         let mut found = [[integer(0); 5]; 3];
         for (found, rows) in found.iter_mut().zip(&from.0) {
             for (found, row) in found.iter_mut().zip(rows) {
-                *found = self.entry(row, index);
+                *found = place.of(row);
             }
         }
         found
@@ -500,30 +507,31 @@ impl Field for Avx2 {
     }
 
     #[inline(always)]
-    fn digit(self, word: __m256i, k: u32) -> (__m256i, __m256d) {
+    fn digit<const N: u32>(self, word: __m256i, k: u32) -> (__m256i, __m256d) {
+        let (top, low) = (integer(1 << (N - 1)), integer((1 << (N - 1)) - 1));
         avx2!({
-            let digit = _mm256_srl_epi64(word, _mm_cvtsi64_si128(i64::from(4 * k)));
-            let top = _mm256_and_si256(digit, integer(8));
+            let digit = _mm256_srl_epi64(word, _mm_cvtsi64_si128(i64::from(N * k)));
+            let top = _mm256_and_si256(digit, top);
             let negative = _mm256_cmpeq_epi64(top, integer(0));
             let index = _mm256_xor_si256(digit, negative);
-            (_mm256_and_si256(index, integer(7)), double(negative))
+            (_mm256_and_si256(index, low), double(negative))
         })
     }
 
     #[inline(always)]
-    fn lookup(self, from: &Eight, index: __m256i) -> [[__m256d; 5]; 3] {
-        let [a, b, c] = self.rows(from, self.prepare(index));
+    fn lookup(self, from: &Sixteen, index: __m256i) -> [[__m256d; 5]; 3] {
+        let [a, b, c] = self.rows(from, Place::new(index));
         [self.doubles(a), self.doubles(b), self.doubles(c)]
     }
 
     #[inline(always)]
     fn lookup_either(
         self,
-        [first, second]: [&Eight; 2],
+        [first, second]: [&Sixteen; 2],
         in_second: __m256d,
         index: __m256i,
     ) -> [[__m256d; 5]; 3] {
-        let place = self.prepare(index);
+        let place = Place::new(index);
         let (first, second) = (self.rows(first, place), self.rows(second, place));
         let mut found = [[set(0.0); 5]; 3];
         for (k, found) in found.iter_mut().enumerate() {

@@ -12,7 +12,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{BITS, Columns, Eight, Field, LOW, Limbs, P, Words};
+use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
 use crate::{backend::run_avx512, simd::avx512::Avx512};
 
 /// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
@@ -147,6 +147,14 @@ fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
         |x| avx512!(_mm512_mullo_epi64(x, set(19))),
     );
     zip([a0, a1, a2, a3, a4], b, add)
+}
+
+/// In each lane the entry of that index: a permutation within registers, so no address depends on
+/// the index.
+#[inline(always)]
+fn entry(row: &[u64; 16], index: __m512i) -> __m512i {
+    let [low, high] = row.as_chunks::<8>().0 else { unreachable!("sixteen words") };
+    avx512!(_mm512_permutex2var_epi64(load(low), index, load(high)))
 }
 
 impl Field for Avx512 {
@@ -301,22 +309,22 @@ impl Field for Avx512 {
     }
 
     #[inline(always)]
-    fn digit(self, word: __m512i, k: u32) -> (__m512i, __mmask8) {
+    fn digit<const N: u32>(self, word: __m512i, k: u32) -> (__m512i, __mmask8) {
+        let (top, low) = (set(1 << (N - 1)), set((1 << (N - 1)) - 1));
         avx512!({
-            let digit = _mm512_srl_epi64(word, _mm_cvtsi64_si128(i64::from(4 * k)));
-            let negative = _mm512_testn_epi64_mask(digit, set(8));
-            let index = _mm512_mask_xor_epi64(digit, negative, digit, set(7));
-            (_mm512_and_si512(index, set(7)), negative)
+            let digit = _mm512_srl_epi64(word, _mm_cvtsi64_si128(i64::from(N * k)));
+            let negative = _mm512_testn_epi64_mask(digit, top);
+            let index = _mm512_mask_xor_epi64(digit, negative, digit, low);
+            (_mm512_and_si512(index, low), negative)
         })
     }
 
     #[inline(always)]
-    fn lookup(self, from: &Eight, index: __m512i) -> [[__m512i; 5]; 3] {
-        // A permutation within a register: no address depends on the index.
+    fn lookup(self, from: &Sixteen, index: __m512i) -> [[__m512i; 5]; 3] {
         let mut found = [[set(0); 5]; 3];
         for (found, rows) in found.iter_mut().zip(&from.0) {
             for (found, row) in found.iter_mut().zip(rows) {
-                *found = avx512!(_mm512_permutexvar_epi64(index, load(row)));
+                *found = entry(row, index);
             }
         }
         found
@@ -325,16 +333,15 @@ impl Field for Avx512 {
     #[inline(always)]
     fn lookup_either(
         self,
-        [first, second]: [&Eight; 2],
+        [first, second]: [&Sixteen; 2],
         in_second: __mmask8,
         index: __m512i,
     ) -> [[__m512i; 5]; 3] {
-        let index = avx512!(_mm512_mask_or_epi64(index, in_second, index, set(8)));
         let mut found = [[set(0); 5]; 3];
         for (k, found) in found.iter_mut().enumerate() {
             for (limb, found) in found.iter_mut().enumerate() {
-                let (low, high) = (load(&first.0[k][limb]), load(&second.0[k][limb]));
-                *found = avx512!(_mm512_permutex2var_epi64(low, index, high));
+                let (a, b) = (entry(&first.0[k][limb], index), entry(&second.0[k][limb], index));
+                *found = avx512!(_mm512_mask_blend_epi64(in_second, a, b));
             }
         }
         found

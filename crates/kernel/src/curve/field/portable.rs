@@ -5,7 +5,7 @@
 
 use core::hint::black_box;
 
-use super::{BITS, Columns, Eight, Field, LOW, Limbs, MAX_LANES, P, Words};
+use super::{BITS, Columns, Field, LOW, Limbs, MAX_LANES, P, Sixteen, Words};
 
 /// The processor as it always is.
 #[derive(Clone, Copy)]
@@ -172,15 +172,15 @@ impl Field for Scalar {
     }
 
     #[inline(always)]
-    fn digit(self, word: u64, k: u32) -> (u64, u64) {
-        let digit = word >> (4 * k);
-        let negative = spread(!digit >> 3 & 1);
-        ((digit ^ negative) & 7, negative)
+    fn digit<const N: u32>(self, word: u64, k: u32) -> (u64, u64) {
+        let digit = word >> (N * k);
+        let negative = spread(!digit >> (N - 1) & 1);
+        ((digit ^ negative) & ((1 << (N - 1)) - 1), negative)
     }
 
     #[inline(always)]
-    fn lookup(self, from: &Eight, index: u64) -> [Limbs; 3] {
-        let masks: [u64; 8] =
+    fn lookup(self, from: &Sixteen, index: u64) -> [Limbs; 3] {
+        let masks: [u64; 16] =
             core::array::from_fn(|entry| spread((index ^ entry as u64).wrapping_sub(1) >> 63));
         from.0.map(
             #[inline(always)]
@@ -189,7 +189,7 @@ impl Field for Scalar {
     }
 
     #[inline(always)]
-    fn lookup_either(self, from: [&Eight; 2], second: u64, index: u64) -> [Limbs; 3] {
+    fn lookup_either(self, from: [&Sixteen; 2], second: u64, index: u64) -> [Limbs; 3] {
         let [a, b] = from.map(|from| self.lookup(from, index));
         core::array::from_fn(|k| self.select(second, b[k], a[k]))
     }

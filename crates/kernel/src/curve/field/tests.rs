@@ -283,17 +283,17 @@ fn every_law_holds(backend: Backend) {
 fn choices<F: Field>(f: F, words: &Words) {
     let word = f.words(words);
     let element = |x: u64| f.splat(&[x, x + 1, x + 2, x + 3, x + 4]);
-    let mut eights = [Eight([[[0; 8]; 5]; 3]); 2];
-    for (which, Eight(triples)) in eights.iter_mut().enumerate() {
+    let mut tables = [Sixteen([[[0; 16]; 5]; 3]); 2];
+    for (which, Sixteen(triples)) in tables.iter_mut().enumerate() {
         for (k, rows) in triples.iter_mut().enumerate() {
             for (limb, row) in rows.iter_mut().enumerate() {
                 *row = core::array::from_fn(|entry| {
-                    LOW - (1000 * which + 100 * k + 10 * limb + entry) as u64
+                    LOW - (1000 * which + 300 * k + 20 * limb + entry) as u64
                 });
             }
         }
     }
-    let [first, second] = &eights;
+    let [first, second] = &tables;
     for k in 0..64 {
         let mask = f.bit(word, k);
         let selected = f.store(f.select(mask, element(100), element(200)));
@@ -307,21 +307,27 @@ fn choices<F: Field>(f: F, words: &Words) {
             assert_eq!(canonical(&a.lane(lane)), expected(300 - start));
             assert_eq!(canonical(&b.lane(lane)), expected(start));
         }
-        if k >= 16 {
+        if k >= 12 {
             continue;
         }
-        let (index, negative) = f.digit(word, k);
+        let (index, negative) = f.digit::<5>(word, k);
+        let (short, _) = f.digit::<4>(word, k);
+        let short = f.lookup(first, short).map(|x| f.store(x));
         let sign = f.store(f.select(negative, element(100), element(200)));
         let one = f.lookup(first, index).map(|x| f.store(x));
         let either = f.lookup_either([first, second], mask, index).map(|x| f.store(x));
         for (lane, &word) in words.iter().enumerate().take(F::LANES) {
             let digit = word >> (4 * k) & 15;
-            let entry = if digit < 8 { 7 - digit } else { digit - 8 };
-            let entry = usize::try_from(entry).unwrap();
-            let from = &eights[usize::from(word >> k & 1 == 1)];
-            assert_eq!(canonical(&sign.lane(lane))[0], if digit < 8 { 100 } else { 200 });
+            let short_entry = if digit < 8 { 7 - digit } else { digit - 8 };
+            let digit = word >> (5 * k) & 31;
+            let entry = if digit < 16 { 15 - digit } else { digit - 16 };
+            let [entry, short_entry] = [entry, short_entry].map(|x| usize::try_from(x).unwrap());
+            let from = &tables[usize::from(word >> k & 1 == 1)];
+            assert_eq!(canonical(&sign.lane(lane))[0], if digit < 16 { 100 } else { 200 });
             for t in 0..3 {
                 assert_eq!(canonical(&one[t].lane(lane)), first.0[t].map(|row| row[entry]));
+                let expected = first.0[t].map(|row| row[short_entry]);
+                assert_eq!(canonical(&short[t].lane(lane)), expected);
                 assert_eq!(canonical(&either[t].lane(lane)), from.0[t].map(|row| row[entry]));
             }
         }

@@ -57,8 +57,36 @@ fn x25519_is_that_of_rfc_7748(backend: Backend) {
     assert_eq!(k, [hex("684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51")]);
 }
 
-/// RFC 9380, appendices J.4.1 and J.4.2: u, and the x-coordinate of Q; all but the long ones.
-const ELLIGATOR: [[&str; 2]; 11] = [
+/// RFC 7748, section 6.1: private and public keys of two, and what they share.
+const KEYS: [[&str; 2]; 2] = [
+    [
+        "77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a",
+        "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a",
+    ],
+    [
+        "5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb",
+        "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
+    ],
+];
+const SHARED: &str = "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742";
+
+fn key_agreement_is_that_of_rfc_7748(backend: Backend) {
+    let scalars = KEYS.map(|[private, _]| clamped(hex(private)));
+    let expected = KEYS.map(|[_, public]| hex(public));
+    let mut public = [[0; 32]; 2];
+    ladder::mul(backend, &scalars, &[small(9)], &mut public);
+    assert_eq!(public, expected);
+    let table = TwinTable::new(backend, &[small(9), TWIST_GENERATOR]).unwrap();
+    table.mul(backend, &scalars, &[0], &mut public);
+    assert_eq!(public, expected);
+    public.reverse();
+    let mut shared = [[0; 32]; 2];
+    ladder::mul(backend, &scalars, &public, &mut shared);
+    assert_eq!(shared, [hex(SHARED); 2]);
+}
+
+/// RFC 9380, appendices J.4.1 and J.4.2: u, and the x-coordinate of Q.
+const ELLIGATOR: [[&str; 2]; 15] = [
     [
         "005fe8a7b8fef0a16c105e6cadf5a6740b3365e18692a9c05bfbb4d97f645a6a",
         "36b4df0c864c64707cbf6cf36e9ee2c09a6cb93b28313c169be29561bb904f98",
@@ -82,6 +110,22 @@ const ELLIGATOR: [[&str; 2]; 11] = [
     [
         "24c7b46c1c6d9a21d32f5707be1380ab82db1054fde82865d5c9e3d968f287b2",
         "5704069021f61e41779e2ba6b932268316d6d2a6f064f997a22fef16d1eaeaca",
+    ],
+    [
+        "5e123990f11bbb5586613ffabdb58d47f64bb5f2fa115f8ea8df0188e0c9e1b5",
+        "7a94d45a198fb5daa381f45f2619ab279744efdd8bd8ed587fc5b65d6cea1df0",
+    ],
+    [
+        "5e8553eb00438a0bb1e7faa59dec6d8087f9c8011e5fb8ed9df31cb6c0d4ac19",
+        "30506fb7a32136694abd61b6113770270debe593027a968a01f271e146e60c18",
+    ],
+    [
+        "20f481e85da7a3bf60ac0fb11ed1d0558fc6f941b3ac5469aa8b56ec883d6d7d",
+        "02d606e2699b918ee36f2818f2bc5013e437e673c9f9b9cdc15fd0c5ee913970",
+    ],
+    [
+        "017d57fd257e9a78913999a23b52ca988157a81b09c5442501d07fed20869465",
+        "38920e9b988d1ab7449c0fa9a6058192c0c797bb3d42ac345724341a1aa98745",
     ],
     [
         "608d892b641f0328523802a6603427c26e55e6f27e71a91a478148d45b5093cd",
@@ -275,6 +319,7 @@ fn ristretto_is_that_of_rfc_9496(backend: Backend) {
 
 on_every_backend! {
     rfc_7748 => x25519_is_that_of_rfc_7748;
+    rfc_7748_keys => key_agreement_is_that_of_rfc_7748;
     rfc_9380 => elligator_is_that_of_rfc_9380;
     rfc_9496 => ristretto_is_that_of_rfc_9496;
 }
