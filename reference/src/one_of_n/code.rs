@@ -140,9 +140,10 @@ mod tests {
     }
 
     #[test]
-    fn a_small_one_is_that_of_the_textbooks() {
-        // With all exponents of GF(16) but 0, (x¹⁵ − 1)/(x − 1): the repetition code of length 15.
-        assert_eq!(generator(4, 0b1_0011), [true; 15]);
+    fn over_a_small_field_it_is_the_product_of_all_factors() {
+        // 1 to 126 are all exponents modulo 15: every element of GF(16) but 0 is a root of x¹⁵ − 1.
+        let expected: Vec<_> = (0..16).map(|i| i % 15 == 0).collect();
+        assert_eq!(generator(4, 0b1_0011), expected);
     }
 
     #[test]

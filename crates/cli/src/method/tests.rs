@@ -163,7 +163,7 @@ fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
     }
     let method = Method::of(&bases(), "roted", "kos-two-round", Malicious, Job::Ot(3)).unwrap();
     assert_eq!(method.words(), "kos-two-round:roted-endemic, malicious security");
-    assert_eq!(method.batch(), 1 << 20);
+    assert_eq!(method.batch(), 1 << 16);
     for (base, adversary, job, words) in [
         ("roted", Malicious, Job::Rot, "not for `rot`: its keys are not random if a peer cheats"),
         ("roted", SemiHonest, Job::Ot(3), "kos-two-round has no variant for semi-honest peers"),
