@@ -209,9 +209,9 @@ fn comb<F: Field>(
         }
         for (index, &word) in digits.iter().enumerate() {
             let count = IN_WORD.min(DIGITS - 1 - IN_WORD * index);
-            for k in (parity..count as u32).step_by(2) {
+            for (k, place) in (0..).zip(0..count).skip(parity).step_by(2) {
                 let (digit, negative) = f.digit::<5>(word, k);
-                let term = Niels::new(entry(IN_WORD / 2 * index + k as usize / 2, digit));
+                let term = Niels::new(entry(IN_WORD / 2 * index + place / 2, digit));
                 sum = sum.add(f, term, negative);
             }
         }
