@@ -138,7 +138,7 @@ impl Agreed {
 
     /// About how long both parties compute, added up.
     fn computing(&self) -> Duration {
-        let of = |keys: usize, each| Duration::from_nanos(each).saturating_mul(keys as u32);
+        let of = |keys: usize, each: u64| Duration::from_nanos(each.saturating_mul(keys as u64));
         let [receivers, senders] = match Backend::best().name() {
             "avx512" => AVX512,
             "avx2" => AVX2,
