@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
+use core::{fmt, mem};
 use std::{collections::VecDeque, sync::Arc};
 
 use foxtrot_ot::{
@@ -102,8 +102,10 @@ impl<'a> Sender<'a> {
         let Self { link, base } = self;
         let Link { channel, parameters, .. } = link;
         let mut count = counter(&parameters, &mut progress);
+        let mut items = Zeroizing::new(items);
         let joint = link.senders_coin()?;
         let (session, seed) = (link.session, fresh_seed()?);
+        let items = mem::take(&mut *items);
         let sender = paxos::Sender::new(session, parameters, base, items, joint, seed);
         let mut sender = sender.map_err(|e| channel.give_up(e))?;
         if let Some(executor) = link.executor {
@@ -187,7 +189,8 @@ impl<'a> Receiver<'a> {
     }
 
     /// The indices, ascending, of those items that the peer has, too: [`receive`](Self::receive), and
-    /// then at once [`intersect`](paxos::Received::intersect).
+    /// then at once [`intersect`](paxos::Received::intersect), while the peer can still see when the
+    /// channel closes, and so about how long that took.
     ///
     /// # Errors
     /// As of these.
@@ -213,9 +216,11 @@ impl<'a> Receiver<'a> {
         let Self { link, base } = self;
         let Link { channel, parameters, .. } = link;
         let mut count = counter(&parameters, &mut progress);
+        let mut items = Zeroizing::new(items);
         let joint = link.receivers_coin()?;
         // Drawn when the items are fixed.
         let (session, seed) = (link.session, fresh_seed()?);
+        let items = mem::take(&mut *items);
         let receiver = paxos::Receiver::new(session, parameters, base, items, joint, seed);
         let mut receiver = receiver.map_err(|e| channel.give_up(e))?;
         if let Some(executor) = link.executor {

@@ -65,7 +65,10 @@ impl Keyed {
 
     /// The tags of items and their rows; all of TAG bytes.
     pub(super) fn tags_of(&self, items: &[Digest], rows: &[u8], tags: &mut [[u8; TAG]]) {
-        let row_len = if items.is_empty() { 0 } else { rows.len() / items.len() };
+        if items.is_empty() {
+            return;
+        }
+        let row_len = rows.len() / items.len();
         let len = size_of::<Digest>() + row_len;
         let mut inputs = Secret(vec![0; TOGETHER.min(items.len()) * len]);
         let parts = items.chunks(TOGETHER).zip(rows.chunks(TOGETHER * row_len));
