@@ -75,7 +75,7 @@ impl Party<'_> {
 
     fn bar(&self) -> ProgressBar {
         let parameters = &self.agreed.parameters;
-        let steps = parameters.buckets() * parameters.slots() + parameters.sender_items();
+        let steps = parameters.buckets() * parameters.slots() + parameters.tags();
         self.output.progress_in(steps, "steps")
     }
 
