@@ -453,3 +453,33 @@ pub(crate) enum GenerateCommand {
         shell: Shell,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_host_and_a_port() {
+        for good in ["localhost:7000", "127.0.0.1:0", "[::1]:7000", "a-b.example:65535", "4th:1"] {
+            assert_eq!(address(good).as_deref(), Ok(good));
+        }
+        for wrong in [
+            "",
+            "localhost",
+            "localhost:",
+            ":7000",
+            "7000",
+            "localhost:65536",
+            "localhost:-1",
+            "localhost:http",
+            "300.1.1.1:80",
+            "::1:7000",
+            "[::1]",
+            "[x]:1",
+            "a b:1",
+            "127.0.0.1",
+        ] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+}
