@@ -356,13 +356,27 @@ impl<Out> fmt::Debug for Next<Out> {
     }
 }
 
-/// Every base OT, the default of each functionality first.
+/// Every base OT, the default of each functionality first, and the default of each family.
 #[must_use]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
+    use mcquoid_rosulek_roy::*;
     &[
         &roted::Rot,
         &roted::Endemic,
-        &mcquoid_rosulek_roy::McQuoidRosulekRoy,
+        &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalMoeller>::NEW,
+        &McQuoidRosulekRoy::<Feistel2Moeller>::NEW,
+        &McQuoidRosulekRoy::<EvenMansourMoeller>::NEW,
+        &McQuoidRosulekRoy::<EkeMoeller>::NEW,
+        &McQuoidRosulekRoy::<FeistelElligator>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalElligator>::NEW,
+        &McQuoidRosulekRoy::<Feistel2Elligator>::NEW,
+        &McQuoidRosulekRoy::<EvenMansourElligator>::NEW,
+        &McQuoidRosulekRoy::<EkeElligator>::NEW,
+        &McQuoidRosulekRoy::<FeistelRistretto>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalRistretto>::NEW,
+        &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalReuse>::NEW,
         &bdgm::Bdgm,
         &pvw::Pvw,
         &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,

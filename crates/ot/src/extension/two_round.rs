@@ -63,7 +63,9 @@ use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
         Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys,
-        Step, Waiting, mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
+        Step, Waiting,
+        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
+        roted,
     },
     tasks::InPlace,
 };
@@ -88,9 +90,16 @@ impl<B: Carrier> TwoRound<B> {
 }
 
 /// Every base OT with the variant over it, the default first.
-const VARIANTS: [[&dyn BaseOt; 2]; 2] = [
+const VARIANTS: [[&dyn BaseOt; 2]; 3] = [
     [&roted::Endemic, &TwoRound::<roted::Endemic>::NEW],
-    [&McQuoidRosulekRoy, &TwoRound::<McQuoidRosulekRoy>::NEW],
+    [
+        &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
+        &TwoRound::<McQuoidRosulekRoy<FeistelMoeller>>::NEW,
+    ],
+    [
+        &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
+        &TwoRound::<McQuoidRosulekRoy<Feistel2Ristretto>>::NEW,
+    ],
 ];
 
 /// Every variant, the default first.
