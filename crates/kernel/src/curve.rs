@@ -44,7 +44,8 @@ mod tests;
 pub use comb::{Table, TwinTable};
 pub use generators::{mul_base, mul_generators};
 pub use point::{
-    Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, sub,
+    Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, select,
+    sub,
 };
 pub use side::on_curve;
 

@@ -20,11 +20,15 @@ mod tests;
 use alloc::vec::Vec;
 use core::fmt;
 
-use foxtrot_kernel::{Backend, curve::on_curve};
+use foxtrot_kernel::{
+    Backend,
+    curve::{Point, on_curve, ristretto as kernel_ristretto},
+};
 
 pub use elligator::Elligator;
 pub use moeller::Moeller;
 pub use ristretto::Ristretto;
+pub(crate) use ristretto::scalars;
 
 use crate::{
     Seed, Session,
@@ -36,7 +40,7 @@ use crate::{
 
 /// From so many instances on a receiver prepares a table of the sender's share, where there is memory
 /// for it; for fewer that costs more than it saves.
-const FOR_TABLE: usize = if cfg!(feature = "std") { 48 } else { usize::MAX };
+pub(crate) const FOR_TABLE: usize = if cfg!(feature = "std") { 48 } else { usize::MAX };
 
 /// What a key is for, beside its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +165,13 @@ fn is_coordinate(bytes: &[u8; 32], on_twist: bool) -> bool {
     let mut side = [0];
     on_curve(Backend::best(), &[*bytes], &mut side);
     is_canonical(bytes) && !SMALL_ORDER.contains(bytes) && (side[0] & 1 == 0) == on_twist
+}
+
+/// Whether the bytes encode an element of Ristretto255 that is not neutral. Takes variable time.
+pub(crate) fn is_element(bytes: &[u8; 32]) -> bool {
+    let decoded = kernel_ristretto::decode(Backend::best(), &[*bytes], &mut [Point::IDENTITY]);
+    // Zeros are the neutral element.
+    *bytes != [0; 32] && decoded.is_ok()
 }
 
 /// Whether the number is below p.

@@ -5,7 +5,8 @@ use foxtrot_ot::{
     Backend, Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{
         BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys,
-        mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
+        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
+        roted,
     },
     extension::two_round::{Carrier, MAX_BATCH, Sender, TwoRound, find, registry, respond},
     pair::{Event, Pair, Party, assert_rot},
@@ -44,7 +45,8 @@ type Keys = (SenderKeys, ReceiverKeys);
 /// The largest answer and the smallest, with what they cost.
 fn carriers(test: impl Fn(&dyn Run)) {
     test(&Over::<roted::Endemic>(core::marker::PhantomData));
-    test(&Over::<McQuoidRosulekRoy>(core::marker::PhantomData));
+    test(&Over::<McQuoidRosulekRoy<FeistelMoeller>>(core::marker::PhantomData));
+    test(&Over::<McQuoidRosulekRoy<Feistel2Ristretto>>(core::marker::PhantomData));
 }
 
 /// The typed states over one base OT.

@@ -155,12 +155,17 @@ impl core::error::Error for Incompatible {}
 ///
 /// Endemic OT is enough [[MR19](https://eprint.iacr.org/2019/706)]: a corrupt party that fixes
 /// its own keys could as well have sent other corrections. A chosen-message OT is not used below
-/// an extension against malicious peers but through `rot_from_ot`.
+/// an extension against malicious peers but through `rot_from_ot`. OT with selective failure is enough
+/// for `kos`, whose sender's Δ may leak bits to guesses anyway
+/// [[CSW20](https://eprint.iacr.org/2020/110)].
 ///
 /// # Errors
 /// [`Incompatible`], the reason why not.
 pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
-    carries(base, extension.adversary)
+    match base.functionality {
+        Functionality::SelectiveFailure if extension.family == "kos" && !base.reproduction => Ok(()),
+        _ => carries(base, extension.adversary),
+    }
 }
 
 /// Whether that base OT may carry extensions against that adversary.

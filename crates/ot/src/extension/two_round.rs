@@ -138,7 +138,9 @@ pub fn compatible(base: &Info) -> Result<(), Incompatible> {
     }
     match (base.adversary, base.functionality) {
         (Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
-        (_, Functionality::ChosenMessage) => Err(Incompatible::Functionality(base.functionality)),
+        (_, Functionality::ChosenMessage | Functionality::SelectiveFailure) => {
+            Err(Incompatible::Functionality(base.functionality))
+        }
         _ if carriers().any(|carrier| carrier.name == base.name) => Ok(()),
         _ => Err(Incompatible::Flows),
     }
