@@ -146,12 +146,12 @@ const TABLE: &[Row] = &[
         messages: 1,
         bytes_of_128: 32 * 128,
     },
-    // And the draws of two messages.
+    // The messages are drawn before.
     Row {
         protocol: "chou-orlandi:chosen",
         party: Party::Sender,
         per_batch: Work { oracle: 1, points: 2, ..NOTHING },
-        per_instance: Work { oracle: 4, points: 1, ..NOTHING },
+        per_instance: Work { oracle: 2, points: 1, ..NOTHING },
         messages: 2,
         bytes_of_128: 32 + 64 * 128,
     },

@@ -341,3 +341,6 @@ impl fmt::Debug for Receiver {
         write!(f, "Receiver(<{} instances>)", self.choices.len())
     }
 }
+
+#[cfg(test)]
+mod tests;
