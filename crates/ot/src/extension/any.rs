@@ -129,6 +129,8 @@ pub enum Incompatible {
     Functionality(Functionality),
     /// It takes more than a message of the receiver and one of the sender.
     Flows,
+    /// It could, but this crate has no variant of the extension over it.
+    NoVariant,
 }
 
 impl fmt::Display for Incompatible {
@@ -139,6 +141,7 @@ impl fmt::Display for Incompatible {
                 f.write_str("it is secure against semi-honest peers only, the extension is not")
             }
             Self::Flows => f.write_str("it takes more than one message of either side"),
+            Self::NoVariant => f.write_str("there is no variant over it"),
             Self::Functionality(functionality) => {
                 write!(
                     f,

@@ -142,6 +142,7 @@ pub fn compatible(base: &Info) -> Result<(), Incompatible> {
             Err(Incompatible::Functionality(base.functionality))
         }
         _ if carriers().any(|carrier| carrier.name == base.name) => Ok(()),
+        _ if base.flows <= 2 => Err(Incompatible::NoVariant),
         _ => Err(Incompatible::Flows),
     }
 }
