@@ -15,8 +15,8 @@
 
 use crate::curve25519::{Bytes, base, compress, decompress, times, times_8};
 use crate::oracle::{Id, oracle};
-use crate::roted::Seed;
 use crate::ristretto::Element;
+use crate::roted::Seed;
 use crate::two_round::multiply;
 
 /// A key of 256 bits.
@@ -76,12 +76,13 @@ pub fn sender_finish(id: &Id, y: &Bytes, points: &[u8]) -> Vec<[Key; 2]> {
 #[must_use]
 pub fn encrypt(keys: &[[Key; 2]], messages: &[[[u8; 16]; 2]]) -> Vec<u8> {
     let pairs = keys.as_flattened().iter().zip(messages.as_flattened());
-    pairs.flat_map(|(key, message)| {
-        let (alpha, beta) = halves(key);
-        let c_1 = u128::from_le_bytes(*message) ^ alpha;
-        [c_1.to_le_bytes(), multiply(beta, c_1).to_le_bytes()].concat()
-    })
-    .collect()
+    pairs
+        .flat_map(|(key, message)| {
+            let (alpha, beta) = halves(key);
+            let c_1 = u128::from_le_bytes(*message) ^ alpha;
+            [c_1.to_le_bytes(), multiply(beta, c_1).to_le_bytes()].concat()
+        })
+        .collect()
 }
 
 /// Step 8: returns the chosen messages.

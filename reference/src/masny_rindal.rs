@@ -42,7 +42,8 @@ pub fn sender_respond(id: &Id, blinded: &[u8], seed: &Seed) -> (Vec<[Key; 2]>, V
             let part = |k: u8| &phi[32 * usize::from(k)..][..32];
             let a = scalar(&hash("sender coins", id, i, j, &[seed], 64));
             let share = Element::generator().times(&a).encode();
-            let point = Element::decode(part(j)).expect("an element").plus(&h(id, i, j, part(1 - j)));
+            let point =
+                Element::decode(part(j)).expect("an element").plus(&h(id, i, j, part(1 - j)));
             shares.extend(share.clone());
             key(id, i, j, &share, &point.times(&a))
         })

@@ -26,6 +26,10 @@ pub fn encrypt(key: &State, block: &State) -> State {
 }
 
 /// Returns what is encrypted to `block` under `key`.
+///
+/// # Panics
+///
+/// Never.
 #[must_use]
 pub fn decrypt(key: &State, block: &State) -> State {
     let round_keys = expand(key);

@@ -114,7 +114,8 @@ pub struct Element {
 }
 
 impl Element {
-    pub(crate) const ZERO: Self = Self { x: Field::ZERO, y: Field::ONE, z: Field::ONE, t: Field::ZERO };
+    pub(crate) const ZERO: Self =
+        Self { x: Field::ZERO, y: Field::ONE, z: Field::ONE, t: Field::ZERO };
 
     /// Returns the generator G.
     ///

@@ -18,9 +18,9 @@
 use crate::extension::{
     Block, DELTA_BITS, Output, Rejected, Row, Seed, add, array, column, nonce, stream,
 };
+use crate::mcquoid_rosulek_roy::{self, Agreement, Pair, Popf};
 use crate::oracle::{Id, oracle, sub_session_id};
 use crate::roted::{self, Key, Mode};
-use crate::mcquoid_rosulek_roy::{self, Agreement, Pair, Popf};
 use crate::{bits_from_bytes, bytes_from_bits};
 
 /// The base OTs.

@@ -9,9 +9,7 @@
 
 use aes::{
     Block as AesBlock,
-    hazmat::{
-        Block8, cipher_round_par, equiv_inv_cipher_round_par, inv_mix_columns, mix_columns,
-    },
+    hazmat::{Block8, cipher_round_par, equiv_inv_cipher_round_par, inv_mix_columns, mix_columns},
 };
 
 use crate::erase;
@@ -129,15 +127,17 @@ fn expand(keys: &[[u8; 32]], round_keys: &mut [RoundKeys; 2 * WIDE]) {
             substitute(&mut last);
             for (keys, word) in round_keys.iter_mut().zip(last) {
                 let mut word = if half == 0 { word ^ constant } else { word };
-                for k in half..half + 4 {
-                    word ^= keys[round - 1][k];
-                    keys[round][k] = word;
+                let (before, after) = keys.split_at_mut(round);
+                let before = &before[round - 1][half..half + 4];
+                for (to, before) in after[0][half..half + 4].iter_mut().zip(before) {
+                    word ^= before;
+                    *to = word;
                 }
             }
             erase(&mut last, 0);
         }
         // Times x modulo x⁸ + x⁴ + x³ + x + 1.
-        constant = constant << 1 ^ (constant >> 7) * 0x11b;
+        constant = (constant << 1) ^ ((constant >> 7) * 0x11b);
     }
 }
 

@@ -62,14 +62,7 @@ pub trait Popf<D: Domain>: Sized + Send {
     ///
     /// # Panics
     /// If there are not as many of each.
-    fn program(
-        &self,
-        first: u64,
-        x: &[u8],
-        values: &[D::Element],
-        coins: &[u8],
-        phis: &mut [u8],
-    );
+    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]);
 
     /// The values at 0 and at 1 of the φ of the instances from `first` on, which were checked.
     ///

@@ -11,7 +11,7 @@ fn times(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b != 0 {
         product ^= a * (b & 1);
-        a = a << 1 ^ (a >> 7) * 0x1b;
+        a = (a << 1) ^ ((a >> 7) * 0x1b);
         b >>= 1;
     }
     product

@@ -43,11 +43,7 @@ impl Agreement for Ristretto {
         (Zeroizing::new(a[0]), share.as_flattened().to_vec())
     }
 
-    fn respond(
-        session: &Session,
-        n: usize,
-        seed: &Seed,
-    ) -> (Secrets, Elements<popf::Ristretto>) {
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Elements<popf::Ristretto>) {
         let context = "foxtrot v1 mcquoid-rosulek-roy receiver coins";
         let scalars = scalars(&draw(session, context, seed, SCALAR_COINS, n, |i| (i as u64, 0)));
         let mut messages = Elements::zeros(n);

@@ -120,14 +120,10 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Choices`] unless m is 2 to [`MAX_CHOICES`]; [`Usage::BatchTooLarge`].
-    pub fn start(
-        session: Session,
-        n: usize,
-        m: usize,
-        seed: Seed,
-    ) -> Result<(Self, Share), Usage> {
+    pub fn start(session: Session, n: usize, m: usize, seed: Seed) -> Result<(Self, Share), Usage> {
         check_size(n, m)?;
-        let coins = draw(&session, "foxtrot v1 chou-orlandi sender coins", &seed, 32, 1, |_| (0, 0));
+        let coins =
+            draw(&session, "foxtrot v1 chou-orlandi sender coins", &seed, 32, 1, |_| (0, 0));
         let y = Zeroizing::new(coins.as_chunks().0[0]);
         let (mut point, mut share) = ([Point::IDENTITY], [[0; 32]]);
         count(Operation::PointMultiplication, 1);
@@ -285,7 +281,8 @@ impl Keys {
     pub fn encrypt(self, messages: &[Block]) -> Result<Ciphertexts, Usage> {
         expect_count("messages", self.keys.len(), messages.len())?;
         let mut ciphertexts = Ciphertexts::blank(self.instances(), self.m);
-        for ((key, message), place) in self.keys.iter().zip(messages).zip(ciphertexts.places_mut()) {
+        for ((key, message), place) in self.keys.iter().zip(messages).zip(ciphertexts.places_mut())
+        {
             let [alpha, beta] = halves(key);
             let c_1 = u128::from_le_bytes(*message) ^ *alpha;
             let c_2 = gf128::mul(self.session.backend(), *beta, c_1);

@@ -165,7 +165,6 @@ impl Receiver {
 
 impl Sender {
     /// Steps 3 and 4: the keys, and what shows that the receiver knows its own.
-    #[must_use]
     pub fn challenge(session: Session, points: &Points, seed: Seed) -> (Self, Challenge) {
         let (n, backend) = (points.instances(), session.backend());
         let context = "foxtrot v1 csw sender coins";
@@ -248,11 +247,7 @@ fn pads(
 }
 
 /// H₃(i, j, key) for all.
-fn hashes(
-    session: &Session,
-    keys: &[u8],
-    position: impl Fn(usize) -> (u64, u8),
-) -> SecretBytes {
+fn hashes(session: &Session, keys: &[u8], position: impl Fn(usize) -> (u64, u8)) -> SecretBytes {
     let (keys, _) = keys.as_chunks::<16>();
     let oracle = session.oracle("foxtrot v1 csw H3");
     let mut hashes = SecretBytes::zeroed(16 * keys.len());

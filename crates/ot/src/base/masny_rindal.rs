@@ -160,7 +160,6 @@ impl Receiver {
 }
 
 /// Steps 3 and 4: the sender answers, and has its keys.
-#[must_use]
 pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, Shares) {
     let (n, backend) = (blinded.instances(), session.backend());
     let popf = Values::new(&session);

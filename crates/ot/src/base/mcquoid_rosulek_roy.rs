@@ -163,11 +163,7 @@ impl<P: Pair> Receiver<P> {
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`].
-    pub fn start(
-        session: Session,
-        choices: Bits,
-        seed: Seed,
-    ) -> Result<(Self, Blinded<P>), Usage> {
+    pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, Blinded<P>), Usage> {
         let n = choices.len();
         check_batch(n)?;
         // Step 2.

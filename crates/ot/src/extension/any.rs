@@ -166,7 +166,9 @@ impl core::error::Error for Incompatible {}
 /// [`Incompatible`], the reason why not.
 pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
     match base.functionality {
-        Functionality::SelectiveFailure if extension.family == "kos" && !base.reproduction => Ok(()),
+        Functionality::SelectiveFailure if extension.family == "kos" && !base.reproduction => {
+            Ok(())
+        }
         _ => carries(base, extension.adversary),
     }
 }

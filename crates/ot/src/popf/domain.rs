@@ -62,12 +62,7 @@ pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
     ///
     /// # Panics
     /// If there are not as many of each.
-    fn add(
-        backend: Backend,
-        a: &[Self::Element],
-        b: &[Self::Element],
-        sums: &mut [Self::Element],
-    );
+    fn add(backend: Backend, a: &[Self::Element], b: &[Self::Element], sums: &mut [Self::Element]);
 
     /// a − b.
     ///

@@ -58,14 +58,7 @@ impl<D: Domain> Popf<D> for Feistel<D> {
         check::<D>(backend, &column(phis, Self::PHI_LEN, 0))
     }
 
-    fn program(
-        &self,
-        first: u64,
-        x: &[u8],
-        values: &[D::Element],
-        coins: &[u8],
-        phis: &mut [u8],
-    ) {
+    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
         let n = x.len();
         let (coins, _) = coins.as_chunks::<ENCODED_LEN>();
         let hashes = self.hashes(n, |k| (first + k as u64, x[k], coins[k]));

@@ -180,11 +180,7 @@ impl<G> Feistel2<G> {
 
 impl<D: Domain> Feistel2<D> {
     /// H₁(i, x, r) of all instances from `first` on.
-    fn hashes(
-        &self,
-        n: usize,
-        question: impl Fn(usize) -> (u64, u8, [u8; S_LEN]),
-    ) -> Elements<D> {
+    fn hashes(&self, n: usize, question: impl Fn(usize) -> (u64, u8, [u8; S_LEN])) -> Elements<D> {
         let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
         self.h1.ask(n, question, &mut answers);
         let mut hashes = Elements::zeros(n);
@@ -212,14 +208,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
         check::<D>(backend, &column(phis, <Self as Popf<D>>::PHI_LEN, 0))
     }
 
-    fn program(
-        &self,
-        first: u64,
-        x: &[u8],
-        values: &[D::Element],
-        coins: &[u8],
-        phis: &mut [u8],
-    ) {
+    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
         let (n, backend) = (x.len(), self.h1.backend());
         let (coins, _) = coins.as_chunks::<S_LEN>();
         let hashes = self.hashes(n, |k| (first + k as u64, x[k], coins[k]));

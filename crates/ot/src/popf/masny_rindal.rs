@@ -55,14 +55,7 @@ impl<D: Domain> Popf<D> for MasnyRindal<D> {
         both.map_err(|Invalid { index }| Invalid { index: index / 2 })
     }
 
-    fn program(
-        &self,
-        first: u64,
-        x: &[u8],
-        values: &[D::Element],
-        coins: &[u8],
-        phis: &mut [u8],
-    ) {
+    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
         let n = x.len();
         let mut elements = Elements::<D>::zeros(n);
         let (mut own, mut other) = (Secrets::zeroed(n), Secrets::zeroed(n));

@@ -9,8 +9,8 @@ use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::Id;
 use foxtrot_reference::p256::scalar;
 use foxtrot_reference::{
-    bdgm, bytes_from_bits, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas,
-    pvw, rot_from_ot,
+    bdgm, bytes_from_bits, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr,
+    naor_pinkas, pvw, rot_from_ot,
 };
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \

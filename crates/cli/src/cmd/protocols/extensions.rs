@@ -233,7 +233,8 @@ mod tests {
         assert!(carries(&chosen).contains("only: chosen-message OT is not enough"));
         let guessed = base::Info { functionality: Functionality::SelectiveFailure, ..*like };
         let of_guessed = carries(&guessed);
-        let expected = "kos and semi-honest extensions only: OT with selective failure is not enough";
+        let expected =
+            "kos and semi-honest extensions only: OT with selective failure is not enough";
         assert!(of_guessed.starts_with(expected), "{of_guessed}");
         let unnamed = base::Info { name: "another", ..*like };
         let expected = "every extension but kos-two-round: there is no variant over it";

@@ -1,6 +1,8 @@
 //! The attacks of the paper, and those that it leaves open, against this implementation.
 
-use curve25519_dalek::{EdwardsPoint, Scalar, constants::EIGHT_TORSION, edwards::CompressedEdwardsY};
+use curve25519_dalek::{
+    EdwardsPoint, Scalar, constants::EIGHT_TORSION, edwards::CompressedEdwardsY,
+};
 
 use super::*;
 use crate::{Decode, Direction, Error, Sid};
@@ -62,7 +64,8 @@ fn a_senders_point_with_torsion_does_not_show_choices() {
         let seen = (points.as_bytes().to_vec(), chosen.keys().to_vec());
         assert_eq!(honest.get_or_insert_with(|| seen.clone()), &seen);
 
-        let naive = |c: u8| (s + t) * Scalar::from(c) + EdwardsPoint::mul_base(&Scalar::from(77_u8));
+        let naive =
+            |c: u8| (s + t) * Scalar::from(c) + EdwardsPoint::mul_base(&Scalar::from(77_u8));
         let (zero, one) = (naive(0).is_torsion_free(), naive(1).is_torsion_free());
         assert!(zero && one == (t == EIGHT_TORSION[0]), "the naive receiver is seen through");
     }

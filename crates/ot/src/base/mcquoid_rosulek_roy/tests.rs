@@ -116,9 +116,10 @@ fn sizes<P: Pair>() {
     assert!(matches!(receiver.finish(&share), Err(Usage::CountMismatch { .. })));
     let too_large = Usage::BatchTooLarge { n: 65537, max: 65536 };
     assert_eq!(Sender::<P>::start(session(0), 65537, seed(1)).unwrap_err(), too_large);
-    assert_eq!(Blinded::<P>::decode(&[], usize::MAX).unwrap_err(), Error::Usage(
-        Usage::BatchTooLarge { n: usize::MAX, max: 65536 },
-    ));
+    assert_eq!(
+        Blinded::<P>::decode(&[], usize::MAX).unwrap_err(),
+        Error::Usage(Usage::BatchTooLarge { n: usize::MAX, max: 65536 },)
+    );
 }
 
 fn decoding<P: Pair>() {
@@ -148,10 +149,14 @@ fn there_are_thirteen_pairs_and_the_first_is_the_default_of_the_family() {
     assert_eq!(names.len(), 13);
     assert_eq!(names[0], "mcquoid-rosulek-roy:feistel:moeller");
     for name in names {
-        let (popf, agreement) = name.strip_prefix("mcquoid-rosulek-roy:").unwrap().split_once(':').unwrap();
+        let (popf, agreement) =
+            name.strip_prefix("mcquoid-rosulek-roy:").unwrap().split_once(':').unwrap();
         let over_strings = ["eke", "even-mansour"].contains(&popf);
         assert!(["feistel", "feistel2", "masny-rindal"].contains(&popf) || over_strings);
-        assert!(["moeller", "elligator"].contains(&agreement) || agreement == "ristretto" && !over_strings);
+        assert!(
+            ["moeller", "elligator"].contains(&agreement)
+                || agreement == "ristretto" && !over_strings
+        );
     }
 }
 

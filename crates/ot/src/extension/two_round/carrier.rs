@@ -8,9 +8,7 @@ use crate::{
     Bits, Error, Seed, Session, Usage,
     base::{
         Adversary, BaseOt, Functionality, Info, ReceiverKeys, SenderKeys,
-        mcquoid_rosulek_roy::{
-            self, Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy, Pair,
-        },
+        mcquoid_rosulek_roy::{self, Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy, Pair},
         roted::{self, endemic},
     },
     extension::ROWS,
