@@ -7,7 +7,7 @@
 type State = [u8; 16];
 
 /// The substitution table, computed from its definition.
-const S_BOX: [u8; 256] = s_box();
+pub(crate) const S_BOX: [u8; 256] = s_box();
 
 /// Returns `block` encrypted under `key`.
 #[must_use]
@@ -62,7 +62,7 @@ fn xor(a: State, b: State) -> State {
 }
 
 /// Returns the product in GF(2)[x]/(x⁸ + x⁴ + x³ + x + 1).
-const fn multiply(mut a: u8, mut b: u8) -> u8 {
+pub(crate) const fn multiply(mut a: u8, mut b: u8) -> u8 {
     let mut product = 0;
     while b != 0 {
         if b & 1 == 1 {

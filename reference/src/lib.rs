@@ -4,8 +4,9 @@
 //! Start with [`roted`] or [`extension`] ([`two_round`] is another of these), which read top-down in
 //! the order of the messages
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
-//! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`] over [`ristretto`] is a
-//! base OT of one flow; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
+//! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`], [`masny_rindal`],
+//! [`naor_pinkas`] and [`csw`] over [`ristretto`], and [`chou_orlandi`], over [`curve25519`], are base OTs from
+//! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
 //! the stores of [`okvs`]); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
@@ -18,14 +19,20 @@
 pub mod aes;
 pub mod bdgm;
 pub mod blake3;
+pub mod chou_orlandi;
+pub mod csw;
+pub mod curve25519;
 pub mod extension;
+pub mod masny_rindal;
 pub mod mcquoid_rosulek_roy;
+pub mod naor_pinkas;
 pub mod okvs;
 pub mod one_of_n;
 pub mod oracle;
 pub mod p256;
 pub mod paxos;
 pub mod pvw;
+pub mod rijndael;
 pub mod ring;
 pub mod ristretto;
 pub mod rot_from_ot;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::p256::{Number, add, bits, less, multiply, subtract};
 
 /// The prime p of the field.
-const P: Number =
+pub(crate) const P: Number =
     [0xffff_ffff_ffff_ffed, 0xffff_ffff_ffff_ffff, 0xffff_ffff_ffff_ffff, 0x7fff_ffff_ffff_ffff];
 
 /// The prime order of the group.
@@ -19,40 +19,40 @@ const GENERATOR: [u8; 32] = [
 
 /// An element of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Field(Number);
+pub(crate) struct Field(pub(crate) Number);
 
 impl Field {
-    const ZERO: Self = Self([0; 4]);
-    const ONE: Self = Self([1, 0, 0, 0]);
+    pub(crate) const ZERO: Self = Self([0; 4]);
+    pub(crate) const ONE: Self = Self([1, 0, 0, 0]);
 
-    fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self(add(&self.0, &other.0, &P))
     }
 
-    fn minus(self, other: Self) -> Self {
+    pub(crate) fn minus(self, other: Self) -> Self {
         Self(subtract(&self.0, &other.0, &P))
     }
 
-    fn times(self, other: Self) -> Self {
+    pub(crate) fn times(self, other: Self) -> Self {
         Self(multiply(&self.0, &other.0, &P))
     }
 
-    fn negated(self) -> Self {
+    pub(crate) fn negated(self) -> Self {
         Self::ZERO.minus(self)
     }
 
-    fn squared(self) -> Self {
+    pub(crate) fn squared(self) -> Self {
         self.times(self)
     }
 
-    fn power(self, exponent: &Number) -> Self {
+    pub(crate) fn power(self, exponent: &Number) -> Self {
         bits(exponent).fold(Self::ONE, |power, bit| {
             let square = power.squared();
             if bit { square.times(self) } else { square }
         })
     }
 
-    fn is_negative(self) -> bool {
+    pub(crate) fn is_negative(self) -> bool {
         self.0[0] & 1 == 1
     }
 
@@ -70,7 +70,7 @@ impl Field {
     }
 
     /// Returns d = −121665/121666.
-    fn d() -> Self {
+    pub(crate) fn d() -> Self {
         static D: LazyLock<Field> = LazyLock::new(|| {
             let mut exponent = P;
             exponent[0] -= 2;
@@ -81,7 +81,7 @@ impl Field {
     }
 
     /// RFC 9496, 4.2: whether u/v is a square, and the non-negative root of u/v or of √−1·u/v.
-    fn sqrt_ratio(u: Self, v: Self) -> (bool, Self) {
+    pub(crate) fn sqrt_ratio(u: Self, v: Self) -> (bool, Self) {
         // (p − 5)/8.
         let exponent = [0xffff_ffff_ffff_fffd, u64::MAX, u64::MAX, 0x0fff_ffff_ffff_ffff];
         let v_3 = v.squared().times(v);
@@ -95,7 +95,7 @@ impl Field {
         (correct || flipped, r.absolute())
     }
 
-    fn from_bytes(bytes: &[u8]) -> Number {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Number {
         let mut number = [0; 4];
         for (word, bytes) in number.iter_mut().zip(bytes.chunks(8)) {
             *word = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
@@ -107,14 +107,15 @@ impl Field {
 /// An element (X/Z, Y/Z) of the group, T = XY/Z.
 #[derive(Clone, Copy, Debug)]
 pub struct Element {
-    x: Field,
-    y: Field,
-    z: Field,
-    t: Field,
+    pub(crate) x: Field,
+    pub(crate) y: Field,
+    pub(crate) z: Field,
+    pub(crate) t: Field,
 }
 
 impl Element {
-    const ZERO: Self = Self { x: Field::ZERO, y: Field::ONE, z: Field::ONE, t: Field::ZERO };
+    pub(crate) const ZERO: Self =
+        Self { x: Field::ZERO, y: Field::ONE, z: Field::ONE, t: Field::ZERO };
 
     /// Returns the generator G.
     ///

@@ -18,29 +18,41 @@
 use crate::extension::{
     Block, DELTA_BITS, Output, Rejected, Row, Seed, add, array, column, nonce, stream,
 };
+use crate::mcquoid_rosulek_roy::{self, Agreement, Pair, Popf};
 use crate::oracle::{Id, oracle, sub_session_id};
 use crate::roted::{self, Key, Mode};
-use crate::{bits_from_bytes, bytes_from_bits, mcquoid_rosulek_roy};
+use crate::{bits_from_bytes, bytes_from_bits};
 
 /// The base OTs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// `roted-endemic`.
     RotedEndemic,
+    /// `mcquoid-rosulek-roy:feistel:moeller`.
+    Moeller,
     /// `mcquoid-rosulek-roy:feistel2:ristretto`.
-    McQuoidRosulekRoy,
+    Ristretto,
 }
 
 impl Base {
-    /// Both.
-    pub const ALL: [Base; 2] = [Base::RotedEndemic, Base::McQuoidRosulekRoy];
+    /// All.
+    pub const ALL: [Base; 3] = [Base::RotedEndemic, Base::Moeller, Base::Ristretto];
 
     /// Returns the name of the base OT.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Base::RotedEndemic => "roted-endemic",
-            Base::McQuoidRosulekRoy => "mcquoid-rosulek-roy:feistel2:ristretto",
+            Base::Moeller => "mcquoid-rosulek-roy:feistel:moeller",
+            Base::Ristretto => "mcquoid-rosulek-roy:feistel2:ristretto",
+        }
+    }
+
+    /// Returns the POPF and the key agreement.
+    fn pair(self) -> Pair {
+        match self {
+            Base::Moeller => (Popf::Feistel, Agreement::Moeller),
+            _ => (Popf::Feistel2, Agreement::Ristretto),
         }
     }
 
@@ -54,7 +66,8 @@ impl Base {
     fn answer_len(self) -> usize {
         match self {
             Base::RotedEndemic => 2176 * DELTA_BITS,
-            Base::McQuoidRosulekRoy => 32,
+            Base::Moeller => 64,
+            Base::Ristretto => 32,
         }
     }
 
@@ -66,8 +79,9 @@ impl Base {
                     roted::receiver_blind(Mode::Endemic, id, DELTA_BITS, delta, seed);
                 (BaseReceiver::RotedEndemic(state), message)
             }
-            Base::McQuoidRosulekRoy => {
-                let (state, message) = mcquoid_rosulek_roy::receiver_blind(id, delta, seed);
+            _ => {
+                let pair = self.pair();
+                let (state, message) = mcquoid_rosulek_roy::receiver_blind(pair, id, delta, seed);
                 (BaseReceiver::McQuoidRosulekRoy(state), message)
             }
         }
@@ -81,8 +95,8 @@ impl Base {
                     roted::sender_reply(Mode::Endemic, id, DELTA_BITS, blinded, seed);
                 (roted::sender_finish(state, &[]), answer)
             }
-            Base::McQuoidRosulekRoy => {
-                let (state, answer) = mcquoid_rosulek_roy::sender_share(id, seed);
+            _ => {
+                let (state, answer) = mcquoid_rosulek_roy::sender_share(self.pair(), id, seed);
                 (mcquoid_rosulek_roy::sender_finish(&state, blinded), answer)
             }
         }

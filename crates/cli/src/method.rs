@@ -297,7 +297,8 @@ fn alone(
     let named = named(bases, name);
     let Some(base) = named.iter().find(|base| fits(base.info())) else {
         let infos = bases.iter().map(|base| base.info());
-        let mut families: Vec<_> = infos.filter(|i| fits(i)).map(|info| info.family).collect();
+        let infos = infos.filter(|info| fits(info) && info.adversary == adversary);
+        let mut families: Vec<_> = infos.map(|info| info.family).collect();
         families.dedup();
         return Err(match named.first().map(|base| base.info()) {
             Some(info) if info.reproduction => {
@@ -332,17 +333,24 @@ fn below(
             Err(e) => why = why.or(Some(e)),
         }
     }
-    let carriers: Vec<_> = bases
-        .iter()
-        .map(|base| base.info())
-        .filter(|info| fits(info).is_ok())
-        .map(|info| info.name)
-        .collect();
+    let carriers = bases.iter().map(|base| base.info()).filter(|info| fits(info).is_ok());
+    let carriers = in_short(&carriers.collect::<Vec<_>>());
     Err(match why {
         Some(why) => Failure::usage(format!("{name} cannot carry {extension}: {why}")),
         None => no_base(name),
     }
-    .hint(format!("{extension} goes with {}", carriers.join(", "))))
+    .hint(format!("{extension} goes with {carriers}")))
+}
+
+/// Their names, or that of their family where it has many.
+fn in_short(infos: &[&Info]) -> String {
+    let name = |info: &&Info| match infos.iter().filter(|it| it.family == info.family).count() {
+        0..=2 => info.name,
+        _ => info.family,
+    };
+    let mut names: Vec<_> = infos.iter().map(name).collect();
+    names.dedup();
+    names.join(", ")
 }
 
 /// Why a job of random keys does without endemic OT.

@@ -6,7 +6,8 @@
 //!
 //! [`ladder`] multiplies x-coordinates, of points of the curve or of the twist. [`Point`]s are on the
 //! curve, in Edwards form; [`Table`] is for many multiples of one of them, [`TwinTable`] for many
-//! x-coordinates of multiples of one point of the curve or one of the twist. [`elligator`] and
+//! x-coordinates of multiples of one point of the curve or one of the twist; [`mul_base`] and
+//! [`mul_generators`] are these for the generators. [`elligator`] and
 //! [`ristretto`] are the maps of these names.
 //!
 //! Slices are of any length. Where a slice may be shorter than the output, as said, its one element
@@ -32,16 +33,21 @@ mod constants;
 mod edwards;
 pub mod elligator;
 mod field;
+mod generators;
 pub mod ladder;
 mod point;
 pub mod ristretto;
+mod side;
 #[cfg(test)]
 mod tests;
 
 pub use comb::{Table, TwinTable};
+pub use generators::{mul_base, mul_generators};
 pub use point::{
-    Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, sub,
+    Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, select,
+    sub,
 };
+pub use side::on_curve;
 
 use crate::Backend;
 

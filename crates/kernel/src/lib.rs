@@ -2,8 +2,8 @@
 //!
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
 //! the polynomial rings of the lattice protocols, [`curve`] Curve25519 in batches, [`blake3`] hashes
-//! many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT extension needs; [`Backend`]
-//! says which instructions to use.
+//! many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT extension needs; [`rijndael`] is
+//! a cipher on 256 bits; [`Backend`] says which instructions to use.
 //!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation
 //! says that they are public.
@@ -31,6 +31,7 @@ pub mod blake3;
 pub mod counters;
 pub mod curve;
 pub mod gf;
+pub mod rijndael;
 pub mod ring;
 pub mod vole;
 

@@ -5,7 +5,11 @@
 
 pub mod bdgm;
 pub mod chosen;
+pub mod chou_orlandi;
+pub mod csw;
+pub mod masny_rindal;
 pub mod mcquoid_rosulek_roy;
+pub mod naor_pinkas;
 pub mod pvw;
 pub mod rot_from_ot;
 pub mod roted;
@@ -109,6 +113,9 @@ pub enum Functionality {
     /// Chosen-message OT: the sender gives its messages (here: keys drawn from its seed), the
     /// receiver its choices; neither is uniform if its owner is corrupt.
     ChosenMessage,
+    /// Endemic OT in which a corrupt sender may guess some choices of the receiver: if it is right
+    /// the run goes on, and if not it ends.
+    SelectiveFailure,
 }
 
 impl fmt::Display for Functionality {
@@ -117,6 +124,7 @@ impl fmt::Display for Functionality {
             Self::Random => "random OT with abort",
             Self::Endemic => "endemic OT",
             Self::ChosenMessage => "chosen-message OT",
+            Self::SelectiveFailure => "OT with selective failure",
         })
     }
 }
@@ -356,13 +364,32 @@ impl<Out> fmt::Debug for Next<Out> {
     }
 }
 
-/// Every base OT, the default of each functionality first.
+/// Every base OT, the default of each functionality first, and the default of each family.
 #[must_use]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
+    use mcquoid_rosulek_roy::*;
     &[
         &roted::Rot,
         &roted::Endemic,
-        &mcquoid_rosulek_roy::McQuoidRosulekRoy,
+        &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalMoeller>::NEW,
+        &McQuoidRosulekRoy::<Feistel2Moeller>::NEW,
+        &McQuoidRosulekRoy::<EvenMansourMoeller>::NEW,
+        &McQuoidRosulekRoy::<EkeMoeller>::NEW,
+        &McQuoidRosulekRoy::<FeistelElligator>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalElligator>::NEW,
+        &McQuoidRosulekRoy::<Feistel2Elligator>::NEW,
+        &McQuoidRosulekRoy::<EvenMansourElligator>::NEW,
+        &McQuoidRosulekRoy::<EkeElligator>::NEW,
+        &McQuoidRosulekRoy::<FeistelRistretto>::NEW,
+        &McQuoidRosulekRoy::<MasnyRindalRistretto>::NEW,
+        &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
+        &masny_rindal::MasnyRindal,
+        &McQuoidRosulekRoy::<MasnyRindalReuse>::NEW,
+        &csw::Csw,
+        &chou_orlandi::ChouOrlandi,
+        &chou_orlandi::ChouOrlandiChosen,
+        &naor_pinkas::NaorPinkas,
         &bdgm::Bdgm,
         &pvw::Pvw,
         &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,

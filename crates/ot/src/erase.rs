@@ -40,6 +40,41 @@ impl Drop for SecretBytes {
     }
 }
 
+/// Strings of 32 bytes that are secret, erased when dropped.
+pub struct Secrets(Vec<[u8; 32]>);
+
+impl Secrets {
+    pub(crate) fn zeroed(n: usize) -> Self {
+        Self(vec![[0; 32]; n])
+    }
+}
+
+impl Deref for Secrets {
+    type Target = [[u8; 32]];
+
+    fn deref(&self) -> &[[u8; 32]] {
+        &self.0
+    }
+}
+
+impl DerefMut for Secrets {
+    fn deref_mut(&mut self) -> &mut [[u8; 32]] {
+        &mut self.0
+    }
+}
+
+impl Drop for Secrets {
+    fn drop(&mut self) {
+        erase(self.0.as_flattened_mut());
+    }
+}
+
+impl core::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Secrets(<redacted>)")
+    }
+}
+
 impl core::fmt::Debug for SecretBytes {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("SecretBytes(<redacted>)")

@@ -34,6 +34,7 @@
 
 extern crate alloc;
 
+pub mod agreement;
 pub mod base;
 pub mod convert;
 pub mod extension;

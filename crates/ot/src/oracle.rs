@@ -98,6 +98,11 @@ impl Keyed {
         Self { backend, key }
     }
 
+    /// What it computes with.
+    pub(crate) fn backend(&self) -> Backend {
+        self.backend
+    }
+
     /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes. The
     /// answers are one after another and equally long.
     pub fn ask<const L: usize>(

@@ -1,14 +1,75 @@
 //! Programmable-once public functions [[MRR21](https://eprint.iacr.org/2021/682)]: a short
 //! description φ of a function from {0, 1} to a group that its maker can fix at one point of its
 //! choice, while the other value comes out of a random oracle.
+//!
+//! [`Feistel2`] over a [`Group`] goes instance by instance, for the rings of the lattice protocols. The
+//! others implement [`Popf`] over a [`Domain`], batch by batch, for the curves:
+//!
+//! | | φ | bytes | domain |
+//! |---|---|---|---|
+//! | [`Eke`] | E_x(P) | 32 | strings |
+//! | [`EvenMansour`] | Π(P) ⊕ x | 32 | strings |
+//! | [`MasnyRindal`] | (s₀, s₁); P = s_x + H_x(s_{1−x}) | 64 | any |
+//! | [`Feistel`] | (t, s); P = t + H(x, s ⊕ x·t) | 64 | any |
+//! | [`Feistel2`] | (T, s); P = T + H₁(x, s ⊕ H′(x, T)) | 80 | any |
 
+mod domain;
+mod eke;
+mod even_mansour;
+mod feistel;
 mod feistel2;
-mod ristretto;
+mod masny_rindal;
+#[cfg(test)]
+mod tests;
 
+use alloc::vec::Vec;
+
+pub use domain::{Domain, ENCODED_LEN, Elements, Ristretto, Strings};
+pub use eke::Eke;
+pub use even_mansour::EvenMansour;
+pub use feistel::Feistel;
 pub use feistel2::{Digests, Feistel2, GROUP, Room, S_LEN};
-pub use ristretto::{RISTRETTO_LEN, Ristretto};
+pub use masny_rindal::MasnyRindal;
 
+use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroize;
+
+use crate::Session;
+
+/// A POPF with values in that domain, for many consecutive instances at once. All its oracles are
+/// bound to the session, and to the instance but for the permutation of [`EvenMansour`].
+pub trait Popf<D: Domain>: Sized + Send {
+    /// What it is called in the names of protocols.
+    const NAME: &'static str;
+
+    /// Length of φ in bytes.
+    const PHI_LEN: usize;
+
+    /// Bytes of uniform coins for each φ.
+    const COINS_LEN: usize;
+
+    /// The one of that session.
+    fn new(session: &Session) -> Self;
+
+    /// That all φ are ones, for a decoder.
+    ///
+    /// # Errors
+    /// [`Invalid`], with the first that is none.
+    fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid>;
+
+    /// Writes the φ of the instances from `first` on, each with its value at its x, 0 or 1, from
+    /// uniform coins. Neither time nor addresses depend on `x`, `values` and `coins`.
+    ///
+    /// # Panics
+    /// If there are not as many of each.
+    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]);
+
+    /// The values at 0 and at 1 of the φ of the instances from `first` on, which were checked.
+    ///
+    /// # Panics
+    /// If there are not as many of each, or a φ is none.
+    fn evaluate(&self, first: u64, phis: &[u8], values: [&mut [D::Element]; 2]);
+}
 
 /// An additive group with an encoding and a random oracle into it.
 pub trait Group {
@@ -35,4 +96,23 @@ pub trait Group {
 
     /// Adds an element in its encoding, which was checked before.
     fn add_encoded(&self, a: &mut Self::Element, bytes: &[u8]);
+}
+
+/// The 32 bytes at `at` of every `stride` ones.
+fn column(bytes: &[u8], stride: usize, at: usize) -> Vec<[u8; ENCODED_LEN]> {
+    let part = |phi: &[u8]| core::array::from_fn(|k| phi[at + k]);
+    bytes.chunks_exact(stride).map(part).collect()
+}
+
+/// Their elements, which were checked before.
+fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Elements<D> {
+    let mut elements = Elements::<D>::zeros(bytes.len());
+    D::decode(backend, bytes, &mut elements)
+        .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+    elements
+}
+
+/// That the strings are encodings.
+fn check<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Result<(), Invalid> {
+    D::decode(backend, bytes, &mut Elements::<D>::zeros(bytes.len()))
 }

@@ -5,13 +5,16 @@
 //! ours.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use curve25519_dalek::{RistrettoPoint, Scalar};
+use foxtrot_kernel::{
+    Backend,
+    curve::{self, Point, ristretto},
+};
 use foxtrot_ot::{
     Bits, Direction, Error, Misbehaved, Seed, Session, Sid,
     base::{self, BaseOt, Block, Choice, Functionality, SenderKeys, bdgm, pvw},
     extension::{Any, AnyReceiver, one_of_n, registry},
     pair::{Pair, Party},
-    popf::{Feistel2, Ristretto},
+    popf::{Feistel2, Popf, Ristretto},
 };
 
 /// Base OTs, and so the length of the codes.
@@ -76,43 +79,39 @@ fn read(keys: &SenderKeys, code: &Code) -> usize {
     rows.iter().zip(&choices).filter(|(row, c)| candidates(code, **row) == [**c]).count()
 }
 
+/// Bytes of φ.
+const PHI_LEN: usize = <Feistel2<Ristretto> as Popf<Ristretto>>::PHI_LEN;
+
 /// Diffie–Hellman with a POPF, batched naively: no key knows its index, or its batch.
 fn naive_keys(phis: &[u8], a: u8) -> SenderKeys {
     let session = session(0);
     let oracle = session.oracle("foxtrot test naive");
-    let a = Scalar::from_bytes_mod_order([a; 32]);
-    let keys = phis.chunks(Feistel2::<Ristretto>::ENCODED_LEN).map(|phi| {
-        let popf = naive_popf();
-        let digests = popf.open(0, phi);
-        [0, 1].map(|j| {
-            let mut shared = [0; 32];
-            popf.evaluate(&mut popf.room(1), &digests, phi, j, |_, point| {
-                shared = (point * a).compress().to_bytes();
-            });
-            oracle.query(0, 0).field(&shared).finish()
+    let backend = Backend::best();
+    let keys = phis.chunks(PHI_LEN).map(|phi| {
+        let [mut zero, mut one] = [[Point::IDENTITY], [Point::IDENTITY]];
+        naive_popf().evaluate(0, phi, [&mut zero, &mut one]);
+        [zero, one].map(|point| {
+            let (mut product, mut shared) = ([Point::IDENTITY], [[0; 32]]);
+            curve::mul(backend, &[[a; 32]], &point, &mut product);
+            ristretto::encode(backend, &product, &mut shared);
+            oracle.query(0, 0).field(&shared[0]).finish()
         })
     });
     SenderKeys::of_messages(keys.collect())
 }
 
 fn naive_popf() -> Feistel2<Ristretto> {
-    let oracle = |context| session(0).keyed(context, &[]);
-    let (h1, t, h_prime) = (oracle("test H1"), oracle("test T"), oracle("test H'"));
-    Feistel2::new(Ristretto, h1, t, h_prime)
+    Popf::new(&session(0))
 }
 
 /// φ with b·G at each choice.
 fn naive_phis(choices: &[u8]) -> Vec<u8> {
-    let len = Feistel2::<Ristretto>::ENCODED_LEN;
-    let mut phis = vec![0; choices.len() * len];
-    let popf = naive_popf();
-    for (k, (phi, choice)) in phis.chunks_mut(len).zip(choices).enumerate() {
-        let b = Scalar::from(1000 + k as u64);
-        let r = [u8::try_from(k).unwrap(); 48];
-        let difference = |_, hash: &RistrettoPoint, t: &mut [u8]| {
-            t.copy_from_slice((RistrettoPoint::mul_base(&b) - hash).compress().as_bytes());
-        };
-        popf.program(&mut popf.room(1), 0, &[*choice], &[r], difference, phi);
+    let mut phis = vec![0; choices.len() * PHI_LEN];
+    for (k, (phi, choice)) in phis.chunks_mut(PHI_LEN).zip(choices).enumerate() {
+        let byte = u8::try_from(k).unwrap();
+        let mut point = [Point::IDENTITY];
+        curve::mul_base(Backend::best(), &[[100 + byte; 32]], &mut point);
+        naive_popf().program(0, &[*choice], &point, &[byte; 48], phi);
     }
     phis
 }
@@ -120,7 +119,7 @@ fn naive_phis(choices: &[u8]) -> Vec<u8> {
 #[test]
 fn over_a_naive_base_ot_choices_of_a_code_are_read_off() {
     let honest = naive_phis(&[0, 1].repeat(M / 2));
-    let one = &honest[..Feistel2::<Ristretto>::ENCODED_LEN];
+    let one = &honest[..PHI_LEN];
     let replayed = naive_keys(&one.repeat(M), 9);
     // Lemma 1.
     assert!(replayed.pairs().iter().all(|pair| pair == &replayed.pairs()[0]));
@@ -201,8 +200,8 @@ fn assert_reads_nothing(batches: &[SenderKeys], name: &str) {
 const DRAWN: [&str; 4] = ["bdgm", "pvw", "rot-from-ot:bdgm", "rot-from-ot:pvw"];
 
 /// Base OTs in which the receiver of [`replayed`], which is honest, gives up: the challenge is not
-/// for what it sent.
-const CHALLENGED: [&str; 2] = ["bdgm", "rot-from-ot:bdgm"];
+/// for what it sent, or the messages do not decrypt.
+const CHALLENGED: [&str; 4] = ["bdgm", "rot-from-ot:bdgm", "csw", "chou-orlandi:chosen"];
 
 /// Base OTs in which the receiver opens what it committed to under the sub-sid: messages of another
 /// batch end the run.
@@ -241,8 +240,11 @@ fn over_every_base_ot_of_the_registry_the_attack_reads_nothing() {
         }
     }
     // Those of Lemma 2.
-    let expected = ["roted", "roted-endemic", "mcquoid-rosulek-roy:feistel2:ristretto"];
-    assert_eq!(keys_from_messages, expected);
+    let of_lattices = ["roted", "roted-endemic"];
+    assert_eq!(keys_from_messages[..2], of_lattices);
+    let (pairs, others) = keys_from_messages[2..].split_at(13);
+    assert!(pairs.iter().all(|name| name.starts_with("mcquoid-rosulek-roy:")));
+    assert_eq!(others, ["masny-rindal", "masny-rindal-reuse", "chou-orlandi", "naor-pinkas"]);
 }
 
 /// The masks of a batch: the last bytes of every branch of the ciphertexts, without the messages.

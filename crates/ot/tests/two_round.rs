@@ -5,11 +5,14 @@ use foxtrot_ot::{
     Backend, Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{
         BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys,
-        mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
+        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
+        roted,
     },
     extension::two_round::{Carrier, MAX_BATCH, Sender, TwoRound, find, registry, respond},
     pair::{Event, Pair, Party, assert_rot},
 };
+
+type OverRistretto = McQuoidRosulekRoy<Feistel2Ristretto>;
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Direction::default())
@@ -44,7 +47,8 @@ type Keys = (SenderKeys, ReceiverKeys);
 /// The largest answer and the smallest, with what they cost.
 fn carriers(test: impl Fn(&dyn Run)) {
     test(&Over::<roted::Endemic>(core::marker::PhantomData));
-    test(&Over::<McQuoidRosulekRoy>(core::marker::PhantomData));
+    test(&Over::<McQuoidRosulekRoy<FeistelMoeller>>(core::marker::PhantomData));
+    test(&Over::<OverRistretto>(core::marker::PhantomData));
 }
 
 /// The typed states over one base OT.
@@ -98,9 +102,9 @@ fn more_than_a_batch_of_the_other_extensions_is_one_run() {
 #[test]
 fn correlated_rows_differ_by_delta_where_the_choice_is_1() {
     let n = 700;
-    let (sender, invitation) = Sender::<McQuoidRosulekRoy>::start(session(0), n, seed(1)).unwrap();
+    let (sender, invitation) = Sender::<OverRistretto>::start(session(0), n, seed(1)).unwrap();
     let (received, response) =
-        respond::<McQuoidRosulekRoy>(session(0), &invitation, choices(n), seed(2)).unwrap();
+        respond::<OverRistretto>(session(0), &invitation, choices(n), seed(2)).unwrap();
     let (delta, q) = sender.finish(&response).unwrap().correlated();
     let (b, t) = received.correlated();
     assert_eq!(b, choices(n));
@@ -219,11 +223,11 @@ fn a_response_is_worth_nothing_in_another_session_role_or_run() {
 #[test]
 fn an_invitation_replayed_elsewhere_gives_the_receiver_unrelated_keys() {
     let n = 50;
-    let (_, invitation) = Sender::<McQuoidRosulekRoy>::start(session(0), n, seed(1)).unwrap();
+    let (_, invitation) = Sender::<OverRistretto>::start(session(0), n, seed(1)).unwrap();
     // Even a receiver that reused its seed would not repeat itself.
     let mut keys: Vec<_> = (0..3)
         .flat_map(|counter| {
-            let respond = respond::<McQuoidRosulekRoy>;
+            let respond = respond::<OverRistretto>;
             let (received, _) =
                 respond(session(counter), &invitation, choices(n), seed(2)).unwrap();
             received.random().keys().to_vec()
@@ -287,11 +291,11 @@ fn too_many_ots_and_random_choices_are_usage_errors() {
 
 #[test]
 fn debugging_shows_no_secret() {
-    let (sender, invitation) = Sender::<McQuoidRosulekRoy>::start(session(0), 3, seed(1)).unwrap();
+    let (sender, invitation) = Sender::<OverRistretto>::start(session(0), 3, seed(1)).unwrap();
     let name = "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto";
     assert_eq!(format!("{sender:?}"), format!("Sender({name}, <3 instances>)"));
     let (received, response) =
-        respond::<McQuoidRosulekRoy>(session(0), &invitation, choices(3), seed(2)).unwrap();
+        respond::<OverRistretto>(session(0), &invitation, choices(3), seed(2)).unwrap();
     let sent = sender.finish(&response).unwrap();
     assert_eq!(format!("{sent:?} {received:?}"), "Sent(<3 redacted>) Received(<3 redacted>)");
 }

@@ -210,12 +210,13 @@ fn list() -> io::Result<()> {
     Ok(())
 }
 
-/// Names as given, or all that begin with one that ends in `/`.
+/// Names as given, all that begin with one that ends in `/`, or all of a table.
 fn select(wanted: &[String]) -> Result<Vec<Benchmark>, Failure> {
     let mut selected: Vec<Benchmark> = Vec::new();
     for want in wanted {
-        let fits = |name: &String| name == want || (want.ends_with('/') && name.starts_with(want));
-        let mut found = Benchmark::all().filter(|benchmark| fits(&benchmark.name())).peekable();
+        let named = |name: &String| name == want || want.ends_with('/') && name.starts_with(want);
+        let fits = |benchmark: &Benchmark| benchmark.table() == want || named(&benchmark.name());
+        let mut found = Benchmark::all().filter(fits).peekable();
         if found.peek().is_none() {
             return Err(Failure::usage(format!("there is no benchmark named {want}"))
                 .hint("`foxtrot bench list` names them all"));

@@ -156,7 +156,11 @@ fn the_whole_is_as_secure_as_its_weaker_part() {
 fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
     for (base, name) in [
         ("roted", "kos-two-round:roted-endemic"),
-        ("mcquoid-rosulek-roy", "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto"),
+        ("mcquoid-rosulek-roy", "kos-two-round:mcquoid-rosulek-roy:feistel:moeller"),
+        (
+            "mcquoid-rosulek-roy:feistel2:ristretto",
+            "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto",
+        ),
     ] {
         let job = Job::Ot(1000);
         assert_eq!(choose(base, "kos-two-round", Malicious, job), Ok([name, "kos-two-round"]));
@@ -169,6 +173,9 @@ fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
         ("roted", SemiHonest, Job::Ot(3), "kos-two-round has no variant for semi-honest peers"),
         ("pvw", Malicious, Job::Ot(3), "chosen-message OT is not enough"),
         ("rot-from-ot:pvw", Malicious, Job::Ot(3), "it takes more than one message of either"),
+        ("mcquoid-rosulek-roy:eke:moeller", Malicious, Job::Ot(3), "there is no variant over it"),
+        ("csw", Malicious, Job::Ot(3), "OT with selective failure is not enough"),
+        ("chou-orlandi", Malicious, Job::Ot(3), "semi-honest peers only"),
         ("nothing", Malicious, Job::Ot(3), "there is no base OT named nothing; kos-two-round goes"),
     ] {
         let why = choose(base, "kos-two-round", adversary, job).unwrap_err();
@@ -182,7 +189,39 @@ fn random_keys_do_not_come_from_a_base_ot_that_is_only_endemic() {
     let of = |extension, adversary, job| choose("mcquoid-rosulek-roy", extension, adversary, job);
     let why = of("softspoken", Malicious, Job::Rot).unwrap_err();
     assert!(why.contains("its keys are not random if a peer cheats"), "{why}");
-    let base = "mcquoid-rosulek-roy:feistel2:ristretto";
+    let base = "mcquoid-rosulek-roy:feistel:moeller";
     assert_eq!(of("softspoken", Malicious, Job::Ot(1000)), Ok([base, "softspoken-4"]));
     assert_eq!(of("iknp", SemiHonest, Job::Rot), Ok([base, "iknp"]));
+}
+
+/// What may stand on which base OT over Curve25519, and what a user is told who wants another.
+#[test]
+fn base_ots_over_the_curve_carry_what_their_security_allows() {
+    let job = Job::Ot(1000);
+    for base in ["mcquoid-rosulek-roy:eke:elligator", "masny-rindal", "masny-rindal-reuse"] {
+        assert_eq!(choose(base, "none", Malicious, job), Ok([base, "none"]));
+        assert_eq!(choose(base, "softspoken", Malicious, job), Ok([base, "softspoken-4"]));
+        assert_eq!(choose(base, "kos", Malicious, job), Ok([base, "kos"]));
+    }
+    for base in ["chou-orlandi", "naor-pinkas"] {
+        for extension in ["none", "kos", "softspoken"] {
+            let why = choose(base, extension, Malicious, job).unwrap_err();
+            assert!(why.contains("semi-honest peers only"), "{why}");
+        }
+        assert_eq!(choose(base, "none", SemiHonest, job), Ok([base, "none"]));
+        assert_eq!(choose(base, "iknp", SemiHonest, job), Ok([base, "iknp"]));
+    }
+    // Selective failure is harmless below kos only.
+    assert_eq!(choose("csw", "kos", Malicious, job), Ok(["csw", "kos"]));
+    assert_eq!(choose("csw", "iknp", SemiHonest, job), Ok(["csw", "iknp"]));
+    for (extension, job) in [("none", job), ("softspoken", job), ("softspoken", Job::Rot)] {
+        let why = choose("csw", extension, Malicious, job).unwrap_err();
+        assert!(why.contains("selective failure") || why.contains("not realise"), "{why}");
+    }
+    assert!(choose("csw", "kos", Malicious, Job::Rot).is_err());
+    let why = choose("nothing", "softspoken", Malicious, job).unwrap_err();
+    let all = "goes with roted, roted-endemic, mcquoid-rosulek-roy, masny-rindal, masny-rindal-reuse, rot";
+    assert!(why.contains(all), "{why}");
+    let why = choose("nothing", "none", SemiHonest, job).unwrap_err();
+    assert!(why.ends_with("for this job there is chou-orlandi or naor-pinkas or weak"), "{why}");
 }

@@ -179,14 +179,14 @@ fn chosen_messages_take_an_extension_above_128() {
         (
             1500,
             &["--extension", "kos-two-round", "--base", "mcquoid-rosulek-roy"],
-            "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto, malicious security\n",
+            "kos-two-round:mcquoid-rosulek-roy:feistel:moeller, malicious security\n",
         ),
         (
             200,
             &["--base", "mcquoid-rosulek-roy"],
-            "softspoken-4 from base OT mcquoid-rosulek-roy:feistel2:ristretto, malicious",
+            "softspoken-4 from base OT mcquoid-rosulek-roy:feistel:moeller, malicious",
         ),
-        (3, &["--base", "mcquoid-rosulek-roy"], "bytes, base OT mcquoid-rosulek-roy:feistel2:ri"),
+        (3, &["--base", "mcquoid-rosulek-roy"], "bytes, base OT mcquoid-rosulek-roy:feistel:moe"),
         (70_000, &["--semi-honest"], "softspoken-4-semi-honest from base OT roted-endemic, semi"),
     ] {
         let files = Files::new();

@@ -125,6 +125,35 @@ fn sums<F: Field>(f: F, a: &[Point], b: &[Point], out: &mut [Point], negative: b
     );
 }
 
+/// Of two points, one of each for each of `out` or one for all, the second where the bit, packed least
+/// significant first, is 1. Neither time nor addresses depend on the bits.
+///
+/// # Panics
+/// If there are more or fewer points than that, or too few bits.
+pub fn select(backend: Backend, choices: &[u8], zero: &[Point], one: &[Point], out: &mut [Point]) {
+    batch::check(zero.len(), out.len());
+    batch::check(one.len(), out.len());
+    assert!(choices.len() >= out.len().div_ceil(8), "a bit for each");
+    dispatch!(
+        backend,
+        f => selected(f, choices, zero, one, out),
+        selected(Scalar, choices, zero, one, out),
+    );
+}
+
+#[inline(always)]
+fn selected<F: Field>(f: F, choices: &[u8], zero: &[Point], one: &[Point], out: &mut [Point]) {
+    each(
+        f,
+        out,
+        #[inline(always)]
+        |start, n| {
+            let second = super::field::mask(f, &batch::bits(f, start, n, choices));
+            Extended::select(f, second, load(f, start, n, one), load(f, start, n, zero))
+        },
+    );
+}
+
 /// Doubles every point.
 pub fn double(backend: Backend, points: &mut [Point]) {
     dispatch!(backend, f => double_times(f, points, 1), double_times(Scalar, points, 1));

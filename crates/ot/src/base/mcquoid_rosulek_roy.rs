@@ -1,72 +1,83 @@
 //! Endemic OT in one flow: McQuoid, Rosulek and Roy
-//! [[MRR21](https://eprint.iacr.org/2021/682), Figure 3; [MRR20](https://eprint.iacr.org/2020/1043)],
-//! with the two-round Feistel POPF and Diffie–Hellman over Ristretto255.
+//! [[MRR21](https://eprint.iacr.org/2021/682), Figure 3; [MRR20](https://eprint.iacr.org/2020/1043)].
 //!
 //! A programmable-once public function φ is a key-agreement message in two places, of which the
 //! receiver knows the secret of one. The sender's message is one for all instances; the tags
-//! (sub-sid, i, j) of the agreed keys are what makes that safe. For instance i, in additive notation
-//! (steps and what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
+//! (sub-sid, i, j) of the agreed keys are what makes that safe. Any [`popf`](crate::popf) goes with any
+//! [`agreement`](crate::agreement) whose messages are uniform in its domain: thirteen pairs. For
+//! instance i (steps and what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
 //! `docs/wire.md`, section 12)
 //!
 //! ```text
 //! R (choice c)                                          S
-//! B = b·G                                               once per batch: A = a·G
-//! T = B − H₁(i, c, r),  s = r ⊕ H′(i, c, T)
-//!                  ── Blinded: T, s ──►
+//! b, B of the key agreement                             once per batch: a, A of the key agreement
+//! φ = Program(i, c, B)
+//!                  ── Blinded: φ ──►
 //!                  ◄── KeyShare: A ──                   at the same time
 //!                                                       for j = 0, 1:
-//!                                                       P = T + H₁(i, j, s ⊕ H′(i, j, T))
-//! key = H(i, c, A, b·A)                                 keys = H(i, j, A, a·P)
+//!                                                       P = Eval(φ, i, j)
+//! key = Key(b, A, tag (i, c))                           keys = Key(a, P, tag (i, j))
 //! ```
 //!
 //! Realises batch endemic OT against malicious adversaries in the UC framework (MRR21, Theorem 11),
 //! under the tagged oracle Diffie–Hellman assumption, which gap-DH implies in the random oracle
-//! model. 80 bytes from R per instance and 32 from S per batch. The messages do not depend on each
-//! other: one flow. What it does not give: any security against quantum computers; keys that are
-//! uniform whoever cheats (a corrupt party fixes its own).
+//! model; on curve and twist together for Möller's agreement. 32 to 80 bytes from R per instance and 32
+//! or 64 from S per batch. The messages do not depend on each other: one flow. What it does not give:
+//! any security against quantum computers; keys that are uniform whoever cheats (a corrupt party
+//! fixes its own).
 
 mod messages;
+mod pairs;
 
 pub use messages::{Blinded, KeyShare};
+pub use pairs::{
+    EkeElligator, EkeMoeller, EvenMansourElligator, EvenMansourMoeller, Feistel2Elligator,
+    Feistel2Moeller, Feistel2Ristretto, FeistelElligator, FeistelMoeller, FeistelRistretto,
+    MasnyRindalElligator, MasnyRindalMoeller, MasnyRindalReuse, MasnyRindalRistretto, Pair,
+};
 
 use alloc::{boxed::Box, vec, vec::Vec};
-use core::fmt;
-
-use curve25519_dalek::{RistrettoPoint, Scalar};
-use foxtrot_kernel::counters::{Operation, count};
-use zeroize::{Zeroize, Zeroizing};
+use core::{fmt, marker::PhantomData};
 
 use super::{
-    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step,
-    Waiting, check_batch, expect_count,
+    BaseOt, Block, Choice, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting, check_batch,
+    expect_count,
 };
 use crate::{
     Bits, Seed, Session, Usage,
-    oracle::Oracle,
-    popf::{Feistel2, GROUP, Group, RISTRETTO_LEN, Ristretto, S_LEN},
+    agreement::{Agreement, Tag, draw},
+    erase::{SecretBytes, erase},
+    popf::{Elements, Popf},
 };
 
-/// The name, with its POPF and its group: others may follow.
-const NAME: &str = "mcquoid-rosulek-roy:feistel2:ristretto";
+/// What names of this protocol begin with; the POPF and the agreement follow.
+pub const NAME: &str = "mcquoid-rosulek-roy";
 
-/// Bytes of φ.
-const PHI_LEN: usize = RISTRETTO_LEN + S_LEN;
-/// Bytes of coins for a scalar: reduction leaves it within 2⁻²⁵⁶ of uniform.
-const SCALAR_COINS: usize = 64;
+/// Instances that are computed together.
+const GROUP: usize = 256;
 
-/// The protocol as a [`BaseOt`].
+/// The group in which a pair's key agreement has its messages.
+type Domain<P> = <<P as Pair>::Agreement as Agreement>::Domain;
+
+/// The protocol with that pair as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct McQuoidRosulekRoy;
+pub struct McQuoidRosulekRoy<P>(PhantomData<P>);
+
+impl<P: Pair> McQuoidRosulekRoy<P> {
+    /// The value.
+    pub const NEW: Self = Self(PhantomData);
+}
 
 /// The sender, waiting for [`Blinded`].
 ///
 /// It answers one: with many, a receiver could ask for the keys of one tag at points of its choice.
 ///
 /// ```
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::mcquoid_rosulek_roy::{Receiver, Sender}};
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid};
+/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{FeistelMoeller, Receiver, Sender};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, share) = Sender::start(session(), 1, seed())?;
+/// let (sender, share) = Sender::<FeistelMoeller>::start(session(), 1, seed())?;
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
 /// let keys = sender.finish(&blinded)?;
 /// assert_eq!(receiver.finish(&share)?.keys()[0], keys.pairs()[0][1]);
@@ -74,106 +85,101 @@ pub struct McQuoidRosulekRoy;
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::mcquoid_rosulek_roy::{Receiver, Sender}};
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid};
+/// # use foxtrot_ot::base::mcquoid_rosulek_roy::{FeistelMoeller, Receiver, Sender};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
-/// let (sender, share) = Sender::start(session(), 1, seed())?;
+/// let (sender, share) = Sender::<FeistelMoeller>::start(session(), 1, seed())?;
 /// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
 /// let keys = sender.finish(&blinded)?;
 /// let again = sender.finish(&blinded)?;
 /// # Ok::<(), foxtrot_ot::Error>(())
 /// ```
 #[must_use = "the protocol is not finished"]
-pub struct Sender {
+pub struct Sender<P: Pair> {
     session: Session,
     n: usize,
-    a: Zeroizing<Scalar>,
-    share: KeyShare,
+    secret: <P::Agreement as Agreement>::Sender,
+    share: KeyShare<P>,
 }
 
 /// The receiver, waiting for the [`KeyShare`]. It takes one.
 #[must_use = "the protocol is not finished"]
-pub struct Receiver {
+pub struct Receiver<P: Pair> {
     session: Session,
     choices: Bits,
-    /// b of every instance.
-    secrets: Zeroizing<Vec<Scalar>>,
+    secrets: <P::Agreement as Agreement>::Receiver,
 }
 
-impl Sender {
+impl<P: Pair> Sender<P> {
     /// Step 1: begins a batch of n.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`].
-    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, KeyShare), Usage> {
+    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, KeyShare<P>), Usage> {
         check_batch(n)?;
-        let mut coins = Zeroizing::new([0; SCALAR_COINS]);
-        let coins_of = session.oracle("foxtrot v1 mcquoid-rosulek-roy sender coins");
-        coins_of.query(0, 0).field(seed.as_bytes()).fill(coins.as_mut_slice());
-        let a = Zeroizing::new(Scalar::from_bytes_mod_order_wide(&coins));
-        let share = KeyShare::new(&times_generator(&a), n);
-        Ok((Self { session, n, a, share: share.clone() }, share))
+        let (secret, share) = P::Agreement::share(&session, &seed);
+        let share = KeyShare::new(share, n);
+        Ok((Self { session, n, secret, share: share.clone() }, share))
     }
 
     /// Steps 4 and 5: both keys of every instance.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
-    pub fn finish(self, blinded: &Blinded) -> Result<SenderKeys, Usage> {
-        let Self { session, n, a, share } = self;
+    pub fn finish(self, blinded: &Blinded<P>) -> Result<SenderKeys, Usage> {
+        let Self { session, n, secret, share } = self;
         expect_count("instances in the receiver's message", n, blinded.instances())?;
-        let popf = popf(&session);
-        let oracle = output(&session);
-        let mut room = popf.room(n);
+        let popf = P::Popf::new(&session);
         let mut keys = vec![[[0; 16]; 2]; n];
-        let groups = keys.chunks_mut(GROUP).zip(blinded.as_bytes().chunks(GROUP * PHI_LEN));
-        for (first, (keys, phis)) in (0..n).step_by(GROUP).zip(groups) {
-            let digests = popf.open(first as u64, phis);
-            for j in [0, 1] {
-                popf.evaluate(&mut room, &digests, phis, j, |k, point| {
-                    let shared = Secret(times(point, &a));
-                    keys[k][usize::from(j)] = key(&oracle, first + k, j, &share, &shared);
-                });
+        let mut of_group = [[0; 16]; 2 * GROUP];
+        let phis = blinded.as_bytes().chunks(GROUP * P::Popf::PHI_LEN);
+        for (first, (pairs, phis)) in (0..).step_by(GROUP).zip(keys.chunks_mut(GROUP).zip(phis)) {
+            // Step 4: those of branch 0 first.
+            let count = pairs.len();
+            let mut points = Elements::<Domain<P>>::zeros(2 * count);
+            let (zero, one) = points.split_at_mut(count);
+            popf.evaluate(first, phis, [zero, one]);
+            // Step 5.
+            let tag = |k: usize| Tag {
+                instance: first + (k % count) as u64,
+                branch: u8::from(k >= count),
+            };
+            let of_group = &mut of_group[..2 * count];
+            let sender = (&secret, share.as_bytes());
+            P::Agreement::sender_keys(&session, sender, &points, tag, of_group);
+            let (zeros, ones) = of_group.split_at(count);
+            for (pair, (zero, one)) in pairs.iter_mut().zip(zeros.iter().zip(ones)) {
+                *pair = [*zero, *one];
             }
         }
+        erase(of_group.as_flattened_mut());
         Ok(SenderKeys::new(keys))
     }
 }
 
-impl Receiver {
+impl<P: Pair> Receiver<P> {
     /// Steps 2 and 3: begins a batch with these choices.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`].
-    pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, Blinded), Usage> {
+    pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, Blinded<P>), Usage> {
         let n = choices.len();
         check_batch(n)?;
-        let coins_of = session.oracle("foxtrot v1 mcquoid-rosulek-roy receiver coins");
-        let popf = popf(&session);
-        let mut room = popf.room(n);
+        // Step 2.
+        let (secrets, points) = P::Agreement::respond(&session, n, &seed);
+        // Step 3.
+        let popf = P::Popf::new(&session);
         let mut blinded = Blinded::blank(n);
-        let mut secrets = Zeroizing::new(Vec::with_capacity(n));
-        let mut coins = Zeroizing::new([0; SCALAR_COINS]);
-        let mut r = Zeroizing::new([[0; S_LEN]; GROUP]);
-        for (first, phis) in
-            (0..n).step_by(GROUP).zip(blinded.phis_mut().chunks_mut(GROUP * PHI_LEN))
-        {
-            let count = phis.len() / PHI_LEN;
-            let mut points = vec![Ristretto.zero(); count];
-            let mut x = Zeroizing::new([0; GROUP]);
-            for k in 0..count {
-                let i = first + k;
-                coins_of.query(i as u64, 0).field(seed.as_bytes()).fill(coins.as_mut_slice());
-                let b = Zeroizing::new(Scalar::from_bytes_mod_order_wide(&coins));
-                coins_of.query(i as u64, 1).field(seed.as_bytes()).fill(&mut r[k]);
-                points[k] = times_generator(&b);
-                secrets.push(*b);
-                x[k] = choices.get(i).unwrap_u8();
-            }
-            let difference = |k: usize, hash: &RistrettoPoint, t: &mut [u8]| {
-                t.copy_from_slice((points[k] - hash).compress().as_bytes());
-            };
-            popf.program(&mut room, first as u64, &x[..count], &r[..count], difference, phis);
+        let groups = blinded.phis_mut().chunks_mut(GROUP * P::Popf::PHI_LEN);
+        for (first, (phis, points)) in (0..n).step_by(GROUP).zip(groups.zip(points.chunks(GROUP))) {
+            let count = points.len();
+            let mut x = SecretBytes::zeroed(count);
+            x.iter_mut().enumerate().for_each(|(k, x)| *x = choices.get(first + k).unwrap_u8());
+            let position = |k: usize| ((first + k) as u64, 1);
+            let context = "foxtrot v1 mcquoid-rosulek-roy receiver coins";
+            let coins = draw(&session, context, &seed, P::Popf::COINS_LEN, count, position);
+            popf.program(first as u64, &x, points, &coins, phis);
         }
         Ok((Self { session, choices, secrets }, blinded))
     }
@@ -182,74 +188,19 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
-    pub fn finish(self, share: &KeyShare) -> Result<ReceiverKeys, Usage> {
+    pub fn finish(self, share: &KeyShare<P>) -> Result<ReceiverKeys, Usage> {
         let Self { session, choices, secrets } = self;
         expect_count("instances of the sender's message", choices.len(), share.instances())?;
-        let (a, oracle) = (share.point(), output(&session));
-        let key = |(i, b): (usize, &Scalar)| {
-            let shared = Secret(times(&a, b));
-            key(&oracle, i, choices.get(i).unwrap_u8(), share, &shared)
-        };
-        let keys = secrets.iter().enumerate().map(key).collect();
+        let mut keys: Vec<Block> = vec![[0; 16]; choices.len()];
+        let tag = |i: usize| Tag { instance: i as u64, branch: choices.get(i).unwrap_u8() };
+        P::Agreement::receiver_keys(&session, &secrets, share.as_bytes(), tag, &mut keys);
         Ok(ReceiverKeys::new(choices, keys))
     }
 }
 
-/// A secret point.
-struct Secret(RistrettoPoint);
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-fn popf(session: &Session) -> Feistel2<Ristretto> {
-    Feistel2::new(
-        Ristretto,
-        session.keyed("foxtrot v1 mcquoid-rosulek-roy H1", &[]),
-        session.keyed("foxtrot v1 mcquoid-rosulek-roy T", &[]),
-        session.keyed("foxtrot v1 mcquoid-rosulek-roy H'", &[]),
-    )
-}
-
-fn output(session: &Session) -> Oracle {
-    session.oracle("foxtrot v1 mcquoid-rosulek-roy output")
-}
-
-/// H(i, j, A, shared point).
-fn key(oracle: &Oracle, i: usize, j: u8, share: &KeyShare, shared: &Secret) -> Block {
-    let bytes = Zeroizing::new(shared.0.compress().to_bytes());
-    oracle.query(i as u64, j).field(share.as_bytes()).field(bytes.as_slice()).finish()
-}
-
-fn times(point: &RistrettoPoint, scalar: &Scalar) -> RistrettoPoint {
-    count(Operation::PointMultiplication, 1);
-    point * scalar
-}
-
-fn times_generator(scalar: &Scalar) -> RistrettoPoint {
-    count(Operation::PointMultiplication, 1);
-    RistrettoPoint::mul_base(scalar)
-}
-
-impl BaseOt for McQuoidRosulekRoy {
+impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
     fn info(&self) -> &'static Info {
-        &Info {
-            name: NAME,
-            family: "mcquoid-rosulek-roy",
-            paper: "MRR21, POPF of MRR20",
-            functionality: Functionality::Endemic,
-            adversary: Adversary::Malicious,
-            assumption: "tagged oracle Diffie-Hellman, random oracle",
-            params: "Ristretto255",
-            security: "126 classical, 0 quantum",
-            caveat: "a quantum computer reads choices and keys; a corrupt party may fix its own keys",
-            reproduction: false,
-            flows: 1,
-            receiver_bytes: Blinded::encoded_len,
-            sender_bytes: KeyShare::encoded_len,
-        }
+        P::INFO
     }
 
     fn sender(
@@ -260,8 +211,8 @@ impl BaseOt for McQuoidRosulekRoy {
     ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
         check_batch(n)?;
         Ok(Waiting::first(move || {
-            let (sender, share) = Sender::start(session, n, seed)?;
-            let finish = Waiting::message(Blinded::encoded_len(n), move |bytes| {
+            let (sender, share) = Sender::<P>::start(session, n, seed)?;
+            let finish = Waiting::message(Blinded::<P>::encoded_len(n), move |bytes| {
                 Ok(Step::done(None, sender.finish(&Blinded::decode(bytes, n)?)?))
             });
             Ok(Step::send(share.into_bytes(), finish))
@@ -275,13 +226,13 @@ impl BaseOt for McQuoidRosulekRoy {
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
         let Choice::Given(choices) = choice else {
-            return Err(Usage::Choice { protocol: NAME, takes: "given choices" });
+            return Err(Usage::Choice { protocol: P::INFO.name, takes: "given choices" });
         };
         let n = choices.len();
         check_batch(n)?;
         Ok(Waiting::first(move || {
-            let (receiver, blinded) = Receiver::start(session, choices, seed)?;
-            let finish = Waiting::message(KeyShare::encoded_len(n), move |bytes| {
+            let (receiver, blinded) = Receiver::<P>::start(session, choices, seed)?;
+            let finish = Waiting::message(KeyShare::<P>::encoded_len(n), move |bytes| {
                 Ok(Step::done(None, receiver.finish(&KeyShare::decode(bytes, n)?)?))
             });
             Ok(Step::send(blinded.into_bytes(), finish))
@@ -289,13 +240,13 @@ impl BaseOt for McQuoidRosulekRoy {
     }
 }
 
-impl fmt::Debug for Sender {
+impl<P: Pair> fmt::Debug for Sender<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sender(<{} instances>)", self.n)
     }
 }
 
-impl fmt::Debug for Receiver {
+impl<P: Pair> fmt::Debug for Receiver<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Receiver(<{} instances>)", self.choices.len())
     }

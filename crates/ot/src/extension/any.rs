@@ -129,6 +129,8 @@ pub enum Incompatible {
     Functionality(Functionality),
     /// It takes more than a message of the receiver and one of the sender.
     Flows,
+    /// It could, but this crate has no variant of the extension over it.
+    NoVariant,
 }
 
 impl fmt::Display for Incompatible {
@@ -139,6 +141,7 @@ impl fmt::Display for Incompatible {
                 f.write_str("it is secure against semi-honest peers only, the extension is not")
             }
             Self::Flows => f.write_str("it takes more than one message of either side"),
+            Self::NoVariant => f.write_str("there is no variant over it"),
             Self::Functionality(functionality) => {
                 write!(
                     f,
@@ -155,12 +158,19 @@ impl core::error::Error for Incompatible {}
 ///
 /// Endemic OT is enough [[MR19](https://eprint.iacr.org/2019/706)]: a corrupt party that fixes
 /// its own keys could as well have sent other corrections. A chosen-message OT is not used below
-/// an extension against malicious peers but through `rot_from_ot`.
+/// an extension against malicious peers but through `rot_from_ot`. OT with selective failure is enough
+/// for `kos`, whose sender's Δ may leak bits to guesses anyway
+/// [[CSW20](https://eprint.iacr.org/2020/110)].
 ///
 /// # Errors
 /// [`Incompatible`], the reason why not.
 pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
-    carries(base, extension.adversary)
+    match base.functionality {
+        Functionality::SelectiveFailure if extension.family == "kos" && !base.reproduction => {
+            Ok(())
+        }
+        _ => carries(base, extension.adversary),
+    }
 }
 
 /// Whether that base OT may carry extensions against that adversary.

@@ -63,7 +63,9 @@ use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
         Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys,
-        Step, Waiting, mcquoid_rosulek_roy::McQuoidRosulekRoy, roted,
+        Step, Waiting,
+        mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
+        roted,
     },
     tasks::InPlace,
 };
@@ -88,9 +90,16 @@ impl<B: Carrier> TwoRound<B> {
 }
 
 /// Every base OT with the variant over it, the default first.
-const VARIANTS: [[&dyn BaseOt; 2]; 2] = [
+const VARIANTS: [[&dyn BaseOt; 2]; 3] = [
     [&roted::Endemic, &TwoRound::<roted::Endemic>::NEW],
-    [&McQuoidRosulekRoy, &TwoRound::<McQuoidRosulekRoy>::NEW],
+    [
+        &McQuoidRosulekRoy::<FeistelMoeller>::NEW,
+        &TwoRound::<McQuoidRosulekRoy<FeistelMoeller>>::NEW,
+    ],
+    [
+        &McQuoidRosulekRoy::<Feistel2Ristretto>::NEW,
+        &TwoRound::<McQuoidRosulekRoy<Feistel2Ristretto>>::NEW,
+    ],
 ];
 
 /// Every variant, the default first.
@@ -129,8 +138,11 @@ pub fn compatible(base: &Info) -> Result<(), Incompatible> {
     }
     match (base.adversary, base.functionality) {
         (Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
-        (_, Functionality::ChosenMessage) => Err(Incompatible::Functionality(base.functionality)),
+        (_, Functionality::ChosenMessage | Functionality::SelectiveFailure) => {
+            Err(Incompatible::Functionality(base.functionality))
+        }
         _ if carriers().any(|carrier| carrier.name == base.name) => Ok(()),
+        _ if base.flows <= 2 => Err(Incompatible::NoVariant),
         _ => Err(Incompatible::Flows),
     }
 }

@@ -1,4 +1,4 @@
-//! The two-round Feistel POPF [[MRR20](https://eprint.iacr.org/2020/1043)] over any group.
+//! The two-round Feistel POPF [[MRR20](https://eprint.iacr.org/2020/1043)] over any group or domain.
 //!
 //! φ = (T, s); its value at x is T + H₁(x, s ⊕ H′(x, T)). To program value P at x: draw r, set
 //! T = P − H₁(x, r) and s = r ⊕ H′(x, T). Both oracles are bound to the session and the instance;
@@ -7,11 +7,13 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
+use foxtrot_kernel::{Backend, curve::Invalid};
 use zeroize::Zeroize;
 
-use super::Group;
+use super::{Domain, Elements, Group, Popf, check, column, decoded};
 use crate::{
-    erase::{SecretBytes, erase},
+    Session,
+    erase::{SecretBytes, Secrets, erase},
     oracle::{Keyed, Texts},
 };
 
@@ -22,7 +24,7 @@ pub const S_LEN: usize = 48;
 pub const GROUP: usize = 16;
 
 /// The POPF with its three oracles, for consecutive instances side by side.
-pub struct Feistel2<G: Group> {
+pub struct Feistel2<G> {
     group: G,
     h1: Keyed,
     digest: Keyed,
@@ -101,11 +103,7 @@ impl<G: Group> Feistel2<G> {
     /// # Panics
     /// If there are more than [`GROUP`].
     pub fn open(&self, first: u64, phis: &[u8]) -> Digests {
-        let count = phis.len() / Self::ENCODED_LEN;
-        let mut digests = [[0; 32]; GROUP];
-        let texts = Texts { bytes: phis, stride: Self::ENCODED_LEN, len: G::ENCODED_LEN };
-        self.digest.ask_long(first, texts, &mut digests[..count]);
-        Digests { first, digests }
+        self.digests(first, phis, G::ENCODED_LEN)
     }
 
     /// Gives the values at x of opened descriptions, whose T were checked, to `value`.
@@ -135,18 +133,39 @@ impl<G: Group> Feistel2<G> {
 
     /// The r that programming at x would have used.
     pub(crate) fn coins(&self, digests: &Digests, phis: &[u8], x: u8) -> [[u8; S_LEN]; GROUP] {
-        let count = phis.len() / Self::ENCODED_LEN;
-        let mut coins = self.masks(digests, &[x; GROUP][..count]);
-        for (coins, phi) in coins.iter_mut().zip(phis.chunks_exact(Self::ENCODED_LEN)) {
-            *coins = xor(&phi[G::ENCODED_LEN..], coins);
-        }
-        coins
+        self.unmasked(digests, phis, G::ENCODED_LEN, x)
     }
 
     /// H₁(i, x, r), as bytes.
     fn ask_h1(&self, first: u64, x: &[u8], r: &[[u8; S_LEN]], answers: &mut [u8]) {
         let answers = &mut answers[..x.len() * G::ANSWER_LEN];
         self.h1.ask(x.len(), |k| (first + k as u64, x[k], r[k]), answers);
+    }
+}
+
+/// What does not depend on the group but for the length of its encodings.
+impl<G> Feistel2<G> {
+    fn digests(&self, first: u64, phis: &[u8], t_len: usize) -> Digests {
+        let stride = t_len + S_LEN;
+        let mut digests = [[0; 32]; GROUP];
+        let texts = Texts { bytes: phis, stride, len: t_len };
+        self.digest.ask_long(first, texts, &mut digests[..phis.len() / stride]);
+        Digests { first, digests }
+    }
+
+    fn unmasked(
+        &self,
+        digests: &Digests,
+        phis: &[u8],
+        t_len: usize,
+        x: u8,
+    ) -> [[u8; S_LEN]; GROUP] {
+        let stride = t_len + S_LEN;
+        let mut coins = self.masks(digests, &[x; GROUP][..phis.len() / stride]);
+        for (coins, phi) in coins.iter_mut().zip(phis.chunks_exact(stride)) {
+            *coins = xor(&phi[t_len..], coins);
+        }
+        coins
     }
 
     /// H′(i, x, T).
@@ -156,6 +175,79 @@ impl<G: Group> Feistel2<G> {
         let question = |k: usize| (digests.first + k as u64, x[k], digests.digests[k]);
         self.h_prime.ask(x.len(), question, answers);
         masks
+    }
+}
+
+impl<D: Domain> Feistel2<D> {
+    /// H₁(i, x, r) of all instances from `first` on.
+    fn hashes(&self, n: usize, question: impl Fn(usize) -> (u64, u8, [u8; S_LEN])) -> Elements<D> {
+        let mut answers = SecretBytes::zeroed(n * D::ANSWER_LEN);
+        self.h1.ask(n, question, &mut answers);
+        let mut hashes = Elements::zeros(n);
+        D::hash(self.h1.backend(), &answers, &mut hashes);
+        hashes
+    }
+}
+
+impl<D: Domain> Popf<D> for Feistel2<D> {
+    const NAME: &'static str = "feistel2";
+    const PHI_LEN: usize = super::ENCODED_LEN + S_LEN;
+    const COINS_LEN: usize = S_LEN;
+
+    fn new(session: &Session) -> Self {
+        let [h1, digest, h_prime] = [
+            "foxtrot v1 mcquoid-rosulek-roy H1",
+            "foxtrot v1 mcquoid-rosulek-roy T",
+            "foxtrot v1 mcquoid-rosulek-roy H'",
+        ]
+        .map(|context| session.keyed(context, &[]));
+        Self { group: D::VALUE, h1, digest, h_prime }
+    }
+
+    fn check(backend: Backend, phis: &[u8]) -> Result<(), Invalid> {
+        check::<D>(backend, &column(phis, <Self as Popf<D>>::PHI_LEN, 0))
+    }
+
+    fn program(&self, first: u64, x: &[u8], values: &[D::Element], coins: &[u8], phis: &mut [u8]) {
+        let (n, backend) = (x.len(), self.h1.backend());
+        let (coins, _) = coins.as_chunks::<S_LEN>();
+        let hashes = self.hashes(n, |k| (first + k as u64, x[k], coins[k]));
+        let mut differences = Elements::<D>::zeros(n);
+        D::sub(backend, values, &hashes, &mut differences);
+        let mut t = Secrets::zeroed(n);
+        D::encode(backend, &differences, &mut t);
+        let phi_len = <Self as Popf<D>>::PHI_LEN;
+        for (phi, t) in phis.chunks_exact_mut(phi_len).zip(&*t) {
+            phi[..t.len()].copy_from_slice(t);
+        }
+        let groups = phis.chunks_mut(GROUP * phi_len).zip(x.chunks(GROUP)).zip(coins.chunks(GROUP));
+        for (start, ((phis, x), coins)) in (first..).step_by(GROUP).zip(groups) {
+            let digests = self.digests(start, phis, super::ENCODED_LEN);
+            let mut masks = self.masks(&digests, x);
+            for ((phi, r), mask) in phis.chunks_exact_mut(phi_len).zip(coins).zip(&masks) {
+                phi[super::ENCODED_LEN..].copy_from_slice(&xor(r, mask));
+            }
+            erase(masks.as_flattened_mut());
+        }
+    }
+
+    fn evaluate(&self, first: u64, phis: &[u8], [zero, one]: [&mut [D::Element]; 2]) {
+        let (n, backend) = (zero.len(), self.h1.backend());
+        let phi_len = <Self as Popf<D>>::PHI_LEN;
+        let mut coins = [vec![[0; S_LEN]; n], vec![[0; S_LEN]; n]];
+        for (start, phis) in (0..n).step_by(GROUP).zip(phis.chunks(GROUP * phi_len)) {
+            let digests = self.digests(first + start as u64, phis, super::ENCODED_LEN);
+            let end = n.min(start + GROUP);
+            for (x, coins) in (0..).zip(&mut coins) {
+                let unmasked = self.unmasked(&digests, phis, super::ENCODED_LEN, x);
+                coins[start..end].copy_from_slice(&unmasked[..end - start]);
+            }
+        }
+        let t = decoded::<D>(backend, &column(phis, phi_len, 0));
+        for (x, (values, coins)) in (0..).zip([zero, one].into_iter().zip(&coins)) {
+            let hashes = self.hashes(n, |k| (first + k as u64, x, coins[k]));
+            D::add(backend, &t, &hashes, values);
+        }
     }
 }
 
@@ -173,7 +265,7 @@ impl<G: Group> Drop for Room<G> {
     }
 }
 
-impl<G: Group> fmt::Debug for Feistel2<G> {
+impl<G> fmt::Debug for Feistel2<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Feistel2")
     }

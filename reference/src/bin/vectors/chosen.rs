@@ -1,4 +1,4 @@
-//! The contents of `chosen.json`: of `bdgm`, `pvw`, `rot-from-ot` and `mcquoid-rosulek-roy`.
+//! The contents of `chosen.json`: of `bdgm`, `pvw`, `rot-from-ot`, and all over Curve25519.
 //!
 //! * `p256`: `points` are the first points of the reference string, `product` is the first one times
 //!   the scalar of `coins`.
@@ -8,7 +8,10 @@ use super::{array, bytes, object, pattern, seeds, string};
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::Id;
 use foxtrot_reference::p256::scalar;
-use foxtrot_reference::{bdgm, bytes_from_bits, mcquoid_rosulek_roy as mrr, pvw, rot_from_ot};
+use foxtrot_reference::{
+    bdgm, bytes_from_bits, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr,
+    naor_pinkas, pvw, rot_from_ot,
+};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors -- chosen > \
@@ -20,7 +23,16 @@ pub(super) fn vectors() -> String {
         runs.extend([1, 3].map(|n| chosen_vector(ot, n)));
         runs.extend([1, 9].map(|n| figure2_vector(ot, n)));
     }
-    runs.extend([1, 3, 17].map(endemic_vector));
+    for (name, pair) in mrr::pairs() {
+        runs.extend([1, 3, 17].map(|n| endemic_vector(&name, pair, n)));
+    }
+    let reuse = (mrr::Popf::MasnyRindal, mrr::Agreement::Ristretto);
+    runs.extend([1, 17].map(|n| endemic_vector("masny-rindal-reuse", reuse, n)));
+    runs.extend([1, 17].map(masny_rindal_vector));
+    runs.extend([1, 17].map(csw_vector));
+    runs.extend([1, 17].map(chou_orlandi_vector));
+    runs.extend([1, 17].map(chou_orlandi_chosen_vector));
+    runs.extend([1, 17].map(naor_pinkas_vector));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
         ("wire_version", "2".to_string()),
@@ -74,16 +86,78 @@ fn chosen_vector(ot: &str, n: usize) -> String {
     run_vector(ot, n, &messages, &choices, &received, &pairs)
 }
 
-/// Returns one honest run of `mcquoid-rosulek-roy`.
-fn endemic_vector(n: usize) -> String {
+/// Returns one honest run of `mcquoid-rosulek-roy` with that pair.
+fn endemic_vector(name: &str, pair: mrr::Pair, n: usize) -> String {
     let [id, receiver_seed, sender_seed] = seeds(n);
     let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
-    let (sender, share) = mrr::sender_share(&id, &sender_seed);
-    let (receiver, blinded) = mrr::receiver_blind(&id, &choices, &receiver_seed);
+    let (sender, share) = mrr::sender_share(pair, &id, &sender_seed);
+    let (receiver, blinded) = mrr::receiver_blind(pair, &id, &choices, &receiver_seed);
     let pairs = mrr::sender_finish(&sender, &blinded);
     let keys = mrr::receiver_finish(&receiver, &share);
-    let name = "mcquoid-rosulek-roy:feistel2:ristretto";
     run_vector(name, n, &[share, blinded], &choices, &keys, &pairs)
+}
+
+/// Returns one honest run of `masny-rindal`.
+fn masny_rindal_vector(n: usize) -> String {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
+    let (scalars, blinded) = masny_rindal::receiver_blind(&id, &choices, &receiver_seed);
+    let (pairs, shares) = masny_rindal::sender_respond(&id, &blinded, &sender_seed);
+    let keys = masny_rindal::receiver_finish(&id, &choices, &scalars, &shares);
+    run_vector("masny-rindal", n, &[blinded, shares], &choices, &keys, &pairs)
+}
+
+/// Returns one honest run of `csw`.
+fn csw_vector(n: usize) -> String {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
+    let (scalars, points) = csw::receiver_points(&id, &choices, &receiver_seed);
+    let (pairs, expected, challenge) = csw::sender_challenge(&id, &points, &sender_seed);
+    let (keys, response) = csw::receiver_respond(&id, &choices, &scalars, &points, &challenge);
+    assert_eq!(response, expected);
+    run_vector("csw", n, &[points, challenge, response], &choices, &keys, &pairs)
+}
+
+/// Returns one honest run of `naor-pinkas`.
+fn naor_pinkas_vector(n: usize) -> String {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
+    let (r, setup) = naor_pinkas::sender_setup(&id, &sender_seed);
+    let (keys, answer) = naor_pinkas::receiver_choose(&id, &choices, &setup, &receiver_seed);
+    let pairs = naor_pinkas::sender_finish(&id, &r, &setup, &answer);
+    run_vector("naor-pinkas", n, &[setup, answer], &choices, &keys, &pairs)
+}
+
+/// Returns one honest run of `chou-orlandi`.
+fn chou_orlandi_vector(n: usize) -> String {
+    let (choices, messages, keys, pairs) = chou_orlandi_run(n);
+    let block = |key: &[u8; 32]| -> [u8; 16] { key[..16].try_into().expect("16 bytes") };
+    let keys: Vec<_> = keys.iter().map(block).collect();
+    let pairs: Vec<_> = pairs.iter().map(|pair| pair.each_ref().map(block)).collect();
+    run_vector("chou-orlandi", n, &messages, &choices, &keys, &pairs)
+}
+
+/// Returns one honest run of `chou-orlandi:chosen`.
+fn chou_orlandi_chosen_vector(n: usize) -> String {
+    let [id, _, sender_seed] = seeds(n);
+    let (choices, mut messages, keys, pairs) = chou_orlandi_run(n);
+    let drawn = rot_from_ot::drawn_messages(&id, n, &sender_seed);
+    let ciphertexts = chou_orlandi::encrypt(&pairs, &drawn);
+    let received = chou_orlandi::decrypt(&keys, &choices, &ciphertexts);
+    messages.push(ciphertexts);
+    run_vector("chou-orlandi:chosen", n, &messages, &choices, &received, &drawn)
+}
+
+/// Choices, the first two messages, and the keys.
+type ChouOrlandi = (Vec<bool>, Vec<Vec<u8>>, Vec<[u8; 32]>, Vec<[[u8; 32]; 2]>);
+
+fn chou_orlandi_run(n: usize) -> ChouOrlandi {
+    let [id, receiver_seed, sender_seed] = seeds(n);
+    let choices: Vec<bool> = (0..n).map(|i| i % 3 != 1).collect();
+    let (y, share) = chou_orlandi::sender_share(&id, &sender_seed);
+    let (keys, points) = chou_orlandi::receiver_choose(&id, &choices, &share, &receiver_seed);
+    let pairs = chou_orlandi::sender_finish(&id, &y, &points);
+    (choices, vec![share.to_vec(), points], keys, pairs)
 }
 
 /// Returns one honest run of Figure 2 over that OT.

@@ -134,7 +134,7 @@ pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "CPU time per OT, medians, both parties in one thread, backend {backend}")?;
     writeln!(
         out,
-        "{:<21} {:>5} {:>9} {:>10} {:>12} {:>9} {:>9} {:>9}",
+        "{:<46} {:>5} {:>9} {:>10} {:>12} {:>9} {:>9} {:>9}",
         "name", "n", "both µs", "sender µs", "receiver µs", "OT/s", "bytes/OT", "/ x25519"
     )
 }
@@ -151,7 +151,7 @@ pub(super) fn print_row(
     let both = sender + receiver;
     writeln!(
         out,
-        "{:<21} {:>5} {both:>9.2} {sender:>10.2} {receiver:>12.2} {:>9.0} {:>9.1} {:>9.3}",
+        "{:<46} {:>5} {both:>9.2} {sender:>10.2} {receiver:>12.2} {:>9.0} {:>9.1} {:>9.3}",
         report.name,
         report.n,
         1e6 / both,

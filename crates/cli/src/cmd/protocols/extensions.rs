@@ -192,18 +192,25 @@ pub(super) fn print_carriers(out: &mut impl Write, bases: &[&dyn BaseOt]) -> io:
 }
 
 fn carries(base: &base::Info) -> String {
-    let verdict = |adversary| {
-        let mut extensions = registry().map(|extension| extension.info());
-        let one = extensions.find(|extension| extension.adversary == adversary);
-        one.map_or(Ok(()), |extension| compatible(base, &extension))
+    let verdicts = |adversary| {
+        let extensions = registry().map(|extension| extension.info());
+        let extensions = extensions.filter(move |extension| extension.adversary == adversary);
+        extensions.map(|extension| (extension.family, compatible(base, &extension)))
     };
-    match (verdict(Adversary::Malicious), verdict(Adversary::SemiHonest)) {
-        (Ok(()), _) => match two_round::compatible(base) {
+    let why = |adversary| verdicts(adversary).find_map(|(_, verdict)| verdict.err());
+    let some = verdicts(Adversary::Malicious).filter(|(_, verdict)| verdict.is_ok());
+    let some: BTreeSet<_> = some.map(|(family, _)| family).collect();
+    match (why(Adversary::Malicious), why(Adversary::SemiHonest)) {
+        (None, _) => match two_round::compatible(base) {
             Ok(()) => "every extension".into(),
             Err(why) => format!("every extension but {}: {why}", two_round::FAMILY),
         },
-        (Err(why), Ok(())) => format!("semi-honest extensions only: {why}"),
-        (_, Err(why)) => format!("no extension: {why}"),
+        (Some(why), None) if some.is_empty() => format!("semi-honest extensions only: {why}"),
+        (Some(why), None) => {
+            let some = some.into_iter().collect::<Vec<_>>().join(", ");
+            format!("{some} and semi-honest extensions only: {why}")
+        }
+        (_, Some(why)) => format!("no extension: {why}"),
     }
 }
 
@@ -224,5 +231,13 @@ mod tests {
         assert_eq!(carries(&weak), format!("semi-honest extensions only: {why}"));
         let chosen = base::Info { functionality: Functionality::ChosenMessage, ..*like };
         assert!(carries(&chosen).contains("only: chosen-message OT is not enough"));
+        let guessed = base::Info { functionality: Functionality::SelectiveFailure, ..*like };
+        let of_guessed = carries(&guessed);
+        let expected =
+            "kos and semi-honest extensions only: OT with selective failure is not enough";
+        assert!(of_guessed.starts_with(expected), "{of_guessed}");
+        let unnamed = base::Info { name: "another", ..*like };
+        let expected = "every extension but kos-two-round: there is no variant over it";
+        assert_eq!(carries(&unnamed), expected);
     }
 }

@@ -138,7 +138,26 @@ fn decompression_is_strict(backend: Backend) {
     }
 }
 
+fn the_second_of_two_points_is_taken_where_the_bit_is_1(backend: Backend) {
+    let scalars = random_strings(&mut Stream(34), 13);
+    let mut points = vec![Point::IDENTITY; 13];
+    mul_base(backend, &scalars, &mut points);
+    let expected = encodings(backend, &points);
+    let zero = encodings(backend, &[Point::IDENTITY])[0];
+    for n in LENGTHS {
+        for choices in [[0; 2], [0xff; 2], [0x36, 0xa9]] {
+            let mut out = vec![Point::BASE; n];
+            select(backend, &choices, &[Point::IDENTITY], &points[..n], &mut out);
+            for (i, out) in encodings(backend, &out).into_iter().enumerate() {
+                let bit = choices[i / 8] >> (i % 8) & 1;
+                assert_eq!(out, if bit == 1 { expected[i] } else { zero });
+            }
+        }
+    }
+}
+
 on_every_backend! {
+    selection => the_second_of_two_points_is_taken_where_the_bit_is_1;
     addition => sums_and_differences_are_those_of_the_oracle;
     cofactor => the_cofactor_kills_small_orders;
     multiplication => multiples_are_those_of_the_oracle;

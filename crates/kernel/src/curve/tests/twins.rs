@@ -28,6 +28,40 @@ fn multiples_are_those_of_the_ladder(backend: Backend) {
     }
 }
 
+fn multiples_of_generators_are_those_of_the_ladder(backend: Backend) {
+    let mut scalars = scalars();
+    scalars.iter_mut().for_each(|scalar| scalar[31] &= 0x7f);
+    for choices in [[0; 4], [0xff; 4], [0x5a; 4]] {
+        let mut out = vec![[0; 32]; scalars.len()];
+        mul_generators(backend, &scalars, &choices, &mut out);
+        for (i, (scalar, out)) in scalars.iter().zip(out).enumerate() {
+            let on_twist = choices[i / 8] >> (i % 8) & 1 == 1;
+            let generator = if on_twist { TWIST_GENERATOR } else { CURVE_GENERATOR };
+            assert_eq!(out, laddered(scalar, &generator, 255), "{scalar:x?}");
+        }
+    }
+    let mut points = vec![Point::IDENTITY; scalars.len()];
+    let mut expected = points.clone();
+    mul_base(backend, &scalars, &mut points);
+    mul(backend, &scalars, &[Point::BASE], &mut expected);
+    let [points, expected] = [points, expected].map(|points| {
+        let mut bytes = vec![[0; 32]; scalars.len()];
+        compress(backend, &points, &mut bytes);
+        bytes
+    });
+    assert_eq!(points, expected);
+}
+
+fn sides_are_those_of_dalek(backend: Backend) {
+    let all = coordinates();
+    let mut bits = vec![0xa5; all.len().div_ceil(8)];
+    on_curve(backend, &all, &mut bits);
+    for (i, u) in all.iter().enumerate() {
+        let expected = MontgomeryPoint(*u).to_edwards(0).is_some();
+        assert_eq!(bits[i / 8] >> (i % 8) & 1 == 1, expected, "{u:x?}");
+    }
+}
+
 fn what_is_on_the_wrong_side_is_refused(backend: Backend) {
     assert!(TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR]).is_some());
     for u in coordinates() {
@@ -63,6 +97,8 @@ fn batches_of_every_length_end_where_they_end(backend: Backend) {
 }
 
 on_every_backend! {
+    generators => multiples_of_generators_are_those_of_the_ladder;
+    known_sides => sides_are_those_of_dalek;
     multiples => multiples_are_those_of_the_ladder;
     sides => what_is_on_the_wrong_side_is_refused;
     lengths => batches_of_every_length_end_where_they_end;

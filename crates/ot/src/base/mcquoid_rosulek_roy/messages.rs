@@ -1,56 +1,119 @@
 //! The two messages of `mcquoid-rosulek-roy` (`docs/wire.md`, section 12).
 
 use alloc::{vec, vec::Vec};
+use core::{fmt, marker::PhantomData};
 
-use curve25519_dalek::RistrettoPoint;
+use foxtrot_kernel::{Backend, curve::Invalid};
 
-use super::{super::message::message, PHI_LEN};
-use crate::{
-    Decode,
-    popf::{RISTRETTO_LEN, Ristretto},
+use super::{
+    super::{check_batch, message::expect_len},
+    Pair,
 };
+use crate::{Decode, Error, agreement::Agreement, popf::Popf};
 
-message! {
-    /// S → R: the sender's point A, one for all instances.
-    KeyShare,
-    len: |_n| RISTRETTO_LEN,
-    check: |bytes, _n| match Ristretto::decode_generator(bytes) {
-        Some(_) => Ok(()),
-        None => Err(Decode::Point { message: Self::NAME, instance: 0 }),
-    }
+/// S → R: the sender's share, one for all instances.
+#[derive(Clone, PartialEq, Eq)]
+#[must_use]
+pub struct KeyShare<P> {
+    bytes: Vec<u8>,
+    n: usize,
+    pair: PhantomData<P>,
 }
 
-message! {
-    /// R → S: φ = (T, s) of every instance.
-    Blinded,
-    len: |n| n.saturating_mul(PHI_LEN),
-    check: |bytes, _n| {
-        for (instance, phi) in bytes.chunks_exact(PHI_LEN).enumerate() {
-            if Ristretto::decode(&phi[..RISTRETTO_LEN]).is_none() {
-                return Err(Decode::Point { message: Self::NAME, instance });
+/// R → S: φ of every instance.
+#[derive(Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Blinded<P> {
+    bytes: Vec<u8>,
+    n: usize,
+    pair: PhantomData<P>,
+}
+
+/// What both have.
+macro_rules! common {
+    ($name:ident) => {
+        impl<P: Pair> $name<P> {
+            const NAME: &str = stringify!($name);
+
+            /// The encoding.
+            #[must_use]
+            pub fn as_bytes(&self) -> &[u8] {
+                &self.bytes
+            }
+
+            /// The encoding.
+            #[must_use]
+            pub fn into_bytes(self) -> Vec<u8> {
+                self.bytes
+            }
+
+            /// Number of instances.
+            #[must_use]
+            pub fn instances(&self) -> usize {
+                self.n
             }
         }
-        Ok(())
+
+        impl<P: Pair> fmt::Debug for $name<P> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({} instances)", Self::NAME, self.n)
+            }
+        }
+    };
+}
+
+common!(KeyShare);
+common!(Blinded);
+
+impl<P: Pair> KeyShare<P> {
+    /// Length in bytes, whatever the number of instances.
+    #[must_use]
+    pub fn encoded_len(_n: usize) -> usize {
+        P::Agreement::SHARE_LEN
+    }
+
+    /// A message for n instances from the peer's bytes.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`] if the bytes are none.
+    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
+        check_batch(n)?;
+        expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+        if !P::Agreement::is_share(bytes) {
+            return Err(Decode::Point { message: Self::NAME, instance: 0 }.into());
+        }
+        Ok(Self::new(bytes.to_vec(), n))
+    }
+
+    pub(super) fn new(bytes: Vec<u8>, n: usize) -> Self {
+        Self { bytes, n, pair: PhantomData }
     }
 }
 
-fn decoded(bytes: &[u8]) -> RistrettoPoint {
-    Ristretto::decode(bytes).unwrap_or_else(|| unreachable!("checked when it was decoded"))
-}
-
-impl KeyShare {
-    pub(super) fn new(a: &RistrettoPoint, n: usize) -> Self {
-        Self { bytes: a.compress().as_bytes().to_vec(), n }
+impl<P: Pair> Blinded<P> {
+    /// Length in bytes for n instances.
+    #[must_use]
+    pub fn encoded_len(n: usize) -> usize {
+        n.saturating_mul(P::Popf::PHI_LEN)
     }
 
-    pub(super) fn point(&self) -> RistrettoPoint {
-        decoded(&self.bytes)
+    /// A message of n instances from the peer's bytes.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`] if the bytes are none.
+    pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
+        check_batch(n)?;
+        expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+        match P::Popf::check(Backend::best(), bytes) {
+            Ok(()) => Ok(Self { bytes: bytes.to_vec(), n, pair: PhantomData }),
+            Err(Invalid { index: instance }) => {
+                Err(Decode::Point { message: Self::NAME, instance }.into())
+            }
+        }
     }
-}
 
-impl Blinded {
     pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], n }
+        Self { bytes: vec![0; Self::encoded_len(n)], n, pair: PhantomData }
     }
 
     pub(super) fn phis_mut(&mut self) -> &mut [u8] {

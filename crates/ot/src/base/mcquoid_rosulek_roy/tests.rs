@@ -1,7 +1,7 @@
-//! A corrupt receiver, or random coins that repeat: keys know their instance, branch and sub-sid.
+//! A corrupt receiver, a corrupt sender, or random coins that repeat, against every pair.
 
 use super::*;
-use crate::{Direction, Sid};
+use crate::{Decode, Direction, Error, Sid, base::registry, pair::assert_rot, popf::Domain as _};
 
 const N: usize = 40;
 
@@ -9,84 +9,174 @@ fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Direction::default())
 }
 
-fn choice(i: usize) -> u8 {
-    u8::from(i % 3 == 1)
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
 }
 
-/// φ of every instance, with one point B = b·G at its choice.
-fn one_point(session: &Session, b: &Scalar) -> Blinded {
-    let popf = popf(session);
-    let (mut room, mut blinded) = (popf.room(N), Blinded::blank(N));
-    let groups = blinded.phis_mut().chunks_mut(GROUP * PHI_LEN);
-    for (first, phis) in (0..N).step_by(GROUP).zip(groups) {
-        let x: Vec<_> = (first..N.min(first + GROUP)).map(choice).collect();
-        let r = vec![[3; S_LEN]; x.len()];
-        let difference = |_: usize, hash: &RistrettoPoint, t: &mut [u8]| {
-            t.copy_from_slice((RistrettoPoint::mul_base(b) - hash).compress().as_bytes());
-        };
-        popf.program(&mut room, first as u64, &x, &r, difference, phis);
-    }
-    blinded
+fn choice(i: usize) -> bool {
+    i % 3 == 1
 }
 
-/// The sender of that batch, its scalar forced.
-fn sender(session: Session, a: Scalar) -> Sender {
-    let share = KeyShare::new(&times_generator(&a), N);
-    Sender { session, n: N, a: Zeroizing::new(a), share }
-}
-
-/// The agreed points are all a·B, here and in every batch of this a.
-fn shared_points(session: &Session, blinded: &Blinded, a: &Scalar) -> Vec<[u8; 32]> {
-    let popf = popf(session);
-    let mut room = popf.room(N);
-    let mut points = vec![[0; 32]; N];
-    let groups = blinded.as_bytes().chunks(GROUP * PHI_LEN);
-    for (first, phis) in (0..N).step_by(GROUP).zip(groups) {
-        let digests = popf.open(first as u64, phis);
-        for j in [0, 1] {
-            popf.evaluate(&mut room, &digests, phis, j, |k, point| {
-                if choice(first + k) == j {
-                    points[first + k] = times(point, a).compress().to_bytes();
-                }
-            });
+/// A law, with what calls it for every pair.
+macro_rules! for_every_pair {
+    ($($name:ident => $law:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            $law::<FeistelMoeller>();
+            $law::<MasnyRindalMoeller>();
+            $law::<Feistel2Moeller>();
+            $law::<EvenMansourMoeller>();
+            $law::<EkeMoeller>();
+            $law::<FeistelElligator>();
+            $law::<MasnyRindalElligator>();
+            $law::<Feistel2Elligator>();
+            $law::<EvenMansourElligator>();
+            $law::<EkeElligator>();
+            $law::<FeistelRistretto>();
+            $law::<MasnyRindalRistretto>();
+            $law::<Feistel2Ristretto>();
+            $law::<MasnyRindalReuse>();
         }
-    }
-    points
+    )*};
 }
 
-/// Lemma 1 of "Batching Base Oblivious Transfers", against us: one point in all instances, for which
-/// the oracle of the POPF is no obstacle, and a sender whose scalar is the same in two batches.
-#[test]
-fn one_agreed_point_gives_another_key_in_every_instance_branch_and_batch() {
-    let (a, b) = (Scalar::from(1_000_003_u64), Scalar::from(77_u64));
+for_every_pair! {
+    the_receiver_gets_exactly_the_chosen_keys => chosen_keys;
+    one_agreed_point_gives_another_key_in_every_instance_branch_and_batch => one_point;
+    a_senders_message_with_another_share_gives_no_key => another_share;
+    messages_of_another_size_do_not_fit => sizes;
+    what_is_no_message_is_refused => decoding;
+}
+
+fn chosen_keys<P: Pair>() {
+    // With and without a table, a rest, and more than a group.
+    for n in [0, 1, 7, 8, 9, 47, 48, 128, 300] {
+        let choices = Bits::from_bools((0..n).map(choice));
+        let (sender, share) = Sender::<P>::start(session(0), n, seed(1)).unwrap();
+        let (receiver, blinded) = Receiver::<P>::start(session(0), choices, seed(2)).unwrap();
+        // Over the wire.
+        let share = KeyShare::decode(share.as_bytes(), n).unwrap();
+        let blinded = Blinded::decode(blinded.as_bytes(), n).unwrap();
+        let (sent, received) = (sender.finish(&blinded).unwrap(), receiver.finish(&share).unwrap());
+        assert_rot(&sent, &received);
+        assert_eq!(received.choices(), &Bits::from_bools((0..n).map(choice)));
+    }
+}
+
+/// Lemma 1 of "Batching Base Oblivious Transfers": one point in all instances, for which the oracle of
+/// the POPF is no obstacle, and a sender whose scalar is the same in two batches.
+fn one_point<P: Pair>() {
+    let (_, point) = P::Agreement::respond(&session(7), 1, &seed(3));
+    let points = vec![point[0].clone(); N];
+    let x: Vec<u8> = (0..N).map(|i| u8::from(choice(i))).collect();
     let mut known = Vec::new();
     for counter in [0, 1] {
-        let blinded = one_point(&session(counter), &b);
-        let expected = (RistrettoPoint::mul_base(&b) * a).compress().to_bytes();
-        assert_eq!(shared_points(&session(counter), &blinded, &a), vec![expected; N]);
-        let keys = sender(session(counter), a).finish(&blinded).unwrap();
-        known.extend((0..N).map(|i| keys.pairs()[i][usize::from(choice(i))]));
+        let popf = P::Popf::new(&session(counter));
+        let mut blinded = Blinded::<P>::blank(N);
+        let coins = vec![3; N * P::Popf::COINS_LEN];
+        popf.program(0, &x, &points, &coins, blinded.phis_mut());
+        // It is the value at all choices.
+        let [mut zero, mut one] = [0, 1].map(|_| Elements::<Domain<P>>::zeros(N));
+        popf.evaluate(0, blinded.as_bytes(), [&mut zero, &mut one]);
+        let backend = crate::Backend::best();
+        let [zero, one, point] = [&zero[..], &one[..], &point[..]].map(|elements| {
+            let mut bytes = vec![[0; 32]; elements.len()];
+            Domain::<P>::encode(backend, elements, &mut bytes);
+            bytes
+        });
+        assert!((0..N).all(|i| [&zero, &one][usize::from(x[i])][i] == point[0]));
+        // The secret is that of batch 0.
+        let (secret, share) = P::Agreement::share(&session(0), &seed(1));
+        let share = KeyShare::new(share, N);
+        let sender = Sender::<P> { session: session(counter), n: N, secret, share };
+        let keys = sender.finish(&blinded).unwrap();
+        known.extend((0..N).map(|i| keys.pairs()[i][usize::from(x[i])]));
     }
     assert_eq!(known.len(), 2 * N);
     known.sort_unstable();
     known.dedup();
-    assert_eq!(known.len(), 2 * N, "a key occurs twice");
+    assert_eq!(known.len(), 2 * N, "a key occurs twice: {}", P::INFO.name);
 }
 
-/// What the key is bound to besides the point, each alone.
+/// The share that the receiver sees is hashed.
+fn another_share<P: Pair>() {
+    let (sender, _) = Sender::<P>::start(session(0), N, seed(1)).unwrap();
+    let (_, other) = Sender::<P>::start(session(0), N, seed(9)).unwrap();
+    let choices = Bits::from_bools((0..N).map(choice));
+    let (receiver, blinded) = Receiver::<P>::start(session(0), choices, seed(2)).unwrap();
+    let (sent, received) = (sender.finish(&blinded).unwrap(), receiver.finish(&other).unwrap());
+    assert!(received.keys().iter().all(|key| !sent.pairs().as_flattened().contains(key)));
+}
+
+fn sizes<P: Pair>() {
+    let (sender, share) = Sender::<P>::start(session(0), 2, seed(1)).unwrap();
+    let choices = Bits::from_bools([true; 3]);
+    let (receiver, blinded) = Receiver::<P>::start(session(0), choices, seed(2)).unwrap();
+    assert!(matches!(sender.finish(&blinded), Err(Usage::CountMismatch { .. })));
+    assert!(matches!(receiver.finish(&share), Err(Usage::CountMismatch { .. })));
+    let too_large = Usage::BatchTooLarge { n: 65537, max: 65536 };
+    assert_eq!(Sender::<P>::start(session(0), 65537, seed(1)).unwrap_err(), too_large);
+    assert_eq!(
+        Blinded::<P>::decode(&[], usize::MAX).unwrap_err(),
+        Error::Usage(Usage::BatchTooLarge { n: usize::MAX, max: 65536 },)
+    );
+}
+
+fn decoding<P: Pair>() {
+    let point = |message, instance| Error::Decode(Decode::Point { message, instance });
+    let share_len = P::Agreement::SHARE_LEN;
+    for share in [vec![0; share_len], vec![0xff; share_len]] {
+        assert_eq!(KeyShare::<P>::decode(&share, 1).unwrap_err(), point("KeyShare", 0));
+    }
+    let ones = vec![0xff; Blinded::<P>::encoded_len(2)];
+    match P::Agreement::NAME {
+        "ristretto" => {
+            assert_eq!(Blinded::<P>::decode(&ones, 2).unwrap_err(), point("Blinded", 0));
+        }
+        // Strings are never refused, and the sender has keys.
+        _ => {
+            let (sender, _) = Sender::<P>::start(session(0), 2, seed(1)).unwrap();
+            let keys = sender.finish(&Blinded::decode(&ones, 2).unwrap()).unwrap();
+            assert_eq!(keys.pairs().len(), 2);
+        }
+    }
+}
+
 #[test]
-fn a_key_knows_its_session_instance_branch_and_share() {
-    let shared = || Secret(RistrettoPoint::mul_base(&Scalar::from(5_u64)));
-    let share = |a: u64| KeyShare::new(&RistrettoPoint::mul_base(&Scalar::from(a)), N);
-    let here = |i, j, a| key(&output(&session(0)), i, j, &share(a), &shared());
-    let mut keys = vec![
-        here(0, 0, 7),
-        here(1, 0, 7),
-        here(0, 1, 7),
-        here(0, 0, 8),
-        key(&output(&session(1)), 0, 0, &share(7), &shared()),
-    ];
-    keys.sort_unstable();
-    keys.dedup();
-    assert_eq!(keys.len(), 5);
+fn there_are_thirteen_pairs_and_the_first_is_the_default_of_the_family() {
+    let names = registry().iter().map(|base| base.info()).filter(|info| info.family == NAME);
+    let names: Vec<_> = names.map(|info| info.name).collect();
+    assert_eq!(names.len(), 13);
+    assert_eq!(names[0], "mcquoid-rosulek-roy:feistel:moeller");
+    for name in names {
+        let (popf, agreement) =
+            name.strip_prefix("mcquoid-rosulek-roy:").unwrap().split_once(':').unwrap();
+        let over_strings = ["eke", "even-mansour"].contains(&popf);
+        assert!(["feistel", "feistel2", "masny-rindal"].contains(&popf) || over_strings);
+        assert!(
+            ["moeller", "elligator"].contains(&agreement)
+                || agreement == "ristretto" && !over_strings
+        );
+    }
+}
+
+#[test]
+fn names_of_pairs_are_those_of_their_parts() {
+    fn check<P: Pair>() {
+        let parts = alloc::format!("{NAME}:{}:{}", P::Popf::NAME, P::Agreement::NAME);
+        assert_eq!(P::INFO.name, parts);
+    }
+    check::<FeistelMoeller>();
+    check::<MasnyRindalMoeller>();
+    check::<Feistel2Moeller>();
+    check::<EvenMansourMoeller>();
+    check::<EkeMoeller>();
+    check::<FeistelElligator>();
+    check::<MasnyRindalElligator>();
+    check::<Feistel2Elligator>();
+    check::<EvenMansourElligator>();
+    check::<EkeElligator>();
+    check::<FeistelRistretto>();
+    check::<MasnyRindalRistretto>();
+    check::<Feistel2Ristretto>();
 }

@@ -8,7 +8,7 @@ use crate::{
     Bits, Error, Seed, Session, Usage,
     base::{
         Adversary, BaseOt, Functionality, Info, ReceiverKeys, SenderKeys,
-        mcquoid_rosulek_roy::{self, McQuoidRosulekRoy},
+        mcquoid_rosulek_roy::{self, Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy, Pair},
         roted::{self, endemic},
     },
     extension::ROWS,
@@ -67,7 +67,7 @@ pub trait Carrier: sealed::Sealed + BaseOt + Copy + 'static {
 pub(super) mod sealed {
     pub trait Sealed {}
     impl Sealed for crate::base::roted::Endemic {}
-    impl Sealed for crate::base::mcquoid_rosulek_roy::McQuoidRosulekRoy {}
+    impl<P> Sealed for crate::base::mcquoid_rosulek_roy::McQuoidRosulekRoy<P> {}
 }
 
 const PAPER: &str = "MRR21 section 7, check of KOS 2022";
@@ -117,26 +117,61 @@ impl Carrier for roted::Endemic {
     }
 }
 
-impl Carrier for McQuoidRosulekRoy {
-    const VALUE: Self = Self;
+/// A pair that this crate extends so, with what that is.
+trait Extended: Pair {
+    const INFO: &'static Info;
+}
 
-    const INFO: &'static Info = &Info {
-        name: "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto",
+/// The extension over that pair.
+const fn over(name: &'static str, assumption: &'static str, params: &'static str) -> Info {
+    Info {
+        name,
         family: FAMILY,
         paper: PAPER,
         functionality: Functionality::Endemic,
         adversary: Adversary::Malicious,
-        assumption: "tagged oracle Diffie-Hellman, random oracle, AES as a PRG and as an ideal cipher",
-        params: "Fiat-Shamir, s = 256; base OT mcquoid-rosulek-roy: Ristretto255",
+        assumption,
+        params,
         security: "126 classical, 0 quantum",
         caveat: "a quantum computer reads choices and keys; a corrupt party may fix its own keys",
         reproduction: false,
         flows: 2,
-        receiver_bytes: response_len::<Self>,
-        sender_bytes: |_| Self::invitation_len(),
-    };
+        receiver_bytes: |_| 0,
+        sender_bytes: |_| 0,
+    }
+}
 
-    type Receiver = mcquoid_rosulek_roy::Receiver;
+impl Extended for FeistelMoeller {
+    const INFO: &'static Info = &Info {
+        receiver_bytes: response_len::<McQuoidRosulekRoy<Self>>,
+        sender_bytes: |_| McQuoidRosulekRoy::<Self>::invitation_len(),
+        ..over(
+            "kos-two-round:mcquoid-rosulek-roy:feistel:moeller",
+            "tagged oracle Diffie-Hellman jointly on curve and twist, random oracle, AES as a PRG \
+             and as an ideal cipher",
+            "Fiat-Shamir, s = 256; base OT mcquoid-rosulek-roy: Curve25519 and its twist",
+        )
+    };
+}
+
+impl Extended for Feistel2Ristretto {
+    const INFO: &'static Info = &Info {
+        receiver_bytes: response_len::<McQuoidRosulekRoy<Self>>,
+        sender_bytes: |_| McQuoidRosulekRoy::<Self>::invitation_len(),
+        ..over(
+            "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto",
+            "tagged oracle Diffie-Hellman, random oracle, AES as a PRG and as an ideal cipher",
+            "Fiat-Shamir, s = 256; base OT mcquoid-rosulek-roy: Ristretto255",
+        )
+    };
+}
+
+impl<P: Extended> Carrier for McQuoidRosulekRoy<P> {
+    const VALUE: Self = Self::NEW;
+
+    const INFO: &'static Info = <P as Extended>::INFO;
+
+    type Receiver = mcquoid_rosulek_roy::Receiver<P>;
 
     fn start(
         session: Session,
@@ -153,7 +188,7 @@ impl Carrier for McQuoidRosulekRoy {
         seed: Seed,
     ) -> Result<(SenderKeys, Vec<u8>), Error> {
         let blinded = mcquoid_rosulek_roy::Blinded::decode(message, ROWS)?;
-        let (sender, share) = mcquoid_rosulek_roy::Sender::start(session, ROWS, seed)?;
+        let (sender, share) = mcquoid_rosulek_roy::Sender::<P>::start(session, ROWS, seed)?;
         Ok((sender.finish(&blinded)?, share.into_bytes()))
     }
 

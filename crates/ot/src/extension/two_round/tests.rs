@@ -5,7 +5,7 @@ use alloc::format;
 use super::*;
 use crate::{Direction, Sid};
 
-type Base = McQuoidRosulekRoy;
+type Base = McQuoidRosulekRoy<Feistel2Ristretto>;
 
 const N: usize = 600;
 
@@ -158,8 +158,8 @@ fn the_sender_asks_with_all_of_it<B: Carrier, Other: Carrier>() {
 
 #[test]
 fn a_proof_for_anything_but_this_run_is_refused() {
-    the_sender_asks_with_all_of_it::<roted::Endemic, McQuoidRosulekRoy>();
-    the_sender_asks_with_all_of_it::<McQuoidRosulekRoy, roted::Endemic>();
+    the_sender_asks_with_all_of_it::<roted::Endemic, Base>();
+    the_sender_asks_with_all_of_it::<Base, roted::Endemic>();
 }
 
 #[test]

@@ -1,0 +1,149 @@
+//! Diffie and Hellman on Curve25519 with points that look like strings
+//! [[MRR21](https://eprint.iacr.org/2021/682), section 6.1, Figure 8; Bernstein, Hamburg, Krasnova and
+//! Lange, CCS 2013].
+//!
+//! The receiver draws b of 255 bits, not clamped, and sends a string of b·G under Elligator 2, where G
+//! generates the whole group of order 8ℓ. Half of all points have strings; for the others b is drawn
+//! again. Of the two or four strings of a point a coin chooses, another one is bit 255. So the string
+//! is within 2⁻¹²⁴ of uniform. How many draws it took says nothing of the one that counts: draws are
+//! independent.
+//!
+//! The sender's a is clamped: what it computes of points of small order is 0.
+
+use alloc::vec::Vec;
+
+use foxtrot_kernel::{
+    counters::{Operation, count},
+    curve::{CURVE_GENERATOR, TWIST_GENERATOR, TwinTable, elligator, ladder, mul_generators},
+};
+use zeroize::Zeroizing;
+
+use super::{Agreement, Derivation, FOR_TABLE, Tag, clamped, draw, is_coordinate};
+use crate::{
+    Seed, Session,
+    base::Block,
+    erase::Secrets,
+    popf::{Elements, Strings},
+};
+
+/// Bytes of coins for b and the choice of a string.
+const COINS_LEN: usize = 33;
+
+/// The key agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elligator;
+
+impl Agreement for Elligator {
+    const NAME: &'static str = "elligator";
+    type Domain = Strings;
+    type Sender = Zeroizing<[u8; 32]>;
+    type Receiver = Secrets;
+    const SHARE_LEN: usize = 32;
+
+    fn is_share(share: &[u8]) -> bool {
+        matches!(share.as_chunks(), ([point], []) if is_coordinate(point, false))
+    }
+
+    fn share(session: &Session, seed: &Seed) -> (Self::Sender, Vec<u8>) {
+        let coins = draw(session, "foxtrot v1 elligator sender coins", seed, 32, 1, |_| (0, 0));
+        let a = Zeroizing::new(clamped(coins.as_chunks().0[0]));
+        let mut share = [[0; 32]];
+        count(Operation::PointMultiplication, 1);
+        ladder::mul(session.backend(), &[*a], &[CURVE_GENERATOR], &mut share);
+        (a, share.as_flattened().to_vec())
+    }
+
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Secrets, Elements<Strings>) {
+        let (mut scalars, mut messages) = (Secrets::zeroed(n), Elements::<Strings>::zeros(n));
+        let mut pending: Vec<usize> = (0..n).collect();
+        for attempt in 0..=u8::MAX {
+            if pending.is_empty() {
+                break;
+            }
+            let missing = draw_strings(session, seed, attempt, &pending, |i, scalar, string| {
+                scalars[i] = *scalar;
+                messages[i] = *string;
+            });
+            count(Operation::HashToCurve, missing.len());
+            pending = missing;
+        }
+        assert!(pending.is_empty(), "half of all points have strings");
+        count(Operation::PointMultiplication, n);
+        (scalars, messages)
+    }
+
+    fn sender_keys(
+        session: &Session,
+        (a, share): (&Self::Sender, &[u8]),
+        messages: &[[u8; 32]],
+        tags: impl Fn(usize) -> Tag,
+        keys: &mut [Block],
+    ) {
+        let (mut coordinates, mut points) =
+            (Secrets::zeroed(messages.len()), Secrets::zeroed(messages.len()));
+        elligator::map(session.backend(), messages, &mut coordinates);
+        count(Operation::PointMultiplication, messages.len());
+        ladder::mul(session.backend(), &[**a], &coordinates, &mut points);
+        derivation(session, share).keys(&points, tags, keys);
+    }
+
+    fn receiver_keys(
+        session: &Session,
+        scalars: &Secrets,
+        share: &[u8],
+        tags: impl Fn(usize) -> Tag,
+        keys: &mut [Block],
+    ) {
+        let (backend, n) = (session.backend(), scalars.len());
+        let mut points = Secrets::zeroed(n);
+        let [point] = share.as_chunks().0 else { unreachable!("checked when it was decoded") };
+        count(Operation::PointMultiplication, n);
+        let table = || TwinTable::new(backend, &[*point, TWIST_GENERATOR]);
+        match (n >= FOR_TABLE).then(table).flatten() {
+            Some(table) => {
+                let on_twist = alloc::vec![0; n.div_ceil(8)];
+                table.mul(backend, scalars, &on_twist, &mut points);
+            }
+            None => ladder::mul(backend, scalars, &[*point], &mut points),
+        }
+        derivation(session, share).keys(&points, tags, keys);
+    }
+}
+
+/// Draws a point for each of these instances, and gives b and the string of those that have one to
+/// `found`. Returns the others.
+fn draw_strings(
+    session: &Session,
+    seed: &Seed,
+    attempt: u8,
+    instances: &[usize],
+    mut found: impl FnMut(usize, &[u8; 32], &[u8; 32]),
+) -> Vec<usize> {
+    let n = instances.len();
+    let position = |k: usize| (instances[k] as u64, attempt);
+    let coins = draw(session, "foxtrot v1 elligator receiver coins", seed, COINS_LEN, n, position);
+    let (mut scalars, mut points) = (Secrets::zeroed(n), Secrets::zeroed(n));
+    let mut choices = crate::erase::SecretBytes::zeroed(n);
+    for (k, coins) in coins.chunks_exact(COINS_LEN).enumerate() {
+        scalars[k].copy_from_slice(&coins[..32]);
+        scalars[k][31] &= 0x7f;
+        choices[k] = coins[32];
+    }
+    let mut has = alloc::vec![0; n.div_ceil(8)];
+    mul_generators(session.backend(), &scalars, &has, &mut points);
+    let mut strings = Secrets::zeroed(n);
+    elligator::inverse(session.backend(), &points, &choices, &mut strings, &mut has);
+    let mut missing = Vec::new();
+    for (k, &i) in instances.iter().enumerate() {
+        if has[k / 8] >> (k % 8) & 1 == 1 {
+            found(i, &scalars[k], &strings[k]);
+        } else {
+            missing.push(i);
+        }
+    }
+    missing
+}
+
+fn derivation<'a>(session: &Session, share: &'a [u8]) -> Derivation<'a> {
+    Derivation::new(session, "foxtrot v1 elligator output", share)
+}

@@ -1,0 +1,128 @@
+//! Diffie and Hellman on Curve25519 and its twist, after Möller
+//! [[MRR21](https://eprint.iacr.org/2021/682), section 6.2, Figure 9]: every string is an x-coordinate
+//! on one of the two.
+//!
+//! The receiver draws b of 255 bits and a coin β, and sends the x-coordinate of b·G_β, with one more
+//! coin as bit 255. G₀ and G₁ generate the whole groups, of orders 8ℓ and 4ℓ′, and b is not clamped:
+//! a point of a subgroup would show where a POPF was programmed, since its other value is a point of
+//! any order. 8ℓ and 4ℓ′ are within 2¹²⁸ of 2²⁵⁵, so the string is within 2⁻¹²⁴ of uniform.
+//!
+//! The sender's share is a·G₀ and a·G₁ with one clamped a, so that it need not know on which side a
+//! message lies; what it computes of points of small order is 0. That one scalar serves both sides
+//! rests on an oracle Diffie–Hellman assumption on curve and twist together.
+
+use alloc::vec::Vec;
+
+use foxtrot_kernel::{
+    counters::{Operation, count},
+    curve::{CURVE_GENERATOR, TWIST_GENERATOR, TwinTable, ladder, mul_generators},
+};
+use zeroize::Zeroizing;
+
+use super::{Agreement, Derivation, FOR_TABLE, Tag, clamped, draw, is_coordinate};
+use crate::{
+    Seed, Session,
+    base::Block,
+    erase::{SecretBytes, Secrets},
+    popf::{Elements, Strings},
+};
+
+/// Bytes of coins for b, β and bit 255.
+const COINS_LEN: usize = 33;
+
+/// The key agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moeller;
+
+/// b of every instance, and β, packed.
+#[derive(Debug)]
+pub struct Scalars {
+    scalars: Secrets,
+    on_twist: SecretBytes,
+}
+
+impl Agreement for Moeller {
+    const NAME: &'static str = "moeller";
+    type Domain = Strings;
+    type Sender = Zeroizing<[u8; 32]>;
+    type Receiver = Scalars;
+    const SHARE_LEN: usize = 64;
+
+    fn is_share(share: &[u8]) -> bool {
+        let ([curve, twist], []) = share.as_chunks() else { return false };
+        // Both are looked at: which one is wrong is nobody's business.
+        is_coordinate(curve, false) & is_coordinate(twist, true)
+    }
+
+    fn share(session: &Session, seed: &Seed) -> (Self::Sender, Vec<u8>) {
+        let coins = draw(session, "foxtrot v1 moeller sender coins", seed, 32, 1, |_| (0, 0));
+        let a = Zeroizing::new(clamped(coins.as_chunks().0[0]));
+        let mut share = [[0; 32]; 2];
+        count(Operation::PointMultiplication, 2);
+        let generators = [CURVE_GENERATOR, TWIST_GENERATOR];
+        ladder::mul(session.backend(), &[*a], &generators, &mut share);
+        (a, share.as_flattened().to_vec())
+    }
+
+    fn respond(session: &Session, n: usize, seed: &Seed) -> (Scalars, Elements<Strings>) {
+        let position = |i: usize| (i as u64, 0);
+        let coins =
+            draw(session, "foxtrot v1 moeller receiver coins", seed, COINS_LEN, n, position);
+        let mut scalars = Secrets::zeroed(n);
+        let mut on_twist = SecretBytes::zeroed(n.div_ceil(8));
+        for (i, (scalar, coins)) in
+            scalars.iter_mut().zip(coins.chunks_exact(COINS_LEN)).enumerate()
+        {
+            scalar.copy_from_slice(&coins[..32]);
+            scalar[31] &= 0x7f;
+            on_twist[i / 8] |= (coins[32] & 1) << (i % 8);
+        }
+        let mut messages = Elements::<Strings>::zeros(n);
+        count(Operation::PointMultiplication, n);
+        mul_generators(session.backend(), &scalars, &on_twist, &mut messages);
+        for (message, coins) in messages.iter_mut().zip(coins.chunks_exact(COINS_LEN)) {
+            message[31] |= coins[31] & 0x80;
+        }
+        (Scalars { scalars, on_twist }, messages)
+    }
+
+    fn sender_keys(
+        session: &Session,
+        (a, share): (&Self::Sender, &[u8]),
+        messages: &[[u8; 32]],
+        tags: impl Fn(usize) -> Tag,
+        keys: &mut [Block],
+    ) {
+        let mut points = Secrets::zeroed(messages.len());
+        count(Operation::PointMultiplication, messages.len());
+        // Bit 255 is ignored, and strings of p and above are reduced.
+        ladder::mul(session.backend(), &[**a], messages, &mut points);
+        derivation(session, share).keys(&points, tags, keys);
+    }
+
+    fn receiver_keys(
+        session: &Session,
+        Scalars { scalars, on_twist }: &Scalars,
+        share: &[u8],
+        tags: impl Fn(usize) -> Tag,
+        keys: &mut [Block],
+    ) {
+        let (backend, n) = (session.backend(), scalars.len());
+        let mut points = Secrets::zeroed(n);
+        let pair: &[[u8; 32]; 2] = share
+            .as_chunks()
+            .0
+            .first_chunk()
+            .unwrap_or_else(|| unreachable!("checked when it was decoded"));
+        count(Operation::PointMultiplication, n);
+        match (n >= FOR_TABLE).then(|| TwinTable::new(backend, pair)).flatten() {
+            Some(table) => table.mul(backend, scalars, on_twist, &mut points),
+            None => ladder::mul_either(backend, scalars, pair, on_twist, &mut points),
+        }
+        derivation(session, share).keys(&points, tags, keys);
+    }
+}
+
+fn derivation<'a>(session: &Session, share: &'a [u8]) -> Derivation<'a> {
+    Derivation::new(session, "foxtrot v1 moeller output", share)
+}

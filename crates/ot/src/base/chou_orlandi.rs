@@ -1,0 +1,389 @@
+//! The simplest OT: Chou and Orlandi [[CO15](https://eprint.iacr.org/2015/267)], 1 of m, on Curve25519
+//! in Edwards form.
+//!
+//! For instance i, with B of prime order ℓ and E(P) the encoding of a point of the whole curve (steps:
+//! `docs/protocols/chou-orlandi.md`; bytes: `docs/wire.md`, section 14)
+//!
+//! ```text
+//! S                                                     R (choice c < m)
+//! once per batch: y, S = y·B, T = y·S
+//!                  ── Share: E(S) ──►
+//!                                                       x;  8R = c·8S + 8x·B
+//!                  ◄── Points: E(8R) ──
+//! for j < m: keys = H(i, j, E(8S), E(64R), E(64(y·R − j·T)))
+//!                                                       key = H(i, c, E(8S), E(64R), E(64x·S))
+//! chosen messages of one block:
+//! (α, β) = key, c₁ = M + α, c₂ = β·c₁ in GF(2^128)
+//!                  ── Ciphertexts: (c₁, c₂) of all m ──►
+//!                                                       c₂ = β·c₁?  M = c₁ + α
+//! ```
+//!
+//! Every point that arrives is multiplied by 8 before it meets a secret (section 3 of the paper): a part of
+//! small order in S would show c otherwise, and one in 8R would change keys.
+//!
+//! What is realised: OT against peers that follow the protocol, under gap-DH in the random oracle
+//! model; 32 bytes from S per batch and from R per instance, 64 more from S for two chosen messages.
+//! What it does not give, and why nothing here takes it against malicious peers: a simulator cannot
+//! tell c before R asks for its key, which it may do after the protocol's end, so there is no
+//! UC security and no independence of inputs (Byali et al. 2017/1165; Genç, Iovino, Rial 2017/370; Hauck,
+//! Loss 2017/1011; Li, Micciancio 2018), whatever the paper's Theorem 1 says; its proof takes CDH where the
+//! simulator needs a DDH oracle. The paper hashes no index, so that replayed R give equal keys; here
+//! sub-sid, i and j are hashed. A corrupt S that encrypts one message wrongly learns from an abort
+//! whether it was chosen. Quantum computers read everything.
+
+mod adaptor;
+mod messages;
+
+pub use adaptor::{ChouOrlandi, ChouOrlandiChosen};
+pub use messages::{Ciphertexts, Points, Share};
+
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::{
+    counters::{Operation, count},
+    curve::{self, Point, Table, mul_base},
+    gf::gf128,
+};
+use subtle::{ConditionallySelectable, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{Block, MAX_BATCH, check_batch, expect_count};
+use crate::{
+    Misbehaved, Seed, Session, Usage,
+    agreement::{FOR_TABLE, draw},
+    erase::{SecretBytes, Secrets},
+    oracle::{Oracle, Wide},
+};
+
+/// The most choices: a branch is a byte.
+pub const MAX_CHOICES: usize = 256;
+
+/// The most keys of a batch, over all branches.
+const MAX_KEYS: usize = 1 << 20;
+
+/// Instances that are computed together.
+const GROUP: usize = 256;
+
+/// The sender, waiting for [`Points`].
+///
+/// ```
+/// # use foxtrot_ot::{Seed, Session, Sid, base::chou_orlandi::{Sender, choose}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = |byte| Seed::from_bytes([byte; 32]);
+/// // Two instances of one of five.
+/// let (sender, share) = Sender::start(session(), 2, 5, seed(1))?;
+/// let (chosen, points) = choose(session(), 5, &[4, 0], &share, seed(2))?;
+/// let keys = sender.finish(&points)?;
+/// assert_eq!(chosen.keys(), &[keys.of(0)[4], keys.of(1)[0]]);
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// It answers one:
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Seed, Session, Sid, base::chou_orlandi::{Sender, choose}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let seed = |byte| Seed::from_bytes([byte; 32]);
+/// let (sender, share) = Sender::start(session(), 2, 5, seed(1))?;
+/// let (chosen, points) = choose(session(), 5, &[4, 0], &share, seed(2))?;
+/// let keys = sender.finish(&points)?;
+/// let again = sender.finish(&points)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Sender {
+    session: Session,
+    n: usize,
+    m: usize,
+    y: Zeroizing<[u8; 32]>,
+    share: Share,
+}
+
+/// All keys of the sender, of 256 bits each.
+pub struct Keys {
+    session: Session,
+    m: usize,
+    keys: Secrets,
+}
+
+/// The receiver's keys, one for each instance, and its choices.
+pub struct Chosen {
+    session: Session,
+    m: usize,
+    choices: SecretBytes,
+    keys: Secrets,
+}
+
+impl Sender {
+    /// Step 1: begins a batch of n instances of 1 of m.
+    ///
+    /// # Errors
+    /// [`Usage::Choices`] unless m is 2 to [`MAX_CHOICES`]; [`Usage::BatchTooLarge`].
+    pub fn start(session: Session, n: usize, m: usize, seed: Seed) -> Result<(Self, Share), Usage> {
+        check_size(n, m)?;
+        let coins =
+            draw(&session, "foxtrot v1 chou-orlandi sender coins", &seed, 32, 1, |_| (0, 0));
+        let y = Zeroizing::new(coins.as_chunks().0[0]);
+        let (mut point, mut share) = ([Point::IDENTITY], [[0; 32]]);
+        count(Operation::PointMultiplication, 1);
+        curve::mul(session.backend(), &[*y], &[Point::BASE], &mut point);
+        curve::compress(session.backend(), &point, &mut share);
+        let share = Share::new(&share[0], n);
+        Ok((Self { session, n, m, y, share: share.clone() }, share))
+    }
+
+    /// Steps 4 and 5: the keys of all branches.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
+    pub fn finish(self, points: &Points) -> Result<Keys, Usage> {
+        let Self { session, n, m, y, share } = self;
+        expect_count("instances in the receiver's message", n, points.instances())?;
+        let backend = session.backend();
+        let (s, s_bytes) = share.times_8(backend);
+        // 64T.
+        let mut t = [Point::IDENTITY];
+        count(Operation::PointMultiplication, 1);
+        curve::mul(backend, &[*y], &[s], &mut t);
+        curve::mul_by_cofactor(backend, &mut t);
+        let oracle = output(&session);
+        let mut keys = Secrets::zeroed(n * m);
+        for (first, keys) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP * m)) {
+            let count_of = keys.len() / m;
+            let mut r = points.points(backend, first..first + count_of);
+            curve::mul_by_cofactor(backend, &mut r);
+            let mut r_bytes = vec![[0; 32]; count_of];
+            curve::compress(backend, &r, &mut r_bytes);
+            let mut shared = vec![Point::IDENTITY; count_of];
+            count(Operation::PointMultiplication, count_of);
+            curve::mul(backend, &[*y], &r, &mut shared);
+            let mut encodings = Secrets::zeroed(count_of);
+            let mut of_branch = Secrets::zeroed(count_of);
+            for j in 0..m {
+                curve::compress(backend, &shared, &mut encodings);
+                let position = |k: usize| (first + k, branch(j));
+                let fields = |k: usize| [&s_bytes[..], &r_bytes[k], &encodings[k]];
+                derive(&session, &oracle, position, fields, &mut of_branch);
+                for (k, key) in of_branch.iter().enumerate() {
+                    keys[k * m + j] = *key;
+                }
+                if j + 1 < m {
+                    let before = shared.clone();
+                    curve::sub(backend, &before, &t, &mut shared);
+                }
+            }
+        }
+        Ok(Keys { session, m, keys })
+    }
+}
+
+/// Steps 2, 3 and 6: the receiver with these choices, each below m, answers, and has its keys.
+///
+/// # Errors
+/// [`Usage::Choices`] unless m is 2 to [`MAX_CHOICES`]; [`Usage::NoSuchChoice`];
+/// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if the message was decoded for another number
+/// of instances.
+pub fn choose(
+    session: Session,
+    m: usize,
+    choices: &[u8],
+    share: &Share,
+    seed: Seed,
+) -> Result<(Chosen, Points), Usage> {
+    let n = choices.len();
+    check_size(n, m)?;
+    expect_count("instances of the sender's message", n, share.instances())?;
+    if choices.iter().any(|&c| usize::from(c) >= m) {
+        return Err(Usage::NoSuchChoice { choices: m as u64 });
+    }
+    let backend = session.backend();
+    let (s, s_bytes) = share.times_8(backend);
+    let table = (n >= FOR_TABLE).then(|| Table::new(backend, &s));
+    let position = |i: usize| (i as u64, 0);
+    let x = draw(&session, "foxtrot v1 chou-orlandi receiver coins", &seed, 32, n, position);
+    let (x, _) = x.as_chunks();
+    let oracle = output(&session);
+    let mut points = Points::blank(n);
+    let mut keys = Secrets::zeroed(n);
+    for (first, keys) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP)) {
+        let count_of = keys.len();
+        let (x, choices) = (&x[first..][..count_of], &choices[first..][..count_of]);
+        // Step 2: 8x·B, and the c-th multiple of 8S.
+        let mut base = vec![Point::IDENTITY; count_of];
+        count(Operation::PointMultiplication, 2 * count_of);
+        mul_base(backend, x, &mut base);
+        curve::mul_by_cofactor(backend, &mut base);
+        let mut r = vec![Point::IDENTITY; count_of];
+        curve::add(backend, &base, &multiples(backend, &s, m, choices), &mut r);
+        // Step 3.
+        let r_bytes = points.group_mut(first, count_of);
+        curve::compress(backend, &r, r_bytes);
+        // Step 6.
+        curve::mul_by_cofactor(backend, &mut r);
+        let mut r_bytes = Secrets::zeroed(count_of);
+        curve::compress(backend, &r, &mut r_bytes);
+        let shared = &mut base;
+        match &table {
+            Some(table) => table.mul(backend, x, shared),
+            None => curve::mul(backend, x, core::slice::from_ref(&s), shared),
+        }
+        curve::mul_by_cofactor(backend, shared);
+        let mut encodings = Secrets::zeroed(count_of);
+        curve::compress(backend, shared, &mut encodings);
+        let position = |k: usize| (first + k, choices[k]);
+        let fields = |k: usize| [&s_bytes[..], &r_bytes[k], &encodings[k]];
+        derive(&session, &oracle, position, fields, keys);
+    }
+    let mut own = SecretBytes::zeroed(n);
+    own.copy_from_slice(choices);
+    Ok((Chosen { session, m, choices: own, keys }, points))
+}
+
+/// c·P for each choice c < m, reading all multiples.
+fn multiples(backend: crate::Backend, p: &Point, m: usize, choices: &[u8]) -> Vec<Point> {
+    let n = choices.len();
+    let mut chosen = vec![Point::IDENTITY; n];
+    let mut multiple = [Point::IDENTITY];
+    for j in 1..m {
+        let before = multiple.clone();
+        curve::add(backend, &before, core::slice::from_ref(p), &mut multiple);
+        let mut equal = SecretBytes::zeroed(n.div_ceil(8));
+        for (i, c) in choices.iter().enumerate() {
+            equal[i / 8] |= c.ct_eq(&branch(j)).unwrap_u8() << (i % 8);
+        }
+        let before = chosen.clone();
+        curve::select(backend, &equal, &before, &multiple, &mut chosen);
+    }
+    chosen
+}
+
+impl Keys {
+    /// The m keys of an instance.
+    ///
+    /// # Panics
+    /// If there is no such instance.
+    #[must_use]
+    pub fn of(&self, i: usize) -> &[[u8; 32]] {
+        &self.keys[i * self.m..][..self.m]
+    }
+
+    /// Number of instances.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.keys.len() / self.m
+    }
+
+    /// Step 7: these messages, m for each instance, encrypted.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are more or fewer.
+    pub fn encrypt(self, messages: &[Block]) -> Result<Ciphertexts, Usage> {
+        expect_count("messages", self.keys.len(), messages.len())?;
+        let mut ciphertexts = Ciphertexts::blank(self.instances(), self.m);
+        for ((key, message), place) in self.keys.iter().zip(messages).zip(ciphertexts.places_mut())
+        {
+            let [alpha, beta] = halves(key);
+            let c_1 = u128::from_le_bytes(*message) ^ *alpha;
+            let c_2 = gf128::mul(self.session.backend(), *beta, c_1);
+            place[..16].copy_from_slice(&c_1.to_le_bytes());
+            place[16..].copy_from_slice(&c_2.to_le_bytes());
+        }
+        Ok(ciphertexts)
+    }
+}
+
+impl Chosen {
+    /// The chosen keys.
+    #[must_use]
+    pub fn keys(&self) -> &[[u8; 32]] {
+        &self.keys
+    }
+
+    /// Step 8: the chosen messages.
+    ///
+    /// The error depends on the choices if the sender has cheated: see `convert`.
+    ///
+    /// # Errors
+    /// [`Misbehaved::MessageAuthentication`] if one does not decrypt; [`Usage::CountMismatch`] if the
+    /// message was decoded for other numbers.
+    pub fn decrypt(self, ciphertexts: &Ciphertexts) -> Result<Vec<Block>, crate::Error> {
+        let counts = (ciphertexts.instances(), ciphertexts.choices());
+        expect_count("instances in the ciphertexts", self.keys.len(), counts.0)?;
+        expect_count("messages of an instance", self.m, counts.1)?;
+        let mut valid = subtle::Choice::from(1);
+        let mut messages = Zeroizing::new(vec![[0; 16]; self.keys.len()]);
+        for (i, (key, message)) in self.keys.iter().zip(messages.iter_mut()).enumerate() {
+            let mut chosen = Zeroizing::new([0; 32]);
+            for (j, c) in ciphertexts.of(i).iter().enumerate() {
+                let this = self.choices[i].ct_eq(&branch(j));
+                chosen.iter_mut().zip(c).for_each(|(to, c)| to.conditional_assign(c, this));
+            }
+            let ([alpha, beta], [c_1, c_2]) = (halves(key), halves(&chosen));
+            let expected = Zeroizing::new(gf128::mul(self.session.backend(), *beta, *c_1));
+            valid &= expected.ct_eq(&c_2);
+            *message = (*c_1 ^ *alpha).to_le_bytes();
+        }
+        if bool::from(valid) {
+            Ok(core::mem::take(&mut *messages))
+        } else {
+            Err(Misbehaved::MessageAuthentication.into())
+        }
+    }
+}
+
+fn check_size(n: usize, m: usize) -> Result<(), Usage> {
+    if !(2..=MAX_CHOICES).contains(&m) {
+        return Err(Usage::Choices { choices: m });
+    }
+    check_batch(n)?;
+    let max = MAX_BATCH.min(MAX_KEYS / m);
+    if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
+}
+
+/// j < 256.
+fn branch(j: usize) -> u8 {
+    u8::try_from(j).unwrap_or_else(|_| unreachable!("m is {MAX_CHOICES} at most"))
+}
+
+fn halves(key: &[u8; 32]) -> [Zeroizing<u128>; 2] {
+    let half = |k: usize| u128::from_le_bytes(key.as_chunks().0[k]);
+    [0, 1].map(|k| Zeroizing::new(half(k)))
+}
+
+fn output(session: &Session) -> Oracle {
+    session.oracle("foxtrot v1 chou-orlandi output")
+}
+
+/// H(i, j, E(8S), E(64R), point).
+fn derive<'a>(
+    session: &Session,
+    oracle: &Oracle,
+    position: impl Fn(usize) -> (usize, u8),
+    fields: impl Fn(usize) -> [&'a [u8]; 3],
+    keys: &mut [[u8; 32]],
+) {
+    let question = |k: usize| (position(k).0 as u64, position(k).1, fields(k));
+    Wide::new(session.backend()).ask(oracle, keys.len(), question, keys.as_flattened_mut());
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender(<{} instances>)", self.n)
+    }
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keys(<{} redacted>)", self.keys.len())
+    }
+}
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Chosen(<{} redacted>)", self.keys.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,341 @@
+//! OT with selective failure in three messages: Canetti, Sarkar and Wang
+//! [[CSW20](https://eprint.iacr.org/2020/110), π_SFROT], over Ristretto255.
+//!
+//! For instance i, in additive notation (bytes: `docs/wire.md`, section 17)
+//!
+//! ```text
+//! R (choice c)                                          S
+//! seed, T = H₁(seed);  α, B = α·G + c·T
+//!                  ── Points: seed, B ──►
+//!                                                       once per batch: r, z = r·G
+//!                                                       for j = 0, 1: p_j = H₂(i, j, z, B, r·(B − j·T))
+//!                                                       h_j = H₃(i, j, p_j), χ = h₀ ⊕ h₁
+//!                                                       a = H₄(all h₀), γ = H₅(a)
+//!                  ◄── Challenge: z, χ, γ ──
+//! p = H₂(i, c, z, B, α·z), h₀′ = H₃(i, c, p) ⊕ c·χ
+//! a′ = H₄(all h₀′), H₅(a′) = γ?
+//!                  ── Response: a′ ──►                  a′ = a?
+//! key = p                                               keys = p₀, p₁
+//! ```
+//!
+//! R must have asked H₂ for its keys before it can respond, which binds its choices; S must have
+//! known all h₀, or R ends the run. What that realises is OT with *selective failure*: a corrupt S
+//! that changes some χ learns from R's going on that these choices are as it guessed. UC, under CDH in
+//! the observable random oracle model, for batches of more than 2·40 instances, which the
+//! extraction of S's keys needs. The paper has no index in H₂ and H₃, so that equal B have equal keys;
+//! here sub-sid, i and j are hashed. Selective failure is harmless below `kos`, where
+//! guessing bits of Δ is allowed for, and nowhere else here. 96 bytes from R and 64 from S per batch, 32 and 16 per
+//! instance. Quantum computers read everything.
+
+mod messages;
+
+pub use messages::{Challenge, Points, Response};
+
+use alloc::{boxed::Box, vec};
+use core::fmt;
+
+use foxtrot_kernel::{
+    counters::{Operation, count},
+    curve::{self, Point, Table, mul_base, ristretto},
+};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{
+    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step,
+    Waiting, check_batch, expect_count,
+};
+use crate::{
+    Bits, Error, Misbehaved, Seed, Session, Usage,
+    agreement::{FOR_TABLE, draw, scalars},
+    choices::select,
+    erase::{SecretBytes, Secrets},
+    oracle::Wide,
+    popf::{Elements, Ristretto},
+};
+
+/// Instances that are computed together.
+const GROUP: usize = 256;
+
+/// The protocol as a [`BaseOt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Csw;
+
+/// The receiver, waiting for the [`Challenge`].
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::csw::{Receiver, Sender}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let (receiver, points) = Receiver::start(session(), choices, seed())?;
+/// let (sender, challenge) = Sender::challenge(session(), &points, seed());
+/// let (received, response) = receiver.respond(&challenge)?;
+/// assert_eq!(received.keys()[0], sender.finish(&response)?.pairs()[0][1]);
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// It answers one challenge; with more a sender could guess again:
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::csw::{Receiver, Sender}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let (receiver, points) = Receiver::start(session(), choices, seed())?;
+/// let (sender, challenge) = Sender::challenge(session(), &points, seed());
+/// receiver.respond(&challenge)?;
+/// receiver.respond(&challenge)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Receiver {
+    session: Session,
+    choices: Bits,
+    points: Points,
+    secrets: Secrets,
+}
+
+/// The sender, waiting for the [`Response`].
+#[must_use = "the protocol is not finished"]
+pub struct Sender {
+    keys: SenderKeys,
+    expected: Zeroizing<[u8; 32]>,
+}
+
+impl Receiver {
+    /// Steps 1 and 2: begins a batch with these choices.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, Points), Usage> {
+        let n = choices.len();
+        check_batch(n)?;
+        let backend = session.backend();
+        let context = "foxtrot v1 csw receiver coins";
+        let public_seed = draw(&session, context, &seed, 32, 1, |_| (0, 1));
+        let mut points = Points::blank(n, public_seed.as_chunks().0[0]);
+        let t = point_of(&session, points.seed());
+        let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
+        let mut zero = Elements::<Ristretto>::zeros(n);
+        let mut one = Elements::<Ristretto>::zeros(n);
+        count(Operation::PointMultiplication, n);
+        mul_base(backend, &secrets, &mut zero);
+        curve::add(backend, &zero, &[t], &mut one);
+        let mut b = Elements::<Ristretto>::zeros(n);
+        curve::select(backend, choices.as_bytes(), &zero, &one, &mut b);
+        ristretto::encode(backend, &b, points.encodings_mut());
+        Ok((Self { session, choices, points: points.clone(), secrets }, points))
+    }
+
+    /// Step 5: the chosen keys, if the challenge is answered well.
+    ///
+    /// # Errors
+    /// [`Misbehaved::Challenge`], which depends on the choices if the sender has cheated;
+    /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
+    pub fn respond(self, challenge: &Challenge) -> Result<(ReceiverKeys, Response), Error> {
+        let Self { session, choices, points, secrets } = self;
+        let n = choices.len();
+        expect_count("instances in the challenge", n, challenge.instances())?;
+        let backend = session.backend();
+        let z = challenge.point(backend);
+        let mut shared = Elements::<Ristretto>::zeros(n);
+        count(Operation::PointMultiplication, n);
+        if n >= FOR_TABLE {
+            Table::new(backend, &z).mul(backend, &secrets, &mut shared);
+        } else {
+            curve::mul(backend, &secrets, &[z], &mut shared);
+        }
+        let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
+        let keys = pads(&session, challenge.z(), points.encodings(), &shared, position);
+        let mut hashes = hashes(&session, &keys, position);
+        let (of_keys, _) = hashes.as_chunks_mut::<16>();
+        for (i, (hash, chi)) in of_keys.iter_mut().zip(challenge.differences()).enumerate() {
+            let other: Zeroizing<Block> =
+                Zeroizing::new(core::array::from_fn(|k| hash[k] ^ chi[k]));
+            let own = Zeroizing::new(*hash);
+            select(choices.get(i), own.as_slice(), other.as_slice(), hash);
+        }
+        let answer = answer(&session, &hashes);
+        if !bool::from(proof(&session, &answer).ct_eq(challenge.proof())) {
+            return Err(Misbehaved::Challenge.into());
+        }
+        let keys = keys.as_chunks().0.to_vec();
+        Ok((ReceiverKeys::new(choices, keys), Response::new(&answer, n)))
+    }
+}
+
+impl Sender {
+    /// Steps 3 and 4: the keys, and what shows that the receiver knows its own.
+    pub fn challenge(session: Session, points: &Points, seed: Seed) -> (Self, Challenge) {
+        let (n, backend) = (points.instances(), session.backend());
+        let context = "foxtrot v1 csw sender coins";
+        let r = scalars(&draw(&session, context, &seed, 64, 1, |_| (0, 0)));
+        let mut z = [Point::IDENTITY];
+        let mut of_t = Elements::<Ristretto>::zeros(1);
+        count(Operation::PointMultiplication, 2);
+        curve::mul(backend, &r, &[Point::BASE], &mut z);
+        curve::mul(backend, &r, &[point_of(&session, points.seed())], &mut of_t);
+        let mut challenge = Challenge::blank(n, backend, &z);
+        let mut keys = vec![[[0; 16]; 2]; n];
+        let mut of_zero = SecretBytes::zeroed(16 * n);
+        for (first, pairs) in (0..n).step_by(GROUP).zip(keys.chunks_mut(GROUP)) {
+            let range = first..first + pairs.len();
+            let encodings = &points.encodings()[range.clone()];
+            let b = points.points(backend, range.clone());
+            let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
+            let [zero, one] = &mut shared;
+            count(Operation::PointMultiplication, pairs.len());
+            curve::mul(backend, &r, &b, zero);
+            curve::sub(backend, zero, &of_t, one);
+            let hashes = [0, 1].map(|j| {
+                let position = |k: usize| ((first + k) as u64, j);
+                let shared = &shared[usize::from(j)];
+                let of_branch = pads(&session, challenge.z(), encodings, shared, position);
+                for (pair, key) in pairs.iter_mut().zip(of_branch.as_chunks().0) {
+                    pair[usize::from(j)] = *key;
+                }
+                hashes(&session, &of_branch, position)
+            });
+            let differences = challenge.differences_mut()[range.clone()].as_flattened_mut();
+            for (chi, (zero, one)) in
+                differences.iter_mut().zip(hashes[0].iter().zip(hashes[1].iter()))
+            {
+                *chi = zero ^ one;
+            }
+            of_zero[16 * range.start..16 * range.end].copy_from_slice(&hashes[0]);
+        }
+        let expected = answer(&session, &of_zero);
+        challenge.set_proof(&proof(&session, &expected));
+        (Self { keys: SenderKeys::new(keys), expected }, challenge)
+    }
+
+    /// Step 6: the keys, if the receiver knew its own.
+    ///
+    /// # Errors
+    /// [`Misbehaved::Response`].
+    pub fn finish(self, response: &Response) -> Result<SenderKeys, Misbehaved> {
+        let Self { keys, expected } = self;
+        let right = expected.as_slice().ct_eq(response.as_bytes());
+        if bool::from(right) { Ok(keys) } else { Err(Misbehaved::Response) }
+    }
+}
+
+/// T = H₁(seed).
+fn point_of(session: &Session, seed: &[u8; 32]) -> Point {
+    let oracle = session.oracle("foxtrot v1 csw H1");
+    let answer: [u8; 64] = oracle.query(0, 0).field(seed).finish();
+    let mut point = [Point::IDENTITY];
+    ristretto::from_uniform(session.backend(), &[answer], &mut point);
+    let [point] = point;
+    point
+}
+
+/// H₂(i, j, z, B, point) for all: the keys.
+fn pads(
+    session: &Session,
+    z: &[u8],
+    b: &[[u8; 32]],
+    points: &[Point],
+    position: impl Fn(usize) -> (u64, u8),
+) -> SecretBytes {
+    let mut encodings = Secrets::zeroed(points.len());
+    ristretto::encode(session.backend(), points, &mut encodings);
+    let oracle = session.oracle("foxtrot v1 csw H2");
+    let mut keys = SecretBytes::zeroed(16 * points.len());
+    let question = |k: usize| (position(k).0, position(k).1, [z, &b[k], &encodings[k]]);
+    Wide::new(session.backend()).ask(&oracle, points.len(), question, &mut keys);
+    keys
+}
+
+/// H₃(i, j, key) for all.
+fn hashes(session: &Session, keys: &[u8], position: impl Fn(usize) -> (u64, u8)) -> SecretBytes {
+    let (keys, _) = keys.as_chunks::<16>();
+    let oracle = session.oracle("foxtrot v1 csw H3");
+    let mut hashes = SecretBytes::zeroed(16 * keys.len());
+    let question = |k: usize| (position(k).0, position(k).1, [&keys[k][..]]);
+    Wide::new(session.backend()).ask(&oracle, keys.len(), question, &mut hashes);
+    hashes
+}
+
+/// H₄ of all hashes of keys of branch 0.
+fn answer(session: &Session, hashes: &[u8]) -> Zeroizing<[u8; 32]> {
+    Zeroizing::new(session.oracle("foxtrot v1 csw H4").query(0, 0).field(hashes).finish())
+}
+
+/// H₅ of the answer.
+fn proof(session: &Session, answer: &[u8; 32]) -> [u8; 32] {
+    session.oracle("foxtrot v1 csw H5").query(0, 0).field(answer).finish()
+}
+
+impl BaseOt for Csw {
+    fn info(&self) -> &'static Info {
+        &Info {
+            name: "csw",
+            family: "csw",
+            paper: "CSW20",
+            functionality: Functionality::SelectiveFailure,
+            adversary: Adversary::Malicious,
+            assumption: "CDH, observable random oracle",
+            params: "Ristretto255",
+            security: "126 classical, 0 quantum",
+            caveat: "a corrupt sender may guess choices and is caught only if it guessed wrongly; \
+                proved for more than 80 instances; a quantum computer reads choices and keys",
+            reproduction: false,
+            flows: 3,
+            receiver_bytes: |n| Points::encoded_len(n) + Response::encoded_len(n),
+            sender_bytes: Challenge::encoded_len,
+        }
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::message(Points::encoded_len(n), move |bytes| {
+            let (sender, challenge) = Sender::challenge(session, &Points::decode(bytes, n)?, seed);
+            let finish = Waiting::message(Response::encoded_len(n), move |bytes| {
+                Ok(Step::done(None, sender.finish(&Response::decode(bytes, n)?)?))
+            });
+            Ok(Step::send(challenge.into_bytes(), finish))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Given(choices) = choice else {
+            let protocol = self.info().name;
+            return Err(Usage::Choice { protocol, takes: "given choices" });
+        };
+        let n = choices.len();
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let (receiver, points) = Receiver::start(session, choices, seed)?;
+            let finish = Waiting::message(Challenge::encoded_len(n), move |bytes| {
+                let (keys, response) = receiver.respond(&Challenge::decode(bytes, n)?)?;
+                Ok(Step::done(Some(response.into_bytes()), keys))
+            });
+            Ok(Step::send(points.into_bytes(), finish))
+        }))
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender(<{} instances>)", self.keys.pairs().len())
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver(<{} instances>)", self.choices.len())
+    }
+}
+
+#[cfg(test)]
+mod tests;

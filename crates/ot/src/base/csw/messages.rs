@@ -1,0 +1,118 @@
+//! The three messages of `csw` (`docs/wire.md`, section 17).
+
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+use foxtrot_kernel::{
+    Backend,
+    curve::{Invalid, Point, ristretto},
+};
+
+use super::super::{Block, message::message};
+use crate::{
+    Decode,
+    agreement::is_element,
+    popf::{Elements, Ristretto},
+};
+
+/// Bytes before what belongs to instances: the seed, or z.
+const HEAD: usize = 32;
+/// Bytes of γ.
+const PROOF: usize = 32;
+
+message! {
+    /// R → S: the seed of T, and B of every instance.
+    Points,
+    len: |n| HEAD + n * 32,
+    check: |bytes, n| {
+        let mut points = Elements::<Ristretto>::zeros(n);
+        ristretto::decode(Backend::best(), bytes[HEAD..].as_chunks().0, &mut points)
+            .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
+    }
+}
+
+message! {
+    /// S → R: z, which is not neutral, γ, and χ of every instance.
+    Challenge,
+    len: |n| HEAD + PROOF + n * 16,
+    check: |bytes, _n| match bytes.as_chunks().0.first() {
+        Some(z) if is_element(z) => Ok(()),
+        _ => Err(Decode::Point { message: Self::NAME, instance: 0 }),
+    }
+}
+
+message! {
+    /// R → S: a′. Every string is one.
+    Response,
+    len: |_n| 32,
+    check: |_bytes, _n| Ok(())
+}
+
+impl Points {
+    pub(super) fn blank(n: usize, seed: [u8; 32]) -> Self {
+        let mut bytes = vec![0; Self::encoded_len(n)];
+        bytes[..HEAD].copy_from_slice(&seed);
+        Self { bytes, n }
+    }
+
+    pub(super) fn seed(&self) -> &[u8; 32] {
+        &self.bytes.as_chunks().0[0]
+    }
+
+    pub(super) fn encodings(&self) -> &[[u8; 32]] {
+        self.bytes[HEAD..].as_chunks().0
+    }
+
+    pub(super) fn encodings_mut(&mut self) -> &mut [[u8; 32]] {
+        self.bytes[HEAD..].as_chunks_mut().0
+    }
+
+    pub(super) fn points(&self, backend: Backend, range: Range<usize>) -> Elements<Ristretto> {
+        let mut points = Elements::zeros(range.len());
+        ristretto::decode(backend, &self.encodings()[range], &mut points)
+            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        points
+    }
+}
+
+impl Challenge {
+    pub(super) fn blank(n: usize, backend: Backend, z: &[Point; 1]) -> Self {
+        let mut bytes = vec![0; Self::encoded_len(n)];
+        ristretto::encode(backend, z, bytes[..HEAD].as_chunks_mut().0);
+        Self { bytes, n }
+    }
+
+    pub(super) fn set_proof(&mut self, proof: &[u8; PROOF]) {
+        self.bytes[HEAD..HEAD + PROOF].copy_from_slice(proof);
+    }
+
+    pub(super) fn z(&self) -> &[u8] {
+        &self.bytes[..HEAD]
+    }
+
+    pub(super) fn point(&self, backend: Backend) -> Point {
+        let mut point = [Point::IDENTITY];
+        ristretto::decode(backend, self.z().as_chunks().0, &mut point)
+            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        let [point] = point;
+        point
+    }
+
+    pub(super) fn proof(&self) -> &[u8; PROOF] {
+        &self.bytes.as_chunks().0[1]
+    }
+
+    pub(super) fn differences(&self) -> &[Block] {
+        self.bytes[HEAD + PROOF..].as_chunks().0
+    }
+
+    pub(super) fn differences_mut(&mut self) -> &mut [Block] {
+        self.bytes[HEAD + PROOF..].as_chunks_mut().0
+    }
+}
+
+impl Response {
+    pub(super) fn new(answer: &[u8; 32], n: usize) -> Self {
+        Self { bytes: answer.to_vec(), n }
+    }
+}

@@ -1,0 +1,270 @@
+//! Endemic OT of Masny and Rindal [[MR19](https://eprint.iacr.org/2019/706)] over Ristretto255, with
+//! messages of the sender for every instance and branch.
+//!
+//! For instance i, in additive notation (bytes: `docs/wire.md`, section 16)
+//!
+//! ```text
+//! R (choice c)                                          S
+//! b; s_{1−c} at random, s_c = b·G − H_c(i, s_{1−c})
+//!                  ── Blinded: s₀, s₁ ──►
+//!                                                       for j = 0, 1, fresh a:
+//!                                                       P = s_j + H_j(i, s_{1−j}), A_j = a·G
+//!                  ◄── Shares: A₀, A₁ ──                key = K(i, j, A_j, a·P)
+//! key = K(i, c, A_c, b·A_c)
+//! ```
+//!
+//! Realises endemic OT against malicious adversaries in the UC framework under DDH in the random oracle
+//! model. Every a is used once, so no assumption with an oracle is needed; that is what it has over
+//! `masny-rindal-reuse`, which is [`super::mcquoid_rosulek_roy`] with the same POPF and one share for
+//! a batch. 64 bytes each way per instance. A corrupt party may fix its own keys; quantum computers
+//! read everything.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::{
+    Backend,
+    counters::{Operation, count},
+    curve::{self, Invalid, mul_base, ristretto},
+};
+
+use super::{
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
+    check_batch, expect_count, message::message,
+};
+use crate::{
+    Bits, Decode, Seed, Session, Usage,
+    agreement::{draw, scalars},
+    choices::select,
+    erase::{SecretBytes, Secrets},
+    oracle::Wide,
+    popf::{self, Elements, Popf, Ristretto},
+};
+
+/// The POPF.
+type Values = popf::MasnyRindal<Ristretto>;
+
+/// Bytes of φ, and of both points of the sender.
+const PAIR_LEN: usize = 64;
+
+/// Instances that are computed together.
+const GROUP: usize = 256;
+
+/// The protocol as a [`BaseOt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MasnyRindal;
+
+message! {
+    /// R → S: (s₀, s₁) of every instance.
+    Blinded,
+    len: |n| n * PAIR_LEN,
+    check: |bytes, _n| Values::check(Backend::best(), bytes)
+        .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
+}
+
+message! {
+    /// S → R: (A₀, A₁) of every instance, none of them neutral.
+    Shares,
+    len: |n| n * PAIR_LEN,
+    check: |bytes, _n| {
+        let (points, _) = bytes.as_chunks::<32>();
+        let mut elements = Elements::<Ristretto>::zeros(points.len());
+        let decoded = ristretto::decode(Backend::best(), points, &mut elements);
+        let decoded = decoded.err().map(|Invalid { index }| index);
+        let neutral = points.iter().position(|point| *point == [0; 32]);
+        match decoded.or(neutral) {
+            None => Ok(()),
+            Some(k) => Err(Decode::Point { message: Self::NAME, instance: k / 2 }),
+        }
+    }
+}
+
+/// The receiver, waiting for [`Shares`].
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::masny_rindal::{self, Receiver}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
+/// let (keys, shares) = masny_rindal::respond(session(), &blinded, seed());
+/// assert_eq!(receiver.finish(&shares)?.keys()[0], keys.pairs()[0][1]);
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// It takes one answer:
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::masny_rindal::{self, Receiver}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let (receiver, blinded) = Receiver::start(session(), choices, seed())?;
+/// let (keys, shares) = masny_rindal::respond(session(), &blinded, seed());
+/// receiver.finish(&shares)?;
+/// receiver.finish(&shares)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Receiver {
+    session: Session,
+    choices: Bits,
+    secrets: Secrets,
+}
+
+impl Receiver {
+    /// Steps 1 and 2: begins a batch with these choices.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, Blinded), Usage> {
+        let n = choices.len();
+        check_batch(n)?;
+        let backend = session.backend();
+        let context = "foxtrot v1 masny-rindal receiver coins";
+        let secrets = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
+        let mut points = Elements::<Ristretto>::zeros(n);
+        count(Operation::PointMultiplication, n);
+        mul_base(backend, &secrets, &mut points);
+        let coins = draw(&session, context, &seed, Values::COINS_LEN, n, |i| (i as u64, 1));
+        let mut x = SecretBytes::zeroed(n);
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = choices.get(i).unwrap_u8());
+        let mut blinded = Blinded { bytes: vec![0; Blinded::encoded_len(n)], n };
+        Values::new(&session).program(0, &x, &points, &coins, &mut blinded.bytes);
+        Ok((Self { session, choices, secrets }, blinded))
+    }
+
+    /// Step 5: the chosen keys.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
+    pub fn finish(self, shares: &Shares) -> Result<ReceiverKeys, Usage> {
+        let Self { session, choices, secrets } = self;
+        let n = choices.len();
+        expect_count("instances of the sender's message", n, shares.instances())?;
+        let mut chosen = Secrets::zeroed(n);
+        for (i, (chosen, pair)) in
+            chosen.iter_mut().zip(shares.as_bytes().chunks_exact(PAIR_LEN)).enumerate()
+        {
+            select(choices.get(i), &pair[..32], &pair[32..], chosen);
+        }
+        let mut points = Elements::<Ristretto>::zeros(n);
+        ristretto::decode(session.backend(), &chosen, &mut points)
+            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        let mut shared = Elements::<Ristretto>::zeros(n);
+        count(Operation::PointMultiplication, n);
+        curve::mul(session.backend(), &secrets, &points, &mut shared);
+        let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
+        let keys = derive(&session, &chosen, &shared, position);
+        let keys = keys.as_chunks().0.to_vec();
+        Ok(ReceiverKeys::new(choices, keys))
+    }
+}
+
+/// Steps 3 and 4: the sender answers, and has its keys.
+pub fn respond(session: Session, blinded: &Blinded, seed: Seed) -> (SenderKeys, Shares) {
+    let (n, backend) = (blinded.instances(), session.backend());
+    let popf = Values::new(&session);
+    let context = "foxtrot v1 masny-rindal sender coins";
+    let mut keys = vec![[[0; 16]; 2]; n];
+    let mut shares = Shares { bytes: vec![0; Shares::encoded_len(n)], n };
+    let phis = blinded.as_bytes().chunks(GROUP * PAIR_LEN);
+    let groups = keys.chunks_mut(GROUP).zip(phis.zip(shares.bytes.chunks_mut(GROUP * PAIR_LEN)));
+    for (first, (pairs, (phis, shares))) in (0..).step_by(GROUP).zip(groups) {
+        let n = pairs.len();
+        // Those of branch 0 first.
+        let mut values = Elements::<Ristretto>::zeros(2 * n);
+        let (zero, one) = values.split_at_mut(n);
+        popf.evaluate(first, phis, [zero, one]);
+        let position = |k: usize| (first + (k % n) as u64, u8::from(k >= n));
+        let a = scalars(&draw(&session, context, &seed, 64, 2 * n, position));
+        let mut points = Elements::<Ristretto>::zeros(2 * n);
+        count(Operation::PointMultiplication, 4 * n);
+        mul_base(backend, &a, &mut points);
+        let mut encodings = vec![[0; 32]; 2 * n];
+        ristretto::encode(backend, &points, &mut encodings);
+        curve::mul(backend, &a, &values, &mut points);
+        let derived = derive(&session, &encodings, &points, position);
+        let (derived, _) = derived.as_chunks();
+        let (shares, _) = shares.as_chunks_mut::<32>();
+        for k in 0..2 * n {
+            pairs[k % n][k / n] = derived[k];
+            shares[2 * (k % n) + k / n] = encodings[k];
+        }
+    }
+    (SenderKeys::new(keys), shares)
+}
+
+/// K(i, j, A, point) for all.
+fn derive(
+    session: &Session,
+    shares: &[[u8; 32]],
+    points: &[curve::Point],
+    position: impl Fn(usize) -> (u64, u8),
+) -> SecretBytes {
+    let mut encodings = Secrets::zeroed(points.len());
+    ristretto::encode(session.backend(), points, &mut encodings);
+    let oracle = session.oracle("foxtrot v1 masny-rindal output");
+    let mut keys = SecretBytes::zeroed(16 * points.len());
+    let question = |k: usize| (position(k).0, position(k).1, [&shares[k][..], &encodings[k]]);
+    Wide::new(session.backend()).ask(&oracle, points.len(), question, &mut keys);
+    keys
+}
+
+impl BaseOt for MasnyRindal {
+    fn info(&self) -> &'static Info {
+        &Info {
+            name: "masny-rindal",
+            family: "masny-rindal",
+            paper: "MR19",
+            functionality: Functionality::Endemic,
+            adversary: Adversary::Malicious,
+            assumption: "DDH, random oracle",
+            params: "Ristretto255",
+            security: "126 classical, 0 quantum",
+            caveat: "a quantum computer reads choices and keys; a corrupt party may fix its own keys",
+            reproduction: false,
+            flows: 2,
+            receiver_bytes: Blinded::encoded_len,
+            sender_bytes: Shares::encoded_len,
+        }
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::message(Blinded::encoded_len(n), move |bytes| {
+            let (keys, shares) = respond(session, &Blinded::decode(bytes, n)?, seed);
+            Ok(Step::done(Some(shares.into_bytes()), keys))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Given(choices) = choice else {
+            let protocol = self.info().name;
+            return Err(Usage::Choice { protocol, takes: "given choices" });
+        };
+        let n = choices.len();
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let (receiver, blinded) = Receiver::start(session, choices, seed)?;
+            let finish = Waiting::message(Shares::encoded_len(n), move |bytes| {
+                Ok(Step::done(None, receiver.finish(&Shares::decode(bytes, n)?)?))
+            });
+            Ok(Step::send(blinded.into_bytes(), finish))
+        }))
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver(<{} instances>)", self.choices.len())
+    }
+}

@@ -1,0 +1,294 @@
+//! OT of Naor and Pinkas [[NP01](https://dl.acm.org/doi/10.5555/365411.365502), section 3], over
+//! Ristretto255, with one message of the sender for a batch.
+//!
+//! For instance i, in additive notation (bytes: `docs/wire.md`, section 15)
+//!
+//! ```text
+//! S                                                     R (choice c)
+//! once per batch: C, r, A = r·G
+//!                  ── Setup: C, A ──►
+//!                                                       k;  P_c = k·G, P_{1−c} = C − P_c
+//!                  ◄── PublicKeys: P₀ ──
+//! keys = H(i, j, C, A, P₀, r·P_j), P₁ = C − P₀          key = H(i, c, C, A, P₀, k·A)
+//! ```
+//!
+//! C is hashed from S's coins, so that S, too, knows no k with C = k·G; R would know both keys with it. P₀ is
+//! uniform whatever c is, so choices are hidden unconditionally. Realises OT against peers that follow
+//! the protocol, under CDH in the random oracle model; a corrupt R cannot compute both keys, but
+//! there is a simulator for a corrupt S only in the sense that it learns nothing (*one-sided*): c is
+//! extracted too late, as in [`super::chou_orlandi`]. 64 bytes from S per batch, 32 from R per instance.
+//! The paper hashes no index where it reuses r; here sub-sid, i and j are hashed. Quantum computers
+//! read everything.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::{
+    Backend,
+    counters::{Operation, count},
+    curve::{self, Invalid, Point, Table, mul_base, ristretto},
+};
+use zeroize::Zeroizing;
+
+use super::{
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
+    check_batch, expect_count, message::message,
+};
+use crate::{
+    Bits, Decode, Seed, Session, Usage,
+    agreement::{FOR_TABLE, draw, is_element, scalars},
+    erase::Secrets,
+    oracle::Wide,
+    popf::{Elements, Ristretto},
+};
+
+/// Instances that are computed together.
+const GROUP: usize = 256;
+
+/// The protocol as a [`BaseOt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NaorPinkas;
+
+message! {
+    /// S → R: C and A, neither of them neutral.
+    Setup,
+    len: |_n| 64,
+    check: |bytes, _n| match bytes.as_chunks::<32>().0.iter().all(is_element) {
+        true => Ok(()),
+        false => Err(Decode::Point { message: Self::NAME, instance: 0 }),
+    }
+}
+
+message! {
+    /// R → S: P₀ of every instance.
+    PublicKeys,
+    len: |n| n * 32,
+    check: |bytes, n| {
+        let mut points = vec![Point::IDENTITY; n];
+        ristretto::decode(Backend::best(), bytes.as_chunks().0, &mut points)
+            .map_err(|Invalid { index: instance }| Decode::Point { message: Self::NAME, instance })
+    }
+}
+
+/// The sender, waiting for [`PublicKeys`].
+///
+/// ```
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::naor_pinkas::{Sender, choose}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let (sender, setup) = Sender::start(session(), 1, seed())?;
+/// let (received, public_keys) = choose(session(), choices, &setup, seed())?;
+/// assert_eq!(received.keys()[0], sender.finish(&public_keys)?.pairs()[0][1]);
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+///
+/// It answers one:
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::{Bits, Seed, Session, Sid, base::naor_pinkas::{Sender, choose}};
+/// # let session = || Session::new(Sid::from_bytes([0; 32]));
+/// # let (choices, seed) = (Bits::from_bools([true]), || Seed::from_bytes([0; 32]));
+/// let (sender, setup) = Sender::start(session(), 1, seed())?;
+/// let (received, public_keys) = choose(session(), choices, &setup, seed())?;
+/// sender.finish(&public_keys)?;
+/// sender.finish(&public_keys)?;
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[must_use = "the protocol is not finished"]
+pub struct Sender {
+    session: Session,
+    n: usize,
+    r: Zeroizing<[u8; 32]>,
+    setup: Setup,
+}
+
+impl Sender {
+    /// Step 1: begins a batch of n.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`].
+    pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Setup), Usage> {
+        check_batch(n)?;
+        let backend = session.backend();
+        let context = "foxtrot v1 naor-pinkas sender coins";
+        let coins = draw(&session, context, &seed, 64, 2, |k| (0, [0, 1][k]));
+        let r = Zeroizing::new(scalars(&coins[..64])[0]);
+        let mut points = [const { Point::IDENTITY }; 2];
+        let (c, a) = points.split_at_mut(1);
+        ristretto::from_uniform(backend, coins[64..].as_chunks().0, c);
+        count(Operation::PointMultiplication, 1);
+        curve::mul(backend, &[*r], &[Point::BASE], a);
+        let mut bytes = vec![0; Setup::encoded_len(n)];
+        ristretto::encode(backend, &points, bytes.as_chunks_mut().0);
+        let setup = Setup { bytes, n };
+        Ok((Self { session, n, r, setup: setup.clone() }, setup))
+    }
+
+    /// Step 4: both keys of every instance.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
+    pub fn finish(self, public_keys: &PublicKeys) -> Result<SenderKeys, Usage> {
+        let Self { session, n, r, setup } = self;
+        expect_count("instances in the receiver's message", n, public_keys.instances())?;
+        let backend = session.backend();
+        // r·C, once for all.
+        let mut of_c = Elements::<Ristretto>::zeros(1);
+        count(Operation::PointMultiplication, 1);
+        curve::mul(backend, &[*r], &setup.points(backend)[..1], &mut of_c);
+        let mut keys = vec![[[0; 16]; 2]; n];
+        let (encodings, _) = public_keys.as_bytes().as_chunks();
+        let groups = keys.chunks_mut(GROUP).zip(encodings.chunks(GROUP));
+        for (first, (pairs, encodings)) in (0..).step_by(GROUP).zip(groups) {
+            let mut points = vec![Point::IDENTITY; pairs.len()];
+            ristretto::decode(backend, encodings, &mut points)
+                .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+            let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
+            count(Operation::PointMultiplication, pairs.len());
+            let [zero, one] = &mut shared;
+            curve::mul(backend, &[*r], &points, zero);
+            curve::sub(backend, &of_c, zero, one);
+            for (j, shared) in (0..).zip(&shared) {
+                let position = |k: usize| ((first + k) as u64, j);
+                let own = |k: usize| &encodings[k];
+                let of_branch = derive(&session, &setup, shared, position, own);
+                for (pair, key) in pairs.iter_mut().zip(of_branch.as_chunks().0) {
+                    pair[usize::from(j)] = *key;
+                }
+            }
+        }
+        Ok(SenderKeys::new(keys))
+    }
+}
+
+/// Steps 2, 3 and 5: the receiver with these choices answers, and has its keys.
+///
+/// # Errors
+/// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if the message was decoded for another number of
+/// instances.
+pub fn choose(
+    session: Session,
+    choices: Bits,
+    setup: &Setup,
+    seed: Seed,
+) -> Result<(ReceiverKeys, PublicKeys), Usage> {
+    let n = choices.len();
+    check_batch(n)?;
+    expect_count("instances of the sender's message", n, setup.instances())?;
+    let backend = session.backend();
+    let context = "foxtrot v1 naor-pinkas receiver coins";
+    let k = scalars(&draw(&session, context, &seed, 64, n, |i| (i as u64, 0)));
+    let [c, a] = setup.points(backend);
+    // Steps 2 and 3.
+    let mut own = Elements::<Ristretto>::zeros(n);
+    let mut other = Elements::<Ristretto>::zeros(n);
+    count(Operation::PointMultiplication, n);
+    mul_base(backend, &k, &mut own);
+    curve::sub(backend, &[c], &own, &mut other);
+    let mut zero = Elements::<Ristretto>::zeros(n);
+    curve::select(backend, choices.as_bytes(), &own, &other, &mut zero);
+    let mut public_keys = PublicKeys { bytes: vec![0; PublicKeys::encoded_len(n)], n };
+    let (encodings, _) = public_keys.bytes.as_chunks_mut();
+    ristretto::encode(backend, &zero, encodings);
+    // Step 5.
+    let shared = &mut own;
+    count(Operation::PointMultiplication, n);
+    if n >= FOR_TABLE {
+        Table::new(backend, &a).mul(backend, &k, shared);
+    } else {
+        curve::mul(backend, &k, &[a], shared);
+    }
+    let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
+    let keys = derive(&session, setup, shared, position, |i| &encodings[i]);
+    let keys = keys.as_chunks().0.to_vec();
+    Ok((ReceiverKeys::new(choices, keys), public_keys))
+}
+
+/// H(i, j, C, A, P₀, point) for all.
+fn derive<'a>(
+    session: &Session,
+    setup: &Setup,
+    shared: &[Point],
+    position: impl Fn(usize) -> (u64, u8),
+    own: impl Fn(usize) -> &'a [u8; 32],
+) -> crate::erase::SecretBytes {
+    let mut encodings = Secrets::zeroed(shared.len());
+    ristretto::encode(session.backend(), shared, &mut encodings);
+    let oracle = session.oracle("foxtrot v1 naor-pinkas output");
+    let mut keys = crate::erase::SecretBytes::zeroed(16 * shared.len());
+    let fields = |k: usize| [setup.as_bytes(), own(k), &encodings[k]];
+    let question = |k: usize| (position(k).0, position(k).1, fields(k));
+    Wide::new(session.backend()).ask(&oracle, shared.len(), question, &mut keys);
+    keys
+}
+
+impl Setup {
+    /// C and A.
+    fn points(&self, backend: Backend) -> [Point; 2] {
+        let mut points = [const { Point::IDENTITY }; 2];
+        ristretto::decode(backend, self.bytes.as_chunks().0, &mut points)
+            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
+        points
+    }
+}
+
+impl BaseOt for NaorPinkas {
+    fn info(&self) -> &'static Info {
+        &Info {
+            name: "naor-pinkas",
+            family: "naor-pinkas",
+            paper: "NP01",
+            functionality: Functionality::Endemic,
+            adversary: Adversary::SemiHonest,
+            assumption: "CDH, random oracle",
+            params: "Ristretto255",
+            security: "126 classical, 0 quantum",
+            caveat: "one-sided simulation against malicious peers; a quantum computer reads \
+                choices and keys",
+            reproduction: false,
+            flows: 2,
+            receiver_bytes: PublicKeys::encoded_len,
+            sender_bytes: Setup::encoded_len,
+        }
+    }
+
+    fn sender(
+        &self,
+        session: Session,
+        n: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+        check_batch(n)?;
+        Ok(Waiting::first(move || {
+            let (sender, setup) = Sender::start(session, n, seed)?;
+            let finish = Waiting::message(PublicKeys::encoded_len(n), move |bytes| {
+                Ok(Step::done(None, sender.finish(&PublicKeys::decode(bytes, n)?)?))
+            });
+            Ok(Step::send(setup.into_bytes(), finish))
+        }))
+    }
+
+    fn receiver(
+        &self,
+        session: Session,
+        choice: Choice,
+        seed: Seed,
+    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+        let Choice::Given(choices) = choice else {
+            let protocol = self.info().name;
+            return Err(Usage::Choice { protocol, takes: "given choices" });
+        };
+        let n = choices.len();
+        check_batch(n)?;
+        Ok(Waiting::message(Setup::encoded_len(n), move |bytes| {
+            let (keys, answer) = choose(session, choices, &Setup::decode(bytes, n)?, seed)?;
+            Ok(Step::done(Some(answer.into_bytes()), keys))
+        }))
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender(<{} instances>)", self.n)
+    }
+}

@@ -1,0 +1,191 @@
+//! The groups in which the values of POPFs lie, many elements at once.
+
+use alloc::{vec, vec::Vec};
+use core::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
+
+use foxtrot_kernel::{
+    Backend,
+    curve::{self, Invalid, Point, ristretto},
+};
+
+use crate::erase::erase;
+
+/// Bytes of an encoded element.
+pub const ENCODED_LEN: usize = 32;
+
+/// An additive group whose elements have encodings of 32 bytes, with a random oracle into it.
+///
+/// Neither time nor addresses depend on elements and answers, but for [`Domain::decode`].
+pub trait Domain: Copy + fmt::Debug + Send + Sync + 'static {
+    /// Its elements.
+    type Element: Clone + Send + Sync;
+
+    /// The domain.
+    const VALUE: Self;
+
+    /// Length in bytes of the oracle's answers from which elements are made.
+    const ANSWER_LEN: usize;
+
+    /// The neutral element.
+    const ZERO: Self::Element;
+
+    /// The elements that uniform answers of [`Domain::ANSWER_LEN`] bytes each, one after another,
+    /// stand for; they are uniform.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    fn hash(backend: Backend, answers: &[u8], elements: &mut [Self::Element]);
+
+    /// The encodings.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    fn encode(backend: Backend, elements: &[Self::Element], bytes: &mut [[u8; ENCODED_LEN]]);
+
+    /// The elements that are encoded so. Takes variable time: for public bytes.
+    ///
+    /// # Errors
+    /// [`Invalid`], with the first that is no encoding; then `elements` is undefined.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    fn decode(
+        backend: Backend,
+        bytes: &[[u8; ENCODED_LEN]],
+        elements: &mut [Self::Element],
+    ) -> Result<(), Invalid>;
+
+    /// a + b.
+    ///
+    /// # Panics
+    /// If there are not as many of each.
+    fn add(backend: Backend, a: &[Self::Element], b: &[Self::Element], sums: &mut [Self::Element]);
+
+    /// a − b.
+    ///
+    /// # Panics
+    /// If there are not as many of each.
+    fn sub(
+        backend: Backend,
+        a: &[Self::Element],
+        b: &[Self::Element],
+        differences: &mut [Self::Element],
+    );
+
+    /// Overwrites elements that may be secret.
+    fn erase(elements: &mut [Self::Element]);
+}
+
+/// Elements, erased when they are dropped.
+pub struct Elements<D: Domain>(Vec<D::Element>);
+
+/// Strings of 256 bits under bitwise addition: every string is an element and its own encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strings;
+
+/// Ristretto255 (RFC 9496), of prime order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ristretto;
+
+impl Domain for Strings {
+    type Element = [u8; 32];
+    const VALUE: Self = Self;
+    const ANSWER_LEN: usize = 32;
+    const ZERO: [u8; 32] = [0; 32];
+
+    fn hash(_: Backend, answers: &[u8], elements: &mut [[u8; 32]]) {
+        elements.as_flattened_mut().copy_from_slice(answers);
+    }
+
+    fn encode(_: Backend, elements: &[[u8; 32]], bytes: &mut [[u8; 32]]) {
+        bytes.copy_from_slice(elements);
+    }
+
+    fn decode(_: Backend, bytes: &[[u8; 32]], elements: &mut [[u8; 32]]) -> Result<(), Invalid> {
+        elements.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn add(_: Backend, a: &[[u8; 32]], b: &[[u8; 32]], sums: &mut [[u8; 32]]) {
+        assert!(a.len() == sums.len() && b.len() == sums.len());
+        let pairs = a.as_flattened().iter().zip(b.as_flattened());
+        for (sum, (a, b)) in sums.as_flattened_mut().iter_mut().zip(pairs) {
+            *sum = a ^ b;
+        }
+    }
+
+    fn sub(backend: Backend, a: &[[u8; 32]], b: &[[u8; 32]], differences: &mut [[u8; 32]]) {
+        Self::add(backend, a, b, differences);
+    }
+
+    fn erase(elements: &mut [[u8; 32]]) {
+        erase(elements.as_flattened_mut());
+    }
+}
+
+impl Domain for Ristretto {
+    type Element = Point;
+    const VALUE: Self = Self;
+    const ANSWER_LEN: usize = 64;
+    const ZERO: Point = Point::IDENTITY;
+
+    fn hash(backend: Backend, answers: &[u8], elements: &mut [Point]) {
+        ristretto::from_uniform(backend, answers.as_chunks().0, elements);
+    }
+
+    fn encode(backend: Backend, elements: &[Point], bytes: &mut [[u8; 32]]) {
+        ristretto::encode(backend, elements, bytes);
+    }
+
+    fn decode(backend: Backend, bytes: &[[u8; 32]], elements: &mut [Point]) -> Result<(), Invalid> {
+        ristretto::decode(backend, bytes, elements)
+    }
+
+    fn add(backend: Backend, a: &[Point], b: &[Point], sums: &mut [Point]) {
+        curve::add(backend, a, b, sums);
+    }
+
+    fn sub(backend: Backend, a: &[Point], b: &[Point], differences: &mut [Point]) {
+        curve::sub(backend, a, b, differences);
+    }
+
+    /// A [`Point`] erases itself.
+    fn erase(_: &mut [Point]) {}
+}
+
+impl<D: Domain> Elements<D> {
+    /// So many neutral ones.
+    #[must_use]
+    pub fn zeros(n: usize) -> Self {
+        Self(vec![D::ZERO; n])
+    }
+}
+
+impl<D: Domain> Deref for Elements<D> {
+    type Target = [D::Element];
+
+    fn deref(&self) -> &[D::Element] {
+        &self.0
+    }
+}
+
+impl<D: Domain> DerefMut for Elements<D> {
+    fn deref_mut(&mut self) -> &mut [D::Element] {
+        &mut self.0
+    }
+}
+
+impl<D: Domain> Drop for Elements<D> {
+    fn drop(&mut self) {
+        D::erase(&mut self.0);
+    }
+}
+
+impl<D: Domain> fmt::Debug for Elements<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Elements(<{} redacted>)", self.0.len())
+    }
+}

@@ -1,0 +1,72 @@
+//! What may stand on what: every base OT of the registry below every extension.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use foxtrot_ot::{
+    base::{Adversary, Functionality, Info, registry},
+    extension::{self, Incompatible, compatible, one_of_n, two_round},
+};
+
+/// Refuses for that reason, or takes it.
+type Verdict = Result<(), Incompatible>;
+
+/// What carries extensions against malicious peers.
+fn expected(base: &Info) -> Verdict {
+    match base.name {
+        "roted-figure1" => Err(Incompatible::Reproduction),
+        "chou-orlandi" | "chou-orlandi:chosen" | "naor-pinkas" => Err(Incompatible::Adversary),
+        "bdgm" | "pvw" => Err(Incompatible::Functionality(Functionality::ChosenMessage)),
+        "csw" => Err(Incompatible::Functionality(Functionality::SelectiveFailure)),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn every_base_ot_carries_what_its_security_allows() {
+    for base in registry().iter().map(|base| base.info()) {
+        let semi_honest = match base.reproduction {
+            true => Err(Incompatible::Reproduction),
+            false => Ok(()),
+        };
+        for extension in extension::registry().map(|extension| extension.info()) {
+            let verdict = match extension.adversary {
+                Adversary::SemiHonest => semi_honest,
+                // The one that allows for guesses of Δ.
+                _ if (base.name, extension.family) == ("csw", "kos") => Ok(()),
+                _ => expected(base),
+            };
+            assert_eq!(compatible(base, &extension), verdict, "{} {}", base.name, extension.name);
+        }
+        // Private set intersection stands on these.
+        for extension in one_of_n::registry() {
+            let verdict = match extension.info().adversary {
+                Adversary::SemiHonest => semi_honest,
+                _ => expected(base),
+            };
+            let name = extension.info().name;
+            assert_eq!(extension.compatible(base), verdict, "{} {name}", base.name);
+        }
+    }
+}
+
+#[test]
+fn two_rounds_stand_on_endemic_ot_of_one_message_each() {
+    for base in registry().iter().map(|base| base.info()) {
+        let verdict = match base.name {
+            "roted-endemic"
+            | "mcquoid-rosulek-roy:feistel:moeller"
+            | "mcquoid-rosulek-roy:feistel2:ristretto" => Ok(()),
+            "roted" | "rot-from-ot:bdgm" | "rot-from-ot:pvw" => Err(Incompatible::Flows),
+            _ => expected(base).and(Err(Incompatible::NoVariant)),
+        };
+        assert_eq!(two_round::compatible(base), verdict, "{}", base.name);
+    }
+}
+
+/// `rot-from-ot` needs a proof of UC security, which it takes by a sealed trait: of the base OTs in the
+/// registry only these have it.
+#[test]
+fn random_ot_is_made_of_chosen_message_ot_with_a_proof_only() {
+    let composed = registry().iter().map(|base| base.info().name);
+    let composed: Vec<_> = composed.filter_map(|name| name.strip_prefix("rot-from-ot:")).collect();
+    assert_eq!(composed, ["bdgm", "pvw"]);
+}
