@@ -11,15 +11,15 @@ use foxtrot_ot::{
 };
 
 fn main() {
-    let mut numbers = std::env::args().skip(1).map(|number| number.parse().expect("a number"));
-    let (batches, n) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(128));
+    let mut arguments = std::env::args().skip(1);
+    let mut next = |or: usize| arguments.next().map_or(or, |text| text.parse().expect("a number"));
+    let (batches, n) = (next(1), next(128));
     eprintln!("{batches} batches of {n} on {}", Backend::best().name());
-    for batch in 0..batches {
+    for batch in (0..).take(batches) {
         let session =
             || Session::new(Sid::from_bytes([1; 32])).sub("batch", batch, Default::default());
         let seed = |role| Seed::from_bytes([role; 32]);
-        let (receiver, blinded) =
-            Receiver::start(session(), n as usize, seed(2)).expect("not empty");
+        let (receiver, blinded) = Receiver::start(session(), n, seed(2)).expect("not empty");
         let (sender, reply) = Sender::respond(session(), &blinded, seed(3));
         let (keys, opening) = receiver.finish(&reply).expect("as many as there are");
         let pairs = sender.finish(&opening).expect("the opening of the commitment");

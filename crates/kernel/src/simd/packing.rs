@@ -12,11 +12,14 @@ impl<const BITS: usize> Unpacking<BITS> {
     pub(super) const HIGH: [u8; 16] = Self::bytes(2);
     /// 8 to 15.
     pub(super) const UP: [i16; 8] = {
-        let mut up = [0; 8];
+        let mut up = [15; 8];
         let mut k = 0;
         while k < 8 {
             // One to eight bits of the low word belong to the lane before.
-            up[k] = 15 - ((BITS * k + 7) % 8) as i16;
+            let mut more = (BITS * k + 7) % 8;
+            while more > 0 {
+                (up[k], more) = (up[k] - 1, more - 1);
+            }
             k += 1;
         }
         up
