@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+#[cfg(target_arch = "aarch64")]
+use crate::simd::neon::Neon;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{avx2::Avx2, avx512::Avx512};
 
@@ -30,12 +32,18 @@ pub(crate) enum Vectors {
     Avx2(Avx2),
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
 }
 
-/// Runs `$vector`, which is generic over the [`Simd`](crate::simd::Simd) that it finds in `$simd`,
-/// or `$portable` if the backend has none; both compiled for the backend's instructions.
+/// Runs `$vector`, which is generic over what it finds in `$simd`, or `$portable` if the backend has
+/// nothing of that kind; both compiled for the backend's instructions. With `neon`, which the trait
+/// [`Simd`](crate::simd::Simd) is implemented for, that is one of the kinds.
 macro_rules! dispatch {
-    ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
+    ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
+        dispatch!(x86 $backend, $simd => $vector, $portable)
+    };
+    ($kinds:ident $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
         let backend = $backend;
         match backend.vectors() {
             $crate::backend::Vectors::None => backend.run(
@@ -52,7 +60,20 @@ macro_rules! dispatch {
                 #[inline(always)]
                 || $vector,
             ),
+            #[cfg(target_arch = "aarch64")]
+            $crate::backend::Vectors::Neon(neon) => backend.run(
+                #[inline(always)]
+                || dispatch!(@$kinds neon, $simd => $vector, $portable),
+            ),
         }
+    }};
+    (@neon $token:ident, $simd:ident => $vector:expr, $portable:expr) => {{
+        let $simd = $token;
+        $vector
+    }};
+    (@x86 $token:ident, $simd:ident => $vector:expr, $portable:expr) => {{
+        let _ = $token;
+        $portable
     }};
 }
 
@@ -206,7 +227,11 @@ impl Backend {
             #[allow(unsafe_code, reason = "proof of a detected instruction set")]
             // SAFETY: a `Backend` with `Isa::Avx512` exists only where these features were detected.
             Isa::Avx512 => Vectors::Avx512(unsafe { Avx512::detected() }),
-            _ => Vectors::None,
+            #[cfg(target_arch = "aarch64")]
+            #[allow(unsafe_code, reason = "proof of an instruction set of the baseline")]
+            // SAFETY: every AArch64 processor that Rust compiles for has NEON.
+            Isa::Neon => Vectors::Neon(unsafe { Neon::detected() }),
+            Isa::Portable => Vectors::None,
         }
     }
 

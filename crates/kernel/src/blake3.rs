@@ -4,7 +4,7 @@
 //! For backends with vectors only: [`lanes`] says how many inputs they take at once, and 1 means
 //! that this module has nothing to offer.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod many;
 
 use crate::Backend;
@@ -15,7 +15,7 @@ pub const MAX_INPUT: usize = 2048;
 /// How many inputs [`derive_keys`] takes at once; 1 for backends without vectors.
 #[must_use]
 pub fn lanes(backend: Backend) -> usize {
-    dispatch!(backend, simd => many::lanes(simd), 1)
+    dispatch!(neon backend, simd => many::lanes(simd), 1)
 }
 
 /// For each input the first bytes of BLAKE3's output under a context's key.
@@ -27,7 +27,10 @@ pub fn lanes(backend: Backend) -> usize {
 /// # Panics
 /// If the backend has no vectors, an input is empty or longer than [`MAX_INPUT`], there is no input,
 /// or the lengths do not fit together.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "it panics"))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_variables, reason = "it panics")
+)]
 pub fn derive_keys(
     backend: Backend,
     context_key: &[u8; 32],
@@ -44,7 +47,7 @@ pub fn derive_keys(
     let groups = inputs.chunks(lanes * input_len).zip(outputs.chunks_mut(lanes * output_len));
     for (inputs, outputs) in groups {
         dispatch!(
-            backend.for_lanes(inputs.len() / input_len),
+            neon backend.for_lanes(inputs.len() / input_len),
             simd => many::derive(simd, context_key, (input_len, inputs), (output_len, outputs)),
             unreachable!("it has more than one lane"),
         );
@@ -76,7 +79,10 @@ impl Blocks<'_> {
 /// # Panics
 /// If the backend has no vectors, there is no input, an input is longer than [`MAX_INPUT`], or the
 /// lengths do not fit together.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "it panics"))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(unused_variables, reason = "it panics")
+)]
 pub fn keyed(
     backend: Backend,
     key: &[u8; 32],
@@ -95,7 +101,7 @@ pub fn keyed(
         let bytes = &blocks.bytes[group * lanes * blocks.stride..];
         let blocks = Blocks { bytes, ..blocks };
         dispatch!(
-            backend.for_lanes(ends.len()),
+            neon backend.for_lanes(ends.len()),
             simd => many::keyed(simd, key, blocks, (ends, end_len), (output_len, outputs)),
             unreachable!("it has more than one lane"),
         );

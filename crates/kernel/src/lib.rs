@@ -22,7 +22,7 @@ extern crate std;
 
 #[macro_use]
 mod backend;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 
 pub mod aes;

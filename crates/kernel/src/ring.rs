@@ -12,7 +12,7 @@ mod gaussian;
 mod ntt;
 mod sample;
 mod signal;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vector;
 pub mod vectors;
 
@@ -22,7 +22,7 @@ use zeroize::{Zeroize, optimization_barrier};
 
 pub use factor::Factor;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::Simd;
 use crate::{
     Backend,
@@ -115,7 +115,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
         let f = &mut self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::map(simd, f, #[inline(always)] |i, x| {
                 let sum = simd.add(x, vector::noise_at(simd, bytes, i));
                 // At most two steps outside.
@@ -136,7 +136,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         count(Operation::Ntt, 1);
         let mut f = self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::forward::<_, N, Q>(
                 simd,
                 &mut f,
@@ -165,7 +165,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         count(Operation::InverseNtt, 1);
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::inverse::<_, N, Q>(
                 simd,
                 f,
@@ -187,7 +187,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     pub fn round_and_pack<const BITS: usize>(&self, backend: Backend, bytes: &mut [u8]) {
         let f = &self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::round_and_pack::<_, N, Q, BITS>(simd, f, bytes),
             {
                 let mut rounded = *f;
@@ -211,7 +211,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let mut poly = Self::ZERO;
         let f = &mut poly.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::unpack_rounded::<_, N, Q, BITS>(simd, bytes, f),
             {
                 encode::unpack::<BITS>(bytes, f);
@@ -233,7 +233,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
         let f = &self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::hints_and_bits::<_, N, Q>(simd, f, hints, key),
             {
                 let hint = |k: usize| encode::hint::<Q>(f[k]);
@@ -252,7 +252,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
         let f = &self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::key_bits::<_, N, Q>(simd, f, hints, key),
             {
                 let hint = |k: usize| u16::from(hints[k / 8] >> (k % 8) & 1);
@@ -296,7 +296,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         sample::check::<N, BITS, K>(&bytes[..len]);
         for (strings, polys) in bytes.chunks(2 * len).zip(polys.chunks_mut(2)) {
             dispatch!(
-                backend,
+                neon backend,
                 simd => {
                     let (string, rest) = strings.split_at(len);
                     let (polys, others) = polys.split_at_mut(1);
@@ -326,7 +326,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         sample::check::<N, BITS, K>(&bytes[..len]);
         for (string, polys) in bytes.chunks_exact(len).zip(polys) {
             dispatch!(
-                backend,
+                neon backend,
                 simd => simd.uniform_public::<Q, BITS>(string, values(polys)),
                 sample::uniform_public::<N, Q, BITS, K>(string, values(polys)),
             );
@@ -340,7 +340,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         count(Operation::InverseNtt, 1);
         let mut f = self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::inverse::<_, N, Q>(
                 simd,
                 &mut f,
@@ -363,7 +363,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     pub fn sub(&mut self, backend: Backend, other: &Self) {
         let (f, other) = (&mut self.0, &other.0);
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::map(simd, f, #[inline(always)] |i, x| {
                 vector::sub::<_, Q>(simd, x, simd.load(&other[i..]))
             }),
@@ -383,7 +383,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let f = &mut self.0;
         let mut noise = [0; N];
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::forward::<_, N, Q>(
                 simd,
                 &mut noise,
@@ -411,7 +411,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut sum = Self::ZERO;
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut sum.0);
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::map(simd, f, #[inline(always)] |i, _| {
                 let x = vector::products::<_, N, Q, K>(simd, a, b, i);
                 vector::canonical::<_, Q>(simd, vector::scale::<_, Q>(simd, x))
@@ -434,7 +434,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     ) {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::map(simd, f, #[inline(always)] |i, _| {
                 vector::canonical::<_, Q>(simd, vector::products::<_, N, Q, K>(simd, a, b, i))
             }),
@@ -451,7 +451,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
         let f = &self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::pack::<_, N, BITS>(simd, f, bytes),
             encode::pack::<BITS>(f, bytes),
         );
@@ -470,7 +470,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut poly = Self::ZERO;
         let f = &mut poly.0;
         let in_range = dispatch!(
-            backend,
+            neon backend,
             simd => vector::unpack::<_, N, Q, BITS>(simd, bytes, f),
             {
                 encode::unpack::<BITS>(bytes, f);
@@ -484,7 +484,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
 #[inline]
 fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], other: &[u16; N]) {
     dispatch!(
-        backend,
+        neon backend,
         simd => vector::map(simd, f, #[inline(always)] |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
         combine(f, other, field::add::<Q>),
     );

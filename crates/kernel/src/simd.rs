@@ -9,6 +9,10 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+mod compaction;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
+mod packing;
 
 /// The most 32-bit lanes of a vector.
 pub(crate) const MAX_WORDS: usize = 16;

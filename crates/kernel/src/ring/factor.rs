@@ -4,10 +4,10 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
 use super::{erase, ntt, sample};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::Simd;
 use crate::{
     Backend,
@@ -32,7 +32,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
         assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
         let f = &mut self.0;
         dispatch!(
-            backend,
+            neon backend,
             simd => {
                 let one = simd.splat(const { vector::montgomery_one::<Q>() });
                 vector::forward::<_, N, Q>(

@@ -2,7 +2,7 @@
 //!
 //! [`Poly::reconcile`] is the same up to a factor of 2 mod Q, without the coin.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
 use super::{Poly, encode::pack_bits, field::add};
 use crate::Backend;
@@ -27,7 +27,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         assert!(signals.len() == N / 8, "one bit per coefficient");
         let bound = Q / 4 + u16::from(coin & 1);
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::signals::<_, N, Q>(simd, &self.0, bound, signals),
             pack_bits(|k| signal::<Q>(self.0[k], bound), signals),
         );
@@ -44,7 +44,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     pub fn parities(&self, backend: Backend, signals: &[u8], key: &mut [u8]) {
         assert!(signals.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
         dispatch!(
-            backend,
+            neon backend,
             simd => vector::parities::<_, N, Q>(simd, &self.0, signals, key),
             {
                 let signal = |k: usize| u16::from(signals[k / 8] >> (k % 8) & 1);

@@ -144,7 +144,7 @@ mod tests {
             let lanes: [u16; 256] = core::array::from_fn(|i| start + u16::try_from(i).unwrap());
             let (mut reduced, mut ended) = (lanes, lanes);
             dispatch!(
-                backend,
+                neon backend,
                 simd => {
                     map(simd, &mut reduced, #[inline(always)] |_, x| barrett::<_, Q>(simd, x));
                     map(simd, &mut ended, #[inline(always)] |_, x| {

@@ -1,10 +1,10 @@
 //! What lattice protocols do with vectors of K polynomials, each step in one pass: operations that
 //! follow one another meet in registers.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
 use super::{Factor, NttPoly, encode, erase, ntt, sample};
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::simd::Simd;
 use crate::{
     Backend,
@@ -25,7 +25,7 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
     count(Operation::Ntt, K);
     assert_eq!(bytes.len(), K * N / 2, "four bits per coefficient");
     dispatch!(
-        backend,
+        neon backend,
         simd => {
             let one = simd.splat(const { vector::montgomery_one::<Q>() });
             for (Factor(f), bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
@@ -69,7 +69,7 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
     let rows = rows.zip(bytes.chunks_exact_mut(N / 8 * BITS));
     let mut room = [0; N];
     dispatch!(
-        backend,
+        neon backend,
         simd => for (((a, h), noise), bytes) in rows {
             let a = a.each_ref().map(|x| &x.0);
             vector::forward::<_, N, Q>(
@@ -114,7 +114,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
     assert_eq!(bytes.len(), K * N / 8 * BITS);
     let both = polys.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS));
     dispatch!(
-        backend,
+        neon backend,
         simd => both.fold(
             true,
             #[inline(always)] |in_range, (NttPoly(f), bytes)| {
@@ -154,7 +154,7 @@ pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
     const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
     assert!(bytes.len().is_multiple_of(N / 8 * BITS));
     dispatch!(
-        backend,
+        neon backend,
         simd => {
             let mut all_below = simd.splat(u16::MAX);
             for i in (0..bytes.len() / BITS * 8).step_by(vector::lanes(simd)) {
@@ -192,7 +192,7 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
     let columns = noise.chunks_exact(N / 2).zip(bytes.chunks_exact_mut(N / 8 * BITS));
     let mut room = [0; N];
     dispatch!(
-        backend,
+        neon backend,
         simd => for (column, (noise, bytes)) in columns.enumerate() {
             let a = a.each_ref().map(|row| &row[column].0);
             vector::inverse::<_, N, Q>(
@@ -244,7 +244,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
     let (s, p) = (s.each_ref().map(|x| &x.0), p.each_ref().map(|x| &x.0));
     let mut room = [0; N];
     dispatch!(
-        backend,
+        neon backend,
         simd => vector::inverse::<_, N, Q>(
             simd,
             &mut room,
@@ -289,7 +289,7 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
     let s = s.each_ref().map(|x| &x.0);
     let (mut u, mut room) = ([[0; N]; K], [0; N]);
     dispatch!(
-        backend,
+        neon backend,
         simd => {
             for (u, bytes) in u.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS)) {
                 vector::forward::<_, N, Q>(

@@ -9,7 +9,10 @@ mod uniform;
 
 use core::arch::x86_64::*;
 
-use super::{MAX_WORDS, Simd};
+use super::{
+    MAX_WORDS, Simd,
+    packing::{Packing, Unpacking},
+};
 
 /// Proof that the processor has AVX2.
 #[derive(Clone, Copy)]
@@ -46,66 +49,15 @@ const fn twice(half: [u8; 16]) -> [u8; 32] {
     bytes
 }
 
-/// Where [`Simd::unpack`] finds the lanes of eight: lane k is
-/// ⌊low·factor/2¹⁶⌋ | high·factor mod 2¹⁶, where low and high are words of four bytes in a row and
-/// the factor a power of two.
-struct Unpacking<const BITS: usize>;
-
-impl<const BITS: usize> Unpacking<BITS> {
-    const LOW: [u8; 32] = Self::bytes(0);
-    const HIGH: [u8; 32] = Self::bytes(2);
-    const FACTOR: [u16; 16] = {
-        let mut factor = [0; 16];
-        let mut k = 0;
-        while k < 16 {
-            // One to eight bits of the low word belong to the lane before.
-            factor[k] = 1 << (16 - ((BITS * (k % 8) + 7) % 8 + 1));
-            k += 1;
-        }
-        factor
-    };
-
-    /// Byte `first` and the next one of those from which each lane comes; 0x80, which shuffles to
-    /// zero, outside the BITS bytes.
-    #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-    const fn bytes(first: usize) -> [u8; 32] {
-        assert!(BITS > 8 && BITS < 16);
-        let mut half = [0x80; 16];
-        let mut i = 0;
-        while i < 16 {
-            // One more than the index, which is −1 for the bits before the first.
-            let next = (BITS * (i / 2)).div_ceil(8) + first + i % 2;
-            if next >= 1 && next <= BITS {
-                half[i] = (next - 1) as u8;
-            }
-            i += 1;
-        }
-        twice(half)
+/// The powers of two of both halves.
+const fn factors(up: [i16; 8]) -> [u16; 16] {
+    let mut factors = [0; 16];
+    let mut k = 0;
+    while k < 16 {
+        factors[k] = 1 << up[k % 8];
+        k += 1;
     }
-}
-
-/// How [`Simd::pack`] puts two numbers of 4·BITS bits together.
-struct Packing<const BITS: usize>;
-
-impl<const BITS: usize> Packing<BITS> {
-    /// Bits that the upper number moves left, to begin where the lower one ends in its byte.
-    const UP: i64 = (4 * BITS % 8) as i64;
-    const LOWER: [u8; 32] = Self::bytes(0);
-    const UPPER: [u8; 32] = Self::bytes(1);
-
-    #[expect(clippy::cast_possible_truncation, reason = "below 16")]
-    const fn bytes(number: usize) -> [u8; 32] {
-        let mut half = [0x80; 16];
-        let mut i = 0;
-        while i < BITS {
-            let start = number * (4 * BITS / 8);
-            if i >= start && i < start + 8 && (number == 1 || i < (4 * BITS).div_ceil(8)) {
-                half[i] = (8 * number + i - start) as u8;
-            }
-            i += 1;
-        }
-        twice(half)
-    }
+    factors
 }
 
 /// Bytes where a vector can be loaded as one value.
@@ -138,10 +90,12 @@ impl Avx2 {
     #[inline(always)]
     fn unpack_groups<const BITS: usize>(self, low: __m128i, high: __m128i) -> __m256i {
         let bytes = avx2!(_mm256_set_m128i(high, low));
-        let factor = self.lanes(const { &Unpacking::<BITS>::FACTOR });
+        let factor = self.lanes(const { &factors(Unpacking::<BITS>::UP) });
         avx2!({
-            let low = _mm256_shuffle_epi8(bytes, self.bytes(const { &Unpacking::<BITS>::LOW }));
-            let high = _mm256_shuffle_epi8(bytes, self.bytes(const { &Unpacking::<BITS>::HIGH }));
+            let low =
+                _mm256_shuffle_epi8(bytes, self.bytes(const { &twice(Unpacking::<BITS>::LOW) }));
+            let high =
+                _mm256_shuffle_epi8(bytes, self.bytes(const { &twice(Unpacking::<BITS>::HIGH) }));
             let low = _mm256_mulhi_epu16(low, factor);
             let high = _mm256_mullo_epi16(high, factor);
             _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi16((1 << BITS) - 1))
@@ -257,8 +211,10 @@ impl Simd for Avx2 {
             let fours = _mm256_srlv_epi64(fours, _mm256_set1_epi64x(gap.into()));
             let up = Packing::<BITS>::UP;
             let fours = _mm256_sllv_epi64(fours, _mm256_setr_epi64x(0, up, 0, up));
-            let low = _mm256_shuffle_epi8(fours, self.bytes(const { &Packing::<BITS>::LOWER }));
-            let high = _mm256_shuffle_epi8(fours, self.bytes(const { &Packing::<BITS>::UPPER }));
+            let low =
+                _mm256_shuffle_epi8(fours, self.bytes(const { &twice(Packing::<BITS>::LOWER) }));
+            let high =
+                _mm256_shuffle_epi8(fours, self.bytes(const { &twice(Packing::<BITS>::UPPER) }));
             _mm256_storeu_si256(bytes.as_mut_ptr().cast(), _mm256_or_si256(low, high));
         });
         to[..BITS].copy_from_slice(&bytes[..BITS]);

@@ -194,6 +194,50 @@ fn last_butterfly<S: Simd, const Q: u16>(
     (sum, montgomery::<S, Q>(simd, simd.sub(x, y), zeta[0], zeta[1]))
 }
 
+/// The first layer of [`forward`], into memory.
+#[inline(always)]
+fn one_layer<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &mut [u16; N],
+    mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
+) {
+    let zeta = splat_both(simd, Zetas::<S, N, Q>::FORWARD[1]);
+    for i in (0..N / 2).step_by(S::LANES) {
+        let xy = (source(f, i), source(f, i + N / 2));
+        let (x, y) = butterfly::<S, Q>(simd, xy, zeta, 0);
+        simd.store(x, &mut f[i..]);
+        simd.store(y, &mut f[i + N / 2..]);
+    }
+}
+
+/// Two layers of [`forward`], into memory, over what begins at `start` and is butterfly block `block`
+/// of the first of them: all, or half of it.
+#[inline(always)]
+fn two_layers<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &mut [u16; N],
+    (start, block): (usize, usize),
+    mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
+) {
+    let layer = block.ilog2();
+    let quarter = N >> (layer + 2);
+    let [first, second, third] = [block, 2 * block, 2 * block + 1].map(
+        #[inline(always)]
+        |k| splat_both(simd, Zetas::<S, N, Q>::FORWARD[k]),
+    );
+    for i in (start..start + quarter).step_by(S::LANES) {
+        let (a, b) = (source(f, i), source(f, i + quarter));
+        let (c, d) = (source(f, i + 2 * quarter), source(f, i + 3 * quarter));
+        let (a, c) = butterfly::<S, Q>(simd, (a, c), first, layer);
+        let (b, d) = butterfly::<S, Q>(simd, (b, d), first, layer);
+        let (a, b) = butterfly::<S, Q>(simd, (a, b), second, layer + 1);
+        let (c, d) = butterfly::<S, Q>(simd, (c, d), third, layer + 1);
+        for (k, x) in [a, b, c, d].into_iter().enumerate() {
+            simd.store(x, &mut f[i + k * quarter..]);
+        }
+    }
+}
+
 /// f ↦ f̂ from the coefficients below Q that `source` gives for each index, f the room to compute in.
 /// `operation` gets values below Q and gives what is to be stored.
 #[inline(always)]
@@ -209,33 +253,37 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
     let before = blocks.ilog2();
     match blocks {
         1 => {}
-        2 => {
-            let zeta = splat_both(simd, zetas[1]);
-            for i in (0..N / 2).step_by(S::LANES) {
-                let xy = (source(f, i), source(f, i + N / 2));
-                let (x, y) = butterfly::<S, Q>(simd, xy, zeta, 0);
-                simd.store(x, &mut f[i..]);
-                simd.store(y, &mut f[i + N / 2..]);
-            }
-        }
-        4 => {
-            let [first, second, third] = [1, 2, 3].map(
+        2 => one_layer::<S, N, Q>(
+            simd,
+            f,
+            #[inline(always)]
+            |f, i| source(f, i),
+        ),
+        4 => two_layers::<S, N, Q>(
+            simd,
+            f,
+            (0, 1),
+            #[inline(always)]
+            |f, i| source(f, i),
+        ),
+        8 => {
+            one_layer::<S, N, Q>(
+                simd,
+                f,
                 #[inline(always)]
-                |k| splat_both(simd, zetas[k]),
+                |f, i| source(f, i),
             );
-            for i in (0..N / 4).step_by(S::LANES) {
-                let (a, b) = (source(f, i), source(f, i + N / 4));
-                let (c, d) = (source(f, i + N / 2), source(f, i + N / 4 * 3));
-                let (a, c) = butterfly::<S, Q>(simd, (a, c), first, 0);
-                let (b, d) = butterfly::<S, Q>(simd, (b, d), first, 0);
-                let (a, b) = butterfly::<S, Q>(simd, (a, b), second, 1);
-                let (c, d) = butterfly::<S, Q>(simd, (c, d), third, 1);
-                for (k, x) in [a, b, c, d].into_iter().enumerate() {
-                    simd.store(x, &mut f[i + k * (N / 4)..]);
-                }
+            for half in 0..2 {
+                two_layers::<S, N, Q>(
+                    simd,
+                    f,
+                    (half * N / 2, 2 + half),
+                    #[inline(always)]
+                    |f, i| simd.load(&f[i..]),
+                );
             }
         }
-        _ => unreachable!("eight, 16 or 32 vectors"),
+        _ => unreachable!("eight, 16, 32 or 64 vectors"),
     }
 
     // Three layers between eight vectors, the others within each two of them.
@@ -279,7 +327,9 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
         if S::LANES == 32 {
             layer!(4);
         }
-        layer!(3);
+        if S::LANES >= 16 {
+            layer!(3);
+        }
         layer!(2);
         layer!(1);
         layer!(0);
@@ -329,7 +379,9 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
         layer!(0);
         layer!(1);
         layer!(2);
-        layer!(3);
+        if S::LANES >= 16 {
+            layer!(3);
+        }
         if S::LANES == 32 {
             layer!(4);
         }

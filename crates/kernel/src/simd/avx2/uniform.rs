@@ -9,40 +9,7 @@
 use core::arch::x86_64::*;
 
 use super::{Avx2, avx2, twice};
-
-/// The most steps, eight candidates each, and room behind them for the longest move to look at.
-const STEPS: usize = 128;
-const ROOM: usize = STEPS + 32;
-
-/// For four acceptance bits the order that puts the accepted ones first: two bits for each place.
-const ORDER: [u8; 16] = {
-    let mut order = [0; 16];
-    let mut accepted = 0;
-    while accepted < 16 {
-        let (mut place, mut lane) = (0, 0);
-        while lane < 4 {
-            if accepted >> lane & 1 == 1 {
-                order[accepted] |= lane << (2 * place);
-                place += 1;
-            }
-            lane += 1;
-        }
-        accepted += 1;
-    }
-    order
-};
-
-/// For four acceptance bits the bytes that the accepted lanes take.
-#[expect(clippy::cast_possible_truncation, reason = "at most 8")]
-const BYTES: [u8; 16] = {
-    let mut bytes = [0; 16];
-    let mut accepted = 0u32;
-    while accepted < 16 {
-        bytes[accepted as usize] = 2 * accepted.count_ones() as u8;
-        accepted += 1;
-    }
-    bytes
-};
+use crate::simd::compaction::{BYTES, ORDER, ROOM, STEPS, move_moves};
 
 /// For eight acceptance bits the order that puts the bytes of the accepted lanes first.
 static TOGETHER: [[u8; 16]; 256] = {
@@ -139,7 +106,10 @@ impl Avx2 {
 
         let mut distance = 1;
         while distance <= steps - wanted {
-            let masks = self.move_moves(moves, distance);
+            let masks = moves.each_mut().map(
+                #[inline(always)]
+                |moves| move_moves(moves, distance),
+            );
             for i in 0..steps {
                 let [low, high] = masks.each_ref().map(|masks| masks[i].cast_signed());
                 slots[i] = avx2!({
@@ -252,24 +222,5 @@ impl Avx2 {
             }
             _mm256_cmpgt_epi8(_mm256_set1_epi8(spare + 1), gaps)
         })
-    }
-
-    /// One pass over how far the slots of both halves have to go: moves those that have the bit
-    /// `distance`. Returns all ones for the places to which one comes.
-    #[inline(always)]
-    fn move_moves(self, moves: &mut [[u8; ROOM]; 2], distance: usize) -> [[u8; STEPS]; 2] {
-        let mut masks = [[0; STEPS]; 2];
-        let bit = distance.ilog2();
-        for (moves, masks) in moves.iter_mut().zip(&mut masks) {
-            let from = *moves;
-            let pairs = from.iter().zip(&from[distance..]);
-            for ((mask, to), (&here, &there)) in masks.iter_mut().zip(moves).zip(pairs) {
-                let comes = (there >> bit & 1).wrapping_neg();
-                let goes = (here >> bit & 1).wrapping_neg();
-                *mask = comes;
-                *to = there & comes | here & !comes & !goes;
-            }
-        }
-        masks
     }
 }
