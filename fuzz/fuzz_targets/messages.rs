@@ -3,7 +3,7 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::base::{
-    bdgm, pvw, rot_from_ot,
+    bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw, rot_from_ot,
     roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
     roted_figure1 as figure1,
 };
@@ -17,6 +17,18 @@ macro_rules! any {
         assert_eq!(decoded, (bytes.len() == $len).then_some(bytes));
     };
 }
+
+/// A message with points: which strings are some is for the curve to say.
+macro_rules! points {
+    ($message:ty, $peers:ident, $n:expr, $len:expr) => {
+        let bytes = $peers($len);
+        if let Ok(message) = <$message>::decode(&bytes, $n) {
+            assert_eq!((message.instances(), bytes.len()), ($n, $len));
+            assert_eq!(message.into_bytes(), bytes);
+        }
+    };
+}
+
 fuzz_target!(|input: (u8, Vec<Change>)| {
     let (n, changes) = (usize::from(input.0 % 5), input.1);
     let peers = |len| changed(&vec![0; len], &changes);
@@ -64,6 +76,27 @@ fuzz_target!(|input: (u8, Vec<Change>)| {
         assert!(bytes.len() == 98 * n && bytes.chunks(49).all(|branch| branch[0] & !1 == 2));
         assert_eq!(ciphertexts.into_bytes(), bytes);
     }
+
+    // Strings are never refused.
+    any!(mrr::Blinded<mrr::FeistelMoeller>, peers, n, 64 * n);
+    any!(mrr::Blinded<mrr::EkeElligator>, peers, n, 32 * n);
+    points!(mrr::Blinded<mrr::Feistel2Ristretto>, peers, n, 80 * n);
+    points!(mrr::KeyShare<mrr::FeistelMoeller>, peers, n, 64);
+    points!(mrr::KeyShare<mrr::EkeElligator>, peers, n, 32);
+    points!(mrr::KeyShare<mrr::Feistel2Ristretto>, peers, n, 32);
+    points!(masny_rindal::Blinded, peers, n, 64 * n);
+    points!(masny_rindal::Shares, peers, n, 64 * n);
+    points!(csw::Points, peers, n, 32 + 32 * n);
+    points!(csw::Challenge, peers, n, 64 + 16 * n);
+    any!(csw::Response, peers, n, 32);
+    points!(chou_orlandi::Share, peers, n, 32);
+    points!(chou_orlandi::Points, peers, n, 32 * n);
+    points!(naor_pinkas::Setup, peers, n, 64);
+    points!(naor_pinkas::PublicKeys, peers, n, 32 * n);
+    let bytes = peers(96 * n);
+    let ciphertexts = chou_orlandi::Ciphertexts::decode(&bytes, n, 3);
+    let ciphertexts = ciphertexts.ok().map(chou_orlandi::Ciphertexts::into_bytes);
+    assert_eq!(ciphertexts, (bytes.len() == 96 * n).then_some(bytes));
 });
 
 /// Whether these are n instances of that length, each with 512 coefficients of 14 bits in front.

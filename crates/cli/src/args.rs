@@ -394,7 +394,7 @@ pub(crate) enum BenchCommand {
     List,
     /// Run benchmarks, with the yardsticks of this machine beside them
     Run {
-        /// Names from `bench list`; a beginning such as `base/` means all of them
+        /// Names from `bench list`; a table such as `base`, or a beginning such as `base/`, means all of it
         #[arg(required = true)]
         names: Vec<String>,
         #[command(flatten)]
