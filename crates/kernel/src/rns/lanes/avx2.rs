@@ -193,7 +193,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn suspend(self, x: __m256d, to: &mut [u64]) {
-        let Some(to) = to[..4].first_chunk_mut::<4>() else { return };
+        let Some(to) = to[..4].first_chunk_mut::<4>() else { unreachable!("a vector") };
         avx2!(_mm256_storeu_pd(to.as_mut_ptr().cast(), x));
     }
 

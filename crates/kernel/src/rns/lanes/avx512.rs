@@ -185,7 +185,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn suspend(self, x: __m512i, to: &mut [u64]) {
-        let Some(to) = to[..8].first_chunk_mut::<8>() else { return };
+        let Some(to) = to[..8].first_chunk_mut::<8>() else { unreachable!("a vector") };
         avx512!(_mm512_storeu_si512(to.as_mut_ptr().cast(), x));
     }
 

@@ -3,20 +3,12 @@
 use super::{Lanes, MOST_PRODUCTS};
 use crate::{
     halves,
-    rns::modulus::{Factor, Modulus},
+    rns::modulus::{Factor, Modulus, below},
 };
 
 /// One lane.
 #[derive(Clone, Copy)]
 pub(in crate::rns) struct Scalar;
-
-/// x below `bound`, for x < 2·bound.
-#[inline(always)]
-const fn below(x: u64, bound: u64) -> u64 {
-    let less = x.wrapping_sub(bound);
-    // The sign bit: both are far below 2⁶³.
-    less.wrapping_add(bound & (less >> 63).wrapping_neg())
-}
 
 impl Lanes for Scalar {
     type Vector = u64;
