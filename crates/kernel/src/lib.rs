@@ -1,9 +1,9 @@
 //! Arithmetic kernels of Foxtrot, chosen at run time for the processor's instruction set.
 //!
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
-//! the polynomial rings of the lattice protocols, [`curve`] Curve25519 in batches, [`blake3`] hashes
-//! many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT extension needs; [`rijndael`] is
-//! a cipher on 256 bits; [`Backend`] says which instructions to use.
+//! the polynomial rings of the lattice protocols, [`rns`] those of larger moduli, [`curve`] Curve25519
+//! in batches, [`blake3`] hashes many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT
+//! extension needs; [`rijndael`] is a cipher on 256 bits; [`Backend`] says which instructions to use.
 //!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation
 //! says that they are public.
@@ -33,6 +33,7 @@ pub mod curve;
 pub mod gf;
 pub mod rijndael;
 pub mod ring;
+pub mod rns;
 pub mod vole;
 
 #[cfg(test)]

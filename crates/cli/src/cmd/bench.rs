@@ -5,6 +5,7 @@ mod ext;
 mod kernel;
 mod one_of_n;
 mod psi;
+mod rns;
 mod yardsticks;
 
 use std::{
@@ -35,6 +36,7 @@ enum Benchmark {
     OneOfN(words::Any),
     Psi(Adversary),
     Kernel(kernel::Operation),
+    Rns(rns::Operation),
 }
 
 /// Its figures.
@@ -84,7 +86,8 @@ impl Benchmark {
         let one_of_n = words::registry().map(Self::OneOfN);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
-        base.chain(extensions).chain(one_of_n).chain(psi).chain(kernel)
+        let rns = rns::Operation::ALL.map(Self::Rns);
+        base.chain(extensions).chain(one_of_n).chain(psi).chain(kernel).chain(rns)
     }
 
     /// Those of one table have the same columns.
@@ -94,6 +97,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
             Self::Psi(_) => "psi",
             Self::Kernel(_) => "kernel",
+            Self::Rns(_) => "kernel/rns",
         }
     }
 
@@ -104,6 +108,7 @@ impl Benchmark {
             Self::OneOfN(extension) => extension.info().name,
             Self::Psi(adversary) => psi::name(*adversary),
             Self::Kernel(operation) => operation.name(),
+            Self::Rns(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
     }
@@ -116,6 +121,7 @@ impl Benchmark {
             Self::OneOfN(_) => &one_of_n::SIZES,
             Self::Psi(_) => &psi::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
+            Self::Rns(_) => &rns::SIZES,
         }
     }
 
@@ -128,12 +134,13 @@ impl Benchmark {
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         match self {
-            Self::Kernel(_) | Self::TwoRound(_) if options.threads != 1 => {
+            Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) if options.threads != 1 => {
                 Err(Failure::usage(format!("{} runs in one thread", self.name()))
                     .hint("--threads is for base/ and the other ext/"))
             }
             Self::Base(_)
             | Self::Kernel(_)
+            | Self::Rns(_)
             | Self::TwoRound(_)
             | Self::OneOfN(_)
             | Self::Psi(_)
@@ -158,6 +165,7 @@ impl Benchmark {
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
+            Self::Rns(operation) => rns::run(*operation, n),
         }
     }
 
@@ -167,6 +175,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
             Self::Kernel(_) => kernel::print_head(out),
+            Self::Rns(_) => rns::print_head(out),
         }
     }
 
@@ -178,8 +187,10 @@ impl Benchmark {
     ) -> io::Result<()> {
         let mut object = measured.report.json();
         object.extend(yardsticks.json());
-        if let Self::Kernel(_) = self {
-            object.extend(kernel::json(measured, yardsticks));
+        match self {
+            Self::Kernel(_) => object.extend(kernel::json(measured, yardsticks)),
+            Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
+            _ => {}
         }
         writeln!(out, "{}", serde_json::Value::Object(object))
     }
@@ -197,6 +208,7 @@ impl Benchmark {
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
+            Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }
 }

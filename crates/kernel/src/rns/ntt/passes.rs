@@ -1,0 +1,318 @@
+//! The layers of the transform, several in one pass over memory.
+//!
+//! Layer m, m = 1, 2, 4 … n/2, has m blocks of n/m coefficients; block i has root m + i, which is ψ^rev(m + i).
+//! Its inverse is the negative of root 2m − 1 − i, so the same table serves both directions, read
+//! backwards. The last layers, those between the vectors of a *group* and those within vectors, are one
+//! pass; the others are passes of two or three layers.
+//!
+//! The table has the roots of the other layers first, as entries, root i at 2i. Then come, group by
+//! group, those of the last pass in the order in which it takes them: entries for the layers between
+//! vectors, then for the layers within vectors, for every two vectors, the first words of all entries
+//! and then the second ones.
+
+use super::super::{lanes::Lanes, modulus::Modulus};
+
+/// Where the two words of root `i` stand in the table for `n` coefficients in groups of SIZE vectors.
+#[inline(always)]
+pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [usize; 2] {
+    let groups = n / (SIZE * L::LANES);
+    if i < groups {
+        return [2 * i, 2 * i + 1];
+    }
+    let layer = 1 << i.ilog2();
+    let (block, blocks) = (i - layer, layer / groups);
+    if blocks < SIZE {
+        let at = 2 * groups + block / blocks * words::<L, SIZE>();
+        let at = at + 2 * (blocks - 1 + block % blocks);
+        return [at, at + 1];
+    }
+    // Every two vectors have so many blocks.
+    let count = 2 * blocks / SIZE;
+    let (pair, lane) = (block / count, block % count);
+    let at = 2 * groups + pair / (SIZE / 2) * words::<L, SIZE>() + 2 * (SIZE - 1);
+    let at = at + SIZE * (count - 2) + 2 * count * (pair % (SIZE / 2)) + lane;
+    [at, at + count]
+}
+
+/// Words of the table for each group of the last pass.
+#[inline(always)]
+const fn words<L: Lanes, const SIZE: usize>() -> usize {
+    2 * (SIZE * L::LANES - 1)
+}
+
+/// Coefficients to values; canonical.
+#[inline(always)]
+pub(super) fn forward<L: Lanes, const SIZE: usize>(
+    l: L,
+    modulus: &Modulus,
+    table: &[u64],
+    f: &mut [u64],
+) {
+    let p = l.prime(modulus);
+    let groups = f.len() / (SIZE * L::LANES);
+    let (roots, of_groups) = table.split_at(2 * groups);
+    let mut m = 1;
+    while m < groups {
+        m <<= match (m == 1, layers(L::MOST_LAYERS, groups / m)) {
+            (true, 1) => outer::<_, 2, 1, true>(l, p, roots, m, f),
+            (true, 2) => outer::<_, 4, 2, true>(l, p, roots, m, f),
+            (true, _) => outer::<_, 8, 3, true>(l, p, roots, m, f),
+            (false, 1) => outer::<_, 2, 1, false>(l, p, roots, m, f),
+            (false, 2) => outer::<_, 4, 2, false>(l, p, roots, m, f),
+            (false, _) => outer::<_, 8, 3, false>(l, p, roots, m, f),
+        };
+    }
+    let of_groups = of_groups.chunks_exact(words::<L, SIZE>());
+    for (f, roots) in f.chunks_exact_mut(SIZE * L::LANES).zip(of_groups) {
+        let (between, within) = roots.split_at(2 * (SIZE - 1));
+        let mut x = [l.splat(0); SIZE];
+        for (k, x) in x.iter_mut().enumerate() {
+            *x = l.resume(&f[k * L::LANES..]);
+            if k < SIZE / 2 {
+                *x = l.settle(p, *x);
+            }
+        }
+        for s in 0..SIZE.ilog2() {
+            layer(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
+        }
+        if L::LANES >= 8 {
+            layer_within::<_, SIZE, 4>(l, p, within, &mut x);
+        }
+        if L::LANES >= 4 {
+            layer_within::<_, SIZE, 2>(l, p, within, &mut x);
+        }
+        if L::LANES >= 2 {
+            layer_within::<_, SIZE, 1>(l, p, within, &mut x);
+            for k in 0..SIZE / 2 {
+                [x[2 * k], x[2 * k + 1]] = l.interleave(x[2 * k], x[2 * k + 1]);
+            }
+        }
+        for (k, x) in x.into_iter().enumerate() {
+            l.store(p, l.narrow(p, x), &mut f[k * L::LANES..]);
+        }
+    }
+}
+
+/// Values to coefficients; canonical.
+#[inline(always)]
+pub(super) fn inverse<L: Lanes, const SIZE: usize>(
+    l: L,
+    modulus: &Modulus,
+    table: &[u64],
+    last: [[u64; 2]; 2],
+    f: &mut [u64],
+) {
+    let p = l.prime(modulus);
+    let groups = f.len() / (SIZE * L::LANES);
+    let (roots, of_groups) = table.split_at(2 * groups);
+    let of_groups = of_groups.chunks_exact(words::<L, SIZE>()).rev();
+    for (f, roots) in f.chunks_exact_mut(SIZE * L::LANES).zip(of_groups) {
+        let (between, within) = roots.split_at(2 * (SIZE - 1));
+        let mut x = [l.splat(0); SIZE];
+        for (k, x) in x.iter_mut().enumerate() {
+            *x = l.settle(p, l.load(&f[k * L::LANES..]));
+        }
+        if L::LANES >= 2 {
+            for k in 0..SIZE / 2 {
+                [x[2 * k], x[2 * k + 1]] = l.deinterleave(x[2 * k], x[2 * k + 1]);
+            }
+            layer_within_back::<_, SIZE, 1>(l, p, within, &mut x);
+        }
+        if L::LANES >= 4 {
+            layer_within_back::<_, SIZE, 2>(l, p, within, &mut x);
+        }
+        if L::LANES >= 8 {
+            layer_within_back::<_, SIZE, 4>(l, p, within, &mut x);
+        }
+        for x in &mut x {
+            *x = l.settle(p, *x);
+        }
+        for s in (0..SIZE.ilog2()).rev() {
+            layer_back(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
+        }
+        for (k, x) in x.into_iter().enumerate() {
+            let x = if k < SIZE / 2 { l.settle(p, x) } else { x };
+            l.suspend(x, &mut f[k * L::LANES..]);
+        }
+    }
+    let mut m = groups;
+    while m > 1 {
+        let layers = layers(L::MOST_LAYERS, m);
+        m >>= layers;
+        match (m == 1, layers) {
+            (true, 1) => outer_back::<_, 2, 1, true>(l, p, roots, last, m, f),
+            (true, 2) => outer_back::<_, 4, 2, true>(l, p, roots, last, m, f),
+            (true, _) => outer_back::<_, 8, 3, true>(l, p, roots, last, m, f),
+            (false, 1) => outer_back::<_, 2, 1, false>(l, p, roots, last, m, f),
+            (false, 2) => outer_back::<_, 4, 2, false>(l, p, roots, last, m, f),
+            (false, _) => outer_back::<_, 8, 3, false>(l, p, roots, last, m, f),
+        }
+    }
+}
+
+/// How many of the log₂ `blocks` layers that are left the next pass has, at most `most`: about as
+/// many as every other pass.
+#[inline(always)]
+fn layers(most: u32, blocks: usize) -> u32 {
+    let left = blocks.trailing_zeros();
+    left / left.div_ceil(most)
+}
+
+/// LAYERS layers from layer `m` on, SIZE = 2^LAYERS vectors at a time; returns LAYERS.
+#[inline(always)]
+fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
+    l: L,
+    p: L::Prime,
+    roots: &[u64],
+    m: usize,
+    f: &mut [u64],
+) -> u32 {
+    let stride = f.len() / (m * SIZE);
+    for (i, block) in f.chunks_exact_mut(SIZE * stride).enumerate() {
+        let mut parts = parts::<SIZE>(block, stride);
+        for at in (0..stride).step_by(L::LANES) {
+            let mut x = [l.splat(0); SIZE];
+            for (k, (x, part)) in x.iter_mut().zip(&parts).enumerate() {
+                *x = if FIRST { l.load(&part[at..]) } else { l.resume(&part[at..]) };
+                if k < SIZE / 2 {
+                    *x = l.settle(p, *x);
+                }
+            }
+            for s in 0..LAYERS {
+                layer(l, p, &roots[2 * ((m + i) << s)..], s, &mut x);
+            }
+            for (x, part) in x.into_iter().zip(&mut parts) {
+                l.suspend(x, &mut part[at..]);
+            }
+        }
+    }
+    LAYERS
+}
+
+/// The inverse of [`outer`], but for a factor 2^LAYERS; the last one has the factor 1/n.
+#[inline(always)]
+fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
+    l: L,
+    p: L::Prime,
+    roots: &[u64],
+    last: [[u64; 2]; 2],
+    m: usize,
+    f: &mut [u64],
+) {
+    let [scale, root] = last.map(
+        #[inline(always)]
+        |entry| l.factor(entry),
+    );
+    let stride = f.len() / (m * SIZE);
+    for (i, block) in f.chunks_exact_mut(SIZE * stride).enumerate() {
+        let mut parts = parts::<SIZE>(block, stride);
+        for at in (0..stride).step_by(L::LANES) {
+            let mut x = [l.splat(0); SIZE];
+            for (x, part) in x.iter_mut().zip(&parts) {
+                *x = l.resume(&part[at..]);
+            }
+            for s in (u32::from(LAST)..LAYERS).rev() {
+                layer_back(l, p, &roots[2 * ((2 * m - 1 - i) << s)..], s, &mut x);
+            }
+            if LAST {
+                for k in 0..SIZE / 2 {
+                    let [sum, y] = l.inverse(p, x[k], x[k + SIZE / 2], root);
+                    [x[k], x[k + SIZE / 2]] = [l.mul_by(p, sum, scale), y];
+                }
+            }
+            for (k, (x, part)) in x.into_iter().zip(&mut parts).enumerate() {
+                if LAST {
+                    l.store(p, x, &mut part[at..]);
+                } else if k < SIZE / 2 {
+                    l.suspend(l.settle(p, x), &mut part[at..]);
+                } else {
+                    l.suspend(x, &mut part[at..]);
+                }
+            }
+        }
+    }
+}
+
+/// SIZE parts of a block.
+#[inline(always)]
+fn parts<const SIZE: usize>(block: &mut [u64], stride: usize) -> [&mut [u64]; SIZE] {
+    let mut parts = block.chunks_exact_mut(stride);
+    core::array::from_fn(
+        #[inline(always)]
+        |_| parts.next().unwrap_or_default(),
+    )
+}
+
+/// The 2^`s` blocks of a layer that SIZE vectors are, with the first of these entries.
+#[inline(always)]
+fn layer<L: Lanes, const SIZE: usize>(
+    l: L,
+    p: L::Prime,
+    entries: &[u64],
+    s: u32,
+    x: &mut [L::Vector; SIZE],
+) {
+    let (half, blocks) = (SIZE >> (s + 1), 1 << s);
+    let entries = &entries[..2 * blocks];
+    for b in 0..blocks {
+        let w = l.factor([entries[2 * b], entries[2 * b + 1]]);
+        for k in 2 * half * b..2 * half * b + half {
+            [x[k], x[k + half]] = l.forward(p, x[k], x[k + half], w);
+        }
+    }
+}
+
+/// The inverse of [`layer`], but for a factor 2, with the entries of what mirrors these blocks.
+#[inline(always)]
+fn layer_back<L: Lanes, const SIZE: usize>(
+    l: L,
+    p: L::Prime,
+    entries: &[u64],
+    s: u32,
+    x: &mut [L::Vector; SIZE],
+) {
+    let (half, blocks) = (SIZE >> (s + 1), 1 << s);
+    let entries = &entries[..2 * blocks];
+    for b in 0..blocks {
+        let mirrored = blocks - 1 - b;
+        let w = l.factor([entries[2 * mirrored], entries[2 * mirrored + 1]]);
+        for k in 2 * half * b..2 * half * b + half {
+            [x[k], x[k + half]] = l.inverse(p, x[k], x[k + half], w);
+        }
+    }
+}
+
+/// The layer of coefficients that are WEIGHT apart, of a group.
+#[inline(always)]
+fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
+    l: L,
+    p: L::Prime,
+    words: &[u64],
+    x: &mut [L::Vector; SIZE],
+) {
+    let count = L::LANES / WEIGHT;
+    for k in 0..SIZE / 2 {
+        let (first, second) = words[SIZE * (count - 2) + 2 * count * k..].split_at(count);
+        let w = l.factors::<WEIGHT>([first, second]);
+        let [a, b] = l.exchange::<WEIGHT>(x[2 * k], x[2 * k + 1]);
+        [x[2 * k], x[2 * k + 1]] = l.forward(p, a, b, w);
+    }
+}
+
+/// The inverse of [`layer_within`], but for a factor 2, with the words of the group that mirrors it.
+#[inline(always)]
+fn layer_within_back<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
+    l: L,
+    p: L::Prime,
+    words: &[u64],
+    x: &mut [L::Vector; SIZE],
+) {
+    let count = L::LANES / WEIGHT;
+    for k in 0..SIZE / 2 {
+        let mirrored = SIZE / 2 - 1 - k;
+        let (first, second) = words[SIZE * (count - 2) + 2 * count * mirrored..].split_at(count);
+        let w = l.factors_reversed::<WEIGHT>([first, second]);
+        let [a, b] = l.inverse(p, x[2 * k], x[2 * k + 1], w);
+        [x[2 * k], x[2 * k + 1]] = l.exchange::<WEIGHT>(a, b);
+    }
+}
