@@ -28,6 +28,7 @@ pub mod paxos;
 pub mod pvw;
 pub mod ring;
 pub mod ristretto;
+pub mod rlwe;
 pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;

@@ -6,6 +6,7 @@
 extern crate alloc;
 
 pub mod params;
+pub mod rlwe;
 
 mod erase;
 mod shares;
