@@ -32,6 +32,7 @@ pub mod counters;
 pub mod curve;
 pub mod gf;
 pub mod ring;
+pub mod rns;
 pub mod vole;
 
 #[cfg(test)]

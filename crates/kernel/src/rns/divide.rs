@@ -1,0 +1,243 @@
+//! Exact division by a product of primes, with rounding.
+
+use super::{
+    MAX_PRIMES, Modulus, check,
+    lanes::{Lanes, on_lanes},
+    mixed_radix::above,
+};
+use crate::Backend;
+
+/// From C modulo P·R to round(2ᵗ·C/R) modulo P·2ᵗ, where P is the product of the primes that are *kept*,
+/// R that of the primes that are *removed*.
+///
+/// The division is nested: by the last prime of R, rounded to the nearest integer, then by the one
+/// before it, and so on. (2ᵗ·C is first taken modulo P·R·2ᵗ.) This is a monotone step function of C with
+/// exactly 2ᵗ·P steps of R/2ᵗ each on average, so it commutes with adding multiples of R: nothing is
+/// approximate. That of 2ᵗ·C/R as a real number, rounded once, may differ from it by 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Divider {
+    /// The kept ones.
+    kept: [Modulus; MAX_PRIMES],
+    k: usize,
+    removed: [Modulus; MAX_PRIMES],
+    m: usize,
+    low_bits: u32,
+    /// 1/rⱼ modulo pᵢ is `inverses[j][i]`.
+    inverses: [[u64; MAX_PRIMES]; MAX_PRIMES],
+    /// For i < j, 1/rⱼ modulo rᵢ is `removed_inverses[j][i]`.
+    removed_inverses: [[u64; MAX_PRIMES]; MAX_PRIMES],
+}
+
+/// What a division by a prime needs in one of the others: a multiple of that one and half of the
+/// prime, and the inverse.
+#[derive(Clone, Copy)]
+struct Step<L: Lanes> {
+    above: L::Vector,
+    inverse: L::Factor,
+}
+
+impl Divider {
+    /// Divides by the product of `removed`, and gives results modulo the product of `kept` times
+    /// 2^`low_bits`.
+    ///
+    /// # Panics
+    /// Unless there are 1 to [`MAX_PRIMES`] of either, all different, and `low_bits` is at most 63.
+    #[must_use]
+    pub fn new(kept: &[Modulus], removed: &[Modulus], low_bits: u32) -> Self {
+        let sizes = 1..=MAX_PRIMES;
+        assert!(sizes.contains(&kept.len()) && sizes.contains(&removed.len()), "numbers of primes");
+        assert!(low_bits < 64, "bits of a word");
+        let mut divider = Self {
+            kept: [kept[0]; MAX_PRIMES],
+            k: kept.len(),
+            removed: [removed[0]; MAX_PRIMES],
+            m: removed.len(),
+            low_bits,
+            inverses: [[0; MAX_PRIMES]; MAX_PRIMES],
+            removed_inverses: [[0; MAX_PRIMES]; MAX_PRIMES],
+        };
+        divider.kept[..kept.len()].copy_from_slice(kept);
+        divider.removed[..removed.len()].copy_from_slice(removed);
+        let inverse = |of: &Modulus, to: &Modulus| {
+            assert!(of != to, "different primes");
+            to.inv(to.reduce(of.value()))
+        };
+        for (j, r) in removed.iter().enumerate() {
+            for (i, p) in kept.iter().enumerate() {
+                divider.inverses[j][i] = inverse(r, p);
+            }
+            for (i, other) in removed[..j].iter().enumerate() {
+                divider.removed_inverses[j][i] = inverse(r, other);
+            }
+        }
+        divider
+    }
+
+    /// The primes of the results.
+    #[must_use]
+    pub fn kept(&self) -> &[Modulus] {
+        &self.kept[..self.k]
+    }
+
+    /// The primes that are divided by.
+    #[must_use]
+    pub fn removed(&self) -> &[Modulus] {
+        &self.removed[..self.m]
+    }
+
+    /// Replaces n coefficients modulo the kept primes, k·n words, by those of the quotient, and writes
+    /// its residues modulo 2ᵗ to `low`, n words. The coefficients modulo the removed primes, m·n
+    /// words, are lost: the remainders take their place, which are as secret.
+    ///
+    /// # Panics
+    /// If the lengths do not fit.
+    pub fn divide(&self, backend: Backend, kept: &mut [u64], removed: &mut [u64], low: &mut [u64]) {
+        let n = low.len();
+        check(n, &[]);
+        assert!(kept.len() == self.k * n && removed.len() == self.m * n, "n words for each prime");
+        on_lanes!(backend, l => self.divide_with(l, n, kept, removed));
+        self.low(backend, removed, low);
+    }
+
+    #[inline(always)]
+    fn divide_with<L: Lanes>(&self, l: L, n: usize, kept: &mut [u64], removed: &mut [u64]) {
+        let (k, m) = (self.k, self.m);
+        let scales = |primes: &[Modulus; MAX_PRIMES]| {
+            primes.map(
+                #[inline(always)]
+                |p| (l.prime(&p), l.factor(l.entry(&p, p.factor(p.pow(2, self.low_bits.into()))))),
+            )
+        };
+        let (kept_scales, removed_scales) = (scales(&self.kept), scales(&self.removed));
+        let halves = self.removed.map(
+            #[inline(always)]
+            |r| l.splat(r.value() / 2),
+        );
+        let none = Step::<L> { above: l.splat(0), inverse: l.factor([0; 2]) };
+        let mut kept_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
+        let mut removed_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
+        for j in 0..m {
+            for i in 0..k {
+                kept_steps[j][i] = step(l, &self.removed[j], &self.kept[i], self.inverses[j][i]);
+            }
+            for i in 0..j {
+                let inverse = self.removed_inverses[j][i];
+                removed_steps[j][i] = step(l, &self.removed[j], &self.removed[i], inverse);
+            }
+        }
+        for at in (0..n).step_by(L::LANES) {
+            let mut x = [l.splat(0); MAX_PRIMES];
+            let mut y = [l.splat(0); MAX_PRIMES];
+            for (i, (p, scale)) in kept_scales.into_iter().enumerate().take(k) {
+                x[i] = l.canonical(p, l.mul_by(p, l.load(&kept[i * n + at..]), scale));
+            }
+            for (j, (r, scale)) in removed_scales.into_iter().enumerate().take(m) {
+                y[j] = l.canonical(r, l.mul_by(r, l.load(&removed[j * n + at..]), scale));
+            }
+            for j in (0..m).rev() {
+                let (r, _) = removed_scales[j];
+                let remainder = l.canonical(r, l.add(r, y[j], halves[j]));
+                l.store(r, remainder, &mut removed[j * n + at..]);
+                for i in 0..j {
+                    y[i] = divided(l, removed_scales[i].0, y[i], remainder, removed_steps[j][i]);
+                }
+                for i in 0..k {
+                    x[i] = divided(l, kept_scales[i].0, x[i], remainder, kept_steps[j][i]);
+                }
+            }
+            for i in 0..k {
+                l.store(kept_scales[i].0, x[i], &mut kept[i * n + at..]);
+            }
+        }
+    }
+
+    /// The same modulo 2ᵗ, where 2ᵗ·C is 0, from the remainders.
+    fn low(&self, backend: Backend, remainders: &[u64], low: &mut [u64]) {
+        let n = low.len().max(1);
+        low.fill(0);
+        for (r, remainders) in self.removed().iter().zip(remainders.chunks_exact(n)).rev() {
+            let (half, inverse) = (r.value() / 2, word_inverse(r.value()));
+            backend.run(
+                #[inline(always)]
+                || {
+                    for (low, remainder) in low.iter_mut().zip(remainders) {
+                        let numerator = low.wrapping_add(half).wrapping_sub(*remainder);
+                        *low = numerator.wrapping_mul(inverse);
+                    }
+                },
+            );
+        }
+        let mask = (1 << self.low_bits) - 1;
+        low.iter_mut().for_each(|low| *low &= mask);
+    }
+}
+
+/// From X modulo p and modulo 2ᵗ, n words each, to ⌊X/2ᵗ + 1/2⌋ modulo p.
+///
+/// # Panics
+/// Unless the lengths fit and t is at most 50.
+pub fn round_low(backend: Backend, p: &Modulus, x: &mut [u64], low: &[u64], low_bits: u32) {
+    check(x.len(), &[low.len()]);
+    assert!(low_bits <= 50, "low bits below a prime's");
+    let (half, mask) = ((1u64 << low_bits) >> 1, (1u64 << low_bits) - 1);
+    let inverse = p.inv(p.pow(2, low_bits.into()));
+    // X + 2^(t−1), less its remainder modulo 2ᵗ, plus a multiple of p.
+    let above = p.reduce(half) + (1u64 << low_bits).next_multiple_of(p.value());
+    on_lanes!(backend, l => {
+        let inverse = l.factor(l.entry(p, p.factor(inverse)));
+        round_low_with(l, p, x, low, [half, mask, above], inverse);
+    });
+}
+
+#[inline(always)]
+fn round_low_with<L: Lanes>(
+    l: L,
+    modulus: &Modulus,
+    x: &mut [u64],
+    low: &[u64],
+    [half, mask, above]: [u64; 3],
+    inverse: L::Factor,
+) {
+    let (p, above) = (l.prime(modulus), l.splat(above));
+    for (x, low) in x.chunks_exact_mut(L::LANES).zip(low.chunks_exact(L::LANES)) {
+        let mut remainder = [0; super::GRANULE];
+        for (remainder, low) in remainder.iter_mut().zip(low) {
+            *remainder = (low + half) & mask;
+        }
+        let difference = l.plain_sub(l.plain_add(l.load(x), above), l.load(&remainder));
+        l.store(p, l.mul_by(p, difference, inverse), x);
+    }
+}
+
+#[inline(always)]
+fn step<L: Lanes>(l: L, r: &Modulus, p: &Modulus, inverse: u64) -> Step<L> {
+    Step {
+        above: l.splat(above(p, r) + p.reduce(r.value() / 2)),
+        inverse: l.factor(l.entry(p, p.factor(inverse))),
+    }
+}
+
+/// (x + r/2 − remainder)/r, for canonical x.
+#[inline(always)]
+fn divided<L: Lanes>(
+    l: L,
+    p: L::Prime,
+    x: L::Vector,
+    remainder: L::Vector,
+    step: Step<L>,
+) -> L::Vector {
+    let difference = l.plain_sub(l.plain_add(x, step.above), remainder);
+    l.canonical(p, l.mul_by(p, difference, step.inverse))
+}
+
+/// 1/r modulo 2⁶⁴, for odd r.
+const fn word_inverse(r: u64) -> u64 {
+    // Right modulo 2³; each step doubles the exponent.
+    let mut inverse = r;
+    let mut steps = 0;
+    while steps < 5 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(r.wrapping_mul(inverse)));
+        steps += 1;
+    }
+    inverse
+}

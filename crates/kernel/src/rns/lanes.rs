@@ -1,0 +1,112 @@
+//! Arithmetic modulo a prime in several lanes at once, behind one interface for all instruction sets.
+//!
+//! What a vector holds is up to the implementation: words, or doubles that are integers. *Narrow*
+//! and *lazy* are its bounds, in docs/rns.md; narrow vectors are lazy. A value of a type that
+//! implements [`Lanes`] proves that the instructions are there; what is generic over it runs inside
+//! `Backend::run`, inlined. No operation's time depends on what is in the lanes.
+
+pub(super) mod portable;
+
+pub(super) use portable::Scalar;
+
+use super::modulus::{Factor, Modulus};
+
+/// Runs what is generic over the [`Lanes`] in `$l` with those of the backend.
+macro_rules! on_lanes {
+    ($backend:expr, $l:ident => $kernel:expr) => {
+        dispatch!(
+            $backend,
+            _simd => {
+                let $l = $crate::rns::lanes::Scalar;
+                $kernel
+            },
+            {
+                let $l = $crate::rns::lanes::Scalar;
+                $kernel
+            },
+        )
+    };
+}
+pub(super) use on_lanes;
+
+/// The operations of an instruction set.
+pub(super) trait Lanes: Copy {
+    /// A residue in each lane.
+    type Vector: Copy;
+    /// A multiplier in each lane.
+    type Factor: Copy;
+    /// The prime, for all lanes.
+    type Prime: Copy;
+    /// How many lanes there are: a power of two, at most [`super::GRANULE`].
+    const LANES: usize;
+    /// How many layers of a transform a pass over memory has at most: 1 to 3.
+    const MOST_LAYERS: u32;
+
+    /// Makes a prime ready.
+    fn prime(self, modulus: &Modulus) -> Self::Prime;
+    /// The two words that stand for a multiplier in tables.
+    fn entry(self, modulus: &Modulus, factor: Factor) -> [u64; 2];
+
+    /// The first words of `from`, integers below 2⁵²: narrow if they are canonical.
+    fn load(self, from: &[u64]) -> Self::Vector;
+    /// Writes canonical words to the front of `to`, from a narrow vector.
+    fn store(self, p: Self::Prime, x: Self::Vector, to: &mut [u64]);
+    /// A vector that [`Lanes::suspend`] has written.
+    fn resume(self, from: &[u64]) -> Self::Vector;
+    /// Writes a lazy vector as it is.
+    fn suspend(self, x: Self::Vector, to: &mut [u64]);
+    /// The same word below 2⁵² in all lanes, as [`Lanes::load`] does.
+    fn splat(self, word: u64) -> Self::Vector;
+
+    /// The same multiplier in all lanes, from an entry.
+    fn factor(self, entry: [u64; 2]) -> Self::Factor;
+    /// LANES/REPEAT multipliers from the front of a table's two halves, each in REPEAT lanes.
+    fn factors<const REPEAT: usize>(self, roots: [&[u64]; 2]) -> Self::Factor;
+    /// The same, the last one in the first lanes.
+    fn factors_reversed<const REPEAT: usize>(self, roots: [&[u64]; 2]) -> Self::Factor;
+
+    /// The canonical integers, from a narrow vector.
+    fn canonical(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;
+    /// x·w, narrow, for x lazy, or any integer of absolute value below 2⁵².
+    fn mul_by(self, p: Self::Prime, x: Self::Vector, w: Self::Factor) -> Self::Vector;
+    /// a·b, narrow, for canonical operands.
+    fn mul(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a + b, narrow, for narrow operands.
+    fn add(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a − b, narrow, for narrow operands.
+    fn sub(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a + b of integers, as long as the sum is below 2⁵².
+    fn plain_add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a − b of integers that is not negative.
+    fn plain_sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// Once per pass of a transform, for the operand that no layer of it multiplies: what layers may
+    /// leave undone.
+    fn settle(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;
+    /// A narrow vector from a lazy one.
+    fn narrow(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;
+    /// x + y·w and x − y·w: lazy, from lazy.
+    fn forward(
+        self,
+        p: Self::Prime,
+        x: Self::Vector,
+        y: Self::Vector,
+        w: Self::Factor,
+    ) -> [Self::Vector; 2];
+    /// x + y and (y − x)·w: the sum narrow after [`Lanes::settle`] at the end of the pass.
+    fn inverse(
+        self,
+        p: Self::Prime,
+        x: Self::Vector,
+        y: Self::Vector,
+        w: Self::Factor,
+    ) -> [Self::Vector; 2];
+
+    /// Exchanges the bit of that weight in a lane's index with the choice between a and b: the lanes
+    /// of a whose index has it change places with the lanes of b whose index does not.
+    fn exchange<const WEIGHT: usize>(self, a: Self::Vector, b: Self::Vector) -> [Self::Vector; 2];
+    /// a₀ b₀ a₁ b₁ …, in two vectors.
+    fn interleave(self, a: Self::Vector, b: Self::Vector) -> [Self::Vector; 2];
+    /// The inverse of [`Lanes::interleave`].
+    fn deinterleave(self, a: Self::Vector, b: Self::Vector) -> [Self::Vector; 2];
+}

@@ -1,0 +1,138 @@
+//! The negacyclic number-theoretic transform.
+
+mod passes;
+
+use core::fmt;
+
+use super::{
+    Modulus,
+    lanes::{Lanes, on_lanes},
+};
+use crate::{
+    Backend,
+    counters::{Operation, count},
+};
+
+/// The transform of n coefficients modulo a prime, in a backend, with its tables in memory that the
+/// caller gives: 2n words, as a `Vec<u64>`, a `&mut [u64]`, ….
+///
+/// **Order.** With ψ = x^((p−1)/2n) for the least x > 1 that is no square, ψ is a primitive 2n-th root of
+/// unity, and value j is that of the polynomial at ψ^(2·rev(j) + 1), where rev reverses the log₂ n bits
+/// of j. This is the same for every backend and part of what peers agree on.
+pub struct Ntt<S> {
+    backend: Backend,
+    modulus: Modulus,
+    n: usize,
+    /// As entries: 1/n, and the root of the last layer of the inverse divided by n.
+    last: [[u64; 2]; 2],
+    /// ψ^rev(i) for 0 < i < n: first the first words of entries, then the second ones.
+    table: S,
+}
+
+impl<S: AsRef<[u64]> + AsMut<[u64]>> Ntt<S> {
+    /// Makes the tables for n coefficients modulo p; `None` unless p ≡ 1 mod 2n.
+    ///
+    /// # Panics
+    /// Unless n is a power of two, 2⁶ to 2²⁰, and the memory has [`Ntt::WORDS`]·n words.
+    #[must_use]
+    pub fn new(backend: Backend, modulus: &Modulus, n: usize, mut memory: S) -> Option<Self> {
+        assert!(n.is_power_of_two() && (1 << 6..=1 << 20).contains(&n), "a length of a transform");
+        let psi = root(modulus, n as u64)?;
+        let table = memory.as_mut();
+        assert_eq!(table.len(), Self::WORDS * n, "tables of two words per coefficient");
+        let last = on_lanes!(backend, l => fill(l, modulus, n, psi, table));
+        Some(Self { backend, modulus: *modulus, n, last, table: memory })
+    }
+}
+
+impl<S: AsRef<[u64]>> Ntt<S> {
+    /// Words of tables per coefficient.
+    pub const WORDS: usize = 2;
+
+    /// The prime.
+    #[must_use]
+    pub fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    /// The backend that the tables were made for, and that transforms use.
+    #[must_use]
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// How many coefficients there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "never empty")]
+    pub fn len(&self) -> usize {
+        self.n
+    }
+
+    /// From coefficients, the constant one first, to values; canonical words.
+    ///
+    /// # Panics
+    /// If there are not n words.
+    pub fn forward(&self, f: &mut [u64]) {
+        count(Operation::Ntt, 1);
+        assert_eq!(f.len(), self.n, "one word per coefficient");
+        let (p, roots) = (&self.modulus, self.roots());
+        on_lanes!(self.backend, l => passes::forward(l, p, roots, f));
+    }
+
+    /// From values to coefficients; canonical words.
+    ///
+    /// # Panics
+    /// If there are not n words.
+    pub fn inverse(&self, f: &mut [u64]) {
+        count(Operation::InverseNtt, 1);
+        assert_eq!(f.len(), self.n, "one word per coefficient");
+        let (p, roots) = (&self.modulus, self.roots());
+        on_lanes!(self.backend, l => passes::inverse(l, p, roots, self.last, f));
+    }
+
+    fn roots(&self) -> [&[u64]; 2] {
+        let (first, second) = self.table.as_ref().split_at(self.n);
+        [first, second]
+    }
+}
+
+/// ψ; `None` unless p ≡ 1 mod 2n.
+fn root(modulus: &Modulus, n: u64) -> Option<u64> {
+    let p = modulus.value();
+    if !(p - 1).is_multiple_of(2 * n) {
+        return None;
+    }
+    let is_no_square = |x: &u64| modulus.pow(*x, (p - 1) / 2) == p - 1;
+    (2..p).find(is_no_square).map(|x| modulus.pow(x, (p - 1) / (2 * n)))
+}
+
+/// Fills the table and returns the two entries of the last layer.
+#[inline(always)]
+fn fill<L: Lanes>(l: L, modulus: &Modulus, n: usize, psi: u64, table: &mut [u64]) -> [[u64; 2]; 2] {
+    let (first, second) = table.split_at_mut(n);
+    let shift = usize::BITS - n.trailing_zeros();
+    let mut power = 1;
+    let mut entry = |i: usize, w: u64| {
+        [first[i], second[i]] = l.entry(modulus, modulus.factor(w));
+    };
+    for i in 0..n {
+        entry(i.reverse_bits() >> shift, power);
+        power = modulus.mul(power, psi);
+    }
+    let scale = modulus.inv(n as u64);
+    let root = modulus.mul(modulus.pow(psi, n as u64 / 2), scale);
+    [scale, root].map(
+        #[inline(always)]
+        |w| l.entry(modulus, modulus.factor(w)),
+    )
+}
+
+impl<S> fmt::Debug for Ntt<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ntt")
+            .field("backend", &self.backend)
+            .field("modulus", &self.modulus)
+            .field("n", &self.n)
+            .finish_non_exhaustive()
+    }
+}

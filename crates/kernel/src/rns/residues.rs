@@ -1,0 +1,203 @@
+//! Arithmetic on slices of canonical residues, word by word: coefficients or values alike.
+//!
+//! All slices of a call have the same length, a multiple of [`GRANULE`](super::GRANULE). Results are
+//! canonical.
+
+use super::{
+    Modulus, check,
+    lanes::{Lanes, on_lanes},
+};
+use crate::Backend;
+
+/// x += y.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
+    check(x.len(), &[y.len()]);
+    on_lanes!(backend, l => zip(l, p, x, y, #[inline(always)] |p, x, y| l.add(p, x, y)));
+}
+
+/// x −= y.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn sub(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
+    check(x.len(), &[y.len()]);
+    on_lanes!(backend, l => zip(l, p, x, y, #[inline(always)] |p, x, y| l.sub(p, x, y)));
+}
+
+/// x = −x.
+///
+/// # Panics
+/// If the length does not fit.
+pub fn neg(backend: Backend, p: &Modulus, x: &mut [u64]) {
+    check(x.len(), &[]);
+    on_lanes!(backend, l => map(l, p, x, #[inline(always)] |p, x| l.sub(p, l.splat(0), x)));
+}
+
+/// x ·= y.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn mul(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
+    check(x.len(), &[y.len()]);
+    on_lanes!(backend, l => zip(l, p, x, y, #[inline(always)] |p, x, y| l.mul(p, x, y)));
+}
+
+/// x += a·b.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn mul_add(backend: Backend, p: &Modulus, x: &mut [u64], a: &[u64], b: &[u64]) {
+    check(x.len(), &[a.len(), b.len()]);
+    on_lanes!(backend, l => {
+        let p = l.prime(p);
+        for ((x, a), b) in vectors(l, x).zip(a.chunks_exact(lanes(l))).zip(b.chunks_exact(lanes(l))) {
+            let sum = l.add(p, l.load(x), l.mul(p, l.load(a), l.load(b)));
+            l.store(p, sum, x);
+        }
+    });
+}
+
+/// x = Σ aₖ·bₖ.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn set_products<const K: usize>(
+    backend: Backend,
+    p: &Modulus,
+    x: &mut [u64],
+    a: [&[u64]; K],
+    b: [&[u64]; K],
+) {
+    check(x.len(), &a.map(<[u64]>::len));
+    check(x.len(), &b.map(<[u64]>::len));
+    on_lanes!(backend, l => {
+        let p = l.prime(p);
+        for (i, x) in vectors(l, x).enumerate() {
+            let at = i * lanes(l);
+            let mut sum = l.splat(0);
+            for k in 0..K {
+                sum = l.add(p, sum, l.mul(p, l.load(&a[k][at..]), l.load(&b[k][at..])));
+            }
+            l.store(p, sum, x);
+        }
+    });
+}
+
+/// x ·= w, for w < p, which is public.
+///
+/// # Panics
+/// If the length does not fit.
+pub fn mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], w: u64) {
+    check(x.len(), &[]);
+    on_lanes!(backend, l => {
+        let w = l.factor(l.entry(p, p.factor(w)));
+        map(l, p, x, #[inline(always)] |p, x| l.mul_by(p, x, w));
+    });
+}
+
+/// x += y·w, for w < p, which is public; `y` may have any words below 2⁵⁰.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn mul_scalar_add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w: u64) {
+    check(x.len(), &[y.len()]);
+    on_lanes!(backend, l => {
+        let w = l.factor(l.entry(p, p.factor(w)));
+        zip(l, p, x, y, #[inline(always)] |p, x, y| l.add(p, x, l.mul_by(p, y, w)));
+    });
+}
+
+/// x = (x − y)·w, for w < p, which is public.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w: u64) {
+    check(x.len(), &[y.len()]);
+    on_lanes!(backend, l => {
+        let w = l.factor(l.entry(p, p.factor(w)));
+        zip(l, p, x, y, #[inline(always)] |p, x, y| l.mul_by(p, l.sub(p, x, y), w));
+    });
+}
+
+/// x = y mod p, for any words y.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn set_reduced(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
+    check(x.len(), &[y.len()]);
+    backend.run(
+        #[inline(always)]
+        || x.iter_mut().zip(y).for_each(|(x, y)| *x = p.reduce(*y)),
+    );
+}
+
+/// x = y mod p, for small signed integers.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn set_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
+    check(x.len(), &[y.len()]);
+    backend.run(
+        #[inline(always)]
+        || x.iter_mut().zip(y).for_each(|(x, y)| *x = small(p, *y)),
+    );
+}
+
+/// x += y, for small signed integers.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn add_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
+    check(x.len(), &[y.len()]);
+    backend.run(
+        #[inline(always)]
+        || x.iter_mut().zip(y).for_each(|(x, y)| *x = p.add(*x, small(p, *y))),
+    );
+}
+
+/// y mod p.
+#[inline(always)]
+fn small(p: &Modulus, y: i8) -> u64 {
+    let y = i64::from(y);
+    y.wrapping_add_unsigned(p.value() & (y >> 63).cast_unsigned()).cast_unsigned()
+}
+
+#[inline(always)]
+fn lanes<L: Lanes>(_: L) -> usize {
+    L::LANES
+}
+
+#[inline(always)]
+fn vectors<L: Lanes>(_: L, x: &mut [u64]) -> core::slice::ChunksExactMut<'_, u64> {
+    x.chunks_exact_mut(L::LANES)
+}
+
+#[inline(always)]
+fn map<L: Lanes>(
+    l: L,
+    p: &Modulus,
+    x: &mut [u64],
+    operation: impl Fn(L::Prime, L::Vector) -> L::Vector,
+) {
+    let p = l.prime(p);
+    for x in vectors(l, x) {
+        l.store(p, operation(p, l.load(x)), x);
+    }
+}
+
+#[inline(always)]
+fn zip<L: Lanes>(
+    l: L,
+    p: &Modulus,
+    x: &mut [u64],
+    y: &[u64],
+    operation: impl Fn(L::Prime, L::Vector, L::Vector) -> L::Vector,
+) {
+    let p = l.prime(p);
+    for (x, y) in vectors(l, x).zip(y.chunks_exact(L::LANES)) {
+        l.store(p, operation(p, l.load(x), l.load(y)), x);
+    }
+}

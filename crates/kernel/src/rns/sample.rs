@@ -1,0 +1,171 @@
+//! Random coefficients, from keystreams of AES-128 in counter mode.
+//!
+//! A key and the number of a *stream* determine a polynomial: counters are 2⁶⁴ times that number plus
+//! 0, 1, 2, …, so streams of a key do not meet. Each is for one call; what is drawn, and how many words of
+//! the stream it takes, is documented with the function, and is the same on every backend. The words
+//! of a stream are 64 bits long, little endian.
+
+use super::{Modulus, check};
+use crate::{aes::Aes128, erase, halves};
+
+/// The parameter of [`binomial`]: 2·21 bits per coefficient, the variance is 21/2.
+pub const ETA: u32 = 21;
+
+/// Words of a stream that are made at a time.
+const BUFFER: usize = 512;
+
+/// Trits from one number of 128 bits.
+const TRITS: usize = 32;
+
+/// A keystream by words; erased on drop.
+struct Stream<'a> {
+    aes: &'a Aes128,
+    next: u128,
+    bytes: [u8; 8 * BUFFER],
+}
+
+impl<'a> Stream<'a> {
+    fn new(aes: &'a Aes128, stream: u64) -> Self {
+        Self { aes, next: u128::from(stream) << 64, bytes: [0; 8 * BUFFER] }
+    }
+
+    /// The next words, an even number of them, at most [`BUFFER`].
+    #[inline(always)]
+    fn words(&mut self, n: usize) -> &[[u8; 8]] {
+        let bytes = &mut self.bytes[..8 * n];
+        self.aes.ctr(self.next, bytes);
+        self.next += n as u128 / 2;
+        bytes.as_chunks().0
+    }
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        erase(&mut self.bytes, 0);
+    }
+}
+
+/// Uniform residues for all to see, by rejection: exactly uniform, but time and addresses depend on
+/// what is rejected.
+///
+/// The word w gives ⌊w·p/2⁶⁴⌋, unless w·p mod 2⁶⁴ is below 2⁶⁴ mod p (Lemire, *Fast random integer
+/// generation in an interval*, 2019); the next word then takes its place.
+///
+/// # Panics
+/// If the length does not fit.
+pub fn uniform_public(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
+    check(out.len(), &[]);
+    let mut stream = Stream::new(aes, stream);
+    let threshold = p.value().wrapping_neg() % p.value();
+    let mut filled = 0;
+    while filled < out.len() {
+        let wanted = (out.len() - filled).next_multiple_of(2).min(BUFFER);
+        let words = stream.words(wanted);
+        filled += aes.backend().run(
+            #[inline(always)]
+            || accept(p, threshold, words, &mut out[filled..]),
+        );
+    }
+}
+
+/// Writes those of the residues that are accepted, as long as there is room, and returns how many.
+#[inline(always)]
+fn accept(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
+    let mut filled = 0;
+    for word in words {
+        if filled == out.len() {
+            break;
+        }
+        let product = u128::from(u64::from_le_bytes(*word)) * u128::from(p.value());
+        let [low, high] = halves(product);
+        out[filled] = high;
+        filled += usize::from(low >= threshold);
+    }
+    filled
+}
+
+/// Uniform secret residues: ⌊w·p/2¹²⁸⌋ for numbers w of two words, the low one first. The statistical
+/// distance from uniform is at most p/2¹³⁰ per residue, below 2⁻⁸⁰.
+///
+/// # Panics
+/// If the length does not fit.
+pub fn uniform(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
+    check(out.len(), &[]);
+    let mut stream = Stream::new(aes, stream);
+    for out in out.chunks_mut(BUFFER / 2) {
+        let words = stream.words(2 * out.len());
+        aes.backend().run(
+            #[inline(always)]
+            || {
+                for (out, [low, high]) in out.iter_mut().zip(words.as_chunks().0) {
+                    let [low, high] = [*low, *high].map(u64::from_le_bytes);
+                    let p = u128::from(p.value());
+                    let [_, carry] = halves(u128::from(low) * p);
+                    let [_, top] = halves(u128::from(high) * p + u128::from(carry));
+                    *out = top;
+                }
+            },
+        );
+    }
+}
+
+/// Uniform ternary coefficients, −1, 0 or 1.
+///
+/// Each number w of two words, the low one first, gives 32 of them: the digits of ⌊w·3³²/2¹²⁸⌋ to base 3,
+/// the highest first, less 1. Their statistical distance from uniform is at most 3³²/2¹³⁰ < 2⁻⁷⁹.
+///
+/// # Panics
+/// If the length does not fit.
+pub fn ternary(aes: &Aes128, stream: u64, out: &mut [i8]) {
+    check(out.len(), &[]);
+    let mut stream = Stream::new(aes, stream);
+    for out in out.chunks_mut(BUFFER / 2 * TRITS) {
+        let words = stream.words(2 * out.len().div_ceil(TRITS));
+        aes.backend().run(
+            #[inline(always)]
+            || {
+                for (out, [low, high]) in out.chunks_mut(TRITS).zip(words.as_chunks().0) {
+                    let [mut low, mut high] = [*low, *high].map(u64::from_le_bytes);
+                    for out in out {
+                        let [digit_low, carry] = halves(u128::from(low) * 3);
+                        let [digit_high, digit] = halves(u128::from(high) * 3 + u128::from(carry));
+                        (low, high) = (digit_low, digit_high);
+                        *out = digit.to_le_bytes()[0].cast_signed() - 1;
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Centred binomial coefficients: the ones among the low 21 bits of a word less those among the next
+/// 21 bits. Exact.
+///
+/// # Panics
+/// If the length does not fit.
+pub fn binomial(aes: &Aes128, stream: u64, out: &mut [i8]) {
+    check(out.len(), &[]);
+    let mut stream = Stream::new(aes, stream);
+    for out in out.chunks_mut(BUFFER) {
+        let words = stream.words(out.len());
+        aes.backend().run(
+            #[inline(always)]
+            || {
+                for (out, word) in out.iter_mut().zip(words) {
+                    let word = u64::from_le_bytes(*word);
+                    let ones = |word: u64| ones(word & ((1 << ETA) - 1));
+                    *out = ones(word) - ones(word >> ETA);
+                }
+            },
+        );
+    }
+}
+
+/// How many of the low 32 bits are set.
+#[inline(always)]
+fn ones(x: u64) -> i8 {
+    let x = x - (x >> 1 & 0x5555_5555);
+    let x = (x & 0x3333_3333) + (x >> 2 & 0x3333_3333);
+    let x = (x + (x >> 4)) & 0x0f0f_0f0f;
+    (x.wrapping_mul(0x0101_0101) >> 24).to_le_bytes()[0].cast_signed()
+}
