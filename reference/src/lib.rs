@@ -6,7 +6,7 @@
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
 //! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`] over [`ristretto`] is a
 //! base OT of one flow; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
-//! the stores of [`okvs`]); look up [`ring`] (polynomials and their
+//! the stores of [`okvs`]; [`rlwe`] makes multiplication triples); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
 //!
