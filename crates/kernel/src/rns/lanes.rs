@@ -5,7 +5,11 @@
 //! implements [`Lanes`] proves that the instructions are there; what is generic over it runs inside
 //! `Backend::run`, inlined. No operation's time depends on what is in the lanes.
 
-pub(super) mod portable;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
 
 pub(super) use portable::Scalar;
 
@@ -16,10 +20,7 @@ macro_rules! on_lanes {
     ($backend:expr, $l:ident => $kernel:expr) => {
         dispatch!(
             $backend,
-            _simd => {
-                let $l = $crate::rns::lanes::Scalar;
-                $kernel
-            },
+            $l => $kernel,
             {
                 let $l = $crate::rns::lanes::Scalar;
                 $kernel

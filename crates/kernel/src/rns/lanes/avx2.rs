@@ -1,0 +1,270 @@
+//! Four lanes, by the fused multiply-add of doubles that are integers.
+//!
+//! Narrow is at most p in absolute value, lazy at most 8p < 2⁵³. The product of x and w is the double
+//! next to it plus the rest, which a fused sum gives exactly, and q·p is subtracted from it by
+//! another, where q is the integer next to x·(w/p): van der Hoeven, Lecerf and Quintin, *Modular SIMD
+//! arithmetic in Mathemagix*, 2016, with signs. Why all is exact is in docs/rns.md. No double here is
+//! subnormal: the instructions take the same time for all.
+
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, of which an `Avx2` proves that they are there"
+)]
+
+use core::arch::x86_64::*;
+
+use super::Lanes;
+use crate::{
+    rns::modulus::{Factor, Modulus},
+    simd::avx2::Avx2,
+};
+
+/// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
+macro_rules! avx2 {
+    ($instructions:expr) => {
+        // SAFETY: an `Avx2` exists, so the processor has the instructions; those that touch memory
+        // touch the bytes of an array reference.
+        unsafe { $instructions }
+    };
+}
+
+/// 2⁵², whose bits and those of an integer below are those of the sum of the two.
+const EXPONENT: f64 = (1u64 << 52) as f64;
+
+/// A multiplier w from −p/2 to p/2, and the double next to w/p.
+#[derive(Clone, Copy)]
+pub(in crate::rns) struct Multiplier {
+    w: __m256d,
+    quotient: __m256d,
+}
+
+/// A prime, and the double next to 1/p.
+#[derive(Clone, Copy)]
+pub(in crate::rns) struct Prime {
+    p: __m256d,
+    inverse: __m256d,
+}
+
+#[inline(always)]
+fn set(x: f64) -> __m256d {
+    avx2!(_mm256_set1_pd(x))
+}
+
+/// The first four words, bit by bit.
+#[inline(always)]
+fn load(from: &[u64]) -> __m256d {
+    let from: &[u64; 4] = from[..4].first_chunk().unwrap_or(&[0; 4]);
+    avx2!(_mm256_loadu_pd(from.as_ptr().cast()))
+}
+
+#[inline(always)]
+fn add(a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_add_pd(a, b))
+}
+
+#[inline(always)]
+fn sub(a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_sub_pd(a, b))
+}
+
+#[inline(always)]
+fn product(a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_mul_pd(a, b))
+}
+
+/// c − a·b, rounded once.
+#[inline(always)]
+fn less(c: __m256d, a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_fnmadd_pd(a, b, c))
+}
+
+/// The integer next to x.
+#[inline(always)]
+fn round(x: __m256d) -> __m256d {
+    avx2!(_mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x))
+}
+
+/// a where the sign of x is set, else b.
+#[inline(always)]
+fn where_negative(x: __m256d, a: __m256d, b: __m256d) -> __m256d {
+    avx2!(_mm256_blendv_pd(b, a, x))
+}
+
+/// a·b − q·p.
+#[inline(always)]
+fn remainder(p: Prime, a: __m256d, b: __m256d, q: __m256d) -> __m256d {
+    let high = product(a, b);
+    let low = avx2!(_mm256_fmsub_pd(a, b, high));
+    add(less(high, q, p.p), low)
+}
+
+/// The integers as doubles, from words below 2⁵².
+#[inline(always)]
+fn from_words(words: __m256d) -> __m256d {
+    sub(avx2!(_mm256_or_pd(words, set(EXPONENT))), set(EXPONENT))
+}
+
+/// 4/REPEAT words, each in REPEAT lanes, the last one first if REVERSED.
+#[inline(always)]
+fn spread<const REPEAT: usize, const REVERSED: bool>(from: &[u64]) -> __m256d {
+    match (REPEAT, REVERSED) {
+        (1, false) => load(from),
+        (1, true) => avx2!(_mm256_permute4x64_pd::<0b00_01_10_11>(load(from))),
+        (_, reversed) => {
+            let from: &[u64; 2] = from[..2].first_chunk().unwrap_or(&[0; 2]);
+            avx2!({
+                let x = _mm256_castpd128_pd256(_mm_loadu_pd(from.as_ptr().cast()));
+                if reversed {
+                    _mm256_permute4x64_pd::<0b00_00_01_01>(x)
+                } else {
+                    _mm256_permute4x64_pd::<0b01_01_00_00>(x)
+                }
+            })
+        }
+    }
+}
+
+impl Lanes for Avx2 {
+    type Vector = __m256d;
+    type Factor = Multiplier;
+    type Prime = Prime;
+    const LANES: usize = 4;
+    const MOST_LAYERS: u32 = 2;
+
+    #[inline(always)]
+    fn prime(self, modulus: &Modulus) -> Prime {
+        let p = modulus.value() as f64;
+        Prime { p: set(p), inverse: set(1.0 / p) }
+    }
+
+    #[inline(always)]
+    fn entry(self, modulus: &Modulus, factor: Factor) -> [u64; 2] {
+        let p = modulus.value();
+        let centred = factor.w.cast_signed();
+        let centred = if factor.w > p / 2 { centred - p.cast_signed() } else { centred };
+        let w = centred as f64;
+        [w.to_bits(), (w / p as f64).to_bits()]
+    }
+
+    #[inline(always)]
+    fn load(self, from: &[u64]) -> __m256d {
+        from_words(load(from))
+    }
+
+    #[inline(always)]
+    fn store(self, p: Prime, x: __m256d, to: &mut [u64]) {
+        let x = add(self.canonical(p, x), set(EXPONENT));
+        self.suspend(avx2!(_mm256_xor_pd(x, set(EXPONENT))), to);
+    }
+
+    #[inline(always)]
+    fn resume(self, from: &[u64]) -> __m256d {
+        load(from)
+    }
+
+    #[inline(always)]
+    fn suspend(self, x: __m256d, to: &mut [u64]) {
+        let Some(to) = to[..4].first_chunk_mut::<4>() else { return };
+        avx2!(_mm256_storeu_pd(to.as_mut_ptr().cast(), x));
+    }
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> __m256d {
+        set(word as f64)
+    }
+
+    #[inline(always)]
+    fn factor(self, [w, quotient]: [u64; 2]) -> Multiplier {
+        Multiplier { w: set(f64::from_bits(w)), quotient: set(f64::from_bits(quotient)) }
+    }
+
+    #[inline(always)]
+    fn factors<const REPEAT: usize>(self, [w, quotient]: [&[u64]; 2]) -> Multiplier {
+        Multiplier { w: spread::<REPEAT, false>(w), quotient: spread::<REPEAT, false>(quotient) }
+    }
+
+    #[inline(always)]
+    fn factors_reversed<const REPEAT: usize>(self, [w, quotient]: [&[u64]; 2]) -> Multiplier {
+        Multiplier { w: spread::<REPEAT, true>(w), quotient: spread::<REPEAT, true>(quotient) }
+    }
+
+    #[inline(always)]
+    fn canonical(self, p: Prime, x: __m256d) -> __m256d {
+        let x = where_negative(x, add(x, p.p), x);
+        let below = sub(x, p.p);
+        where_negative(below, x, below)
+    }
+
+    #[inline(always)]
+    fn mul_by(self, p: Prime, x: __m256d, w: Multiplier) -> __m256d {
+        remainder(p, x, w.w, round(product(x, w.quotient)))
+    }
+
+    #[inline(always)]
+    fn mul(self, p: Prime, a: __m256d, b: __m256d) -> __m256d {
+        remainder(p, a, b, round(product(product(a, b), p.inverse)))
+    }
+
+    #[inline(always)]
+    fn add(self, p: Prime, a: __m256d, b: __m256d) -> __m256d {
+        self.settle(p, add(a, b))
+    }
+
+    #[inline(always)]
+    fn sub(self, p: Prime, a: __m256d, b: __m256d) -> __m256d {
+        self.settle(p, sub(a, b))
+    }
+
+    #[inline(always)]
+    fn plain_add(self, a: __m256d, b: __m256d) -> __m256d {
+        add(a, b)
+    }
+
+    #[inline(always)]
+    fn plain_sub(self, a: __m256d, b: __m256d) -> __m256d {
+        sub(a, b)
+    }
+
+    #[inline(always)]
+    fn settle(self, p: Prime, x: __m256d) -> __m256d {
+        less(x, round(product(x, p.inverse)), p.p)
+    }
+
+    #[inline(always)]
+    fn narrow(self, p: Prime, x: __m256d) -> __m256d {
+        self.settle(p, x)
+    }
+
+    #[inline(always)]
+    fn forward(self, p: Prime, x: __m256d, y: __m256d, w: Multiplier) -> [__m256d; 2] {
+        let y = self.mul_by(p, y, w);
+        [add(x, y), sub(x, y)]
+    }
+
+    #[inline(always)]
+    fn inverse(self, p: Prime, x: __m256d, y: __m256d, w: Multiplier) -> [__m256d; 2] {
+        [add(x, y), self.mul_by(p, sub(y, x), w)]
+    }
+
+    #[inline(always)]
+    fn exchange<const WEIGHT: usize>(self, a: __m256d, b: __m256d) -> [__m256d; 2] {
+        match WEIGHT {
+            1 => avx2!([_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)]),
+            _ => {
+                avx2!([_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)])
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn interleave(self, a: __m256d, b: __m256d) -> [__m256d; 2] {
+        let [even, odd] = self.exchange::<1>(a, b);
+        self.exchange::<2>(even, odd)
+    }
+
+    #[inline(always)]
+    fn deinterleave(self, a: __m256d, b: __m256d) -> [__m256d; 2] {
+        let [low, high] = self.exchange::<2>(a, b);
+        self.exchange::<1>(low, high)
+    }
+}

@@ -1,0 +1,281 @@
+//! Eight lanes, by the 52-bit products of AVX-512 IFMA.
+//!
+//! The instructions multiply unsigned factors, of which they take the low 52 bits, and add the low, or
+//! the high, 52 bits of the product. Narrow is below 2p, lazy below 4p < 2⁵², as in plain Rust.
+
+#![allow(
+    unsafe_code,
+    reason = "vector instructions, of which an `Avx512` proves that they are there"
+)]
+
+use core::arch::x86_64::*;
+
+use super::Lanes;
+use crate::{
+    rns::modulus::{Factor, Modulus},
+    simd::avx512::Avx512,
+};
+
+/// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
+macro_rules! avx512 {
+    ($instructions:expr) => {
+        // SAFETY: an `Avx512` exists, so the processor has the instructions; those that touch
+        // memory touch the bytes of an array reference.
+        unsafe { $instructions }
+    };
+}
+
+/// The low 52 bits.
+const LOW: u64 = (1 << 52) - 1;
+
+/// A multiplier, and its quotient.
+#[derive(Clone, Copy)]
+pub(in crate::rns) struct Multiplier {
+    w: __m512i,
+    quotient: __m512i,
+}
+
+/// A prime and what goes with it.
+#[derive(Clone, Copy)]
+pub(in crate::rns) struct Prime {
+    p: __m512i,
+    twice: __m512i,
+    /// 2⁵² − p.
+    minus: __m512i,
+    /// The constant of Barrett's reduction without its top bit.
+    barrett: __m512i,
+    /// 52 − k.
+    shift: __m512i,
+}
+
+#[inline(always)]
+fn set(x: u64) -> __m512i {
+    avx512!(_mm512_set1_epi64(x.cast_signed()))
+}
+
+/// The first eight words.
+#[inline(always)]
+fn load(from: &[u64]) -> __m512i {
+    let from: &[u64; 8] = from[..8].first_chunk().unwrap_or(&[0; 8]);
+    avx512!(_mm512_loadu_si512(from.as_ptr().cast()))
+}
+
+#[inline(always)]
+fn add(a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_add_epi64(a, b))
+}
+
+#[inline(always)]
+fn sub(a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_sub_epi64(a, b))
+}
+
+/// x mod `bound`, for x below twice the bound.
+#[inline(always)]
+fn below(x: __m512i, bound: __m512i) -> __m512i {
+    avx512!(_mm512_min_epu64(x, sub(x, bound)))
+}
+
+/// sum + the low 52 bits of a·b.
+#[inline(always)]
+fn low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_madd52lo_epu64(sum, a, b))
+}
+
+/// sum + the bits of a·b above the low 52.
+#[inline(always)]
+fn high(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    avx512!(_mm512_madd52hi_epu64(sum, a, b))
+}
+
+/// Modulo 2⁵².
+#[inline(always)]
+fn low_bits(x: __m512i) -> __m512i {
+    avx512!(_mm512_and_si512(x, set(LOW)))
+}
+
+/// Lanes of x by index.
+#[inline(always)]
+fn permute(x: __m512i, index: &[u64; 8]) -> __m512i {
+    avx512!(_mm512_permutexvar_epi64(load(index), x))
+}
+
+/// Lanes of a by index, and from 8 on those of b.
+#[inline(always)]
+fn choose(a: __m512i, b: __m512i, index: &[u64; 8]) -> __m512i {
+    avx512!(_mm512_permutex2var_epi64(a, load(index), b))
+}
+
+/// 8/REPEAT words, each in REPEAT lanes.
+#[inline(always)]
+fn spread<const REPEAT: usize>(from: &[u64]) -> __m512i {
+    match REPEAT {
+        1 => load(from),
+        2 => {
+            let from: &[u64; 4] = from[..4].first_chunk().unwrap_or(&[0; 4]);
+            let x = avx512!(_mm512_castsi256_si512(_mm256_loadu_si256(from.as_ptr().cast())));
+            permute(x, &[0, 0, 1, 1, 2, 2, 3, 3])
+        }
+        _ => {
+            let from: &[u64; 2] = from[..2].first_chunk().unwrap_or(&[0; 2]);
+            let x = avx512!(_mm512_castsi128_si512(_mm_loadu_si128(from.as_ptr().cast())));
+            permute(x, &[0, 0, 0, 0, 1, 1, 1, 1])
+        }
+    }
+}
+
+impl Lanes for Avx512 {
+    type Vector = __m512i;
+    type Factor = Multiplier;
+    type Prime = Prime;
+    const LANES: usize = 8;
+    const MOST_LAYERS: u32 = 3;
+
+    #[inline(always)]
+    fn prime(self, modulus: &Modulus) -> Prime {
+        let p = modulus.value();
+        Prime {
+            p: set(p),
+            twice: set(2 * p),
+            minus: set((1 << 52) - p),
+            barrett: set(modulus.barrett() & LOW),
+            shift: set(52 - u64::from(modulus.bits())),
+        }
+    }
+
+    #[inline(always)]
+    fn entry(self, _: &Modulus, factor: Factor) -> [u64; 2] {
+        [factor.w, factor.quotient]
+    }
+
+    #[inline(always)]
+    fn load(self, from: &[u64]) -> __m512i {
+        load(from)
+    }
+
+    #[inline(always)]
+    fn store(self, p: Prime, x: __m512i, to: &mut [u64]) {
+        self.suspend(self.canonical(p, x), to);
+    }
+
+    #[inline(always)]
+    fn resume(self, from: &[u64]) -> __m512i {
+        load(from)
+    }
+
+    #[inline(always)]
+    fn suspend(self, x: __m512i, to: &mut [u64]) {
+        let Some(to) = to[..8].first_chunk_mut::<8>() else { return };
+        avx512!(_mm512_storeu_si512(to.as_mut_ptr().cast(), x));
+    }
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> __m512i {
+        set(word)
+    }
+
+    #[inline(always)]
+    fn factor(self, [w, quotient]: [u64; 2]) -> Multiplier {
+        Multiplier { w: set(w), quotient: set(quotient) }
+    }
+
+    #[inline(always)]
+    fn factors<const REPEAT: usize>(self, [w, quotient]: [&[u64]; 2]) -> Multiplier {
+        Multiplier { w: spread::<REPEAT>(w), quotient: spread::<REPEAT>(quotient) }
+    }
+
+    #[inline(always)]
+    fn factors_reversed<const REPEAT: usize>(self, roots: [&[u64]; 2]) -> Multiplier {
+        const REVERSED: [u64; 8] = [7, 6, 5, 4, 3, 2, 1, 0];
+        let Multiplier { w, quotient } = self.factors::<REPEAT>(roots);
+        Multiplier { w: permute(w, &REVERSED), quotient: permute(quotient, &REVERSED) }
+    }
+
+    #[inline(always)]
+    fn canonical(self, p: Prime, x: __m512i) -> __m512i {
+        below(x, p.p)
+    }
+
+    #[inline(always)]
+    fn mul_by(self, p: Prime, x: __m512i, w: Multiplier) -> __m512i {
+        let q = high(set(0), x, w.quotient);
+        low_bits(low(low(set(0), x, w.w), q, p.minus))
+    }
+
+    #[inline(always)]
+    fn mul(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
+        let top = high(set(0), avx512!(_mm512_sllv_epi64(a, p.shift)), b);
+        let q = high(top, top, p.barrett);
+        let r = low_bits(low(low(set(0), a, b), q, p.minus));
+        below(r, p.twice)
+    }
+
+    #[inline(always)]
+    fn add(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
+        below(add(a, b), p.twice)
+    }
+
+    #[inline(always)]
+    fn sub(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
+        let x = sub(a, b);
+        // One of them is negative, and large as an unsigned integer, or they differ by 2p.
+        avx512!(_mm512_min_epu64(x, add(x, p.twice)))
+    }
+
+    #[inline(always)]
+    fn plain_add(self, a: __m512i, b: __m512i) -> __m512i {
+        add(a, b)
+    }
+
+    #[inline(always)]
+    fn plain_sub(self, a: __m512i, b: __m512i) -> __m512i {
+        sub(a, b)
+    }
+
+    #[inline(always)]
+    fn settle(self, _: Prime, x: __m512i) -> __m512i {
+        x
+    }
+
+    #[inline(always)]
+    fn narrow(self, p: Prime, x: __m512i) -> __m512i {
+        below(x, p.twice)
+    }
+
+    /// x + y·w < 4p needs no more than its low 52 bits, so that one sum has it all.
+    #[inline(always)]
+    fn forward(self, p: Prime, x: __m512i, y: __m512i, w: Multiplier) -> [__m512i; 2] {
+        let x = below(x, p.twice);
+        let q = high(set(0), y, w.quotient);
+        let sum = low_bits(low(low(x, y, w.w), q, p.minus));
+        [sum, sub(add(add(x, x), p.twice), sum)]
+    }
+
+    #[inline(always)]
+    fn inverse(self, p: Prime, x: __m512i, y: __m512i, w: Multiplier) -> [__m512i; 2] {
+        let difference = sub(add(y, p.twice), x);
+        [self.add(p, x, y), self.mul_by(p, difference, w)]
+    }
+
+    #[inline(always)]
+    fn exchange<const WEIGHT: usize>(self, a: __m512i, b: __m512i) -> [__m512i; 2] {
+        match WEIGHT {
+            1 => avx512!([_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)]),
+            2 => [
+                choose(a, b, &[0, 1, 8, 9, 4, 5, 12, 13]),
+                choose(a, b, &[2, 3, 10, 11, 6, 7, 14, 15]),
+            ],
+            _ => avx512!([_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b)]),
+        }
+    }
+
+    #[inline(always)]
+    fn interleave(self, a: __m512i, b: __m512i) -> [__m512i; 2] {
+        [choose(a, b, &[0, 8, 1, 9, 2, 10, 3, 11]), choose(a, b, &[4, 12, 5, 13, 6, 14, 7, 15])]
+    }
+
+    #[inline(always)]
+    fn deinterleave(self, a: __m512i, b: __m512i) -> [__m512i; 2] {
+        [choose(a, b, &[0, 2, 4, 6, 8, 10, 12, 14]), choose(a, b, &[1, 3, 5, 7, 9, 11, 13, 15])]
+    }
+}
