@@ -5,6 +5,7 @@ mod ext;
 mod kernel;
 mod one_of_n;
 mod psi;
+mod triples;
 mod yardsticks;
 
 use std::{
@@ -16,6 +17,7 @@ use foxtrot_ot::{
     base::{Adversary, BaseOt, registry},
     extension::{self, Any, one_of_n as words, two_round},
 };
+use foxtrot_triples::params::Set;
 
 use crate::{
     args::{BenchCommand, BenchOptions, BenchTransport},
@@ -34,6 +36,7 @@ enum Benchmark {
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Any),
     Psi(Adversary),
+    Triples(&'static Set),
     Kernel(kernel::Operation),
 }
 
@@ -83,8 +86,9 @@ impl Benchmark {
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        let triples = triples::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
-        base.chain(extensions).chain(one_of_n).chain(psi).chain(kernel)
+        base.chain(extensions).chain(one_of_n).chain(psi).chain(triples).chain(kernel)
     }
 
     /// Those of one table have the same columns.
@@ -93,6 +97,7 @@ impl Benchmark {
             Self::Base(_) => "base",
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
             Self::Psi(_) => "psi",
+            Self::Triples(_) => "triples",
             Self::Kernel(_) => "kernel",
         }
     }
@@ -103,6 +108,7 @@ impl Benchmark {
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
             Self::Psi(adversary) => psi::name(*adversary),
+            Self::Triples(set) => set.name(),
             Self::Kernel(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
@@ -115,6 +121,7 @@ impl Benchmark {
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
             Self::OneOfN(_) => &one_of_n::SIZES,
             Self::Psi(_) => &psi::SIZES,
+            Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
         }
     }
@@ -137,6 +144,7 @@ impl Benchmark {
             | Self::TwoRound(_)
             | Self::OneOfN(_)
             | Self::Psi(_)
+            | Self::Triples(_)
                 if options.transport != BenchTransport::Memory =>
             {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
@@ -157,6 +165,7 @@ impl Benchmark {
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
+            Self::Triples(set) => triples::run(set, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
         }
     }
@@ -166,6 +175,7 @@ impl Benchmark {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
+            Self::Triples(_) => triples::print_head(out, options),
             Self::Kernel(_) => kernel::print_head(out),
         }
     }
@@ -196,6 +206,7 @@ impl Benchmark {
                 ext::print_row(out, measured, yardsticks)
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
+            Self::Triples(_) => triples::print_row(out, measured, yardsticks),
             Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
         }
     }
