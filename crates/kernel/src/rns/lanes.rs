@@ -13,7 +13,10 @@ mod portable;
 
 pub(super) use portable::Scalar;
 
-use super::modulus::{Factor, Modulus};
+use super::{
+    modulus::{Factor, Modulus},
+    pack, sample,
+};
 
 /// Runs what is generic over the [`Lanes`] in `$l` with those of the backend.
 macro_rules! on_lanes {
@@ -110,4 +113,29 @@ pub(super) trait Lanes: Copy {
     fn interleave(self, a: Self::Vector, b: Self::Vector) -> [Self::Vector; 2];
     /// The inverse of [`Lanes::interleave`].
     fn deinterleave(self, a: Self::Vector, b: Self::Vector) -> [Self::Vector; 2];
+
+    /// [`pack::pack`](super::pack::pack), lengths checked.
+    #[inline(always)]
+    fn pack(self, bits: u32, words: &[u64], bytes: &mut [u8]) {
+        pack::plain::pack(bits, words, bytes);
+    }
+
+    /// [`pack::unpack`](super::pack::unpack), lengths checked.
+    #[inline(always)]
+    fn unpack(self, bits: u32, bytes: &[u8], words: &mut [u64]) {
+        pack::plain::unpack(bits, bytes, words);
+    }
+
+    /// Of the words w those ⌊w·p/2⁶⁴⌋ for which w·p mod 2⁶⁴ is not below the threshold, as long as
+    /// there is room; returns how many.
+    #[inline(always)]
+    fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
+        sample::plain::accept(p, threshold, words, out)
+    }
+
+    /// ⌊w·p/2¹²⁸⌋ for every two words w, the low one first.
+    #[inline(always)]
+    fn scale(self, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
+        sample::plain::scale(p, words, out);
+    }
 }

@@ -5,7 +5,12 @@
 //! the stream it takes, is documented with the function, and is the same on every backend. The words
 //! of a stream are 64 bits long, little endian.
 
-use super::{Modulus, check};
+pub(super) mod plain;
+
+use super::{
+    Modulus, check,
+    lanes::{Lanes, on_lanes},
+};
 use crate::{aes::Aes128, erase, halves};
 
 /// The parameter of [`binomial`]: 2·21 bits per coefficient, the variance is 21/2.
@@ -61,27 +66,9 @@ pub fn uniform_public(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
     while filled < out.len() {
         let wanted = (out.len() - filled).next_multiple_of(2).min(BUFFER);
         let words = stream.words(wanted);
-        filled += aes.backend().run(
-            #[inline(always)]
-            || accept(p, threshold, words, &mut out[filled..]),
-        );
+        let out = &mut out[filled..];
+        filled += on_lanes!(aes.backend(), l => l.accept(p, threshold, words, out));
     }
-}
-
-/// Writes those of the residues that are accepted, as long as there is room, and returns how many.
-#[inline(always)]
-fn accept(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
-    let mut filled = 0;
-    for word in words {
-        if filled == out.len() {
-            break;
-        }
-        let product = u128::from(u64::from_le_bytes(*word)) * u128::from(p.value());
-        let [low, high] = halves(product);
-        out[filled] = high;
-        filled += usize::from(low >= threshold);
-    }
-    filled
 }
 
 /// Uniform secret residues: ⌊w·p/2¹²⁸⌋ for numbers w of two words, the low one first. The statistical
@@ -94,18 +81,7 @@ pub fn uniform(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
     let mut stream = Stream::new(aes, stream);
     for out in out.chunks_mut(BUFFER / 2) {
         let words = stream.words(2 * out.len());
-        aes.backend().run(
-            #[inline(always)]
-            || {
-                for (out, [low, high]) in out.iter_mut().zip(words.as_chunks().0) {
-                    let [low, high] = [*low, *high].map(u64::from_le_bytes);
-                    let p = u128::from(p.value());
-                    let [_, carry] = halves(u128::from(low) * p);
-                    let [_, top] = halves(u128::from(high) * p + u128::from(carry));
-                    *out = top;
-                }
-            },
-        );
+        on_lanes!(aes.backend(), l => l.scale(p, words, out));
     }
 }
 

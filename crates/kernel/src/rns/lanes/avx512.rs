@@ -8,14 +8,6 @@
     reason = "vector instructions, of which an `Avx512` proves that they are there"
 )]
 
-use core::arch::x86_64::*;
-
-use super::Lanes;
-use crate::{
-    rns::modulus::{Factor, Modulus},
-    simd::avx512::Avx512,
-};
-
 /// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
 macro_rules! avx512 {
     ($instructions:expr) => {
@@ -24,6 +16,16 @@ macro_rules! avx512 {
         unsafe { $instructions }
     };
 }
+
+mod words;
+
+use core::arch::x86_64::*;
+
+use super::{Lanes, sample};
+use crate::{
+    rns::modulus::{Factor, Modulus},
+    simd::avx512::Avx512,
+};
 
 /// The low 52 bits.
 const LOW: u64 = (1 << 52) - 1;
@@ -277,5 +279,25 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn deinterleave(self, a: __m512i, b: __m512i) -> [__m512i; 2] {
         [choose(a, b, &[0, 2, 4, 6, 8, 10, 12, 14]), choose(a, b, &[1, 3, 5, 7, 9, 11, 13, 15])]
+    }
+
+    #[inline(always)]
+    fn pack(self, bits: u32, words: &[u64], bytes: &mut [u8]) {
+        words::pack(self, bits, words, bytes);
+    }
+
+    #[inline(always)]
+    fn unpack(self, bits: u32, bytes: &[u8], words: &mut [u64]) {
+        words::unpack(self, bits, bytes, words);
+    }
+
+    #[inline(always)]
+    fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
+        words::accept(self, p, threshold, words, out)
+    }
+
+    #[inline(always)]
+    fn scale(self, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
+        words::scale(self, p, words, out);
     }
 }

@@ -1,0 +1,169 @@
+//! Packing, and uniform residues from words.
+
+use super::*;
+use crate::{
+    rns::pack::{place, plain},
+    simd::avx512::Avx512,
+    x86::{load512_part, store512_part},
+};
+
+/// The most bits of a word for which it takes part of eight bytes only, and the fewest for which two
+/// words at most are in one byte.
+const MOST: u32 = 57;
+const FEWEST: u32 = 8;
+
+/// The first 64 bytes, or all if there are fewer.
+#[inline(always)]
+fn load_bytes(bytes: &[u8]) -> __m512i {
+    match bytes.first_chunk::<64>() {
+        Some(bytes) => avx512!(_mm512_loadu_si512(bytes.as_ptr().cast())),
+        None => avx512!(load512_part(bytes)),
+    }
+}
+
+#[inline(always)]
+fn load_table(table: &[u8; 64]) -> __m512i {
+    avx512!(_mm512_loadu_si512(table.as_ptr().cast()))
+}
+
+/// By how many bits each lane's word is off the byte where it begins.
+#[inline(always)]
+fn shifts(bits: u32) -> __m512i {
+    load(&core::array::from_fn::<u64, 8, _>(
+        #[inline(always)]
+        |lane| place(bits, lane).1.into(),
+    ))
+}
+
+#[inline(always)]
+pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
+    let granule = bits as usize;
+    if bits == 1 {
+        for (words, byte) in words.chunks_exact(8).zip(bytes) {
+            *byte = avx512!(_mm512_test_epi64_mask(load(words), set(1)));
+        }
+        return;
+    }
+    if !(FEWEST..=MOST).contains(&bits) {
+        plain::pack(bits, words, bytes);
+        return;
+    }
+    // Byte b of the granule begins in one word and ends in the same or the next: which bytes of the
+    // shifted words these are. Bytes beyond the granule are any.
+    let (mut begins, mut ends, mut two) = ([0u8; 64], [0u8; 64], 0u64);
+    for b in 0..granule {
+        let (first, last) = (8 * b / granule, (8 * b + 7) / granule);
+        let within = |word: usize| (8 * word + b - place(bits, word).0) as u8;
+        begins[b] = within(first);
+        if last != first {
+            ends[b] = within(last);
+            two |= 1 << b;
+        }
+    }
+    let (begins, ends, shifts) = (load_table(&begins), load_table(&ends), shifts(bits));
+    for (i, words) in words.chunks_exact(8).enumerate() {
+        let packed = avx512!({
+            let shifted = _mm512_sllv_epi64(load(words), shifts);
+            let first = _mm512_permutexvar_epi8(begins, shifted);
+            _mm512_or_si512(first, _mm512_maskz_permutexvar_epi8(two, ends, shifted))
+        });
+        let bytes = &mut bytes[i * granule..];
+        match bytes.first_chunk_mut::<64>() {
+            // What this writes beyond the granule the next one overwrites.
+            Some(bytes) => avx512!(_mm512_storeu_si512(bytes.as_mut_ptr().cast(), packed)),
+            None => avx512!(store512_part(&mut bytes[..granule], packed)),
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn unpack(l: Avx512, bits: u32, bytes: &[u8], words: &mut [u64]) {
+    let granule = bits as usize;
+    if bits > MOST {
+        plain::unpack(bits, bytes, words);
+        return;
+    }
+    let table = core::array::from_fn::<u8, 64, _>(
+        #[inline(always)]
+        |b| (place(bits, b / 8).0 + b % 8) as u8,
+    );
+    let (table, shifts, mask) = (load_table(&table), shifts(bits), set(u64::MAX >> (64 - bits)));
+    for (i, words) in words.chunks_exact_mut(8).enumerate() {
+        let packed = load_bytes(&bytes[i * granule..]);
+        let unpacked = avx512!({
+            let shifted = _mm512_srlv_epi64(_mm512_permutexvar_epi8(table, packed), shifts);
+            _mm512_and_si512(shifted, mask)
+        });
+        l.suspend(unpacked, words);
+    }
+}
+
+/// The low and the high word of w·p, for p < 2⁵⁰.
+#[inline(always)]
+fn product(w: __m512i, p: __m512i) -> [__m512i; 2] {
+    // w = 2¹²·a + b.
+    let a = avx512!(_mm512_srli_epi64::<12>(w));
+    let b = avx512!(_mm512_and_si512(w, set((1 << 12) - 1)));
+    let zero = set(0);
+    let (low_a, high_a) = (low(zero, a, p), high(zero, a, p));
+    let (low_b, high_b) = (low(zero, b, p), high(zero, b, p));
+    avx512!({
+        let part = _mm512_slli_epi64::<12>(low_a);
+        let sum = add(part, add(low_b, _mm512_slli_epi64::<52>(high_b)));
+        let carry = _mm512_cmplt_epu64_mask(sum, part);
+        [sum, _mm512_mask_add_epi64(high_a, carry, high_a, set(1))]
+    })
+}
+
+#[inline(always)]
+fn load_words(words: &[[u8; 8]]) -> __m512i {
+    load_bytes(words.as_flattened())
+}
+
+#[inline(always)]
+pub(super) fn accept(
+    l: Avx512,
+    p: &Modulus,
+    threshold: u64,
+    words: &[[u8; 8]],
+    out: &mut [u64],
+) -> usize {
+    let (prime, bound) = (set(p.value()), set(threshold));
+    let mut filled = 0;
+    let mut eights = words.chunks_exact(8);
+    for words in &mut eights {
+        let [low, high] = product(load_words(words), prime);
+        let accepted = avx512!(_mm512_cmpge_epu64_mask(low, bound));
+        let residues = avx512!(_mm512_maskz_compress_epi64(accepted, high));
+        let out = &mut out[filled..];
+        let n = accepted.count_ones() as usize;
+        if out.len() >= 8 {
+            l.suspend(residues, out);
+            filled += n;
+        } else {
+            let mut last = [0; 8];
+            l.suspend(residues, &mut last);
+            let n = n.min(out.len());
+            out[..n].copy_from_slice(&last[..n]);
+            filled += n;
+        }
+    }
+    filled + sample::plain::accept(p, threshold, eights.remainder(), &mut out[filled..])
+}
+
+#[inline(always)]
+pub(super) fn scale(l: Avx512, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
+    let prime = set(p.value());
+    for (words, out) in words.chunks_exact(16).zip(out.chunks_exact_mut(8)) {
+        let (first, second) = words.split_at(8);
+        let [low, high] = l.deinterleave(load_words(first), load_words(second));
+        let [_, carry] = product(low, prime);
+        let [low, high] = product(high, prime);
+        let sum = add(low, carry);
+        let top = avx512!({
+            let carry = _mm512_cmplt_epu64_mask(sum, carry);
+            _mm512_mask_add_epi64(high, carry, high, set(1))
+        });
+        l.suspend(top, out);
+    }
+}

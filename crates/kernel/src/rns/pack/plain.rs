@@ -1,0 +1,93 @@
+//! Packing in plain Rust.
+
+use super::{GRANULE, place};
+
+/// The most bits for which a word, wherever in a byte it begins, is within eight bytes.
+const SHORT: u32 = 57;
+
+#[inline(always)]
+pub(in crate::rns) fn pack(bits: u32, words: &[u64], bytes: &mut [u8]) {
+    let granule = bits as usize;
+    let (words, _) = words.as_chunks::<GRANULE>();
+    for (i, words) in words.iter().enumerate() {
+        let bytes = &mut bytes[i * granule..];
+        if bits <= SHORT && bytes.len() >= granule + 8 {
+            pack_short(bits, words, bytes);
+        } else {
+            pack_any(bits, words, &mut bytes[..granule]);
+        }
+    }
+}
+
+#[inline(always)]
+pub(in crate::rns) fn unpack(bits: u32, bytes: &[u8], words: &mut [u64]) {
+    let granule = bits as usize;
+    let (words, _) = words.as_chunks_mut::<GRANULE>();
+    for (i, words) in words.iter_mut().enumerate() {
+        let bytes = &bytes[i * granule..];
+        if bits <= SHORT && bytes.len() >= granule + 8 {
+            for (k, word) in words.iter_mut().enumerate() {
+                let (byte, shift) = place(bits, k);
+                *word = word_at(&bytes[byte..]) >> shift & (u64::MAX >> (64 - bits));
+            }
+        } else {
+            unpack_any(bits, &bytes[..granule], words);
+        }
+    }
+}
+
+#[inline(always)]
+fn word_at(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
+}
+
+/// Every word with the last bits before it; what that writes beyond the granule the next one
+/// overwrites.
+#[inline(always)]
+fn pack_short(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
+    let mut before = 0;
+    for (k, word) in words.iter().enumerate() {
+        let (byte, shift) = place(bits, k);
+        let packed = before | word << shift;
+        bytes[byte..byte + 8].copy_from_slice(&packed.to_le_bytes());
+        let (next, _) = place(bits, k + 1);
+        before = packed.checked_shr(8 * (next - byte) as u32).unwrap_or(0);
+    }
+}
+
+/// Eight words to as many bytes as a word has bits.
+#[inline(always)]
+fn pack_any(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
+    let mut packed = [0u64; GRANULE + 1];
+    let mut at = 0;
+    for word in words {
+        let (index, shift) = (at as usize / 64, at % 64);
+        packed[index] |= word << shift;
+        packed[index + 1] |= word >> 1 >> (63 - shift);
+        at += bits;
+    }
+    let (whole, rest) = bytes.as_chunks_mut::<8>();
+    for (bytes, word) in whole.iter_mut().zip(&packed) {
+        *bytes = word.to_le_bytes();
+    }
+    rest.copy_from_slice(&packed[whole.len()].to_le_bytes()[..rest.len()]);
+}
+
+#[inline(always)]
+fn unpack_any(bits: u32, bytes: &[u8], words: &mut [u64; GRANULE]) {
+    let mut packed = [0u64; GRANULE + 1];
+    let (whole, rest) = bytes.as_chunks::<8>();
+    for (word, bytes) in packed.iter_mut().zip(whole) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    packed[whole.len()] = u64::from_le_bytes(last);
+    let mut at = 0;
+    for word in words {
+        let (index, shift) = (at as usize / 64, at % 64);
+        *word = (packed[index] >> shift | packed[index + 1] << 1 << (63 - shift))
+            & (u64::MAX >> (64 - bits));
+        at += bits;
+    }
+}

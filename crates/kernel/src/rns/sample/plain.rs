@@ -1,0 +1,55 @@
+//! Uniform residues in plain Rust.
+
+use super::super::Modulus;
+use crate::halves;
+
+/// [`Lanes::accept`](super::super::lanes::Lanes::accept).
+#[inline(always)]
+pub(in crate::rns) fn accept(
+    p: &Modulus,
+    threshold: u64,
+    words: &[[u8; 8]],
+    out: &mut [u64],
+) -> usize {
+    let mut filled = 0;
+    let (eights, rest) = words.as_chunks::<8>();
+    for words in eights {
+        let products = words.map(
+            #[inline(always)]
+            |word| halves(u128::from(u64::from_le_bytes(word)) * u128::from(p.value())),
+        );
+        let all = products.iter().fold(true, |all, [low, _]| all & (*low >= threshold));
+        if all && let Some(out) = out[filled..].first_chunk_mut::<8>() {
+            *out = products.map(|[_, high]| high);
+            filled += 8;
+        } else {
+            filled += accept_some(p, threshold, words, &mut out[filled..]);
+        }
+    }
+    filled + accept_some(p, threshold, rest, &mut out[filled..])
+}
+
+fn accept_some(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
+    let mut filled = 0;
+    for word in words {
+        let product = u128::from(u64::from_le_bytes(*word)) * u128::from(p.value());
+        let [low, high] = halves(product);
+        if low >= threshold && filled < out.len() {
+            out[filled] = high;
+            filled += 1;
+        }
+    }
+    filled
+}
+
+/// [`Lanes::scale`](super::super::lanes::Lanes::scale).
+#[inline(always)]
+pub(in crate::rns) fn scale(p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
+    for (out, [low, high]) in out.iter_mut().zip(words.as_chunks().0) {
+        let [low, high] = [*low, *high].map(u64::from_le_bytes);
+        let p = u128::from(p.value());
+        let [_, carry] = halves(u128::from(low) * p);
+        let [_, top] = halves(u128::from(high) * p + u128::from(carry));
+        *out = top;
+    }
+}
