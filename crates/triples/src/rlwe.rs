@@ -47,6 +47,8 @@ mod p0;
 mod p1;
 mod ring;
 mod side_by_side;
+#[cfg(test)]
+mod tests;
 
 pub use duplex::{Duplex, Joining};
 pub use p0::{P0, Requested};
