@@ -45,6 +45,8 @@ pub(super) trait Lanes: Copy {
     const LANES: usize;
     /// How many layers of a transform a pass over memory has at most: 1 to 3.
     const MOST_LAYERS: u32;
+    /// How many vectors its last pass takes at a time: 4 or 8.
+    const GROUP: usize;
 
     /// Makes a prime ready.
     fn prime(self, modulus: &Modulus) -> Self::Prime;

@@ -130,6 +130,7 @@ impl Lanes for Avx2 {
     type Prime = Prime;
     const LANES: usize = 4;
     const MOST_LAYERS: u32 = 2;
+    const GROUP: usize = 4;
 
     #[inline(always)]
     fn prime(self, modulus: &Modulus) -> Prime {

@@ -132,6 +132,7 @@ impl Lanes for Avx512 {
     type Prime = Prime;
     const LANES: usize = 8;
     const MOST_LAYERS: u32 = 3;
+    const GROUP: usize = 8;
 
     #[inline(always)]
     fn prime(self, modulus: &Modulus) -> Prime {

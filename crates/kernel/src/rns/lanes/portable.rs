@@ -24,6 +24,7 @@ impl Lanes for Scalar {
     type Prime = Modulus;
     const LANES: usize = 1;
     const MOST_LAYERS: u32 = 2;
+    const GROUP: usize = 4;
 
     #[inline(always)]
     fn prime(self, modulus: &Modulus) -> Modulus {
