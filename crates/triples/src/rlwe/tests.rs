@@ -213,7 +213,7 @@ fn expected_failures(set: &Set) -> f64 {
         |z: f64| (0..2000).map(|k| density(z + (f64::from(k) + 0.5) * 0.005) * 0.005).sum::<f64>();
     let at = |k: i32| width * ((f64::from(k) + 0.5) / f64::from(steps) - 0.5);
     let one = (0..steps).map(|k| tail((threshold - at(k)) / sd)).sum::<f64>() / f64::from(steps);
-    1.0 - (-2.0 * n * one).exp()
+    -(-2.0 * n * one).exp_m1()
 }
 
 fn check_decryption(set: &'static Set, batches: usize) {
