@@ -38,7 +38,7 @@ pub struct Set {
 pub fn toy() -> Set {
     Set {
         bits: 8,
-        n: 64,
+        n: 128,
         plain: vec![125_441, 120_833],
         rest: vec![16_770_049, 16_769_537],
         t: [1, 10],
@@ -489,7 +489,7 @@ mod tests {
     fn values_determine_the_polynomial() {
         let set = toy();
         for prime in set.primes() {
-            let f: Poly = (0..64).map(|i| power(i + 3, 1000 + i, prime)).collect();
+            let f: Poly = (0..128).map(|i| power(i + 3, 1000 + i, prime)).collect();
             assert_eq!(set.coefficients(&set.values(&f, prime), prime), f);
         }
     }

@@ -314,7 +314,7 @@ pub static TOY: Set = Set {
     name: "rlwe-toy",
     bits: 8,
     sigma: 0,
-    log_n: 6,
+    log_n: 7,
     plain: &[125441, 120833],
     rest: &[16770049, 16769537],
     t: [1, 10],
