@@ -7,6 +7,7 @@ extern crate alloc;
 
 pub mod params;
 pub mod rlwe;
+pub mod rlwe_paper;
 
 mod erase;
 mod shares;
