@@ -5,6 +5,7 @@ mod ext;
 mod kernel;
 mod one_of_n;
 mod psi;
+mod rns;
 mod triples;
 mod yardsticks;
 
@@ -38,6 +39,7 @@ enum Benchmark {
     Psi(Adversary),
     Triples(&'static Set),
     Kernel(kernel::Operation),
+    Rns(rns::Operation),
 }
 
 /// Its figures.
@@ -88,7 +90,9 @@ impl Benchmark {
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
         let triples = triples::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
-        base.chain(extensions).chain(one_of_n).chain(psi).chain(triples).chain(kernel)
+        let rns = rns::Operation::ALL.map(Self::Rns);
+        let ots = base.chain(extensions).chain(one_of_n);
+        ots.chain(psi).chain(triples).chain(kernel).chain(rns)
     }
 
     /// Those of one table have the same columns.
@@ -99,6 +103,7 @@ impl Benchmark {
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
             Self::Kernel(_) => "kernel",
+            Self::Rns(_) => "kernel/rns",
         }
     }
 
@@ -110,6 +115,7 @@ impl Benchmark {
             Self::Psi(adversary) => psi::name(*adversary),
             Self::Triples(set) => set.name(),
             Self::Kernel(operation) => operation.name(),
+            Self::Rns(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
     }
@@ -123,6 +129,7 @@ impl Benchmark {
             Self::Psi(_) => &psi::SIZES,
             Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
+            Self::Rns(_) => &rns::SIZES,
         }
     }
 
@@ -135,12 +142,13 @@ impl Benchmark {
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         match self {
-            Self::Kernel(_) | Self::TwoRound(_) if options.threads != 1 => {
+            Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) if options.threads != 1 => {
                 Err(Failure::usage(format!("{} runs in one thread", self.name()))
                     .hint("--threads is for base/ and the other ext/"))
             }
             Self::Base(_)
             | Self::Kernel(_)
+            | Self::Rns(_)
             | Self::TwoRound(_)
             | Self::OneOfN(_)
             | Self::Psi(_)
@@ -167,6 +175,7 @@ impl Benchmark {
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
             Self::Triples(set) => triples::run(set, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
+            Self::Rns(operation) => rns::run(*operation, n),
         }
     }
 
@@ -177,6 +186,7 @@ impl Benchmark {
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
             Self::Kernel(_) => kernel::print_head(out),
+            Self::Rns(_) => rns::print_head(out),
         }
     }
 
@@ -188,8 +198,10 @@ impl Benchmark {
     ) -> io::Result<()> {
         let mut object = measured.report.json();
         object.extend(yardsticks.json());
-        if let Self::Kernel(_) = self {
-            object.extend(kernel::json(measured, yardsticks));
+        match self {
+            Self::Kernel(_) => object.extend(kernel::json(measured, yardsticks)),
+            Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
+            _ => {}
         }
         writeln!(out, "{}", serde_json::Value::Object(object))
     }
@@ -208,6 +220,7 @@ impl Benchmark {
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Triples(_) => triples::print_row(out, measured, yardsticks),
             Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
+            Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }
 }

@@ -117,12 +117,12 @@ impl Divider {
         let mut kept_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
         let mut removed_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
         for j in 0..m {
-            for i in 0..k {
-                kept_steps[j][i] = step(l, &self.removed[j], &self.kept[i], self.inverses[j][i]);
+            let r = &self.removed[j];
+            for (i, to_step) in kept_steps[j].iter_mut().enumerate().take(k) {
+                *to_step = step(l, r, &self.kept[i], self.inverses[j][i]);
             }
-            for i in 0..j {
-                let inverse = self.removed_inverses[j][i];
-                removed_steps[j][i] = step(l, &self.removed[j], &self.removed[i], inverse);
+            for (i, to_step) in removed_steps[j].iter_mut().enumerate().take(j) {
+                *to_step = step(l, r, &self.removed[i], self.removed_inverses[j][i]);
             }
         }
         for at in (0..n).step_by(L::LANES) {
