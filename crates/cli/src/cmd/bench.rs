@@ -18,7 +18,6 @@ use foxtrot_ot::{
     base::{Adversary, BaseOt, registry},
     extension::{self, Any, one_of_n as words, two_round},
 };
-use foxtrot_triples::params::Set;
 
 use crate::{
     args::{BenchCommand, BenchOptions, BenchTransport},
@@ -37,7 +36,7 @@ enum Benchmark {
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Any),
     Psi(Adversary),
-    Triples(&'static Set),
+    Triples(triples::Protocol),
     Kernel(kernel::Operation),
     Rns(rns::Operation),
 }
@@ -88,7 +87,7 @@ impl Benchmark {
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
-        let triples = triples::all().map(Self::Triples);
+        let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let rns = rns::Operation::ALL.map(Self::Rns);
         let ots = base.chain(extensions).chain(one_of_n);
@@ -113,7 +112,7 @@ impl Benchmark {
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
             Self::Psi(adversary) => psi::name(*adversary),
-            Self::Triples(set) => set.name(),
+            Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
             Self::Rns(operation) => operation.name(),
         };
@@ -142,9 +141,14 @@ impl Benchmark {
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         match self {
-            Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) if options.threads != 1 => {
+            Self::Kernel(_)
+            | Self::Rns(_)
+            | Self::TwoRound(_)
+            | Self::Triples(triples::Protocol::Paper(_))
+                if options.threads != 1 =>
+            {
                 Err(Failure::usage(format!("{} runs in one thread", self.name()))
-                    .hint("--threads is for base/ and the other ext/"))
+                    .hint("--threads is for base/, psi/, and the other ext/ and triples/"))
             }
             Self::Base(_)
             | Self::Kernel(_)
@@ -173,7 +177,7 @@ impl Benchmark {
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
-            Self::Triples(set) => triples::run(set, n, workers),
+            Self::Triples(protocol) => triples::run(*protocol, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
             Self::Rns(operation) => rns::run(*operation, n),
         }
