@@ -66,6 +66,7 @@ impl Set {
     }
 
     /// All primes of q, those of p first.
+    #[must_use]
     pub fn primes(&self) -> impl ExactSizeIterator<Item = u64> + Clone + use<> {
         let (plain, rest) = (self.plain, self.rest);
         (0..plain.len() + rest.len())

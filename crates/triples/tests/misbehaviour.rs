@@ -23,6 +23,7 @@ fn parties(set: &'static Set) -> (P0, P1) {
     (p0, P1::new(session(0), set, &public_key, seed(2)).unwrap())
 }
 
+#[allow(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
 fn of_p1(p1: &mut P1, request: &[u8]) -> Result<(Shares, Vec<u8>), Error> {
     let (mut shares, mut response) = (Shares::new(p1.set()), vec![7; 5]);
     let result = p1.respond(request, &mut shares, &mut response);

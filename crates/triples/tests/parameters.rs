@@ -5,7 +5,7 @@
 use foxtrot_triples::params::{LIFT_40, LIFT_64, MSB_40, Set, registry, width_of};
 
 /// Deviation of the errors: binomial, η = 21.
-const SIGMA_E: f64 = 3.2403703492039302;
+const SIGMA_E: f64 = 3.240_370_349_203_93;
 
 fn log2(primes: &[u64]) -> f64 {
     primes.iter().map(|&p| (p as f64).log2()).sum()

@@ -138,7 +138,9 @@ impl P0 {
 
     /// Step 2: begins a batch; `request` becomes its message, whatever was in it.
     pub fn request(&mut self, request: &mut Vec<u8>) -> Requested {
-        self.request_all(vec![request]).pop().expect("one for each")
+        let number = self.batch;
+        let _ = self.request_all(vec![request]);
+        Requested { session: *self.session.id(), number }
     }
 
     /// The same for the next batches, in their order, at once: one per thread.

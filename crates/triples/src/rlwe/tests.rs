@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Deviation of the errors: binomial, η = 21.
-const SIGMA_E: f64 = 3.240_370_349_203_930_2;
+const SIGMA_E: f64 = 3.240_370_349_203_93;
 
 /// Both parties, keys of their own for every number.
 struct Parties {
