@@ -7,7 +7,7 @@
 //! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`], [`masny_rindal`],
 //! [`naor_pinkas`] and [`csw`] over [`ristretto`], and [`chou_orlandi`], over [`curve25519`], are base OTs from
 //! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
-//! the stores of [`okvs`]); look up [`ring`] (polynomials and their
+//! the stores of [`okvs`]; [`rlwe`] makes multiplication triples); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
 //!
@@ -35,6 +35,7 @@ pub mod pvw;
 pub mod rijndael;
 pub mod ring;
 pub mod ristretto;
+pub mod rlwe;
 pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;

@@ -1,5 +1,6 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
-//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`). What follows is about `roted`.
+//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`; `rlwe`:
+//! `crates/triples/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -26,6 +27,8 @@ mod okvs;
 mod one_of_n;
 #[path = "vectors/paxos.rs"]
 mod paxos;
+#[path = "vectors/rlwe.rs"]
+mod rlwe;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
 #[path = "vectors/two_round.rs"]
@@ -46,12 +49,13 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 8] = [
+const FILES: [(&str, Contents); 9] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("okvs", okvs::vectors),
     ("one_of_n", one_of_n::vectors),
     ("paxos", paxos::vectors),
+    ("rlwe", rlwe::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
     ("two_round", two_round::vectors),
@@ -281,7 +285,11 @@ mod tests {
     fn the_checked_in_files_are_what_this_program_prints() {
         for (name, vectors) in super::FILES {
             let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
-            let directory = if ["okvs", "paxos"].contains(&name) { "psi" } else { "ot" };
+            let directory = match name {
+                "okvs" | "paxos" => "psi",
+                "rlwe" => "triples",
+                _ => "ot",
+            };
             let path = format!("{crates}/{directory}/tests/vectors/{name}.json");
             let file = std::fs::read_to_string(&path).expect("the vector file is checked in");
             assert!(file == vectors(), "stale: generate {path} anew");

@@ -6,6 +6,7 @@ mod kernel;
 mod one_of_n;
 mod psi;
 mod rns;
+mod triples;
 mod yardsticks;
 
 use std::{
@@ -35,6 +36,7 @@ enum Benchmark {
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Any),
     Psi(Adversary),
+    Triples(triples::Protocol),
     Kernel(kernel::Operation),
     Rns(rns::Operation),
 }
@@ -85,9 +87,11 @@ impl Benchmark {
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let rns = rns::Operation::ALL.map(Self::Rns);
-        base.chain(extensions).chain(one_of_n).chain(psi).chain(kernel).chain(rns)
+        let ots = base.chain(extensions).chain(one_of_n);
+        ots.chain(psi).chain(triples).chain(kernel).chain(rns)
     }
 
     /// Those of one table have the same columns.
@@ -96,6 +100,7 @@ impl Benchmark {
             Self::Base(_) => "base",
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
             Self::Psi(_) => "psi",
+            Self::Triples(_) => "triples",
             Self::Kernel(_) => "kernel",
             Self::Rns(_) => "kernel/rns",
         }
@@ -107,6 +112,7 @@ impl Benchmark {
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
             Self::Psi(adversary) => psi::name(*adversary),
+            Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
             Self::Rns(operation) => operation.name(),
         };
@@ -120,6 +126,7 @@ impl Benchmark {
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
             Self::OneOfN(_) => &one_of_n::SIZES,
             Self::Psi(_) => &psi::SIZES,
+            Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
             Self::Rns(_) => &rns::SIZES,
         }
@@ -134,9 +141,14 @@ impl Benchmark {
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         match self {
-            Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) if options.threads != 1 => {
+            Self::Kernel(_)
+            | Self::Rns(_)
+            | Self::TwoRound(_)
+            | Self::Triples(triples::Protocol::Paper(_))
+                if options.threads != 1 =>
+            {
                 Err(Failure::usage(format!("{} runs in one thread", self.name()))
-                    .hint("--threads is for base/ and the other ext/"))
+                    .hint("--threads is for base/, psi/, and the other ext/ and triples/"))
             }
             Self::Base(_)
             | Self::Kernel(_)
@@ -144,6 +156,7 @@ impl Benchmark {
             | Self::TwoRound(_)
             | Self::OneOfN(_)
             | Self::Psi(_)
+            | Self::Triples(_)
                 if options.transport != BenchTransport::Memory =>
             {
                 Err(Failure::usage(format!("{} runs in memory", self.name()))
@@ -164,6 +177,7 @@ impl Benchmark {
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
+            Self::Triples(protocol) => triples::run(*protocol, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
             Self::Rns(operation) => rns::run(*operation, n),
         }
@@ -174,6 +188,7 @@ impl Benchmark {
             Self::Base(_) => base::print_head(out),
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
+            Self::Triples(_) => triples::print_head(out, options),
             Self::Kernel(_) => kernel::print_head(out),
             Self::Rns(_) => rns::print_head(out),
         }
@@ -207,6 +222,7 @@ impl Benchmark {
                 ext::print_row(out, measured, yardsticks)
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
+            Self::Triples(_) => triples::print_row(out, measured, yardsticks),
             Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
             Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }

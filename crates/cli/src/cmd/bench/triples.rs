@@ -1,0 +1,242 @@
+//! `triples/<set>`: n triples from nothing; the shares are written into buffers that are used again. `rlwe` runs in
+//! two streams with the roles swapped, the paper's protocol in one and in one thread.
+
+use std::{
+    hint::black_box,
+    io::{self, Write},
+    time::Instant,
+};
+
+use foxtrot_ot::{Backend, Direction, Session, Sid};
+use foxtrot_triples::{
+    Shares,
+    params::{self, Set},
+    rlwe::Duplex,
+    rlwe_paper::{self, PaperSet, SETS},
+    wrong_in_batch,
+};
+
+use super::{
+    Measured,
+    ext::{
+        AT_LEAST, MEASURE_FOR, Sample,
+        memory::{Meter, seed, session},
+    },
+    median,
+    yardsticks::Yardsticks,
+};
+use crate::{args::BenchOptions, failure::Failure, report::Report, workers::Workers};
+
+/// Triples of a run.
+pub(super) const SIZES: [usize; 1] = [1 << 20];
+
+/// A role, as an index: what is counted is a role's work, whichever party does it.
+const P0: usize = 0;
+const P1: usize = 1;
+
+/// A protocol with its set.
+#[derive(Clone, Copy)]
+pub(super) enum Protocol {
+    Rlwe(&'static Set),
+    Paper(&'static PaperSet),
+}
+
+impl Protocol {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        params::registry().map(Self::Rlwe).chain(SETS.iter().map(Self::Paper))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rlwe(set) => set.name(),
+            Self::Paper(set) => set.name(),
+        }
+    }
+
+    fn params(self) -> String {
+        let (bits, sigma, n) = match self {
+            Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),
+            Self::Paper(set) => (set.bits(), 40, set.n()),
+        };
+        format!("l = {bits}, sigma = {sigma}, ring of dimension {n}")
+    }
+}
+
+pub(super) fn run(protocol: Protocol, n: usize, workers: &Workers) -> Result<Measured, Failure> {
+    let sample = || match protocol {
+        Protocol::Rlwe(set) => sample(set, n, workers),
+        Protocol::Paper(set) => paper_sample(set, n, workers),
+    };
+    // The first one pays for page faults and cold caches.
+    let first = sample()?;
+    let started = Instant::now();
+    let mut samples = Vec::new();
+    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
+        samples.push(sample()?);
+    }
+    let report = Report {
+        name: format!("triples/{}", protocol.name()),
+        params: protocol.params(),
+        security: "semi-honest".into(),
+        parties: "both",
+        transport: "memory",
+        n,
+        threads: workers.threads(),
+        wall: median(&samples, |sample| sample.wall),
+        cpu_sender: Some(median(&samples, |sample| sample.cpu[P0])),
+        cpu_receiver: Some(median(&samples, |sample| sample.cpu[P1])),
+        bytes_sender: Some(first.bytes[P0]),
+        bytes_receiver: Some(first.bytes[P1]),
+        rounds: first.flows,
+    };
+    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+}
+
+/// What batches at the same place in a group use one after another.
+struct Buffers {
+    requests: Vec<Vec<u8>>,
+    responses: Vec<Vec<u8>>,
+    ours: Vec<Shares>,
+    theirs: Vec<Shares>,
+}
+
+impl Buffers {
+    fn new(set: &Set, n: usize) -> Self {
+        let shares = || (0..n).map(|_| Shares::new(set)).collect();
+        Self {
+            requests: vec![Vec::new(); n],
+            responses: vec![Vec::new(); n],
+            ours: shares(),
+            theirs: shares(),
+        }
+    }
+}
+
+fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Failure> {
+    let started = Instant::now();
+    // Those of the two roles.
+    let workers = [workers.for_another(), workers.for_another()];
+    let mut meter = Meter::start();
+    let session = || Session::new(Sid::from_bytes([0; 32]));
+    let mut join =
+        |direction, byte| meter.step(P0, || Duplex::new(&session(), set, direction, &seed(byte)));
+    let (one, first_key) = join(Direction::InitiatorSends, 1);
+    let (other, second_key) = join(Direction::ResponderSends, 2);
+    let mut parties = Vec::new();
+    for (joining, key) in [(one, second_key), (other, first_key)] {
+        meter.sent(P0, key.len());
+        let party = meter.step(P1, || joining.finish(&key))?;
+        parties.push(match workers.each_ref().map(Workers::executor) {
+            [Some(p0), Some(p1)] => party.with_executors([p0, p1]),
+            _ => party,
+        });
+    }
+
+    let batches = set.batches(n as u64);
+    let mut buffers = Buffers::new(set, workers[0].threads());
+    let mut pending = [batches.div_ceil(2), batches / 2];
+    for asking in [0, 1].into_iter().cycle() {
+        if pending == [0, 0] {
+            break;
+        }
+        let group = usize::try_from(pending[asking]).unwrap_or(usize::MAX);
+        let group = group.min(workers[0].threads());
+        if group > 0 {
+            run_group(&mut meter, &mut parties, asking, group, &mut buffers)?;
+            pending[asking] -= group as u64;
+        }
+    }
+    Ok(meter.sample(started, &workers))
+}
+
+/// Batches at once, all of one stream.
+fn run_group(
+    meter: &mut Meter,
+    parties: &mut [Duplex],
+    asking: usize,
+    group: usize,
+    buffers: &mut Buffers,
+) -> Result<(), Failure> {
+    let Buffers { requests, responses, ours, theirs } = buffers;
+    let (requests, responses) = (&mut requests[..group], &mut responses[..group]);
+    let (ours, theirs) = (&mut ours[..group], &mut theirs[..group]);
+    let requested = meter.step(P0, || parties[asking].request_all(requests.iter_mut().collect()));
+    requests.iter().for_each(|request| meter.sent(P0, request.len()));
+    meter.step(P1, || {
+        let batches = requests.iter().zip(&mut *theirs).zip(&mut *responses);
+        let batches = batches.map(|((request, shares), response)| (&**request, shares, response));
+        parties[1 - asking].respond_all(batches.collect())
+    })?;
+    responses.iter().for_each(|response| meter.sent(P1, response.len()));
+    meter.step(P0, || {
+        let batches = requested.into_iter().zip(&*responses).zip(&mut *ours);
+        let batches =
+            batches.map(|((requested, response), shares)| (requested, &**response, shares));
+        parties[asking].receive_all(batches.collect())
+    })?;
+    let wrong: usize =
+        ours.iter().zip(&*theirs).map(|(ours, theirs)| wrong_in_batch(ours, theirs)).sum();
+    black_box((&ours, &theirs));
+    check(wrong)
+}
+
+fn paper_sample(set: &'static PaperSet, n: usize, workers: &Workers) -> Result<Sample, Failure> {
+    let started = Instant::now();
+    let workers = [workers.for_another(), workers.for_another()];
+    let mut meter = Meter::start();
+    let session = || session(set.name(), Direction::InitiatorSends);
+    let (mut p0, key) = meter.step(P0, || rlwe_paper::P0::new(session(), set, seed(1)));
+    meter.sent(P0, key.len());
+    let mut p1 = meter.step(P1, || rlwe_paper::P1::new(session(), set, &key, seed(2)))?;
+    let (mut ours, mut theirs) = (set.shares(), set.shares());
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    for _ in 0..set.batches(n as u64) {
+        let requested = meter.step(P0, || p0.request(&mut request));
+        meter.sent(P0, request.len());
+        meter.step(P1, || p1.respond(&request, &mut theirs, &mut response))?;
+        meter.sent(P1, response.len());
+        meter.step(P0, || p0.receive(requested, &response, &mut ours))?;
+        check(wrong_in_batch(&ours, &theirs))?;
+        black_box((&ours, &theirs));
+    }
+    Ok(meter.sample(started, &workers))
+}
+
+fn check(wrong: usize) -> Result<(), Failure> {
+    if wrong == 0 { Ok(()) } else { Err(Failure::run(format!("{wrong} triples are wrong"))) }
+}
+
+pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
+    let (backend, threads) = (Backend::best().name(), options.threads);
+    writeln!(
+        out,
+        "CPU time per triple, medians, keys included, in memory, threads: {threads}, backend {backend}; \
+         who is P0 in one half of the batches and P1 in the other takes the mean"
+    )?;
+    writeln!(
+        out,
+        "{:<28} {:>9} {:>7} {:>7} {:>8} {:>12} {:>6}",
+        "name", "n", "P0 ns", "P1 ns", "party ns", "bytes/triple", "/ aes"
+    )
+}
+
+pub(super) fn print_row(
+    out: &mut impl Write,
+    measured: &Measured,
+    yardsticks: &Yardsticks,
+) -> io::Result<()> {
+    let Measured { report, .. } = measured;
+    let n = report.n as f64;
+    let [p0, p1] = [report.cpu_sender, report.cpu_receiver]
+        .map(|time| time.unwrap_or_default().as_secs_f64() * 1e9 / n);
+    let bytes = report.bytes_sender.unwrap_or(0) + report.bytes_receiver.unwrap_or(0);
+    let party = (p0 + p1) / 2.0;
+    writeln!(
+        out,
+        "{:<28} {:>9} {p0:>7.1} {p1:>7.1} {party:>8.1} {:>12.2} {:>6.1}",
+        report.name,
+        report.n,
+        bytes as f64 / n,
+        party / yardsticks.aes_block_ns,
+    )
+}

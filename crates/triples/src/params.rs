@@ -1,0 +1,322 @@
+//! Parameter sets: rings, moduli and roundings, as data. What they promise is recomputed by the crate's
+//! tests (`tests/parameters.rs`) and argued in `docs/protocols/triples.md`.
+
+use core::fmt;
+
+/// What two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
+///
+/// A batch has as many triples as the ring has coefficients. Sets are constants of this module.
+pub struct Set {
+    name: &'static str,
+    bits: u32,
+    sigma: u32,
+    log_n: u32,
+    plain: &'static [u64],
+    rest: &'static [u64],
+    t: [u32; 2],
+}
+
+impl Set {
+    /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// ℓ, the bits of a share: 8, 16, 32 or 64.
+    #[must_use]
+    pub const fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Bytes of a share.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.bits as usize / 8
+    }
+
+    /// σ: what P₁ hides from P₀ statistically is 2^−σ per batch.
+    #[must_use]
+    pub const fn sigma(&self) -> u32 {
+        self.sigma
+    }
+
+    /// n: the dimension of the ring, and the triples of a batch.
+    #[must_use]
+    pub const fn n(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// log₂ n.
+    #[must_use]
+    pub const fn log_n(&self) -> u32 {
+        self.log_n
+    }
+
+    /// The primes pᵢ, whose product p is the modulus of plaintexts.
+    #[must_use]
+    pub const fn plain(&self) -> &'static [u64] {
+        self.plain
+    }
+
+    /// The primes rⱼ: those of the modulus q of ciphertexts that are not in p.
+    #[must_use]
+    pub const fn rest(&self) -> &'static [u64] {
+        self.rest
+    }
+
+    /// All primes of q, those of p first.
+    #[must_use]
+    pub fn primes(&self) -> impl ExactSizeIterator<Item = u64> + Clone + use<> {
+        let (plain, rest) = (self.plain, self.rest);
+        (0..plain.len() + rest.len())
+            .map(move |i| if i < plain.len() { plain[i] } else { rest[i - plain.len()] })
+    }
+
+    /// t₀ and t₁: the halves C₀ and C₁ of a response are rounded to moduli p·2^t₀ and p·2^t₁.
+    #[must_use]
+    pub const fn t(&self) -> [u32; 2] {
+        self.t
+    }
+
+    /// Bytes of `PublicKey`: a polynomial modulo every rⱼ.
+    #[must_use]
+    pub const fn public_key_len(&self) -> usize {
+        self.packed(width_of_all(self.rest))
+    }
+
+    /// Bytes of `Request`: two polynomials modulo q.
+    #[must_use]
+    pub const fn request_len(&self) -> usize {
+        self.packed(2 * (width_of_all(self.plain) + width_of_all(self.rest)))
+    }
+
+    /// Bytes of `Response`: a polynomial modulo p·2^t₀ and one modulo p·2^t₁.
+    #[must_use]
+    pub const fn response_len(&self) -> usize {
+        self.packed(2 * width_of_all(self.plain) + self.t[0] + self.t[1])
+    }
+
+    /// Bytes of so many bits of every coefficient.
+    const fn packed(&self, bits: u32) -> usize {
+        self.n() / 8 * bits as usize
+    }
+
+    /// Batches for so many triples.
+    #[must_use]
+    pub const fn batches(&self, triples: u64) -> u64 {
+        triples.div_ceil(1 << self.log_n)
+    }
+}
+
+impl PartialEq for Set {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Set {}
+
+impl fmt::Debug for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Set({})", self.name)
+    }
+}
+
+/// Bits that a residue takes on the wire: those of the prime.
+#[must_use]
+pub const fn width_of(prime: u64) -> u32 {
+    u64::BITS - prime.leading_zeros()
+}
+
+const fn width_of_all(primes: &[u64]) -> u32 {
+    match primes {
+        [first, others @ ..] => width_of(*first) + width_of_all(others),
+        [] => 0,
+    }
+}
+
+/// All sets of `rlwe`, by ℓ: those of σ = 40, then those of σ = 64.
+pub fn registry() -> impl Iterator<Item = &'static Set> {
+    LIFT_40.iter().chain(&LIFT_64)
+}
+
+/// The set of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Set> {
+    registry().find(|set| set.name == name)
+}
+
+/// The usual set for shares of ℓ bits: σ = 40.
+#[must_use]
+pub fn of_bits(bits: u32) -> Option<&'static Set> {
+    LIFT_40.iter().find(|set| set.bits == bits)
+}
+
+/// p is 2^(2ℓ + σ), about: the sum of product and mask wraps around it with probability 2^−43 per
+/// triple, on average, which is an error and tells nothing; σ = 40.
+pub static LIFT_40: [Set; 4] = [
+    Set {
+        name: "rlwe-8",
+        bits: 8,
+        sigma: 40,
+        log_n: 13,
+        plain: &[268369921, 268271617],
+        rest: &[549755731969, 549755486209, 549754617857],
+        t: [1, 10],
+    },
+    Set {
+        name: "rlwe-16",
+        bits: 16,
+        sigma: 40,
+        log_n: 13,
+        plain: &[68719230977, 68718428161],
+        rest: &[35184371613697, 17592186028033, 17592185438209],
+        t: [1, 10],
+    },
+    Set {
+        name: "rlwe-32",
+        bits: 32,
+        sigma: 40,
+        log_n: 14,
+        plain: &[34359410689, 34359214081, 17179672577],
+        rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
+        t: [1, 10],
+    },
+    Set {
+        name: "rlwe-64",
+        bits: 64,
+        sigma: 40,
+        log_n: 14,
+        plain: &[4398046150657, 4398044938241, 4398044577793, 4398043594753],
+        rest: &[140737488125953, 70368743587841, 70368743489537, 70368743292929, 70368742408193],
+        t: [1, 10],
+    },
+];
+
+/// The same for σ = 64; the wrap has probability 2^−67.
+pub static LIFT_64: [Set; 4] = [
+    Set {
+        name: "rlwe-8-s64",
+        bits: 8,
+        sigma: 64,
+        log_n: 14,
+        plain: &[1099510054913, 1099508121601],
+        rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
+        t: [1, 11],
+    },
+    Set {
+        name: "rlwe-16-s64",
+        bits: 16,
+        sigma: 64,
+        log_n: 14,
+        plain: &[281474976546817, 281474976317441],
+        rest: &[70368743587841, 70368743489537, 70368743292929, 35184371138561],
+        t: [1, 11],
+    },
+    Set {
+        name: "rlwe-32-s64",
+        bits: 32,
+        sigma: 64,
+        log_n: 14,
+        plain: &[8796092858369, 8796092792833, 4398046150657],
+        rest: &[8796092661761, 8796092399617, 8796090597377, 8796090105857, 8796090007553],
+        t: [1, 11],
+    },
+    Set {
+        name: "rlwe-64-s64",
+        bits: 64,
+        sigma: 64,
+        log_n: 15,
+        plain: &[281474976317441, 281474975662081, 281474974482433, 281474972188673],
+        rest: &[
+            140737487306753,
+            140737486716929,
+            140737486520321,
+            140737485864961,
+            70368743587841,
+            70368742408193,
+        ],
+        t: [1, 11],
+    },
+];
+
+/// p is 2^(2ℓ + 1), about: with a random OT per triple for the exact wrap. Constants only; there
+/// is no protocol for them yet.
+pub static MSB_40: [Set; 4] = [
+    Set {
+        name: "rlwe-msb-8",
+        bits: 8,
+        sigma: 40,
+        log_n: 12,
+        plain: &[147457],
+        rest: &[549755731969, 274877816833],
+        t: [1, 9],
+    },
+    Set {
+        name: "rlwe-msb-16",
+        bits: 16,
+        sigma: 40,
+        log_n: 13,
+        plain: &[8589852673],
+        rest: &[140737488273409, 140737488125953],
+        t: [1, 10],
+    },
+    Set {
+        name: "rlwe-msb-32",
+        bits: 32,
+        sigma: 40,
+        log_n: 13,
+        plain: &[8589852673, 4295049217],
+        rest: &[4398046150657, 4398045708289, 4398045511681],
+        t: [1, 10],
+    },
+    Set {
+        name: "rlwe-msb-64",
+        bits: 64,
+        sigma: 40,
+        log_n: 14,
+        plain: &[8796092858369, 8796092792833, 8796092661761],
+        rest: &[281474976546817, 281474976317441, 281474975662081, 281474975563777],
+        t: [1, 10],
+    },
+];
+
+#[cfg(test)]
+impl Set {
+    /// No security: for experiments with constants at which rare events are not rare. Primes of so many
+    /// bits each.
+    pub(crate) fn experiment(
+        log_n: u32,
+        plain: &[u32],
+        rest: &[u32],
+        t: [u32; 2],
+    ) -> &'static Self {
+        use alloc::{boxed::Box, vec::Vec};
+        use foxtrot_kernel::rns::Modulus;
+        let mut found: Vec<u64> = Vec::new();
+        for bits in plain.iter().chain(rest) {
+            let below = (1u64 << bits) >> (log_n + 1);
+            let candidates = (1..below).rev().map(|k| (k << (log_n + 1)) + 1);
+            let prime =
+                candidates.filter(|p| Modulus::new(*p).is_some()).find(|p| !found.contains(p));
+            found.push(prime.expect("there are enough"));
+        }
+        let rest = found.split_off(plain.len()).leak();
+        let set =
+            Self { name: "experiment", bits: 8, sigma: 0, log_n, plain: found.leak(), rest, t };
+        Box::leak(Box::new(set))
+    }
+}
+
+/// No security: small enough for the schoolbook implementation and its vectors.
+#[doc(hidden)]
+pub static TOY: Set = Set {
+    name: "rlwe-toy",
+    bits: 8,
+    sigma: 0,
+    log_n: 7,
+    plain: &[125441, 120833],
+    rest: &[16770049, 16769537],
+    t: [1, 10],
+};

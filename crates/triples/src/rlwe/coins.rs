@@ -1,0 +1,72 @@
+//! What is derived from a party's seed and from the session (`docs/wire.md`, section 18).
+
+use foxtrot_kernel::aes::Aes128;
+use foxtrot_ot::{Seed, Session};
+use zeroize::Zeroizing;
+
+/// Streams of P₀'s key.
+pub(super) mod key {
+    pub(in crate::rlwe) const SECRET: u64 = 0;
+    pub(in crate::rlwe) const ERROR: u64 = 1;
+}
+
+/// Streams of P₀'s batches.
+pub(super) mod asking {
+    pub(in crate::rlwe) const SHARES: [u64; 2] = [0, 1];
+    pub(in crate::rlwe) const ERRORS: [u64; 2] = [2, 3];
+}
+
+/// Streams of P₁'s batches; from the last one on there is one for each prime of p.
+pub(super) mod answering {
+    pub(in crate::rlwe) const SHARES: [u64; 2] = [0, 1];
+    pub(in crate::rlwe) const RANDOMISER: u64 = 2;
+    pub(in crate::rlwe) const ERRORS: [u64; 2] = [3, 4];
+    pub(in crate::rlwe) const MASK: u64 = 5;
+}
+
+/// The keystreams of P₀'s secret and its key's error.
+pub(super) fn of_key(session: &Session, seed: &Seed) -> Aes128 {
+    secret(session, "foxtrot v1 rlwe key", seed, 0)
+}
+
+/// The keystreams of a batch of P₀.
+pub(super) fn of_request(session: &Session, seed: &Seed, batch: u64) -> Aes128 {
+    secret(session, "foxtrot v1 rlwe request", seed, batch)
+}
+
+/// The keystreams of a batch of P₁.
+pub(super) fn of_response(session: &Session, seed: &Seed, batch: u64) -> Aes128 {
+    secret(session, "foxtrot v1 rlwe response", seed, batch)
+}
+
+/// Those of the uniform half of the public key, a stream for each prime.
+pub(super) fn of_public_key(session: &Session) -> Aes128 {
+    public(session, "foxtrot v1 rlwe public key", 0, 0)
+}
+
+/// Those of the uniform halves of a request, a stream for each prime: which 0 is of a₀, 1 of b₀.
+pub(super) fn of_uniform_half(session: &Session, batch: u64, which: u8) -> Aes128 {
+    public(session, "foxtrot v1 rlwe uniform half", batch, which)
+}
+
+/// A seed for the stream in that session, from a party's.
+pub(super) fn stream_seed(session: &Session, seed: &Seed) -> Seed {
+    let mut bytes = Zeroizing::new([0; 32]);
+    seed.fill(&session.oracle("foxtrot v1 rlwe stream seed"), 0, bytes.as_mut_slice());
+    Seed::from_bytes(*bytes)
+}
+
+fn secret(session: &Session, context: &'static str, seed: &Seed, batch: u64) -> Aes128 {
+    let mut bytes = Zeroizing::new([0; 16]);
+    seed.fill(&session.oracle(context), batch, bytes.as_mut_slice());
+    Aes128::new(session.backend(), &bytes)
+}
+
+fn public(session: &Session, context: &'static str, batch: u64, which: u8) -> Aes128 {
+    Aes128::new(session.backend(), &session.oracle(context).query(batch, which).finish())
+}
+
+/// A share's bytes of every triple.
+pub(super) fn shares(aes: &Aes128, stream: u64, out: &mut [u8]) {
+    aes.ctr(u128::from(stream) << 64, out);
+}

@@ -1,0 +1,183 @@
+//! Two streams with the roles swapped.
+
+use alloc::{boxed::Box, sync::Arc, vec::Vec};
+
+use foxtrot_ot::{Direction, Error, Seed, Session, tasks::Executor};
+
+use super::{P0, P1, Requested, coins, ring::Ring};
+use crate::{Shares, params::Set};
+
+/// A party that is P₀ in one stream and P₁ in the other, so that requests and responses go both ways at a time.
+///
+/// Batch g of the run is batch ⌊g/2⌋ of the stream whose P₀ is the initiator if g is even, else of the other: for
+/// a party all batches of one parity are its own, which it [requests](Duplex::request) and
+/// [receives](Duplex::receive), and to the others it [responds](Duplex::respond). Each in ascending order; there is no
+/// order between the two.
+///
+/// ```
+/// use foxtrot_ot::{Direction, Seed, Session, Sid};
+/// use foxtrot_triples::{Shares, params, rlwe::Duplex, wrong_in_batch};
+///
+/// # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+/// let set = params::of_bits(8).expect("8, 16, 32 or 64");
+/// let session = || Session::new(Sid::from_bytes([7; 32]));
+/// let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed_0);
+/// let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed_1);
+/// let (mut one, mut other) = (one.finish(&key_2)?, other.finish(&key_1)?);
+///
+/// let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+/// let (mut request, mut response) = (Vec::new(), Vec::new());
+/// for batch in 0..4 {
+///     let parties = if one.asks(batch) { [&mut one, &mut other] } else { [&mut other, &mut one] };
+///     let [asking, answering] = parties;
+///     let requested = asking.request(&mut request);
+///     answering.respond(&request, &mut theirs, &mut response)?;
+///     asking.receive(requested, &response, &mut ours)?;
+///     assert_eq!(wrong_in_batch(&ours, &theirs), 0);
+/// }
+/// # Ok::<(), foxtrot_ot::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Duplex {
+    p0: P0,
+    p1: P1,
+    /// The direction of the stream in which this party is P₀.
+    direction: Direction,
+}
+
+/// A [`Duplex`] that waits for the peer's `PublicKey`.
+#[derive(Debug)]
+#[must_use = "it waits for the peer's key"]
+pub struct Joining {
+    p0: P0,
+    session: Session,
+    seed: Seed,
+    ring: Arc<Ring>,
+    direction: Direction,
+}
+
+impl Duplex {
+    /// Draws a key; with the message `PublicKey`. `direction` is [`Direction::InitiatorSends`] for the side
+    /// that opened the connection. Both streams are sub-sessions, number 0, of `session` for the set's name.
+    #[expect(clippy::new_ret_no_self, reason = "it becomes one with the peer's key")]
+    pub fn new(
+        session: &Session,
+        set: &'static Set,
+        direction: Direction,
+        seed: &Seed,
+    ) -> (Joining, Vec<u8>) {
+        let ring = Arc::new(Ring::new(set, session.backend()));
+        let ours = session.sub(set.name(), 0, direction);
+        let theirs = session.sub(set.name(), 0, direction.reversed());
+        let [for_ours, for_theirs] = [&ours, &theirs].map(|it| coins::stream_seed(it, seed));
+        let (p0, public_key) = P0::with_ring(ring.clone(), ours, for_ours);
+        (Joining { p0, session: theirs, seed: for_theirs, ring, direction }, public_key)
+    }
+
+    /// The same, on several threads; both streams use all of them.
+    #[must_use]
+    pub fn with_executors(self, executors: [Box<dyn Executor>; 2]) -> Self {
+        let [first, second] = executors;
+        let (p0, p1) = (self.p0.with_executor(first), self.p1.with_executor(second));
+        Self { p0, p1, ..self }
+    }
+
+    /// The same with batch g of the run as the next one, for a run that is continued; the peer must agree.
+    #[must_use]
+    pub fn starting_at(self, batch: u64) -> Self {
+        let [initiators, responders] = [batch.div_ceil(2), batch / 2];
+        let [ours, theirs] = match self.direction {
+            Direction::InitiatorSends => [initiators, responders],
+            Direction::ResponderSends => [responders, initiators],
+        };
+        Self { p0: self.p0.starting_at(ours), p1: self.p1.starting_at(theirs), ..self }
+    }
+
+    /// The set.
+    #[must_use]
+    pub fn set(&self) -> &'static Set {
+        self.p0.set()
+    }
+
+    /// Whether this party is P₀ in that batch of the run: whether it requests it.
+    #[must_use]
+    pub fn asks(&self, batch: u64) -> bool {
+        batch.is_multiple_of(2) == (self.direction == Direction::InitiatorSends)
+    }
+
+    /// [`P0::request`], for the next batch of this party.
+    pub fn request(&mut self, request: &mut Vec<u8>) -> Requested {
+        self.p0.request(request)
+    }
+
+    /// [`P0::request_all`].
+    pub fn request_all(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
+        self.p0.request_all(requests)
+    }
+
+    /// [`P0::receive`].
+    ///
+    /// # Errors
+    /// Those of [`P0::receive`].
+    pub fn receive(
+        &mut self,
+        requested: Requested,
+        response: &[u8],
+        shares: &mut Shares,
+    ) -> Result<(), Error> {
+        self.p0.receive(requested, response, shares)
+    }
+
+    /// [`P0::receive_all`].
+    ///
+    /// # Errors
+    /// Those of [`P0::receive_all`].
+    pub fn receive_all(
+        &mut self,
+        batches: Vec<(Requested, &[u8], &mut Shares)>,
+    ) -> Result<(), Error> {
+        self.p0.receive_all(batches)
+    }
+
+    /// [`P1::respond`], for the next batch of the peer.
+    ///
+    /// # Errors
+    /// Those of [`P1::respond`].
+    pub fn respond(
+        &mut self,
+        request: &[u8],
+        shares: &mut Shares,
+        response: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        self.p1.respond(request, shares, response)
+    }
+
+    /// [`P1::respond_all`].
+    ///
+    /// # Errors
+    /// Those of [`P1::respond_all`].
+    pub fn respond_all(
+        &mut self,
+        batches: Vec<(&[u8], &mut Shares, &mut Vec<u8>)>,
+    ) -> Result<(), Error> {
+        self.p1.respond_all(batches)
+    }
+
+    /// The two streams, for who drives them from threads of its own: this party is P₀ in the first.
+    #[must_use]
+    pub fn into_streams(self) -> (P0, P1) {
+        (self.p0, self.p1)
+    }
+}
+
+impl Joining {
+    /// Takes the peer's `PublicKey`.
+    ///
+    /// # Errors
+    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed.
+    pub fn finish(self, public_key: &[u8]) -> Result<Duplex, Error> {
+        let Self { p0, session, seed, ring, direction } = self;
+        let p1 = P1::with_ring(ring, session, public_key, seed)?;
+        Ok(Duplex { p0, p1, direction })
+    }
+}

@@ -1,0 +1,360 @@
+//! P₀, which has the key: it asks with encrypted shares and decrypts what comes back.
+
+use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::{
+    aes::Aes128,
+    rns::{pack, residues, round_low, sample},
+};
+use foxtrot_ot::{
+    Error, Seed, Session, Sid, Usage,
+    tasks::{Executor, InPlace},
+};
+
+use super::{
+    coins::{self, asking},
+    ring::{Message, Ring, combine},
+    side_by_side::side_by_side,
+};
+use crate::{Shares, erase::Secret, params::Set};
+
+/// The party that encrypts, for batch after batch of one key.
+pub struct P0 {
+    pub(super) ring: Arc<Ring>,
+    session: Session,
+    seed: Seed,
+    /// The values of −s modulo all primes.
+    pub(super) negated: Secret<u64>,
+    /// Those of s·2^−t₁ modulo the primes of p.
+    scaled: Secret<u64>,
+    /// Batches so far.
+    batch: u64,
+    scratches: Vec<Scratch>,
+    executor: Box<dyn Executor>,
+}
+
+/// A batch whose request is on its way. P₀ keeps nothing else of it.
+///
+/// It takes one response.
+///
+/// ```
+/// # use foxtrot_ot::Error;
+/// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
+/// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
+/// p0.receive(requested, response, shares)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::Error;
+/// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
+/// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
+/// p0.receive(requested, response, shares)?;
+/// p0.receive(requested, response, shares)?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "the batch has no output yet"]
+pub struct Requested {
+    session: Sid,
+    number: u64,
+}
+
+/// What a thread computes a batch in.
+struct Scratch {
+    words: Secret<u64>,
+    small: Secret<i8>,
+    /// The shares of a₀ or b₀.
+    share: Secret<u8>,
+}
+
+impl Scratch {
+    fn new(ring: &Ring) -> Self {
+        let (k, _) = ring.counts();
+        let n = ring.n();
+        Self {
+            words: Secret::zeroed((k + 3) * n),
+            small: Secret::zeroed(n),
+            share: Secret::zeroed(n * ring.set.width()),
+        }
+    }
+}
+
+impl P0 {
+    /// Step 1: draws a key for the session; with the message `PublicKey`, to be sent first.
+    ///
+    /// The session is the sub-session of the set's name.
+    #[must_use]
+    pub fn new(session: Session, set: &'static Set, seed: Seed) -> (Self, Vec<u8>) {
+        let ring = Arc::new(Ring::new(set, session.backend()));
+        Self::with_ring(ring, session, seed)
+    }
+
+    pub(super) fn with_ring(ring: Arc<Ring>, session: Session, seed: Seed) -> (Self, Vec<u8>) {
+        let ((k, all), n) = (ring.counts(), ring.n());
+        let mut negated = Secret::zeroed(all * n);
+        let mut scaled = Secret::zeroed(k * n);
+        let mut small = Secret::zeroed(n);
+        let aes = coins::of_key(&session, &seed);
+        sample::ternary(&aes, coins::key::SECRET, &mut small);
+        for (i, negated) in negated.chunks_exact_mut(n).enumerate() {
+            ring.values(i, &small, negated);
+            residues::neg(ring.backend, ring.modulus(i), negated);
+        }
+        for (i, (scaled, negated)) in
+            scaled.chunks_exact_mut(n).zip(negated.chunks_exact(n)).enumerate()
+        {
+            let p = ring.modulus(i);
+            let scale = p.neg(p.inv(p.pow(2, ring.set.t()[1].into())));
+            scaled.copy_from_slice(negated);
+            residues::mul_scalar(ring.backend, p, scaled, scale);
+        }
+        sample::binomial(&aes, coins::key::ERROR, &mut small);
+        let public_key = public_key(&ring, &session, &negated, &small);
+        let (scratches, executor) = (Vec::new(), Box::new(InPlace));
+        let p0 = Self { ring, session, seed, negated, scaled, batch: 0, scratches, executor };
+        (p0, public_key)
+    }
+
+    /// The same, on several threads.
+    #[must_use]
+    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
+        Self { executor, ..self }
+    }
+
+    /// The same, with another number for the next batch; P₁ must agree.
+    #[must_use]
+    pub fn starting_at(self, batch: u64) -> Self {
+        Self { batch, ..self }
+    }
+
+    /// The set.
+    #[must_use]
+    pub fn set(&self) -> &'static Set {
+        self.ring.set
+    }
+
+    /// Step 2: begins a batch; `request` becomes its message, whatever was in it.
+    pub fn request(&mut self, request: &mut Vec<u8>) -> Requested {
+        let number = self.batch;
+        let _ = self.request_all(vec![request]);
+        Requested { session: *self.session.id(), number }
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    pub fn request_all(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
+        let first = self.batch;
+        self.batch += requests.len() as u64;
+        let Self { ring, session, seed, negated, scratches, executor, .. } = self;
+        let (ring, session, seed, negated) = (&**ring, &*session, &*seed, &**negated);
+        let items = (first..).zip(requests).collect();
+        side_by_side(
+            &**executor,
+            scratches,
+            || Scratch::new(ring),
+            items,
+            |scratch, (number, request)| {
+                request.resize(ring.set.request_len(), 0);
+                let aes = coins::of_request(session, seed, number);
+                let mut message = request.as_mut_slice();
+                for which in [0, 1] {
+                    let half = coins::of_uniform_half(session, number, which);
+                    message = encrypt(ring, negated, &aes, &half, which.into(), scratch, message);
+                }
+                Requested { session: *session.id(), number }
+            },
+        )
+    }
+
+    /// Step 5: ends a batch with P₁'s `Response`, and writes the shares.
+    ///
+    /// # Errors
+    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares.
+    /// [`Usage::ForeignBatch`] if the batch is another state's, [`Usage::CountMismatch`] if the shares are
+    /// for another set.
+    pub fn receive(
+        &mut self,
+        requested: Requested,
+        response: &[u8],
+        shares: &mut Shares,
+    ) -> Result<(), Error> {
+        self.receive_all(vec![(requested, response, shares)])
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`P0::receive`]; the first one, if there are several. The batches without have their shares.
+    pub fn receive_all(
+        &mut self,
+        batches: Vec<(Requested, &[u8], &mut Shares)>,
+    ) -> Result<(), Error> {
+        let Self { ring, session, seed, negated, scaled, scratches, executor, .. } = self;
+        let (ring, session, seed) = (&**ring, &*session, &*seed);
+        let (negated, scaled) = (&**negated, &**scaled);
+        let results = side_by_side(
+            &**executor,
+            scratches,
+            || Scratch::new(ring),
+            batches,
+            |scratch, (requested, response, shares)| {
+                let Requested { session: id, number } = requested;
+                if id != *session.id() {
+                    return Err(Usage::ForeignBatch.into());
+                }
+                check_shares(ring.set, shares)?;
+                let slots = decrypt(ring, [negated, scaled], (number, response), scratch)
+                    .inspect_err(|_| shares.clear())?;
+                let aes = coins::of_request(session, seed, number);
+                let [a, b, c] = shares.parts_mut();
+                coins::shares(&aes, asking::SHARES[0], a);
+                coins::shares(&aes, asking::SHARES[1], b);
+                combine(ring.set.width(), [a, b, c], slots, false);
+                Ok(())
+            },
+        );
+        results.into_iter().collect()
+    }
+}
+
+/// That shares are for batches of that set.
+pub(super) fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
+    if shares.fits(set) {
+        return Ok(());
+    }
+    let expected = set.n() * set.width();
+    Err(Usage::CountMismatch { what: "bytes of shares", expected, got: shares.a().len() })
+}
+
+/// Step 1: B = p·⌊(−A·s + e)/p⌉, modulo the primes that are not in p.
+fn public_key(ring: &Ring, session: &Session, negated: &[u64], error: &[i8]) -> Vec<u8> {
+    let ((k, all), n) = (ring.counts(), ring.n());
+    let backend = ring.backend;
+    let aes = coins::of_public_key(session);
+    let mut unrounded = Secret::zeroed(all * n);
+    let mut words = Secret::zeroed(n);
+    for (i, unrounded) in unrounded.chunks_exact_mut(n).enumerate() {
+        ring.values(i, error, unrounded);
+        ring.uniform_half(i, &aes, &mut words);
+        residues::mul_add(backend, ring.modulus(i), unrounded, &words, &negated[i * n..][..n]);
+    }
+    // What it is more than a multiple of p.
+    let (excess, unrounded) = unrounded.split_at_mut(k * n);
+    for (i, excess) in excess.chunks_exact_mut(n).enumerate() {
+        ring.ntt(i).inverse(excess);
+    }
+    ring.centred.digits(backend, excess);
+    let mut bytes = vec![0; ring.set.public_key_len()];
+    let mut message = bytes.as_mut_slice();
+    for (i, values) in (k..).zip(unrounded.chunks_exact_mut(n)) {
+        ring.centred.residues(backend, excess, ring.modulus(i), &mut words);
+        ring.ntt(i).forward(&mut words);
+        residues::sub(backend, ring.modulus(i), values, &words);
+        message = ring.pack(i, values, message);
+    }
+    bytes
+}
+
+/// Step 2, one of the two ciphertexts: Δ·m − A·s + e, to the front of `message`; returns the rest of it.
+fn encrypt<'m>(
+    ring: &Ring,
+    negated: &[u64],
+    aes: &Aes128,
+    half: &Aes128,
+    which: usize,
+    scratch: &mut Scratch,
+    mut message: &'m mut [u8],
+) -> &'m mut [u8] {
+    let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
+    let Scratch { words, small, share } = scratch;
+    coins::shares(aes, asking::SHARES[which], share);
+    sample::binomial(aes, asking::ERRORS[which], small);
+    let (values, others) = words.split_at_mut(n);
+    let words = &mut others[..n];
+    for (i, ntt) in ring.ntts().iter().enumerate() {
+        let p = ntt.modulus();
+        ring.values(i, small, values);
+        ring.uniform_half(i, half, words);
+        residues::mul_add(backend, p, values, words, &negated[i * n..][..n]);
+        if i < k {
+            ring.slots(i, share, words);
+            residues::mul_scalar_add(backend, p, values, words, ring.delta(i));
+        }
+        message = ring.pack(i, values, message);
+    }
+    message
+}
+
+/// Step 5, to d modulo 2⁶⁴.
+fn decrypt<'s>(
+    ring: &Ring,
+    [negated, scaled]: [&[u64]; 2],
+    (number, response): (u64, &[u8]),
+    scratch: &'s mut Scratch,
+) -> Result<&'s [u64], Error> {
+    let message = Message::new("Response", number, response, ring.set.response_len())?;
+    let (n, backend) = (ring.n(), ring.backend);
+    let ([t0, t1], plain_len) = (ring.set.t(), ring.plain_len());
+    let (low, others) = scratch.words.split_at_mut(n);
+    let (words, others) = others.split_at_mut(n);
+    let (out, slots) = others.split_at_mut(n);
+    low_bits(ring, negated, message, low, words);
+    let (mut place_0, mut place_1) = (0, plain_len + pack::packed_len(n, t0));
+    for (i, slots) in slots.chunks_exact_mut(n).enumerate() {
+        let p = ring.modulus(i);
+        ring.unpack(i, message, place_0, slots)?;
+        ring.unpack(i, message, place_1, words)?;
+        residues::mul_scalar(backend, p, slots, p.pow(2, (t1 - t0).into()));
+        round_low(backend, p, slots, low, t1);
+        ring.ntt(i).forward(slots);
+        ring.ntt(i).forward(words);
+        residues::mul_add(backend, p, slots, words, &scaled[i * n..][..n]);
+        place_0 += ring.packed_len(i);
+        place_1 += ring.packed_len(i);
+    }
+    ring.whole.digits(backend, slots);
+    ring.whole.words(backend, slots, out);
+    Ok(out)
+}
+
+/// The low t₁ bits of 2^(t₁−t₀)·y₀ + y₁·s, from a product over the integers: that of the low bits of y₁, which is
+/// below n·2^t₁. What is nearer to 2^t₁ than to 0 is negative.
+pub(super) fn low_bits(
+    ring: &Ring,
+    negated: &[u64],
+    message: Message<'_>,
+    low: &mut [u64],
+    words: &mut [u64],
+) {
+    let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
+    let ([t0, t1], plain_len) = (ring.set.t(), ring.plain_len());
+    let low_len = |bits| pack::packed_len(n, bits);
+    let place = plain_len + low_len(t0) + plain_len;
+    pack::unpack(backend, t1, &message.bytes[place..][..low_len(t1)], words);
+    let (ntt, r) = (ring.ntt(k), ring.modulus(k));
+    ntt.forward(words);
+    residues::mul(backend, r, words, &negated[k * n..][..n]);
+    ntt.inverse(words);
+    pack::unpack(backend, t0, &message.bytes[plain_len..][..low_len(t0)], low);
+    let (half, mask) = (r.value() / 2, (1u64 << t1) - 1);
+    for (low, product) in low.iter_mut().zip(words.iter()) {
+        // All ones where the integer is negative.
+        let negative = (half.wrapping_sub(*product) >> 63).wrapping_neg();
+        let product = product.wrapping_sub(r.value() & negative);
+        *low = (*low << (t1 - t0)).wrapping_sub(product) & mask;
+    }
+}
+
+impl fmt::Debug for P0 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "P0({}, {} batches, <redacted>)", self.ring.set.name(), self.batch)
+    }
+}
+
+impl fmt::Debug for Requested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Requested(batch {})", self.number)
+    }
+}

@@ -1,0 +1,169 @@
+//! One party's part of a batch of triples.
+
+use core::fmt;
+
+use crate::{
+    erase::{Secret, erase},
+    params::Set,
+};
+
+/// A party's shares of the triples of a batch, each of ℓ bits, little endian: (a, b, c) such that the sums with the
+/// peer's (a′, b′, c′) satisfy c + c′ = (a + a′)·(b + b′) mod 2^ℓ.
+///
+/// A buffer to be used for one batch after another; erased on drop.
+pub struct Shares {
+    width: usize,
+    n: usize,
+    bytes: Secret<u8>,
+}
+
+impl Shares {
+    /// Room for a batch of that set, all zero.
+    #[must_use]
+    pub fn new(set: &Set) -> Self {
+        Self::with(set.width(), set.n())
+    }
+
+    pub(crate) fn with(width: usize, n: usize) -> Self {
+        Self { width, n, bytes: Secret::zeroed(3 * n * width) }
+    }
+
+    /// How many triples there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.n
+    }
+
+    /// Never: a batch has triples.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+
+    /// Bytes of a share: ℓ/8.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The shares of a, one after another.
+    #[must_use]
+    pub fn a(&self) -> &[u8] {
+        self.part(0)
+    }
+
+    /// The shares of b.
+    #[must_use]
+    pub fn b(&self) -> &[u8] {
+        self.part(1)
+    }
+
+    /// The shares of c.
+    #[must_use]
+    pub fn c(&self) -> &[u8] {
+        self.part(2)
+    }
+
+    /// Triple i, as numbers below 2^ℓ.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn triple(&self, i: usize) -> [u64; 3] {
+        [self.a(), self.b(), self.c()].map(|part| word(&part[i * self.width..][..self.width]))
+    }
+
+    fn part(&self, part: usize) -> &[u8] {
+        let len = self.n * self.width;
+        &self.bytes[part * len..][..len]
+    }
+
+    /// The shares of a, b and c, to be written.
+    pub(crate) fn parts_mut(&mut self) -> [&mut [u8]; 3] {
+        let len = self.n * self.width;
+        let (a, rest) = self.bytes.split_at_mut(len);
+        let (b, c) = rest.split_at_mut(len);
+        [a, b, c]
+    }
+
+    /// Whether it is a buffer for batches of that set.
+    pub(crate) fn fits(&self, set: &Set) -> bool {
+        self.width == set.width() && self.n == set.n()
+    }
+
+    /// All zero again.
+    pub(crate) fn clear(&mut self) {
+        erase(&mut self.bytes);
+    }
+}
+
+impl fmt::Debug for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shares({} of {} bytes, <redacted>)", self.n, self.width)
+    }
+}
+
+fn word(share: &[u8]) -> u64 {
+    share.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// How many triples of two lists of shares are wrong: c + c′ ≠ (a + a′)·(b + b′) mod 2^ℓ. Each party's lists are
+/// those of its a, b and c, of `width` bytes a share; it needs the secrets of both, and is for tests and for who
+/// holds both files.
+///
+/// # Panics
+/// If the lists have different lengths, or `width` is not 1, 2, 4 or 8.
+#[must_use]
+pub fn wrong(width: usize, ours: [&[u8]; 3], theirs: [&[u8]; 3]) -> usize {
+    assert!(matches!(width, 1 | 2 | 4 | 8), "shares of 8, 16, 32 or 64 bits");
+    let len = ours[0].len();
+    assert!(ours.iter().chain(&theirs).all(|part| part.len() == len), "triples are whole");
+    let spare = u64::BITS - 8 * u32::try_from(width).unwrap_or(8);
+    let sum = |part: usize, at: usize| {
+        word(&ours[part][at..][..width]).wrapping_add(word(&theirs[part][at..][..width]))
+    };
+    let is_wrong = |at: &usize| {
+        let [a, b, c] = [0, 1, 2].map(|part| sum(part, *at));
+        a.wrapping_mul(b).wrapping_sub(c) << spare != 0
+    };
+    (0..len).step_by(width).filter(is_wrong).count()
+}
+
+/// [`wrong`] of a batch.
+///
+/// # Panics
+/// If the two are of different sets.
+#[must_use]
+pub fn wrong_in_batch(ours: &Shares, theirs: &Shares) -> usize {
+    assert_eq!(ours.width, theirs.width, "shares of one length");
+    wrong(ours.width, [ours.a(), ours.b(), ours.c()], [theirs.a(), theirs.b(), theirs.c()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_that_are_right_modulo_the_power_of_two_are_right() {
+        for width in [1, 2, 4, 8] {
+            let numbers = |a: u64, b: u64, c: u64| [a, b, c].map(|x| x.to_le_bytes());
+            let (a, b): (u64, u64) = (0xfedc_ba98_7654_3210, 0x1234_5678_9abc_def1);
+            let (a1, b1, c1): (u64, u64, u64) = (u64::MAX - 6, 1 << 63 | 76, 0x5555_aaaa_0f0f_1ee7);
+            let c = a.wrapping_add(a1).wrapping_mul(b.wrapping_add(b1)).wrapping_sub(c1);
+            let (ours, theirs) = (numbers(a, b, c), numbers(a1, b1, c1));
+            let cut = |x: &[u8; 8]| x[..width].to_vec();
+            let (ours, mut theirs) = (ours.each_ref().map(cut), theirs.each_ref().map(cut));
+            let count = |ours: &[_; 3], theirs: &[_; 3]| {
+                let slices = |x: &[alloc::vec::Vec<u8>; 3]| x.each_ref().map(|x| x.to_vec());
+                let (x, y) = (slices(ours), slices(theirs));
+                wrong(width, [&x[0], &x[1], &x[2]], [&y[0], &y[1], &y[2]])
+            };
+            assert_eq!(count(&ours, &theirs), 0, "{width}");
+            for part in 0..3 {
+                theirs[part][width - 1] ^= 0x80;
+                assert_eq!(count(&ours, &theirs), 1, "{width}");
+                theirs[part][width - 1] ^= 0x80;
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The claims about the parameter sets, recomputed from their constants: the numbers of
+//! `docs/protocols/triples.md`.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::cast_possible_truncation, reason = "residues fit")]
+
+use foxtrot_triples::params::{LIFT_40, LIFT_64, MSB_40, Set, registry, width_of};
+
+/// Deviation of the errors: binomial, η = 21.
+const SIGMA_E: f64 = 3.240_370_349_203_93;
+
+fn log2(primes: &[u64]) -> f64 {
+    primes.iter().map(|&p| (p as f64).log2()).sum()
+}
+
+fn log_p(set: &Set) -> f64 {
+    log2(set.plain())
+}
+
+fn log_q(set: &Set) -> f64 {
+    log_p(set) + log2(set.rest())
+}
+
+fn sets() -> impl Iterator<Item = &'static Set> {
+    registry().chain(&MSB_40)
+}
+
+/// −log₂ of (4), without the 2·3⁻ⁿ, with E|N_j| = `mean`·p.
+fn hiding(set: &Set, mean: f64) -> f64 {
+    log_q(set) - 2.0 * log_p(set) - f64::from(set.log_n() + set.t()[0]) - mean.log2()
+}
+
+/// (5).
+fn worst_mean(n: f64) -> f64 {
+    (2.0 * n * SIGMA_E.powi(2) / 4.0 + 2.0 * n / 3.0 / 4.0 + 1.0).sqrt()
+}
+
+/// (6).
+fn usual_mean(n: f64) -> f64 {
+    (2.0 / core::f64::consts::PI * (2.0 * n * SIGMA_E.powi(2) + 2.0 * n / 3.0) / 12.0).sqrt()
+}
+
+/// −log₂ of the probability that a coefficient of a batch does not decrypt: the moment bound for (3),
+/// with a weight of s six deviations above its mean.
+fn decryption(set: &Set) -> f64 {
+    let n = set.n() as f64;
+    let weight = 2.0 * n / 3.0 + 6.0 * (2.0 * n / 9.0).sqrt();
+    let [t0, t1] = set.t();
+    let first = f64::from(1 << (t1 - t0));
+    let threshold = f64::from(1 << (t1 - 1));
+    // ln of E[e^(λX)], X uniform on ±w/2.
+    let log_moment = |lambda: f64, width: f64| {
+        let x: f64 = lambda * width / 2.0;
+        x + (-(-2.0 * x).exp()).ln_1p() - (2.0 * x).ln()
+    };
+    let bound = |lambda: f64| {
+        weight * log_moment(lambda, 1.0) + log_moment(lambda, first) - lambda * threshold
+    };
+    let best = (1..20000).map(|k| bound(f64::from(k) * 1e-3)).fold(0.0, f64::min);
+    -(best / core::f64::consts::LN_2 + 1.0 + n.log2())
+}
+
+/// Whether p is prime, by Miller's test with the bases that suffice below 2⁶⁴.
+fn is_prime(p: u64) -> bool {
+    let times = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(p)) as u64;
+    let pow = |mut a: u64, mut e: u64| {
+        let mut r = 1;
+        while e > 0 {
+            if e % 2 == 1 {
+                r = times(r, a);
+            }
+            a = times(a, a);
+            e /= 2;
+        }
+        r
+    };
+    let two = (p - 1).trailing_zeros();
+    [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37].iter().all(|&a| {
+        let mut x = pow(a, (p - 1) >> two);
+        x == 1
+            || (0..two).any(|_| {
+                let found = x == p - 1;
+                x = times(x, x);
+                found
+            })
+    })
+}
+
+#[test]
+fn moduli_are_different_primes_with_roots_of_unity_and_fit_the_kernel() {
+    for set in sets() {
+        let primes: Vec<u64> = set.primes().collect();
+        assert_eq!(primes, [set.plain(), set.rest()].concat());
+        for (i, &p) in primes.iter().enumerate() {
+            assert!(is_prime(p) && width_of(p) <= 50, "{set:?}: {p}");
+            assert_eq!(p % (2 * set.n() as u64), 1, "{set:?}: {p}");
+            assert!(!primes[..i].contains(&p), "{set:?}: {p} twice");
+        }
+        // The decryption computes y₁·s mod 2^t₁ modulo the first of the others, over the integers.
+        assert!(set.rest()[0] > (2 * set.n() as u64) << set.t()[1], "{set:?}");
+    }
+}
+
+#[test]
+fn a_batch_hides_the_products_up_to_2_to_the_minus_sigma() {
+    for set in sets() {
+        let n = set.n() as f64;
+        let (usual, worst) = (hiding(set, usual_mean(n)), hiding(set, worst_mean(n)));
+        println!("{set:?}: 2^-{usual:.1}, whatever the shares 2^-{worst:.1}");
+        assert!(usual > f64::from(set.sigma()), "{set:?}: {usual}");
+        assert!(worst > f64::from(set.sigma()) - 1.0, "{set:?}: {worst}");
+    }
+    let figures = LIFT_40.iter().chain(&LIFT_64).map(|set| hiding(set, usual_mean(set.n() as f64)));
+    for (figure, expected) in figures.zip([40.4, 40.4, 40.9, 40.9, 64.9, 64.9, 64.9, 64.4]) {
+        assert!((figure - expected).abs() < 0.06, "{figure} {expected}");
+    }
+}
+
+#[test]
+fn a_batch_fails_to_decrypt_with_probability_2_to_the_minus_42_at_most() {
+    let expected = [93.6, 93.6, 42.4, 42.4, 195.7, 195.7, 195.7, 93.7, 42.9, 93.6, 93.6, 42.4];
+    for (set, expected) in sets().zip(expected) {
+        let failure = decryption(set);
+        println!("{set:?}: 2^-{failure:.1}");
+        assert!((failure - expected).abs() < 0.06, "{set:?}: {failure}");
+    }
+}
+
+#[test]
+fn sums_wrap_around_the_plaintext_modulus_with_probability_2_to_the_minus_43() {
+    // E|v| of v = a₀b₁ + a₁b₀, shares uniform on ±2^(ℓ−1): 2^(2ℓ − 3.43), by numerical integration.
+    let steps = 400;
+    let (mut sum, mut count) = (0.0, 0.0);
+    let product = |i: i32, j: i32| f64::from(2 * i + 1 - steps) * f64::from(2 * j + 1 - steps);
+    let mut products: Vec<f64> =
+        (0..steps).flat_map(|i| (0..steps).map(move |j| product(i, j))).collect();
+    products.sort_unstable_by(f64::total_cmp);
+    let thinned: Vec<f64> = products.iter().skip(20).step_by(40).copied().collect();
+    for x in &thinned {
+        for y in &thinned {
+            sum += (x + y).abs();
+            count += 1.0;
+        }
+    }
+    let mean = (sum / count / f64::from(2 * steps).powi(2)).log2();
+    assert!((mean + 3.43).abs() < 0.02, "{mean}");
+    for set in registry() {
+        let wrap = log_p(set) - f64::from(2 * set.bits()) - mean;
+        println!("{set:?}: a triple 2^-{wrap:.1}, a batch 2^-{:.1}", wrap - f64::from(set.log_n()));
+        assert!((wrap - f64::from(set.sigma()) - 3.43).abs() < 0.05, "{set:?}");
+    }
+}
+
+/// The most bits of q for 128 bits of security against classical attacks with a ternary secret.
+fn limits(n: usize) -> [f64; 2] {
+    match n {
+        4096 => [109.0, 106.0],
+        8192 => [218.0, 214.0],
+        16384 => [438.0, 430.0],
+        32768 => [881.0, 868.0],
+        _ => unreachable!("no such dimension"),
+    }
+}
+
+#[test]
+fn moduli_are_within_the_limits_of_both_guidelines() {
+    for set in sets() {
+        for limit in limits(set.n()) {
+            assert!(log_q(set) <= limit, "{set:?}: {} of {limit}", log_q(set));
+        }
+    }
+}
+
+/// Block size of the primal attack on ring-LWE with a ternary secret, rescaled as in the estimates of
+/// [ADPS16], with any number of samples up to 2n; reduction takes 2^(0.292·β) classically.
+fn primal_block_size(n: f64, log_q: f64) -> f64 {
+    use core::f64::consts::{E, LN_2, PI};
+    let log_delta = |b: f64| ((PI * b).ln() / b + (b / (2.0 * PI * E)).ln()) / (2.0 * (b - 1.0));
+    // The secret's deviation is smaller than the error's: it is scaled up.
+    let scale = SIGMA_E / (2.0f64 / 3.0).sqrt();
+    let succeeds = |b: f64| {
+        (1..=40).any(|k| {
+            let m = n * f64::from(k) / 20.0;
+            let d = n + m + 1.0;
+            let volume = m * log_q * LN_2 + n * scale.ln();
+            SIGMA_E.ln() + 0.5 * b.ln() <= (2.0 * b - d - 1.0) * log_delta(b) + volume / d
+        })
+    };
+    (60..2000).map(f64::from).find(|&b| succeeds(b)).unwrap()
+}
+
+#[test]
+fn lattice_reduction_costs_more_than_2_to_the_128() {
+    for set in sets() {
+        let n = set.n() as f64;
+        let b = primal_block_size(n, log_q(set));
+        let core = 0.292 * b;
+        let usual = core + 16.4 + (8.0 * 2.0 * n).log2();
+        println!("{set:?}: block size {b}, core-SVP {core:.0}, with polynomial factors {usual:.0}");
+        assert!(usual > 128.0, "{set:?}: {usual}");
+    }
+}
+
+#[test]
+fn a_triple_takes_so_many_bytes() {
+    let expected = [58.625, 70.625, 95.125, 143.125, 83.25, 95.25, 119.25, 167.5];
+    for (set, expected) in registry().zip(expected) {
+        let bytes = set.request_len() + set.response_len();
+        assert_eq!(bytes as f64 / set.n() as f64, expected, "{set:?}");
+    }
+    let keys = registry().map(|set| set.public_key_len() / 1024);
+    assert!(keys.eq([117, 133, 334, 462, 334, 366, 430, 1120]));
+}

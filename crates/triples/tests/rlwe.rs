@@ -1,0 +1,170 @@
+//! Whole runs: triples are right for every set, on every backend, with any number of threads.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::thread;
+
+use foxtrot_ot::{
+    Backend, Direction, Seed, Session, Sid,
+    tasks::{Executor, Task},
+};
+use foxtrot_triples::{
+    Shares,
+    params::{self, Set, TOY},
+    rlwe::{Duplex, P0, P1},
+    wrong, wrong_in_batch,
+};
+
+/// A thread for every task.
+#[derive(Debug)]
+struct Threads(usize);
+
+impl Executor for Threads {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        thread::scope(|scope| {
+            for task in tasks {
+                scope.spawn(task);
+            }
+        });
+    }
+}
+
+fn session(set: &Set, backend: Backend) -> Session {
+    let whole = Session::new(Sid::from_bytes([7; 32])).with_backend(backend);
+    whole.sub(set.name(), 0, Direction::InitiatorSends)
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+fn parties(set: &'static Set, backend: Backend) -> (P0, P1) {
+    let (p0, public_key) = P0::new(session(set, backend), set, seed(1));
+    assert_eq!(public_key.len(), set.public_key_len());
+    (p0, P1::new(session(set, backend), set, &public_key, seed(2)).unwrap())
+}
+
+#[test]
+fn triples_of_every_set_are_right() {
+    for set in params::registry().chain([&TOY]) {
+        let (mut p0, mut p1) = parties(set, Backend::best());
+        let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+        let (mut request, mut response) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let requested = p0.request(&mut request);
+            assert_eq!(request.len(), set.request_len());
+            p1.respond(&request, &mut theirs, &mut response).unwrap();
+            assert_eq!(response.len(), set.response_len());
+            p0.receive(requested, &response, &mut ours).unwrap();
+            assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?}");
+        }
+    }
+}
+
+/// Requests, responses and both parties' shares of so many batches at once.
+fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
+    let (p0, p1) = parties(set, Backend::best());
+    let mut p0 = p0.with_executor(Box::new(Threads(threads)));
+    let mut p1 = p1.with_executor(Box::new(Threads(threads)));
+    let mut requests = vec![Vec::new(); n];
+    let requested = p0.request_all(requests.iter_mut().collect());
+    let mut responses = vec![Vec::new(); n];
+    let shares = || (0..n).map(|_| Shares::new(set)).collect::<Vec<_>>();
+    let (mut ours, mut theirs) = (shares(), shares());
+    let asked = requests.iter().zip(&mut theirs).zip(&mut responses);
+    let asked = asked.map(|((request, shares), response)| (&**request, shares, response));
+    p1.respond_all(asked.collect()).unwrap();
+    let answered = requested.into_iter().zip(&responses).zip(&mut ours);
+    let answered = answered.map(|((requested, response), shares)| (requested, &**response, shares));
+    p0.receive_all(answered.collect()).unwrap();
+    assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| wrong_in_batch(ours, theirs) == 0));
+    let flat = |shares: &Shares| [shares.a(), shares.b(), shares.c()].concat();
+    let shares: Vec<_> = ours.iter().chain(&theirs).map(flat).collect();
+    [requests, responses, shares].concat()
+}
+
+#[test]
+fn messages_and_shares_are_the_same_with_any_number_of_threads() {
+    for n in [0, 1, 2, 5] {
+        let expected = batches(&TOY, n, 1);
+        for threads in [2, 3, 8] {
+            assert!(batches(&TOY, n, threads) == expected, "{n} batches, {threads} threads");
+        }
+    }
+    let set = params::of_bits(16).unwrap();
+    assert!(batches(set, 2, 2) == batches(set, 2, 1));
+}
+
+/// Both parties of a run of so many batches from `first` on, all that they have in order: a, b, c.
+fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
+    let session = || Session::new(Sid::from_bytes([7; 32]));
+    let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed(1));
+    let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed(2));
+    let mut one = one.finish(&key_2).unwrap().starting_at(first);
+    let mut other = other.finish(&key_1).unwrap().starting_at(first);
+    let mut all = [[const { Vec::new() }; 3], [const { Vec::new() }; 3]];
+    let mut shares = [Shares::new(set), Shares::new(set)];
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    for batch in first..end {
+        assert_ne!(one.asks(batch), other.asks(batch));
+        let [of_one, of_other] = &mut shares;
+        let (asking, answering, ours, theirs) = if one.asks(batch) {
+            (&mut one, &mut other, of_one, of_other)
+        } else {
+            (&mut other, &mut one, of_other, of_one)
+        };
+        let requested = asking.request(&mut request);
+        answering.respond(&request, theirs, &mut response).unwrap();
+        asking.receive(requested, &response, ours).unwrap();
+        for (all, shares) in all.iter_mut().zip(&shares) {
+            let parts = [shares.a(), shares.b(), shares.c()];
+            all.iter_mut().zip(parts).for_each(|(all, part)| all.extend_from_slice(part));
+        }
+    }
+    all
+}
+
+#[test]
+fn any_number_of_triples_of_a_run_is_right() {
+    for set in [&TOY, params::of_bits(64).unwrap()] {
+        let [ours, theirs] = run(set, 0, 4);
+        let w = set.width();
+        for n in [0, 1, 7, set.n() - 1, set.n(), set.n() + 1, 4 * set.n() - 3] {
+            let first = |parts: &[Vec<u8>; 3]| parts.each_ref().map(|part| part[..n * w].to_vec());
+            let (ours, theirs) = (first(&ours), first(&theirs));
+            let slices = |x: &'_ [Vec<u8>; 3]| -> [Vec<u8>; 3] { x.clone() };
+            let (x, y) = (slices(&ours), slices(&theirs));
+            assert_eq!(wrong(w, [&x[0], &x[1], &x[2]], [&y[0], &y[1], &y[2]]), 0, "{set:?} {n}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_starts_later_makes_the_batches_that_it_would_have_made() {
+    let whole = run(&TOY, 0, 7);
+    for first in 1..7 {
+        let later = run(&TOY, first, 7);
+        let skipped = usize::try_from(first).unwrap() * TOY.n();
+        for (whole, later) in whole.iter().flatten().zip(later.iter().flatten()) {
+            assert!(whole[skipped..] == later[..], "from {first}");
+        }
+    }
+}
+
+#[test]
+fn shares_are_uniform_bytes() {
+    let set = params::of_bits(64).unwrap();
+    for parts in run(set, 0, 2) {
+        for part in parts {
+            let mut counts = [0u32; 256];
+            part.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+            let mean = part.len() as f64 / 256.0;
+            let chi: f64 = counts.iter().map(|c| (f64::from(*c) - mean).powi(2) / mean).sum();
+            // 255 degrees of freedom: six deviations.
+            assert!((chi - 255.0).abs() < 6.0 * 510f64.sqrt(), "{chi}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The bytes of every set in each direction, as hashes in `traces.baseline`: a change of the wire is a
+//! change of that file. Print a new one with
+//! `FOXTROT_TRACES=print cargo test -p foxtrot-triples --test traces -- --nocapture`.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use foxtrot_ot::{Backend, Direction, Seed, Session, Sid};
+use foxtrot_triples::{
+    Shares,
+    params::{self, Set},
+    rlwe::{P0, P1},
+    wrong_in_batch,
+};
+
+/// The key and two batches.
+fn trace(set: &'static Set, backend: Backend) -> String {
+    let session = || {
+        let whole = Session::new(Sid::from_bytes([1; 32])).with_backend(backend);
+        whole.sub("trace", 0, Direction::InitiatorSends)
+    };
+    let (mut p0, public_key) = P0::new(session(), set, Seed::from_bytes([2; 32]));
+    let mut p1 = P1::new(session(), set, &public_key, Seed::from_bytes([3; 32])).unwrap();
+    let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
+    hashers[0].update(&public_key);
+    let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let requested = p0.request(&mut request);
+        p1.respond(&request, &mut theirs, &mut response).unwrap();
+        p0.receive(requested, &response, &mut ours).unwrap();
+        assert_eq!(wrong_in_batch(&ours, &theirs), 0);
+        hashers[0].update(&request);
+        hashers[1].update(&response);
+    }
+    let [p0, p1] = hashers.map(|hasher| hasher.finalize().to_hex());
+    format!("{} p0={p0} p1={p1}\n", set.name())
+}
+
+#[test]
+fn the_bytes_on_the_wire_are_those_of_the_baseline_on_every_backend() {
+    for backend in Backend::all() {
+        let traces: String = params::registry().map(|set| trace(set, backend)).collect();
+        if std::env::var_os("FOXTROT_TRACES").is_some() {
+            println!("{traces}");
+        }
+        assert_eq!(traces, include_str!("traces.baseline"), "{}", backend.name());
+    }
+}

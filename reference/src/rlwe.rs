@@ -1,0 +1,505 @@
+//! `rlwe`: multiplication triples, as in `docs/wire.md`, section 18, and `docs/protocols/triples.md`.
+//!
+//! ```text
+//!     P₀                                               P₁
+//!  1  s                ── PublicKey: B ──→
+//!  2  a₀, b₀           ── Request: ct_a, ct_b ──→
+//!  3                                                   a₁, b₁; C₀, C₁
+//!  4                   ←── Response: y₀, y₁ ──         c₁
+//!  5  c₀
+//! ```
+//!
+//! An element of R_q is a list of integers in [0, q), coefficients, and products are school products; values at
+//! roots of unity are sums of powers. Moduli of more than 127 bits do not fit, so this is for [`toy`] only.
+
+use crate::oracle::{Id, oracle, oracle32};
+use crate::{aes, bits_from_bytes, bytes_from_bits};
+
+/// A polynomial: n integers.
+type Poly = Vec<i128>;
+
+/// What both parties know.
+#[derive(Clone, Debug)]
+pub struct Set {
+    /// ℓ.
+    pub bits: usize,
+    /// The dimension.
+    pub n: usize,
+    /// The primes of p.
+    pub plain: Vec<i128>,
+    /// r₁, r₂, ….
+    pub rest: Vec<i128>,
+    /// t₀ and t₁.
+    pub t: [usize; 2],
+}
+
+/// A set without any security, whose integers are small.
+#[must_use]
+pub fn toy() -> Set {
+    Set {
+        bits: 8,
+        n: 128,
+        plain: vec![125_441, 120_833],
+        rest: vec![16_770_049, 16_769_537],
+        t: [1, 10],
+    }
+}
+
+/// A party's shares of a batch: a, b, c, each modulo 2^ℓ.
+pub type Shares = [Vec<i128>; 3];
+
+impl Set {
+    fn p(&self) -> i128 {
+        self.plain.iter().product()
+    }
+
+    fn delta(&self) -> i128 {
+        self.rest.iter().product()
+    }
+
+    fn q(&self) -> i128 {
+        self.p() * self.delta()
+    }
+
+    fn primes(&self) -> impl Iterator<Item = i128> {
+        self.plain.iter().chain(&self.rest).copied()
+    }
+
+    /// The product of two polynomials modulo q.
+    fn multiply(&self, f: &[i128], g: &[i128]) -> Poly {
+        let mut product = vec![0; self.n];
+        for (i, x) in f.iter().enumerate() {
+            for (j, y) in g.iter().enumerate() {
+                let term = multiply(*x, *y, self.q());
+                let sign = if i + j < self.n { 1 } else { -1 };
+                let place = &mut product[(i + j) % self.n];
+                *place = (*place + sign * term).rem_euclid(self.q());
+            }
+        }
+        product
+    }
+
+    fn sum(&self, terms: &[&[i128]]) -> Poly {
+        let sum = |i: usize| terms.iter().map(|f| f[i]).sum::<i128>().rem_euclid(self.q());
+        (0..self.n).map(sum).collect()
+    }
+
+    /// The values of a polynomial modulo a prime.
+    fn values(&self, f: &[i128], prime: i128) -> Vec<i128> {
+        let at = |x: i128| f.iter().rev().fold(0, |sum, c| (sum * x + c).rem_euclid(prime));
+        self.points(prime).into_iter().map(at).collect()
+    }
+
+    /// The polynomial modulo a prime with these values: f_i = n⁻¹·Σⱼ vⱼ·xⱼ⁻ⁱ.
+    fn coefficients(&self, values: &[i128], prime: i128) -> Poly {
+        let points: Vec<i128> =
+            self.points(prime).iter().map(|x| power(*x, prime - 2, prime)).collect();
+        let scale = power(self.n as i128, prime - 2, prime);
+        let coefficient = |i: usize| {
+            let term = |(v, x): (&i128, &i128)| v * power(*x, i as i128, prime) % prime;
+            values.iter().zip(&points).map(term).sum::<i128>() % prime * scale % prime
+        };
+        (0..self.n).map(coefficient).collect()
+    }
+
+    /// ψ^(2·brv(j) + 1).
+    fn points(&self, prime: i128) -> Vec<i128> {
+        let is_no_square = |x: &i128| power(*x, (prime - 1) / 2, prime) == prime - 1;
+        let x = (2..).find(is_no_square).expect("half of all");
+        let psi = power(x, (prime - 1) / (2 * self.n as i128), prime);
+        let bits = self.n.trailing_zeros();
+        let reversed = |j: usize| j.reverse_bits() >> (usize::BITS - bits);
+        (0..self.n).map(|j| power(psi, 2 * reversed(j) as i128 + 1, prime)).collect()
+    }
+
+    /// The polynomial modulo the product of these primes with given residues.
+    fn combine(&self, primes: &[i128], residues: &[Poly]) -> Poly {
+        let product: i128 = primes.iter().product();
+        let coefficient = |i: usize| {
+            let term = |(prime, f): (&i128, &Poly)| {
+                let others = product / prime;
+                let inverse = power(others % prime, prime - 2, *prime);
+                multiply(others, f[i].rem_euclid(*prime) * inverse % prime, product)
+            };
+            primes.iter().zip(residues).map(term).sum::<i128>() % product
+        };
+        (0..self.n).map(coefficient).collect()
+    }
+
+    /// The element of R_q that a key of streams gives.
+    fn uniform(&self, key: u128) -> Poly {
+        let primes: Vec<i128> = self.primes().collect();
+        let residues: Vec<Poly> = (0..)
+            .zip(&primes)
+            .map(|(i, prime)| self.coefficients(&uniform(key, i, *prime, self.n), *prime))
+            .collect();
+        self.combine(&primes, &residues)
+    }
+
+    /// The polynomial in R_p whose slots are given, centred.
+    fn centred(&self, slots: &[i128]) -> Poly {
+        let residues: Vec<Poly> = self
+            .plain
+            .iter()
+            .map(|prime| self.coefficients(&reduced(slots, *prime), *prime))
+            .collect();
+        let p = self.p();
+        let centre = |x: i128| if x > p / 2 { x - p } else { x };
+        self.combine(&self.plain, &residues).into_iter().map(centre).collect()
+    }
+
+    /// The slots of a polynomial in R_p, integers in [0, p).
+    fn slots(&self, f: &[i128]) -> Vec<i128> {
+        let values: Vec<Poly> = self.plain.iter().map(|prime| self.values(f, *prime)).collect();
+        self.combine(&self.plain, &values)
+    }
+
+    /// F_t.
+    fn round(&self, c: &[i128], t: usize) -> Poly {
+        let divide = |x: i128, r: &i128| (x + (r - 1) / 2).div_euclid(*r);
+        let round = |c: &i128| {
+            let quotient = self.rest.iter().rev().fold(c.rem_euclid(self.q()) << t, divide);
+            quotient.rem_euclid(self.p() << t)
+        };
+        c.iter().map(round).collect()
+    }
+
+    /// The shares of a stream.
+    fn shares(&self, key: u128, stream: u64) -> Vec<i128> {
+        let width = self.bits / 8;
+        let bytes: Vec<u8> =
+            words(key, stream).flat_map(u64::to_le_bytes).take(self.n * width).collect();
+        let share = |bytes: &[u8]| bytes.iter().rev().fold(0, |x, byte| x << 8 | i128::from(*byte));
+        bytes.chunks(width).map(share).collect()
+    }
+
+    fn signed(&self, shares: &[i128]) -> Vec<i128> {
+        let signed = |x: &i128| if x >> (self.bits - 1) == 1 { x - (1 << self.bits) } else { *x };
+        shares.iter().map(signed).collect()
+    }
+
+    /// Packs polynomials in NTT order modulo some primes.
+    fn pack_values(&self, f: &[i128], primes: &[i128]) -> Vec<u8> {
+        let pack = |prime: &i128| pack(&self.values(f, *prime), width(*prime));
+        primes.iter().flat_map(pack).collect()
+    }
+
+    fn unpack_values<'m>(&self, mut bytes: &'m [u8], primes: &[i128]) -> (Poly, &'m [u8]) {
+        let mut residues = Vec::new();
+        for prime in primes {
+            let (values, rest) = unpack(bytes, width(*prime), self.n);
+            residues.push(self.coefficients(&values, *prime));
+            bytes = rest;
+        }
+        (self.combine(primes, &residues), bytes)
+    }
+
+    /// Packs one half of a response.
+    fn pack_rounded(&self, y: &[i128], t: usize) -> Vec<u8> {
+        let residues = self.plain.iter().flat_map(|prime| pack(&reduced(y, *prime), width(*prime)));
+        residues.chain(pack(&reduced(y, 1 << t), t)).collect()
+    }
+
+    /// The inverse: y modulo p·2^t.
+    fn unpack_rounded<'m>(&self, mut bytes: &'m [u8], t: usize) -> (Poly, &'m [u8]) {
+        let mut residues = Vec::new();
+        for prime in &self.plain {
+            let (of_prime, rest) = unpack(bytes, width(*prime), self.n);
+            residues.push(of_prime);
+            bytes = rest;
+        }
+        let (low, rest) = unpack(bytes, t, self.n);
+        let modulo_p = self.combine(&self.plain, &residues);
+        let lift = |(x, low): (&i128, &i128)| {
+            (0..1 << t).map(|k| x + k * self.p()).find(|y| y % (1 << t) == *low).expect("p is odd")
+        };
+        (modulo_p.iter().zip(&low).map(lift).collect(), rest)
+    }
+}
+
+/// The party with the key.
+#[derive(Debug)]
+pub struct P0 {
+    set: Set,
+    id: Id,
+    seed: [u8; 32],
+    s: Poly,
+}
+
+impl P0 {
+    /// Step 1.
+    #[must_use]
+    pub fn new(set: &Set, id: &Id, seed: [u8; 32]) -> (Self, Vec<u8>) {
+        let key = stream_key("foxtrot v1 rlwe key", id, 0, 0, &[&seed]);
+        let (s, e) = (ternary(key, 0, set.n), binomial(key, 1, set.n));
+        let a = set.uniform(stream_key("foxtrot v1 rlwe public key", id, 0, 0, &[]));
+        let minus: Poly = s.iter().map(|x| -x).collect();
+        let unrounded = set.sum(&[&set.multiply(&a, &minus), &e]);
+        let nearest = |x: &i128| (x + set.p() / 2).div_euclid(set.p()) * set.p();
+        let b: Poly = unrounded.iter().map(nearest).collect();
+        let public_key = set.pack_values(&b, &set.rest);
+        (Self { set: set.clone(), id: *id, seed, s }, public_key)
+    }
+
+    /// Step 2.
+    #[must_use]
+    pub fn request(&self, batch: usize) -> Vec<u8> {
+        let Self { set, id, seed, s } = self;
+        let key = stream_key("foxtrot v1 rlwe request", id, batch, 0, &[seed]);
+        let minus: Poly = s.iter().map(|x| -x).collect();
+        let primes: Vec<i128> = set.primes().collect();
+        let encrypt = |which: u8| {
+            let half = stream_key("foxtrot v1 rlwe uniform half", id, batch, which, &[]);
+            let m = set.centred(&set.signed(&set.shares(key, which.into())));
+            let scaled: Poly =
+                m.iter().map(|x| multiply(x.rem_euclid(set.p()), set.delta(), set.q())).collect();
+            let error = binomial(key, 2 + u64::from(which), set.n);
+            let ct = set.sum(&[&scaled, &set.multiply(&set.uniform(half), &minus), &error]);
+            set.pack_values(&ct, &primes)
+        };
+        [encrypt(0), encrypt(1)].concat()
+    }
+
+    /// Step 5.
+    ///
+    /// # Panics
+    /// If the message is malformed.
+    #[must_use]
+    pub fn receive(&self, batch: usize, response: &[u8]) -> Shares {
+        let Self { set, id, seed, s } = self;
+        let [t0, t1] = set.t;
+        let (y0, rest) = set.unpack_rounded(response, t0);
+        let (y1, rest) = set.unpack_rounded(rest, t1);
+        assert!(rest.is_empty(), "trailing bytes");
+        // Modulo q·2^t₁ the integers are too large: the product is taken in Z first.
+        let product = integer_product(&y1, s);
+        let modulus = set.p() << t1;
+        let decrypt = |(y0, product): (&i128, &i128)| {
+            let phase = ((y0 << (t1 - t0)) + product).rem_euclid(modulus);
+            ((phase + (1 << (t1 - 1))) >> t1) % set.p()
+        };
+        let plaintext: Poly = y0.iter().zip(&product).map(decrypt).collect();
+        let key = stream_key("foxtrot v1 rlwe request", id, batch, 0, &[seed]);
+        let (a, b) = (set.shares(key, 0), set.shares(key, 1));
+        let d = set.slots(&plaintext);
+        let c = (0..set.n).map(|j| (a[j] * b[j] + d[j]).rem_euclid(1 << set.bits)).collect();
+        [a, b, c]
+    }
+}
+
+/// The party that multiplies.
+#[derive(Debug)]
+pub struct P1 {
+    set: Set,
+    id: Id,
+    seed: [u8; 32],
+    b: Poly,
+}
+
+impl P1 {
+    /// After step 1.
+    ///
+    /// # Panics
+    /// If the message is malformed.
+    #[must_use]
+    pub fn new(set: &Set, id: &Id, public_key: &[u8], seed: [u8; 32]) -> Self {
+        let (modulo_delta, rest) = set.unpack_values(public_key, &set.rest);
+        assert!(rest.is_empty(), "trailing bytes");
+        // The multiple of p with these residues.
+        let primes: Vec<i128> = set.primes().collect();
+        let zeros = set.plain.iter().map(|_| vec![0; set.n]);
+        let residues: Vec<Poly> =
+            zeros.chain(set.rest.iter().map(|_| modulo_delta.clone())).collect();
+        let b = set.combine(&primes, &residues);
+        Self { set: set.clone(), id: *id, seed, b }
+    }
+
+    /// Steps 3 and 4.
+    ///
+    /// # Panics
+    /// If the message is malformed.
+    #[must_use]
+    pub fn respond(&self, batch: usize, request: &[u8]) -> (Shares, Vec<u8>) {
+        let Self { set, id, seed, b } = self;
+        let key = stream_key("foxtrot v1 rlwe response", id, batch, 0, &[seed]);
+        let primes: Vec<i128> = set.primes().collect();
+        let (ct_a, rest) = set.unpack_values(request, &primes);
+        let (ct_b, rest) = set.unpack_values(rest, &primes);
+        assert!(rest.is_empty(), "trailing bytes");
+        let half = |which| stream_key("foxtrot v1 rlwe uniform half", id, batch, which, &[]);
+        let [half_a, half_b] = [0, 1].map(|which| set.uniform(half(which)));
+        let public = set.uniform(stream_key("foxtrot v1 rlwe public key", id, 0, 0, &[]));
+
+        let (a1, b1) = (set.shares(key, 0), set.shares(key, 1));
+        let (alpha, beta) = (set.centred(&set.signed(&a1)), set.centred(&set.signed(&b1)));
+        let u = ternary(key, 2, set.n);
+        let (e0, e1) = (binomial(key, 3, set.n), binomial(key, 4, set.n));
+        let products = |x: &[i128], y: &[i128], z: &[i128], e: &[i128]| {
+            let [x, y, z] = [(x, &beta), (y, &alpha), (z, &u)].map(|(f, g)| set.multiply(f, g));
+            set.sum(&[&x, &y, &z, e])
+        };
+        let c0 = products(&ct_a, &ct_b, b, &e0);
+        let c1 = products(&half_a, &half_b, &public, &e1);
+
+        let residues: Vec<Poly> =
+            (5..).zip(&set.plain).map(|(stream, prime)| mask(key, stream, *prime, set.n)).collect();
+        let rho = set.combine(&set.plain, &residues);
+        let [t0, t1] = set.t;
+        let y0: Poly =
+            set.round(&c0, t0).iter().zip(&rho).map(|(y, rho)| y + (rho << t0)).collect();
+        let response = [set.pack_rounded(&y0, t0), set.pack_rounded(&set.round(&c1, t1), t1)];
+        let r = set.slots(&rho);
+        let c = (0..set.n).map(|j| (a1[j] * b1[j] - r[j]).rem_euclid(1 << set.bits)).collect();
+        ([a1, b1, c], response.concat())
+    }
+}
+
+/// The seed of a party in a stream.
+#[must_use]
+pub fn stream_seed(id: &Id, seed: &[u8; 32]) -> [u8; 32] {
+    oracle32("foxtrot v1 rlwe stream seed", id, 0, 0, &[seed])
+}
+
+fn stream_key(context: &str, id: &Id, i: usize, branch: u8, fields: &[&[u8]]) -> u128 {
+    let bytes = oracle(context, id, i, branch, fields, 16);
+    u128::from_le_bytes(bytes.try_into().expect("16 bytes"))
+}
+
+/// The words of a stream.
+fn words(key: u128, stream: u64) -> impl Iterator<Item = u64> {
+    let block = move |j: u64| {
+        let block = aes::encrypt(key, u128::from(stream) << 64 | u128::from(j)).to_le_bytes();
+        let (low, high) = block.split_at(8);
+        [low, high].map(|half| u64::from_le_bytes(half.try_into().expect("8 bytes")))
+    };
+    (0..).flat_map(block)
+}
+
+/// Pairs of words, the first one low.
+fn wide_words(key: u128, stream: u64) -> impl Iterator<Item = u128> {
+    let mut words = words(key, stream);
+    core::iter::from_fn(move || {
+        let low = words.next()?;
+        Some(u128::from(low) | u128::from(words.next()?) << 64)
+    })
+}
+
+/// ⌊x·m/2¹²⁸⌋.
+fn scaled(x: u128, m: u128) -> u128 {
+    let (high, low) = (x >> 64, x & u128::from(u64::MAX));
+    (high * m + ((low * m) >> 64)) >> 64
+}
+
+fn uniform(key: u128, stream: u64, prime: i128, n: usize) -> Poly {
+    let prime = prime as u128;
+    let accept = |word: u64| {
+        let product = u128::from(word) * prime;
+        let accepted = product % (1 << 64) >= (1 << 64) % prime;
+        accepted.then_some((product >> 64) as i128)
+    };
+    words(key, stream).filter_map(accept).take(n).collect()
+}
+
+fn mask(key: u128, stream: u64, prime: i128, n: usize) -> Poly {
+    wide_words(key, stream).map(|x| scaled(x, prime as u128) as i128).take(n).collect()
+}
+
+fn ternary(key: u128, stream: u64, n: usize) -> Poly {
+    let trits = |x: u128| {
+        let number = scaled(x, 3u128.pow(32)) as i128;
+        (0..32).rev().map(move |k| number / 3i128.pow(k) % 3 - 1)
+    };
+    wide_words(key, stream).flat_map(trits).take(n).collect()
+}
+
+fn binomial(key: u128, stream: u64, n: usize) -> Poly {
+    let ones = |word: u64| i128::from((word % (1 << 21)).count_ones());
+    words(key, stream).map(|word| ones(word) - ones(word >> 21)).take(n).collect()
+}
+
+/// The product with a ternary polynomial over the integers.
+fn integer_product(f: &[i128], s: &[i128]) -> Poly {
+    let n = f.len();
+    let mut product = vec![0; n];
+    for (i, x) in f.iter().enumerate() {
+        for (j, y) in s.iter().enumerate() {
+            product[(i + j) % n] += if i + j < n { x * y } else { -x * y };
+        }
+    }
+    product
+}
+
+fn reduced(f: &[i128], modulus: i128) -> Poly {
+    f.iter().map(|x| x.rem_euclid(modulus)).collect()
+}
+
+fn width(prime: i128) -> usize {
+    (128 - prime.leading_zeros()) as usize
+}
+
+/// x·y modulo m, for m below 2¹²⁶, by doubling.
+fn multiply(x: i128, y: i128, m: i128) -> i128 {
+    let (x, mut y) = (x.rem_euclid(m), y.rem_euclid(m));
+    let (mut sum, mut power) = (0, x);
+    while y > 0 {
+        if y % 2 == 1 {
+            sum = (sum + power) % m;
+        }
+        power = 2 * power % m;
+        y /= 2;
+    }
+    sum
+}
+
+fn power(x: i128, mut exponent: i128, prime: i128) -> i128 {
+    let (mut result, mut square) = (1, x.rem_euclid(prime));
+    while exponent > 0 {
+        if exponent % 2 == 1 {
+            result = result * square % prime;
+        }
+        square = square * square % prime;
+        exponent /= 2;
+    }
+    result
+}
+
+fn pack(words: &[i128], width: usize) -> Vec<u8> {
+    let bits: Vec<bool> =
+        words.iter().flat_map(|x| (0..width).map(move |k| x >> k & 1 == 1)).collect();
+    bytes_from_bits(&bits)
+}
+
+fn unpack(bytes: &[u8], width: usize, n: usize) -> (Poly, &[u8]) {
+    let (packed, rest) = bytes.split_at(n * width / 8);
+    let word = |bits: &[bool]| (0..).zip(bits).map(|(k, bit)| i128::from(*bit) << k).sum();
+    (bits_from_bytes(packed, n * width).chunks(width).map(word).collect(), rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_are_right() {
+        let set = toy();
+        let (p0, public_key) = P0::new(&set, &[7; 32], [1; 32]);
+        let p1 = P1::new(&set, &[7; 32], &public_key, [2; 32]);
+        for batch in 0..2 {
+            let (theirs, response) = p1.respond(batch, &p0.request(batch));
+            let ours = p0.receive(batch, &response);
+            for j in 0..set.n {
+                let [a, b, c] = [0, 1, 2].map(|part| ours[part][j] + theirs[part][j]);
+                assert_eq!(a * b % 256, c % 256, "{batch} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_determine_the_polynomial() {
+        let set = toy();
+        for prime in set.primes() {
+            let f: Poly = (0..128).map(|i| power(i + 3, 1000 + i, prime)).collect();
+            assert_eq!(set.coefficients(&set.values(&f, prime), prime), f);
+        }
+    }
+}
