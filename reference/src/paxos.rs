@@ -298,9 +298,12 @@ impl Sender {
         }
     }
 
-    /// Step 6: returns `Tags`.
+    /// Step 6: returns `Tags`, none for a receiver without items.
     #[must_use]
     pub fn tags(mut self) -> Vec<Vec<u8>> {
+        if self.protocol.receiver_items == 0 {
+            return Vec::new();
+        }
         self.tags.sort_unstable();
         self.tags
     }

@@ -1,6 +1,11 @@
 //! The command line, as `clap` reads it.
 
-use std::{path::PathBuf, sync::LazyLock, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+    time::Duration,
+};
 
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -109,7 +114,7 @@ pub(crate) struct OneOf {
 /// Where received messages go.
 #[derive(ClapArgs)]
 pub(crate) struct MessagesOut {
-    /// Write the received messages to this file instead of standard output
+    /// Write the received messages to this file instead of standard output, which is `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Lines are hexadecimal (must be the same on both sides)
@@ -223,7 +228,7 @@ pub(crate) enum PsiCommand {
         /// file
         #[arg(long)]
         left_out: bool,
-        /// Write these rows to this file instead of standard output
+        /// Write these rows to this file instead of standard output, which is `-`
         #[arg(short, long, value_name = "OUT", requires = "left_out")]
         output: Option<PathBuf>,
         /// Print one JSON object
@@ -235,11 +240,11 @@ pub(crate) enum PsiCommand {
 /// Where the rows go that both sets have.
 #[derive(ClapArgs)]
 pub(crate) struct RowsOut {
-    /// Write the rows to this file instead of standard output
+    /// Write the rows to this file instead of standard output, which is `-`
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Print only how many keys both sets have. It spares the output, and keeps nothing from who
-    /// receives
+    /// Print only how many keys both sets have. The receiver's program learns the rows all the same:
+    /// this spares output and keeps nothing secret
     #[arg(long, conflicts_with = "output")]
     pub(crate) count: bool,
 }
@@ -265,11 +270,11 @@ pub(crate) enum Format {
 #[derive(ClapArgs)]
 #[command(group(ArgGroup::new("address").required(true).args(["listen", "connect"])))]
 pub(crate) struct Transport {
-    /// Wait for the peer at this address; port 0 picks a free one
-    #[arg(long, value_name = "ADDR")]
+    /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) listen: Option<String>,
-    /// Connect to the peer at this address
-    #[arg(long, value_name = "ADDR")]
+    /// Connect to the peer at this address, HOST:PORT
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) connect: Option<String>,
     /// Our key, as `foxtrot keygen` makes it [default: identity.pem in the user's configuration
     /// directory]
@@ -321,6 +326,39 @@ impl Common {
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
     }
+}
+
+impl MessagesOut {
+    /// The file, if they do not go to standard output.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        file(self.output.as_deref())
+    }
+}
+
+impl RowsOut {
+    /// The file, if they do not go to standard output.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        file(self.output.as_deref())
+    }
+}
+
+/// The file of an `-o`: without it, and for `-`, there is standard output.
+pub(crate) fn file(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
+}
+
+/// A host and a port. Whether there is such a host the network knows.
+fn address(text: &str) -> Result<String, String> {
+    let host_and_port = text.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
+    let is_one = text.parse::<SocketAddr>().is_ok()
+        || host_and_port.is_some_and(|(host, _)| {
+            // What looks like an IP address would have been one.
+            let dotted = |c: char| c == '.' || c.is_ascii_digit();
+            !host.is_empty() && !host.contains([':', '[', ']', ' ']) && !host.chars().all(dotted)
+        });
+    is_one.then(|| text.to_owned()).ok_or_else(|| {
+        "not a host and a port up to 65535, as in localhost:7000 or [::1]:7000".into()
+    })
 }
 
 /// As many as there may be to choose from.
@@ -414,4 +452,34 @@ pub(crate) enum GenerateCommand {
         /// For which shell
         shell: Shell,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_host_and_a_port() {
+        for good in ["localhost:7000", "127.0.0.1:0", "[::1]:7000", "a-b.example:65535", "4th:1"] {
+            assert_eq!(address(good).as_deref(), Ok(good));
+        }
+        for wrong in [
+            "",
+            "localhost",
+            "localhost:",
+            ":7000",
+            "7000",
+            "localhost:65536",
+            "localhost:-1",
+            "localhost:http",
+            "300.1.1.1:80",
+            "::1:7000",
+            "[::1]",
+            "[x]:1",
+            "a b:1",
+            "127.0.0.1",
+        ] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use foxtrot_net::{ChannelError, Error, HelloError, TlsError};
 
-use crate::output::say;
+use crate::{output::say, table};
 
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -68,6 +68,16 @@ impl Failure {
     /// The peer sent what cannot be, or failed a check.
     pub(crate) fn peer(message: impl Into<String>) -> Self {
         Self { kind: Kind::Peer, ..Self::run(message) }
+    }
+
+    /// For who has more to write later: that nobody reads any more is a failure like others.
+    pub(crate) fn of_one_of_many(self) -> Self {
+        match self.kind {
+            Kind::BrokenPipe => {
+                Self::run("cannot write to standard output: nobody reads it any more")
+            }
+            _ => self,
+        }
     }
 
     /// Whether the peer ended the run: then the cause is there.
@@ -141,6 +151,13 @@ impl From<Error> for Failure {
             Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
                 Self::run(message).hint("--insecure has to be given on both sides or on neither")
             }
+            Error::Hello(HelloError::SameRole(_)) => {
+                Self::run(message).hint("one side runs `send`, the other `receive`")
+            }
+            Error::Hello(HelloError::Terms(differences)) => {
+                let hint = differences.iter().find_map(table::hint);
+                Self { hint, ..Self::run(message) }
+            }
             _ => Self::run(message),
         }
     }
@@ -165,7 +182,7 @@ impl From<foxtrot_ot::Usage> for Failure {
 }
 
 /// The system's words in lower case, without the number behind them.
-fn words(error: &(impl Display + ?Sized)) -> String {
+pub(crate) fn words(error: &(impl Display + ?Sized)) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     text.to_lowercase()

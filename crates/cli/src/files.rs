@@ -1,7 +1,9 @@
 //! Output files, written whole or not at all.
 
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::{
-    fs::{self, File},
+    fs::{self, File, Metadata},
     io::{self, ErrorKind, IsTerminal, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -21,10 +23,21 @@ pub(crate) enum Existing {
     Kept,
 }
 
-/// A file that is being written, readable by its owner only. It goes away unless
-/// [`put_in_place`] takes it.
+/// Who may read a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Its owner only, whatever was there before.
+    Secret,
+    /// Whoever could read the one that it replaces; a new one is as others that the user makes.
+    Usual,
+}
+
+/// A file that is being written. It goes away unless [`put_in_place`] takes it.
 pub(crate) struct Draft {
+    /// As the user calls it.
     path: PathBuf,
+    /// Where it is to be: what a symbolic link stands for, rather than the link.
+    place: PathBuf,
     content: Content,
 }
 
@@ -41,23 +54,33 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Draft {
     /// For a file of so many bytes.
-    pub(crate) fn begin(path: &Path, len: u64) -> Result<Self, Failure> {
+    pub(crate) fn begin(access: Access, path: &Path, len: u64) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::writing(path, &e);
-        let content = match fs::metadata(path) {
-            Ok(found) if found.is_dir() => return Err(failed(ErrorKind::IsADirectory.into())),
-            Ok(found) if !found.is_file() => {
+        let there = match fs::metadata(path) {
+            Ok(found) => Some(found),
+            Err(e) if e.kind() == ErrorKind::NotFound => None,
+            Err(e) => return Err(failed(e)),
+        };
+        let mut place = path.to_owned();
+        let content = match there {
+            Some(found) if found.is_dir() => return Err(failed(ErrorKind::IsADirectory.into())),
+            Some(found) if !found.is_file() => {
                 // Without growing, which would leave copies behind.
                 let (mut held, len) = (Vec::new(), usize::try_from(len).unwrap_or(usize::MAX));
                 let room = held.try_reserve_exact(len);
                 room.map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
                 Content::Held(Zeroizing::new(held))
             }
-            _ => Content::Beside(begin_beside(path).map_err(failed)?),
+            there => {
+                place = behind_links(path).map_err(failed)?;
+                let file = begin_beside(&place, access, there).map_err(failed)?;
+                Content::Beside(file)
+            }
         };
-        Ok(Self { path: path.to_owned(), content })
+        Ok(Self { path: path.to_owned(), place, content })
     }
 
-    /// Where it is to be.
+    /// Where it is to be, as the user calls it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -75,23 +98,66 @@ impl Draft {
     }
 }
 
-/// Writes a file from one piece; see [`put_in_place`].
-pub(crate) fn write_file(existing: Existing, path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let mut draft = Draft::begin(path, content.len() as u64)?;
+/// Writes a file that its owner only may read, from one piece; see [`put_in_place`].
+pub(crate) fn write_secret(existing: Existing, path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let mut draft = Draft::begin(Access::Secret, path, content.len() as u64)?;
     draft.append(content)?;
     put_in_place(existing, vec![draft])
 }
 
-/// Fails where [`Draft::begin`] would.
-pub(crate) fn try_place(path: &Path) -> Result<(), Failure> {
-    Draft::begin(path, 0).map(drop)
+/// Fails where [`Draft::begin`] would, and if the file is one of those that are read, by whatever
+/// name. An input `-` is standard input.
+pub(crate) fn check_place(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let place = Place::of(path);
+    if let Some(input) = inputs.iter().find(|input| place.is_some() && Place::read(input) == place)
+    {
+        let input = if *input == Path::new("-") { Path::new("standard input") } else { input };
+        let (path, input) = (path.display(), input.display());
+        let why = format!("cannot write {path}: {input}, which is read, is the same file");
+        return Err(Failure::usage(why).hint("-o takes another name"));
+    }
+    Draft::begin(Access::Usual, path, 0).map(drop)
+}
+
+/// By which a file is known, whatever it is called.
+#[derive(PartialEq, Eq)]
+struct Place(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
+
+impl Place {
+    /// Of a regular file that there is.
+    #[cfg(unix)]
+    fn of(path: &Path) -> Option<Self> {
+        Self::found(&fs::metadata(path).ok()?)
+    }
+
+    #[cfg(not(unix))]
+    fn of(path: &Path) -> Option<Self> {
+        fs::canonicalize(path).ok().filter(|path| path.is_file()).map(Self)
+    }
+
+    /// Of an input.
+    fn read(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        if path == Path::new("-") {
+            use std::os::fd::AsFd;
+            let input = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+            return Self::found(&input.metadata().ok()?);
+        }
+        Self::of(path)
+    }
+
+    #[cfg(unix)]
+    fn found(found: &Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        found.is_file().then(|| Self((found.dev(), found.ino())))
+    }
 }
 
 /// Makes a set of files appear. None does before all are complete on the disk beside their places,
 /// and at no time is there a mixture of old and new ones.
 pub(crate) fn put_in_place(existing: Existing, drafts: Vec<Draft>) -> Result<(), Failure> {
     let mut ready = Vec::new();
-    for Draft { path, content } in drafts {
+    for Draft { place: path, content, .. } in drafts {
         let written = match content {
             Content::Beside(file) => file.as_file().sync_all().map(|()| Some(file)),
             Content::Held(content) => {
@@ -112,16 +178,51 @@ pub(crate) fn put_in_place(existing: Existing, drafts: Vec<Draft>) -> Result<(),
     rename_all(existing, ready)
 }
 
-/// A new file in the folder of `path`. Its mode is 0600, and it goes away if it gets no further.
-fn begin_beside(path: &Path) -> io::Result<NamedTempFile> {
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+/// A new file in the folder of `path`, for the place of the one that may be `there`. It goes away if
+/// it gets no further.
+fn begin_beside(path: &Path, access: Access, there: Option<Metadata>) -> io::Result<NamedTempFile> {
     let mut unfinished = unfinished();
-    let file = NamedTempFile::new_in(folder)?;
+    // Without permissions of its own it is its owner's only.
+    #[cfg_attr(not(unix), allow(unused_mut, reason = "there are no modes"))]
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    if access == Access::Usual && there.is_none() {
+        // From which the system takes what the user's umask says.
+        builder.permissions(PermissionsExt::from_mode(0o666));
+    }
+    let file = builder.tempfile_in(folder(path))?;
+    #[cfg(unix)]
+    if let (Access::Usual, Some(there)) = (access, there) {
+        let mode = there.permissions().mode() & 0o777;
+        file.as_file().set_permissions(PermissionsExt::from_mode(mode))?;
+    }
+    #[cfg(not(unix))]
+    let _ = (access, there);
     unfinished.push(file.path().to_owned());
     Ok(file)
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// What is behind a symbolic link, or a chain of them; there may be nothing yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    /// As many as Linux follows.
+    const MOST: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..MOST {
+        match fs::symlink_metadata(&place) {
+            Ok(found) if found.is_symlink() => {
+                place = folder(&place).join(fs::read_link(&place)?);
+            }
+            _ => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
 }
 
 fn rename_all(existing: Existing, ready: Vec<(PathBuf, NamedTempFile)>) -> Result<(), Failure> {
@@ -169,65 +270,4 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write_set(set: &[(PathBuf, &[u8])]) -> Result<(), Failure> {
-        let begin = |(path, content): &(PathBuf, &[u8])| {
-            let mut draft = Draft::begin(path, content.len() as u64)?;
-            // In pieces, as they come.
-            content.chunks(2).try_for_each(|piece| draft.append(piece))?;
-            Ok::<_, Failure>(draft)
-        };
-        put_in_place(Existing::Replaced, set.iter().map(begin).collect::<Result<_, _>>()?)
-    }
-
-    #[test]
-    fn no_file_appears_when_one_of_them_cannot() {
-        let folder = tempfile::tempdir().unwrap();
-        let good = folder.path().join("good");
-        let bad = folder.path().join("missing").join("bad");
-        assert!(write_set(&[(good.clone(), b"x"), (bad, b"y")]).is_err());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        write_set(&[(good.clone(), b"x")]).unwrap();
-        assert_eq!(fs::read(good).unwrap(), b"x");
-    }
-
-    #[test]
-    fn a_set_replaces_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let set = |content: &'static [u8]| {
-            ["a", "b", "c"].map(|name| (folder.path().join(name), content))
-        };
-        write_set(&set(b"old")).unwrap();
-        write_set(&set(b"new")).unwrap();
-        for (path, content) in set(b"new") {
-            assert_eq!(fs::read(path).unwrap(), content);
-        }
-        let [first, ..] = set(b"other");
-        assert!(write_file(Existing::Kept, &first.0, first.1).is_err());
-        assert_eq!(fs::read(first.0).unwrap(), b"new");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn files_are_readable_by_their_owner_only() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("keys");
-        write_set(&[(path.clone(), b"x")]).unwrap();
-        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-
-    #[test]
-    fn a_draft_that_is_given_up_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("keys");
-        let mut draft = Draft::begin(&path, 2).unwrap();
-        draft.append(b"xy").unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        drop(draft);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    }
-}
+mod tests;

@@ -75,12 +75,14 @@ impl Host {
         // One alone may have been the peer. Of several, a stranger would have the last word.
         Err(match hint {
             Some(hint) if came == 1 => failure.hint(hint),
+            _ if came == 0 => failure.hint("--timeout waits longer"),
             _ => failure,
         })
     }
 
     /// Answers all peers that come, side by side, and hands over what comes of each session with
-    /// its number and peer. Ends only when the system does not let it listen, or `done` fails.
+    /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also
+    /// when nobody reads what it prints.
     pub(crate) fn all_peers<T: Send + 'static>(
         self,
         address: &str,
@@ -99,7 +101,9 @@ impl Host {
                 Ok(Ok(Ended { peer, result })) => {
                     sessions += 1;
                     match result {
-                        Ok(result) => done(sessions, &peer, result)?,
+                        Ok(result) => {
+                            done(sessions, &peer, result).map_err(Failure::of_one_of_many)?;
+                        }
                         Err(e) => {
                             say(&format!("session {sessions} with {peer} failed: {}", e.message()));
                         }

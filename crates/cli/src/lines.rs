@@ -55,7 +55,7 @@ pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u
     // Without growing, which would leave copies behind.
     let mut choices = Zeroizing::new(Vec::with_capacity(lines(&content).count()));
     for (number, line) in lines(&content) {
-        let Some(choice) = decode_choice(line).filter(|&choice| choice < one_of as u64) else {
+        let Some(choice) = decimal(line).filter(|&choice| choice < one_of as u64) else {
             let why = match one_of {
                 2 => "a choice is 0 or 1".into(),
                 _ => format!("a choice is a number from 0 to {}", one_of - 1),
@@ -71,7 +71,7 @@ pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u
 }
 
 /// A decimal number without sign or leading zeros.
-fn decode_choice(line: &[u8]) -> Option<u64> {
+pub(crate) fn decimal(line: &[u8]) -> Option<u64> {
     match line {
         [b'0'] => Some(0),
         [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit) => {
@@ -159,10 +159,10 @@ mod tests {
     #[test]
     fn choices_are_decimal_numbers_without_ornaments() {
         for (line, choice) in [("0", 0), ("1", 1), ("10", 10), ("65535", 65535)] {
-            assert_eq!(decode_choice(line.as_bytes()), Some(choice));
+            assert_eq!(decimal(line.as_bytes()), Some(choice));
         }
         for wrong in ["", "00", "01", "-1", "+1", " 1", "1 ", "x", "1x", "99999999999999999999"] {
-            assert_eq!(decode_choice(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(decimal(wrong.as_bytes()), None, "{wrong}");
         }
     }
 

@@ -49,20 +49,23 @@ impl Output {
 
     /// A bar over n transfers, where it takes seconds and somebody watches.
     pub(crate) fn progress(self, n: usize) -> ProgressBar {
-        self.progress_in(n, "transfers")
+        self.bar(n, "{wide_bar} {human_pos} of {human_len} transfers, {eta} left")
     }
 
-    /// A bar over n steps, which are called that.
-    pub(crate) fn progress_in(self, n: usize, steps: &str) -> ProgressBar {
+    /// A bar over n steps, which mean nothing to who watches.
+    pub(crate) fn progress_in_percent(self, n: usize) -> ProgressBar {
+        self.bar(n, "{wide_bar} {percent} %, {eta} left")
+    }
+
+    fn bar(self, n: usize, style: &str) -> ProgressBar {
         /// Steps that are done before anybody would look.
         const SOON_DONE: usize = 10_000;
         if self.quiet || n < SOON_DONE || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
         let bar = ProgressBar::with_draw_target(Some(n as u64), ProgressDrawTarget::stderr());
-        let style = format!("{{wide_bar}} {{human_pos}} of {{human_len}} {steps}, {{eta}} left");
         bar.with_style(
-            ProgressStyle::with_template(&style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+            ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
         )
     }
 }

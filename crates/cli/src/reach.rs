@@ -1,6 +1,11 @@
 //! Reaching the peer: connecting to it, or listening for it.
 
-use foxtrot_net::{hello::Hello, tcp};
+use std::{fmt::Display, net::ToSocketAddrs};
+
+use foxtrot_net::{
+    hello::Hello,
+    tcp::{self, Listener},
+};
 
 use crate::{
     args::{Common, Transport},
@@ -11,26 +16,88 @@ use crate::{
     secure::Security,
 };
 
-/// A link to the one peer of this run.
-pub(crate) fn reach(
-    transport: &Transport,
-    common: &Common,
-    hello: Hello,
-    output: Output,
-) -> Result<Link, Failure> {
-    let (security, timeout) = (Security::new(transport)?, common.timeout());
-    let link = match (&transport.listen, &transport.connect) {
-        (Some(address), _) => Host { security, hello, timeout, output }.first_peer(address)?,
-        (None, Some(address)) => {
-            output.detail(&format!("connecting to {address}; {}", security.words()));
-            tcp::connect(address, timeout)
-                .and_then(|socket| security.connect(socket))
-                .and_then(|opened| Link::greet(opened, true, &hello))
-                .map_err(|e| security.explain(e))?
+/// How to get to the peer: an address that there is, and what protects the connection.
+pub(crate) struct Way<'a> {
+    address: Address<'a>,
+    security: Security,
+}
+
+enum Address<'a> {
+    Listen(&'a str),
+    Connect(&'a str),
+}
+
+impl<'a> Way<'a> {
+    /// Finds out before anything is read, and anybody met, what is wrong with address or key.
+    pub(crate) fn prepare(transport: &'a Transport) -> Result<Self, Failure> {
+        let security = Security::new(transport)?;
+        let address = match (&transport.listen, &transport.connect) {
+            (Some(address), _) => {
+                // Peers that come now would wait until the file is read: the port is given back.
+                drop(Listener::bind(address)?);
+                Address::Listen(address)
+            }
+            (None, Some(address)) => {
+                look_up(address)?;
+                Address::Connect(address)
+            }
+            (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
+        };
+        Ok(Self { address, security })
+    }
+
+    /// A link to the one peer of this run.
+    pub(crate) fn reach(
+        self,
+        common: &Common,
+        hello: Hello,
+        output: Output,
+    ) -> Result<Link, Failure> {
+        let (security, timeout) = (self.security, common.timeout());
+        let link = match self.address {
+            Address::Listen(address) => {
+                Host { security, hello, timeout, output }.first_peer(address)?
+            }
+            Address::Connect(address) => {
+                output.detail(&format!("connecting to {address}; {}", security.words()));
+                tcp::connect(address, timeout)
+                    .and_then(|socket| security.connect(socket))
+                    .and_then(|opened| Link::greet(opened, true, &hello))
+                    .map_err(|e| security.explain(e))?
+            }
+        };
+        output.detail(&format!("the peer is {}", link.peer));
+        output.detail(&format!("the session is {:?}", link.agreement.sid));
+        Ok(link)
+    }
+
+    /// Answers all peers that come: [`Host::all_peers`].
+    pub(crate) fn all_peers<T: Send + 'static>(
+        self,
+        common: &Common,
+        hello: Hello,
+        output: Output,
+        answer: impl Fn(Link) -> Result<T, Failure> + Send + Sync + 'static,
+        done: impl Fn(usize, &str, T) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (security, timeout) = (self.security, common.timeout());
+        match self.address {
+            Address::Listen(address) => {
+                Host { security, hello, timeout, output }.all_peers(address, answer, done)
+            }
+            Address::Connect(_) => Err(Failure::usage("--serve is for who listens")),
         }
-        (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
+    }
+}
+
+/// That the host's name has an address.
+fn look_up(address: &str) -> Result<(), Failure> {
+    let failed = |why: &dyn Display| {
+        Failure::run(format!("cannot find the host of {address}: {why}"))
+            .hint("--connect takes a name or an IP address, and a port")
     };
-    output.detail(&format!("the peer is {}", link.peer));
-    output.detail(&format!("the session is {:?}", link.agreement.sid));
-    Ok(link)
+    match address.to_socket_addrs() {
+        Ok(mut found) => found.next().map(drop).ok_or_else(|| failed(&"it has no address")),
+        Err(e) => Err(failed(&crate::failure::words(&e))),
+    }
 }

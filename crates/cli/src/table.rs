@@ -20,6 +20,7 @@ mod text;
 
 use std::{borrow::Cow, path::Path};
 
+use foxtrot_net::Difference;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
@@ -57,6 +58,9 @@ pub(crate) struct Row {
     len: u32,
     item: u32,
 }
+
+/// The key in the hello under which both sides tell what they do to keys: [`Set::terms`].
+pub(crate) const NORMALIZE: &str = "normalize";
 
 /// In place of an item's number, for a row without a key.
 const NO_ITEM: u32 = u32::MAX;
@@ -164,6 +168,18 @@ impl Set {
             Content::Parquet(parquet) => parquet.write(rows, to),
         }
     }
+}
+
+/// What might help if the two sides differ in this term.
+pub(crate) fn hint(difference: &Difference) -> Option<String> {
+    if difference.key != NORMALIZE {
+        return None;
+    }
+    let columns = |terms: &Option<String>| terms.as_ref().map(|terms| terms.split(';').count());
+    Some(match columns(&difference.here) == columns(&difference.peer) {
+        true => "--normalize has to say the same on both sides".into(),
+        false => "keys need as many columns, each a --key, on both sides".into(),
+    })
 }
 
 /// A set that is being read.

@@ -354,7 +354,7 @@ impl fmt::Debug for Receiver<'_> {
 
 /// Tells how many more slots or tags are done.
 fn counter(parameters: &Parameters, progress: &mut impl FnMut(Progress)) -> impl FnMut(usize) {
-    let of = parameters.buckets() * parameters.slots() + parameters.sender_items();
+    let of = parameters.buckets() * parameters.slots() + parameters.tags();
     let mut done = 0;
     move |more| {
         done += more;

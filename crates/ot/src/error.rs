@@ -141,6 +141,8 @@ pub enum Usage {
     Incompatible(Incompatible),
     /// The batch is not one of this state's.
     ForeignBatch,
+    /// An item is in its set twice.
+    RepeatedItem,
 }
 
 impl fmt::Display for Error {
@@ -211,6 +213,7 @@ impl fmt::Display for Usage {
             Self::NoSuchChoice { choices } => write!(f, "a choice is not below {choices}"),
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),
+            Self::RepeatedItem => f.write_str("an item is in its set twice"),
             Self::SessionEnded => f.write_str("an error has ended the session before"),
             Self::TooManyBatches { max } => {
                 write!(f, "one set of base OTs serves no more than {max} batches")

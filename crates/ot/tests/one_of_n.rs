@@ -171,6 +171,77 @@ fn checked_batches_give_rows_and_single_keys_too() {
     }
 }
 
+/// The bytes of all rows in which a bit of `which` is set, added up.
+fn sum(rows: &[u8], len: usize, which: u32) -> Vec<u8> {
+    let mut sum = vec![0; len];
+    for (k, row) in rows.chunks_exact(len).enumerate() {
+        if which >> k & 1 == 1 {
+            sum.iter_mut().zip(row).for_each(|(sum, byte)| *sum ^= byte);
+        }
+    }
+    sum
+}
+
+#[test]
+fn shifted_sums_of_the_senders_rows_are_those_of_the_receivers_for_the_sum_of_its_words() {
+    for code in [Linear::Repetition128, Linear::Bch512, Linear::Bch802] {
+        let extension = oos::semi_honest(code);
+        let (word_len, row_len) =
+            (extension.parameters().word_len(), extension.parameters().row_len());
+        let (pairs, chosen) = base(extension.parameters().length);
+        let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
+        let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
+        let mut words = bytes(1, 20 * word_len);
+        // What is above a word's bits is not part of it.
+        let unused = 8 * word_len - extension.parameters().word_bits;
+        words.chunks_exact_mut(word_len).for_each(|word| word[word_len - 1] &= 0xff >> unused);
+        let mut corrections = Vec::new();
+        let received = receiver.extend(20, &words, &mut corrections).unwrap();
+        let sent = sender.absorb(20, &corrections).unwrap();
+        let mut rows = [(); 2].map(|()| vec![0; 20 * row_len]);
+        receiver.rows(received, &mut rows[0]).unwrap();
+        sender.rows(sent, &mut rows[1]).unwrap();
+
+        // More than are made at a time; the first is the sum of nothing.
+        let sets: Vec<u32> = (0..1100).map(|k| k * 0x2545 % (1 << 20)).collect();
+        let sums =
+            |of: &[u8], len| sets.iter().flat_map(|&set| sum(of, len, set)).collect::<Vec<u8>>();
+        let (expected, mut shifted) = (sums(&rows[0], row_len), sums(&rows[1], row_len));
+        let of_words = sums(&words, word_len);
+        sender.shift_sums(&of_words, &mut shifted).unwrap();
+        assert!(shifted == expected, "{code:?}");
+        // Twice is not at all, and another word gives other bits of Δ.
+        sender.shift_sums(&of_words, &mut shifted).unwrap();
+        assert!(shifted == sums(&rows[1], row_len));
+        let mut another = of_words.clone();
+        another.chunks_exact_mut(word_len).for_each(|word| word[0] ^= 1);
+        sender.shift_sums(&another, &mut shifted).unwrap();
+        assert!(shifted.chunks(row_len).zip(expected.chunks(row_len)).all(|(a, b)| a != b));
+    }
+}
+
+#[test]
+fn sums_are_shifted_by_as_many_words_and_not_after_a_failed_check() {
+    let extension = oos::malicious(Linear::Bch802);
+    let (pairs, chosen) = base(802);
+    let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
+    for (words, sums) in [(29, 0), (29, 100), (29, 202), (28, 0), (30, 101), (0, 101)] {
+        let refused = sender.shift_sums(&vec![0; words], &mut vec![0; sums]).unwrap_err();
+        assert!(matches!(refused, Usage::CountMismatch { .. }), "{words} {sums}: {refused}");
+    }
+    assert_eq!(sender.shift_sums(&[], &mut []), Ok(()));
+    let mut corrections = Vec::new();
+    let unanswered = receiver.extend(1, &[0; 29], &mut corrections).unwrap();
+    let (unverified, challenge) = sender.absorb(1, &corrections).unwrap();
+    let (_, mut proof) = receiver.answer(unanswered, &challenge).unwrap();
+    proof[0] ^= 1;
+    assert!(sender.verify(unverified, &proof).is_err());
+    let mut sums = [0x5a; 101];
+    assert_eq!(sender.shift_sums(&[1; 29], &mut sums), Err(Usage::SessionEnded));
+    assert_eq!(sums, [0x5a; 101]);
+}
+
 #[test]
 fn outputs_do_not_depend_on_the_backend_or_the_number_of_threads() {
     for extension in registry() {

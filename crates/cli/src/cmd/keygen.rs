@@ -11,7 +11,7 @@ use foxtrot_net::identity::{Fingerprint, Identity};
 use crate::{
     args::KeygenArgs,
     failure::Failure,
-    files::{Existing, write_file},
+    files::{Existing, write_secret},
     identity,
     output::say,
 };
@@ -21,6 +21,9 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
         return print(identity::load(file)?.fingerprint());
     }
     let path = match &args.output {
+        Some(path) if path == Path::new("-") => {
+            return Err(Failure::usage("a key goes to a file, not to standard output"));
+        }
         Some(path) => path.clone(),
         None => {
             let path = identity::default_path()?;
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
             .hint("--force replaces it; peers then need the new fingerprint"));
     }
     let identity = Identity::generate().map_err(|e| Failure::run(e.to_string()))?;
-    write_file(existing, &path, identity.to_pem().as_bytes())?;
+    write_secret(existing, &path, identity.to_pem().as_bytes())?;
     say(&format!("wrote {}", path.display()));
     print(identity.fingerprint())
 }

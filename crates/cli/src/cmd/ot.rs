@@ -19,19 +19,17 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MessagesOut, OneOf, OtCommand, Transport},
+    args::{Common, MessagesOut, OneOf, OtCommand},
     failure::Failure,
-    files::{Existing, try_place, write_file},
-    host::Host,
+    files::{Existing, check_place, write_secret},
     keys::Party,
-    lines::{Messages, encode_hex, read_choices, read_messages, write_lines},
+    lines::{Messages, decimal, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms, Timer},
     local::both,
     method::{Extension, Method},
     output::Output,
-    reach::reach,
+    reach::Way,
     report::{Report, counted},
-    secure::Security,
     workers::Workers,
 };
 
@@ -41,6 +39,7 @@ const MESSAGE_LENGTH: &str = "message-length";
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
     match command {
         OtCommand::Local { messages, choices, one_of, out, common } => {
+            out.file().map_or(Ok(()), |path| check_place(path, &[messages, choices]))?;
             let all = read_messages(messages, one_of.choices, out.hex)?;
             let chosen = read_choices(choices, one_of.choices)?;
             if chosen.len() != all.len() / one_of.choices {
@@ -55,18 +54,18 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                     messages.display(),
                 )));
             }
-            out.output.as_deref().map_or(Ok(()), try_place)?;
             local(&all, chosen, &terms(common, all.len(), one_of, out.hex)?, out, common)
         }
         OtCommand::Send { messages, one_of, hex, serve, transport, common } => {
+            let way = Way::prepare(transport)?;
             let all = read_messages(messages, one_of.choices, *hex)?;
             let terms = terms(common, all.len(), one_of, *hex)?;
             let workers = Workers::new(common.threads)?;
             if *serve {
-                return answer_all(all, terms, workers, transport, common);
+                return answer_all(all, terms, workers, way, common);
             }
             let output = Output::new(common);
-            let link = reach(transport, common, sender_hello(&terms, &all), output)?;
+            let link = way.reach(common, sender_hello(&terms, &all), output)?;
             agreed(&terms, longest(&all), output);
             let cost = send(link, &terms, &workers, &all, output)?;
             let report = Report::of_run(&terms, &workers, Some(&cost), None);
@@ -78,12 +77,13 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             print_json(common, &report, None)
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
+            out.file().map_or(Ok(()), |path| check_place(path, &[choices]))?;
+            let way = Way::prepare(transport)?;
             let choices = read_choices(choices, one_of.choices)?;
-            out.output.as_deref().map_or(Ok(()), try_place)?;
             let output = Output::new(common);
             let terms = terms(common, choices.len() * one_of.choices, one_of, out.hex)?;
             let workers = Workers::new(common.threads)?;
-            let link = reach(transport, common, terms.hello(Role::Receiver), output)?;
+            let link = way.reach(common, terms.hello(Role::Receiver), output)?;
             agreed(&terms, offered_length(&link)?, output);
             let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
             let report = Report::of_run(&terms, &workers, None, Some(&cost));
@@ -123,14 +123,14 @@ fn answer_all(
     messages: Messages,
     terms: Terms,
     workers: Workers,
-    transport: &Transport,
+    way: Way<'_>,
     common: &Common,
 ) -> Result<(), Failure> {
-    let (security, timeout) = (Security::new(transport)?, common.timeout());
     let (hello, output) = (sender_hello(&terms, &messages), Output::new(common));
-    let address = transport.listen.as_deref().unwrap_or_default();
-    Host { security, hello, timeout, output }.all_peers(
-        address,
+    way.all_peers(
+        common,
+        hello,
+        output,
         move |link| {
             let workers = workers.for_another();
             let cost = send(link, &terms, &workers, &messages, Output::in_background())?;
@@ -161,10 +161,11 @@ fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
 /// The length to which the sender says it pads, if that is one.
 fn offered_length(link: &Link) -> Result<usize, Failure> {
     let offer = link.agreement.peer_offers.get(MESSAGE_LENGTH);
-    let length = offer.and_then(|offer| offer.parse().ok()).filter(|&len| len <= MAX_MESSAGE);
+    let length = offer.and_then(|offer| decimal(offer.as_bytes()));
+    let length = length.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= MAX_MESSAGE);
     length.ok_or_else(|| {
         let offer = offer.map_or("nothing".into(), |offer| printable(offer));
-        Failure::run(format!("the peer offers {offer} as the length of messages"))
+        Failure::peer(format!("the peer offers {offer} as the length of messages"))
     })
 }
 
@@ -257,10 +258,10 @@ fn deliver(
     if !out.hex {
         check_lines(messages)?;
     }
-    if let Some(path) = &out.output {
+    if let Some(path) = out.file() {
         let mut lines = Zeroizing::new(Vec::new());
         write_lines(messages, out.hex, &mut *lines).map_err(|e| Failure::writing(path, &e))?;
-        write_file(Existing::Replaced, path, &lines)?;
+        write_secret(Existing::Replaced, path, &lines)?;
     } else if !common.json {
         let mut stdout = io::stdout().lock();
         let written = if stdout.is_terminal() && !out.hex {
@@ -277,7 +278,7 @@ fn deliver(
         terms.one_of.unwrap_or(2) * messages.len(),
         report.words()
     ));
-    let result = match &out.output {
+    let result = match out.file() {
         Some(path) => json!({ "files": [path.display().to_string()] }),
         None => in_json(messages, out.hex),
     };

@@ -11,16 +11,14 @@ use foxtrot_net::hello::Role;
 use foxtrot_psi::paxos::MAX_ITEMS;
 
 use crate::{
-    args::{Common, PsiCommand, RowsOut, Transport},
+    args::{Common, PsiCommand, RowsOut},
     failure::Failure,
-    files::try_place,
-    host::Host,
+    files::check_place,
     link::Link,
     local::both,
     output::Output,
-    reach::reach,
+    reach::Way,
     report::Report,
-    secure::Security,
     table::{OtherOptions, Set, SetOptions},
     workers::Workers,
 };
@@ -37,20 +35,20 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             local([a, b], options, others, out, common)
         }
         PsiCommand::Receive { set, options, out, most, transport, common } => {
-            prepare(out, common)?;
-            let output = Output::new(common);
-            let set = read(set, options, output)?;
+            prepare(out, &[set], common)?;
+            let way = Way::prepare(transport)?;
+            let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
-            receive(set, &terms, out, transport, common)
+            receive(set, &terms, out, way, common)
         }
         PsiCommand::Send { set, options, serve, most, transport, common } => {
-            let output = Output::new(common);
-            let set = read(set, options, output)?;
+            let way = Way::prepare(transport)?;
+            let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
             if *serve {
-                answer_all(set, terms, transport, common)
+                answer_all(set, terms, way, common)
             } else {
-                send(set, &terms, transport, common)
+                send(set, &terms, way, common)
             }
         }
         PsiCommand::Inspect { set, options, left_out, output, json } => {
@@ -74,7 +72,7 @@ fn local(
     if [a, b] == [Path::new("-"); 2] {
         return Err(Failure::usage("both sets would come from standard input"));
     }
-    prepare(out, common)?;
+    prepare(out, &[a, b], common)?;
     let output = Output::new(common);
     let ours = read(a, options, output)?;
     let theirs = read(b, &options.for_another(b, others), output);
@@ -100,7 +98,8 @@ fn local(
             let n = ours.items().len();
             let link = Link::greet(opened, false, &terms.hello(Role::Receiver, n))?;
             let agreed = Agreed::on(&terms, &link, n)?;
-            agreed.tell(output, None);
+            agreed.tell(output, None, &workers);
+            tell_of_count(out, output);
             let party = Party { agreed: &agreed, workers: &workers, output };
             let (indices, cost) = party.receive(link, ours.items())?;
             Ok((indices, cost, agreed))
@@ -114,26 +113,27 @@ fn receive(
     set: Set,
     terms: &Terms,
     out: &RowsOut,
-    transport: &Transport,
+    way: Way<'_>,
     common: &Common,
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let n = set.items().len();
-    let link = reach(transport, common, terms.hello(Role::Receiver, n), output)?;
+    let link = way.reach(common, terms.hello(Role::Receiver, n), output)?;
     let agreed = Agreed::on(terms, &link, n)?;
-    agreed.tell(output, Some(Role::Receiver));
+    agreed.tell(output, Some(Role::Receiver), &workers);
+    tell_of_count(out, output);
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
     let report = agreed.report(&workers, None, Some(&cost));
     result::deliver(set, &indices, (&agreed, &report), out, common)
 }
 
-fn send(set: Set, terms: &Terms, transport: &Transport, common: &Common) -> Result<(), Failure> {
+fn send(set: Set, terms: &Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
-    let link = reach(transport, common, terms.hello(Role::Sender, items.len()), output)?;
+    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
     let agreed = Agreed::on(terms, &link, items.len())?;
-    agreed.tell(output, Some(Role::Sender));
+    agreed.tell(output, Some(Role::Sender), &workers);
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, items)?;
     let report = agreed.report(&workers, Some(&cost), None);
     output.note(&format!("done, the peer has its result: {}", report.figures()));
@@ -141,22 +141,20 @@ fn send(set: Set, terms: &Terms, transport: &Transport, common: &Common) -> Resu
 }
 
 /// The same set for all peers that come.
-fn answer_all(
-    set: Set,
-    terms: Terms,
-    transport: &Transport,
-    common: &Common,
-) -> Result<(), Failure> {
-    let (security, timeout) = (Security::new(transport)?, common.timeout());
+fn answer_all(set: Set, terms: Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let hello = terms.hello(Role::Sender, items.len());
-    let address = transport.listen.as_deref().unwrap_or_default();
-    Host { security, hello, timeout, output }.all_peers(
-        address,
+    way.all_peers(
+        common,
+        hello,
+        output,
         move |link| {
             let workers = workers.for_another();
             let agreed = Agreed::on(&terms, &link, items.len())?;
+            for line in agreed.words(Some(Role::Sender), workers.threads()) {
+                output.note(&format!("with {}: {line}", link.peer));
+            }
             let party =
                 Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
             let cost = party.send(link, items.clone())?;
@@ -173,12 +171,21 @@ fn answer_all(
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.
-fn prepare(out: &RowsOut, common: &Common) -> Result<(), Failure> {
-    if common.json && out.output.is_none() && !out.count {
+fn prepare(out: &RowsOut, inputs: &[&Path], common: &Common) -> Result<(), Failure> {
+    if common.json && out.file().is_none() && !out.count {
         let why = "--json prints about the run, so the rows have no place";
         return Err(Failure::usage(why).hint("-o writes them to a file, --count leaves them out"));
     }
-    out.output.as_deref().map_or(Ok(()), try_place)
+    out.file().map_or(Ok(()), |path| check_place(path, inputs))
+}
+
+/// What `--count` might be mistaken for.
+fn tell_of_count(out: &RowsOut, output: Output) {
+    if out.count {
+        output.note(
+            "--count prints a number only; the receiver's program learns the rows all the same",
+        );
+    }
 }
 
 /// Reads a set, and says what was found.

@@ -8,7 +8,7 @@ use foxtrot_net::hello::Role;
 use foxtrot_ot::{base::Choice, extension::Shape};
 
 use crate::{
-    args::{Common, KeysOut, RotCommand, Transport},
+    args::{Common, KeysOut, RotCommand},
     failure::Failure,
     files::{Draft, Existing, put_in_place},
     keys::Party,
@@ -16,7 +16,7 @@ use crate::{
     local::both,
     method::{Job, Method},
     output::Output,
-    reach::reach,
+    reach::Way,
     report::{Report, counted},
     workers::Workers,
 };
@@ -27,15 +27,17 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
         RotCommand::Local { out, common } => local(out, common),
         RotCommand::Send { out, transport, common } => {
             let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
+            let way = Way::prepare(transport)?;
             let files = SenderFiles::begin(&out.output, terms.n, out.format)?;
-            let link = open(&terms, transport, common, Role::Sender)?;
+            let link = open(&terms, way, common, Role::Sender)?;
             let (files, cost) = send(link, &terms, &workers, files, Output::new(common))?;
             deliver(files.drafts(), common, &Report::of_run(&terms, &workers, Some(&cost), None))
         }
         RotCommand::Receive { out, transport, common } => {
             let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
+            let way = Way::prepare(transport)?;
             let files = ReceiverFiles::begin(&out.output, terms.n, out.format)?;
-            let link = open(&terms, transport, common, Role::Receiver)?;
+            let link = open(&terms, way, common, Role::Receiver)?;
             let (files, cost) = receive(link, &terms, &workers, files, Output::new(common))?;
             deliver(files.drafts(), common, &Report::of_run(&terms, &workers, None, Some(&cost)))
         }
@@ -67,13 +69,8 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     deliver(drafts.collect(), common, &report)
 }
 
-fn open(
-    terms: &Terms,
-    transport: &Transport,
-    common: &Common,
-    role: Role,
-) -> Result<Link, Failure> {
-    let link = reach(transport, common, terms.hello(role), Output::new(common))?;
+fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link, Failure> {
+    let link = way.reach(common, terms.hello(role), Output::new(common))?;
     agreed(terms, Output::new(common));
     Ok(link)
 }

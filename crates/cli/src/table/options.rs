@@ -124,7 +124,12 @@ impl SetOptions {
         match given.iter().find(|(given, _)| *given) {
             None => Ok(()),
             Some((_, option)) => {
-                let why = format!("{option} is for CSV, and {} is read as none", path.display());
+                let form = match self.format_of(path) {
+                    Format::Csv => "CSV",
+                    Format::Lines => "lines",
+                    Format::Parquet => "Parquet",
+                };
+                let why = format!("{option} is for CSV, and {} is read as {form}", path.display());
                 Err(Failure::usage(why).hint(AS_CSV))
             }
         }

@@ -133,6 +133,9 @@ fn what_is_wrong_is_named_with_its_place() {
         (b"\xff\xfea\0", "t.csv is UTF-16"),
         (b"", "t.csv is empty"),
         (b"\xef\xbb\xbf", "t.csv is empty"),
+        (b"\n\r\n", "t.csv has only empty lines"),
+        (b" \n  \n", "t.csv, line 1: the header has no names"),
+        (b"\n,,\na,b,c\n", "t.csv, line 2: the header has no names"),
     ] {
         let found = Case::new("t.csv", content).why(&["a"]);
         assert!(found.starts_with(why), "{found}");
@@ -141,6 +144,10 @@ fn what_is_wrong_is_named_with_its_place() {
         Case::new("t.txt", "a").why(&["a"]),
         "--key is for tables, and t.txt is read as lines"
     );
+    for (content, why) in [("", "t.txt is empty"), ("\n\r\n", "t.txt has only empty lines")] {
+        assert_eq!(Case::new("t.txt", content).why(&[]), why);
+    }
+    assert_eq!(Case::new("t.txt", "\n \n").read(&[], &["trim"]).unwrap().items().len(), 0);
     let number = options(&["#1", "#2"], &["none", "none", "none"]);
     let failure = Set::read(&Case::new("t.csv", "a,b\n").path, &number).map(drop).unwrap_err();
     assert_eq!(failure.message(), "--normalize is given 3 times, and the key has 2 columns");

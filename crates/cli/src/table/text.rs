@@ -38,8 +38,9 @@ impl Text {
         let most = source.line_ends()? + 1;
         let (mut columns, mut header, mut builder) = (None, Vec::new(), None);
         let mut records = Records::begin(source.path(), grammar, source.rewound()?)?;
-        let (mut width, mut blank) = (1, 0);
+        let (mut width, mut blank, mut has_content) = (1, 0, false);
         while let Some(record) = records.next()? {
+            has_content |= !record.is_blank();
             if grammar != Grammar::Lines && record.is_blank() {
                 blank += 1;
                 continue;
@@ -50,6 +51,11 @@ impl Text {
                     if grammar != Grammar::Lines {
                         width = record.width();
                         let names = names(&record, has_header);
+                        if names.iter().all(|name| name.trim().is_empty()) {
+                            let why = "the header has no names";
+                            return Err(at_line(source.path(), record.line, why)
+                                .hint("--no-header takes it for a row like the others"));
+                        }
                         let found = Columns::find(source.path(), names, has_header, &options.key)?;
                         columns = Some(found);
                     }
@@ -77,8 +83,9 @@ impl Text {
             builder.add(record.line, (record.offset, len), parts);
         }
         source.check_unchanged()?;
-        let Some(mut builder) = builder else {
-            return Err(Failure::usage(format!("{} is empty", source.path().display())));
+        let Some(mut builder) = builder.filter(|_| has_content) else {
+            let is = if most == 1 { "is empty" } else { "has only empty lines" };
+            return Err(Failure::usage(format!("{} {is}", source.path().display())));
         };
         builder.findings.blank = blank;
         let text = |keyer| Content::Text(Self { source, grammar, columns, header, keyer });

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write, process::Stdio};
 
-use super::support::{foxtrot, root, stdout};
+use super::support::{foxtrot, root, stderr, stdout};
 
 /// The command with a file's content on a pipe.
 fn piped(arguments: &[&str], content: &[u8]) -> String {
@@ -35,12 +35,70 @@ fn a_pipe_is_read_as_the_file_is() {
 }
 
 #[test]
-fn what_is_left_out_can_replace_the_file_it_comes_from() {
+fn nothing_replaces_the_file_it_comes_from() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("set.txt");
-    fs::write(&path, "b\r\na\nb\n").unwrap();
-    let name = path.to_str().unwrap();
-    let run = foxtrot(&["psi", "inspect", name, "--left-out", "-o", name]).output().unwrap();
-    assert!(run.status.success());
-    assert_eq!(fs::read(&path).unwrap(), b"b\n");
+    let names = ["a.txt", "b.txt", "other"].map(|name| folder.path().join(name));
+    let [a, b, other] = names.each_ref().map(|path| path.to_str().unwrap());
+    let content = "b\r\na\nb\n";
+    fs::write(a, content).unwrap();
+    fs::write(b, content).unwrap();
+    let mut others = vec![a.to_owned(), a.replace("/a.txt", "/./a.txt")];
+    #[cfg(unix)]
+    {
+        fs::hard_link(a, other).unwrap();
+        others.push(other.to_owned());
+    }
+    let connect = ["--insecure", "--connect", "127.0.0.1:1"];
+    for out in &others {
+        for command in [
+            &["psi", "inspect", a, "--left-out"][..],
+            &["psi", "local", a, b],
+            &["psi", "local", b, a],
+            &[&["psi", "receive", a], &connect[..]].concat(),
+            &["ot", "local", a, b],
+            &["ot", "local", b, a],
+            &[&["ot", "receive", a], &connect[..]].concat(),
+        ] {
+            let run = foxtrot(&[command, &["-o", out]].concat()).output().unwrap();
+            let said = stderr(&run);
+            assert_eq!(run.status.code(), Some(2), "{said}");
+            let words =
+                format!("foxtrot: cannot write {out}: {a}, which is read, is the same file\n");
+            assert!(said.starts_with(&words), "{said}");
+            assert_eq!(fs::read_to_string(a).unwrap(), content);
+        }
+    }
+    #[cfg(unix)]
+    {
+        let mut command = foxtrot(&["psi", "inspect", "-", "--left-out", "-o", other]);
+        let run = command.stdin(fs::File::open(a).unwrap()).output().unwrap();
+        assert_eq!(run.status.code(), Some(2));
+        assert!(stderr(&run).contains(": standard input, which is read, is the same file"));
+    }
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = root();
+    let file = |name: &str| root.join("examples").join(name).to_str().unwrap().to_owned();
+    let [a, b, messages, choices] =
+        ["customers-a.csv", "customers-b.csv", "messages.txt", "choices.txt"].map(file);
+    for command in [
+        &["psi", "local", &a, &b, "--key", "email", "--key-b", "E-Mail"][..],
+        &["psi", "inspect", &a, "--key", "email", "--normalize", "email", "--left-out"],
+        &["ot", "local", &messages, &choices],
+    ] {
+        let plain = foxtrot(command).output().unwrap();
+        let run = foxtrot(&[command, &["-o", "-"]].concat()).current_dir(&folder).output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        assert!(stdout(&run).lines().count() > 1);
+        assert_eq!(stdout(&run), stdout(&plain));
+    }
+    let json = foxtrot(&["psi", "local", &a, &b, "--key", "email", "--json", "-o", "-"]);
+    let key = foxtrot(&["keygen", "-o", "-"]);
+    for mut command in [json, key] {
+        assert_eq!(command.current_dir(&folder).output().unwrap().status.code(), Some(2));
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }

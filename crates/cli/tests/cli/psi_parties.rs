@@ -7,6 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use foxtrot_net::{
+    hello::{self, Hello, Role},
+    tcp,
+};
+
 use super::support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout};
 
 const A: [&str; 5] = ["examples/customers-a.csv", "--key", "email", "--normalize", "email"];
@@ -95,7 +100,7 @@ fn over_tls_rows_come_as_they_are_in_the_file() {
 fn both_sides_say_the_same_of_a_disagreement() {
     let phone = ["--key", "Telephone", "--normalize", "phone:+49"];
     let few = ["--max-peer", "10"];
-    let cases: [(Vec<&str>, Vec<&str>, &str, &str); 5] = [
+    let cases: [(Vec<&str>, Vec<&str>, &str, &str); 8] = [
         (
             send(&[&[B[0]], &phone[..]].concat(), &[]),
             receive(&A, &[]),
@@ -121,6 +126,24 @@ fn both_sides_say_the_same_of_a_disagreement() {
             "we have 20 keys, and the peer accepts 19",
         ),
         (send(&B, &[]), send(&B, &[]), "both sides want to be the sender", "both sides want"),
+        (
+            receive(&A, &[]),
+            receive(&A, &[]),
+            "both sides want to be the receiver\nhint: one side runs `send`, the other `receive`",
+            "hint: one side runs `send`, the other `receive`",
+        ),
+        (
+            send(&[B[0], "--key", "E-Mail", "--key", "Telephone", "--normalize", "email"], &[]),
+            receive(&A, &[]),
+            "hint: keys need as many columns, each a --key, on both sides",
+            "hint: keys need as many columns, each a --key, on both sides",
+        ),
+        (
+            send(&B[..3], &[]),
+            receive(&A, &[]),
+            "hint: --normalize has to say the same on both sides",
+            "hint: --normalize has to say the same on both sides",
+        ),
     ];
     for (here, there, words, mirrored) in cases {
         let listening = Listening::start(&here);
@@ -154,18 +177,69 @@ fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
     let mut server = Listening::start(&send(&B, &["--serve"]));
     let run = connect(&receive(&A, &[]), &server.address);
     assert_eq!((run.status.code(), stdout(&run)), (Some(0), expected()));
-    let mut line = String::new();
-    while !line.contains("session 1 with ") {
-        line = server.running.line();
+    let mut said = Vec::new();
+    while !said.last().is_some_and(|line: &String| line.contains("session 1 with ")) {
+        said.push(server.running.line());
     }
-    assert!(line.contains(", who has 20 keys: "), "{line}");
+    assert!(said[2].contains(", who has 20 keys: "), "{said:?}");
+    // What was agreed with whom.
+    let agreed = said[0].strip_prefix("foxtrot: with 127.0.0.1:").unwrap();
+    assert!(agreed.contains(": agreed: paxos over oos-802 "), "{said:?}");
+    assert!(agreed.ends_with("; keys by email/1; ours 20, theirs 20"), "{said:?}");
+    assert!(said[1].contains(": the sender learns the receiver's number of keys"), "{said:?}");
     let wrong = connect(&receive(&A, &["--max-peer", "1"]), &server.address);
     assert_eq!(wrong.status.code(), Some(1));
     let run = connect(&receive(&A, &["--count"]), &server.address);
     assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(0), "12\n"));
-    assert!(stderr(&run).contains("which are not printed but could be"), "{}", stderr(&run));
+    assert!(stderr(&run).contains("the receiver's program learns the rows all the same"));
     server.running.interrupt();
     assert_eq!(server.end().0, 130);
+}
+
+/// It is not silent success, as it is for who has written all.
+#[test]
+fn a_server_whose_output_nobody_reads_fails() {
+    let mut server = Listening::start(&send(&B, &["--serve", "--json", "--timeout", "5"]));
+    server.running.stop_reading();
+    let run = connect(&receive(&A, &[]), &server.address);
+    assert_eq!((run.status.code(), stdout(&run)), (Some(0), expected()));
+    let (status, _, said) = server.end();
+    assert_eq!(status, 1);
+    let words = "foxtrot: cannot write to standard output: nobody reads it any more\n";
+    assert!(said.ends_with(words), "{said}");
+}
+
+/// What a peer says in its hello about sizes is a number, or the peer is at fault.
+#[test]
+fn a_peer_that_offers_no_number_misbehaves() {
+    for (keys, most_keys) in [
+        ("x", "5"),
+        ("-1", "5"),
+        ("+5", "5"),
+        ("05", "5"),
+        ("", "5"),
+        ("1073741825", "5"),
+        ("99999999999999999999999", "5"),
+        ("5", "5 "),
+        ("5", "\u{1b}[2J"),
+    ] {
+        let receiver = Listening::start(&receive(&A, &["--timeout", "5"]));
+        let hello = Hello::new(Role::Sender)
+            .term("job", "psi")
+            .term("base", "roted-endemic")
+            .term("extension", "oos-802")
+            .term("adversary", "malicious")
+            .term("normalize", "email/1")
+            .offer("keys", keys)
+            .offer("most-keys", most_keys);
+        let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap();
+        let channel = channel.open().unwrap();
+        hello::exchange(&channel, true, &hello).unwrap();
+        let (status, rows, said) = receiver.end();
+        assert_eq!((status, rows.as_str()), (3, ""), "{said}");
+        assert!(said.contains("foxtrot: the peer offers "), "{said}");
+        assert!(!said.contains('\u{1b}'), "{said}");
+    }
 }
 
 /// A list of so many lines from this one on.

@@ -80,7 +80,13 @@ fn a_listener_to_whom_nobody_or_only_strangers_come_gives_up() {
     let address = receiver.address.clone();
     assert_eq!(
         receiver.end(),
-        (1, String::new(), format!("foxtrot: nobody connected to {address} within 1 s\n"))
+        (
+            1,
+            String::new(),
+            format!(
+                "foxtrot: nobody connected to {address} within 1 s\nhint: --timeout waits longer\n"
+            )
+        )
     );
 
     let receiver = Listening::start(&short);

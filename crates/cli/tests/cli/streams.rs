@@ -63,6 +63,8 @@ fn manual_pages_name_options_and_statuses() {
     for word in ["\\-\\-serve", "\\-\\-identity", "\\-\\-peer", "EXIT STATUS"] {
         assert!(page.contains(word), "{word}: {page}");
     }
+    let page = generated(&["man", "psi", "receive"]).replace('\n', " ");
+    assert!(page.contains("receiver\\*(Aqs program learns the rows all the same"), "{page}");
     let output = foxtrot(&["generate", "man", "ot", "sand"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }

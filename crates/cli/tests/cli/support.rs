@@ -50,10 +50,17 @@ impl Running {
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
+    /// Closes the pipe that its standard output is.
+    pub(crate) fn stop_reading(&mut self) {
+        self.child.stdout.take();
+    }
+
     /// Waits for its end; gives status, standard output and the rest of standard error.
     pub(crate) fn end(mut self) -> (i32, String, String) {
         let mut stdout = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        if let Some(mut pipe) = self.child.stdout.take() {
+            pipe.read_to_string(&mut stdout).unwrap();
+        }
         let mut stderr = String::new();
         self.stderr.read_to_string(&mut stderr).unwrap();
         // A signal that nobody handled is as good as none.

@@ -15,11 +15,15 @@ use super::{
 use crate::{Backend, erase};
 
 /// Digits of five bits in a scalar of 256, and tables, of which each serves two digits.
-const DIGITS: usize = 52;
-const TABLES: usize = DIGITS / 2;
+const DIGITS: u32 = 52;
+const TABLES: usize = DIGITS as usize / 2;
 
 /// Digits in a word of those of [`odd_digits`].
-const IN_WORD: usize = 12;
+const IN_WORD: u32 = 12;
+
+/// Vectors that are worked on side by side, so that what one reads of a table is still in the nearest
+/// cache when the others do.
+const BLOCK: usize = 4;
 
 /// The odd multiples up to 31 of 1024ʲ·P, for j below 26, as y + x, y − x and 2d·xy.
 struct Comb([Sixteen; TABLES]);
@@ -46,7 +50,7 @@ impl fmt::Debug for TwinTable {
 
 impl Drop for Comb {
     fn drop(&mut self) {
-        erase(&mut self.0, Sixteen([[[0; 16]; 5]; 3]));
+        erase(&mut self.0, Sixteen::ZERO);
     }
 }
 
@@ -69,21 +73,23 @@ impl Table {
 
     #[inline(always)]
     fn multiples<F: Field>(&self, f: F, scalars: &[[u8; 32]], out: &mut [Point]) {
-        point::each(
-            f,
-            out,
-            #[inline(always)]
-            |start, n| {
-                comb(
-                    f,
-                    start,
-                    n,
-                    scalars,
-                    #[inline(always)]
-                    |table, digit| f.lookup(&self.0.0[table], digit),
-                )
-            },
-        );
+        let n = out.len();
+        let mut points = [Extended::identity(f); BLOCK];
+        for start in (0..n).step_by(BLOCK * F::LANES) {
+            comb(
+                f,
+                start,
+                n,
+                scalars,
+                #[inline(always)]
+                |_, table, digit| f.lookup(&self.0.0[table], digit),
+                &mut points,
+            );
+            for (start, &point) in (start..n).step_by(F::LANES).zip(&points) {
+                point::store(f, point, start, out);
+            }
+        }
+        erase(&mut points, Extended::identity(f));
     }
 }
 
@@ -141,22 +147,31 @@ impl TwinTable {
     ) {
         let n = out.len();
         let Self([curve, twist]) = self;
+        let mut points = [Extended::identity(f); BLOCK];
         batch::divide(
             f,
             n,
             #[inline(always)]
             |start| {
-                let on_twist = mask(f, &batch::bits(f, start, n, on_twist));
-                let point = comb(
-                    f,
-                    start,
-                    n,
-                    scalars,
-                    #[inline(always)]
-                    |table, digit| {
-                        f.lookup_either([&curve.0[table], &twist.0[table]], on_twist, digit)
-                    },
-                );
+                let in_block = start / F::LANES % BLOCK;
+                if in_block == 0 {
+                    let mut sides = [mask(f, &[0; MAX_LANES]); BLOCK];
+                    for (start, side) in (start..n).step_by(F::LANES).zip(&mut sides) {
+                        *side = mask(f, &batch::bits(f, start, n, on_twist));
+                    }
+                    comb(
+                        f,
+                        start,
+                        n,
+                        scalars,
+                        #[inline(always)]
+                        |k, table, digit| {
+                            f.lookup_either([&curve.0[table], &twist.0[table]], sides[k], digit)
+                        },
+                        &mut points,
+                    );
+                }
+                let point = points[in_block];
                 let numerator = f.carry(f.add(point.z, point.y));
                 ([numerator], f.carry(f.sub(point.z, point.y)))
             },
@@ -168,6 +183,7 @@ impl TwinTable {
                 batch::store(f, u, start, out);
             },
         );
+        erase(&mut points, Extended::identity(f));
     }
 }
 
@@ -190,46 +206,64 @@ const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
     [a, a >> 60 | b << 4, b >> 56 | c << 8, c >> 52 | d << 12, d >> 48]
 }
 
-/// Σ dᵢ·32ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P. The digits
-/// of odd place first, then 32 times that and the others.
+/// Σ dᵢ·32ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P, for a block of
+/// vectors from `start` on, or as many as there are. The digits of odd place first, then 32 times
+/// that and the others.
+///
+/// `entry` looks up a digit for a vector of the block in one of the tables.
 #[inline(always)]
 fn comb<F: Field>(
     f: F,
     start: usize,
     n: usize,
     scalars: &[[u8; 32]],
-    entry: impl Fn(usize, F::Word) -> [F::Element; 3],
-) -> Extended<F::Element> {
-    let digits = batch::scalars(f, start, n, scalars, odd_digits);
+    entry: impl Fn(usize, usize, F::Word) -> [F::Element; 3],
+    points: &mut [Extended<F::Element>; BLOCK],
+) {
+    let starts = (start..n).step_by(F::LANES).take(BLOCK);
     let one = f.words(&[0; MAX_LANES]);
-    let mut sum = Running::from_niels(f, Niels::new(entry(TABLES - 1, one)));
+    let mut digits = [[one; BLOCK]; 5];
+    let mut sums = [Running::new(f, points[0]); BLOCK];
+    let vectors = starts.len();
+    for (k, start) in starts.clone().enumerate() {
+        let words = batch::scalars(f, start, n, scalars, odd_digits);
+        for (digits, word) in digits.iter_mut().zip(words) {
+            digits[k] = word;
+        }
+        sums[k] = Running::from_niels(f, Niels::new(entry(k, TABLES - 1, one)));
+    }
     for parity in [1, 0] {
         if parity == 0 {
-            sum = Running::new(f, sum.extended(f).double_times(f, 5));
+            for sum in &mut sums[..vectors] {
+                *sum = Running::new(f, sum.extended(f).double_times(f, 5));
+            }
         }
-        for (index, &word) in digits.iter().enumerate() {
-            let count = IN_WORD.min(DIGITS - 1 - IN_WORD * index);
-            for (k, place) in (0..).zip(0..count).skip(parity).step_by(2) {
-                let (digit, negative) = f.digit::<5>(word, k);
-                let term = Niels::new(entry(IN_WORD / 2 * index + place / 2, digit));
-                sum = sum.add(f, term, negative);
+        for place in (parity..DIGITS - 1).step_by(2) {
+            let (digits, in_word) = (&digits[(place / IN_WORD) as usize], place % IN_WORD);
+            for (k, (sum, &digits)) in sums[..vectors].iter_mut().zip(digits).enumerate() {
+                let (digit, negative) = f.digit::<5>(digits, in_word);
+                let term = Niels::new(entry(k, place as usize / 2, digit));
+                *sum = sum.add(f, term, negative);
             }
         }
     }
-    let point = Niels::new(entry(0, one));
     let all = mask(f, &[1; MAX_LANES]);
-    let less = f.outlined(
-        #[inline(always)]
-        || sum.add(f, point, all).extended(f),
-    );
-    let sum = sum.extended(f);
-    let even = mask(f, &batch::even(f, start, n, scalars));
-    Extended::select(f, even, less, sum)
+    for (k, start) in starts.enumerate() {
+        let (sum, point) = (sums[k], Niels::new(entry(k, 0, one)));
+        let less = f.outlined(
+            #[inline(always)]
+            || sum.add(f, point, all).extended(f),
+        );
+        let even = mask(f, &batch::even(f, start, n, scalars));
+        points[k] = Extended::select(f, even, less, sum.extended(f));
+    }
+    erase(&mut digits, [one; BLOCK]);
+    erase(&mut sums, Running::new(f, Extended::identity(f)));
 }
 
 impl Comb {
     fn new(backend: Backend, point: &Point, twice_d: &Limbs) -> Self {
-        let mut comb = Self([Sixteen([[[0; 16]; 5]; 3]); TABLES]);
+        let mut comb = Self([Sixteen::ZERO; TABLES]);
         // One after the other, so in one lane.
         let mut bases = [const { Point::IDENTITY }; TABLES];
         bases[0] = point.clone();
@@ -260,13 +294,10 @@ impl Comb {
                 let product = f.times(f.times(x, y), f.splat(twice_d));
                 let triple: [Columns; 3] =
                     [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];
-                for lane in 0..F::LANES.min(TABLES - start) {
-                    let Sixteen(rows) = &mut self.0[start + lane];
-                    for (rows, columns) in rows.iter_mut().zip(&triple) {
-                        for (row, limb) in rows.iter_mut().zip(canonical(&columns.lane(lane))) {
-                            row[entry] = limb;
-                        }
-                    }
+                for (lane, table) in self.0[start..].iter_mut().enumerate().take(F::LANES) {
+                    let [sum, difference, product] = &triple;
+                    let triple = [sum, difference, product].map(|x| canonical(&x.lane(lane)));
+                    table.set(entry, &triple);
                 }
             }
         }

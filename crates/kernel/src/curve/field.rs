@@ -47,9 +47,50 @@ pub(super) struct Columns(pub(super) [[u64; MAX_LANES]; 5]);
 pub(super) type Words = [u64; MAX_LANES];
 
 /// Sixteen triples of elements, limb by limb, to choose from.
+///
+/// A row has one limb of all sixteen: the low halves of the first eight, their high halves, and the
+/// same of the other eight, since AVX2 permutes eight halves at a time.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Sixteen(pub(super) [[[u64; 16]; 5]; 3]);
+pub(super) struct Sixteen([[Row; 5]; 3]);
+
+type Row = [u32; 32];
+
+impl Sixteen {
+    pub(super) const ZERO: Self = Self([[[0; 32]; 5]; 3]);
+
+    /// Sets the triple of an index below sixteen.
+    #[inline(always)]
+    pub(super) fn set(&mut self, index: usize, triple: &[Limbs; 3]) {
+        let place = index / 8 * 16 + index % 8;
+        for (rows, limbs) in self.0.iter_mut().zip(triple) {
+            for (row, limb) in rows.iter_mut().zip(limbs) {
+                let [low, high] = halves(*limb);
+                (row[place], row[place + 8]) = (low, high);
+            }
+        }
+    }
+
+    /// Some element made of each row.
+    #[inline(always)]
+    fn map<T: Copy>(&self, zero: T, choose: impl Fn(&Row) -> T) -> [[T; 5]; 3] {
+        // In loops: the compiler does not always inline `map` of arrays.
+        let mut found = [[zero; 5]; 3];
+        for (found, rows) in found.iter_mut().zip(&self.0) {
+            for (found, row) in found.iter_mut().zip(rows) {
+                *found = choose(row);
+            }
+        }
+        found
+    }
+}
+
+/// The low and the high half.
+#[inline(always)]
+const fn halves(word: u64) -> [u32; 2] {
+    let [a, b, c, d, e, f, g, h] = word.to_le_bytes();
+    [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
+}
 
 /// The operations of an instruction set.
 pub(super) trait Field: Copy {

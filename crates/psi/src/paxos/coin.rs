@@ -4,6 +4,7 @@
 use core::fmt;
 
 use foxtrot_ot::{Decode, Misbehaved, Seed, Session};
+use zeroize::Zeroizing;
 
 use super::Error;
 
@@ -14,7 +15,7 @@ pub struct Joint(pub(super) [u8; 32]);
 /// The receiver's half, committed to.
 pub struct Committed<'a> {
     session: &'a Session,
-    ours: [u8; 32],
+    ours: Zeroizing<[u8; 32]>,
 }
 
 /// The sender, who has answered a commitment.
@@ -27,9 +28,10 @@ pub struct Challenged<'a> {
 /// R: commits to a half of the coin. The session is that of the whole protocol, the seed its own.
 #[must_use]
 pub fn commit<'a>(session: &'a Session, seed: &Seed) -> (Committed<'a>, [u8; 32]) {
-    let mut ours = [0; 32];
-    seed.fill(&session.oracle("foxtrot v1 paxos receiver coin"), 0, &mut ours);
-    (Committed { session, ours }, commitment(session, &ours))
+    let mut ours = Zeroizing::new([0; 32]);
+    seed.fill(&session.oracle("foxtrot v1 paxos receiver coin"), 0, ours.as_mut_slice());
+    let commitment = commitment(session, &ours);
+    (Committed { session, ours }, commitment)
 }
 
 impl Committed<'_> {
@@ -38,7 +40,7 @@ impl Committed<'_> {
     /// # Errors
     /// [`Decode::Length`].
     pub fn open(self, coin: &[u8]) -> Result<(Joint, [u8; 32]), Error> {
-        Ok((joint(self.session, &self.ours, &decode("Coin", coin)?), self.ours))
+        Ok((joint(self.session, &self.ours, &decode("Coin", coin)?), *self.ours))
     }
 }
 

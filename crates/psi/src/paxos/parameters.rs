@@ -167,20 +167,30 @@ impl Parameters {
         (SIGMA + pairs.next_power_of_two().ilog2()).div_ceil(8) as usize
     }
 
+    /// Tags that are sent: one of each of the sender's items, and none to a receiver without items. It
+    /// would learn nothing from them, and one that cheats could test what its store has room for.
+    #[must_use]
+    pub const fn tags(&self) -> usize {
+        if self.receiver_items == 0 { 0 } else { self.sender_items }
+    }
+
     /// The lengths of the frames of tags.
     pub fn tag_frames(&self) -> impl Iterator<Item = usize> + use<> {
-        let (n, len) = (self.sender_items, self.tag_len());
+        let (n, len) = (self.tags(), self.tag_len());
         (0..n).step_by(TAGS_PER_FRAME).map(move |start| TAGS_PER_FRAME.min(n - start) * len)
     }
 
     /// The largest set that a cheating receiver can have instead of its own, but with probability
     /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md`. `None` if there
-    /// is no bound: against semi-honest peers none is needed.
+    /// is no bound: against semi-honest peers none is needed. Without tags it is 0.
     #[must_use]
     pub fn largest_set(&self) -> Option<u64> {
         const LOG2_QUERIES: u32 = 80;
         if !self.checked() {
             return None;
+        }
+        if self.tags() == 0 {
+            return Some(0);
         }
         let bits = u32::try_from(self.lengths().word_bits).ok()?;
         // The row seeds of further buckets count as slots: they have 256 bits.
@@ -200,6 +210,6 @@ impl Parameters {
     pub fn sender_bytes(&self) -> usize {
         let coin = if self.buckets > 1 { 32 } else { 0 };
         let challenges = self.buckets * self.extension().sender_bytes(self.slots());
-        coin + challenges + self.sender_items * self.tag_len()
+        coin + challenges + self.tags() * self.tag_len()
     }
 }

@@ -4,6 +4,7 @@ use alloc::{sync::Arc, vec, vec::Vec};
 use core::{fmt, mem::take};
 
 use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, tasks::Executor};
+use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
@@ -93,9 +94,10 @@ impl Receiver {
     ) -> Result<Self, Error> {
         let shape = (parameters.receiver_items(), parameters.keys());
         let items = Items::new(&session, &parameters, shape, items, joint)?;
-        let mut of_ots = [0; 32];
-        seed.fill(&session.oracle("foxtrot v1 paxos receiver seed"), 0, &mut of_ots);
-        let ots = ReceiverOts::new(&session, &parameters, base, Seed::from_bytes(of_ots))?;
+        let mut of_ots = Zeroizing::new([0; 32]);
+        let oracle = session.oracle("foxtrot v1 paxos receiver seed");
+        seed.fill(&oracle, 0, of_ots.as_mut_slice());
+        let ots = ReceiverOts::new(&session, &parameters, base, Seed::from_bytes(*of_ots))?;
         let (threads, tags) = (Threads::none(), Secret(Vec::new()));
         Ok(Self { parameters, session, seed, items, ots, threads, bucket: 0, tags })
     }
@@ -128,14 +130,14 @@ impl Receiver {
     fn encode_words<const W: usize>(&self) -> Result<(Plan<3>, RowSeed, Secret<u8>), Error> {
         let session = bucket_session(&self.session, self.bucket);
         let items = self.items.filled(&self.session, &self.seed, self.bucket);
-        let mut coins = [0; 32];
+        let mut coins = Zeroizing::new([0; 32]);
         let oracle = self.session.oracle("foxtrot v1 paxos coins");
-        self.seed.fill(&oracle, self.bucket as u64, &mut coins);
+        self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
         let okvs = self.parameters.okvs();
         let mut slots = Secret(vec![0; okvs.slots() * W]);
         let (seed, plan) = okvs.encode_with(
             &session,
-            Coins::from_bytes(coins),
+            Coins::from_bytes(*coins),
             &items,
             |seed| {
                 let mut words = Secret(vec![0; items.len() * W]);
@@ -194,7 +196,7 @@ impl Encoded {
         // What fills a bucket up is overwritten by the next bucket.
         let mut tags = take(&mut receiver.tags);
         if tags.0.is_empty() {
-            tags.0 = vec![[0; TAG]; receiver.items.len() + parameters.keys()];
+            tags.0 = vec![[0; TAG]; receiver.items.places()];
         }
         let places = &mut tags.0[receiver.items.start(bucket)..][..items.len()];
         let work = Work::new((&parameters, &receiver.threads), (&session, &row_seed), None);

@@ -4,6 +4,7 @@ use alloc::{sync::Arc, vec, vec::Vec};
 use core::{fmt, mem::take};
 
 use foxtrot_ot::{Seed, Session, Usage, base::ReceiverKeys, extension::Challenge, tasks::Executor};
+use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed, TAGS_PER_FRAME,
@@ -75,9 +76,10 @@ impl Sender {
     ) -> Result<Self, Error> {
         let shape = (parameters.sender_items(), parameters.sender_load());
         let items = Items::new(&session, &parameters, shape, items, joint)?;
-        let mut of_ots = [0; 32];
-        seed.fill(&session.oracle("foxtrot v1 paxos sender seed"), 0, &mut of_ots);
-        let ots = SenderOts::new(&session, &parameters, base, Seed::from_bytes(of_ots))?;
+        let mut of_ots = Zeroizing::new([0; 32]);
+        let oracle = session.oracle("foxtrot v1 paxos sender seed");
+        seed.fill(&oracle, 0, of_ots.as_mut_slice());
+        let ots = SenderOts::new(&session, &parameters, base, Seed::from_bytes(*of_ots))?;
         let (threads, tags) = (Threads::none(), Secret(Vec::new()));
         Ok(Self { parameters, session, seed, items, ots, threads, bucket: 0, tags })
     }
@@ -139,7 +141,9 @@ impl Absorbing {
     /// Step 5: the tags of this bucket.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if not all batches have passed.
+    /// [`Usage::CountMismatch`] if not all batches have passed; [`Usage::RepeatedItem`], which the
+    /// peer would take for a sender that cheats. Against semi-honest peers, where that does no harm,
+    /// tags are too short to tell.
     pub fn finish(self) -> Result<Next<Sender, Sent>, Error> {
         let Self { mut sender, row_seed, rows, finished, .. } = self;
         let parameters = sender.parameters;
@@ -150,7 +154,7 @@ impl Absorbing {
         // What fills a bucket up is overwritten by the next bucket.
         let mut tags = take(&mut sender.tags);
         if tags.0.is_empty() {
-            tags.0 = vec![[0; TAG]; sender.items.len() + parameters.sender_load()];
+            tags.0 = vec![[0; TAG]; sender.items.places()];
         }
         let places = &mut tags.0[sender.items.start(bucket)..][..items.len()];
         let of_bucket = (&session, &row_seed);
@@ -165,7 +169,12 @@ impl Absorbing {
         }
         let mut tags = sender.tags;
         // Step 6: in an order that says no more than the tags themselves.
-        tags.0[..parameters.sender_items()].sort_unstable();
+        let of_items = &mut tags.0[..parameters.sender_items()];
+        of_items.sort_unstable();
+        let repeated = of_items.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        if parameters.checked() && repeated > 0 {
+            return Err(Usage::RepeatedItem.into());
+        }
         Ok(Next::Done(Sent { parameters, tags }))
     }
 }
@@ -174,7 +183,7 @@ impl Sent {
     /// Step 6: the frames that are sent.
     pub fn frames(&self) -> impl Iterator<Item = Vec<u8>> {
         let len = self.parameters.tag_len();
-        let tags = &self.tags.0[..self.parameters.sender_items()];
+        let tags = &self.tags.0[..self.parameters.tags()];
         tags.chunks(TAGS_PER_FRAME)
             .map(move |tags| tags.iter().flat_map(|tag| &tag[..len]).copied().collect())
     }
@@ -194,6 +203,6 @@ impl fmt::Debug for Absorbing {
 
 impl fmt::Debug for Sent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent({} tags)", self.parameters.sender_items())
+        write!(f, "Sent({} tags)", self.parameters.tags())
     }
 }

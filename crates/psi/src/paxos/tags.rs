@@ -146,7 +146,7 @@ impl Incoming {
     /// Which of these tags, in their order, are among those that came, which must be all.
     pub(super) fn among(&self, tags: &[Tag]) -> Result<Vec<bool>, Usage> {
         let theirs = &self.tags;
-        super::same("tags", self.parameters.sender_items(), theirs.len())?;
+        super::same("tags", self.parameters.tags(), theirs.len())?;
         // Where tags with the same first bits begin.
         let bits = theirs.len().max(2).ilog2().min(24);
         let first = |tag: &Tag| {

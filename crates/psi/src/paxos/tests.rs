@@ -2,6 +2,7 @@ extern crate std;
 
 mod attacks;
 mod laws;
+mod reference;
 
 use alloc::{vec, vec::Vec};
 use std::collections::BTreeSet;

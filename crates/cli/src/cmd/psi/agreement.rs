@@ -13,11 +13,12 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::Common,
     failure::Failure,
+    lines::decimal,
     link::{Cost, Link},
     method::Method,
     output::Output,
     report::{Report, bytes, time},
-    table::Set,
+    table::{NORMALIZE, Set},
     workers::Workers,
 };
 
@@ -38,6 +39,10 @@ const LINE: f64 = 1e8;
 const AVX512: [u64; 2] = [1200, 700];
 const AVX2: [u64; 2] = [1400, 800];
 const PORTABLE: [u64; 2] = [2300, 1400];
+
+/// The part of that which threads share: the CPU time of tasks, of all that both parties took for a
+/// million keys each.
+const SHARED: f64 = 0.5;
 
 /// What one side wants.
 pub(super) struct Terms {
@@ -66,7 +71,7 @@ impl Terms {
             .term("base", self.method.base.info().name)
             .term("extension", self.method.extension_name())
             .term("adversary", self.method.adversary())
-            .term("normalize", &self.normalize)
+            .term(NORMALIZE, &self.normalize)
             .offer(KEYS, keys)
             .offer(MOST_KEYS, self.most)
     }
@@ -77,10 +82,11 @@ impl Agreed {
     pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
         let offered = |key: &str, what: &str| {
             let offer = link.agreement.peer_offers.get(key);
-            let number = offer.and_then(|it| it.parse().ok()).filter(|&n: &usize| n <= MAX_ITEMS);
+            let number = offer.and_then(|it| decimal(it.as_bytes()));
+            let number = number.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= MAX_ITEMS);
             number.ok_or_else(|| {
                 let offer = offer.map_or("nothing".into(), |offer| printable(offer));
-                Failure::run(format!("the peer offers {offer} as {what}"))
+                Failure::peer(format!("the peer offers {offer} as {what}"))
             })
         };
         let theirs = offered(KEYS, "the number of its keys")?;
@@ -103,7 +109,12 @@ impl Agreed {
     }
 
     /// Says it to the user, whose role is this or, without one, both.
-    pub(super) fn tell(&self, output: Output, role: Option<Role>) {
+    pub(super) fn tell(&self, output: Output, role: Option<Role>, workers: &Workers) {
+        self.words(role, workers.threads()).iter().for_each(|line| output.note(line));
+    }
+
+    /// What is said of it, line by line, where there are so many threads.
+    pub(super) fn words(&self, role: Option<Role>, threads: usize) -> Vec<String> {
         let (receivers, senders) =
             (self.parameters.receiver_items(), self.parameters.sender_items());
         let sizes = match role {
@@ -112,21 +123,26 @@ impl Agreed {
             None => format!("the receiver has {receivers}, the sender {senders}"),
         };
         let (method, normalize) = (self.method.words(), &self.normalize);
-        output.note(&format!("agreed: paxos over {method}; keys by {normalize}; {sizes}"));
+        let mut lines = vec![format!("agreed: paxos over {method}; keys by {normalize}; {sizes}")];
         let learns = "the sender learns the receiver's number of keys and nothing else";
-        output.note(&match self.parameters.largest_set() {
+        lines.push(match self.parameters.largest_set() {
             Some(most) => format!("{learns}; a receiver that cheats can test {most} keys at most"),
             None => format!("{learns}, as long as both follow the protocol (--semi-honest)"),
         });
-        let (size, takes) = (self.payload(), self.computing());
+        let (size, takes) = (self.payload(), self.computing(threads));
         if size > MUCH || takes > LONG {
             let takes = time(takes);
             let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
-            output.note(&format!(
-                "ahead: {} of traffic, {way} at 100 Mbit/s; about {takes} of computing on both sides",
-                bytes(size)
+            let size = bytes(size);
+            let each = match threads {
+                1 => String::new(),
+                _ => format!(" with {threads} threads each"),
+            };
+            lines.push(format!(
+                "ahead: {size} of traffic, {way} at 100 Mbit/s; about {takes} of computing on both sides{each}"
             ));
         }
+        lines
     }
 
     /// Bytes of both parties.
@@ -136,16 +152,17 @@ impl Agreed {
         (self.parameters.sender_bytes() + self.parameters.receiver_bytes() + base) as u64
     }
 
-    /// About how long both parties compute, added up.
-    fn computing(&self) -> Duration {
+    /// About how long both parties compute, one after the other, with so many threads each.
+    fn computing(&self, threads: usize) -> Duration {
         let of = |keys: usize, each: u64| Duration::from_nanos(each.saturating_mul(keys as u64));
         let [receivers, senders] = match Backend::best().name() {
             "avx512" => AVX512,
             "avx2" => AVX2,
             _ => PORTABLE,
         };
-        of(self.parameters.receiver_items(), receivers)
-            + of(self.parameters.sender_items(), senders)
+        let all = of(self.parameters.receiver_items(), receivers)
+            + of(self.parameters.sender_items(), senders);
+        all.mul_f64(1.0 - SHARED + SHARED / threads as f64)
     }
 
     /// The figures of a run in which the sender, the receiver or both were here. `n` is the number of

@@ -8,8 +8,9 @@ use std::{
 use serde_json::json;
 
 use crate::{
+    args::file,
     failure::Failure,
-    files::{Draft, Existing, put_in_place},
+    files::{Access, Draft, Existing, check_place, put_in_place},
     output::say,
     table::{Set, SetOptions},
 };
@@ -60,11 +61,13 @@ pub(super) fn write_left_out(
     options: &SetOptions,
     to: Option<&Path>,
 ) -> Result<(), Failure> {
+    let to = file(to);
+    to.map_or(Ok(()), |to| check_place(to, &[path]))?;
     let mut set = Set::read(path, options)?;
     let rows = set.rows(|item, first| item.is_none() || !first);
     match to {
         Some(to) => {
-            let mut draft = Draft::begin(to, set.written_len(&rows))?;
+            let mut draft = Draft::begin(Access::Usual, to, set.written_len(&rows))?;
             set.write(&rows, |piece| draft.append(piece))?;
             put_in_place(Existing::Replaced, vec![draft])?;
         }

@@ -75,8 +75,8 @@ impl Party<'_> {
 
     fn bar(&self) -> ProgressBar {
         let parameters = &self.agreed.parameters;
-        let steps = parameters.buckets() * parameters.slots() + parameters.sender_items();
-        self.output.progress_in(steps, "steps")
+        let steps = parameters.buckets() * parameters.slots() + parameters.tags();
+        self.output.progress_in_percent(steps)
     }
 
     fn tell_setup(&self) {
@@ -94,5 +94,9 @@ impl Party<'_> {
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {
+    if bar.position() == 0 {
+        // What came before, encoding and the peer's part, says nothing of how long a step takes.
+        bar.reset_eta();
+    }
     bar.set_position(progress.done as u64);
 }

@@ -8,7 +8,7 @@ use super::agreement::Agreed;
 use crate::{
     args::{Common, RowsOut},
     failure::Failure,
-    files::{Draft, Existing, put_in_place},
+    files::{Access, Draft, Existing, put_in_place},
     output::Output,
     report::{Report, counted},
     table::Set,
@@ -25,8 +25,8 @@ pub(super) fn deliver(
     let mut matched = vec![false; set.items().len()];
     items.iter().for_each(|&item| matched[item] = true);
     let rows = set.rows(|item, _| item.is_some_and(|item| matched[item]));
-    if let Some(path) = &out.output {
-        let mut draft = Draft::begin(path, set.written_len(&rows))?;
+    if let Some(path) = out.file() {
+        let mut draft = Draft::begin(Access::Usual, path, set.written_len(&rows))?;
         set.write(&rows, |piece| draft.append(piece))?;
         put_in_place(Existing::Replaced, vec![draft])?;
     } else if !common.json {
@@ -40,11 +40,7 @@ pub(super) fn deliver(
     }
     let (keys, rows) = (items.len(), rows.len());
     let in_rows = counted(rows, "row");
-    let wrote = match &out.output {
-        Some(path) => format!(", written to {}", path.display()),
-        None if out.count => ", which are not printed but could be".into(),
-        None => String::new(),
-    };
+    let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
     let parties = if report.parties == "both" { " (both parties in this process)" } else { "" };
     Output::new(common).note(&format!(
         "found {} in common, in {in_rows}{wrote}: {}{parties}",
@@ -52,7 +48,7 @@ pub(super) fn deliver(
         report.figures()
     ));
     let mut result = json!({ "keys_found": keys, "rows_found": rows });
-    if let (Some(object), Some(path)) = (result.as_object_mut(), &out.output) {
+    if let (Some(object), Some(path)) = (result.as_object_mut(), out.file()) {
         object.insert("files".into(), json!([path.display().to_string()]));
     }
     print_object(agreed, report, common, result)

@@ -7,7 +7,11 @@ use std::{
 
 use foxtrot_ot::{Bits, base::Block};
 
-use crate::{args::Format, failure::Failure, files::Draft};
+use crate::{
+    args::Format,
+    failure::Failure,
+    files::{Access, Draft},
+};
 
 /// Both keys of every transfer.
 pub(super) struct SenderFiles {
@@ -61,7 +65,7 @@ fn begin(prefix: &Path, suffix: &str, shape: &[usize], format: Format) -> Result
         Format::Npy => numpy_header(shape),
     };
     let len = shape.iter().map(|&n| n as u64).product::<u64>() + header.len() as u64;
-    let mut draft = Draft::begin(&suffixed(prefix, suffix), len)?;
+    let mut draft = Draft::begin(Access::Secret, &suffixed(prefix, suffix), len)?;
     draft.append(&header)?;
     Ok(draft)
 }

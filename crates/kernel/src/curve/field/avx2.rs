@@ -73,6 +73,11 @@ fn load(words: &[u64; 4]) -> __m256i {
     avx2!(_mm256_loadu_si256(words.as_ptr().cast()))
 }
 
+#[inline(always)]
+fn load_halves(words: &[u32; 8]) -> __m256i {
+    avx2!(_mm256_loadu_si256(words.as_ptr().cast()))
+}
+
 /// Words 0 to 3 and 4 to 7.
 #[inline(always)]
 fn load_both(words: &[u64; 8]) -> [__m256i; 2] {
@@ -241,38 +246,49 @@ impl Sums {
 /// Where the entries of the lanes' indices are among sixteen.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The halves of one of four words.
-    halves: __m256i,
-    /// Bits 2 and 3 of the index, as signs.
-    bits: [__m256d; 2],
+    /// Its place among eight, for both halves of a lane.
+    in_eight: __m256i,
+    /// Bit 3 of the index, as a sign.
+    second: __m256d,
 }
 
 impl Place {
     #[inline(always)]
     fn new(index: __m256i) -> Self {
         avx2!({
-            let one_of_four = _mm256_and_si256(index, integer(3));
-            let low = _mm256_slli_epi64::<1>(one_of_four);
-            let high = _mm256_slli_epi64::<33>(one_of_four);
-            let halves = _mm256_or_si256(_mm256_or_si256(low, high), integer(1 << 32));
-            let bits = [_mm256_slli_epi64::<61>(index), _mm256_slli_epi64::<60>(index)];
-            Self { halves, bits: bits.map(double) }
+            let in_eight = _mm256_and_si256(index, integer(7));
+            let both = _mm256_or_si256(in_eight, _mm256_slli_epi64::<32>(in_eight));
+            Self { in_eight: both, second: double(_mm256_slli_epi64::<60>(index)) }
         })
     }
 
     /// In each lane its entry: permutations within registers and blends, so no address depends on
     /// the index.
     #[inline(always)]
-    fn of(self, row: &[u64; 16]) -> __m256i {
-        let [a, b, c, d] = row.as_chunks::<4>().0 else { unreachable!("sixteen words") };
-        let [bit2, bit3] = self.bits;
+    fn of(self, row: &[u32; 32]) -> __m256i {
+        let [low0, high0, low1, high1] = row.as_chunks().0 else {
+            unreachable!("four times eight")
+        };
+        let [first, second] = [self.join(low0, high0), self.join(low1, high1)];
+        bits(avx2!(_mm256_blendv_pd(first, second, self.second)))
+    }
+
+    #[inline(always)]
+    fn of_all(self, from: &Sixteen) -> [[__m256i; 5]; 3] {
+        from.map(
+            integer(0),
+            #[inline(always)]
+            |row| self.of(row),
+        )
+    }
+
+    /// One of eight entries, of which the halves are given.
+    #[inline(always)]
+    fn join(self, low: &[u32; 8], high: &[u32; 8]) -> __m256d {
         avx2!({
-            let a = double(_mm256_permutevar8x32_epi32(load(a), self.halves));
-            let b = double(_mm256_permutevar8x32_epi32(load(b), self.halves));
-            let c = double(_mm256_permutevar8x32_epi32(load(c), self.halves));
-            let d = double(_mm256_permutevar8x32_epi32(load(d), self.halves));
-            let (low, high) = (_mm256_blendv_pd(a, b, bit2), _mm256_blendv_pd(c, d, bit2));
-            bits(_mm256_blendv_pd(low, high, bit3))
+            let low = _mm256_permutevar8x32_epi32(load_halves(low), self.in_eight);
+            let high = _mm256_permutevar8x32_epi32(load_halves(high), self.in_eight);
+            double(_mm256_blend_epi32::<0b1010_1010>(low, high))
         })
     }
 }
@@ -307,18 +323,6 @@ impl Avx2 {
             #[inline(always)]
             |limb| sub(double(avx2!(_mm256_or_si256(limb, exponent))), set(EXPONENT)),
         )
-    }
-
-    #[inline(always)]
-    fn rows(self, from: &Sixteen, place: Place) -> [[__m256i; 5]; 3] {
-        // In loops: the compiler does not always inline `map` of arrays.
-        let mut found = [[integer(0); 5]; 3];
-        for (found, rows) in found.iter_mut().zip(&from.0) {
-            for (found, row) in found.iter_mut().zip(rows) {
-                *found = place.of(row);
-            }
-        }
-        found
     }
 }
 
@@ -520,7 +524,7 @@ impl Field for Avx2 {
 
     #[inline(always)]
     fn lookup(self, from: &Sixteen, index: __m256i) -> [[__m256d; 5]; 3] {
-        let [a, b, c] = self.rows(from, Place::new(index));
+        let [a, b, c] = Place::new(index).of_all(from);
         [self.doubles(a), self.doubles(b), self.doubles(c)]
     }
 
@@ -532,7 +536,7 @@ impl Field for Avx2 {
         index: __m256i,
     ) -> [[__m256d; 5]; 3] {
         let place = Place::new(index);
-        let (first, second) = (self.rows(first, place), self.rows(second, place));
+        let (first, second) = (place.of_all(first), place.of_all(second));
         let mut found = [[set(0.0); 5]; 3];
         for (k, found) in found.iter_mut().enumerate() {
             let limbs = zip(

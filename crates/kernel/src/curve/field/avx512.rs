@@ -54,6 +54,11 @@ fn load(words: &[u64; 8]) -> __m512i {
 }
 
 #[inline(always)]
+fn load_halves(words: &[u32; 16]) -> __m512i {
+    avx512!(_mm512_loadu_si512(words.as_ptr().cast()))
+}
+
+#[inline(always)]
 fn add(a: __m512i, b: __m512i) -> __m512i {
     avx512!(_mm512_add_epi64(a, b))
 }
@@ -149,12 +154,22 @@ fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
     zip([a0, a1, a2, a3, a4], b, add)
 }
 
-/// In each lane the entry of that index: a permutation within registers, so no address depends on
-/// the index.
+/// Where the halves of the lanes' entries are in a row.
 #[inline(always)]
-fn entry(row: &[u64; 16], index: __m512i) -> __m512i {
-    let [low, high] = row.as_chunks::<8>().0 else { unreachable!("sixteen words") };
-    avx512!(_mm512_permutex2var_epi64(load(low), index, load(high)))
+fn places(index: __m512i) -> __m512i {
+    avx512!({
+        let in_eight = _mm512_and_si512(index, set(7));
+        let low =
+            _mm512_or_si512(in_eight, _mm512_slli_epi64::<1>(_mm512_and_si512(index, set(8))));
+        _mm512_or_si512(low, _mm512_slli_epi64::<32>(add(low, set(8))))
+    })
+}
+
+/// In each lane its entry: a permutation within registers, so no address depends on the index.
+#[inline(always)]
+fn entry(row: &[u32; 32], places: __m512i) -> __m512i {
+    let [low, high] = row.as_chunks().0 else { unreachable!("thirty-two halves") };
+    avx512!(_mm512_permutex2var_epi32(load_halves(low), places, load_halves(high)))
 }
 
 impl Field for Avx512 {
@@ -321,13 +336,12 @@ impl Field for Avx512 {
 
     #[inline(always)]
     fn lookup(self, from: &Sixteen, index: __m512i) -> [[__m512i; 5]; 3] {
-        let mut found = [[set(0); 5]; 3];
-        for (found, rows) in found.iter_mut().zip(&from.0) {
-            for (found, row) in found.iter_mut().zip(rows) {
-                *found = entry(row, index);
-            }
-        }
-        found
+        let places = places(index);
+        from.map(
+            set(0),
+            #[inline(always)]
+            |row| entry(row, places),
+        )
     }
 
     #[inline(always)]
@@ -337,11 +351,10 @@ impl Field for Avx512 {
         in_second: __mmask8,
         index: __m512i,
     ) -> [[__m512i; 5]; 3] {
-        let mut found = [[set(0); 5]; 3];
-        for (k, found) in found.iter_mut().enumerate() {
-            for (limb, found) in found.iter_mut().enumerate() {
-                let (a, b) = (entry(&first.0[k][limb], index), entry(&second.0[k][limb], index));
-                *found = avx512!(_mm512_mask_blend_epi64(in_second, a, b));
+        let (mut found, second) = (self.lookup(first, index), self.lookup(second, index));
+        for (found, second) in found.iter_mut().zip(&second) {
+            for (found, &second) in found.iter_mut().zip(second) {
+                *found = avx512!(_mm512_mask_blend_epi64(in_second, *found, second));
             }
         }
         found

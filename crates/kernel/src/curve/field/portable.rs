@@ -182,9 +182,19 @@ impl Field for Scalar {
     fn lookup(self, from: &Sixteen, index: u64) -> [Limbs; 3] {
         let masks: [u64; 16] =
             core::array::from_fn(|entry| spread((index ^ entry as u64).wrapping_sub(1) >> 63));
-        from.0.map(
+        from.map(
+            0,
             #[inline(always)]
-            |rows| rows.map(|row| row.iter().zip(&masks).fold(0, |sum, (x, mask)| sum | x & mask)),
+            |row| {
+                let mut sum = 0;
+                for (masks, halves) in masks.as_chunks::<8>().0.iter().zip(row.as_chunks::<16>().0)
+                {
+                    for (k, mask) in masks.iter().enumerate() {
+                        sum |= mask & (u64::from(halves[k]) | u64::from(halves[k + 8]) << 32);
+                    }
+                }
+                sum
+            },
         )
     }
 

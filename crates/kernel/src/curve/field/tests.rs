@@ -278,19 +278,24 @@ fn every_law_holds(backend: Backend) {
     }
 }
 
+/// A triple of a table, without pattern.
+fn triple(table: usize, entry: usize) -> [Limbs; 3] {
+    let limb = |k: usize, limb: usize| {
+        let place = (((table * 16 + entry) * 3 + k) * 5 + limb + 1) as u64;
+        place.wrapping_mul(0x9e37_79b9_7f4a_7c15) & LOW
+    };
+    core::array::from_fn(|k| core::array::from_fn(|i| limb(k, i)))
+}
+
 /// Selections, digits and tables, lane by lane.
 #[inline(always)]
 fn choices<F: Field>(f: F, words: &Words) {
     let word = f.words(words);
     let element = |x: u64| f.splat(&[x, x + 1, x + 2, x + 3, x + 4]);
-    let mut tables = [Sixteen([[[0; 16]; 5]; 3]); 2];
-    for (which, Sixteen(triples)) in tables.iter_mut().enumerate() {
-        for (k, rows) in triples.iter_mut().enumerate() {
-            for (limb, row) in rows.iter_mut().enumerate() {
-                *row = core::array::from_fn(|entry| {
-                    LOW - (1000 * which + 300 * k + 20 * limb + entry) as u64
-                });
-            }
+    let mut tables = [Sixteen::ZERO; 2];
+    for (which, table) in tables.iter_mut().enumerate() {
+        for entry in 0..16 {
+            table.set(entry, &triple(which, entry));
         }
     }
     let [first, second] = &tables;
@@ -322,13 +327,12 @@ fn choices<F: Field>(f: F, words: &Words) {
             let digit = word >> (5 * k) & 31;
             let entry = if digit < 16 { 15 - digit } else { digit - 16 };
             let [entry, short_entry] = [entry, short_entry].map(|x| usize::try_from(x).unwrap());
-            let from = &tables[usize::from(word >> k & 1 == 1)];
+            let table = usize::from(word >> k & 1 == 1);
             assert_eq!(canonical(&sign.lane(lane))[0], if digit < 16 { 100 } else { 200 });
             for t in 0..3 {
-                assert_eq!(canonical(&one[t].lane(lane)), first.0[t].map(|row| row[entry]));
-                let expected = first.0[t].map(|row| row[short_entry]);
-                assert_eq!(canonical(&short[t].lane(lane)), expected);
-                assert_eq!(canonical(&either[t].lane(lane)), from.0[t].map(|row| row[entry]));
+                assert_eq!(canonical(&one[t].lane(lane)), triple(0, entry)[t]);
+                assert_eq!(canonical(&short[t].lane(lane)), triple(0, short_entry)[t]);
+                assert_eq!(canonical(&either[t].lane(lane)), triple(table, entry)[t]);
             }
         }
     }

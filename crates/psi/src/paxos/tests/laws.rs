@@ -187,6 +187,65 @@ fn items_that_repeat_are_refused_without_panic() {
     assert_eq!(failed, Err((Party::Receiver, Error::Unlucky)));
 }
 
+/// The sender's own fault is not one of which the peer would accuse it.
+#[test]
+fn items_of_the_sender_that_repeat_are_its_own_mistake() {
+    let ours = digests(0..3000);
+    for buckets in [1, 3] {
+        // Next to each other or not, common to both or not.
+        for (at, twice) in [(1, 0), (2999, 0), (1500, 2500)] {
+            let mut theirs = digests(1000..4000);
+            theirs[at] = theirs[twice];
+            let of = |adversary| Parameters::with_buckets(adversary, 3000, 3000, buckets).unwrap();
+            let failed = run_through(&of(BOTH[0]), &ours, &theirs, Messages::honest());
+            assert_eq!(failed, Err((Party::Sender, Usage::RepeatedItem.into())));
+            // Where both follow the protocol it does no harm.
+            let found = run_through(&of(BOTH[1]), &ours, &theirs, Messages::honest());
+            assert_eq!(found, Ok(naive(&ours, &theirs)));
+        }
+    }
+}
+
+/// With nothing to find, there is nothing to send that a receiver that cheats could use.
+#[test]
+fn a_receiver_without_items_gets_no_tags() {
+    for adversary in BOTH {
+        for buckets in [1, 2] {
+            let parameters = Parameters::with_buckets(adversary, 0, 500, buckets).unwrap();
+            let none = &mut |frames: &mut Vec<Vec<u8>>| assert!(frames.is_empty());
+            let messages = Messages { tags: none, ..Messages::honest() };
+            let found = run_through(&parameters, &[], &digests(0..500), messages);
+            assert_eq!(found, Ok(Vec::new()));
+            assert_eq!((parameters.tags(), parameters.tag_frames().count()), (0, 0));
+            let most = (adversary == Adversary::Malicious).then_some(0);
+            assert_eq!(parameters.largest_set(), most);
+            // Nor does it take any.
+            let more = &mut |frames: &mut Vec<Vec<u8>>| frames.push(vec_of(500 * 32, 0));
+            let messages = Messages { tags: more, ..Messages::honest() };
+            let refused = run_through(&parameters, &[], &digests(0..500), messages);
+            assert_eq!(refused, Err((Party::Receiver, Usage::SessionEnded.into())));
+        }
+    }
+}
+
+#[test]
+fn tags_have_room_for_what_fills_the_last_bucket_up_and_no_more() {
+    for (n, buckets) in [(0, 1), (1000, 1), (1000, 4), (3, 4), (0, 4)] {
+        let parameters = Parameters::with_buckets(BOTH[0], n, 0, buckets).unwrap();
+        let load = parameters.keys();
+        let items = digests(0..n as u64);
+        let items =
+            buckets::Items::new(&session(), &parameters, (n, load), items, coin(&parameters));
+        let items = items.unwrap();
+        assert_eq!(items.places(), items.start(buckets - 1) + load);
+        let fits = |bucket| items.start(bucket) + load <= items.places();
+        assert!(items.places() >= n && (0..buckets).all(fits));
+        if buckets == 1 {
+            assert_eq!(items.places(), n);
+        }
+    }
+}
+
 #[test]
 fn parameters_say_what_follows_from_sizes() {
     let million = Parameters::new(Adversary::Malicious, 1 << 20, 1 << 20).unwrap();

@@ -1,0 +1,137 @@
+use super::*;
+
+fn write_set(set: &[(PathBuf, &[u8])]) -> Result<(), Failure> {
+    let begin = |(path, content): &(PathBuf, &[u8])| {
+        let mut draft = Draft::begin(Access::Secret, path, content.len() as u64)?;
+        // In pieces, as they come.
+        content.chunks(2).try_for_each(|piece| draft.append(piece))?;
+        Ok::<_, Failure>(draft)
+    };
+    put_in_place(Existing::Replaced, set.iter().map(begin).collect::<Result<_, _>>()?)
+}
+
+#[test]
+fn no_file_appears_when_one_of_them_cannot() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = folder.path().join("good");
+    let bad = folder.path().join("missing").join("bad");
+    assert!(write_set(&[(good.clone(), b"x"), (bad, b"y")]).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    write_set(&[(good.clone(), b"x")]).unwrap();
+    assert_eq!(fs::read(good).unwrap(), b"x");
+}
+
+#[test]
+fn a_set_replaces_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let set =
+        |content: &'static [u8]| ["a", "b", "c"].map(|name| (folder.path().join(name), content));
+    write_set(&set(b"old")).unwrap();
+    write_set(&set(b"new")).unwrap();
+    for (path, content) in set(b"new") {
+        assert_eq!(fs::read(path).unwrap(), content);
+    }
+    let [first, ..] = set(b"other");
+    assert!(write_secret(Existing::Kept, &first.0, first.1).is_err());
+    assert_eq!(fs::read(first.0).unwrap(), b"new");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+#[test]
+fn secret_files_are_readable_by_their_owner_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    write_set(&[(path.clone(), b"x")]).unwrap();
+    assert_eq!(mode(&path), 0o600);
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    write_set(&[(path.clone(), b"y")]).unwrap();
+    assert_eq!(mode(&path), 0o600);
+}
+
+#[cfg(unix)]
+fn write_rows(path: &Path, rows: &[u8]) {
+    let mut draft = Draft::begin(Access::Usual, path, rows.len() as u64).unwrap();
+    draft.append(rows).unwrap();
+    put_in_place(Existing::Replaced, vec![draft]).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn other_files_have_the_mode_that_the_umask_says_or_keep_theirs() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, anothers] = ["rows", "another"].map(|name| folder.path().join(name));
+    write_rows(&ours, b"x");
+    fs::write(&anothers, "x").unwrap();
+    assert_eq!(mode(&ours), mode(&anothers));
+    for kept in [0o600, 0o664, 0o444] {
+        fs::set_permissions(&ours, PermissionsExt::from_mode(kept)).unwrap();
+        write_rows(&ours, b"y");
+        assert_eq!((mode(&ours), fs::read(&ours).unwrap()), (kept, b"y".to_vec()));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_one_and_what_is_behind_it_is_written() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second, link, loop_] =
+        ["first", "inner/second", "link", "loop"].map(|name| folder.path().join(name));
+    fs::create_dir(folder.path().join("inner")).unwrap();
+    symlink("inner/second", &first).unwrap();
+    // Nothing is behind it yet; then there is.
+    symlink(&first, &link).unwrap();
+    for rows in [b"x", b"y"] {
+        write_rows(&link, rows);
+        assert_eq!(fs::read(&second).unwrap(), rows);
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_dir(folder.path().join("inner")).unwrap().count(), 1);
+    symlink("loop", &loop_).unwrap();
+    assert!(Draft::begin(Access::Usual, &loop_, 0).is_err());
+}
+
+#[test]
+fn an_input_is_no_place_for_a_result_by_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let [set, hard, other, link] =
+        ["set", "hard", "other", "link"].map(|name| folder.path().join(name));
+    fs::write(&set, "x").unwrap();
+    fs::write(&other, "x").unwrap();
+    let around = folder.path().join(".").join("set");
+    let mut names = vec![set.clone(), around];
+    #[cfg(unix)]
+    {
+        fs::hard_link(&set, &hard).unwrap();
+        std::os::unix::fs::symlink("set", &link).unwrap();
+        names.extend([hard.clone(), link]);
+    }
+    for name in &names {
+        let refused = check_place(name, &[&other, &set]).unwrap_err();
+        assert!(
+            refused.message().ends_with(", which is read, is the same file"),
+            "{}",
+            refused.message()
+        );
+        assert!(check_place(name, &[&other, Path::new("missing")]).is_ok());
+    }
+    assert!(check_place(&folder.path().join("new"), &[&set]).is_ok());
+    assert_eq!(fs::read(&set).unwrap(), b"x");
+}
+
+#[test]
+fn a_draft_that_is_given_up_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    let mut draft = Draft::begin(Access::Usual, &path, 2).unwrap();
+    draft.append(b"xy").unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    drop(draft);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
