@@ -28,6 +28,7 @@ mod ntt;
 pub mod pack;
 pub mod residues;
 pub mod sample;
+mod signed;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ pub use divide::{Divider, round_low};
 pub use mixed_radix::MixedRadix;
 pub use modulus::Modulus;
 pub use ntt::Ntt;
+pub use signed::set_signed;
 
 pub use crate::ring::OutOfRange;
 

@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{
     Backend,
     aes::Aes128,
-    rns::{Divider, MixedRadix, Modulus, Ntt, pack, residues, sample},
+    rns::{Divider, MixedRadix, Modulus, Ntt, pack, residues, sample, set_signed},
 };
 use foxtrot_ot::{Decode, Error};
 
@@ -90,11 +90,7 @@ impl Ring {
             1 => small_slots(p, shares, out, |[x]: [u8; 1]| x.cast_signed().into()),
             2 => small_slots(p, shares, out, |x| i16::from_le_bytes(x).into()),
             4 => small_slots(p, shares, out, |x| i32::from_le_bytes(x).into()),
-            _ => {
-                for (out, share) in out.iter_mut().zip(shares.as_chunks().0) {
-                    *out = p.reduce_signed(i64::from_le_bytes(*share));
-                }
-            }
+            _ => set_signed(self.backend, p, out, shares.as_chunks().0),
         }
     }
 

@@ -1,0 +1,78 @@
+//! CPU time of the states: `cargo run --release -p foxtrot-triples --example triples-time [RUNS] [SET]`.
+//!
+//! For each set, or those whose names begin so, and each step the least of so many runs (20), in nanoseconds per triple:
+//! a request, its response, and what becomes of that; then the key in milliseconds. The yardstick is a copy of 32 MiB.
+
+use std::time::Duration;
+
+use foxtrot_ot::{Backend, Seed, Session, Sid};
+use foxtrot_triples::{
+    Shares,
+    params::{self, Set},
+    rlwe::{P0, P1},
+    wrong_in_batch,
+};
+
+fn main() {
+    let runs = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(20);
+    let wanted = std::env::args().nth(2).unwrap_or_default();
+    println!("copy of 32 MiB: {:.2} ms", least(runs, copy).as_secs_f64() * 1e3);
+    println!("{}", Backend::best().name());
+    println!("set           request receive |     P0      P1   party | key ms");
+    for set in params::registry().filter(|set| set.name().starts_with(&wanted)) {
+        report(set, runs);
+    }
+}
+
+fn report(set: &'static Set, runs: usize) {
+    let session = || Session::new(Sid::from_bytes([7; 32])).sub(set.name(), 0, Default::default());
+    let seed = |byte| Seed::from_bytes([byte; 32]);
+    let mut made = None;
+    let key = least(3, || made = Some(P0::new(session(), set, seed(1))));
+    let (mut p0, public_key) = made.expect("a key");
+    let mut p1 = P1::new(session(), set, &public_key, seed(2)).expect("a public key");
+    let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    let mut times = [Duration::MAX; 3];
+    for _ in 0..runs {
+        let mut requested = None;
+        let mut steps = [Duration::ZERO; 3];
+        steps[0] = least(1, || requested = Some(p0.request(&mut request)));
+        steps[1] =
+            least(1, || p1.respond(&request, &mut theirs, &mut response).expect("a request"));
+        steps[2] = least(1, || {
+            let requested = requested.take().expect("requested");
+            p0.receive(requested, &response, &mut ours).expect("a response");
+        });
+        assert_eq!(wrong_in_batch(&ours, &theirs), 0);
+        times.iter_mut().zip(steps).for_each(|(time, step)| *time = step.min(*time));
+    }
+    let [ask, answer, receive] = times.map(|time| time.as_secs_f64() * 1e9 / set.n() as f64);
+    let (p0, p1) = (ask + receive, answer);
+    println!(
+        "{:<13} {ask:>7.1} {receive:>7.1} | {p0:>6.1}  {p1:>6.1}  {:>6.1} | {:.1}",
+        set.name(),
+        (p0 + p1) / 2.0,
+        key.as_secs_f64() * 1e3,
+    );
+}
+
+/// The least CPU time of several runs.
+fn least(runs: usize, mut run: impl FnMut()) -> Duration {
+    let time = || {
+        let start = cpu();
+        run();
+        cpu() - start
+    };
+    std::iter::repeat_with(time).take(runs).min().unwrap_or_default()
+}
+
+fn copy() {
+    let source = vec![1u8; 32 << 20];
+    std::hint::black_box(source.clone());
+}
+
+fn cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("not negative")
+}
