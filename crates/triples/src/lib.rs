@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+pub mod formats;
 pub mod params;
 pub mod rlwe;
 
