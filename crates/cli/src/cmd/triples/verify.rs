@@ -57,9 +57,8 @@ pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure
             format!("byte {} of {}", input.header + at * len as u64, input.path.display())
         };
         let (zero, one) = (place(&inputs[0]), place(&inputs[1]));
-        let why = format!(
-            "{wrong} of {count} triples are wrong; the first is triple {at}, at {zero} and {one}"
-        );
+        let why =
+            format!("wrong triples: {wrong} of {count}; the first is {at}, at {zero} and {one}");
         return Err(Failure::usage(why).hint("triples and bytes are counted from 0"));
     }
     let mut out = io::stdout().lock();
@@ -68,7 +67,7 @@ pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure
         let object = json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 });
         writeln!(out, "{object}")
     } else {
-        writeln!(out, "{count} triples modulo 2^{bits}, all of them right")
+        writeln!(out, "right: {count} of {count} triples modulo 2^{bits}")
     }
     .map_err(|e| Failure::stdout(&e))
 }
