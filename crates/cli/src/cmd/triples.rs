@@ -5,7 +5,10 @@ mod folder;
 mod record;
 mod verify;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    slice,
+};
 
 use foxtrot_net::triples::{Party, Plan};
 use serde_json::Value;
@@ -59,7 +62,7 @@ fn generate(
     deliver(
         folder,
         &agreed,
-        &[agreed.record.clone()],
+        slice::from_ref(&agreed.record),
         common,
         &agreed.report(workers.threads(), costs),
     )

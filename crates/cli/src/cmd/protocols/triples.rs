@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 const PAPER: &str = "after RSS19, rounding in place of flooding";
 const ADVERSARY: &str = "semi-honest";
 const ASSUMPTION: &str = "Ring-LWE, random oracle";
-const CAVEAT: &str = "a peer that departs from the protocol is not found out, and may learn shares or make triples wrong";
+const CAVEAT: &str =
+    "a peer that departs from the protocol may learn shares or spoil triples, and is not found out";
 
 /// A request and its response; the keys before them are one more each way.
 const FLOWS: usize = 2;
@@ -17,12 +18,10 @@ fn functionality(set: &Set) -> String {
     format!("triples modulo 2^{}", set.bits())
 }
 
-/// −log₂ of the probability that a triple is wrong, whoever is honest: 2^(2ℓ − 3.4)/p, rounded down.
-fn right(set: &Set) -> u32 {
+/// log₂ of the probability that a triple is wrong, on average: 2^(2ℓ − 3.4)/p.
+fn wrong(set: &Set) -> f64 {
     let p: f64 = set.plain().iter().map(|&prime| (prime as f64).log2()).sum();
-    let wrong = f64::from(2 * set.bits()) - 3.4 - p;
-    // Less than 100.
-    (-wrong).floor() as u32
+    f64::from(2 * set.bits()) - 3.4 - p
 }
 
 /// Bytes of both parties per triple of a whole batch, without the keys.
@@ -44,7 +43,7 @@ pub(super) fn in_json() -> impl Iterator<Item = Value> {
             "params": format!("ring of dimension {}", set.n()),
             "bits": set.bits(),
             "sigma": set.sigma(),
-            "wrong_log2": -i64::from(right(set)),
+            "wrong_log2": wrong(set).ceil(),
             "flows": FLOWS,
             "bytes_per_triple": bytes_per_triple(set),
             "key_bytes": set.public_key_len(),
@@ -60,11 +59,11 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     for set in params::registry() {
         writeln!(
             out,
-            "{:<12} {:<21} {ADVERSARY:<12} {:<6} 2^-{} {FLOWS:<6} {:<13.2} {PAPER}",
+            "{:<12} {:<21} {ADVERSARY:<12} {:<6} 2^{:<4.0} {FLOWS:<6} {:<13.2} {PAPER}",
             set.name(),
             functionality(set),
             set.sigma(),
-            right(set),
+            wrong(set).ceil(),
             bytes_per_triple(set),
         )?;
     }
@@ -73,7 +72,7 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
         out,
         "They assume {ASSUMPTION}. Each party has a share of a, b and c = a·b; what is hidden statistically\n\
          is so up to 2^-sigma for each batch of 8192 to 32768 triples. Each is wrong, which tells nothing, with the\n\
-         probability given. Caveat: {CAVEAT}.\n\
+         probability given. Semi-honest: {CAVEAT}.\n\
          Bytes of both parties, without two keys of 117 to 1120 KiB."
     )
 }

@@ -32,10 +32,11 @@ const LONG: Duration = Duration::from_secs(2);
 /// Bits per second of the line that an estimate is for.
 const LINE: f64 = 1e8;
 
-/// Nanoseconds of a party per triple, for shares of 8 bits and for each bit more: measured by `bench run triples/` on
-/// the machine of `bench/record`.
-const AVX512: [f64; 2] = [150.0, 3.0];
-const OTHERS: [f64; 2] = [400.0, 10.0];
+/// Nanoseconds of CPU of a party per triple of 8 bits, and for each bit more: fitted to runs of `triples local` with
+/// shares of 8 and 64 bits on the machine of `bench/record`.
+const AVX512: [f64; 2] = [250.0, 4.0];
+const AVX2: [f64; 2] = [500.0, 10.0];
+const PORTABLE: [f64; 2] = [1000.0, 20.0];
 
 /// What one party wants.
 pub(super) struct Terms {
@@ -167,7 +168,8 @@ impl Agreed {
     fn computing(&self, threads: usize) -> Duration {
         let [first, bit] = match Backend::best().name() {
             "avx512" => AVX512,
-            _ => OTHERS,
+            "avx2" => AVX2,
+            _ => PORTABLE,
         };
         let set = self.record.set;
         let each = first + bit * f64::from(set.bits() - 8);
