@@ -1,5 +1,7 @@
 //! The command line, as `clap` reads it.
 
+mod triples;
+
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -15,13 +17,16 @@ use foxtrot_psi::paxos::MAX_ITEMS;
 
 use crate::table::{OtherOptions, SetOptions};
 
+pub(crate) use triples::{TriplesCommand, TriplesOut};
+
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();
     let (version, backend) = (env!("CARGO_PKG_VERSION"), Backend::best().name());
     format!("{version}\nbackend: {backend} (this processor has {})", backends.join(", "))
 });
 
-/// Private set intersection and oblivious transfer between two parties, post-quantum by default.
+/// Private set intersection, oblivious transfer and multiplication triples between two parties,
+/// post-quantum by default.
 ///
 /// Results go to standard output, everything else to standard error. Exit status: 0 done, 1 the
 /// run failed, 2 usage or bad local input, 3 the peer misbehaved, 130 interrupted.
@@ -43,6 +48,10 @@ pub(crate) enum Command {
     /// Random oblivious transfers: key pairs for one side, choices and chosen keys for the other
     #[command(subcommand)]
     Rot(RotCommand),
+    /// Multiplication triples: shares of random a, b and of c = a·b modulo 2^8, 2^16, 2^32 or 2^64.
+    /// Against semi-honest peers only
+    #[command(subcommand)]
+    Triples(TriplesCommand),
     /// What there is: every protocol with its security, rounds and bytes
     Protocols(ProtocolsArgs),
     /// Measure protocols on this machine
@@ -305,7 +314,7 @@ pub(crate) struct Common {
     /// sides)
     #[arg(long)]
     pub(crate) semi_honest: bool,
-    /// Threads of an extension, of roted and of `psi`; the peer may have another number
+    /// Threads of an extension, of roted, of `psi` and of `triples`; the peer may have another number
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
     /// Print one JSON object about the run to standard output

@@ -7,3 +7,4 @@ pub(crate) mod ot;
 pub(crate) mod protocols;
 pub(crate) mod psi;
 pub(crate) mod rot;
+pub(crate) mod triples;

@@ -9,7 +9,7 @@ use std::{
 
 use foxtrot_net::{ChannelError, Error, HelloError, TlsError};
 
-use crate::{output::say, table};
+use crate::{cmd::triples::agreement, output::say, table};
 
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -155,7 +155,8 @@ impl From<Error> for Failure {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
             }
             Error::Hello(HelloError::Terms(differences)) => {
-                let hint = differences.iter().find_map(table::hint);
+                let hint = |it| table::hint(it).or_else(|| agreement::hint(&it.key));
+                let hint = differences.iter().find_map(hint);
                 Self { hint, ..Self::run(message) }
             }
             _ => Self::run(message),

@@ -33,7 +33,7 @@ impl Party<'_> {
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let (channel, base) = (&self.link.channel, self.method.base);
-        let progress = self.output.progress(shape.n());
+        let progress = self.output.progress(shape.n(), "transfers");
         let mut sink = |keys: &[[Block; 2]]| {
             sink(keys).map_err(|e| self.abandon(e))?;
             progress.inc(keys.len() as u64);
@@ -73,7 +73,7 @@ impl Party<'_> {
     ) -> Result<(), Failure> {
         let (channel, base) = (&self.link.channel, self.method.base);
         let shape = Shape::of(choice);
-        let progress = self.output.progress(shape.n());
+        let progress = self.output.progress(shape.n(), "transfers");
         let mut sink = |choices: &Bits, keys: &[Block]| {
             sink(choices, keys).map_err(|e| self.abandon(e))?;
             progress.inc(keys.len() as u64);

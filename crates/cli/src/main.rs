@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),
         Command::Psi(command) => cmd::psi::run(command),
+        Command::Triples(command) => cmd::triples::run(command),
         Command::Protocols(options) => cmd::protocols::run(options),
         Command::Bench(command) => cmd::bench::run(command),
         Command::Keygen(args) => cmd::keygen::run(args),

@@ -47,9 +47,9 @@ impl Output {
         say(&format!("listening on {address}"));
     }
 
-    /// A bar over n transfers, where it takes seconds and somebody watches.
-    pub(crate) fn progress(self, n: usize) -> ProgressBar {
-        self.bar(n, "{wide_bar} {human_pos} of {human_len} transfers, {eta} left")
+    /// A bar over n of what is named so, where it takes seconds and somebody watches.
+    pub(crate) fn progress(self, n: usize, what: &str) -> ProgressBar {
+        self.bar(n, &format!("{{wide_bar}} {{human_pos}} of {{human_len}} {what}, {{eta}} left"))
     }
 
     /// A bar over n steps, which mean nothing to who watches.

@@ -102,11 +102,17 @@ impl Report {
 
     /// Bytes, flows and time in words, and the rate.
     pub(crate) fn words(&self) -> String {
-        /// The rate of fewer transfers says nothing.
+        self.words_of("OT")
+    }
+
+    /// The same of what is named so.
+    pub(crate) fn words_of(&self, what: &str) -> String {
+        /// The rate of fewer says nothing.
         const MANY: usize = 1000;
         match self.n {
             MANY.. => {
-                format!("{}, {}", self.figures(), rate(self.n as f64 / self.wall.as_secs_f64()))
+                let rate = rate(self.n as f64 / self.wall.as_secs_f64());
+                format!("{}, {rate} {what}/s", self.figures())
             }
             _ => self.figures(),
         }
@@ -143,12 +149,12 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
-/// `850 OT/s`, `12.3 thousand OT/s`, `4.0 million OT/s`.
+/// `850`, `12.3 thousand`, `4.0 million`.
 fn rate(rate: f64) -> String {
     match rate {
-        0.0..1e3 => format!("{rate:.0} OT/s"),
-        0.0..1e6 => format!("{:.1} thousand OT/s", rate / 1e3),
-        _ => format!("{:.1} million OT/s", rate / 1e6),
+        0.0..1e3 => format!("{rate:.0}"),
+        0.0..1e6 => format!("{:.1} thousand", rate / 1e3),
+        _ => format!("{:.1} million", rate / 1e6),
     }
 }
 

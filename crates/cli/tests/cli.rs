@@ -26,5 +26,10 @@ mod strangers;
 mod streams;
 #[path = "cli/support.rs"]
 mod support;
+#[path = "cli/triples.rs"]
+mod triples;
+#[cfg(unix)]
+#[path = "cli/triples_resume.rs"]
+mod triples_resume;
 #[path = "cli/two_parties.rs"]
 mod two_parties;

@@ -34,6 +34,7 @@ pub mod psi;
 pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;
+pub mod triples;
 
 mod deadline;
 mod error;

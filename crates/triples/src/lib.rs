@@ -13,6 +13,7 @@
 
 extern crate alloc;
 
+pub mod formats;
 pub mod params;
 pub mod rlwe;
 pub mod rlwe_paper;

@@ -118,15 +118,21 @@ pub fn wrong(width: usize, ours: [&[u8]; 3], theirs: [&[u8]; 3]) -> usize {
     assert!(matches!(width, 1 | 2 | 4 | 8), "shares of 8, 16, 32 or 64 bits");
     let len = ours[0].len();
     assert!(ours.iter().chain(&theirs).all(|part| part.len() == len), "triples are whole");
-    let spare = u64::BITS - 8 * u32::try_from(width).unwrap_or(8);
-    let sum = |part: usize, at: usize| {
-        word(&ours[part][at..][..width]).wrapping_add(word(&theirs[part][at..][..width]))
-    };
-    let is_wrong = |at: &usize| {
-        let [a, b, c] = [0, 1, 2].map(|part| sum(part, *at));
-        a.wrapping_mul(b).wrapping_sub(c) << spare != 0
-    };
-    (0..len).step_by(width).filter(is_wrong).count()
+    let at = |parts: [&[u8]; 3], at: usize| parts.map(|part| word(&part[at..][..width]));
+    (0..len).step_by(width).filter(|&i| are_wrong(width, at(ours, i), at(theirs, i))).count()
+}
+
+/// Whether one triple is, of two parties' shares of ℓ bits one after another.
+pub(crate) fn is_wrong(bits: u32, ours: &[u8], theirs: &[u8]) -> bool {
+    let width = bits as usize / 8;
+    let words = |record: &[u8]| [0, 1, 2].map(|part| word(&record[part * width..][..width]));
+    are_wrong(width, words(ours), words(theirs))
+}
+
+fn are_wrong(width: usize, ours: [u64; 3], theirs: [u64; 3]) -> bool {
+    let [a, b, c] = [0, 1, 2].map(|part| ours[part].wrapping_add(theirs[part]));
+    // The bits above ℓ leave.
+    a.wrapping_mul(b).wrapping_sub(c) << (64 - 8 * width) != 0
 }
 
 /// [`wrong`] of a batch.

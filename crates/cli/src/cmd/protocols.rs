@@ -2,6 +2,7 @@
 
 mod extensions;
 mod psi;
+mod triples;
 
 use std::io::{self, Write};
 
@@ -42,7 +43,7 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
     });
     let all =
         all.chain(extensions::in_json(registry())).chain(extensions::one_of_n_in_json(registry()));
-    let all = all.chain(psi::in_json(registry()));
+    let all = all.chain(psi::in_json(registry())).chain(triples::in_json());
     writeln!(out, "{}", serde_json::Value::from_iter(all))
 }
 
@@ -92,5 +93,7 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     extensions::print_carriers(out, registry())?;
     writeln!(out)?;
-    psi::print_table(out)
+    psi::print_table(out)?;
+    writeln!(out)?;
+    triples::print_table(out)
 }

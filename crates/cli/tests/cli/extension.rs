@@ -115,9 +115,9 @@ fn numpy_files_say_their_shape() {
             ["k.sender.keys", "k.receiver.keys", "k.receiver.choices"].map(|name| files.read(name));
         let [(pairs_shape, pairs), (keys_shape, keys), (choices_shape, choices)] =
             [&pairs, &keys, &choices].map(|file| numpy(file));
-        assert_eq!(pairs_shape, format!("({n}, 2, 16, )"));
-        assert_eq!(keys_shape, format!("({n}, 16, )"));
-        assert_eq!(choices_shape, format!("({}, )", n.div_ceil(8)));
+        assert_eq!(pairs_shape, format!("({n}, 2, 16)"));
+        assert_eq!(keys_shape, format!("({n}, 16)"));
+        assert_eq!(choices_shape, format!("({},)", n.div_ceil(8)));
         assert_fit(n, pairs, keys, choices);
     }
 }

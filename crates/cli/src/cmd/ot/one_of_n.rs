@@ -47,7 +47,7 @@ impl Party<'_> {
             Some(executor) => sender.with_executor(executor),
             None => sender,
         };
-        let (shape, progress) = (self.shape(), self.output.progress(self.terms.n));
+        let (shape, progress) = (self.shape(), self.output.progress(self.terms.n, "transfers"));
         // Without growing, which would leave copies behind.
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(messages.len()));
         sender.run(shape, |some| {
@@ -89,7 +89,7 @@ impl Party<'_> {
             Some(executor) => receiver.with_executor(executor),
             None => receiver,
         };
-        let progress = self.output.progress(shape.n);
+        let progress = self.output.progress(shape.n, "transfers");
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(shape.n));
         receiver.run(shape, &words, |some| {
             keys.extend_from_slice(some);

@@ -6,6 +6,7 @@ use std::{
 };
 
 use foxtrot_ot::{Bits, base::Block};
+use foxtrot_triples::formats::numpy_header;
 
 use crate::{
     args::Format,
@@ -27,7 +28,7 @@ pub(super) struct ReceiverFiles {
 impl SenderFiles {
     /// For n transfers.
     pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
-        Ok(Self { keys: begin(prefix, "keys", &[n, 2, 16], format)? })
+        Ok(Self { keys: begin(prefix, "keys", &[n as u64, 2, 16], format)? })
     }
 
     pub(super) fn append(&mut self, keys: &[[Block; 2]]) -> Result<(), Failure> {
@@ -43,8 +44,8 @@ impl ReceiverFiles {
     /// For n transfers.
     pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
         Ok(Self {
-            keys: begin(prefix, "keys", &[n, 16], format)?,
-            choices: begin(prefix, "choices", &[n.div_ceil(8)], format)?,
+            keys: begin(prefix, "keys", &[n as u64, 16], format)?,
+            choices: begin(prefix, "choices", &[n.div_ceil(8) as u64], format)?,
         })
     }
 
@@ -59,12 +60,12 @@ impl ReceiverFiles {
     }
 }
 
-fn begin(prefix: &Path, suffix: &str, shape: &[usize], format: Format) -> Result<Draft, Failure> {
+fn begin(prefix: &Path, suffix: &str, shape: &[u64], format: Format) -> Result<Draft, Failure> {
     let header = match format {
         Format::Raw => Vec::new(),
-        Format::Npy => numpy_header(shape),
+        Format::Npy => numpy_header("|u1", shape),
     };
-    let len = shape.iter().map(|&n| n as u64).product::<u64>() + header.len() as u64;
+    let len = shape.iter().product::<u64>() + header.len() as u64;
     let mut draft = Draft::begin(Access::Secret, &suffixed(prefix, suffix), len)?;
     draft.append(&header)?;
     Ok(draft)
@@ -78,34 +79,9 @@ pub(super) fn suffixed(prefix: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What stands before bytes of that shape in NumPy's format, version 1.0.
-fn numpy_header(shape: &[usize]) -> Vec<u8> {
-    let shape: String = shape.iter().map(|n| format!("{n}, ")).collect();
-    let mut text = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}");
-    // Ten bytes before the text; it ends with a newline on a multiple of 64.
-    let padded = (10 + text.len() + 1).next_multiple_of(64) - 10;
-    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
-    text.push('\n');
-    let len = u16::try_from(padded).unwrap_or(u16::MAX).to_le_bytes();
-    [b"\x93NUMPY\x01\x00", &len[..], text.as_bytes()].concat()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numpy_files_begin_with_a_padded_header() {
-        let header = numpy_header(&[1, 2, 16]);
-        assert_eq!(&header[..10], b"\x93NUMPY\x01\x00\x76\x00");
-        assert_eq!(header.len(), 128);
-        let text = std::str::from_utf8(&header[10..]).unwrap();
-        assert!(
-            text.starts_with("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2, 16, ), }")
-        );
-        assert!(text.ends_with(" \n"));
-        assert!(numpy_header(&[1 << 32, 2, 16]).len().is_multiple_of(64));
-    }
 
     #[test]
     fn a_suffix_is_appended_to_any_prefix() {

@@ -1,0 +1,148 @@
+//! `foxtrot triples`: multiplication triples to files.
+
+pub(crate) mod agreement;
+mod folder;
+mod record;
+mod verify;
+
+use std::{
+    io::{self, Write},
+    slice,
+};
+
+use foxtrot_net::triples::{Party, Plan};
+use serde_json::Value;
+
+use crate::{
+    args::{Common, Transport, TriplesCommand, TriplesOut},
+    failure::Failure,
+    link::{Cost, Link, Timer},
+    local::both,
+    output::Output,
+    reach::Way,
+    report::Report,
+    workers::Workers,
+};
+use agreement::{Agreed, Terms};
+use folder::Folder;
+use record::Record;
+
+/// What the roles of the hello are here.
+const ROLES: [(&str, &str); 1] =
+    [("one side runs `send`, the other `receive`", "one side is --party 0, the other --party 1")];
+
+pub(crate) fn run(command: &TriplesCommand) -> Result<(), Failure> {
+    match command {
+        TriplesCommand::Local { out, common } => local(out, common),
+        TriplesCommand::Generate { party, out, transport, common } => {
+            generate(*party, out, transport, common)
+        }
+        TriplesCommand::Verify { first, second, json } => {
+            verify::run(first, second.as_deref().unwrap_or(first), *json)
+        }
+    }
+}
+
+fn generate(
+    party: u8,
+    out: &TriplesOut,
+    transport: &Transport,
+    common: &Common,
+) -> Result<(), Failure> {
+    let folder = Folder::find(&out.output, out.resume)?;
+    let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
+    let workers = Workers::new(common.threads)?;
+    let output = Output::new(common);
+    let link = Way::prepare(transport)?.reach(common, terms.hello(), output);
+    let link = link.map_err(|e| e.rename_options(&ROLES))?;
+    let agreed = Agreed::on(&terms, &link)?;
+    agreed.tell(&terms, output, workers.threads());
+    let cost = make(link, &agreed, &folder, &workers, output)?;
+    let costs = if party == 0 { [Some(&cost), None] } else { [None, Some(&cost)] };
+    deliver(
+        folder,
+        &agreed,
+        slice::from_ref(&agreed.record),
+        common,
+        &agreed.report(workers.threads(), costs),
+    )
+}
+
+/// Both parties; party 0 opens the connection.
+fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
+    let folder = Folder::find(&out.output, out.resume)?;
+    let terms = |party| Terms::new(party, out, common, folder.earlier(party)?);
+    let (zero, one) = (terms(0)?, terms(1)?);
+    let workers = Workers::new(common.threads)?;
+    let others = workers.for_another();
+    let output = Output::new(common);
+    let ((first, at_zero), (agreed, at_one)) = both(
+        common.timeout(),
+        |opened| {
+            let link = Link::greet(opened, true, &zero.hello())?;
+            let agreed = Agreed::on(&zero, &link)?;
+            let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
+            Ok((agreed.record, cost))
+        },
+        |opened| {
+            let link = Link::greet(opened, false, &one.hello())?;
+            let agreed = Agreed::on(&one, &link)?;
+            agreed.tell(&one, output, workers.threads());
+            let cost = make(link, &agreed, &folder, &workers, output)?;
+            Ok((agreed, cost))
+        },
+    )?;
+    let report = agreed.report(workers.threads(), [Some(&at_zero), Some(&at_one)]);
+    deliver(folder, &agreed, &[first, agreed.record.clone()], common, &report)
+}
+
+/// A party's part: its file is complete, and the peer's, too.
+fn make(
+    link: Link,
+    agreed: &Agreed,
+    folder: &Folder,
+    workers: &Workers,
+    output: Output,
+) -> Result<Cost, Failure> {
+    let timer = Timer::start(workers);
+    let (record, batches) = (&agreed.record, agreed.batches.clone());
+    let file = folder.open(record.clone(), batches.start)?;
+    if let Some(mut file) = file.filter(|_| !batches.is_empty()) {
+        let we_are_initiator = link.agreement.we_are_initiator;
+        let plan = Plan { set: record.set, session: &link.session, we_are_initiator, batches };
+        output.detail("exchanging keys");
+        let mut party = Party::set_up(&link.channel, &plan)?;
+        if let (Some(first), Some(second)) = (workers.executor(), workers.executor()) {
+            party = party.with_executors([first, second]);
+        }
+        let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
+        let made = party.run(|shares| {
+            file.append(shares)?;
+            bar.inc(shares.len() as u64);
+            Ok::<_, Failure>(())
+        })?;
+        file.sync()?;
+        made.settle()?;
+        bar.finish_and_clear();
+    }
+    link.close(&timer)
+}
+
+fn deliver(
+    folder: Folder,
+    agreed: &Agreed,
+    records: &[Record],
+    common: &Common,
+    report: &Report,
+) -> Result<(), Failure> {
+    let files = folder.finish(records)?;
+    let figures = report.words_of("triples");
+    Output::new(common).note(&format!("wrote {}: {figures}", files.join(", ")));
+    if common.json {
+        let mut object = report.json();
+        object.extend(agreed.json(&files));
+        writeln!(io::stdout().lock(), "{}", Value::Object(object))
+            .map_err(|e| Failure::stdout(&e))?;
+    }
+    Ok(())
+}

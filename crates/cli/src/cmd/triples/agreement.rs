@@ -1,0 +1,244 @@
+//! What both sides agree on, and what that means.
+
+use std::{ops::Range, time::Duration};
+
+use foxtrot_net::{
+    hello::{Hello, Role},
+    printable,
+};
+use foxtrot_ot::Backend;
+use foxtrot_triples::{formats::Format, params};
+use serde_json::{Map, Value, json};
+
+use super::record::Record;
+use crate::{
+    args::{Common, TriplesOut},
+    failure::Failure,
+    lines::decimal,
+    link::{Cost, Link},
+    output::Output,
+    report::{Report, bytes, time},
+};
+
+/// The key in the hello for the run that is continued, or that one begins; and that of the offer, how many whole
+/// batches are there.
+const RUN: &str = "run";
+const BATCHES: &str = "whole-batches";
+
+/// What is said before it begins: more bytes of each party, or more time, than this.
+const MUCH: u64 = 100_000_000;
+const LONG: Duration = Duration::from_secs(2);
+
+/// Bits per second of the line that an estimate is for.
+const LINE: f64 = 1e8;
+
+/// Nanoseconds of CPU of a party per triple of 8 bits, and for each bit more: fitted to runs of `triples local` with
+/// shares of 8 and 64 bits on the machine of `bench/record`.
+const AVX512: [f64; 2] = [250.0, 4.0];
+const AVX2: [f64; 2] = [500.0, 10.0];
+const PORTABLE: [f64; 2] = [1000.0, 20.0];
+
+/// What one party wants.
+pub(super) struct Terms {
+    party: u8,
+    set: &'static params::Set,
+    count: u64,
+    format: Format,
+    /// The record of the run that is continued, and its whole batches.
+    earlier: Option<(Record, u64)>,
+}
+
+/// What both want.
+pub(super) struct Agreed {
+    pub(super) record: Record,
+    /// The batches to be made.
+    pub(super) batches: Range<u64>,
+}
+
+impl Terms {
+    /// Of a run, or of one that is continued: then it has to be of the same triples.
+    pub(super) fn new(
+        party: u8,
+        out: &TriplesOut,
+        common: &Common,
+        earlier: Option<(Record, u64)>,
+    ) -> Result<Self, Failure> {
+        if common.extension.is_some() || common.base != "roted" {
+            return Err(Failure::usage("`triples` takes no --base and no --extension"));
+        }
+        let format = Format::from(out.format);
+        if !format.has(out.bits) {
+            let why = format!("--format {format} has no numbers of {} bits", out.bits);
+            return Err(Failure::usage(why).hint("it goes with --bits 64"));
+        }
+        let fits = |set: &&params::Set| set.bits() == out.bits && set.sigma() == out.sigma;
+        let set = params::registry().find(fits);
+        let set = set.ok_or_else(|| Failure::usage("there are no parameters for that"))?;
+        let terms = Self { party, set, count: out.count, format, earlier };
+        if let Some((there, _)) = &terms.earlier {
+            let wanted = terms.record(there.run.clone());
+            if *there != wanted {
+                let (there, wanted) = (there.words(), wanted.words());
+                let why = format!("the run to be continued is of {there}, and not of {wanted}");
+                return Err(Failure::usage(why));
+            }
+        }
+        Ok(terms)
+    }
+
+    pub(super) fn hello(&self) -> Hello {
+        // The roles only tell the two apart.
+        let role = if self.party == 0 { Role::Sender } else { Role::Receiver };
+        let (run, batches) = match &self.earlier {
+            Some((record, batches)) => (record.run.as_str(), *batches),
+            None => ("new", 0),
+        };
+        Hello::new(role)
+            .term("job", "triples")
+            .term("method", "rlwe")
+            .term("adversary", "semi-honest")
+            .term("bits", self.set.bits())
+            .term("sigma", self.set.sigma())
+            .term("count", self.count)
+            .term(RUN, run)
+            .offer(BATCHES, batches)
+    }
+
+    fn record(&self, run: String) -> Record {
+        let Self { party, set, count, format, .. } = *self;
+        Record { party, set, count, format, run }
+    }
+}
+
+impl Agreed {
+    /// With the peer of this link: what one of the two does not have is made anew.
+    pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
+        let all = terms.set.batches(terms.count);
+        let offer = link.agreement.peer_offers.get(BATCHES);
+        let theirs = offer.and_then(|it| decimal(it.as_bytes())).filter(|&it| it <= all);
+        let theirs = theirs.ok_or_else(|| {
+            let offer = offer.map_or("nothing".into(), |offer| printable(offer));
+            Failure::peer(format!("the peer offers {offer} as its number of whole batches"))
+        })?;
+        let (run, ours) = match &terms.earlier {
+            Some((record, ours)) => (record.run.clone(), *ours),
+            // The id of its first session; both have it.
+            None => (hex(link.agreement.sid.as_bytes()), 0),
+        };
+        Ok(Self { record: terms.record(run), batches: ours.min(theirs)..all })
+    }
+
+    /// Says it to the user.
+    pub(super) fn tell(&self, terms: &Terms, output: Output, threads: usize) {
+        self.words(terms, threads).iter().for_each(|line| output.note(line));
+    }
+
+    fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
+        let Record { set, count, .. } = self.record;
+        let (bits, sigma, name) = (set.bits(), set.sigma(), set.name());
+        let triples = if count == 1 { "triple" } else { "triples" };
+        let mut lines = vec![
+            format!("agreed: {count} {triples} modulo 2^{bits}, {name}, sigma {sigma}"),
+            "semi-honest: a peer that departs from the protocol is not found out".into(),
+        ];
+        let Range { start, end } = self.batches;
+        if terms.earlier.is_some() {
+            lines.push(format!("continuing behind {start} of {end} batches"));
+        }
+        // A batch is made whole, and in half of the batches a party requests.
+        let each = (set.request_len() + set.response_len()) as u64;
+        let size = (end - start) * each / 2 + set.public_key_len() as u64;
+        let computing = self.computing(threads);
+        if size > MUCH || computing > LONG {
+            let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
+            let (size, computing) = (bytes(size), time(computing));
+            let with = match threads {
+                1 => String::new(),
+                _ => format!(" with {threads} threads"),
+            };
+            lines.push(format!(
+                "ahead: {size} in each direction, {way} at 100 Mbit/s; about {computing} of computing on \
+                 each side{with}"
+            ));
+        }
+        lines
+    }
+
+    /// About how long a party computes.
+    fn computing(&self, threads: usize) -> Duration {
+        let [first, bit] = match Backend::best().name() {
+            "avx512" => AVX512,
+            "avx2" => AVX2,
+            _ => PORTABLE,
+        };
+        let set = self.record.set;
+        let each = first + bit * f64::from(set.bits() - 8);
+        let made = (self.batches.end - self.batches.start) as f64 * set.n() as f64;
+        Duration::from_secs_f64(made * each * 1e-9 / threads as f64)
+    }
+
+    /// Triples that this session makes.
+    pub(super) fn made(&self) -> u64 {
+        let Range { start, end } = self.batches;
+        if start == end { 0 } else { self.record.count - start * self.record.set.n() as u64 }
+    }
+
+    /// The figures of a run in which party 0, party 1 or both were here.
+    pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
+        let set = self.record.set;
+        let either = costs[1].or(costs[0]);
+        Report {
+            name: format!("triples/{}", set.name()),
+            params: format!(
+                "l = {}, sigma = {}, ring of dimension {}",
+                set.bits(),
+                set.sigma(),
+                set.n()
+            ),
+            security: "semi-honest".into(),
+            parties: match costs {
+                [Some(_), None] => "sender",
+                [None, Some(_)] => "receiver",
+                _ => "both",
+            },
+            transport: either.map_or("memory", |cost| cost.transport),
+            n: usize::try_from(self.made()).unwrap_or(usize::MAX),
+            threads,
+            wall: either.map_or(Duration::ZERO, |cost| cost.wall),
+            cpu_sender: costs[0].map(|cost| cost.cpu),
+            cpu_receiver: costs[1].map(|cost| cost.cpu),
+            bytes_sender: costs[0].map(|cost| cost.counters.sent),
+            bytes_receiver: costs[1].map(|cost| cost.counters.sent),
+            rounds: either.map_or(0, |cost| cost.counters.flows),
+        }
+    }
+
+    /// What the report does not have.
+    pub(super) fn json(&self, files: &[String]) -> Map<String, Value> {
+        let Record { set, count, run, .. } = &self.record;
+        let object = json!({
+            "count": count,
+            "bits": set.bits(),
+            "sigma": set.sigma(),
+            "run": run,
+            "batches_before": self.batches.start,
+            "batches": self.batches.end,
+            "files": files,
+        });
+        match object {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// What might help if the two sides differ in this term.
+pub(crate) fn hint(key: &str) -> Option<String> {
+    (key == RUN).then(|| {
+        "both sides take --resume for one run, or neither does: then remove DIR.partial".into()
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

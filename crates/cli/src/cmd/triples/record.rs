@@ -1,0 +1,109 @@
+//! What a party's file of triples is of: `P0.json` and `P1.json` beside them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use foxtrot_triples::{
+    formats::{Format, record_len},
+    params::{self, Set},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    failure::Failure,
+    files::{Existing, write_secret},
+};
+
+/// The kind, number and form of a party's triples, and the run that they are from.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) party: u8,
+    pub(super) set: &'static Set,
+    pub(super) count: u64,
+    pub(super) format: Format,
+    /// The same for both parties, in hexadecimal.
+    pub(super) run: String,
+}
+
+impl Record {
+    /// The one in that folder.
+    pub(super) fn read(folder: &Path, party: u8) -> Result<Self, Failure> {
+        let path = json_path(folder, party);
+        let text = fs::read(&path).map_err(|e| Failure::reading(&path, &e))?;
+        let object: Value = serde_json::from_slice(&text).unwrap_or_default();
+        let text = |key: &str| object[key].as_str();
+        let record = || {
+            let format = Format::ALL.into_iter().find(|it| text("format") == Some(it.name()))?;
+            let set = params::find(text("set")?).filter(|set| format.has(set.bits()))?;
+            let count = object["count"].as_u64().filter(|count| (1..=1 << 40).contains(count))?;
+            let ours = object["schema"] == 1 && object["party"] == party;
+            let run = text("run").filter(|run| run.len() == 64)?.to_owned();
+            ours.then_some(Self { party, set, count, format, run })
+        };
+        record().ok_or_else(|| {
+            let path = path.display();
+            Failure::usage(format!("{path} is not what `triples` writes about party {party}"))
+        })
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_there(folder: &Path, party: u8) -> bool {
+        json_path(folder, party).is_file()
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), Failure> {
+        let object = json!({
+            "schema": 1,
+            "party": self.party,
+            "set": self.set.name(),
+            "bits": self.set.bits(),
+            "sigma": self.set.sigma(),
+            "adversary": "semi-honest",
+            "count": self.count,
+            "format": self.format.name(),
+            "file": self.format.path(self.party),
+            "run": self.run,
+        });
+        let text = format!("{object:#}\n");
+        write_secret(Existing::Replaced, &json_path(folder, self.party), text.as_bytes())
+    }
+
+    /// The party's file.
+    pub(super) fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(self.format.path(self.party))
+    }
+
+    /// What it begins with.
+    pub(super) fn header(&self) -> Vec<u8> {
+        self.format.header(self.set.bits(), self.count)
+    }
+
+    /// Batches that all triples are.
+    pub(super) fn batches(&self) -> u64 {
+        self.set.batches(self.count)
+    }
+
+    /// Bytes of so many batches with what stands before them.
+    pub(super) fn len_of(&self, batches: u64) -> u64 {
+        let triples = self.count.min(batches.saturating_mul(self.set.n() as u64));
+        self.header().len() as u64 + triples * record_len(self.set.bits()) as u64
+    }
+
+    /// Bytes of a batch.
+    pub(super) fn batch_len(&self) -> usize {
+        self.set.n() * record_len(self.set.bits())
+    }
+
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        let Self { set, count, format, .. } = self;
+        let (bits, sigma) = (set.bits(), set.sigma());
+        format!("{count} triples, --bits {bits} --sigma {sigma} --format {format}")
+    }
+}
+
+fn json_path(folder: &Path, party: u8) -> PathBuf {
+    folder.join(format!("P{party}.json"))
+}

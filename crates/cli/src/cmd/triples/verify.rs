@@ -1,0 +1,97 @@
+//! `foxtrot triples verify`: whether the files of both parties fit together.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use foxtrot_triples::formats::{record_len, wrong_records};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use super::record::Record;
+use crate::failure::Failure;
+
+/// Triples that are compared at a time.
+const CHUNK: usize = 1 << 14;
+
+/// A party's file, open behind its header.
+struct Input {
+    path: PathBuf,
+    file: BufReader<File>,
+    header: u64,
+}
+
+pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure> {
+    let [first, second] =
+        if Record::is_there(first, 0) { [first, second] } else { [second, first] };
+    let (zero, one) = (Record::read(first, 0)?, Record::read(second, 1)?);
+    if zero.set != one.set || zero.count != one.count {
+        let (zero, one) = (zero.words(), one.words());
+        return Err(Failure::usage(format!("party 0 has {zero}, and party 1 {one}")));
+    }
+    if zero.run != one.run {
+        return Err(Failure::usage("the files are of two runs, and belong to other triples"));
+    }
+    let mut inputs = [Input::open(first, &zero)?, Input::open(second, &one)?];
+    let (count, bits) = (zero.count, zero.set.bits());
+    let len = record_len(bits);
+    let mut buffers = [(); 2].map(|()| Zeroizing::new(vec![0; CHUNK * len]));
+    let (mut wrong, mut first_wrong, mut done) = (0u64, None, 0);
+    while done < count {
+        let n = (count - done).min(CHUNK as u64);
+        let part = usize::try_from(n).unwrap_or(CHUNK) * len;
+        for (input, buffer) in inputs.iter_mut().zip(&mut buffers) {
+            let read = input.file.read_exact(&mut buffer[..part]);
+            read.map_err(|e| Failure::reading(&input.path, &e))?;
+        }
+        for i in wrong_records(bits, &buffers[0][..part], &buffers[1][..part]) {
+            wrong += 1;
+            first_wrong.get_or_insert(done + i as u64);
+        }
+        done += n;
+    }
+    if let Some(at) = first_wrong {
+        let place = |input: &Input| {
+            format!("byte {} of {}", input.header + at * len as u64, input.path.display())
+        };
+        let (zero, one) = (place(&inputs[0]), place(&inputs[1]));
+        let why =
+            format!("wrong triples: {wrong} of {count}; the first is {at}, at {zero} and {one}");
+        return Err(Failure::usage(why).hint("triples and bytes are counted from 0"));
+    }
+    let mut out = io::stdout().lock();
+    let set = zero.set.name();
+    if json {
+        let object = json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 });
+        writeln!(out, "{object}")
+    } else {
+        writeln!(out, "right: {count} of {count} triples modulo 2^{bits}")
+    }
+    .map_err(|e| Failure::stdout(&e))
+}
+
+impl Input {
+    /// A file with as many bytes and such a header as it should have.
+    fn open(folder: &Path, record: &Record) -> Result<Self, Failure> {
+        let path = record.path(folder);
+        let failed = |e| Failure::reading(&path, &e);
+        let mut file = BufReader::with_capacity(1 << 16, File::open(&path).map_err(failed)?);
+        let (len, whole) =
+            (file.get_ref().metadata().map_err(failed)?.len(), record.len_of(record.batches()));
+        if len != whole {
+            let path = path.display();
+            return Err(Failure::usage(format!("{path} has {len} bytes instead of {whole}")));
+        }
+        let expected = record.header();
+        let mut header = vec![0; expected.len()];
+        file.read_exact(&mut header).map_err(failed)?;
+        if header != expected {
+            let (path, format) = (path.display(), record.format);
+            let why = format!("{path} does not begin as {format} of {} triples", record.count);
+            return Err(Failure::usage(why));
+        }
+        Ok(Self { path, file, header: expected.len() as u64 })
+    }
+}

@@ -1,0 +1,235 @@
+//! A party's triples as files: a header, and then triple after triple its shares of a, b and c, each ℓ/8 bytes,
+//! little endian.
+
+use alloc::{format, string::String, vec::Vec};
+use core::fmt;
+
+use crate::{Shares, shares::is_wrong};
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// No header.
+    Raw,
+    /// A NumPy array of N × 3 unsigned numbers, format version 1.0.
+    Npy,
+    /// What MP-SPDZ's `semi2k` reads as preprocessing of two parties: ℓ = 64.
+    MpSpdz,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Raw, Self::Npy, Self::MpSpdz];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Npy => "npy",
+            Self::MpSpdz => "mp-spdz",
+        }
+    }
+
+    /// Whether it has numbers of ℓ bits.
+    #[must_use]
+    pub const fn has(self, bits: u32) -> bool {
+        match self {
+            Self::Raw | Self::Npy => matches!(bits, 8 | 16 | 32 | 64),
+            Self::MpSpdz => bits == 64,
+        }
+    }
+
+    /// The path of that party's file, 0 or 1, below a folder of the user's choice, with `/` between its parts.
+    #[must_use]
+    pub fn path(self, party: u8) -> String {
+        match self {
+            Self::Raw => format!("P{party}.triples"),
+            Self::Npy => format!("P{party}.npy"),
+            Self::MpSpdz => format!("2-DR-64/Triples-DR-P{party}"),
+        }
+    }
+
+    /// What stands before `count` triples of ℓ bits.
+    #[must_use]
+    pub fn header(self, bits: u32, count: u64) -> Vec<u8> {
+        match self {
+            Self::Raw => Vec::new(),
+            Self::Npy if bits == 8 => numpy_header("|u1", &[count, 3]),
+            Self::Npy => numpy_header(&format!("<u{}", bits / 8), &[count, 3]),
+            Self::MpSpdz => {
+                let (domain, bits) = (format!("Z2^{bits}"), bits.to_le_bytes());
+                let len = (domain.len() + bits.len()) as u64;
+                [&len.to_le_bytes(), domain.as_bytes(), &bits].concat()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Bytes of a triple of ℓ bits.
+#[must_use]
+pub const fn record_len(bits: u32) -> usize {
+    3 * bits as usize / 8
+}
+
+/// Writes the first triples of a batch one after another, as many as there is room for.
+///
+/// # Panics
+/// If the batch has not so many, or `out` has a part of one.
+pub fn write_records(shares: &Shares, out: &mut [u8]) {
+    fn each<const WIDTH: usize>(parts: [&[u8]; 3], out: &mut [u8]) {
+        let [a, b, c] = parts.map(|part| part.as_chunks::<WIDTH>().0);
+        let (shares, _) = out.as_chunks_mut::<WIDTH>();
+        for (((record, a), b), c) in shares.as_chunks_mut::<3>().0.iter_mut().zip(a).zip(b).zip(c) {
+            *record = [*a, *b, *c];
+        }
+    }
+    let width = shares.width();
+    assert!(out.len().is_multiple_of(3 * width), "triples are whole");
+    assert!(out.len() / 3 / width <= shares.len(), "a batch has not so many");
+    let parts = [shares.a(), shares.b(), shares.c()];
+    match width {
+        1 => each::<1>(parts, out),
+        2 => each::<2>(parts, out),
+        4 => each::<4>(parts, out),
+        _ => each::<8>(parts, out),
+    }
+}
+
+/// The indices of those triples that are wrong, of two parties' records, in ascending order.
+///
+/// # Panics
+/// If ℓ is not 8, 16, 32 or 64, or the records are not whole and of one number.
+pub fn wrong_records<'r>(
+    bits: u32,
+    ours: &'r [u8],
+    theirs: &'r [u8],
+) -> impl Iterator<Item = usize> + use<'r> {
+    assert!(matches!(bits, 8 | 16 | 32 | 64), "shares of 8, 16, 32 or 64 bits");
+    let len = record_len(bits);
+    assert!(ours.len() == theirs.len() && ours.len().is_multiple_of(len), "triples are whole");
+    let pairs = ours.chunks_exact(len).zip(theirs.chunks_exact(len)).enumerate();
+    pairs.filter(move |(_, (ours, theirs))| is_wrong(bits, ours, theirs)).map(|(i, _)| i)
+}
+
+/// What stands before numbers of that type and shape, the last index fastest, in NumPy's format, version 1.0: the
+/// bytes that `numpy.save` writes.
+#[must_use]
+pub fn numpy_header(number: &str, shape: &[u64]) -> Vec<u8> {
+    /// For a first dimension of so many digits there is room, that it may grow in place.
+    const GROWTH: usize = 21;
+    let sizes: Vec<_> = shape.iter().map(|n| format!("{n}")).collect();
+    let growth = GROWTH.saturating_sub(sizes.first().map_or(GROWTH, String::len));
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let sizes = sizes.join(", ");
+    let mut text =
+        format!("{{'descr': '{number}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
+    // Ten bytes before the text; it ends with a newline on a multiple of 64.
+    let padded = (10 + text.len() + growth + 1).next_multiple_of(64) - 10;
+    text.extend(core::iter::repeat_n(' ', padded - 1 - text.len()));
+    text.push('\n');
+    let len = u16::try_from(padded).unwrap_or(u16::MAX).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &len[..], text.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::params;
+
+    /// A batch whose share i of part k is this.
+    fn numbered(bits: u32) -> Shares {
+        let set = params::of_bits(bits).unwrap();
+        let mut shares = Shares::new(set);
+        let width = set.width();
+        for (k, part) in shares.parts_mut().into_iter().enumerate() {
+            for (i, share) in part.chunks_exact_mut(width).enumerate() {
+                share.copy_from_slice(&(0x0102_0304_0506_0000 * i + k).to_le_bytes()[..width]);
+            }
+        }
+        shares
+    }
+
+    #[test]
+    fn numpy_headers_are_those_of_numpy() {
+        let text = "{'descr': '<u8', 'fortran_order': False, 'shape': (10, 3), }";
+        let mut expected = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        expected.extend(text.as_bytes());
+        expected.resize(127, b' ');
+        expected.push(b'\n');
+        assert_eq!(Format::Npy.header(64, 10), expected);
+
+        let header = Format::Npy.header(8, 1 << 40);
+        assert_eq!((header.len(), header[127]), (128, b'\n'));
+        let text = "{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627776, 3), }";
+        assert!(header[10..].starts_with(text.as_bytes()));
+        assert!(
+            numpy_header("|u1", &[5])[10..]
+                .starts_with(b"{'descr': '|u1', 'fortran_order': False, 'shape': (5,), }")
+        );
+    }
+
+    #[test]
+    fn mp_spdz_files_begin_with_the_domain() {
+        assert_eq!(Format::MpSpdz.header(64, 10), b"\x09\0\0\0\0\0\0\0Z2^64\x40\0\0\0");
+        assert_eq!(Format::MpSpdz.path(1), "2-DR-64/Triples-DR-P1");
+        for format in Format::ALL {
+            assert_eq!(
+                [8, 16, 32, 64].map(|bits| format.has(bits))[..3],
+                [format != Format::MpSpdz; 3]
+            );
+            assert!(format.has(64) && !format.has(24));
+        }
+    }
+
+    #[test]
+    fn records_are_a_b_c_little_endian() {
+        let mut out = [0; 72];
+        write_records(&numbered(64), &mut out);
+        let expected: Vec<u8> = (0..3u64)
+            .flat_map(|i| (0..3).map(move |k| 0x0102_0304_0506_0000 * i + k))
+            .flat_map(u64::to_le_bytes)
+            .collect();
+        assert_eq!(out[..], expected);
+        let mut out = [0; 12];
+        write_records(&numbered(16), &mut out);
+        assert_eq!(out, [0, 0, 1, 0, 2, 0, 0, 0, 1, 0, 2, 0]);
+        let mut out = [0; 6];
+        write_records(&numbered(8), &mut out);
+        assert_eq!(out, [0, 1, 2, 0, 1, 2]);
+        let mut out = [0; 24];
+        write_records(&numbered(32), &mut out);
+        assert_eq!(out[12..], [0, 0, 6, 5, 1, 0, 6, 5, 2, 0, 6, 5]);
+    }
+
+    #[test]
+    fn wrong_records_are_named() {
+        for bits in [8, 16, 32, 64] {
+            let width = record_len(bits) / 3;
+            // (1 + 2)·(3 + 4) = 20 + 1.
+            let records = |parts: [u8; 3]| -> Vec<u8> {
+                let record = parts.into_iter().flat_map(|x| {
+                    let mut share = vec![x];
+                    share.resize(width, 0);
+                    share
+                });
+                let record: Vec<_> = record.collect();
+                record.repeat(5)
+            };
+            let (ours, mut theirs) = (records([1, 3, 20]), records([2, 4, 1]));
+            assert_eq!(wrong_records(bits, &ours, &theirs).count(), 0);
+            for at in [1, 4] {
+                theirs[at * 3 * width + 3 * width - 1] ^= 0x80;
+            }
+            assert!(wrong_records(bits, &ours, &theirs).eq([1, 4]), "{bits}");
+        }
+    }
+}
