@@ -1,7 +1,10 @@
 //! Output files, written whole or not at all.
 
+mod open;
+mod place;
+
 #[cfg(unix)]
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::{
     fs::{self, File, Metadata},
     io::{self, ErrorKind, IsTerminal, Write},
@@ -13,6 +16,9 @@ use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use crate::failure::Failure;
+
+use open::Open;
+use place::Place;
 
 /// What becomes of a file that is there already.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +34,8 @@ pub(crate) enum Existing {
 pub(crate) enum Access {
     /// Its owner only, whatever was there before.
     Secret,
-    /// Whoever could read the one that it replaces; a new one is as others that the user makes.
+    /// Nobody but who could read the one that it replaces, by its mode and group; a new one is as
+    /// others that the user makes.
     Usual,
 }
 
@@ -44,8 +51,17 @@ pub(crate) struct Draft {
 enum Content {
     /// In a file beside its place.
     Beside(NamedTempFile),
-    /// In memory: a device or a pipe is written to, there is nothing beside it to rename.
-    Held(Zeroizing<Vec<u8>>),
+    /// In memory: a device, a pipe or a file that is open already is written to, nothing beside it
+    /// could take its place. A pipe is not opened yet, as that waits for who reads it.
+    Held { to: Option<File>, bytes: Zeroizing<Vec<u8>> },
+}
+
+/// What a name stands for.
+enum Target {
+    /// A file that somebody has opened.
+    Open(Open),
+    /// A place in a folder, and what is there.
+    Place(PathBuf, Option<Metadata>),
 }
 
 /// Files that are being written beside their places. Whoever holds the lock knows that no file
@@ -56,28 +72,38 @@ impl Draft {
     /// For a file of so many bytes.
     pub(crate) fn begin(access: Access, path: &Path, len: u64) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::writing(path, &e);
-        let there = match fs::metadata(path) {
-            Ok(found) => Some(found),
-            Err(e) if e.kind() == ErrorKind::NotFound => None,
-            Err(e) => return Err(failed(e)),
-        };
-        let mut place = path.to_owned();
-        let content = match there {
-            Some(found) if found.is_dir() => return Err(failed(ErrorKind::IsADirectory.into())),
-            Some(found) if !found.is_file() => {
-                // Without growing, which would leave copies behind.
-                let (mut held, len) = (Vec::new(), usize::try_from(len).unwrap_or(usize::MAX));
-                let room = held.try_reserve_exact(len);
-                room.map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
-                Content::Held(Zeroizing::new(held))
+        let held = |place: PathBuf, to: Option<File>| {
+            if to.as_ref().is_some_and(File::is_terminal) {
+                return Err(Failure::usage(format!("{} is a terminal", path.display())));
             }
-            there => {
-                place = behind_links(path).map_err(failed)?;
+            // Without growing, which would leave copies behind.
+            let (mut bytes, len) = (Vec::new(), usize::try_from(len).unwrap_or(usize::MAX));
+            let room = bytes.try_reserve_exact(len);
+            room.map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
+            let content = Content::Held { to, bytes: Zeroizing::new(bytes) };
+            Ok(Self { path: path.to_owned(), place, content })
+        };
+        match Target::of(path).map_err(failed)? {
+            Target::Open(open) => {
+                let file = open.for_writing().map_err(failed)?;
+                held(path.to_owned(), Some(file))
+            }
+            Target::Place(_, Some(found)) if found.is_dir() => {
+                Err(failed(ErrorKind::IsADirectory.into()))
+            }
+            Target::Place(place, _) if is_a_folders_name(&place) => {
+                let why = format!("cannot write {}: it is a folder's name", path.display());
+                Err(Failure::usage(why))
+            }
+            Target::Place(place, Some(found)) if !found.is_file() => {
+                let device = open_device(&place, &found).map_err(failed)?;
+                held(place, device)
+            }
+            Target::Place(place, there) => {
                 let file = begin_beside(&place, access, there).map_err(failed)?;
-                Content::Beside(file)
+                Ok(Self { path: path.to_owned(), place, content: Content::Beside(file) })
             }
-        };
-        Ok(Self { path: path.to_owned(), place, content })
+        }
     }
 
     /// Where it is to be, as the user calls it.
@@ -90,7 +116,7 @@ impl Draft {
             Content::Beside(file) => {
                 file.write_all(bytes).map_err(|e| Failure::writing(&self.path, &e))
             }
-            Content::Held(held) => {
+            Content::Held { bytes: held, .. } => {
                 held.extend_from_slice(bytes);
                 Ok(())
             }
@@ -119,40 +145,6 @@ pub(crate) fn check_place(path: &Path, inputs: &[&Path]) -> Result<(), Failure> 
     Draft::begin(Access::Usual, path, 0).map(drop)
 }
 
-/// By which a file is known, whatever it is called.
-#[derive(PartialEq, Eq)]
-struct Place(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
-
-impl Place {
-    /// Of a regular file that there is.
-    #[cfg(unix)]
-    fn of(path: &Path) -> Option<Self> {
-        Self::found(&fs::metadata(path).ok()?)
-    }
-
-    #[cfg(not(unix))]
-    fn of(path: &Path) -> Option<Self> {
-        fs::canonicalize(path).ok().filter(|path| path.is_file()).map(Self)
-    }
-
-    /// Of an input.
-    fn read(path: &Path) -> Option<Self> {
-        #[cfg(unix)]
-        if path == Path::new("-") {
-            use std::os::fd::AsFd;
-            let input = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
-            return Self::found(&input.metadata().ok()?);
-        }
-        Self::of(path)
-    }
-
-    #[cfg(unix)]
-    fn found(found: &Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-        found.is_file().then(|| Self((found.dev(), found.ino())))
-    }
-}
-
 /// Makes a set of files appear. None does before all are complete on the disk beside their places,
 /// and at no time is there a mixture of old and new ones.
 pub(crate) fn put_in_place(existing: Existing, drafts: Vec<Draft>) -> Result<(), Failure> {
@@ -160,16 +152,10 @@ pub(crate) fn put_in_place(existing: Existing, drafts: Vec<Draft>) -> Result<(),
     for Draft { place: path, content, .. } in drafts {
         let written = match content {
             Content::Beside(file) => file.as_file().sync_all().map(|()| Some(file)),
-            Content::Held(content) => {
-                let mut device = File::options()
-                    .write(true)
-                    .open(&path)
-                    .map_err(|e| Failure::writing(&path, &e))?;
-                if device.is_terminal() {
-                    return Err(Failure::usage(format!("{} is a terminal", path.display())));
-                }
-                device.write_all(&content).map(|()| None)
-            }
+            Content::Held { to, bytes } => to
+                .map_or_else(|| File::options().write(true).open(&path), Ok)
+                .and_then(|mut file| file.write_all(&bytes))
+                .map(|()| None),
         };
         if let Some(file) = written.map_err(|e| Failure::writing(&path, &e))? {
             ready.push((path, file));
@@ -193,7 +179,10 @@ fn begin_beside(path: &Path, access: Access, there: Option<Metadata>) -> io::Res
     let file = builder.tempfile_in(folder(path))?;
     #[cfg(unix)]
     if let (Access::Usual, Some(there)) = (access, there) {
-        let mode = there.permissions().mode() & 0o777;
+        let gid = there.gid();
+        let same_group = file.as_file().metadata()?.gid() == gid
+            || fchown(file.as_file(), None, Some(gid)).is_ok();
+        let mode = kept_mode(there.permissions().mode(), same_group);
         file.as_file().set_permissions(PermissionsExt::from_mode(mode))?;
     }
     #[cfg(not(unix))]
@@ -209,20 +198,62 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// What is behind a symbolic link, or a chain of them; there may be nothing yet.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    /// As many as Linux follows.
-    const MOST: usize = 40;
-    let mut place = path.to_owned();
-    for _ in 0..MOST {
-        match fs::symlink_metadata(&place) {
-            Ok(found) if found.is_symlink() => {
-                place = folder(&place).join(fs::read_link(&place)?);
-            }
-            _ => return Ok(place),
+/// The permissions of a file in place of one with this mode.
+#[cfg(unix)]
+fn kept_mode(mode: u32, same_group: bool) -> u32 {
+    let (owner, group, others) = (mode & 0o700, mode & 0o070, mode & 0o007);
+    if same_group {
+        return owner | group | others;
+    }
+    // The old group's members are others now, and may do no more than before; the new one's were
+    // others.
+    owner | others & group >> 3
+}
+
+/// A device that writing to would not block, opened: so that one that cannot be is seen at once.
+fn open_device(path: &Path, found: &Metadata) -> io::Result<Option<File>> {
+    #[cfg(unix)]
+    {
+        if found.file_type().is_socket() {
+            return Err(io::Error::other("it is a socket"));
+        }
+        if found.file_type().is_char_device() {
+            return File::options().write(true).open(path).map(Some);
         }
     }
-    Err(io::Error::other("too many levels of symbolic links"))
+    let _ = (path, found);
+    Ok(None)
+}
+
+/// Whether a file could not have this name: `new/`, `new/.` or `new/..`.
+fn is_a_folders_name(path: &Path) -> bool {
+    let is_separator = |&byte: &u8| std::path::is_separator(char::from(byte));
+    let last = path.as_os_str().as_encoded_bytes().rsplit(is_separator).next();
+    matches!(last, None | Some(b"" | b"." | b".."))
+}
+
+impl Target {
+    /// What is behind a name that may be a symbolic link, or a chain of them; there may be nothing
+    /// yet.
+    fn of(path: &Path) -> io::Result<Self> {
+        /// As many as Linux follows.
+        const MOST: usize = 40;
+        let mut place = path.to_owned();
+        for _ in 0..MOST {
+            if let Some(open) = Open::named(&place) {
+                return Ok(Self::Open(open));
+            }
+            match fs::symlink_metadata(&place) {
+                Ok(found) if found.is_symlink() => {
+                    place = folder(&place).join(fs::read_link(&place)?);
+                }
+                Ok(found) => return Ok(Self::Place(place, Some(found))),
+                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self::Place(place, None)),
+                Err(e) => return Err(e),
+            }
+        }
+        Err(io::Error::other("too many levels of symbolic links"))
+    }
 }
 
 fn rename_all(existing: Existing, ready: Vec<(PathBuf, NamedTempFile)>) -> Result<(), Failure> {

@@ -27,6 +27,11 @@ pub(crate) fn default_path() -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::usage("there is no configuration directory").hint("name a file"))
 }
 
+/// Where it is: where the user says, or else at its usual place.
+pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    named.map_or_else(default_path, |path| Ok(path.to_owned()))
+}
+
 pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
     let content = fs::read(path).map(Zeroizing::new).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Failure::usage(format!("there is no key {}", path.display()))

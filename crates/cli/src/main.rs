@@ -16,6 +16,7 @@ mod local;
 mod memory;
 mod method;
 mod output;
+mod places;
 mod reach;
 mod report;
 mod secure;
@@ -40,7 +41,14 @@ fn main() -> ExitCode {
     };
     interrupt::catch();
     memory::keep_what_is_freed();
-    let result = match &args.command {
+    match places::check(&args.command).and_then(|()| run(&args.command)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: &Command) -> Result<(), Failure> {
+    match command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),
         Command::Psi(command) => cmd::psi::run(command),
@@ -49,10 +57,6 @@ fn main() -> ExitCode {
         Command::Bench(command) => cmd::bench::run(command),
         Command::Keygen(args) => cmd::keygen::run(args),
         Command::Generate(command) => cmd::generate::run(command),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
     }
 }
 

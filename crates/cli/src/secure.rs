@@ -37,10 +37,7 @@ impl Security {
         if transport.insecure {
             return Ok(Self::None);
         }
-        let identity = match &transport.identity {
-            Some(path) => identity::load(path)?,
-            None => identity::load(&identity::default_path()?)?,
-        };
+        let identity = identity::load(&identity::path(transport.identity.as_deref())?)?;
         let ours = identity.fingerprint();
         if transport.peer.is_empty() {
             return Err(Failure::usage("no --peer is given, so nobody would be trusted").hint(

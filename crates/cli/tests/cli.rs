@@ -12,6 +12,8 @@ mod interrupt;
 mod keygen;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
+#[path = "cli/outputs.rs"]
+mod outputs;
 #[path = "cli/psi.rs"]
 mod psi;
 #[path = "cli/psi_parties.rs"]

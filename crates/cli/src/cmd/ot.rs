@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use crate::{
     args::{Common, MessagesOut, OneOf, OtCommand},
     failure::Failure,
-    files::{Existing, check_place, write_secret},
+    files::{Existing, write_secret},
     keys::Party,
     lines::{Messages, decimal, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms, Timer},
@@ -39,7 +39,6 @@ const MESSAGE_LENGTH: &str = "message-length";
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
     match command {
         OtCommand::Local { messages, choices, one_of, out, common } => {
-            out.file().map_or(Ok(()), |path| check_place(path, &[messages, choices]))?;
             let all = read_messages(messages, one_of.choices, out.hex)?;
             let chosen = read_choices(choices, one_of.choices)?;
             if chosen.len() != all.len() / one_of.choices {
@@ -77,7 +76,6 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             print_json(common, &report, None)
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
-            out.file().map_or(Ok(()), |path| check_place(path, &[choices]))?;
             let way = Way::prepare(transport)?;
             let choices = read_choices(choices, one_of.choices)?;
             let output = Output::new(common);

@@ -13,7 +13,6 @@ use foxtrot_psi::paxos::MAX_ITEMS;
 use crate::{
     args::{Common, PsiCommand, RowsOut},
     failure::Failure,
-    files::check_place,
     link::Link,
     local::both,
     output::Output,
@@ -35,7 +34,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             local([a, b], options, others, out, common)
         }
         PsiCommand::Receive { set, options, out, most, transport, common } => {
-            prepare(out, &[set], common)?;
+            check_output(out, common)?;
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
@@ -72,7 +71,7 @@ fn local(
     if [a, b] == [Path::new("-"); 2] {
         return Err(Failure::usage("both sets would come from standard input"));
     }
-    prepare(out, &[a, b], common)?;
+    check_output(out, common)?;
     let output = Output::new(common);
     let ours = read(a, options, output)?;
     let theirs = read(b, &options.for_another(b, others), output);
@@ -171,12 +170,12 @@ fn answer_all(set: Set, terms: Terms, way: Way<'_>, common: &Common) -> Result<(
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.
-fn prepare(out: &RowsOut, inputs: &[&Path], common: &Common) -> Result<(), Failure> {
+fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
     if common.json && out.file().is_none() && !out.count {
         let why = "--json prints about the run, so the rows have no place";
         return Err(Failure::usage(why).hint("-o writes them to a file, --count leaves them out"));
     }
-    out.file().map_or(Ok(()), |path| check_place(path, inputs))
+    Ok(())
 }
 
 /// What `--count` might be mistaken for.

@@ -2,7 +2,10 @@
 
 mod files;
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
 
 use foxtrot_net::hello::Role;
 use foxtrot_ot::{base::Choice, extension::Shape};
@@ -20,7 +23,7 @@ use crate::{
     report::{Report, counted},
     workers::Workers,
 };
-use files::{ReceiverFiles, SenderFiles, suffixed};
+use files::{ReceiverFiles, SenderFiles, of_receiver, of_sender, suffixed};
 
 pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
     match command {
@@ -44,9 +47,34 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
     }
 }
 
+/// The files that the command makes.
+pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
+    let (RotCommand::Local { out, .. }
+    | RotCommand::Send { out, .. }
+    | RotCommand::Receive { out, .. }) = command;
+    let prefix = &out.output;
+    if prefix.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        let why = format!("{} is no beginning of a file's name", prefix.display());
+        return Err(Failure::usage(why));
+    }
+    Ok(match command {
+        RotCommand::Local { .. } => {
+            let [sender, receiver] = of_both(prefix);
+            [of_sender(&sender), of_receiver(&receiver)].concat()
+        }
+        RotCommand::Send { .. } => of_sender(prefix),
+        RotCommand::Receive { .. } => of_receiver(prefix),
+    })
+}
+
+/// The prefixes of sender and receiver.
+fn of_both(prefix: &Path) -> [PathBuf; 2] {
+    ["sender", "receiver"].map(|party| suffixed(prefix, party))
+}
+
 fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let terms = terms(out, common)?;
-    let [sender, receiver] = ["sender", "receiver"].map(|party| suffixed(&out.output, party));
+    let [sender, receiver] = of_both(&out.output);
     let sent = SenderFiles::begin(&sender, terms.n, out.format)?;
     let received = ReceiverFiles::begin(&receiver, terms.n, out.format)?;
     let workers = Workers::new(common.threads)?;
@@ -76,10 +104,6 @@ fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link
 }
 
 fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
-    if out.output.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        let why = format!("{} is no beginning of a file's name", out.output.display());
-        return Err(Failure::usage(why));
-    }
     let too_many = |_| Failure::run(format!("{} transfers are too many for this machine", out.n));
     let n = usize::try_from(out.n).map_err(too_many)?;
     Ok(Terms { job: "rot", method: Method::choose(common, Job::Rot)?, n, one_of: None, hex: None })

@@ -78,6 +78,53 @@ fn other_files_have_the_mode_that_the_umask_says_or_keep_theirs() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_that_is_replaced_leaves_its_group() {
+    use std::os::unix::fs::chown;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    write_rows(&path, b"x");
+    // Root may give it to any group; others are perhaps in another than that of their files.
+    let other = fs::metadata(&path).unwrap().gid() + 1;
+    let gid = if chown(&path, None, Some(other)).is_ok() { other } else { other - 1 };
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    write_rows(&path, b"y");
+    assert_eq!((fs::metadata(&path).unwrap().gid(), mode(&path)), (gid, 0o640));
+    assert_eq!(fs::read(&path).unwrap(), b"y");
+}
+
+#[cfg(unix)]
+#[test]
+fn another_group_may_do_nothing_and_others_no_more_than_the_old_one() {
+    for (mode, in_its_group, in_another) in [
+        (0o644, 0o644, 0o604),
+        (0o660, 0o660, 0o600),
+        (0o604, 0o604, 0o600),
+        (0o647, 0o647, 0o604),
+        (0o100_777, 0o777, 0o707),
+    ] {
+        assert_eq!((kept_mode(mode, true), kept_mode(mode, false)), (in_its_group, in_another));
+    }
+}
+
+#[test]
+fn a_name_that_only_a_folder_could_have_is_no_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = |last: &str| PathBuf::from(format!("{}/{last}", folder.path().display()));
+    let mut names = vec![name("new/"), name("new/."), name("new//"), name("new/..")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("new/", name("link")).unwrap();
+        names.push(name("link"));
+    }
+    for name in &names {
+        let refused = check_place(name, &[]).unwrap_err();
+        assert!(refused.message().starts_with("cannot write "), "{}", refused.message());
+    }
+    assert!(check_place(&name("new"), &[]).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
 fn a_link_stays_one_and_what_is_behind_it_is_written() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();

@@ -268,17 +268,20 @@ fn a_hundred_thousand_rows_and_the_right_ones() {
 #[cfg(unix)]
 fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let [a, b, out] = ["a", "b", "out"].map(|name| path(folder.path(), name));
-    lines(&a, 0..400_000);
-    lines(&b, 0..400_000);
+    let [ours, peers] = ["k", "l"].map(|name| Key::generate(folder.path(), name));
+    let [a, out] = ["a", "out"].map(|name| path(folder.path(), name));
+    lines(&a, 0..1_000_000);
     for sender_dies in [false, true] {
-        let mut sender = Listening::start(&send(&[&b], &["--timeout", "20"]));
-        let connect = ["--insecure", "--timeout", "20", "--connect", &sender.address];
-        let mut receiver = Running::start(&receive(&[&a], &[&["-o", &out], &connect[..]].concat()));
+        let patience = ["--timeout", "20"];
+        let mut sender = Listening::with(&send(&[&a], &patience), &ours.expecting(&peers));
+        let transport = [&peers.expecting(&ours)[..], &["--connect", &sender.address]].concat();
+        let more = [&["-o", &out], &patience[..], &transport].concat();
+        let mut receiver = Running::start(&receive(&[&a], &more));
         for running in [&mut sender.running, &mut receiver] {
             while !running.line().contains("agreed: ") {}
         }
-        thread::sleep(Duration::from_millis(150));
+        // Base OTs are done, the sets are on their way.
+        thread::sleep(Duration::from_millis(400));
         let start = Instant::now();
         let (dies, lives) = match sender_dies {
             true => (sender.running, receiver),
@@ -293,7 +296,7 @@ fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {
         assert!(!Path::new(&out).exists());
     }
     // Only what was there before.
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
 #[test]

@@ -37,6 +37,8 @@ fn a_full_disk_is_an_error() {
     let output = foxtrot(&[&local[..], &["-o", "/dev/full"]].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stderr(&output), "foxtrot: cannot write /dev/full: no space left on device\n");
+    use std::os::unix::fs::FileTypeExt;
+    assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
 
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = foxtrot(&local).stdout(full).stderr(Stdio::piped()).output().unwrap();

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     args::file,
     failure::Failure,
-    files::{Access, Draft, Existing, check_place, put_in_place},
+    files::{Access, Draft, Existing, put_in_place},
     output::say,
     table::{Set, SetOptions},
 };
@@ -62,7 +62,6 @@ pub(super) fn write_left_out(
     to: Option<&Path>,
 ) -> Result<(), Failure> {
     let to = file(to);
-    to.map_or(Ok(()), |to| check_place(to, &[path]))?;
     let mut set = Set::read(path, options)?;
     let rows = set.rows(|item, first| item.is_none() || !first);
     match to {

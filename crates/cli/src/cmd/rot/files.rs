@@ -25,10 +25,25 @@ pub(super) struct ReceiverFiles {
     choices: Draft,
 }
 
+/// Behind the prefix, of both parties.
+const KEYS: &str = "keys";
+/// Of the receiver.
+const CHOICES: &str = "choices";
+
+/// The names of a sender's files.
+pub(super) fn of_sender(prefix: &Path) -> Vec<PathBuf> {
+    vec![suffixed(prefix, KEYS)]
+}
+
+/// The names of a receiver's files.
+pub(super) fn of_receiver(prefix: &Path) -> Vec<PathBuf> {
+    vec![suffixed(prefix, KEYS), suffixed(prefix, CHOICES)]
+}
+
 impl SenderFiles {
     /// For n transfers.
     pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
-        Ok(Self { keys: begin(prefix, "keys", &[n as u64, 2, 16], format)? })
+        Ok(Self { keys: begin(prefix, KEYS, &[n as u64, 2, 16], format)? })
     }
 
     pub(super) fn append(&mut self, keys: &[[Block; 2]]) -> Result<(), Failure> {
@@ -44,8 +59,8 @@ impl ReceiverFiles {
     /// For n transfers.
     pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
         Ok(Self {
-            keys: begin(prefix, "keys", &[n as u64, 16], format)?,
-            choices: begin(prefix, "choices", &[n.div_ceil(8) as u64], format)?,
+            keys: begin(prefix, KEYS, &[n as u64, 16], format)?,
+            choices: begin(prefix, CHOICES, &[n.div_ceil(8) as u64], format)?,
         })
     }
 

@@ -1,0 +1,43 @@
+//! Which names are of the same file.
+
+use std::path::Path;
+#[cfg(not(unix))]
+use std::{fs, path::PathBuf};
+#[cfg(unix)]
+use std::{
+    fs::{self, File, Metadata},
+    io,
+    os::{fd::AsFd, unix::fs::MetadataExt},
+};
+
+/// By which a file is known, whatever it is called.
+#[derive(PartialEq, Eq)]
+pub(super) struct Place(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
+
+impl Place {
+    /// Of a regular file that there is.
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        Self::found(&fs::metadata(path).ok()?)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        fs::canonicalize(path).ok().filter(|path| path.is_file()).map(Self)
+    }
+
+    /// Of an input.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        if path == Path::new("-") {
+            let input = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+            return Self::found(&input.metadata().ok()?);
+        }
+        Self::of(path)
+    }
+
+    #[cfg(unix)]
+    fn found(found: &Metadata) -> Option<Self> {
+        found.is_file().then(|| Self((found.dev(), found.ino())))
+    }
+}
