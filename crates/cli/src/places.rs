@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    args::{Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport, file},
+    args::{Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport, TriplesCommand, file},
     cmd::rot,
     failure::Failure,
     files::check_place,
@@ -40,6 +40,10 @@ fn read(command: &Command) -> Vec<PathBuf> {
                 (vec![], Some(transport))
             }
         },
+        Command::Triples(command) => match command {
+            TriplesCommand::Generate { transport, .. } => (vec![], Some(transport)),
+            TriplesCommand::Local { .. } | TriplesCommand::Verify { .. } => (vec![], None),
+        },
         Command::Keygen(args) => (args.show.iter().collect(), None),
         Command::Protocols(_) | Command::Bench(_) | Command::Generate(_) => (vec![], None),
     };
@@ -65,6 +69,8 @@ fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
         Command::Rot(command) => return rot::outputs(command),
         // Its folder may not be there yet, if it is the usual one; and it may be there itself.
         Command::Keygen(KeygenArgs { output, .. }) => file(output.as_deref()),
+        // A folder of its own, which the command looks for itself.
+        Command::Triples(_) => None,
         Command::Protocols(_) | Command::Bench(_) | Command::Generate(_) => None,
     };
     Ok(output.map(Path::to_owned).into_iter().collect())
