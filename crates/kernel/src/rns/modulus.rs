@@ -60,6 +60,7 @@ impl Modulus {
     }
 
     /// ⌊2^(52+k)/p⌋ for p of k bits.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) const fn barrett(&self) -> u64 {
         self.barrett

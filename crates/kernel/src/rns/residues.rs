@@ -175,10 +175,11 @@ fn vectors<L: Lanes>(_: L, x: &mut [u64]) -> core::slice::ChunksExactMut<'_, u64
 /// The vectors that begin there.
 #[inline(always)]
 fn loaded<L: Lanes, const K: usize>(l: L, at: usize, slices: [&[u64]; K]) -> [L::Vector; K] {
-    slices.map(
-        #[inline(always)]
-        |slice| l.load(&slice[at..]),
-    )
+    let mut x = [l.splat(0); K];
+    for k in 0..K {
+        x[k] = l.load(&slices[k][at..]);
+    }
+    x
 }
 
 #[inline(always)]

@@ -240,7 +240,8 @@ impl Lanes for Avx2 {
     fn products<const K: usize>(self, p: Prime, a: [__m256d; K], b: [__m256d; K]) -> __m256d {
         const { assert!(K <= MOST_PRODUCTS) };
         let mut sum = set(0.0);
-        for (a, b) in a.into_iter().zip(b) {
+        for k in 0..K {
+            let (a, b) = (a[k], b[k]);
             sum = add(sum, self.mul(p, a, b));
         }
         self.settle(p, sum)

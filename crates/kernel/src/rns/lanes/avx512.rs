@@ -232,7 +232,8 @@ impl Lanes for Avx512 {
     fn products<const K: usize>(self, p: Prime, a: [__m512i; K], b: [__m512i; K]) -> __m512i {
         const { assert!(K <= MOST_PRODUCTS) };
         let (mut lows, mut highs) = (set(0), set(0));
-        for (a, b) in a.into_iter().zip(b) {
+        for k in 0..K {
+            let (a, b) = (a[k], b[k]);
             assert_below(a, p.p);
             assert_below(b, p.p);
             (lows, highs) = (low(lows, a, b), high(highs, a, b));

@@ -91,7 +91,8 @@ impl Lanes for Scalar {
     fn products<const K: usize>(self, p: Modulus, a: [u64; K], b: [u64; K]) -> u64 {
         const { assert!(K <= MOST_PRODUCTS) };
         let mut sum = 0;
-        for (a, b) in a.into_iter().zip(b) {
+        for k in 0..K {
+            let (a, b) = (a[k], b[k]);
             debug_assert!(a < p.value() && b < p.value());
             sum += u128::from(a) * u128::from(b);
         }
