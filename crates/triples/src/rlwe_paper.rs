@@ -1,4 +1,4 @@
-//! The protocol of [RSS19] (Rathee, Schneider, Shukla, *Improved multiplication triple generation over rings via
+//! The protocol of \[RSS19\] (Rathee, Schneider, Shukla, *Improved multiplication triple generation over rings via
 //! RLWE-based AHE*, eprint 2019/577), Figure 3 with the moduli of Table 1. For comparison: [`rlwe`](crate::rlwe) sends a
 //! third of the bytes and takes a fraction of the time.
 //!
