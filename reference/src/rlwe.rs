@@ -38,7 +38,7 @@ pub struct Set {
 pub fn toy() -> Set {
     Set {
         bits: 8,
-        n: 64,
+        n: 128,
         plain: vec![125_441, 120_833],
         rest: vec![16_770_049, 16_769_537],
         t: [1, 10],
@@ -261,6 +261,9 @@ impl P0 {
     }
 
     /// Step 5.
+    ///
+    /// # Panics
+    /// If the message is malformed.
     #[must_use]
     pub fn receive(&self, batch: usize, response: &[u8]) -> Shares {
         let Self { set, id, seed, s } = self;
@@ -295,6 +298,9 @@ pub struct P1 {
 
 impl P1 {
     /// After step 1.
+    ///
+    /// # Panics
+    /// If the message is malformed.
     #[must_use]
     pub fn new(set: &Set, id: &Id, public_key: &[u8], seed: [u8; 32]) -> Self {
         let (modulo_delta, rest) = set.unpack_values(public_key, &set.rest);
@@ -309,6 +315,9 @@ impl P1 {
     }
 
     /// Steps 3 and 4.
+    ///
+    /// # Panics
+    /// If the message is malformed.
     #[must_use]
     pub fn respond(&self, batch: usize, request: &[u8]) -> (Shares, Vec<u8>) {
         let Self { set, id, seed, b } = self;
@@ -378,7 +387,7 @@ fn wide_words(key: u128, stream: u64) -> impl Iterator<Item = u128> {
 /// ⌊x·m/2¹²⁸⌋.
 fn scaled(x: u128, m: u128) -> u128 {
     let (high, low) = (x >> 64, x & u128::from(u64::MAX));
-    (high * m + (low * m >> 64)) >> 64
+    (high * m + ((low * m) >> 64)) >> 64
 }
 
 fn uniform(key: u128, stream: u64, prime: i128, n: usize) -> Poly {
@@ -489,7 +498,7 @@ mod tests {
     fn values_determine_the_polynomial() {
         let set = toy();
         for prime in set.primes() {
-            let f: Poly = (0..64).map(|i| power(i + 3, 1000 + i, prime)).collect();
+            let f: Poly = (0..128).map(|i| power(i + 3, 1000 + i, prime)).collect();
             assert_eq!(set.coefficients(&set.values(&f, prime), prime), f);
         }
     }

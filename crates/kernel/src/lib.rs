@@ -1,8 +1,8 @@
 //! Arithmetic kernels of Foxtrot, chosen at run time for the processor's instruction set.
 //!
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
-//! the polynomial rings of the lattice protocols, [`curve`] Curve25519 in batches, [`blake3`] hashes
-//! many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT extension needs; [`Backend`]
+//! the polynomial rings of the lattice protocols, [`rns`] those of larger moduli, [`curve`] Curve25519 in
+//! batches, [`blake3`] hashes many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT extension needs; [`Backend`]
 //! says which instructions to use.
 //!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation

@@ -66,6 +66,7 @@ impl Set {
     }
 
     /// All primes of q, those of p first.
+    #[must_use]
     pub fn primes(&self) -> impl ExactSizeIterator<Item = u64> + Clone + use<> {
         let (plain, rest) = (self.plain, self.rest);
         (0..plain.len() + rest.len())
@@ -281,13 +282,40 @@ pub static MSB_40: [Set; 4] = [
     },
 ];
 
+#[cfg(test)]
+impl Set {
+    /// No security: for experiments with constants at which rare events are not rare. Primes of so many
+    /// bits each.
+    pub(crate) fn experiment(
+        log_n: u32,
+        plain: &[u32],
+        rest: &[u32],
+        t: [u32; 2],
+    ) -> &'static Self {
+        use alloc::{boxed::Box, vec::Vec};
+        use foxtrot_kernel::rns::Modulus;
+        let mut found: Vec<u64> = Vec::new();
+        for bits in plain.iter().chain(rest) {
+            let below = (1u64 << bits) >> (log_n + 1);
+            let candidates = (1..below).rev().map(|k| (k << (log_n + 1)) + 1);
+            let prime =
+                candidates.filter(|p| Modulus::new(*p).is_some()).find(|p| !found.contains(p));
+            found.push(prime.expect("there are enough"));
+        }
+        let rest = found.split_off(plain.len()).leak();
+        let set =
+            Self { name: "experiment", bits: 8, sigma: 0, log_n, plain: found.leak(), rest, t };
+        Box::leak(Box::new(set))
+    }
+}
+
 /// No security: small enough for the schoolbook implementation and its vectors.
 #[doc(hidden)]
 pub static TOY: Set = Set {
     name: "rlwe-toy",
     bits: 8,
     sigma: 0,
-    log_n: 6,
+    log_n: 7,
     plain: &[125441, 120833],
     rest: &[16770049, 16769537],
     t: [1, 10],

@@ -1,4 +1,4 @@
-//! Triples from ring-LWE, batch after batch: this project's protocol for [RSS19]'s idea
+//! Triples from ring-LWE, batch after batch: this project's protocol for \[RSS19\]'s idea
 //! (Rathee, Schneider, Shukla, eprint 2019/577), with rounding in place of noise flooding.
 //!
 //! Semi-honest. P₀ learns nothing about P₁'s shares, statistically up to 2^−σ per batch and under ring-LWE; P₁
@@ -47,6 +47,8 @@ mod p0;
 mod p1;
 mod ring;
 mod side_by_side;
+#[cfg(test)]
+mod tests;
 
 pub use duplex::{Duplex, Joining};
 pub use p0::{P0, Requested};

@@ -21,7 +21,10 @@ impl Shares {
     /// Room for a batch of that set, all zero.
     #[must_use]
     pub fn new(set: &Set) -> Self {
-        let (width, n) = (set.width(), set.n());
+        Self::with(set.width(), set.n())
+    }
+
+    pub(crate) fn with(width: usize, n: usize) -> Self {
         Self { width, n, bytes: Secret::zeroed(3 * n * width) }
     }
 

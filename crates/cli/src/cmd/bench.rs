@@ -5,6 +5,7 @@ mod ext;
 mod kernel;
 mod one_of_n;
 mod psi;
+mod rns;
 mod triples;
 mod yardsticks;
 
@@ -17,7 +18,6 @@ use foxtrot_ot::{
     base::{Adversary, BaseOt, registry},
     extension::{self, Any, one_of_n as words, two_round},
 };
-use foxtrot_triples::params::Set;
 
 use crate::{
     args::{BenchCommand, BenchOptions, BenchTransport},
@@ -36,8 +36,9 @@ enum Benchmark {
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Any),
     Psi(Adversary),
-    Triples(&'static Set),
+    Triples(triples::Protocol),
     Kernel(kernel::Operation),
+    Rns(rns::Operation),
 }
 
 /// Its figures.
@@ -86,9 +87,11 @@ impl Benchmark {
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
-        let triples = triples::all().map(Self::Triples);
+        let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
-        base.chain(extensions).chain(one_of_n).chain(psi).chain(triples).chain(kernel)
+        let rns = rns::Operation::ALL.map(Self::Rns);
+        let ots = base.chain(extensions).chain(one_of_n);
+        ots.chain(psi).chain(triples).chain(kernel).chain(rns)
     }
 
     /// Those of one table have the same columns.
@@ -99,6 +102,7 @@ impl Benchmark {
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
             Self::Kernel(_) => "kernel",
+            Self::Rns(_) => "kernel/rns",
         }
     }
 
@@ -108,8 +112,9 @@ impl Benchmark {
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
             Self::Psi(adversary) => psi::name(*adversary),
-            Self::Triples(set) => set.name(),
+            Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
+            Self::Rns(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
     }
@@ -123,6 +128,7 @@ impl Benchmark {
             Self::Psi(_) => &psi::SIZES,
             Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
+            Self::Rns(_) => &rns::SIZES,
         }
     }
 
@@ -135,12 +141,18 @@ impl Benchmark {
     /// That it can be run so.
     fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
         match self {
-            Self::Kernel(_) | Self::TwoRound(_) if options.threads != 1 => {
+            Self::Kernel(_)
+            | Self::Rns(_)
+            | Self::TwoRound(_)
+            | Self::Triples(triples::Protocol::Paper(_))
+                if options.threads != 1 =>
+            {
                 Err(Failure::usage(format!("{} runs in one thread", self.name()))
-                    .hint("--threads is for base/ and the other ext/"))
+                    .hint("--threads is for base/, psi/, and the other ext/ and triples/"))
             }
             Self::Base(_)
             | Self::Kernel(_)
+            | Self::Rns(_)
             | Self::TwoRound(_)
             | Self::OneOfN(_)
             | Self::Psi(_)
@@ -165,8 +177,9 @@ impl Benchmark {
             Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
             Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
             Self::Psi(adversary) => psi::run(*adversary, n, workers),
-            Self::Triples(set) => triples::run(set, n, workers),
+            Self::Triples(protocol) => triples::run(*protocol, n, workers),
             Self::Kernel(operation) => kernel::run(*operation, n),
+            Self::Rns(operation) => rns::run(*operation, n),
         }
     }
 
@@ -177,6 +190,7 @@ impl Benchmark {
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
             Self::Kernel(_) => kernel::print_head(out),
+            Self::Rns(_) => rns::print_head(out),
         }
     }
 
@@ -188,8 +202,10 @@ impl Benchmark {
     ) -> io::Result<()> {
         let mut object = measured.report.json();
         object.extend(yardsticks.json());
-        if let Self::Kernel(_) = self {
-            object.extend(kernel::json(measured, yardsticks));
+        match self {
+            Self::Kernel(_) => object.extend(kernel::json(measured, yardsticks)),
+            Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
+            _ => {}
         }
         writeln!(out, "{}", serde_json::Value::Object(object))
     }
@@ -208,6 +224,7 @@ impl Benchmark {
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Triples(_) => triples::print_row(out, measured, yardsticks),
             Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
+            Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }
 }

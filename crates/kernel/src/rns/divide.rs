@@ -117,32 +117,32 @@ impl Divider {
         let mut kept_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
         let mut removed_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
         for j in 0..m {
-            for i in 0..k {
-                kept_steps[j][i] = step(l, &self.removed[j], &self.kept[i], self.inverses[j][i]);
+            let r = &self.removed[j];
+            for (i, to_step) in kept_steps[j].iter_mut().enumerate().take(k) {
+                *to_step = step(l, r, &self.kept[i], self.inverses[j][i]);
             }
-            for i in 0..j {
-                let inverse = self.removed_inverses[j][i];
-                removed_steps[j][i] = step(l, &self.removed[j], &self.removed[i], inverse);
+            for (i, to_step) in removed_steps[j].iter_mut().enumerate().take(j) {
+                *to_step = step(l, r, &self.removed[i], self.removed_inverses[j][i]);
             }
         }
         for at in (0..n).step_by(L::LANES) {
             let mut x = [l.splat(0); MAX_PRIMES];
             let mut y = [l.splat(0); MAX_PRIMES];
-            for (i, (p, scale)) in kept_scales.into_iter().enumerate().take(k) {
-                x[i] = l.canonical(p, l.mul_by(p, l.load(&kept[i * n + at..]), scale));
+            for (i, (p, scale)) in kept_scales[..k].iter().enumerate() {
+                x[i] = l.canonical(*p, l.mul_by(*p, l.load(&kept[i * n + at..]), *scale));
             }
-            for (j, (r, scale)) in removed_scales.into_iter().enumerate().take(m) {
-                y[j] = l.canonical(r, l.mul_by(r, l.load(&removed[j * n + at..]), scale));
+            for (j, (r, scale)) in removed_scales[..m].iter().enumerate() {
+                y[j] = l.canonical(*r, l.mul_by(*r, l.load(&removed[j * n + at..]), *scale));
             }
             for j in (0..m).rev() {
                 let (r, _) = removed_scales[j];
                 let remainder = l.canonical(r, l.add(r, y[j], halves[j]));
                 l.store(r, remainder, &mut removed[j * n + at..]);
                 for i in 0..j {
-                    y[i] = divided(l, removed_scales[i].0, y[i], remainder, removed_steps[j][i]);
+                    y[i] = divided(l, removed_scales[i].0, y[i], remainder, &removed_steps[j][i]);
                 }
                 for i in 0..k {
-                    x[i] = divided(l, kept_scales[i].0, x[i], remainder, kept_steps[j][i]);
+                    x[i] = divided(l, kept_scales[i].0, x[i], remainder, &kept_steps[j][i]);
                 }
             }
             for i in 0..k {
@@ -224,7 +224,7 @@ fn divided<L: Lanes>(
     p: L::Prime,
     x: L::Vector,
     remainder: L::Vector,
-    step: Step<L>,
+    step: &Step<L>,
 ) -> L::Vector {
     let difference = l.plain_sub(l.plain_add(x, step.above), remainder);
     l.canonical(p, l.mul_by(p, difference, step.inverse))

@@ -33,6 +33,9 @@ macro_rules! on_lanes {
 }
 pub(super) use on_lanes;
 
+/// How many products are reduced at once.
+pub(super) const MOST_PRODUCTS: usize = 4;
+
 /// The operations of an instruction set.
 pub(super) trait Lanes: Copy {
     /// A residue in each lane.
@@ -45,6 +48,8 @@ pub(super) trait Lanes: Copy {
     const LANES: usize;
     /// How many layers of a transform a pass over memory has at most: 1 to 3.
     const MOST_LAYERS: u32;
+    /// How many vectors its last pass takes at a time: 4 or 8.
+    const GROUP: usize;
 
     /// Makes a prime ready.
     fn prime(self, modulus: &Modulus) -> Self::Prime;
@@ -75,6 +80,13 @@ pub(super) trait Lanes: Copy {
     fn mul_by(self, p: Self::Prime, x: Self::Vector, w: Self::Factor) -> Self::Vector;
     /// a·b, narrow, for canonical operands.
     fn mul(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// Σ aₖ·bₖ, narrow, for at most [`MOST_PRODUCTS`] canonical operands.
+    fn products<const K: usize>(
+        self,
+        p: Self::Prime,
+        a: [Self::Vector; K],
+        b: [Self::Vector; K],
+    ) -> Self::Vector;
     /// a + b, narrow, for narrow operands.
     fn add(self, p: Self::Prime, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// a − b, narrow, for narrow operands.

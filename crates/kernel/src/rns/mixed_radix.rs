@@ -85,10 +85,10 @@ impl MixedRadix {
             }
             for (v, x) in x[..n].chunks_exact_mut(L::LANES).enumerate() {
                 let mut y = l.canonical(p, l.add(p, l.load(x), l.splat(half)));
-                for (i, (above, inverse)) in steps.into_iter().enumerate().take(j) {
+                for (i, (above, inverse)) in steps[..j].iter().enumerate() {
                     let digit = l.load(&before[i * n + v * L::LANES..]);
-                    let difference = l.plain_sub(l.plain_add(y, above), digit);
-                    y = l.canonical(p, l.mul_by(p, difference, inverse));
+                    let difference = l.plain_sub(l.plain_add(y, *above), digit);
+                    y = l.canonical(p, l.mul_by(p, difference, *inverse));
                 }
                 l.store(p, y, x);
             }
@@ -125,9 +125,9 @@ impl MixedRadix {
         let offset = l.splat(if self.centred { to.neg(half) } else { 0 });
         for (v, out) in out.chunks_exact_mut(L::LANES).enumerate() {
             let mut sum = offset;
-            for (i, weight) in weights.into_iter().enumerate().take(self.k) {
+            for (i, weight) in weights[..self.k].iter().enumerate() {
                 let digit = l.load(&digits[i * n + v * L::LANES..]);
-                sum = l.add(p, sum, l.mul_by(p, digit, weight));
+                sum = l.add(p, sum, l.mul_by(p, digit, *weight));
             }
             l.store(p, sum, out);
         }

@@ -19,10 +19,17 @@ pub(super) struct Factor {
     pub(super) quotient: u64,
 }
 
-/// All ones if the condition holds, else 0.
+/// All ones if the top bit is set, else 0: a comparison could become a branch.
 #[inline(always)]
-const fn mask(condition: bool) -> u64 {
-    (condition as u64).wrapping_neg()
+const fn sign(x: u64) -> u64 {
+    (x.cast_signed() >> 63).cast_unsigned()
+}
+
+/// x mod `bound`, for x < 2·bound < 2⁶³.
+#[inline(always)]
+pub(super) const fn below(x: u64, bound: u64) -> u64 {
+    let less = x.wrapping_sub(bound);
+    less.wrapping_add(bound & sign(less))
 }
 
 impl Modulus {
@@ -53,6 +60,7 @@ impl Modulus {
     }
 
     /// ⌊2^(52+k)/p⌋ for p of k bits.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) const fn barrett(&self) -> u64 {
         self.barrett
@@ -86,14 +94,15 @@ impl Modulus {
     #[must_use]
     #[inline(always)]
     pub const fn add(&self, a: u64, b: u64) -> u64 {
-        self.below(a + b, self.p)
+        below(a + b, self.p)
     }
 
     /// a − b, for a, b < p.
     #[must_use]
     #[inline(always)]
     pub const fn sub(&self, a: u64, b: u64) -> u64 {
-        a.wrapping_sub(b).wrapping_add(self.p & mask(a < b))
+        let difference = a.wrapping_sub(b);
+        difference.wrapping_add(self.p & sign(difference))
     }
 
     /// −a, for a < p.
@@ -142,7 +151,7 @@ impl Modulus {
     #[inline(always)]
     pub const fn reduce_signed(&self, x: i64) -> u64 {
         let r = self.reduce(x.unsigned_abs());
-        let negative = mask(x < 0);
+        let negative = sign(x.cast_unsigned());
         (r & !negative) | (self.neg(r) & negative)
     }
 
@@ -167,15 +176,9 @@ impl Modulus {
         let [mut quotient, _] = halves((top as u128 * self.barrett as u128) >> 52);
         let [mut r, _] = halves(c.wrapping_sub(quotient as u128 * self.p as u128));
         // The estimate is at most 3 too small: docs/rns.md, "Products".
-        let twice = mask(r >= 2 * self.p);
-        (quotient, r) = (quotient + (2 & twice), r - (2 * self.p & twice));
-        let once = mask(r >= self.p);
-        (quotient + (1 & once), r - (self.p & once))
-    }
-
-    /// x mod `bound`, for x < 2·bound.
-    #[inline(always)]
-    const fn below(&self, x: u64, bound: u64) -> u64 {
-        x - (bound & mask(x >= bound))
+        quotient += 2 & !sign(r.wrapping_sub(2 * self.p));
+        r = below(r, 2 * self.p);
+        quotient += 1 & !sign(r.wrapping_sub(self.p));
+        (quotient, below(r, self.p))
     }
 }

@@ -25,7 +25,7 @@ pub struct Ntt<S> {
     n: usize,
     /// As entries: 1/n, and the root of the last layer of the inverse divided by n.
     last: [[u64; 2]; 2],
-    /// ψ^rev(i) for 0 < i < n: first the first words of entries, then the second ones.
+    /// ψ^rev(i) for 0 < i < n as entries, in the order of `passes`.
     table: S,
 }
 
@@ -33,10 +33,10 @@ impl<S: AsRef<[u64]> + AsMut<[u64]>> Ntt<S> {
     /// Makes the tables for n coefficients modulo p; `None` unless p ≡ 1 mod 2n.
     ///
     /// # Panics
-    /// Unless n is a power of two, 2⁶ to 2²⁰, and the memory has [`Ntt::WORDS`]·n words.
+    /// Unless n is a power of two, 2⁷ to 2²⁰, and the memory has [`Ntt::WORDS`]·n words.
     #[must_use]
     pub fn new(backend: Backend, modulus: &Modulus, n: usize, mut memory: S) -> Option<Self> {
-        assert!(n.is_power_of_two() && (1 << 6..=1 << 20).contains(&n), "a length of a transform");
+        assert!(n.is_power_of_two() && (1 << 7..=1 << 20).contains(&n), "a length of a transform");
         let psi = root(modulus, n as u64)?;
         let table = memory.as_mut();
         assert_eq!(table.len(), Self::WORDS * n, "tables of two words per coefficient");
@@ -75,8 +75,11 @@ impl<S: AsRef<[u64]>> Ntt<S> {
     pub fn forward(&self, f: &mut [u64]) {
         count(Operation::Ntt, 1);
         assert_eq!(f.len(), self.n, "one word per coefficient");
-        let (p, roots) = (&self.modulus, self.roots());
-        on_lanes!(self.backend, l => passes::forward(l, p, roots, f));
+        let (p, table) = (&self.modulus, self.table.as_ref());
+        on_lanes!(self.backend, l => match size(l) {
+            8 => passes::forward::<_, 8>(l, p, table, f),
+            _ => passes::forward::<_, 4>(l, p, table, f),
+        });
     }
 
     /// From values to coefficients; canonical words.
@@ -86,14 +89,18 @@ impl<S: AsRef<[u64]>> Ntt<S> {
     pub fn inverse(&self, f: &mut [u64]) {
         count(Operation::InverseNtt, 1);
         assert_eq!(f.len(), self.n, "one word per coefficient");
-        let (p, roots) = (&self.modulus, self.roots());
-        on_lanes!(self.backend, l => passes::inverse(l, p, roots, self.last, f));
+        let (p, table) = (&self.modulus, self.table.as_ref());
+        on_lanes!(self.backend, l => match size(l) {
+            8 => passes::inverse::<_, 8>(l, p, table, self.last, f),
+            _ => passes::inverse::<_, 4>(l, p, table, self.last, f),
+        });
     }
+}
 
-    fn roots(&self) -> [&[u64]; 2] {
-        let (first, second) = self.table.as_ref().split_at(self.n);
-        [first, second]
-    }
+/// How many vectors a group of the last pass has: 4 or 8.
+#[inline(always)]
+const fn size<L: Lanes>(_: L) -> usize {
+    L::GROUP
 }
 
 /// ψ; `None` unless p ≡ 1 mod 2n.
@@ -109,14 +116,15 @@ fn root(modulus: &Modulus, n: u64) -> Option<u64> {
 /// Fills the table and returns the two entries of the last layer.
 #[inline(always)]
 fn fill<L: Lanes>(l: L, modulus: &Modulus, n: usize, psi: u64, table: &mut [u64]) -> [[u64; 2]; 2] {
-    let (first, second) = table.split_at_mut(n);
     let shift = usize::BITS - n.trailing_zeros();
     let mut power = 1;
-    let mut entry = |i: usize, w: u64| {
-        [first[i], second[i]] = l.entry(modulus, modulus.factor(w));
-    };
     for i in 0..n {
-        entry(i.reverse_bits() >> shift, power);
+        let at = i.reverse_bits() >> shift;
+        let places = match L::GROUP {
+            8 => passes::place::<L, 8>(n, at),
+            _ => passes::place::<L, 4>(n, at),
+        };
+        [table[places[0]], table[places[1]]] = l.entry(modulus, modulus.factor(power));
         power = modulus.mul(power, psi);
     }
     let scale = modulus.inv(n as u64);

@@ -59,9 +59,8 @@ fn check_lengths(bits: u32, words: usize, bytes: usize) {
     assert!(bytes == packed_len(words, bits), "bytes for all words");
 }
 
-/// Where each word of a granule begins: its first byte, and the bit in that.
+/// Where word `i` of a granule begins: its first byte, and the bit in that.
 #[inline(always)]
-pub(super) const fn place(bits: u32, i: usize) -> (usize, u32) {
-    let at = bits as usize * i;
-    (at / 8, (at % 8) as u32)
+pub(super) const fn place(bits: u32, i: u32) -> (u32, u32) {
+    (bits * i / 8, bits * i % 8)
 }

@@ -60,7 +60,7 @@ pub fn mul_add(backend: Backend, p: &Modulus, x: &mut [u64], a: &[u64], b: &[u64
     });
 }
 
-/// x = Σ aₖ·bₖ.
+/// x = Σ aₖ·bₖ, for one to four products.
 ///
 /// # Panics
 /// If the lengths do not fit.
@@ -77,10 +77,7 @@ pub fn set_products<const K: usize>(
         let p = l.prime(p);
         for (i, x) in vectors(l, x).enumerate() {
             let at = i * lanes(l);
-            let mut sum = l.splat(0);
-            for k in 0..K {
-                sum = l.add(p, sum, l.mul(p, l.load(&a[k][at..]), l.load(&b[k][at..])));
-            }
+            let sum = l.products(p, loaded(l, at, a), loaded(l, at, b));
             l.store(p, sum, x);
         }
     });
@@ -173,6 +170,16 @@ fn lanes<L: Lanes>(_: L) -> usize {
 #[inline(always)]
 fn vectors<L: Lanes>(_: L, x: &mut [u64]) -> core::slice::ChunksExactMut<'_, u64> {
     x.chunks_exact_mut(L::LANES)
+}
+
+/// The vectors that begin there.
+#[inline(always)]
+fn loaded<L: Lanes, const K: usize>(l: L, at: usize, slices: [&[u64]; K]) -> [L::Vector; K] {
+    let mut x = [l.splat(0); K];
+    for k in 0..K {
+        x[k] = l.load(&slices[k][at..]);
+    }
+    x
 }
 
 #[inline(always)]

@@ -1,5 +1,7 @@
 //! Laws of the RNS ring, stamped onto every backend of this machine, against naive versions.
 
+#![expect(clippy::cast_possible_truncation, reason = "remainders, and low words")]
+
 extern crate std;
 use std::{vec, vec::Vec};
 

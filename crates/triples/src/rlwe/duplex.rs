@@ -59,6 +59,7 @@ pub struct Joining {
 impl Duplex {
     /// Draws a key; with the message `PublicKey`. `direction` is [`Direction::InitiatorSends`] for the side
     /// that opened the connection. Both streams are sub-sessions, number 0, of `session` for the set's name.
+    #[expect(clippy::new_ret_no_self, reason = "it becomes one with the peer's key")]
     pub fn new(
         session: &Session,
         set: &'static Set,

@@ -21,11 +21,11 @@ use crate::{Shares, erase::Secret, params::Set};
 
 /// The party that encrypts, for batch after batch of one key.
 pub struct P0 {
-    ring: Arc<Ring>,
+    pub(super) ring: Arc<Ring>,
     session: Session,
     seed: Seed,
     /// The values of −s modulo all primes.
-    negated: Secret<u64>,
+    pub(super) negated: Secret<u64>,
     /// Those of s·2^−t₁ modulo the primes of p.
     scaled: Secret<u64>,
     /// Batches so far.
@@ -138,7 +138,9 @@ impl P0 {
 
     /// Step 2: begins a batch; `request` becomes its message, whatever was in it.
     pub fn request(&mut self, request: &mut Vec<u8>) -> Requested {
-        self.request_all(vec![request]).pop().expect("one for each")
+        let number = self.batch;
+        let _ = self.request_all(vec![request]);
+        Requested { session: *self.session.id(), number }
     }
 
     /// The same for the next batches, in their order, at once: one per thread.
@@ -293,31 +295,13 @@ fn decrypt<'s>(
     scratch: &'s mut Scratch,
 ) -> Result<&'s [u64], Error> {
     let message = Message::new("Response", number, response, ring.set.response_len())?;
-    let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
-    let [t0, t1] = ring.set.t();
+    let (n, backend) = (ring.n(), ring.backend);
+    let ([t0, t1], plain_len) = (ring.set.t(), ring.plain_len());
     let (low, others) = scratch.words.split_at_mut(n);
     let (words, others) = others.split_at_mut(n);
     let (out, slots) = others.split_at_mut(n);
-    let plain_len: usize = (0..k).map(|i| ring.packed_len(i)).sum();
-    let low_len = |bits| pack::packed_len(n, bits);
-
-    // The low t₁ bits of 2^(t₁−t₀)·y₀ + y₁·s, from the product over the integers: it is below n·2^t₁.
-    let place = plain_len + low_len(t0) + plain_len;
-    pack::unpack(backend, t1, &message.bytes[place..][..low_len(t1)], words);
-    let (ntt, r) = (ring.ntt(k), ring.modulus(k));
-    ntt.forward(words);
-    residues::mul(backend, r, words, &negated[k * n..][..n]);
-    ntt.inverse(words);
-    pack::unpack(backend, t0, &message.bytes[plain_len..][..low_len(t0)], low);
-    let (half, mask) = (r.value() / 2, (1u64 << t1) - 1);
-    for (low, product) in low.iter_mut().zip(words.iter()) {
-        // All ones where the integer is negative.
-        let negative = ((half.wrapping_sub(*product)) >> 63).wrapping_neg();
-        let product = product.wrapping_sub(r.value() & negative);
-        *low = (*low << (t1 - t0)).wrapping_sub(product) & mask;
-    }
-
-    let (mut place_0, mut place_1) = (0, plain_len + low_len(t0));
+    low_bits(ring, negated, message, low, words);
+    let (mut place_0, mut place_1) = (0, plain_len + pack::packed_len(n, t0));
     for (i, slots) in slots.chunks_exact_mut(n).enumerate() {
         let p = ring.modulus(i);
         ring.unpack(i, message, place_0, slots)?;
@@ -333,6 +317,34 @@ fn decrypt<'s>(
     ring.whole.digits(backend, slots);
     ring.whole.words(backend, slots, out);
     Ok(out)
+}
+
+/// The low t₁ bits of 2^(t₁−t₀)·y₀ + y₁·s, from a product over the integers: that of the low bits of y₁, which is
+/// below n·2^t₁. What is nearer to 2^t₁ than to 0 is negative.
+pub(super) fn low_bits(
+    ring: &Ring,
+    negated: &[u64],
+    message: Message<'_>,
+    low: &mut [u64],
+    words: &mut [u64],
+) {
+    let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
+    let ([t0, t1], plain_len) = (ring.set.t(), ring.plain_len());
+    let low_len = |bits| pack::packed_len(n, bits);
+    let place = plain_len + low_len(t0) + plain_len;
+    pack::unpack(backend, t1, &message.bytes[place..][..low_len(t1)], words);
+    let (ntt, r) = (ring.ntt(k), ring.modulus(k));
+    ntt.forward(words);
+    residues::mul(backend, r, words, &negated[k * n..][..n]);
+    ntt.inverse(words);
+    pack::unpack(backend, t0, &message.bytes[plain_len..][..low_len(t0)], low);
+    let (half, mask) = (r.value() / 2, (1u64 << t1) - 1);
+    for (low, product) in low.iter_mut().zip(words.iter()) {
+        // All ones where the integer is negative.
+        let negative = (half.wrapping_sub(*product) >> 63).wrapping_neg();
+        let product = product.wrapping_sub(r.value() & negative);
+        *low = (*low << (t1 - t0)).wrapping_sub(product) & mask;
+    }
 }
 
 impl fmt::Debug for P0 {

@@ -23,10 +23,10 @@ use crate::{Shares, erase::Secret, params::Set};
 /// The party that answers requests, under one key of P₀.
 pub struct P1 {
     ring: Arc<Ring>,
-    session: Session,
-    seed: Seed,
+    pub(super) session: Session,
+    pub(super) seed: Seed,
     /// A modulo all primes, then B modulo those that are not in p.
-    public_key: Vec<u64>,
+    pub(super) public_key: Vec<u64>,
     /// Batches so far.
     batch: u64,
     scratches: Vec<Scratch>,
@@ -34,9 +34,9 @@ pub struct P1 {
 }
 
 /// What a thread computes a batch in.
-struct Scratch {
+pub(super) struct Scratch {
     /// C₀ and C₁ modulo all primes.
-    c: [Secret<u64>; 2],
+    pub(super) c: [Secret<u64>; 2],
     /// The values of the shares' polynomials modulo the primes of p.
     slots: [Secret<u64>; 2],
     /// The digits of their lifts, and then the slots of the mask.
@@ -46,7 +46,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(ring: &Ring) -> Self {
+    pub(super) fn new(ring: &Ring) -> Self {
         let ((k, all), n) = (ring.counts(), ring.n());
         let words = |polynomials: usize| Secret::zeroed(polynomials * n);
         Self {
@@ -172,7 +172,7 @@ impl P1 {
 }
 
 /// Step 3: C₀ and C₁, coefficients.
-fn multiply(
+pub(super) fn multiply(
     ring: &Ring,
     public_key: &[u64],
     shares: [&[u8]; 2],

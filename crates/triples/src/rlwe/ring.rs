@@ -123,6 +123,11 @@ impl Ring {
         pack::unpack_residues(self.backend, p, packed, out).map_err(|_| message.out_of_range())
     }
 
+    /// Bytes of a polynomial modulo all primes of p.
+    pub(super) fn plain_len(&self) -> usize {
+        (0..self.counts().0).map(|i| self.packed_len(i)).sum()
+    }
+
     /// Bytes of a polynomial modulo prime i.
     pub(super) fn packed_len(&self, i: usize) -> usize {
         pack::packed_len(self.n(), self.modulus(i).bits())

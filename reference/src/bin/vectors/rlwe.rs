@@ -9,7 +9,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
     > crates/triples/tests/vectors/rlwe.json";
 
 const ABOUT: [&str; 4] = [
-    "All byte strings are hexadecimal. The set has no security: l = 8, n = 64, primes 125441, 120833 of p, then \
+    "All byte strings are hexadecimal. The set has no security: l = 8, n = 128, primes 125441, 120833 of p, then \
      16770049, 16769537; t0 = 1, t1 = 10.",
     "A party's stream seed comes from its seed, in the sub-session 0 of the protocol rlwe-toy under sid, whose \
      direction is 0 where the initiator is P0 and 1 where it is not.",

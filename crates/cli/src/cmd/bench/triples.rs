@@ -1,5 +1,5 @@
-//! `triples/<set>`: n triples from nothing, in two streams with the roles swapped; the shares are written
-//! into buffers that are used again.
+//! `triples/<set>`: n triples from nothing; the shares are written into buffers that are used again. `rlwe` runs in
+//! two streams with the roles swapped, the paper's protocol in one and in one thread.
 
 use std::{
     hint::black_box,
@@ -12,6 +12,7 @@ use foxtrot_triples::{
     Shares,
     params::{self, Set},
     rlwe::Duplex,
+    rlwe_paper::{self, PaperSet, SETS},
     wrong_in_batch,
 };
 
@@ -19,7 +20,7 @@ use super::{
     Measured,
     ext::{
         AT_LEAST, MEASURE_FOR, Sample,
-        memory::{Meter, seed},
+        memory::{Meter, seed, session},
     },
     median,
     yardsticks::Yardsticks,
@@ -33,12 +34,39 @@ pub(super) const SIZES: [usize; 1] = [1 << 20];
 const P0: usize = 0;
 const P1: usize = 1;
 
-pub(super) fn all() -> impl Iterator<Item = &'static Set> {
-    params::registry()
+/// A protocol with its set.
+#[derive(Clone, Copy)]
+pub(super) enum Protocol {
+    Rlwe(&'static Set),
+    Paper(&'static PaperSet),
 }
 
-pub(super) fn run(set: &'static Set, n: usize, workers: &Workers) -> Result<Measured, Failure> {
-    let sample = || sample(set, n, workers);
+impl Protocol {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        params::registry().map(Self::Rlwe).chain(SETS.iter().map(Self::Paper))
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rlwe(set) => set.name(),
+            Self::Paper(set) => set.name(),
+        }
+    }
+
+    fn params(self) -> String {
+        let (bits, sigma, n) = match self {
+            Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),
+            Self::Paper(set) => (set.bits(), 40, set.n()),
+        };
+        format!("l = {bits}, sigma = {sigma}, ring of dimension {n}")
+    }
+}
+
+pub(super) fn run(protocol: Protocol, n: usize, workers: &Workers) -> Result<Measured, Failure> {
+    let sample = || match protocol {
+        Protocol::Rlwe(set) => sample(set, n, workers),
+        Protocol::Paper(set) => paper_sample(set, n, workers),
+    };
     // The first one pays for page faults and cold caches.
     let first = sample()?;
     let started = Instant::now();
@@ -47,13 +75,8 @@ pub(super) fn run(set: &'static Set, n: usize, workers: &Workers) -> Result<Meas
         samples.push(sample()?);
     }
     let report = Report {
-        name: format!("triples/{}", set.name()),
-        params: format!(
-            "l = {}, sigma = {}, ring of dimension {}",
-            set.bits(),
-            set.sigma(),
-            set.n()
-        ),
+        name: format!("triples/{}", protocol.name()),
+        params: protocol.params(),
         security: "semi-honest".into(),
         parties: "both",
         transport: "memory",
@@ -154,6 +177,32 @@ fn run_group(
     let wrong: usize =
         ours.iter().zip(&*theirs).map(|(ours, theirs)| wrong_in_batch(ours, theirs)).sum();
     black_box((&ours, &theirs));
+    check(wrong)
+}
+
+fn paper_sample(set: &'static PaperSet, n: usize, workers: &Workers) -> Result<Sample, Failure> {
+    let started = Instant::now();
+    let workers = [workers.for_another(), workers.for_another()];
+    let mut meter = Meter::start();
+    let session = || session(set.name(), Direction::InitiatorSends);
+    let (mut p0, key) = meter.step(P0, || rlwe_paper::P0::new(session(), set, seed(1)));
+    meter.sent(P0, key.len());
+    let mut p1 = meter.step(P1, || rlwe_paper::P1::new(session(), set, &key, seed(2)))?;
+    let (mut ours, mut theirs) = (set.shares(), set.shares());
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    for _ in 0..set.batches(n as u64) {
+        let requested = meter.step(P0, || p0.request(&mut request));
+        meter.sent(P0, request.len());
+        meter.step(P1, || p1.respond(&request, &mut theirs, &mut response))?;
+        meter.sent(P1, response.len());
+        meter.step(P0, || p0.receive(requested, &response, &mut ours))?;
+        check(wrong_in_batch(&ours, &theirs))?;
+        black_box((&ours, &theirs));
+    }
+    Ok(meter.sample(started, &workers))
+}
+
+fn check(wrong: usize) -> Result<(), Failure> {
     if wrong == 0 { Ok(()) } else { Err(Failure::run(format!("{wrong} triples are wrong"))) }
 }
 
@@ -162,7 +211,7 @@ pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Re
     writeln!(
         out,
         "CPU time per triple, medians, keys included, in memory, threads: {threads}, backend {backend}; \
-         a party is P0 in one half of the batches and P1 in the other"
+         who is P0 in one half of the batches and P1 in the other takes the mean"
     )?;
     writeln!(
         out,

@@ -13,7 +13,7 @@
 
 use core::arch::x86_64::*;
 
-use super::Lanes;
+use super::{Lanes, MOST_PRODUCTS};
 use crate::{
     rns::modulus::{Factor, Modulus},
     simd::avx2::Avx2,
@@ -124,12 +124,41 @@ fn spread<const REPEAT: usize, const REVERSED: bool>(from: &[u64]) -> __m256d {
     }
 }
 
+/// That all are at most `most` times p in absolute value, in debug builds.
+#[inline(always)]
+fn assert_within(p: Prime, most: f64, x: __m256d) {
+    if cfg!(debug_assertions) {
+        assert!(all_within(p, most, x), "integers within {most}·p");
+    }
+}
+
+/// For debug builds, out of line.
+#[inline(never)]
+fn all_within(p: Prime, most: f64, x: __m256d) -> bool {
+    avx2!({
+        let size = _mm256_andnot_pd(set(-0.0), x);
+        let within = _mm256_cmp_pd::<_CMP_LE_OQ>(size, product(p.p, set(most)));
+        _mm256_movemask_pd(_mm256_and_pd(within, _mm256_cmp_pd::<_CMP_EQ_OQ>(round(x), x)))
+            == 0b1111
+    })
+}
+
+/// [`assert_within`], for what is lazy or below 2⁵².
+#[inline(always)]
+fn assert_lazy(p: Prime, x: __m256d) {
+    if cfg!(debug_assertions) {
+        let small = Prime { p: set(EXPONENT), inverse: p.inverse };
+        assert!(all_within(p, 8.0, x) || all_within(small, 1.0, x), "lazy");
+    }
+}
+
 impl Lanes for Avx2 {
     type Vector = __m256d;
     type Factor = Multiplier;
     type Prime = Prime;
     const LANES: usize = 4;
     const MOST_LAYERS: u32 = 2;
+    const GROUP: usize = 4;
 
     #[inline(always)]
     fn prime(self, modulus: &Modulus) -> Prime {
@@ -164,7 +193,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn suspend(self, x: __m256d, to: &mut [u64]) {
-        let Some(to) = to[..4].first_chunk_mut::<4>() else { return };
+        let Some(to) = to[..4].first_chunk_mut::<4>() else { unreachable!("a vector") };
         avx2!(_mm256_storeu_pd(to.as_mut_ptr().cast(), x));
     }
 
@@ -190,6 +219,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn canonical(self, p: Prime, x: __m256d) -> __m256d {
+        assert_within(p, 1.0, x);
         let x = where_negative(x, add(x, p.p), x);
         let below = sub(x, p.p);
         where_negative(below, x, below)
@@ -197,6 +227,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn mul_by(self, p: Prime, x: __m256d, w: Multiplier) -> __m256d {
+        assert_lazy(p, x);
         remainder(p, x, w.w, round(product(x, w.quotient)))
     }
 
@@ -206,7 +237,20 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn products<const K: usize>(self, p: Prime, a: [__m256d; K], b: [__m256d; K]) -> __m256d {
+        const { assert!(K <= MOST_PRODUCTS) };
+        let mut sum = set(0.0);
+        for k in 0..K {
+            let (a, b) = (a[k], b[k]);
+            sum = add(sum, self.mul(p, a, b));
+        }
+        self.settle(p, sum)
+    }
+
+    #[inline(always)]
     fn add(self, p: Prime, a: __m256d, b: __m256d) -> __m256d {
+        assert_within(p, 1.0, a);
+        assert_within(p, 1.0, b);
         self.settle(p, add(a, b))
     }
 
@@ -227,6 +271,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn settle(self, p: Prime, x: __m256d) -> __m256d {
+        assert_within(p, 8.0, x);
         less(x, round(product(x, p.inverse)), p.p)
     }
 
@@ -237,12 +282,15 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn forward(self, p: Prime, x: __m256d, y: __m256d, w: Multiplier) -> [__m256d; 2] {
+        assert_within(p, 7.0, x);
         let y = self.mul_by(p, y, w);
         [add(x, y), sub(x, y)]
     }
 
     #[inline(always)]
     fn inverse(self, p: Prime, x: __m256d, y: __m256d, w: Multiplier) -> [__m256d; 2] {
+        assert_within(p, 4.0, x);
+        assert_within(p, 4.0, y);
         [add(x, y), self.mul_by(p, sub(y, x), w)]
     }
 

@@ -21,7 +21,7 @@ mod words;
 
 use core::arch::x86_64::*;
 
-use super::{Lanes, sample};
+use super::{Lanes, MOST_PRODUCTS, sample};
 use crate::{
     rns::modulus::{Factor, Modulus},
     simd::avx512::Avx512,
@@ -46,7 +46,8 @@ pub(in crate::rns) struct Prime {
     minus: __m512i,
     /// The constant of Barrett's reduction without its top bit.
     barrett: __m512i,
-    /// 52 − k.
+    /// k, and 52 − k.
+    bits: __m512i,
     shift: __m512i,
 }
 
@@ -72,9 +73,24 @@ fn sub(a: __m512i, b: __m512i) -> __m512i {
     avx512!(_mm512_sub_epi64(a, b))
 }
 
+/// That all lanes are below the bound, in debug builds.
+#[inline(always)]
+fn assert_below(x: __m512i, bound: __m512i) {
+    if cfg!(debug_assertions) {
+        assert!(all_below(x, bound), "in range");
+    }
+}
+
+/// For debug builds, out of line.
+#[inline(never)]
+fn all_below(x: __m512i, bound: __m512i) -> bool {
+    avx512!(_mm512_cmpge_epu64_mask(x, bound)) == 0
+}
+
 /// x mod `bound`, for x below twice the bound.
 #[inline(always)]
 fn below(x: __m512i, bound: __m512i) -> __m512i {
+    assert_below(x, add(bound, bound));
     avx512!(_mm512_min_epu64(x, sub(x, bound)))
 }
 
@@ -132,6 +148,7 @@ impl Lanes for Avx512 {
     type Prime = Prime;
     const LANES: usize = 8;
     const MOST_LAYERS: u32 = 3;
+    const GROUP: usize = 8;
 
     #[inline(always)]
     fn prime(self, modulus: &Modulus) -> Prime {
@@ -141,6 +158,7 @@ impl Lanes for Avx512 {
             twice: set(2 * p),
             minus: set((1 << 52) - p),
             barrett: set(modulus.barrett() & LOW),
+            bits: set(modulus.bits().into()),
             shift: set(52 - u64::from(modulus.bits())),
         }
     }
@@ -167,7 +185,7 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn suspend(self, x: __m512i, to: &mut [u64]) {
-        let Some(to) = to[..8].first_chunk_mut::<8>() else { return };
+        let Some(to) = to[..8].first_chunk_mut::<8>() else { unreachable!("a vector") };
         avx512!(_mm512_storeu_si512(to.as_mut_ptr().cast(), x));
     }
 
@@ -200,16 +218,29 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn mul_by(self, p: Prime, x: __m512i, w: Multiplier) -> __m512i {
+        assert_below(x, set(1 << 52));
         let q = high(set(0), x, w.quotient);
         low_bits(low(low(set(0), x, w.w), q, p.minus))
     }
 
     #[inline(always)]
     fn mul(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
-        let top = high(set(0), avx512!(_mm512_sllv_epi64(a, p.shift)), b);
+        self.products(p, [a], [b])
+    }
+
+    #[inline(always)]
+    fn products<const K: usize>(self, p: Prime, a: [__m512i; K], b: [__m512i; K]) -> __m512i {
+        const { assert!(K <= MOST_PRODUCTS) };
+        let (mut lows, mut highs) = (set(0), set(0));
+        for k in 0..K {
+            let (a, b) = (a[k], b[k]);
+            assert_below(a, p.p);
+            assert_below(b, p.p);
+            (lows, highs) = (low(lows, a, b), high(highs, a, b));
+        }
+        let top = avx512!(add(_mm512_sllv_epi64(highs, p.shift), _mm512_srlv_epi64(lows, p.bits)));
         let q = high(top, top, p.barrett);
-        let r = low_bits(low(low(set(0), a, b), q, p.minus));
-        below(r, p.twice)
+        below(low_bits(low(lows, q, p.minus)), p.twice)
     }
 
     #[inline(always)]
@@ -219,6 +250,8 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn sub(self, p: Prime, a: __m512i, b: __m512i) -> __m512i {
+        assert_below(a, p.twice);
+        assert_below(b, p.twice);
         let x = sub(a, b);
         // One of them is negative, and large as an unsigned integer, or they differ by 2p.
         avx512!(_mm512_min_epu64(x, add(x, p.twice)))
@@ -247,6 +280,7 @@ impl Lanes for Avx512 {
     /// x + y·w < 4p needs no more than its low 52 bits, so that one sum has it all.
     #[inline(always)]
     fn forward(self, p: Prime, x: __m512i, y: __m512i, w: Multiplier) -> [__m512i; 2] {
+        assert_below(y, add(p.twice, p.twice));
         let x = below(x, p.twice);
         let q = high(set(0), y, w.quotient);
         let sum = low_bits(low(low(x, y, w.w), q, p.minus));
@@ -255,6 +289,8 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn inverse(self, p: Prime, x: __m512i, y: __m512i, w: Multiplier) -> [__m512i; 2] {
+        assert_below(x, p.twice);
+        assert_below(y, p.twice);
         let difference = sub(add(y, p.twice), x);
         [self.add(p, x, y), self.mul_by(p, difference, w)]
     }

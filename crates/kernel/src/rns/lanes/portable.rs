@@ -1,22 +1,14 @@
 //! Plain Rust: one lane, an unsigned integer. Narrow is below 2p, lazy below 4p.
 
-use super::Lanes;
+use super::{Lanes, MOST_PRODUCTS};
 use crate::{
     halves,
-    rns::modulus::{Factor, Modulus},
+    rns::modulus::{Factor, Modulus, below},
 };
 
 /// One lane.
 #[derive(Clone, Copy)]
 pub(in crate::rns) struct Scalar;
-
-/// x below `bound`, for x < 2·bound.
-#[inline(always)]
-const fn below(x: u64, bound: u64) -> u64 {
-    let less = x.wrapping_sub(bound);
-    // The sign bit: both are far below 2⁶³.
-    less.wrapping_add(bound & (less >> 63).wrapping_neg())
-}
 
 impl Lanes for Scalar {
     type Vector = u64;
@@ -24,6 +16,7 @@ impl Lanes for Scalar {
     type Prime = Modulus;
     const LANES: usize = 1;
     const MOST_LAYERS: u32 = 2;
+    const GROUP: usize = 4;
 
     #[inline(always)]
     fn prime(self, modulus: &Modulus) -> Modulus {
@@ -91,8 +84,19 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn mul(self, p: Modulus, a: u64, b: u64) -> u64 {
-        debug_assert!(a < p.value() && b < p.value());
-        p.mul(a, b)
+        self.products(p, [a], [b])
+    }
+
+    #[inline(always)]
+    fn products<const K: usize>(self, p: Modulus, a: [u64; K], b: [u64; K]) -> u64 {
+        const { assert!(K <= MOST_PRODUCTS) };
+        let mut sum = 0;
+        for k in 0..K {
+            let (a, b) = (a[k], b[k]);
+            debug_assert!(a < p.value() && b < p.value());
+            sum += u128::from(a) * u128::from(b);
+        }
+        p.reduce_wide(sum)
     }
 
     #[inline(always)]

@@ -1,23 +1,59 @@
 //! The layers of the transform, several in one pass over memory.
 //!
-//! Layer m, m = 1, 2, 4 … n/2, has m blocks of n/m coefficients; block i has the root `roots[m + i]`.
-//! Its inverse is −`roots[2m − 1 − i]`, so the same table serves both directions. Passes keep up to
-//! eight vectors in registers; the last one of the forward transform, which is the first one back, has
-//! the two layers between four vectors, and then those within vectors.
+//! Layer m, m = 1, 2, 4 … n/2, has m blocks of n/m coefficients; block i has root m + i, which is ψ^rev(m + i).
+//! Its inverse is the negative of root 2m − 1 − i, so the same table serves both directions, read
+//! backwards. The last layers, those between the vectors of a *group* and those within vectors, are one
+//! pass; the others are passes of two or three layers.
+//!
+//! The table has the roots of the other layers first, as entries, root i at 2i. Then come, group by
+//! group, those of the last pass in the order in which it takes them: entries for the layers between
+//! vectors, then for the layers within vectors, for every two vectors, the first words of all entries
+//! and then the second ones.
 
 use super::super::{lanes::Lanes, modulus::Modulus};
 
-/// The vectors of the pass that has the layers within vectors.
-const INNER: usize = 4;
+/// Where the two words of root `i` stand in the table for `n` coefficients in groups of SIZE vectors.
+#[inline(always)]
+pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [usize; 2] {
+    let groups = n / (SIZE * L::LANES);
+    if i < groups {
+        return [2 * i, 2 * i + 1];
+    }
+    let layer = 1 << i.ilog2();
+    let (block, blocks) = (i - layer, layer / groups);
+    if blocks < SIZE {
+        let at = 2 * groups + block / blocks * words::<L, SIZE>();
+        let at = at + 2 * (blocks - 1 + block % blocks);
+        return [at, at + 1];
+    }
+    // Every two vectors have so many blocks.
+    let count = 2 * blocks / SIZE;
+    let (pair, lane) = (block / count, block % count);
+    let at = 2 * groups + pair / (SIZE / 2) * words::<L, SIZE>() + 2 * (SIZE - 1);
+    let at = at + SIZE * (count - 2) + 2 * count * (pair % (SIZE / 2)) + lane;
+    [at, at + count]
+}
+
+/// Words of the table for each group of the last pass.
+#[inline(always)]
+const fn words<L: Lanes, const SIZE: usize>() -> usize {
+    2 * (SIZE * L::LANES - 1)
+}
 
 /// Coefficients to values; canonical.
 #[inline(always)]
-pub(super) fn forward<L: Lanes>(l: L, modulus: &Modulus, roots: [&[u64]; 2], f: &mut [u64]) {
+pub(super) fn forward<L: Lanes, const SIZE: usize>(
+    l: L,
+    modulus: &Modulus,
+    table: &[u64],
+    f: &mut [u64],
+) {
     let p = l.prime(modulus);
-    let inner = f.len() / (INNER * L::LANES);
+    let groups = f.len() / (SIZE * L::LANES);
+    let (roots, of_groups) = table.split_at(2 * groups);
     let mut m = 1;
-    while m < inner {
-        m <<= match (m == 1, layers(L::MOST_LAYERS, inner / m)) {
+    while m < groups {
+        m <<= match (m == 1, layers(L::MOST_LAYERS, groups / m)) {
             (true, 1) => outer::<_, 2, 1, true>(l, p, roots, m, f),
             (true, 2) => outer::<_, 4, 2, true>(l, p, roots, m, f),
             (true, _) => outer::<_, 8, 3, true>(l, p, roots, m, f),
@@ -26,48 +62,80 @@ pub(super) fn forward<L: Lanes>(l: L, modulus: &Modulus, roots: [&[u64]; 2], f: 
             (false, _) => outer::<_, 8, 3, false>(l, p, roots, m, f),
         };
     }
-    let n = f.len();
-    for (i, f) in f.chunks_exact_mut(INNER * L::LANES).enumerate() {
-        let [a, b, c, d] = split(f, L::LANES);
-        let mut x = [l.resume(a), l.resume(b), l.resume(c), l.resume(d)];
-        x[0] = l.settle(p, x[0]);
-        x[1] = l.settle(p, x[1]);
-        layer::<_, INNER>(l, p, roots, inner, i, 0, &mut x);
-        layer::<_, INNER>(l, p, roots, 2 * inner, 2 * i, 1, &mut x);
-        for (pair, to) in [[0, 1], [2, 3]].into_iter().zip([[a, b], [c, d]]) {
-            let x = within(l, p, roots, n, 2 * i + pair[0] / 2, pair.map(|k| x[k]));
-            for (x, to) in x.into_iter().zip(to) {
-                l.store(p, l.narrow(p, x), to);
+    let of_groups = of_groups.chunks_exact(words::<L, SIZE>());
+    for (f, roots) in f.chunks_exact_mut(SIZE * L::LANES).zip(of_groups) {
+        let (between, within) = roots.split_at(2 * (SIZE - 1));
+        let mut x = [l.splat(0); SIZE];
+        for (k, x) in x.iter_mut().enumerate() {
+            *x = l.resume(&f[k * L::LANES..]);
+            if k < SIZE / 2 {
+                *x = l.settle(p, *x);
             }
+        }
+        for s in 0..SIZE.ilog2() {
+            layer(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
+        }
+        if L::LANES >= 8 {
+            layer_within::<_, SIZE, 4>(l, p, within, &mut x);
+        }
+        if L::LANES >= 4 {
+            layer_within::<_, SIZE, 2>(l, p, within, &mut x);
+        }
+        if L::LANES >= 2 {
+            layer_within::<_, SIZE, 1>(l, p, within, &mut x);
+            for k in 0..SIZE / 2 {
+                [x[2 * k], x[2 * k + 1]] = l.interleave(x[2 * k], x[2 * k + 1]);
+            }
+        }
+        for (k, x) in x.into_iter().enumerate() {
+            l.store(p, l.narrow(p, x), &mut f[k * L::LANES..]);
         }
     }
 }
 
 /// Values to coefficients; canonical.
 #[inline(always)]
-pub(super) fn inverse<L: Lanes>(
+pub(super) fn inverse<L: Lanes, const SIZE: usize>(
     l: L,
     modulus: &Modulus,
-    roots: [&[u64]; 2],
+    table: &[u64],
     last: [[u64; 2]; 2],
     f: &mut [u64],
 ) {
     let p = l.prime(modulus);
-    let n = f.len();
-    let inner = n / (INNER * L::LANES);
-    for (i, f) in f.chunks_exact_mut(INNER * L::LANES).enumerate() {
-        let [a, b, c, d] = split(f, L::LANES);
-        let [x0, x1] = within_back(l, p, roots, n, 2 * i, [l.load(a), l.load(b)]);
-        let [x2, x3] = within_back(l, p, roots, n, 2 * i + 1, [l.load(c), l.load(d)]);
-        let mut x = [x0, x1, x2, x3];
-        layer_back::<_, INNER>(l, p, roots, 2 * inner, 2 * i, 1, &mut x);
-        layer_back::<_, INNER>(l, p, roots, inner, i, 0, &mut x);
-        l.suspend(l.settle(p, x[0]), a);
-        l.suspend(l.settle(p, x[1]), b);
-        l.suspend(x[2], c);
-        l.suspend(x[3], d);
+    let groups = f.len() / (SIZE * L::LANES);
+    let (roots, of_groups) = table.split_at(2 * groups);
+    let of_groups = of_groups.chunks_exact(words::<L, SIZE>()).rev();
+    for (f, roots) in f.chunks_exact_mut(SIZE * L::LANES).zip(of_groups) {
+        let (between, within) = roots.split_at(2 * (SIZE - 1));
+        let mut x = [l.splat(0); SIZE];
+        for (k, x) in x.iter_mut().enumerate() {
+            *x = l.settle(p, l.load(&f[k * L::LANES..]));
+        }
+        if L::LANES >= 2 {
+            for k in 0..SIZE / 2 {
+                [x[2 * k], x[2 * k + 1]] = l.deinterleave(x[2 * k], x[2 * k + 1]);
+            }
+            layer_within_back::<_, SIZE, 1>(l, p, within, &mut x);
+        }
+        if L::LANES >= 4 {
+            layer_within_back::<_, SIZE, 2>(l, p, within, &mut x);
+        }
+        if L::LANES >= 8 {
+            layer_within_back::<_, SIZE, 4>(l, p, within, &mut x);
+        }
+        for x in &mut x {
+            *x = l.settle(p, *x);
+        }
+        for s in (0..SIZE.ilog2()).rev() {
+            layer_back(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
+        }
+        for (k, x) in x.into_iter().enumerate() {
+            let x = if k < SIZE / 2 { l.settle(p, x) } else { x };
+            l.suspend(x, &mut f[k * L::LANES..]);
+        }
     }
-    let mut m = inner;
+    let mut m = groups;
     while m > 1 {
         let layers = layers(L::MOST_LAYERS, m);
         m >>= layers;
@@ -90,20 +158,12 @@ fn layers(most: u32, blocks: usize) -> u32 {
     left / left.div_ceil(most)
 }
 
-/// Four vectors of a slice.
-#[inline(always)]
-fn split(f: &mut [u64], lanes: usize) -> [&mut [u64]; 4] {
-    let (low, high) = f.split_at_mut(2 * lanes);
-    let ((a, b), (c, d)) = (low.split_at_mut(lanes), high.split_at_mut(lanes));
-    [a, b, c, d]
-}
-
 /// LAYERS layers from layer `m` on, SIZE = 2^LAYERS vectors at a time; returns LAYERS.
 #[inline(always)]
 fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
     l: L,
     p: L::Prime,
-    roots: [&[u64]; 2],
+    roots: &[u64],
     m: usize,
     f: &mut [u64],
 ) -> u32 {
@@ -119,7 +179,7 @@ fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
                 }
             }
             for s in 0..LAYERS {
-                layer::<_, SIZE>(l, p, roots, m << s, i << s, s, &mut x);
+                layer(l, p, &roots[2 * ((m + i) << s)..], s, &mut x);
             }
             for (x, part) in x.into_iter().zip(&mut parts) {
                 l.suspend(x, &mut part[at..]);
@@ -134,7 +194,7 @@ fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
 fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
     l: L,
     p: L::Prime,
-    roots: [&[u64]; 2],
+    roots: &[u64],
     last: [[u64; 2]; 2],
     m: usize,
     f: &mut [u64],
@@ -152,7 +212,7 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
                 *x = l.resume(&part[at..]);
             }
             for s in (u32::from(LAST)..LAYERS).rev() {
-                layer_back::<_, SIZE>(l, p, roots, m << s, i << s, s, &mut x);
+                layer_back(l, p, &roots[2 * ((2 * m - 1 - i) << s)..], s, &mut x);
             }
             if LAST {
                 for k in 0..SIZE / 2 {
@@ -183,131 +243,76 @@ fn parts<const SIZE: usize>(block: &mut [u64], stride: usize) -> [&mut [u64]; SI
     )
 }
 
-/// The blocks of layer `m` from block `i` on, 2^`s` of them in SIZE vectors.
+/// The 2^`s` blocks of a layer that SIZE vectors are, with the first of these entries.
 #[inline(always)]
 fn layer<L: Lanes, const SIZE: usize>(
     l: L,
     p: L::Prime,
-    [first, second]: [&[u64]; 2],
-    m: usize,
-    i: usize,
+    entries: &[u64],
     s: u32,
     x: &mut [L::Vector; SIZE],
 ) {
-    let half = SIZE >> (s + 1);
-    for b in 0..1 << s {
-        let w = l.factor([first[m + i + b], second[m + i + b]]);
+    let (half, blocks) = (SIZE >> (s + 1), 1 << s);
+    let entries = &entries[..2 * blocks];
+    for b in 0..blocks {
+        let w = l.factor([entries[2 * b], entries[2 * b + 1]]);
         for k in 2 * half * b..2 * half * b + half {
             [x[k], x[k + half]] = l.forward(p, x[k], x[k + half], w);
         }
     }
 }
 
-/// The inverse of [`layer`], but for a factor 2.
+/// The inverse of [`layer`], but for a factor 2, with the entries of what mirrors these blocks.
 #[inline(always)]
 fn layer_back<L: Lanes, const SIZE: usize>(
     l: L,
     p: L::Prime,
-    [first, second]: [&[u64]; 2],
-    m: usize,
-    i: usize,
+    entries: &[u64],
     s: u32,
     x: &mut [L::Vector; SIZE],
 ) {
-    let half = SIZE >> (s + 1);
-    for b in 0..1 << s {
-        let at = 2 * m - 1 - i - b;
-        let w = l.factor([first[at], second[at]]);
+    let (half, blocks) = (SIZE >> (s + 1), 1 << s);
+    let entries = &entries[..2 * blocks];
+    for b in 0..blocks {
+        let mirrored = blocks - 1 - b;
+        let w = l.factor([entries[2 * mirrored], entries[2 * mirrored + 1]]);
         for k in 2 * half * b..2 * half * b + half {
             [x[k], x[k + half]] = l.inverse(p, x[k], x[k + half], w);
         }
     }
 }
 
-/// The layers within the two vectors number `g`.
+/// The layer of coefficients that are WEIGHT apart, of a group.
 #[inline(always)]
-fn within<L: Lanes>(
+fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
     l: L,
     p: L::Prime,
-    roots: [&[u64]; 2],
-    n: usize,
-    g: usize,
-    mut x: [L::Vector; 2],
-) -> [L::Vector; 2] {
-    if L::LANES >= 8 {
-        x = within_layer::<_, 4>(l, p, roots, n, g, x);
+    words: &[u64],
+    x: &mut [L::Vector; SIZE],
+) {
+    let count = L::LANES / WEIGHT;
+    for k in 0..SIZE / 2 {
+        let (first, second) = words[SIZE * (count - 2) + 2 * count * k..].split_at(count);
+        let w = l.factors::<WEIGHT>([first, second]);
+        let [a, b] = l.exchange::<WEIGHT>(x[2 * k], x[2 * k + 1]);
+        [x[2 * k], x[2 * k + 1]] = l.forward(p, a, b, w);
     }
-    if L::LANES >= 4 {
-        x = within_layer::<_, 2>(l, p, roots, n, g, x);
-    }
-    if L::LANES >= 2 {
-        let [a, b] = within_layer::<_, 1>(l, p, roots, n, g, x);
-        x = l.interleave(a, b);
-    }
-    x
 }
 
-/// The layer of coefficients that are WEIGHT apart.
+/// The inverse of [`layer_within`], but for a factor 2, with the words of the group that mirrors it.
 #[inline(always)]
-fn within_layer<L: Lanes, const WEIGHT: usize>(
+fn layer_within_back<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
     l: L,
     p: L::Prime,
-    roots: [&[u64]; 2],
-    n: usize,
-    g: usize,
-    [a, b]: [L::Vector; 2],
-) -> [L::Vector; 2] {
-    let at = n / (2 * WEIGHT) + L::LANES / WEIGHT * g;
-    let w = l.factors::<WEIGHT>(roots.map(
-        #[inline(always)]
-        |roots| &roots[at..],
-    ));
-    let [a, b] = l.exchange::<WEIGHT>(a, b);
-    l.forward(p, a, b, w)
-}
-
-/// The inverse of [`within`], but for a factor, from canonical values; settled.
-#[inline(always)]
-fn within_back<L: Lanes>(
-    l: L,
-    p: L::Prime,
-    roots: [&[u64]; 2],
-    n: usize,
-    g: usize,
-    [a, b]: [L::Vector; 2],
-) -> [L::Vector; 2] {
-    let mut x = [l.settle(p, a), l.settle(p, b)];
-    if L::LANES >= 2 {
-        x = l.deinterleave(x[0], x[1]);
-        x = within_layer_back::<_, 1>(l, p, roots, n, g, x);
+    words: &[u64],
+    x: &mut [L::Vector; SIZE],
+) {
+    let count = L::LANES / WEIGHT;
+    for k in 0..SIZE / 2 {
+        let mirrored = SIZE / 2 - 1 - k;
+        let (first, second) = words[SIZE * (count - 2) + 2 * count * mirrored..].split_at(count);
+        let w = l.factors_reversed::<WEIGHT>([first, second]);
+        let [a, b] = l.inverse(p, x[2 * k], x[2 * k + 1], w);
+        [x[2 * k], x[2 * k + 1]] = l.exchange::<WEIGHT>(a, b);
     }
-    if L::LANES >= 4 {
-        x = within_layer_back::<_, 2>(l, p, roots, n, g, x);
-    }
-    if L::LANES >= 8 {
-        x = within_layer_back::<_, 4>(l, p, roots, n, g, x);
-    }
-    x.map(
-        #[inline(always)]
-        |x| l.settle(p, x),
-    )
-}
-
-/// The inverse of [`within_layer`], but for a factor 2.
-#[inline(always)]
-fn within_layer_back<L: Lanes, const WEIGHT: usize>(
-    l: L,
-    p: L::Prime,
-    roots: [&[u64]; 2],
-    n: usize,
-    g: usize,
-    [a, b]: [L::Vector; 2],
-) -> [L::Vector; 2] {
-    let at = n / WEIGHT - L::LANES / WEIGHT * (g + 1);
-    let w = l.factors_reversed::<WEIGHT>(roots.map(
-        #[inline(always)]
-        |roots| &roots[at..],
-    ));
-    let [a, b] = l.inverse(p, a, b, w);
-    l.exchange::<WEIGHT>(a, b)
 }

@@ -26,9 +26,9 @@ pub(in crate::rns) fn unpack(bits: u32, bytes: &[u8], words: &mut [u64]) {
     for (i, words) in words.iter_mut().enumerate() {
         let bytes = &bytes[i * granule..];
         if bits <= SHORT && bytes.len() >= granule + 8 {
-            for (k, word) in words.iter_mut().enumerate() {
+            for (k, word) in (0..).zip(words) {
                 let (byte, shift) = place(bits, k);
-                *word = word_at(&bytes[byte..]) >> shift & (u64::MAX >> (64 - bits));
+                *word = word_at(&bytes[byte as usize..]) >> shift & (u64::MAX >> (64 - bits));
             }
         } else {
             unpack_any(bits, &bytes[..granule], words);
@@ -46,12 +46,12 @@ fn word_at(bytes: &[u8]) -> u64 {
 #[inline(always)]
 fn pack_short(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
     let mut before = 0;
-    for (k, word) in words.iter().enumerate() {
+    for (k, word) in (0..).zip(words) {
         let (byte, shift) = place(bits, k);
         let packed = before | word << shift;
-        bytes[byte..byte + 8].copy_from_slice(&packed.to_le_bytes());
+        bytes[byte as usize..][..8].copy_from_slice(&packed.to_le_bytes());
         let (next, _) = place(bits, k + 1);
-        before = packed.checked_shr(8 * (next - byte) as u32).unwrap_or(0);
+        before = packed.checked_shr(8 * (next - byte)).unwrap_or(0);
     }
 }
 

@@ -96,7 +96,7 @@ fn low_bits_are_rounded_away(backend: Backend) {
     for value in PRIMES {
         let p = prime(value);
         for bits in [0, 1, 2, 9, 10, 11, 30, 50] {
-            let edges = [0, 1, (1 << bits) / 2, ((1 << bits) / 2 as u64).saturating_sub(1)];
+            let edges = [0, 1, (1 << bits) / 2, ((1u64 << bits) / 2).saturating_sub(1)];
             let x: Vec<u128> = edges
                 .into_iter()
                 .chain([u64::MAX, value << 2, (value << 2) - 1])

@@ -68,7 +68,7 @@ fn secret_residues(backend: Backend) {
         sample::uniform(&key(backend), number as u64, &p, &mut out);
         for (x, word) in out.iter().zip(stream(number as u64, 2 * n).chunks(2)) {
             // ⌊(high·2⁶⁴ + low)·p/2¹²⁸⌋, by halves.
-            let low = u128::from(word[0]) * u128::from(value) >> 64;
+            let low = (u128::from(word[0]) * u128::from(value)) >> 64;
             let expected = (u128::from(word[1]) * u128::from(value) + low) >> 64;
             assert_eq!(u128::from(*x), expected, "{value}");
         }

@@ -54,7 +54,13 @@ fn products(backend: Backend) {
         residues::set_products(backend, p, &mut x, [a, b], [c, b]);
         expect(&x, |i| term(p, a[i], c[i], term(p, b[i], b[i], 0)));
         residues::set_products(backend, p, &mut x, [a, b, a], [c, b, b]);
-        expect(&x, |i| term(p, a[i], c[i], term(p, b[i], b[i], term(p, a[i], b[i], 0))));
+        let three = |i: usize| term(p, a[i], c[i], term(p, b[i], b[i], term(p, a[i], b[i], 0)));
+        expect(&x, three);
+        residues::set_products(backend, p, &mut x, [a, b, a, c], [c, b, b, c]);
+        expect(&x, |i| term(p, c[i], c[i], three(i)));
+        let top = vec![p.value() - 1; a.len()];
+        residues::set_products(backend, p, &mut x, [&top; 4], [&top; 4]);
+        expect(&x, |_| 4);
     });
 }
 

@@ -29,7 +29,7 @@ fn load_table(table: &[u8; 64]) -> __m512i {
 /// By how many bits each lane's word is off the byte where it begins.
 #[inline(always)]
 fn shifts(bits: u32) -> __m512i {
-    load(&core::array::from_fn::<u64, 8, _>(
+    load(&[0, 1, 2, 3, 4, 5, 6, 7].map(
         #[inline(always)]
         |lane| place(bits, lane).1.into(),
     ))
@@ -50,13 +50,13 @@ pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
     }
     // Byte b of the granule begins in one word and ends in the same or the next: which bytes of the
     // shifted words these are. Bytes beyond the granule are any.
-    let (mut begins, mut ends, mut two) = ([0u8; 64], [0u8; 64], 0u64);
-    for b in 0..granule {
-        let (first, last) = (8 * b / granule, (8 * b + 7) / granule);
-        let within = |word: usize| (8 * word + b - place(bits, word).0) as u8;
-        begins[b] = within(first);
+    let (mut begins, mut ends, mut two) = ([0; 64], [0; 64], 0u64);
+    for b in 0..bits {
+        let (first, last) = (8 * b / bits, (8 * b + 7) / bits);
+        let within = |word: u32| (8 * word + b - place(bits, word).0).to_le_bytes()[0];
+        begins[b as usize] = within(first);
         if last != first {
-            ends[b] = within(last);
+            ends[b as usize] = within(last);
             two |= 1 << b;
         }
     }
@@ -83,10 +83,10 @@ pub(super) fn unpack(l: Avx512, bits: u32, bytes: &[u8], words: &mut [u64]) {
         plain::unpack(bits, bytes, words);
         return;
     }
-    let table = core::array::from_fn::<u8, 64, _>(
-        #[inline(always)]
-        |b| (place(bits, b / 8).0 + b % 8) as u8,
-    );
+    let mut table = [0; 64];
+    for (b, byte) in (0..).zip(&mut table) {
+        [*byte, ..] = (place(bits, b / 8).0 + b % 8).to_le_bytes();
+    }
     let (table, shifts, mask) = (load_table(&table), shifts(bits), set(u64::MAX >> (64 - bits)));
     for (i, words) in words.chunks_exact_mut(8).enumerate() {
         let packed = load_bytes(&bytes[i * granule..]);

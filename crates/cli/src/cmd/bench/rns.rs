@@ -1,0 +1,245 @@
+//! `kernel/rns/<operation>`: one polynomial of the RNS ring, in one thread, of the backend in use.
+
+use std::{
+    hint::black_box,
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use foxtrot_kernel::{
+    Backend,
+    aes::Aes128,
+    rns::{Divider, MixedRadix, Modulus, Ntt, pack, residues, sample},
+};
+use serde_json::Value;
+
+use super::{Measured, Yardsticks, median};
+use crate::{clock::thread_cpu, failure::Failure, report::Report};
+
+/// Coefficients of a polynomial.
+pub(super) const SIZES: [usize; 3] = [4096, 8192, 16384];
+
+/// The most that there can be.
+const MOST: usize = 32768;
+
+/// How long to measure one size, and how often at least.
+const MEASURE_FOR: Duration = Duration::from_millis(300);
+const AT_LEAST: usize = 15;
+
+/// Calls of which the median is taken: one is too short for the clock.
+const CALLS: u32 = 16;
+
+/// Bits of the prime of most operations, and of those that are kept and removed by the others, as for
+/// triples of 64 bits.
+const BITS: u32 = 50;
+const KEPT: (u32, usize) = (42, 4);
+const REMOVED: (u32, usize) = (46, 5);
+const LOW_BITS: u32 = 10;
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub(super) enum Operation {
+    Forward,
+    Inverse,
+    Tables,
+    Mul,
+    MulAdd,
+    Products,
+    UniformPublic,
+    Uniform,
+    Ternary,
+    Binomial,
+    Digits,
+    Residues,
+    Divide,
+    Pack,
+    Unpack,
+}
+
+impl Operation {
+    pub(super) const ALL: [Self; 15] = [
+        Self::Forward,
+        Self::Inverse,
+        Self::Tables,
+        Self::Mul,
+        Self::MulAdd,
+        Self::Products,
+        Self::UniformPublic,
+        Self::Uniform,
+        Self::Ternary,
+        Self::Binomial,
+        Self::Digits,
+        Self::Residues,
+        Self::Divide,
+        Self::Pack,
+        Self::Unpack,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Inverse => "inverse",
+            Self::Tables => "tables",
+            Self::Mul => "mul",
+            Self::MulAdd => "mul-add",
+            Self::Products => "products-3",
+            Self::UniformPublic => "uniform-public",
+            Self::Uniform => "uniform",
+            Self::Ternary => "ternary",
+            Self::Binomial => "binomial",
+            Self::Digits => "digits-4",
+            Self::Residues => "residues-4",
+            Self::Divide => "divide-4-5",
+            Self::Pack => "pack",
+            Self::Unpack => "unpack",
+        }
+    }
+
+    /// One of them at a time, on inputs that are made before.
+    fn prepare(self, n: usize) -> Box<dyn FnMut()> {
+        let backend = Backend::best();
+        let [p] = primes(n, BITS);
+        let aes = Aes128::new(backend, &[7; 16]);
+        let uniform = move |p: &Modulus, stream| {
+            let mut words = vec![0; n];
+            sample::uniform_public(&Aes128::new(backend, &[7; 16]), stream, p, &mut words);
+            words
+        };
+        let many = move |primes: &[Modulus]| -> Vec<u64> {
+            primes.iter().zip(0..).flat_map(|(p, stream)| uniform(p, stream)).collect()
+        };
+        let (mut x, a, b) = (uniform(&p, 1), uniform(&p, 2), uniform(&p, 3));
+        let mut small = vec![0; n];
+        let mut packed = vec![0; pack::packed_len(n, BITS)];
+        let kept: [Modulus; KEPT.1] = primes(n, KEPT.0);
+        let removed: [Modulus; REMOVED.1] = primes(n, REMOVED.0);
+        let tables = move || Ntt::new(backend, &p, n, vec![0; Ntt::<Vec<u64>>::WORDS * n]);
+        match self {
+            Self::Forward | Self::Inverse => {
+                let ntt = tables();
+                let forward = matches!(self, Self::Forward);
+                Box::new(move || match &ntt {
+                    Some(ntt) if forward => ntt.forward(black_box(&mut x)),
+                    Some(ntt) => ntt.inverse(black_box(&mut x)),
+                    None => {}
+                })
+            }
+            Self::Tables => Box::new(move || drop(black_box(tables()))),
+            Self::Mul => Box::new(move || residues::mul(backend, &p, black_box(&mut x), &a)),
+            Self::MulAdd => {
+                Box::new(move || residues::mul_add(backend, &p, black_box(&mut x), &a, &b))
+            }
+            Self::Products => Box::new(move || {
+                residues::set_products(backend, &p, black_box(&mut x), [&a, &b, &a], [&b, &b, &a]);
+            }),
+            Self::UniformPublic => {
+                Box::new(move || sample::uniform_public(&aes, 4, &p, black_box(&mut x)))
+            }
+            Self::Uniform => Box::new(move || sample::uniform(&aes, 4, &p, black_box(&mut x))),
+            Self::Ternary => Box::new(move || sample::ternary(&aes, 4, black_box(&mut small))),
+            Self::Binomial => Box::new(move || sample::binomial(&aes, 4, black_box(&mut small))),
+            Self::Digits => {
+                let (radix, mut words) = (MixedRadix::centred(&kept), many(&kept));
+                Box::new(move || radix.digits(backend, black_box(&mut words)))
+            }
+            Self::Residues => {
+                let (radix, mut words) = (MixedRadix::centred(&kept), many(&kept));
+                radix.digits(backend, &mut words);
+                Box::new(move || radix.residues(backend, &words, &removed[0], black_box(&mut x)))
+            }
+            Self::Divide => {
+                let divider = Divider::new(&kept, &removed, LOW_BITS);
+                let (mut kept, mut removed) = (many(&kept), many(&removed));
+                Box::new(move || {
+                    divider.divide(backend, black_box(&mut kept), &mut removed, &mut x);
+                })
+            }
+            Self::Pack => Box::new(move || pack::pack(backend, BITS, &a, black_box(&mut packed))),
+            Self::Unpack => {
+                pack::pack(backend, BITS, &a, &mut packed);
+                Box::new(move || {
+                    let _ = pack::unpack_residues(backend, &p, &packed, black_box(&mut x));
+                })
+            }
+        }
+    }
+}
+
+/// The greatest primes of so many bits for which n coefficients can be transformed.
+fn primes<const K: usize>(n: usize, bits: u32) -> [Modulus; K] {
+    let mut candidate = (1 << bits) + 1;
+    std::array::from_fn(|_| {
+        loop {
+            candidate -= 2 * n as u64;
+            if let Some(p) = Modulus::new(candidate) {
+                break p;
+            }
+        }
+    })
+}
+
+/// # Errors
+/// If no transform has that length.
+pub(super) fn run(operation: Operation, n: usize) -> Result<Measured, Failure> {
+    if !n.is_power_of_two() || !(SIZES[0]..=MOST).contains(&n) {
+        return Err(Failure::usage(format!("there is no transform of {n} coefficients"))
+            .hint(format!("a power of two from {} to {MOST}", SIZES[0])));
+    }
+    let mut run = operation.prepare(n);
+    // The first one pays for page faults and cold caches.
+    run();
+    let started = Instant::now();
+    let mut samples = Vec::new();
+    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
+        let (wall, cpu) = (Instant::now(), thread_cpu());
+        (0..CALLS).for_each(|_| run());
+        samples.push((wall.elapsed() / CALLS, (thread_cpu() - cpu) / CALLS));
+    }
+    let cpu = median(&samples, |sample| sample.1);
+    let report = Report {
+        name: format!("kernel/rns/{}", operation.name()),
+        params: format!("{BITS}-bit prime"),
+        security: "none by itself".to_owned(),
+        parties: "none",
+        transport: "memory",
+        n,
+        threads: 1,
+        wall: median(&samples, |sample| sample.0),
+        cpu_sender: None,
+        cpu_receiver: None,
+        bytes_sender: None,
+        bytes_receiver: None,
+        rounds: 0,
+    };
+    Ok(Measured { report, slower: cpu })
+}
+
+/// Nanoseconds of CPU for a polynomial, and the ratio to the yardstick.
+fn figures(measured: &Measured, yardsticks: &Yardsticks) -> (f64, f64) {
+    let ns = measured.slower.as_secs_f64() * 1e9;
+    (ns, ns / 1e3 / yardsticks.x25519_us)
+}
+
+/// What these have beside the usual figures.
+pub(super) fn json(measured: &Measured, yardsticks: &Yardsticks) -> [(String, Value); 2] {
+    let (ns, ratio) = figures(measured, yardsticks);
+    [("cpu_ns_per_operation".to_owned(), ns.into()), ("per_x25519".to_owned(), ratio.into())]
+}
+
+pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {
+    let backend = Backend::best().name();
+    writeln!(out, "CPU time per polynomial, medians, one thread, backend {backend}")?;
+    let (name, n, ns, each, ratio) = ("name", "n", "ns", "ns per n", "/ x25519");
+    writeln!(out, "{name:<30} {n:>5} {ns:>10} {each:>10} {ratio:>9}")
+}
+
+pub(super) fn print_row(
+    out: &mut impl Write,
+    measured: &Measured,
+    yardsticks: &Yardsticks,
+) -> io::Result<()> {
+    let Report { name, n, .. } = &measured.report;
+    let (ns, ratio) = figures(measured, yardsticks);
+    let each = ns / *n as f64;
+    writeln!(out, "{name:<30} {n:>5} {ns:>10.0} {each:>10.3} {ratio:>9.4}")
+}
