@@ -25,8 +25,8 @@ use crate::{Channel, ChannelError, Error, Lane, extend::fresh_seed};
 /// 300 ms at 100 Mbit/s, and no part of the link is idle where a message takes less, 100 ms say, to arrive.
 const DEPTH: usize = 8;
 
-// What is unread of a lane, requests of two depths at most, finds room at the peer's end of it: no send waits for a
-// peer that is sending, too.
+// No send waits for a peer that is sending, too: of two parties that are, the one that is in the later turn has answered
+// all but a depth of the other's requests before those that are being sent, a depth at most, and so many find room.
 const _: () = {
     let (sets, mut i) = (&foxtrot_triples::params::LIFT_64, 0);
     while i < sets.len() {

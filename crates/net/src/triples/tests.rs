@@ -162,7 +162,7 @@ fn a_link_of_100_ms_stays_full() {
 }
 
 #[test]
-fn sixteen_requests_are_on_their_way_and_no_more() {
+fn requests_of_two_depths_and_a_turn_are_on_their_way_and_no_more() {
     let (here, there) = pair();
     let set = set(8);
     let party = thread::spawn(move || play(here, set, false, 0..100, 1));
