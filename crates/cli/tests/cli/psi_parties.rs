@@ -272,15 +272,15 @@ fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {
     let [a, out] = ["a", "out"].map(|name| path(folder.path(), name));
     lines(&a, 0..1_000_000);
     for sender_dies in [false, true] {
-        let patience = ["--timeout", "20"];
+        let patience = ["--timeout", "20", "-v"];
         let mut sender = Listening::with(&send(&[&a], &patience), &ours.expecting(&peers));
         let transport = [&peers.expecting(&ours)[..], &["--connect", &sender.address]].concat();
         let more = [&["-o", &out], &patience[..], &transport].concat();
         let mut receiver = Running::start(&receive(&[&a], &more));
         for running in [&mut sender.running, &mut receiver] {
-            while !running.line().contains("agreed: ") {}
+            while !running.line().contains("base OTs done") {}
         }
-        // Base OTs are done, the sets are on their way.
+        // Of 10⁶ rows that would take seconds.
         thread::sleep(Duration::from_millis(400));
         let start = Instant::now();
         let (dies, lives) = match sender_dies {
