@@ -242,11 +242,17 @@ fn the_last_words_are_the_last_opening_or_what_follows_the_last_question() {
             .collect();
         let expected = match (honest.job.base.info().name, honest.job.messages) {
             ("roted", _) => vec![(Way::ToSender, 2 * BATCHES)],
-            ("roted-endemic", false) => vec![(Way::ToReceiver, BATCHES)],
-            ("roted-endemic", true) => {
+            ("csw", _) => vec![(Way::ToSender, 2 * BATCHES)],
+            ("roted-endemic" | "masny-rindal", false) => vec![(Way::ToReceiver, BATCHES)],
+            ("roted-endemic" | "masny-rindal", true) => {
                 (BATCHES..=2 * BATCHES).map(|index| (Way::ToReceiver, index)).collect()
             }
-            ("bdgm", _) => vec![(Way::ToReceiver, 2 * BATCHES)],
+            // The receiver has the last word of the OTs, and messages follow it.
+            ("chou-orlandi" | "naor-pinkas", false) => vec![(Way::ToSender, BATCHES)],
+            ("chou-orlandi" | "naor-pinkas", true) => {
+                (BATCHES + 1..=2 * BATCHES).map(|index| (Way::ToReceiver, index)).collect()
+            }
+            ("bdgm" | "chou-orlandi:chosen", _) => vec![(Way::ToReceiver, 2 * BATCHES)],
             ("pvw", _) => vec![(Way::ToReceiver, BATCHES)],
             ("rot-from-ot:bdgm", _) => vec![(Way::ToSender, 4 * BATCHES)],
             ("rot-from-ot:pvw", _) => vec![(Way::ToSender, 3 * BATCHES)],
