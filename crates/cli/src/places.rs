@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    args::{Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport, TriplesCommand, file},
+    args::{
+        Command, KeygenArgs, OtCommand, PsiCommand, RotCommand, Transport, TriplesCommand, file,
+    },
     cmd::rot,
     failure::Failure,
     files::check_place,

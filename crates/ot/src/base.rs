@@ -15,6 +15,8 @@ pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;
 
+#[cfg(test)]
+mod malformed;
 mod message;
 
 use alloc::{boxed::Box, vec::Vec};

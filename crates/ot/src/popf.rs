@@ -99,13 +99,13 @@ pub trait Group {
 }
 
 /// The 32 bytes at `at` of every `stride` ones.
-fn column(bytes: &[u8], stride: usize, at: usize) -> Vec<[u8; ENCODED_LEN]> {
+pub(crate) fn column(bytes: &[u8], stride: usize, at: usize) -> Vec<[u8; ENCODED_LEN]> {
     let part = |phi: &[u8]| core::array::from_fn(|k| phi[at + k]);
     bytes.chunks_exact(stride).map(part).collect()
 }
 
 /// Their elements, which were checked before.
-fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Elements<D> {
+pub(crate) fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Elements<D> {
     let mut elements = Elements::<D>::zeros(bytes.len());
     D::decode(backend, bytes, &mut elements)
         .unwrap_or_else(|_| unreachable!("checked when it was decoded"));

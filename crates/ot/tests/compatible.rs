@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
-    base::{Adversary, Functionality, Info, registry},
+    base::{self, Adversary, Functionality, Info, registry},
     extension::{self, Incompatible, compatible, one_of_n, two_round},
 };
 
@@ -45,6 +45,26 @@ fn every_base_ot_carries_what_its_security_allows() {
             let name = extension.info().name;
             assert_eq!(extension.compatible(base), verdict, "{} {name}", base.name);
         }
+    }
+}
+
+/// What an OT with selective failure is excused from for `kos` is that and nothing else.
+#[test]
+fn selective_failure_excuses_neither_semi_honest_nor_reproductions() {
+    let csw = base::find("csw", Functionality::SelectiveFailure).unwrap().info();
+    let weak = Info { adversary: Adversary::SemiHonest, ..*csw };
+    let literal = Info { reproduction: true, ..*csw };
+    let kos = extension::find("kos", Adversary::Malicious).unwrap().info();
+    assert_eq!(compatible(csw, &kos), Ok(()));
+    assert_eq!(compatible(&weak, &kos), Err(Incompatible::Adversary));
+    assert_eq!(compatible(&literal, &kos), Err(Incompatible::Reproduction));
+    for extension in extension::registry().map(|extension| extension.info()) {
+        let verdict = match extension.adversary {
+            Adversary::SemiHonest => Ok(()),
+            _ => Err(Incompatible::Adversary),
+        };
+        assert_eq!(compatible(&weak, &extension), verdict, "{}", extension.name);
+        assert_eq!(compatible(&literal, &extension), Err(Incompatible::Reproduction));
     }
 }
 

@@ -177,6 +177,47 @@ fn strings_are_never_rejected_and_small_orders_give_the_key_of_zero() {
     }
 }
 
+/// The same for the strings of Elligator. Of the points of small order on the curve those with u = 0
+/// and u = 1 have strings, of order 2 and 4, and those of order 8 have none.
+#[test]
+fn elligator_rejects_no_string_and_small_orders_give_the_key_of_zero() {
+    let (backend, session) = (Backend::best(), session(0));
+    let mut strings = Vec::new();
+    // All but −1, which is on the twist; under every coin. Bit 2 of a coin is bit 255.
+    for (u, count) in [(0, 2), (1, 8), (3, 0), (4, 0)] {
+        let (mut of_u, mut found) = ([[0; 32]; 8], [0]);
+        let coins = [0, 1, 2, 3, 4, 5, 6, 7];
+        kernel_elligator::inverse(backend, &[SMALL_ORDER[u]; 8], &coins, &mut of_u, &mut found);
+        let has = |k: &usize| found[0] >> k & 1 == 1;
+        let mut of_u: Vec<_> = (0..8).filter(has).map(|k| of_u[k]).collect();
+        let mut coordinates = vec![[0; 32]; of_u.len()];
+        kernel_elligator::map(backend, &of_u, &mut coordinates);
+        assert!(coordinates.iter().all(|it| *it == SMALL_ORDER[u]));
+        of_u.sort_unstable();
+        of_u.dedup();
+        assert_eq!(of_u.len(), count);
+        strings.extend(of_u);
+    }
+    // Of all these only 0 stays below 2²⁵⁵ with p added.
+    let p = plus_p(&[0; 32]);
+    let mut high = p;
+    high[31] |= 0x80;
+    strings.extend([p, high]);
+    let of_small_order = strings.len();
+    // 1, p + 1 and 18 are of large order.
+    strings.extend([SMALL_ORDER[1], plus_p(&SMALL_ORDER[1]), [0xff; 32]]);
+
+    let (secret, share) = Elligator::share(&session, &seed(1));
+    let mut keys = vec![[0; 16]; strings.len()];
+    Elligator::sender_keys(&session, (&secret, &share), &strings, |_| tag(3, 1), &mut keys);
+    let mut zero = [[0; 16]];
+    let derivation = Derivation::new(&session, "foxtrot v1 elligator output", &share);
+    derivation.keys(&Secrets::zeroed(1), |_| tag(3, 1), &mut zero);
+    for (k, key) in keys.iter().enumerate() {
+        assert_eq!(*key == zero[0], k < of_small_order, "{:x?}", strings[k]);
+    }
+}
+
 /// ℓ, and ℓ′ of the twist.
 const ORDERS: [[u8; 32]; 2] = [
     [

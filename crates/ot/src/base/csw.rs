@@ -166,14 +166,19 @@ impl Receiver {
 impl Sender {
     /// Steps 3 and 4: the keys, and what shows that the receiver knows its own.
     pub fn challenge(session: Session, points: &Points, seed: Seed) -> (Self, Challenge) {
-        let (n, backend) = (points.instances(), session.backend());
         let context = "foxtrot v1 csw sender coins";
         let r = scalars(&draw(&session, context, &seed, 64, 1, |_| (0, 0)));
+        Self::challenge_with(&session, points, &r)
+    }
+
+    /// The same with that r.
+    fn challenge_with(session: &Session, points: &Points, r: &[[u8; 32]]) -> (Self, Challenge) {
+        let (n, backend) = (points.instances(), session.backend());
         let mut z = [Point::IDENTITY];
         let mut of_t = Elements::<Ristretto>::zeros(1);
         count(Operation::PointMultiplication, 2);
-        curve::mul(backend, &r, &[Point::BASE], &mut z);
-        curve::mul(backend, &r, &[point_of(&session, points.seed())], &mut of_t);
+        curve::mul(backend, r, &[Point::BASE], &mut z);
+        curve::mul(backend, r, &[point_of(session, points.seed())], &mut of_t);
         let mut challenge = Challenge::blank(n, backend, &z);
         let mut keys = vec![[[0; 16]; 2]; n];
         let mut of_zero = SecretBytes::zeroed(16 * n);
@@ -184,16 +189,16 @@ impl Sender {
             let mut shared = [0, 1].map(|_| Elements::<Ristretto>::zeros(pairs.len()));
             let [zero, one] = &mut shared;
             count(Operation::PointMultiplication, pairs.len());
-            curve::mul(backend, &r, &b, zero);
+            curve::mul(backend, r, &b, zero);
             curve::sub(backend, zero, &of_t, one);
             let hashes = [0, 1].map(|j| {
                 let position = |k: usize| ((first + k) as u64, j);
                 let shared = &shared[usize::from(j)];
-                let of_branch = pads(&session, challenge.z(), encodings, shared, position);
+                let of_branch = pads(session, challenge.z(), encodings, shared, position);
                 for (pair, key) in pairs.iter_mut().zip(of_branch.as_chunks().0) {
                     pair[usize::from(j)] = *key;
                 }
-                hashes(&session, &of_branch, position)
+                hashes(session, &of_branch, position)
             });
             let differences = challenge.differences_mut()[range.clone()].as_flattened_mut();
             for (chi, (zero, one)) in
@@ -203,8 +208,8 @@ impl Sender {
             }
             of_zero[16 * range.start..16 * range.end].copy_from_slice(&hashes[0]);
         }
-        let expected = answer(&session, &of_zero);
-        challenge.set_proof(&proof(&session, &expected));
+        let expected = answer(session, &of_zero);
+        challenge.set_proof(&proof(session, &expected));
         (Self { keys: SenderKeys::new(keys), expected }, challenge)
     }
 

@@ -38,7 +38,7 @@ use crate::{
     choices::select,
     erase::{SecretBytes, Secrets},
     oracle::Wide,
-    popf::{self, Elements, Popf, Ristretto},
+    popf::{self, Elements, Popf, Ristretto, column, decoded},
 };
 
 /// The POPF.
@@ -138,20 +138,23 @@ impl Receiver {
     /// [`Usage::CountMismatch`] if the message was decoded for another number of instances.
     pub fn finish(self, shares: &Shares) -> Result<ReceiverKeys, Usage> {
         let Self { session, choices, secrets } = self;
-        let n = choices.len();
+        let (n, backend) = (choices.len(), session.backend());
         expect_count("instances of the sender's message", n, shares.instances())?;
+        // Decoding takes variable time: both points of all, which are public, before one is chosen.
+        let branch =
+            |j: usize| decoded::<Ristretto>(backend, &column(shares.as_bytes(), PAIR_LEN, 32 * j));
+        let [zero, one] = [0, 1].map(branch);
+        let mut points = Elements::<Ristretto>::zeros(n);
+        curve::select(backend, choices.as_bytes(), &zero, &one, &mut points);
         let mut chosen = Secrets::zeroed(n);
         for (i, (chosen, pair)) in
             chosen.iter_mut().zip(shares.as_bytes().chunks_exact(PAIR_LEN)).enumerate()
         {
             select(choices.get(i), &pair[..32], &pair[32..], chosen);
         }
-        let mut points = Elements::<Ristretto>::zeros(n);
-        ristretto::decode(session.backend(), &chosen, &mut points)
-            .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
         let mut shared = Elements::<Ristretto>::zeros(n);
         count(Operation::PointMultiplication, n);
-        curve::mul(session.backend(), &secrets, &points, &mut shared);
+        curve::mul(backend, &secrets, &points, &mut shared);
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
         let keys = derive(&session, &chosen, &shared, position);
         let keys = keys.as_chunks().0.to_vec();
@@ -268,3 +271,6 @@ impl fmt::Debug for Receiver {
         write!(f, "Receiver(<{} instances>)", self.choices.len())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -292,3 +292,6 @@ impl fmt::Debug for Sender {
         write!(f, "Sender(<{} instances>)", self.n)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,8 +165,10 @@ impl core::error::Error for Incompatible {}
 /// # Errors
 /// [`Incompatible`], the reason why not.
 pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
-    match base.functionality {
-        Functionality::SelectiveFailure if extension.family == "kos" && !base.reproduction => {
+    match (base.adversary, base.functionality) {
+        (Adversary::Malicious, Functionality::SelectiveFailure)
+            if extension.family == "kos" && !base.reproduction =>
+        {
             Ok(())
         }
         _ => carries(base, extension.adversary),

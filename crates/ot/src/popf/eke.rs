@@ -17,7 +17,7 @@ pub struct Eke {
 
 impl Eke {
     /// The cipher's keys.
-    fn keys(&self, first: u64, n: usize, x: impl Fn(usize) -> u8) -> Secrets {
+    pub(super) fn keys(&self, first: u64, n: usize, x: impl Fn(usize) -> u8) -> Secrets {
         let mut keys = Secrets::zeroed(n);
         self.keys.ask(n, |k| (first + k as u64, x(k), []), keys.as_flattened_mut());
         keys

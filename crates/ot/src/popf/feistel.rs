@@ -25,7 +25,7 @@ pub struct Feistel<D> {
 
 impl<D: Domain> Feistel<D> {
     /// H(i, x, s′).
-    fn hashes(
+    pub(super) fn hashes(
         &self,
         n: usize,
         question: impl Fn(usize) -> (u64, u8, [u8; ENCODED_LEN]),

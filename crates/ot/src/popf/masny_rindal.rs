@@ -27,7 +27,7 @@ pub struct MasnyRindal<D> {
 
 impl<D: Domain> MasnyRindal<D> {
     /// H_x(i, s).
-    fn hashes(
+    pub(super) fn hashes(
         &self,
         n: usize,
         question: impl Fn(usize) -> (u64, u8, [u8; ENCODED_LEN]),

@@ -100,6 +100,81 @@ fn elements_that_are_programmed_come_out_and_belong_to_session_and_instance() {
     laws::<Ristretto, Feistel2<Ristretto>>(true);
 }
 
+/// The answer of a POPF's oracle to one question, of instance i and point x.
+type Answer = fn(&Session, u64, u8) -> [u8; 32];
+
+/// Each oracle by itself: at the same place of φ nothing but x tells apart which value it is for.
+#[test]
+fn every_oracle_is_bound_to_session_instance_and_point() {
+    fn feistel<D: Domain>(session: &Session, i: u64, x: u8) -> [u8; 32] {
+        encoded::<D>(&Feistel::<D>::new(session).hashes(1, |_| (i, x, [3; 32])))[0]
+    }
+    fn masny_rindal<D: Domain>(session: &Session, i: u64, x: u8) -> [u8; 32] {
+        encoded::<D>(&MasnyRindal::<D>::new(session).hashes(1, |_| (i, x, [3; 32])))[0]
+    }
+    let oracles: [Answer; 5] = [
+        feistel::<Strings>,
+        feistel::<Ristretto>,
+        masny_rindal::<Strings>,
+        masny_rindal::<Ristretto>,
+        |session, i, x| Eke::new(session).keys(i, 1, |_| x)[0],
+    ];
+    let here = session(0, Backend::best());
+    for answer in oracles {
+        let elsewhere = session(1, Backend::best());
+        let mut answers = [
+            answer(&here, 5, 0),
+            answer(&here, 5, 1),
+            answer(&here, 6, 0),
+            answer(&elsewhere, 5, 0),
+        ];
+        answers.sort_unstable();
+        assert!(answers.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+}
+
+/// The value at a point is t, or s_x, and the answer for that x: so programming and evaluating ask
+/// for the x that they are at, and do not agree on another.
+#[test]
+fn values_are_made_of_the_answer_for_their_point() {
+    fn at_both<D: Domain, P: Popf<D>>(
+        phi: &[u8],
+        expected: impl Fn(&P, u8) -> (Vec<[u8; 32]>, Elements<D>),
+    ) {
+        let popf = P::new(&session(0, Backend::best()));
+        let values = values::<D, P>(&popf, 5, phi);
+        for (x, value) in (0..).zip(values) {
+            let (own, hashes) = expected(&popf, x);
+            let (mut elements, mut sums) = (Elements::<D>::zeros(1), Elements::<D>::zeros(1));
+            D::decode(Backend::best(), &own, &mut elements).unwrap();
+            D::add(Backend::best(), &elements, &hashes, &mut sums);
+            assert_eq!(value, encoded::<D>(&sums), "{} at {x}", P::NAME);
+        }
+    }
+    fn over<D: Domain>() {
+        // Both halves are the same element: x is all that differs, where it can be.
+        let same = encoded::<D>(&elements::<D>(1, 1))[0];
+        let phi = [same, same].concat();
+        at_both::<D, MasnyRindal<D>>(&phi, |popf, x| {
+            (vec![same], popf.hashes(1, |_| (5, x, same)))
+        });
+        // s ⊕ x·t, for s = t.
+        at_both::<D, Feistel<D>>(&phi, |popf, x| {
+            let coins = if x == 0 { same } else { [0; 32] };
+            (vec![same], popf.hashes(1, |_| (5, x, coins)))
+        });
+    }
+    over::<Strings>();
+    over::<Ristretto>();
+    let popf = Eke::new(&session(0, Backend::best()));
+    let phi = bytes(3, 32);
+    for (x, value) in (0..).zip(values::<Strings, Eke>(&popf, 5, &phi)) {
+        let mut block = [value[0]];
+        foxtrot_kernel::rijndael::encrypt(&popf.keys(5, 1, |_| x), &mut block);
+        assert_eq!(block.as_flattened(), phi);
+    }
+}
+
 /// Which places of φ are elements, and which any string.
 fn decoding<P: Popf<Ristretto>>(elements_at: &[usize]) {
     let popf = P::new(&session(0, Backend::best()));

@@ -115,34 +115,69 @@ fn point_bytes() -> [u8; 32] {
     EdwardsPoint::mul_base(&Scalar::from(5_u8)).compress().0
 }
 
-/// Section 2.2: in the middle, S is forwarded to the receiver, and S − R, for its R, to the sender, whose
-/// keys are then those of R with the branches exchanged, up to the sign of the point. What is hashed
-/// beside the point keeps them apart, and the sub-sid if these are two sessions.
+/// H(point) and no more, as of a protocol that does not hash what it has sent.
+fn naive_key(point: &EdwardsPoint) -> [u8; 32] {
+    let (encoding, mut key) = (point.compress().0, [[0; 32]]);
+    let fields = |_| [&[], &[], &encoding[..]];
+    derive(&session(0), &output(&session(0)), |_| (0, 0), fields, &mut key);
+    key[0]
+}
+
+/// Section 2.2: in the middle, S is forwarded to the receiver, and R + S, for its R, to the sender, whose
+/// point of branch c + 1 is then that of the receiver, which chose c. The branch is hashed beside it, and
+/// the sub-sid if these are two sessions.
 #[test]
 fn a_transcript_in_the_middle_exchanges_no_keys() {
-    let n = 16;
+    let (n, m) = (16, 3);
     let choices: Vec<u8> = (0..16).map(|i| i % 2).collect();
-    let (_, share) = Sender::start(session(0), n, 2, seed(1)).unwrap();
-    let (chosen, points) = choose(session(0), 2, &choices, &share, seed(2)).unwrap();
+    let (_, share) = Sender::start(session(0), n, m, seed(1)).unwrap();
+    let (chosen, points) = choose(session(0), m, &choices, &share, seed(2)).unwrap();
     let s_8 = point(share.as_bytes()).mul_by_cofactor();
-    let turned: Vec<u8> =
-        points.as_bytes().chunks(32).flat_map(|r| (s_8 - point(r)).compress().0).collect();
+    let moved: Vec<u8> =
+        points.as_bytes().chunks(32).flat_map(|r| (point(r) + s_8).compress().0).collect();
     for counter in [0, 1] {
         // A sender of the same secret, in this session or another.
-        let (mut sender, _) = Sender::start(session(0), n, 2, seed(1)).unwrap();
+        let (mut sender, _) = Sender::start(session(0), n, m, seed(1)).unwrap();
         sender.session = session(counter);
-        let y = sender.y.clone();
-        let keys = sender.finish(&Points::decode(&turned, n).unwrap()).unwrap();
-        for i in 0..n {
+        let y = Scalar::from_bytes_mod_order(*sender.y);
+        let keys = sender.finish(&Points::decode(&moved, n).unwrap()).unwrap();
+        let t_8 = s_8 * y;
+        // 64(y·R − j·T).
+        let shared = |r: &[u8], j: u8| (point(r) * y - t_8 * Scalar::from(j)).mul_by_cofactor();
+        for (i, (moved, r)) in moved.chunks(32).zip(points.as_bytes().chunks(32)).enumerate() {
+            let c = choices[i];
+            let (ours, theirs) = (shared(moved, c + 1), shared(r, c));
+            assert_eq!(ours, theirs, "the points agree");
+            assert_eq!(naive_key(&ours), naive_key(&theirs), "and the naive keys with them");
             assert!(keys.of(i).iter().all(|key| !chosen.keys().contains(key)));
         }
-        // That the attack is one: the points agree but for their sign.
-        let y = Scalar::from_bytes_mod_order(*y);
-        for (i, (turned, r)) in turned.chunks(32).zip(points.as_bytes().chunks(32)).enumerate() {
-            let t_8 = s_8 * y;
-            let of = |r: &[u8], j: u8| point(r) * y - t_8 * Scalar::from(j);
-            let c = choices[i];
-            assert_eq!(of(turned, 1 - c), -of(r, c));
+    }
+}
+
+/// A key is that of its i, j and point, and of S and R as they were sent.
+#[test]
+fn a_key_belongs_to_what_was_sent() {
+    let share = Sender::start(session(0), 4, 2, seed(1)).unwrap().1;
+    let points = choose(session(0), 2, &[0, 1, 1, 0], &share, seed(2)).unwrap().1;
+    let sender = Sender::start(session(0), 4, 2, seed(1)).unwrap().0;
+    let y = Scalar::from_bytes_mod_order(*sender.y);
+    let keys = sender.finish(&points).unwrap();
+    let s_8 = point(share.as_bytes()).mul_by_cofactor();
+    let r_64: Vec<_> = points.as_bytes().chunks(32).map(|r| point(r).mul_by_cofactor()).collect();
+    for (i, r) in r_64.iter().enumerate() {
+        for j in 0..2 {
+            let t_64 = (s_8 * y).mul_by_cofactor();
+            let shared = (r * y - t_64 * Scalar::from(j)).compress().0;
+            let key = |s: &EdwardsPoint, r: &EdwardsPoint| {
+                let (s, r, mut key) = (s.compress().0, r.compress().0, [[0; 32]]);
+                let fields = |_| [&s[..], &r, &shared];
+                derive(&session(0), &output(&session(0)), |_| (i, j), fields, &mut key);
+                key[0]
+            };
+            let own = keys.of(i)[usize::from(j)];
+            assert_eq!(key(&s_8, r), own);
+            assert_ne!(key(&s_8, &r_64[(i + 1) % 4]), own, "another R");
+            assert_ne!(key(&(s_8 + s_8), r), own, "another S");
         }
     }
 }

@@ -8,7 +8,11 @@ use crate::{Decode, Direction, Sid, pair::assert_rot};
 const N: usize = 100;
 
 fn session() -> Session {
-    Session::new(Sid::from_bytes([1; 32])).sub("test", 0, Direction::default())
+    batch(0)
+}
+
+fn batch(counter: u64) -> Session {
+    Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Direction::default())
 }
 
 fn seed(byte: u8) -> Seed {
@@ -116,20 +120,27 @@ fn a_wrong_response_gives_the_sender_no_keys() {
     }
 }
 
-/// Equal B, which the paper does not tell apart.
+/// Equal B, which the paper does not tell apart, in all instances and in two batches of the same r.
 #[test]
-fn one_point_in_all_instances_gives_unrelated_keys() {
+fn one_point_in_all_instances_and_batches_gives_unrelated_keys() {
     let (_, points) = start();
     let bytes = points.as_bytes();
     let replayed = [&bytes[..32], &bytes[32..64].repeat(N)].concat();
-    let (sender, challenge) =
-        Sender::challenge(session(), &Points::decode(&replayed, N).unwrap(), seed(2));
-    let mut keys = sender.keys.pairs().as_flattened().to_vec();
+    let replayed = Points::decode(&replayed, N).unwrap();
+    let r = scalars(&[9; 64]);
+    let (mut keys, mut differences, mut z) = (Vec::new(), Vec::new(), Vec::new());
+    for counter in [0, 1] {
+        let (sender, challenge) = Sender::challenge_with(&batch(counter), &replayed, &r);
+        keys.extend_from_slice(sender.keys.pairs().as_flattened());
+        differences.extend_from_slice(challenge.differences());
+        z.push(challenge.z().to_vec());
+    }
+    // So r·B, the point of branch 0, is the same everywhere; that of branch 1 is in a batch.
+    assert_eq!(z[0], z[1]);
     keys.sort_unstable();
     keys.dedup();
-    assert_eq!(keys.len(), 2 * N);
-    let mut differences = challenge.differences().to_vec();
+    assert_eq!(keys.len(), 4 * N);
     differences.sort_unstable();
     differences.dedup();
-    assert_eq!(differences.len(), N);
+    assert_eq!(differences.len(), 2 * N);
 }
