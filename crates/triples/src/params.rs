@@ -279,8 +279,16 @@ impl Set {
             found.push(prime.expect("there are enough"));
         }
         let rest = found.split_off(plain.len()).leak();
-        let set =
-            Self { name: "experiment", bits: 8, sigma: 0, log_n, plain: found.leak(), rest, t, core_svp: [0; 2] };
+        let set = Self {
+            name: "experiment",
+            bits: 8,
+            sigma: 0,
+            log_n,
+            plain: found.leak(),
+            rest,
+            t,
+            core_svp: [0; 2],
+        };
         Box::leak(Box::new(set))
     }
 }
