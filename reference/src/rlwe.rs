@@ -127,7 +127,7 @@ impl Set {
     }
 
     /// The element of R_q that a key of streams gives.
-    fn uniform(&self, key: u128) -> Poly {
+    fn uniform(&self, key: Key) -> Poly {
         let primes: Vec<i128> = self.primes().collect();
         let residues: Vec<Poly> = (0..)
             .zip(&primes)
@@ -165,7 +165,7 @@ impl Set {
     }
 
     /// The shares of a stream.
-    fn shares(&self, key: u128, stream: u64) -> Vec<i128> {
+    fn shares(&self, key: Key, stream: u64) -> Vec<i128> {
         let width = self.bits / 8;
         let bytes: Vec<u8> =
             words(key, stream).flat_map(u64::to_le_bytes).take(self.n * width).collect();
@@ -360,15 +360,23 @@ pub fn stream_seed(id: &Id, seed: &[u8; 32]) -> [u8; 32] {
     oracle32("foxtrot v1 rlwe stream seed", id, 0, 0, &[seed])
 }
 
-fn stream_key(context: &str, id: &Id, i: usize, branch: u8, fields: &[&[u8]]) -> u128 {
-    let bytes = oracle(context, id, i, branch, fields, 16);
-    u128::from_le_bytes(bytes.try_into().expect("16 bytes"))
+/// A key of AES and ν.
+type Key = (u128, u64);
+
+fn stream_key(context: &str, id: &Id, i: usize, branch: u8, fields: &[&[u8]]) -> Key {
+    let bytes = oracle(context, id, i, branch, fields, 24);
+    let (key, nonce) = bytes.split_at(16);
+    (
+        u128::from_le_bytes(key.try_into().expect("16 bytes")),
+        u64::from_le_bytes(nonce.try_into().expect("8 bytes")),
+    )
 }
 
 /// The words of a stream.
-fn words(key: u128, stream: u64) -> impl Iterator<Item = u64> {
+fn words((key, nonce): Key, stream: u64) -> impl Iterator<Item = u64> {
     let block = move |j: u64| {
-        let block = aes::encrypt(key, u128::from(stream) << 64 | u128::from(j)).to_le_bytes();
+        let counter = u128::from(nonce) << 64 | u128::from(stream) << 56 | u128::from(j);
+        let block = aes::encrypt(key, counter).to_le_bytes();
         let (low, high) = block.split_at(8);
         [low, high].map(|half| u64::from_le_bytes(half.try_into().expect("8 bytes")))
     };
@@ -376,7 +384,7 @@ fn words(key: u128, stream: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Pairs of words, the first one low.
-fn wide_words(key: u128, stream: u64) -> impl Iterator<Item = u128> {
+fn wide_words(key: Key, stream: u64) -> impl Iterator<Item = u128> {
     let mut words = words(key, stream);
     core::iter::from_fn(move || {
         let low = words.next()?;
@@ -390,7 +398,7 @@ fn scaled(x: u128, m: u128) -> u128 {
     (high * m + ((low * m) >> 64)) >> 64
 }
 
-fn uniform(key: u128, stream: u64, prime: i128, n: usize) -> Poly {
+fn uniform(key: Key, stream: u64, prime: i128, n: usize) -> Poly {
     let prime = prime as u128;
     let accept = |word: u64| {
         let product = u128::from(word) * prime;
@@ -400,11 +408,11 @@ fn uniform(key: u128, stream: u64, prime: i128, n: usize) -> Poly {
     words(key, stream).filter_map(accept).take(n).collect()
 }
 
-fn mask(key: u128, stream: u64, prime: i128, n: usize) -> Poly {
+fn mask(key: Key, stream: u64, prime: i128, n: usize) -> Poly {
     wide_words(key, stream).map(|x| scaled(x, prime as u128) as i128).take(n).collect()
 }
 
-fn ternary(key: u128, stream: u64, n: usize) -> Poly {
+fn ternary(key: Key, stream: u64, n: usize) -> Poly {
     let trits = |x: u128| {
         let number = scaled(x, 3u128.pow(32)) as i128;
         (0..32).rev().map(move |k| number / 3i128.pow(k) % 3 - 1)
@@ -412,7 +420,7 @@ fn ternary(key: u128, stream: u64, n: usize) -> Poly {
     wide_words(key, stream).flat_map(trits).take(n).collect()
 }
 
-fn binomial(key: u128, stream: u64, n: usize) -> Poly {
+fn binomial(key: Key, stream: u64, n: usize) -> Poly {
     let ones = |word: u64| i128::from((word % (1 << 21)).count_ones());
     words(key, stream).map(|word| ones(word) - ones(word >> 21)).take(n).collect()
 }

@@ -19,14 +19,17 @@ use foxtrot_triples::{
 use crate::{Channel, ChannelError, Error, Lane, extend::fresh_seed};
 
 /// How many batches after a request its answer is made, and after that the answer is read: so many of each stream are
-/// on their way in either direction, and no party waits for one that has just been sent.
+/// on their way in either direction, and no party waits for one that has just been sent. Of its own requests a party
+/// has up to two depths and a [`group`] without an answer: 17 with one thread, 24 with eight.
 ///
 /// A batch is a request and, of the other stream, a response each way, 0.48 MB at least (`rlwe-8`): eight of them are
 /// 300 ms at 100 Mbit/s, and no part of the link is idle where a message takes less, 100 ms say, to arrive.
 const DEPTH: usize = 8;
 
-// No send waits for a peer that is sending, too: of two parties that are, the one that is in the later turn has answered
-// all but a depth of the other's requests before those that are being sent, a depth at most, and so many find room.
+// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its group. It
+// has sent fewer than a + g requests, and the peer, in turn a or later, has taken all before a − DEPTH. So at most
+// DEPTH + g ≤ 2·DEPTH requests wait, and find room. Of responses, which are smaller, it has sent those before
+// a − DEPTH + g, and the peer has taken those before a − 2·DEPTH: as many. Who receives, waits for one that is behind.
 const _: () = {
     let (sets, mut i) = (&foxtrot_triples::params::LIFT_64, 0);
     while i < sets.len() {
@@ -86,7 +89,7 @@ impl<'a> Party<'a> {
         channel.send(lanes[0], key)?;
         let key = channel.recv(lanes[1], plan.set.public_key_len())?;
         let state = joining.finish(&key).map_err(|e| channel.give_up(e))?;
-        let state = state.starting_at(plan.batches.start);
+        let state = state.starting_at(plan.batches.start).map_err(|e| channel.give_up(e))?;
         Ok(Self { channel, state, lanes, batches: plan.batches.clone(), group: 1 })
     }
 

@@ -152,7 +152,8 @@ mod tests {
         let width = set.width();
         for (k, part) in shares.parts_mut().into_iter().enumerate() {
             for (i, share) in part.chunks_exact_mut(width).enumerate() {
-                share.copy_from_slice(&(0x0102_0304_0506_0000 * i + k).to_le_bytes()[..width]);
+                let number = 0x0102_0304_0506_0000usize.wrapping_mul(i).wrapping_add(k);
+                share.copy_from_slice(&number.to_le_bytes()[..width]);
             }
         }
         shares

@@ -3,7 +3,7 @@
 //!
 //! Semi-honest. P₀ learns nothing about P₁'s shares, statistically up to 2^−σ per batch and under ring-LWE; P₁
 //! nothing about P₀'s, under ring-LWE; random oracle model. A triple is wrong with probability 2^−43 (σ = 40) or
-//! 2^−67 (σ = 64), which tells nobody anything. The states carry out `docs/protocols/triples.md`, which has the
+//! 2^−67 (σ = 64); who learns of one that it was wrong learns a bound on what the peer has. The states carry out `docs/protocols/triples.md`, which has the
 //! steps, the argument and its inequalities; bytes are in `docs/wire.md`, section 18.
 //!
 //! ```text

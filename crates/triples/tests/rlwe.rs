@@ -4,7 +4,7 @@
 use std::thread;
 
 use foxtrot_ot::{
-    Backend, Direction, Seed, Session, Sid,
+    Backend, Direction, Error, Seed, Session, Sid, Usage,
     tasks::{Executor, Task},
 };
 use foxtrot_triples::{
@@ -98,13 +98,76 @@ fn messages_and_shares_are_the_same_with_any_number_of_threads() {
     assert!(batches(set, 2, 2) == batches(set, 2, 1));
 }
 
+#[test]
+fn a_batch_is_not_made_again() {
+    let session = || Session::new(Sid::from_bytes([7; 32]));
+    let join = || {
+        let (one, key_1) = Duplex::new(&session(), &TOY, Direction::InitiatorSends, &seed(1));
+        let (other, key_2) = Duplex::new(&session(), &TOY, Direction::ResponderSends, &seed(2));
+        (one.finish(&key_2).unwrap(), other.finish(&key_1).unwrap())
+    };
+    let behind = Error::from(Usage::ForeignBatch);
+    let (one, other) = join();
+    let one = one.starting_at(6).unwrap().starting_at(6).unwrap();
+    assert_eq!(one.starting_at(5).unwrap_err(), behind);
+    // What is requested or answered is used up as well.
+    let (mut one, mut other) = (join().0, other);
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    let _ = one.request(&mut request);
+    other.respond(&request, &mut Shares::new(&TOY), &mut response).unwrap();
+    let ((p0, _), (_, p1)) = (one.into_streams(), other.into_streams());
+    assert_eq!(p0.starting_at(0).unwrap_err(), behind);
+    assert_eq!(p1.starting_at(0).unwrap_err(), behind);
+}
+
+/// All that a seed is spent on: the key, and of a batch request, response and shares.
+fn drawn(seeds: [u8; 2], direction: Direction) -> [Vec<u8>; 7] {
+    let session = Session::new(Sid::from_bytes([7; 32]));
+    let (one, key_1) = Duplex::new(&session, &TOY, direction, &seed(seeds[0]));
+    let (other, key_2) = Duplex::new(&session, &TOY, direction.reversed(), &seed(seeds[1]));
+    let (mut one, mut other) = (one.finish(&key_2).unwrap(), other.finish(&key_1).unwrap());
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    let (mut ours, mut theirs) = (Shares::new(&TOY), Shares::new(&TOY));
+    let requested = one.request(&mut request);
+    other.respond(&request, &mut theirs, &mut response).unwrap();
+    one.receive(requested, &response, &mut ours).unwrap();
+    let [a0, b0, a1, b1] = [ours.a(), ours.b(), theirs.a(), theirs.b()].map(<[u8]>::to_vec);
+    [key_1, request, response, a0, b0, a1, b1]
+}
+
+/// All of these are different.
+fn apart(first: &[Vec<u8>], second: &[Vec<u8>]) -> bool {
+    first.iter().zip(second).all(|(x, y)| x != y)
+}
+
+#[test]
+fn a_seed_of_its_own_gives_other_coins_in_the_same_session() {
+    let usual = drawn([1, 2], Direction::InitiatorSends);
+    assert!(usual == drawn([1, 2], Direction::InitiatorSends), "nothing else is drawn");
+    assert!(apart(&usual, &drawn([3, 4], Direction::InitiatorSends)));
+    // Each party's are its own.
+    let p0_alone = drawn([3, 2], Direction::InitiatorSends);
+    assert!(apart(&usual[..5], &p0_alone[..5]) && usual[5..] == p0_alone[5..]);
+    let p1_alone = drawn([1, 4], Direction::InitiatorSends);
+    assert!(usual[..2] == p1_alone[..2] && apart(&usual[5..], &p1_alone[5..]));
+}
+
+#[test]
+fn one_seed_gives_other_coins_in_the_other_direction() {
+    let [one, other] = [Direction::InitiatorSends, Direction::ResponderSends];
+    assert!(apart(&drawn([1, 2], one), &drawn([1, 2], other)));
+    // Nor is a party's share as P₀ its share as P₁.
+    let usual = drawn([1, 1], one);
+    assert!(apart(&usual[3..5], &usual[5..]));
+}
+
 /// Both parties of a run of so many batches from `first` on, all that they have in order: a, b, c.
 fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
     let session = || Session::new(Sid::from_bytes([7; 32]));
     let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed(1));
     let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed(2));
-    let mut one = one.finish(&key_2).unwrap().starting_at(first);
-    let mut other = other.finish(&key_1).unwrap().starting_at(first);
+    let mut one = one.finish(&key_2).unwrap().starting_at(first).unwrap();
+    let mut other = other.finish(&key_1).unwrap().starting_at(first).unwrap();
     let mut all = [[const { Vec::new() }; 3], [const { Vec::new() }; 3]];
     let mut shares = [Shares::new(set), Shares::new(set)];
     let (mut request, mut response) = (Vec::new(), Vec::new());

@@ -63,7 +63,8 @@ pub(crate) struct TriplesOut {
     /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
-    /// Statistical security, 40 or 64 bits (must be the same on both sides)
+    /// Statistical security per batch of 8192 to 32768 triples, 40 or 64 bits (must be the same on both
+    /// sides); what a run has is said when it begins
     #[arg(long, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,
     /// How they are made (must be the same on both sides)

@@ -4,6 +4,8 @@ mod extensions;
 mod psi;
 mod triples;
 
+pub(crate) use triples::wrong_log2;
+
 use std::io::{self, Write};
 
 use foxtrot_ot::base::registry;

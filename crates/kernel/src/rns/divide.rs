@@ -5,7 +5,7 @@ use super::{
     lanes::{Lanes, on_lanes},
     mixed_radix::above,
 };
-use crate::Backend;
+use crate::{Backend, erase};
 
 /// From C modulo P·R to round(2ᵗ·C/R) modulo P·2ᵗ, where P is the product of the primes that are *kept*,
 /// R that of the primes that are *removed*.
@@ -199,14 +199,15 @@ fn round_low_with<L: Lanes>(
     inverse: L::Factor,
 ) {
     let (p, above) = (l.prime(modulus), l.splat(above));
+    let mut remainder = [0; super::GRANULE];
     for (x, low) in x.chunks_exact_mut(L::LANES).zip(low.chunks_exact(L::LANES)) {
-        let mut remainder = [0; super::GRANULE];
         for (remainder, low) in remainder.iter_mut().zip(low) {
             *remainder = (low + half) & mask;
         }
         let difference = l.plain_sub(l.plain_add(l.load(x), above), l.load(&remainder));
         l.store(p, l.mul_by(p, difference, inverse), x);
     }
+    erase(&mut remainder, 0);
 }
 
 #[inline(always)]

@@ -1,17 +1,18 @@
 //! Random coefficients, from keystreams of AES-128 in counter mode.
 //!
-//! A key and the number of a *stream* determine a polynomial: counters are 2⁶⁴ times that number plus
-//! 0, 1, 2, …, so streams of a key do not meet. Each is for one call; what is drawn, and how many words of
-//! the stream it takes, is documented with the function, and is the same on every backend. The words
-//! of a stream are 64 bits long, little endian.
+//! [`Streams`] and the number of a *stream* determine a polynomial. Each is for one call; what is drawn, and
+//! how many words of the stream it takes, is documented with the function, and is the same on every backend.
+//! The words of a stream are 64 bits long, little endian.
 
 pub(super) mod plain;
+
+use core::{array, fmt};
 
 use super::{
     Modulus, check,
     lanes::{Lanes, on_lanes},
 };
-use crate::{aes::Aes128, erase, halves};
+use crate::{Backend, aes::Aes128, erase, halves};
 
 /// The parameter of [`binomial`]: 2·21 bits per coefficient, the variance is 21/2.
 pub const ETA: u32 = 21;
@@ -22,6 +23,52 @@ const BUFFER: usize = 512;
 /// Trits from one number of 128 bits.
 const TRITS: usize = 32;
 
+/// The streams of a key and a nonce ν: block j < 2⁵⁶ of stream s < 2⁸ is the encryption of
+/// j + 2⁵⁶·s + 2⁶⁴·ν, little endian, so that streams do not meet.
+///
+/// Where every key has a nonce of its own, a search for one of many keys has to be done for each of
+/// them.
+pub struct Streams {
+    aes: Aes128,
+    nonce: u64,
+}
+
+impl Streams {
+    /// From 24 bytes: the key, then ν.
+    #[must_use]
+    pub fn new(backend: Backend, coins: &[u8; 24]) -> Self {
+        let (key, nonce) = coins.split_at(16);
+        let mut block = array::from_fn(|k| key[k]);
+        let aes = Aes128::new(backend, &block);
+        erase(&mut block, 0);
+        Self { aes, nonce: u64::from_le_bytes(array::from_fn(|k| nonce[k])) }
+    }
+
+    /// A stream as it is.
+    ///
+    /// # Panics
+    /// If `out` is not a multiple of 16 bytes, or there is no such stream.
+    pub fn bytes(&self, stream: u64, out: &mut [u8]) {
+        self.aes.ctr(self.first(stream), out);
+    }
+
+    /// The counter of a stream's first block.
+    fn first(&self, stream: u64) -> u128 {
+        assert!(stream < 1 << 8, "no such stream");
+        u128::from(self.nonce) << 64 | u128::from(stream << 56)
+    }
+
+    fn backend(&self) -> Backend {
+        self.aes.backend()
+    }
+}
+
+impl fmt::Debug for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Streams(<redacted>)")
+    }
+}
+
 /// A keystream by words; erased on drop.
 struct Stream<'a> {
     aes: &'a Aes128,
@@ -30,8 +77,8 @@ struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    fn new(aes: &'a Aes128, stream: u64) -> Self {
-        Self { aes, next: u128::from(stream) << 64, bytes: [0; 8 * BUFFER] }
+    fn new(streams: &'a Streams, stream: u64) -> Self {
+        Self { aes: &streams.aes, next: streams.first(stream), bytes: [0; 8 * BUFFER] }
     }
 
     /// The next words, an even number of them, at most [`BUFFER`].
@@ -57,17 +104,17 @@ impl Drop for Stream<'_> {
 /// generation in an interval*, 2019); the next word then takes its place.
 ///
 /// # Panics
-/// If the length does not fit.
-pub fn uniform_public(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
+/// If the length does not fit, or there is no such stream.
+pub fn uniform_public(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u64]) {
     check(out.len(), &[]);
-    let mut stream = Stream::new(aes, stream);
+    let mut stream = Stream::new(streams, stream);
     let threshold = p.value().wrapping_neg() % p.value();
     let mut filled = 0;
     while filled < out.len() {
         let wanted = (out.len() - filled).next_multiple_of(2).min(BUFFER);
         let words = stream.words(wanted);
         let out = &mut out[filled..];
-        filled += on_lanes!(aes.backend(), l => l.accept(p, threshold, words, out));
+        filled += on_lanes!(streams.backend(), l => l.accept(p, threshold, words, out));
     }
 }
 
@@ -75,13 +122,13 @@ pub fn uniform_public(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
 /// distance from uniform is at most p/2¹³⁰ per residue, below 2⁻⁸⁰.
 ///
 /// # Panics
-/// If the length does not fit.
-pub fn uniform(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
+/// If the length does not fit, or there is no such stream.
+pub fn uniform(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u64]) {
     check(out.len(), &[]);
-    let mut stream = Stream::new(aes, stream);
+    let mut stream = Stream::new(streams, stream);
     for out in out.chunks_mut(BUFFER / 2) {
         let words = stream.words(2 * out.len());
-        on_lanes!(aes.backend(), l => l.scale(p, words, out));
+        on_lanes!(streams.backend(), l => l.scale(p, words, out));
     }
 }
 
@@ -91,13 +138,13 @@ pub fn uniform(aes: &Aes128, stream: u64, p: &Modulus, out: &mut [u64]) {
 /// the highest first, less 1. Their statistical distance from uniform is at most 3³²/2¹³⁰ < 2⁻⁷⁹.
 ///
 /// # Panics
-/// If the length does not fit.
-pub fn ternary(aes: &Aes128, stream: u64, out: &mut [i8]) {
+/// If the length does not fit, or there is no such stream.
+pub fn ternary(streams: &Streams, stream: u64, out: &mut [i8]) {
     check(out.len(), &[]);
-    let mut stream = Stream::new(aes, stream);
+    let mut stream = Stream::new(streams, stream);
     for out in out.chunks_mut(BUFFER / 2 * TRITS) {
         let words = stream.words(2 * out.len().div_ceil(TRITS));
-        aes.backend().run(
+        streams.backend().run(
             #[inline(always)]
             || {
                 for (out, [low, high]) in out.chunks_mut(TRITS).zip(words.as_chunks().0) {
@@ -118,13 +165,13 @@ pub fn ternary(aes: &Aes128, stream: u64, out: &mut [i8]) {
 /// 21 bits. Exact.
 ///
 /// # Panics
-/// If the length does not fit.
-pub fn binomial(aes: &Aes128, stream: u64, out: &mut [i8]) {
+/// If the length does not fit, or there is no such stream.
+pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
     check(out.len(), &[]);
-    let mut stream = Stream::new(aes, stream);
+    let mut stream = Stream::new(streams, stream);
     for out in out.chunks_mut(BUFFER) {
         let words = stream.words(out.len());
-        aes.backend().run(
+        streams.backend().run(
             #[inline(always)]
             || {
                 for (out, word) in out.iter_mut().zip(words) {

@@ -4,7 +4,7 @@ use super::{
     GRANULE, Modulus, check,
     lanes::{Lanes, on_lanes},
 };
-use crate::Backend;
+use crate::{Backend, erase};
 
 /// x = y mod p, for integers −2⁶³ ≤ y < 2⁶³, little endian.
 ///
@@ -22,8 +22,8 @@ fn set_signed_with<L: Lanes>(l: L, modulus: &Modulus, x: &mut [u64], y: &[[u8; 8
     let weight = l.factor(l.entry(modulus, modulus.factor(modulus.reduce(1 << 32))));
     // y + 2⁶³ is not negative, and has two halves.
     let offset = l.splat(modulus.reduce(1 << 63));
+    let (mut low, mut high) = ([0; GRANULE], [0; GRANULE]);
     for (x, y) in x.chunks_exact_mut(L::LANES).zip(y.chunks_exact(L::LANES)) {
-        let (mut low, mut high) = ([0; GRANULE], [0; GRANULE]);
         for ((low, high), y) in low.iter_mut().zip(&mut high).zip(y) {
             let y = u64::from_le_bytes(*y) ^ 1 << 63;
             (*low, *high) = (y & u64::from(u32::MAX), y >> 32);
@@ -31,6 +31,8 @@ fn set_signed_with<L: Lanes>(l: L, modulus: &Modulus, x: &mut [u64], y: &[[u8; 8
         let sum = l.add(p, l.load(&low), l.mul_by(p, l.load(&high), weight));
         l.store(p, l.sub(p, sum, offset), x);
     }
+    erase(&mut low, 0);
+    erase(&mut high, 0);
 }
 
 #[cfg(test)]

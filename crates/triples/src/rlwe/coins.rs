@@ -1,6 +1,6 @@
 //! What is derived from a party's seed and from the session (`docs/wire.md`, section 18).
 
-use foxtrot_kernel::aes::Aes128;
+use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{Seed, Session};
 use zeroize::Zeroizing;
 
@@ -24,28 +24,28 @@ pub(super) mod answering {
     pub(in crate::rlwe) const MASK: u64 = 5;
 }
 
-/// The keystreams of P₀'s secret and its key's error.
-pub(super) fn of_key(session: &Session, seed: &Seed) -> Aes128 {
+/// The streams of P₀'s secret and its key's error.
+pub(super) fn of_key(session: &Session, seed: &Seed) -> Streams {
     secret(session, "foxtrot v1 rlwe key", seed, 0)
 }
 
-/// The keystreams of a batch of P₀.
-pub(super) fn of_request(session: &Session, seed: &Seed, batch: u64) -> Aes128 {
+/// The streams of a batch of P₀.
+pub(super) fn of_request(session: &Session, seed: &Seed, batch: u64) -> Streams {
     secret(session, "foxtrot v1 rlwe request", seed, batch)
 }
 
-/// The keystreams of a batch of P₁.
-pub(super) fn of_response(session: &Session, seed: &Seed, batch: u64) -> Aes128 {
+/// The streams of a batch of P₁.
+pub(super) fn of_response(session: &Session, seed: &Seed, batch: u64) -> Streams {
     secret(session, "foxtrot v1 rlwe response", seed, batch)
 }
 
 /// Those of the uniform half of the public key, a stream for each prime.
-pub(super) fn of_public_key(session: &Session) -> Aes128 {
+pub(super) fn of_public_key(session: &Session) -> Streams {
     public(session, "foxtrot v1 rlwe public key", 0, 0)
 }
 
 /// Those of the uniform halves of a request, a stream for each prime: which 0 is of a₀, 1 of b₀.
-pub(super) fn of_uniform_half(session: &Session, batch: u64, which: u8) -> Aes128 {
+pub(super) fn of_uniform_half(session: &Session, batch: u64, which: u8) -> Streams {
     public(session, "foxtrot v1 rlwe uniform half", batch, which)
 }
 
@@ -56,17 +56,12 @@ pub(super) fn stream_seed(session: &Session, seed: &Seed) -> Seed {
     Seed::from_bytes(*bytes)
 }
 
-fn secret(session: &Session, context: &'static str, seed: &Seed, batch: u64) -> Aes128 {
-    let mut bytes = Zeroizing::new([0; 16]);
+fn secret(session: &Session, context: &'static str, seed: &Seed, batch: u64) -> Streams {
+    let mut bytes = Zeroizing::new([0; 24]);
     seed.fill(&session.oracle(context), batch, bytes.as_mut_slice());
-    Aes128::new(session.backend(), &bytes)
+    Streams::new(session.backend(), &bytes)
 }
 
-fn public(session: &Session, context: &'static str, batch: u64, which: u8) -> Aes128 {
-    Aes128::new(session.backend(), &session.oracle(context).query(batch, which).finish())
-}
-
-/// A share's bytes of every triple.
-pub(super) fn shares(aes: &Aes128, stream: u64, out: &mut [u8]) {
-    aes.ctr(u128::from(stream) << 64, out);
+fn public(session: &Session, context: &'static str, batch: u64, which: u8) -> Streams {
+    Streams::new(session.backend(), &session.oracle(context).query(batch, which).finish())
 }

@@ -83,14 +83,18 @@ impl Duplex {
     }
 
     /// The same with batch g of the run as the next one, for a run that is continued; the peer must agree.
-    #[must_use]
-    pub fn starting_at(self, batch: u64) -> Self {
+    ///
+    /// Only for a seed and a session that are new, as in [`P0::starting_at`].
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`](foxtrot_ot::Usage::ForeignBatch) if that number is behind.
+    pub fn starting_at(self, batch: u64) -> Result<Self, Error> {
         let [initiators, responders] = [batch.div_ceil(2), batch / 2];
         let [ours, theirs] = match self.direction {
             Direction::InitiatorSends => [initiators, responders],
             Direction::ResponderSends => [responders, initiators],
         };
-        Self { p0: self.p0.starting_at(ours), p1: self.p1.starting_at(theirs), ..self }
+        Ok(Self { p0: self.p0.starting_at(ours)?, p1: self.p1.starting_at(theirs)?, ..self })
     }
 
     /// The set.

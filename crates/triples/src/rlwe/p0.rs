@@ -3,9 +3,9 @@
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use core::fmt;
 
-use foxtrot_kernel::{
-    aes::Aes128,
-    rns::{pack, residues, round_low, sample},
+use foxtrot_kernel::rns::{
+    pack, residues, round_low,
+    sample::{self, Streams},
 };
 use foxtrot_ot::{
     Error, Seed, Session, Sid, Usage,
@@ -97,8 +97,8 @@ impl P0 {
         let mut negated = Secret::zeroed(all * n);
         let mut scaled = Secret::zeroed(k * n);
         let mut small = Secret::zeroed(n);
-        let aes = coins::of_key(&session, &seed);
-        sample::ternary(&aes, coins::key::SECRET, &mut small);
+        let streams = coins::of_key(&session, &seed);
+        sample::ternary(&streams, coins::key::SECRET, &mut small);
         for (i, negated) in negated.chunks_exact_mut(n).enumerate() {
             ring.values(i, &small, negated);
             residues::neg(ring.backend, ring.modulus(i), negated);
@@ -111,7 +111,7 @@ impl P0 {
             scaled.copy_from_slice(negated);
             residues::mul_scalar(ring.backend, p, scaled, scale);
         }
-        sample::binomial(&aes, coins::key::ERROR, &mut small);
+        sample::binomial(&streams, coins::key::ERROR, &mut small);
         let public_key = public_key(&ring, &session, &negated, &small);
         let (scratches, executor) = (Vec::new(), Box::new(InPlace));
         let p0 = Self { ring, session, seed, negated, scaled, batch: 0, scratches, executor };
@@ -124,10 +124,18 @@ impl P0 {
         Self { executor, ..self }
     }
 
-    /// The same, with another number for the next batch; P₁ must agree.
-    #[must_use]
-    pub fn starting_at(self, batch: u64) -> Self {
-        Self { batch, ..self }
+    /// The same, with a later number for the next batch; P₁ must agree.
+    ///
+    /// Only for a seed and a session that are new: a batch that was made before under the same two, in
+    /// another state say, would be made again with the same coins, which gives both runs away.
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`] if that number is behind.
+    pub fn starting_at(self, batch: u64) -> Result<Self, Error> {
+        if batch < self.batch {
+            return Err(Usage::ForeignBatch.into());
+        }
+        Ok(Self { batch, ..self })
     }
 
     /// The set.
@@ -157,11 +165,12 @@ impl P0 {
             items,
             |scratch, (number, request)| {
                 request.resize(ring.set.request_len(), 0);
-                let aes = coins::of_request(session, seed, number);
+                let streams = coins::of_request(session, seed, number);
                 let mut message = request.as_mut_slice();
                 for which in [0, 1] {
                     let half = coins::of_uniform_half(session, number, which);
-                    message = encrypt(ring, negated, &aes, &half, which.into(), scratch, message);
+                    message =
+                        encrypt(ring, negated, &streams, &half, which.into(), scratch, message);
                 }
                 Requested { session: *session.id(), number }
             },
@@ -207,10 +216,10 @@ impl P0 {
                 check_shares(ring.set, shares)?;
                 let slots = decrypt(ring, [negated, scaled], (number, response), scratch)
                     .inspect_err(|_| shares.clear())?;
-                let aes = coins::of_request(session, seed, number);
+                let streams = coins::of_request(session, seed, number);
                 let [a, b, c] = shares.parts_mut();
-                coins::shares(&aes, asking::SHARES[0], a);
-                coins::shares(&aes, asking::SHARES[1], b);
+                streams.bytes(asking::SHARES[0], a);
+                streams.bytes(asking::SHARES[1], b);
                 combine(ring.set.width(), [a, b, c], slots, false);
                 Ok(())
             },
@@ -232,12 +241,12 @@ pub(super) fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
 fn public_key(ring: &Ring, session: &Session, negated: &[u64], error: &[i8]) -> Vec<u8> {
     let ((k, all), n) = (ring.counts(), ring.n());
     let backend = ring.backend;
-    let aes = coins::of_public_key(session);
+    let streams = coins::of_public_key(session);
     let mut unrounded = Secret::zeroed(all * n);
     let mut words = Secret::zeroed(n);
     for (i, unrounded) in unrounded.chunks_exact_mut(n).enumerate() {
         ring.values(i, error, unrounded);
-        ring.uniform_half(i, &aes, &mut words);
+        ring.uniform_half(i, &streams, &mut words);
         residues::mul_add(backend, ring.modulus(i), unrounded, &words, &negated[i * n..][..n]);
     }
     // What it is more than a multiple of p.
@@ -261,16 +270,16 @@ fn public_key(ring: &Ring, session: &Session, negated: &[u64], error: &[i8]) -> 
 fn encrypt<'m>(
     ring: &Ring,
     negated: &[u64],
-    aes: &Aes128,
-    half: &Aes128,
+    streams: &Streams,
+    half: &Streams,
     which: usize,
     scratch: &mut Scratch,
     mut message: &'m mut [u8],
 ) -> &'m mut [u8] {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
     let Scratch { words, small, share } = scratch;
-    coins::shares(aes, asking::SHARES[which], share);
-    sample::binomial(aes, asking::ERRORS[which], small);
+    streams.bytes(asking::SHARES[which], share);
+    sample::binomial(streams, asking::ERRORS[which], small);
     let (values, others) = words.split_at_mut(n);
     let words = &mut others[..n];
     for (i, ntt) in ring.ntts().iter().enumerate() {

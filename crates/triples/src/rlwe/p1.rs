@@ -3,12 +3,12 @@
 use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use core::fmt;
 
-use foxtrot_kernel::{
-    aes::Aes128,
-    rns::{residues, sample},
+use foxtrot_kernel::rns::{
+    residues,
+    sample::{self, Streams},
 };
 use foxtrot_ot::{
-    Error, Seed, Session,
+    Error, Seed, Session, Usage,
     tasks::{Executor, InPlace},
 };
 
@@ -82,11 +82,11 @@ impl P1 {
     ) -> Result<Self, Error> {
         let ((k, all), n) = (ring.counts(), ring.n());
         let message = Message::new("PublicKey", 0, public_key, ring.set.public_key_len())?;
-        let aes = coins::of_public_key(&session);
+        let streams = coins::of_public_key(&session);
         let mut public_key = vec![0; (2 * all - k) * n];
         let (a, b) = public_key.split_at_mut(all * n);
         for (i, a) in a.chunks_exact_mut(n).enumerate() {
-            ring.uniform_half(i, &aes, a);
+            ring.uniform_half(i, &streams, a);
         }
         let mut place = 0;
         for (i, b) in (k..).zip(b.chunks_exact_mut(n)) {
@@ -103,10 +103,18 @@ impl P1 {
         Self { executor, ..self }
     }
 
-    /// The same, with another number for the next batch; P₀ must agree.
-    #[must_use]
-    pub fn starting_at(self, batch: u64) -> Self {
-        Self { batch, ..self }
+    /// The same, with a later number for the next batch; P₀ must agree.
+    ///
+    /// Only for a seed and a session that are new: a batch that was made before under the same two, in
+    /// another state say, would be made again with the same coins, which gives both runs away.
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`] if that number is behind.
+    pub fn starting_at(self, batch: u64) -> Result<Self, Error> {
+        if batch < self.batch {
+            return Err(Usage::ForeignBatch.into());
+        }
+        Ok(Self { batch, ..self })
     }
 
     /// The set.
@@ -153,16 +161,18 @@ impl P1 {
             |scratch, (number, (request, shares, response))| {
                 response.clear();
                 check_shares(ring.set, shares)?;
-                let aes = coins::of_response(session, seed, number);
+                let streams = coins::of_response(session, seed, number);
                 let [a, b, _] = shares.parts_mut();
-                coins::shares(&aes, answering::SHARES[0], a);
-                coins::shares(&aes, answering::SHARES[1], b);
+                streams.bytes(answering::SHARES[0], a);
+                streams.bytes(answering::SHARES[1], b);
                 let halves = [0, 1].map(|which| coins::of_uniform_half(session, number, which));
                 Message::new("Request", number, request, ring.set.request_len())
-                    .and_then(|it| multiply(ring, public_key, [a, b], &aes, &halves, it, scratch))
+                    .and_then(|it| {
+                        multiply(ring, public_key, [a, b], &streams, &halves, it, scratch)
+                    })
                     .inspect_err(|_| shares.clear())?;
                 response.resize(ring.set.response_len(), 0);
-                let mask = mask(ring, &aes, scratch, response);
+                let mask = mask(ring, &streams, scratch, response);
                 combine(ring.set.width(), shares.parts_mut(), mask, true);
                 Ok(())
             },
@@ -176,8 +186,8 @@ pub(super) fn multiply(
     ring: &Ring,
     public_key: &[u64],
     shares: [&[u8]; 2],
-    aes: &Aes128,
-    halves: &[Aes128; 2],
+    streams: &Streams,
+    halves: &[Streams; 2],
     request: Message<'_>,
     scratch: &mut Scratch,
 ) -> Result<(), Error> {
@@ -196,7 +206,7 @@ pub(super) fn multiply(
         ring.centred.digits(backend, digits);
     }
 
-    sample::ternary(aes, answering::RANDOMISER, small);
+    sample::ternary(streams, answering::RANDOMISER, small);
     let [u, lift_a, lift_b] = words;
     let half_len: usize = (0..all).map(|i| ring.packed_len(i)).sum();
     let [c0, c1] = c;
@@ -235,7 +245,7 @@ pub(super) fn multiply(
         place += ring.packed_len(i);
     }
     for (c, stream) in c.iter_mut().zip(answering::ERRORS) {
-        sample::binomial(aes, stream, small);
+        sample::binomial(streams, stream, small);
         for (i, c) in c.chunks_exact_mut(n).enumerate() {
             residues::add_small(backend, ring.modulus(i), c, small);
         }
@@ -244,7 +254,12 @@ pub(super) fn multiply(
 }
 
 /// Step 4: y₀ and y₁ to `response`; returns the mask modulo 2⁶⁴.
-fn mask<'s>(ring: &Ring, aes: &Aes128, scratch: &'s mut Scratch, response: &mut [u8]) -> &'s [u64] {
+fn mask<'s>(
+    ring: &Ring,
+    streams: &Streams,
+    scratch: &'s mut Scratch,
+    response: &mut [u8],
+) -> &'s [u64] {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
     let Scratch { c, digits: [rho, _], words: [low, ..], .. } = scratch;
     let mut message = response;
@@ -255,7 +270,7 @@ fn mask<'s>(ring: &Ring, aes: &Aes128, scratch: &'s mut Scratch, response: &mut 
         for (i, y) in plain.chunks_exact_mut(n).enumerate() {
             if half == 0 {
                 let (p, rho) = (ring.modulus(i), &mut rho[i * n..][..n]);
-                sample::uniform(aes, answering::MASK + i as u64, p, rho);
+                sample::uniform(streams, answering::MASK + i as u64, p, rho);
                 residues::mul_scalar_add(backend, p, y, rho, p.pow(2, t.into()));
                 ring.ntt(i).forward(rho);
             }

@@ -4,8 +4,11 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    aes::Aes128,
-    rns::{Divider, MixedRadix, Modulus, Ntt, pack, residues, sample, set_signed},
+    rns::{
+        Divider, MixedRadix, Modulus, Ntt, pack, residues,
+        sample::{self, Streams},
+        set_signed,
+    },
 };
 use foxtrot_ot::{Decode, Error};
 
@@ -79,8 +82,8 @@ impl Ring {
     }
 
     /// The values of a uniform half modulo prime i.
-    pub(super) fn uniform_half(&self, i: usize, aes: &Aes128, out: &mut [u64]) {
-        sample::uniform_public(aes, i as u64, self.modulus(i), out);
+    pub(super) fn uniform_half(&self, i: usize, streams: &Streams, out: &mut [u64]) {
+        sample::uniform_public(streams, i as u64, self.modulus(i), out);
     }
 
     /// Signed shares modulo prime i of p.

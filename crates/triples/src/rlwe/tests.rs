@@ -84,15 +84,15 @@ impl Parties {
         let (ring, n) = (&self.p0.ring, self.p0.ring.n());
         let ((k, all), backend) = (ring.counts(), ring.backend);
         let (session, seed, key) = (&self.p1.session, &self.p1.seed, &self.p1.public_key);
-        let aes = coins::of_response(session, seed, self.number);
+        let streams = coins::of_response(session, seed, self.number);
         let halves = [0, 1].map(|which| coins::of_uniform_half(session, self.number, which));
         let message = Message::new("Request", 0, request, request.len()).unwrap();
         let mut scratch = Scratch::new(ring);
         let shares = [shares.a(), shares.b()];
         let mut drawn = vec![0; shares[0].len()];
-        coins::shares(&aes, answering::SHARES[0], &mut drawn);
+        streams.bytes(answering::SHARES[0], &mut drawn);
         assert_eq!(drawn, shares[0], "the same batch");
-        multiply(ring, key, shares, &aes, &halves, message, &mut scratch).unwrap();
+        multiply(ring, key, shares, &streams, &halves, message, &mut scratch).unwrap();
 
         let [c0, c1] = &scratch.c;
         let rest: Vec<Modulus> = (k..all).map(|i| *ring.modulus(i)).collect();

@@ -1,6 +1,6 @@
 //! What is derived from seeds and the session.
 
-use foxtrot_kernel::aes::Aes128;
+use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{Seed, Session};
 use zeroize::Zeroizing;
 
@@ -17,26 +17,21 @@ pub(super) const FLOODED: [u64; 3] = [0, 1, 2];
 pub(super) const SHARES: [u64; 2] = [0, 1];
 pub(super) const MASK: u64 = 2;
 
-/// Secret keystreams of batch and instance; what has no instance is instance 0.
+/// Secret streams of batch and instance; what has no instance is instance 0.
 pub(super) fn secret(
     session: &Session,
     context: &'static str,
     seed: &Seed,
     batch: u64,
     instance: usize,
-) -> Aes128 {
-    let mut bytes = Zeroizing::new([0; 16]);
+) -> Streams {
+    let mut bytes = Zeroizing::new([0; 24]);
     seed.fill(&session.oracle(context), 8 * batch + instance as u64, bytes.as_mut_slice());
-    Aes128::new(session.backend(), &bytes)
+    Streams::new(session.backend(), &bytes)
 }
 
 /// Those of the uniform half of an instance's public key.
-pub(super) fn public_key(session: &Session, instance: usize) -> Aes128 {
+pub(super) fn public_key(session: &Session, instance: usize) -> Streams {
     let query = session.oracle("foxtrot v1 rlwe-paper public key").query(instance as u64, 0);
-    Aes128::new(session.backend(), &query.finish())
-}
-
-/// A stream as it is.
-pub(super) fn bytes(aes: &Aes128, stream: u64, out: &mut [u8]) {
-    aes.ctr(u128::from(stream) << 64, out);
+    Streams::new(session.backend(), &query.finish())
 }

@@ -60,15 +60,15 @@ impl P0 {
         let (mut small, mut words) = (Secret::zeroed(n), Secret::zeroed(n));
         let mut keys = Vec::new();
         for instance in 0..set.plain().len() {
-            let aes = coins::secret(&session, "foxtrot v1 rlwe-paper key", &seed, 0, instance);
+            let streams = coins::secret(&session, "foxtrot v1 rlwe-paper key", &seed, 0, instance);
             let public = coins::public_key(&session, instance);
             let mut secret = Secret::zeroed(all * n);
             let (mut a, mut b) = (vec![0; all * n], vec![0; all * n]);
-            sample::ternary(&aes, KEY[0], &mut small);
+            sample::ternary(&streams, KEY[0], &mut small);
             for (j, secret) in secret.chunks_exact_mut(n).enumerate() {
                 tables.values(j, &small, secret);
             }
-            sample::binomial(&aes, KEY[1], &mut small);
+            sample::binomial(&streams, KEY[1], &mut small);
             let halves = a.chunks_exact_mut(n).zip(b.chunks_exact_mut(n));
             for (j, (a, b)) in halves.enumerate() {
                 let r = tables.ntts[j].modulus();
@@ -104,15 +104,15 @@ impl P0 {
         let mut message = request.as_mut_slice();
         let of_shares = coins::secret(session, "foxtrot v1 rlwe-paper P0 shares", seed, number, 0);
         for (instance, key) in keys.iter().enumerate() {
-            let aes =
+            let streams =
                 coins::secret(session, "foxtrot v1 rlwe-paper request", seed, number, instance);
-            for (of_share, streams) in SHARES.into_iter().zip(ENCRYPTIONS) {
-                coins::bytes(&of_shares, of_share, share);
+            for (of_share, [of_u, of_e0, of_e1]) in SHARES.into_iter().zip(ENCRYPTIONS) {
+                of_shares.bytes(of_share, share);
                 tables.encode(instance, share, x);
                 tables.scale(instance, x, scaled);
-                sample::ternary(&aes, streams[0], u);
-                sample::binomial(&aes, streams[1], e0);
-                sample::binomial(&aes, streams[2], e1);
+                sample::ternary(&streams, of_u, u);
+                sample::binomial(&streams, of_e0, e0);
+                sample::binomial(&streams, of_e1, e1);
                 for (j, ntt) in tables.ntts.iter().enumerate() {
                     let (r, at) = (ntt.modulus(), j * n);
                     // c₁, and then c₀.
@@ -152,10 +152,10 @@ impl P0 {
         check_shares(self.tables.set, shares)?;
         self.decrypt(number, response).inspect_err(|_| shares.clear())?;
         let Self { tables, session, seed, scratch, .. } = self;
-        let aes = coins::secret(session, "foxtrot v1 rlwe-paper P0 shares", seed, number, 0);
+        let streams = coins::secret(session, "foxtrot v1 rlwe-paper P0 shares", seed, number, 0);
         let [a, b, c] = shares.parts_mut();
-        coins::bytes(&aes, SHARES[0], a);
-        coins::bytes(&aes, SHARES[1], b);
+        streams.bytes(SHARES[0], a);
+        streams.bytes(SHARES[1], b);
         let (n, width) = (tables.n(), tables.set.width());
         let slots = |j: usize, i: usize| scratch.slots[i * n + j];
         let factors = a.chunks_exact(width).zip(b.chunks_exact(width));

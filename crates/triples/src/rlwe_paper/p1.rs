@@ -108,11 +108,11 @@ impl P1 {
         self.batch += 1;
         check_shares(set, shares)?;
         let context = "foxtrot v1 rlwe-paper P1 shares";
-        let aes = coins::secret(&self.session, context, &self.seed, number, 0);
-        coins::bytes(&aes, MASK, &mut self.scratch.wide);
+        let streams = coins::secret(&self.session, context, &self.seed, number, 0);
+        streams.bytes(MASK, &mut self.scratch.wide);
         let [a, b, c] = shares.parts_mut();
-        coins::bytes(&aes, SHARES[0], a);
-        coins::bytes(&aes, SHARES[1], b);
+        streams.bytes(SHARES[0], a);
+        streams.bytes(SHARES[1], b);
         response.resize(set.response_len(), 0);
         let answered = self.answer(number, request, [a, b], response);
         if answered.is_err() {
@@ -147,7 +147,7 @@ impl P1 {
         let mut message = response;
         for (instance, key) in keys.iter().enumerate() {
             let plain = &tables.plains[instance];
-            let aes =
+            let streams =
                 coins::secret(session, "foxtrot v1 rlwe-paper response", seed, number, instance);
             for (share, lift) in shares.into_iter().zip(&mut *lifts) {
                 tables.encode(instance, share, x);
@@ -156,8 +156,8 @@ impl P1 {
             mask_slots(plain, set.mask_bits(), wide, mask);
             plain.inverse(mask);
             tables.scale(instance, mask, scaled);
-            coins::bytes(&aes, FLOODED[2], flood);
-            sample::ternary(&aes, FLOODED[0], small);
+            streams.bytes(FLOODED[2], flood);
+            sample::ternary(&streams, FLOODED[0], small);
             let (mut ct_a, mut ct_b) = request[instance * each..][..each].split_at(half);
             for (j, ntt) in tables.ntts.iter().enumerate() {
                 let (r, at) = (ntt.modulus(), j * n);
@@ -178,7 +178,7 @@ impl P1 {
                 tables.add_message(instance, j, c0, scaled, x);
                 add_flood(r, set.flood_bits(instance), flood, c0);
             }
-            sample::binomial(&aes, FLOODED[1], small);
+            sample::binomial(&streams, FLOODED[1], small);
             for (j, c1) in c1.chunks_exact_mut(n).enumerate() {
                 residues::add_small(backend, tables.ntts[j].modulus(), c1, small);
             }

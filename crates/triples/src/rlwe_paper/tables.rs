@@ -4,8 +4,11 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    aes::Aes128,
-    rns::{Divider, MixedRadix, Modulus, Ntt, pack, residues, sample, set_signed},
+    rns::{
+        Divider, MixedRadix, Modulus, Ntt, pack, residues,
+        sample::{self, Streams},
+        set_signed,
+    },
 };
 use foxtrot_ot::{Decode, Error};
 
@@ -103,8 +106,8 @@ impl Tables {
     }
 
     /// The values of the uniform half of an instance's key modulo prime j.
-    pub(super) fn uniform_half(&self, j: usize, aes: &Aes128, out: &mut [u64]) {
-        sample::uniform_public(aes, j as u64, self.ntts[j].modulus(), out);
+    pub(super) fn uniform_half(&self, j: usize, streams: &Streams, out: &mut [u64]) {
+        sample::uniform_public(streams, j as u64, self.ntts[j].modulus(), out);
     }
 
     /// Packs residues modulo prime j to the front of `message`; returns the rest of it.

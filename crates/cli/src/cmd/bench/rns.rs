@@ -8,8 +8,10 @@ use std::{
 
 use foxtrot_kernel::{
     Backend,
-    aes::Aes128,
-    rns::{Divider, MixedRadix, Modulus, Ntt, pack, residues, sample},
+    rns::{
+        Divider, MixedRadix, Modulus, Ntt, pack, residues,
+        sample::{self, Streams},
+    },
 };
 use serde_json::Value;
 
@@ -99,10 +101,10 @@ impl Operation {
     fn prepare(self, n: usize) -> Box<dyn FnMut()> {
         let backend = Backend::best();
         let [p] = primes(n, BITS);
-        let aes = Aes128::new(backend, &[7; 16]);
+        let streams = Streams::new(backend, &[7; 24]);
         let uniform = move |p: &Modulus, stream| {
             let mut words = vec![0; n];
-            sample::uniform_public(&Aes128::new(backend, &[7; 16]), stream, p, &mut words);
+            sample::uniform_public(&Streams::new(backend, &[7; 24]), stream, p, &mut words);
             words
         };
         let many = move |primes: &[Modulus]| -> Vec<u64> {
@@ -133,11 +135,13 @@ impl Operation {
                 residues::set_products(backend, &p, black_box(&mut x), [&a, &b, &a], [&b, &b, &a]);
             }),
             Self::UniformPublic => {
-                Box::new(move || sample::uniform_public(&aes, 4, &p, black_box(&mut x)))
+                Box::new(move || sample::uniform_public(&streams, 4, &p, black_box(&mut x)))
             }
-            Self::Uniform => Box::new(move || sample::uniform(&aes, 4, &p, black_box(&mut x))),
-            Self::Ternary => Box::new(move || sample::ternary(&aes, 4, black_box(&mut small))),
-            Self::Binomial => Box::new(move || sample::binomial(&aes, 4, black_box(&mut small))),
+            Self::Uniform => Box::new(move || sample::uniform(&streams, 4, &p, black_box(&mut x))),
+            Self::Ternary => Box::new(move || sample::ternary(&streams, 4, black_box(&mut small))),
+            Self::Binomial => {
+                Box::new(move || sample::binomial(&streams, 4, black_box(&mut small)))
+            }
             Self::Digits => {
                 let (radix, mut words) = (MixedRadix::centred(&kept), many(&kept));
                 Box::new(move || radix.digits(backend, black_box(&mut words)))

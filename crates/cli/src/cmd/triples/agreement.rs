@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::record::Record;
 use crate::{
     args::{Common, TriplesOut},
+    cmd::protocols::wrong_log2,
     failure::Failure,
     lines::decimal,
     link::{Cost, Link},
@@ -28,6 +29,9 @@ const BATCHES: &str = "whole-batches";
 /// What is said before it begins: more bytes of each party, or more time, than this.
 const MUCH: u64 = 100_000_000;
 const LONG: Duration = Duration::from_secs(2);
+
+/// Bits that a run hides statistically; with fewer the user is warned.
+const FEW: u32 = 30;
 
 /// Bits per second of the line that an estimate is for.
 const LINE: f64 = 1e8;
@@ -137,10 +141,25 @@ impl Agreed {
         let Record { set, count, .. } = self.record;
         let (bits, sigma, name) = (set.bits(), set.sigma(), set.name());
         let triples = if count == 1 { "triple" } else { "triples" };
+        let hidden = hidden(set.sigma(), set.batches(count));
         let mut lines = vec![
-            format!("agreed: {count} {triples} modulo 2^{bits}, {name}, sigma {sigma}"),
+            format!(
+                "agreed: {count} {triples} modulo 2^{bits}, {name}, sigma {sigma} per batch; of the run: \
+                 hidden up to 2^-{hidden}, one wrong with probability 2^{:.0}",
+                (wrong_log2(set) + (count as f64).log2()).ceil()
+            ),
             "semi-honest: a peer that departs from the protocol is not found out".into(),
         ];
+        if hidden < FEW {
+            let more = match params::registry().find(|it| it.bits() == bits && it.sigma() > sigma) {
+                Some(it) => {
+                    let more = self::hidden(it.sigma(), it.batches(count));
+                    format!("with --sigma {} it would be 2^-{more}", it.sigma())
+                }
+                None => "no --sigma is larger".into(),
+            };
+            lines.push(format!("warning: 2^-{hidden} is not much for so many triples; {more}"));
+        }
         let Range { start, end } = self.batches;
         if terms.earlier.is_some() {
             lines.push(format!("continuing behind {start} of {end} batches"));
@@ -232,6 +251,12 @@ impl Agreed {
     }
 }
 
+/// What a run hides statistically, in bits: a batch hides σ − 1 whatever the shares are, and a party has to hide
+/// what it has in every other batch.
+fn hidden(sigma: u32, batches: u64) -> u32 {
+    (sigma - 1).saturating_sub(batches.div_ceil(2).next_power_of_two().ilog2())
+}
+
 /// What might help if the two sides differ in this term.
 pub(crate) fn hint(key: &str) -> Option<String> {
     (key == RUN).then(|| {
@@ -241,4 +266,40 @@ pub(crate) fn hint(key: &str) -> Option<String> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_hides_less_than_its_batches() {
+        // Of 1, 2, 3 and 128 batches a party answers 1, 1, 2 and 64 at most.
+        let bits = [1, 2, 3, 128, 2048, 2049].map(|batches| hidden(40, batches));
+        assert_eq!(bits, [39, 39, 38, 33, 29, 28]);
+        assert_eq!(hidden(64, 1 << 27), 37);
+    }
+
+    fn lines(bits: u32, sigma: u32, count: u64) -> Vec<String> {
+        let set = params::registry().find(|set| set.bits() == bits && set.sigma() == sigma);
+        let (set, format) = (set.unwrap(), Format::Raw);
+        let terms = Terms { party: 0, set, count, format, earlier: None };
+        let agreed = Agreed { record: terms.record("run".into()), batches: 0..set.batches(count) };
+        agreed.words(&terms, 1)
+    }
+
+    #[test]
+    fn the_bounds_of_the_run_are_said_and_few_bits_are_warned_of() {
+        let of_a_million = lines(8, 40, 1 << 20);
+        let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
+                      2^-33, one wrong with probability 2^-23";
+        assert_eq!(of_a_million[0], agreed);
+        let warned = |lines: &[String]| lines.iter().any(|line| line.starts_with("warning: "));
+        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 << 13)));
+        let many = lines(8, 40, 2048 << 13);
+        let warning =
+            "warning: 2^-29 is not much for so many triples; with --sigma 64 it would be 2^-54";
+        assert!(many.iter().any(|line| line == warning), "{many:?}");
+        assert!(!warned(&lines(8, 64, 1 << 30)));
+    }
 }

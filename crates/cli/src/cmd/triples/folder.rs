@@ -3,7 +3,7 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{ErrorKind, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
@@ -60,6 +60,10 @@ impl Folder {
         let (at, begun_at) = (place.display(), partial.display());
         let found = match (resume, begun, there) {
             (false, false, false) => Found::Nothing,
+            (_, true, _) if (0..=1).all(|party| !Record::is_there(&partial, party)) => {
+                let why = format!("{begun_at} is there, and has no triples to continue with");
+                return Err(Failure::usage(why).hint("remove it, and begin anew, on both sides"));
+            }
             (false, true, _) => {
                 let why = format!("{begun_at} is there, which an interrupted run has left");
                 return Err(Failure::usage(why).hint("--resume continues it; or remove it"));
@@ -88,6 +92,7 @@ impl Folder {
         let record = Record::read(folder, party)?;
         let path = record.path(folder);
         let mut file = File::open(&path).map_err(|e| Failure::reading(&path, &e))?;
+        lock(&file, &path)?;
         let batches = batches_in(&record, &mut file).map_err(|e| Failure::reading(&path, &e))?;
         Ok(Some((record, batches)))
     }
@@ -114,6 +119,7 @@ impl Folder {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&path).map_err(failed)?;
+        lock(&file, &path)?;
         // The batches behind are the earlier session's: they go before the first of this one can be there, at the
         // peer, too.
         if batches == 0 {
@@ -176,6 +182,18 @@ impl Output {
     }
 }
 
+/// Keeps other processes from a file for as long as this one has it open.
+fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let why = format!("another process is at work on {}", path.display());
+            Err(Failure::usage(why).hint("wait for its end, or take another -o"))
+        }
+        // Where the file system has no locks there are none.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
 /// Whether there is something by that name; an empty folder is nothing.
 fn is_there(path: &Path) -> Result<bool, Failure> {
     match fs::read_dir(path) {
@@ -211,5 +229,112 @@ fn batches_in(record: &Record, file: &mut File) -> std::io::Result<u64> {
         let middle = whole + (more - whole) / 2;
         if record.len_of(middle) <= len { whole = middle } else { more = middle }
     }
+    // What was not brought to the disk before the system went down may read as zeros.
+    let end = record.len_of(whole);
+    let unsynced = end.saturating_sub(SYNC + record.batch_len() as u64).max(record.len_of(0));
+    if let Some(hole) = hole(file, unsynced, end)? {
+        while record.len_of(whole) > hole {
+            whole -= 1;
+        }
+    }
     Ok(whole)
+}
+
+/// Where the first sixteen bytes in that part of the file are that are all zero: shares never have so many. Then the
+/// part is not what was written.
+fn hole(file: &mut File, start: u64, end: u64) -> std::io::Result<Option<u64>> {
+    const ZEROS: u64 = 16;
+    file.seek(SeekFrom::Start(start))?;
+    let mut buffer = Zeroizing::new(vec![0; 1 << 16]);
+    let (mut place, mut zeros) = (start, 0);
+    while place < end {
+        let len = usize::try_from(end - place).unwrap_or(usize::MAX).min(buffer.len());
+        let bytes = &mut buffer[..len];
+        file.read_exact(bytes)?;
+        for byte in bytes.iter() {
+            place += 1;
+            zeros = if *byte == 0 { zeros + 1 } else { 0 };
+            if zeros == ZEROS {
+                return Ok(Some(place - ZEROS));
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use foxtrot_triples::{formats::Format, params};
+
+    use super::*;
+
+    const COUNT: u64 = 30_000;
+
+    fn record(party: u8) -> Record {
+        let set = params::of_bits(8).unwrap();
+        Record { party, set, count: COUNT, format: Format::Npy, run: "0".repeat(64) }
+    }
+
+    /// A directory that an interrupted run has left, with all triples of party 0 but without the last batch, bytes 1 to 255.
+    fn left(dir: &Path) -> (PathBuf, Vec<u8>) {
+        let folder = Folder::find(&dir.join("t"), false).unwrap();
+        let output = folder.open(record(0), 0).unwrap().unwrap();
+        let len = usize::try_from(record(0).len_of(3)).unwrap();
+        let mut bytes = record(0).header();
+        bytes.extend((bytes.len()..len).map(|k| u8::try_from(k % 255 + 1).unwrap()));
+        fs::write(&output.path, &bytes).unwrap();
+        (output.path.clone(), bytes)
+    }
+
+    fn batches(dir: &Path) -> Result<u64, Failure> {
+        let folder = Folder::find(&dir.join("t"), true)?;
+        Ok(folder.earlier(0)?.unwrap().1)
+    }
+
+    #[test]
+    fn a_batch_of_which_a_part_reads_as_zeros_is_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, bytes) = left(dir.path());
+        assert_eq!(batches(dir.path()).unwrap(), 3);
+        for (batch, places) in [(0, 0..16), (0, 100..4096), (1, 24_576 - 8..24_576 + 8), (2, 0..16)]
+        {
+            let start = usize::try_from(record(0).len_of(batch)).unwrap();
+            let mut lost = bytes.clone();
+            lost[start + places.start..start + places.end].fill(0);
+            fs::write(&path, &lost).unwrap();
+            assert_eq!(batches(dir.path()).unwrap(), batch);
+        }
+        let mut short = bytes.clone();
+        let last = short.len() - 15;
+        short[last..].fill(0);
+        fs::write(&path, &short).unwrap();
+        assert_eq!(batches(dir.path()).unwrap(), 3, "shares may have some zeros");
+    }
+
+    #[test]
+    fn a_second_process_is_kept_out() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(left(dir.path()));
+        let first = Folder::find(&dir.path().join("t"), true).unwrap();
+        let output = first.open(record(0), 3).unwrap().unwrap();
+        let said = batches(dir.path()).unwrap_err();
+        assert!(said.message().starts_with("another process is at work on "), "{}", said.message());
+        let second = Folder::find(&dir.path().join("t"), true).unwrap();
+        assert!(second.open(record(0), 3).is_err());
+        assert_eq!(fs::metadata(&output.path).unwrap().len(), record(0).len_of(3));
+        drop(output);
+        assert_eq!(batches(dir.path()).unwrap(), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_continued_is_not_said_to_be() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(left(dir.path()));
+        fs::remove_file(dir.path().join("t.partial/P0.json")).unwrap();
+        for resume in [false, true] {
+            let said = Folder::find(&dir.path().join("t"), resume).err().unwrap();
+            assert!(said.message().ends_with("has no triples to continue with"));
+            assert_eq!(said.into_hint().unwrap(), "remove it, and begin anew, on both sides");
+        }
+    }
 }

@@ -1,14 +1,16 @@
 use super::*;
-use crate::aes::Aes128;
+use crate::{aes::Aes128, rns::sample::Streams};
 
-fn key(backend: Backend) -> Aes128 {
-    Aes128::new(backend, b"a key of samples")
+fn key(backend: Backend) -> Streams {
+    Streams::new(backend, b"a key of samples a nonce")
 }
 
 /// The words of a stream.
 fn stream(number: u64, n: usize) -> Vec<u64> {
     let mut bytes = vec![0; 8 * n];
-    key(Backend::PORTABLE).ctr(u128::from(number) << 64, &mut bytes);
+    let cipher = Aes128::new(Backend::PORTABLE, b"a key of samples");
+    let nonce = u64::from_le_bytes(*b" a nonce");
+    cipher.ctr(u128::from(nonce) << 64 | u128::from(number) << 56, &mut bytes);
     bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
