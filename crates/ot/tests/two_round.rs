@@ -153,8 +153,10 @@ fn names_and_families_of_base_ots_are_found() {
     let name = |base| find(base).map(|it| it.info().name);
     assert_eq!(name("roted"), Some("kos-two-round:roted-endemic"));
     assert_eq!(name("roted-endemic"), name("roted"));
-    let over_the_curve = Some("kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto");
+    let over_the_curve = Some("kos-two-round:mcquoid-rosulek-roy:feistel:moeller");
     assert_eq!(name("mcquoid-rosulek-roy"), over_the_curve);
+    let in_prime_order = Some("kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto");
+    assert_eq!(name("mcquoid-rosulek-roy:feistel2:ristretto"), in_prime_order);
     assert_eq!(name("pvw"), None);
     assert_eq!(TwoRound::<roted::Endemic>::NEW.info().name, registry()[0].info().name);
 }
