@@ -283,16 +283,23 @@ fn lines(open: char, values: Vec<String>, close: char) -> String {
 mod tests {
     #[test]
     fn the_checked_in_files_are_what_this_program_prints() {
-        for (name, vectors) in super::FILES {
-            let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
-            let directory = match name {
-                "okvs" | "paxos" => "psi",
-                "rlwe" => "triples",
-                _ => "ot",
-            };
-            let path = format!("{crates}/{directory}/tests/vectors/{name}.json");
-            let file = std::fs::read_to_string(&path).expect("the vector file is checked in");
-            assert!(file == vectors(), "stale: generate {path} anew");
-        }
+        // Side by side: schoolbook arithmetic takes its time.
+        std::thread::scope(|scope| {
+            for (name, vectors) in super::FILES {
+                scope.spawn(move || is_what_is_printed(name, vectors));
+            }
+        });
+    }
+
+    fn is_what_is_printed(name: &str, vectors: super::Contents) {
+        let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
+        let directory = match name {
+            "okvs" | "paxos" => "psi",
+            "rlwe" => "triples",
+            _ => "ot",
+        };
+        let path = format!("{crates}/{directory}/tests/vectors/{name}.json");
+        let file = std::fs::read_to_string(&path).expect("the vector file is checked in");
+        assert!(file == vectors(), "stale: generate {path} anew");
     }
 }
