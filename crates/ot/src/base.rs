@@ -190,6 +190,24 @@ pub enum Choice {
     Random(usize),
 }
 
+impl Choice {
+    /// The given bits, for a protocol that takes these only.
+    pub(crate) fn given(self, protocol: &'static str) -> Result<Bits, Usage> {
+        match self {
+            Self::Given(choices) => Ok(choices),
+            Self::Random(_) => Err(Usage::Choice { protocol, takes: "given choices" }),
+        }
+    }
+
+    /// How many to draw, for a protocol that draws them.
+    pub(crate) fn random(self, protocol: &'static str) -> Result<usize, Usage> {
+        match self {
+            Self::Random(n) => Ok(n),
+            Self::Given(_) => Err(Usage::Choice { protocol, takes: "no choices: it draws them" }),
+        }
+    }
+}
+
 /// A base OT as a value: makes the two [`Role`]s of one batch.
 pub trait BaseOt: Sync {
     /// What it is.

@@ -93,12 +93,7 @@ impl<T: ChosenMessageOt> BaseOt for T {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        match choice {
-            Choice::Given(choices) => T::receiver_of(session, choices, seed),
-            Choice::Random(_) => {
-                Err(Usage::Choice { protocol: T::INFO.name, takes: "given choices" })
-            }
-        }
+        T::receiver_of(session, choice.given(T::INFO.name)?, seed)
     }
 }
 

@@ -225,9 +225,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Given(choices) = choice else {
-            return Err(Usage::Choice { protocol: P::INFO.name, takes: "given choices" });
-        };
+        let choices = choice.given(P::INFO.name)?;
         let n = choices.len();
         check_batch(n)?;
         Ok(Waiting::first(move || {

@@ -274,10 +274,7 @@ impl BaseOt for NaorPinkas {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Given(choices) = choice else {
-            let protocol = self.info().name;
-            return Err(Usage::Choice { protocol, takes: "given choices" });
-        };
+        let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
         Ok(Waiting::message(Setup::encoded_len(n), move |bytes| {

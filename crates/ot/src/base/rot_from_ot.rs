@@ -304,10 +304,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Random(n) = choice else {
-            let protocol = O::NAME_AS_ROT;
-            return Err(Usage::Choice { protocol, takes: "no choices: it draws them" });
-        };
+        let n = choice.random(O::NAME_AS_ROT)?;
         check_batch(n)?;
         Ok(Waiting::first(move || {
             let ot_session = ot_session::<O>(&session);

@@ -111,9 +111,7 @@ impl BaseOt for Rot {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Random(n) = choice else {
-            return Err(Usage::Choice { protocol: "roted", takes: "no choices: it draws them" });
-        };
+        let n = choice.random("roted")?;
         check_batch(n)?;
         Ok(Waiting::first(move || {
             let (receiver, blinded) = rot::Receiver::start(session, n, seed)?;
@@ -151,9 +149,7 @@ impl BaseOt for Endemic {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Given(choices) = choice else {
-            return Err(Usage::Choice { protocol: "roted-endemic", takes: "given choices" });
-        };
+        let choices = choice.given("roted-endemic")?;
         let n = choices.len();
         check_batch(n)?;
         Ok(Waiting::first(move || {

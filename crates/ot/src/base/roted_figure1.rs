@@ -90,10 +90,7 @@ impl BaseOt for Figure1 {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Random(n) = choice else {
-            let takes = "no choices: it draws them";
-            return Err(Usage::Choice { protocol: "roted-figure1", takes });
-        };
+        let n = choice.random("roted-figure1")?;
         check_batch(n)?;
         Ok(Waiting::first(move || {
             let (receiver, blinded) = Receiver::start(session, n, seed)?;

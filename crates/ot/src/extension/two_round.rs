@@ -420,9 +420,7 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
         choice: Choice,
         seed: Seed,
     ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        let Choice::Given(choices) = choice else {
-            return Err(Usage::Choice { protocol: B::INFO.name, takes: "given choices" });
-        };
+        let choices = choice.given(B::INFO.name)?;
         check_batch(choices.len())?;
         Ok(Waiting::message(B::invitation_len(), move |bytes| {
             let (received, response) = respond::<B>(session, bytes, choices, seed)?;

@@ -182,20 +182,29 @@ fn expand<const N: usize>(purpose: &[u8], i: u64) -> [u8; N] {
 }
 
 pub(super) fn run(operation: Operation, n: usize) -> Result<Measured, Failure> {
-    let mut run = operation.prepare(n);
+    let run = operation.prepare(n);
+    Ok(measure(format!("kernel/{}", operation.name()), "Curve25519".to_owned(), (n, 1), run))
+}
+
+/// The medians of one call on n elements, measured so many calls at a time.
+pub(super) fn measure(
+    name: String,
+    params: String,
+    (n, calls): (usize, u32),
+    mut run: impl FnMut(),
+) -> Measured {
     // The first one pays for page faults and cold caches.
     run();
     let started = Instant::now();
     let mut samples = Vec::new();
     while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
         let (wall, cpu) = (Instant::now(), thread_cpu());
-        run();
-        samples.push((wall.elapsed(), thread_cpu() - cpu));
+        (0..calls).for_each(|_| run());
+        samples.push((wall.elapsed() / calls, (thread_cpu() - cpu) / calls));
     }
-    let cpu = median(&samples, |sample| sample.1);
     let report = Report {
-        name: format!("kernel/{}", operation.name()),
-        params: "Curve25519".to_owned(),
+        name,
+        params,
         security: "none by itself".to_owned(),
         parties: "none",
         transport: "memory",
@@ -208,18 +217,27 @@ pub(super) fn run(operation: Operation, n: usize) -> Result<Measured, Failure> {
         bytes_receiver: None,
         rounds: 0,
     };
-    Ok(Measured { report, slower: cpu })
+    Measured { report, slower: median(&samples, |sample| sample.1) }
 }
 
-/// Nanoseconds of CPU for one operation, and its ratio to the yardstick.
+/// Nanoseconds of CPU for one element, and the ratio to the yardstick.
 fn figures(measured: &Measured, yardsticks: &Yardsticks) -> (f64, f64) {
-    let ns = measured.slower.as_secs_f64() * 1e9 / measured.report.n as f64;
+    of_call(measured, yardsticks, measured.report.n as f64)
+}
+
+/// The same for a part of a call, of so many.
+pub(super) fn of_call(measured: &Measured, yardsticks: &Yardsticks, parts: f64) -> (f64, f64) {
+    let ns = measured.slower.as_secs_f64() * 1e9 / parts;
     (ns, ns / 1e3 / yardsticks.x25519_us)
 }
 
 /// What kernels have beside the usual figures.
 pub(super) fn json(measured: &Measured, yardsticks: &Yardsticks) -> [(String, Value); 2] {
-    let (ns, ratio) = figures(measured, yardsticks);
+    json_of(figures(measured, yardsticks))
+}
+
+/// The same for these nanoseconds and this ratio.
+pub(super) fn json_of((ns, ratio): (f64, f64)) -> [(String, Value); 2] {
     [("cpu_ns_per_operation".to_owned(), ns.into()), ("per_x25519".to_owned(), ratio.into())]
 }
 

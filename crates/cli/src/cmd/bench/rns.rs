@@ -3,7 +3,6 @@
 use std::{
     hint::black_box,
     io::{self, Write},
-    time::{Duration, Instant},
 };
 
 use foxtrot_kernel::{
@@ -15,18 +14,17 @@ use foxtrot_kernel::{
 };
 use serde_json::Value;
 
-use super::{Measured, Yardsticks, median};
-use crate::{clock::thread_cpu, failure::Failure, report::Report};
+use super::{
+    Measured, Yardsticks,
+    kernel::{json_of, measure, of_call},
+};
+use crate::{failure::Failure, report::Report};
 
 /// Coefficients of a polynomial.
 pub(super) const SIZES: [usize; 3] = [4096, 8192, 16384];
 
 /// The most that there can be.
 const MOST: usize = 32768;
-
-/// How long to measure one size, and how often at least.
-const MEASURE_FOR: Duration = Duration::from_millis(300);
-const AT_LEAST: usize = 15;
 
 /// Calls of which the median is taken: one is too short for the clock.
 const CALLS: u32 = 16;
@@ -189,45 +187,18 @@ pub(super) fn run(operation: Operation, n: usize) -> Result<Measured, Failure> {
         return Err(Failure::usage(format!("there is no transform of {n} coefficients"))
             .hint(format!("a power of two from {} to {MOST}", SIZES[0])));
     }
-    let mut run = operation.prepare(n);
-    // The first one pays for page faults and cold caches.
-    run();
-    let started = Instant::now();
-    let mut samples = Vec::new();
-    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
-        let (wall, cpu) = (Instant::now(), thread_cpu());
-        (0..CALLS).for_each(|_| run());
-        samples.push((wall.elapsed() / CALLS, (thread_cpu() - cpu) / CALLS));
-    }
-    let cpu = median(&samples, |sample| sample.1);
-    let report = Report {
-        name: format!("kernel/rns/{}", operation.name()),
-        params: format!("{BITS}-bit prime"),
-        security: "none by itself".to_owned(),
-        parties: "none",
-        transport: "memory",
-        n,
-        threads: 1,
-        wall: median(&samples, |sample| sample.0),
-        cpu_sender: None,
-        cpu_receiver: None,
-        bytes_sender: None,
-        bytes_receiver: None,
-        rounds: 0,
-    };
-    Ok(Measured { report, slower: cpu })
+    let (name, params) = (format!("kernel/rns/{}", operation.name()), format!("{BITS}-bit prime"));
+    Ok(measure(name, params, (n, CALLS), operation.prepare(n)))
 }
 
 /// Nanoseconds of CPU for a polynomial, and the ratio to the yardstick.
 fn figures(measured: &Measured, yardsticks: &Yardsticks) -> (f64, f64) {
-    let ns = measured.slower.as_secs_f64() * 1e9;
-    (ns, ns / 1e3 / yardsticks.x25519_us)
+    of_call(measured, yardsticks, 1.0)
 }
 
 /// What these have beside the usual figures.
 pub(super) fn json(measured: &Measured, yardsticks: &Yardsticks) -> [(String, Value); 2] {
-    let (ns, ratio) = figures(measured, yardsticks);
-    [("cpu_ns_per_operation".to_owned(), ns.into()), ("per_x25519".to_owned(), ratio.into())]
+    json_of(figures(measured, yardsticks))
 }
 
 pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {

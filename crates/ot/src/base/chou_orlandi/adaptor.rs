@@ -53,9 +53,7 @@ fn bytes_of(choices: &Bits) -> SecretBytes {
 }
 
 fn given(choice: Choice, info: &Info) -> Result<Bits, Usage> {
-    let Choice::Given(choices) = choice else {
-        return Err(Usage::Choice { protocol: info.name, takes: "given choices" });
-    };
+    let choices = choice.given(info.name)?;
     check_batch(choices.len())?;
     Ok(choices)
 }
