@@ -48,20 +48,32 @@ fn parties(set: &'static Set, backend: Backend) -> (P0, P1) {
 }
 
 #[test]
-fn triples_of_every_set_are_right() {
+fn triples_of_every_set_are_right_and_the_same_on_every_backend() {
     for set in params::registry().chain([&TOY]) {
-        let (mut p0, mut p1) = parties(set, Backend::best());
-        let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
-        let (mut request, mut response) = (Vec::new(), Vec::new());
-        for _ in 0..2 {
-            let requested = p0.request(&mut request);
-            assert_eq!(request.len(), set.request_len());
-            p1.respond(&request, &mut theirs, &mut response).unwrap();
-            assert_eq!(response.len(), set.response_len());
-            p0.receive(requested, &response, &mut ours).unwrap();
-            assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?}");
-        }
+        let mut made = Backend::all().map(|backend| {
+            let (mut p0, mut p1) = parties(set, backend);
+            let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+            let (mut request, mut response) = (Vec::new(), Vec::new());
+            let mut all = Vec::new();
+            for _ in 0..2 {
+                let requested = p0.request(&mut request);
+                assert_eq!(request.len(), set.request_len());
+                p1.respond(&request, &mut theirs, &mut response).unwrap();
+                assert_eq!(response.len(), set.response_len());
+                p0.receive(requested, &response, &mut ours).unwrap();
+                assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?} {backend:?}");
+                all.extend([request.clone(), response.clone(), flat(&ours), flat(&theirs)]);
+            }
+            (backend, all)
+        });
+        let (_, first) = made.next().unwrap();
+        made.for_each(|(backend, all)| assert!(all == first, "{set:?} {backend:?}"));
     }
+}
+
+/// A party's shares of a batch.
+fn flat(shares: &Shares) -> Vec<u8> {
+    [shares.a(), shares.b(), shares.c()].concat()
 }
 
 /// Requests, responses and both parties' shares of so many batches at once.
@@ -81,7 +93,6 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
     let answered = answered.map(|((requested, response), shares)| (requested, &**response, shares));
     p0.receive_all(answered.collect()).unwrap();
     assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| wrong_in_batch(ours, theirs) == 0));
-    let flat = |shares: &Shares| [shares.a(), shares.b(), shares.c()].concat();
     let shares: Vec<_> = ours.iter().chain(&theirs).map(flat).collect();
     [requests, responses, shares].concat()
 }
@@ -94,8 +105,9 @@ fn messages_and_shares_are_the_same_with_any_number_of_threads() {
             assert!(batches(&TOY, n, threads) == expected, "{n} batches, {threads} threads");
         }
     }
-    let set = params::of_bits(16).unwrap();
-    assert!(batches(set, 2, 2) == batches(set, 2, 1));
+    for set in params::registry() {
+        assert!(batches(set, 2, 2) == batches(set, 2, 1), "{set:?}");
+    }
 }
 
 #[test]
