@@ -1,7 +1,9 @@
 //! Checks that compiled code is constant-time: SECURITY.md says what of it, `.ci/memcheck` runs it.
 //!
-//!     foxtrot-ct memcheck [PART OF A NAME]...     secrets are undefined, valgrind watches
-//!     foxtrot-ct timing [PART OF A NAME]...       statistics of this processor's clock
+//! ```text
+//! foxtrot-ct memcheck [PART OF A NAME]...     secrets are undefined, valgrind watches
+//! foxtrot-ct timing [PART OF A NAME]...       statistics of this processor's clock
+//! ```
 //!
 //! The first needs the feature `memcheck`.
 
