@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Shares,
-    params::{self, Set, TOY},
+    params::{self, Set, TOY_LIFT as TOY},
     wrong_in_batch,
 };
 
@@ -60,9 +60,10 @@ impl Parties {
         let (mut request, mut response) = (Vec::new(), Vec::new());
         let requested = self.p0.request(&mut request);
         let (mut ours, mut theirs) = (Shares::new(self.set), Shares::new(self.set));
-        self.p1.respond(&request, &mut theirs, &mut response).unwrap();
+        let responded = self.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
         let remainders = self.remainders(&response);
-        self.p0.receive(requested, &response, &mut ours).unwrap();
+        self.p0.receive(requested, &response, &[], &mut ours, &mut Vec::new()).unwrap();
+        self.p1.finish(responded, &[], &mut theirs).unwrap();
         let (noise, events) = self.noise(&request, &theirs);
         self.number += 1;
         let signed = |shares: &[u8]| shares.iter().map(|x| f64::from(x.cast_signed())).collect();
@@ -363,7 +364,8 @@ fn a_response_under_another_key_is_noise() {
     let _ = one.p0.request(&mut request);
     let mut foreign = Vec::new();
     let requested = other.p0.request(&mut foreign);
-    one.p1.respond(&request, &mut theirs, &mut response).unwrap();
-    other.p0.receive(requested, &response, &mut ours).unwrap();
+    let responded = one.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
+    other.p0.receive(requested, &response, &[], &mut ours, &mut Vec::new()).unwrap();
+    one.p1.finish(responded, &[], &mut theirs).unwrap();
     assert!(wrong_in_batch(&ours, &theirs) > 64);
 }

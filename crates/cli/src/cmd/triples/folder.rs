@@ -271,7 +271,7 @@ mod tests {
     const COUNT: u64 = 30_000;
 
     fn record(party: u8) -> Record {
-        let set = params::of_bits(8).unwrap();
+        let set = params::find("rlwe-lift-8").unwrap();
         Record { party, set, count: COUNT, format: Format::Npy, run: "0".repeat(64) }
     }
 
