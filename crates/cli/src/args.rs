@@ -15,7 +15,10 @@ use foxtrot_net::identity::Fingerprint;
 use foxtrot_ot::Backend;
 use foxtrot_psi::paxos::MAX_ITEMS;
 
-use crate::table::{OtherOptions, SetOptions};
+use crate::{
+    cmd::bench::over::Net,
+    table::{OtherOptions, SetOptions},
+};
 
 pub(crate) use triples::{TriplesCommand, TriplesOut};
 
@@ -423,9 +426,12 @@ pub(crate) struct BenchOptions {
     /// Threads of each party, for protocols that use them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
-    /// What lies between the parties; `tcp` is for `ext/`
+    /// What lies between the parties; `tcp` is not for `kernel/` and some of `ext/`
     #[arg(long, value_enum, default_value_t = BenchTransport::Memory)]
     pub(crate) transport: BenchTransport,
+    /// Imitate this link between the parties, each in a thread of its own; for the same as `tcp`
+    #[arg(long, value_enum, value_name = "LINK", conflicts_with = "transport")]
+    pub(crate) net: Option<Net>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -197,9 +197,11 @@ impl Read for Reader {
         if state.abandoned {
             return Ok(0);
         }
+        // The rest, behind the end of the ring, is for the next read.
+        let most = buffer.len().min(state.bytes.as_slices().0.len());
         let here = match &mut state.schedule {
-            Some(schedule) => schedule.give(buffer.len(), Instant::now()),
-            None => buffer.len(),
+            Some(schedule) => schedule.give(most, Instant::now()),
+            None => most,
         };
         let read = state.bytes.read(&mut buffer[..here])?;
         self.pipe.changed.notify_all();

@@ -110,6 +110,29 @@ fn a_receiver_that_does_not_read_holds_up_the_sender_and_nothing_is_lost() {
 }
 
 #[test]
+fn every_byte_of_a_long_stream_arrives_in_its_place() {
+    const MESSAGES: u32 = 300;
+    let message =
+        |i: u32| -> Vec<u8> { (0..50_000 + i).map(|j| (i ^ j).to_le_bytes()[0]).collect() };
+    let link = Link::new(8_000_000_000, Duration::from_millis(1));
+    let took = time(
+        link,
+        |channel| {
+            for i in 0..MESSAGES {
+                let expected = message(i);
+                assert!(channel.recv(Lane::PROTOCOL, expected.len()).unwrap() == expected, "{i}");
+            }
+        },
+        |channel| {
+            for i in 0..MESSAGES {
+                channel.send(Lane::PROTOCOL, message(i)).unwrap();
+            }
+        },
+    );
+    assert!(took >= link.busy_for(u64::from(MESSAGES) * 50_000) + link.delay(), "{took:?}");
+}
+
+#[test]
 fn a_schedule_gives_what_has_arrived_and_saves_up_no_rate() {
     let link = Link::new(8_000_000, Duration::from_secs(1));
     let mut schedule = Schedule::new(link);
