@@ -414,7 +414,39 @@ pub(crate) enum BenchCommand {
         /// Print one JSON object per benchmark and n
         #[arg(long)]
         json: bool,
+        /// With every run in it
+        #[arg(long, requires = "json")]
+        samples: bool,
     },
+    /// The tables and figures of the papers beside ours
+    Paper(PaperOptions),
+    /// The headlines of the newest record of `bench paper`, in Markdown
+    Summary {
+        /// The folder with the records
+        records: PathBuf,
+        /// Put it between the markers of this file, and print nothing
+        #[arg(long, value_name = "FILE")]
+        splice: Option<PathBuf>,
+    },
+}
+
+/// Which tables, and what becomes of them.
+#[derive(ClapArgs)]
+pub(crate) struct PaperOptions {
+    /// Tables by name, say `roted-3`, or by paper: `roted`, `batching`, `simplest`, `triples`, `peers`; else all
+    pub(crate) tables: Vec<String>,
+    /// Fewer runs, and of triples fewer than the tables say
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Write the report to this file, a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write all samples, the machine and the tables to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) record: Option<PathBuf>,
+    /// Say nothing while it goes on
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 /// What is measured.
@@ -432,6 +464,12 @@ pub(crate) struct BenchOptions {
     /// Imitate this link between the parties, each in a thread of its own; for the same as `tcp`
     #[arg(long, value_enum, value_name = "LINK", conflicts_with = "transport")]
     pub(crate) net: Option<Net>,
+    /// The base OT under `ext/` and `psi/` [default: roted-endemic]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+    /// Fewer runs
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

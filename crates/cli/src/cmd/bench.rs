@@ -6,6 +6,7 @@ mod ext;
 mod kernel;
 mod one_of_n;
 pub(crate) mod over;
+mod paper;
 mod psi;
 mod rns;
 mod triples;
@@ -76,7 +77,11 @@ impl Measured {
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
-        BenchCommand::Run { names, options, json } => {
+        BenchCommand::Paper(options) => paper::run(options),
+        BenchCommand::Summary { records, splice } => {
+            paper::summary::run(records, splice.as_deref())
+        }
+        BenchCommand::Run { names, options, json, samples } => {
             let selected = runnable(select(names)?, names, options)?;
             let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
@@ -88,12 +93,12 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
                         n,
                         over: Over::new(options.transport, options.net),
                         workers: &workers,
-                        base: ext::BASE,
-                        effort: Effort::Usual,
+                        base: options.base.as_deref().map_or(Ok(ext::BASE), base_named)?,
+                        effort: if options.quick { Effort::Quick } else { Effort::Usual },
                     };
                     let measured = benchmark.run(&setting)?;
                     let written = if *json {
-                        benchmark.print_json(&mut out, &measured, &yardsticks)
+                        benchmark.print_json(&mut out, &measured, *samples, &yardsticks)
                     } else {
                         let table = Some(benchmark.table());
                         let head = if headed == table {
@@ -149,6 +154,14 @@ impl Benchmark {
             Self::Rns(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
+    }
+
+    /// Fewer than these cost as much.
+    fn least(&self) -> usize {
+        match self {
+            Self::Triples(protocol) => protocol.least(),
+            _ => 1,
+        }
     }
 
     fn usual_sizes(&self) -> &'static [usize] {
@@ -217,10 +230,14 @@ impl Benchmark {
         &self,
         out: &mut impl Write,
         measured: &Measured,
+        samples: bool,
         yardsticks: &Yardsticks,
     ) -> io::Result<()> {
         let mut object = measured.report.json();
         object.extend(yardsticks.json());
+        if samples {
+            object.insert("samples".into(), paper::to_json(&measured.samples));
+        }
         match self {
             Self::Kernel(_) => object.extend(kernel::json(measured, yardsticks)),
             Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
@@ -246,6 +263,16 @@ impl Benchmark {
             Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }
+}
+
+/// # Errors
+/// If there is none of that name.
+fn base_named(name: &str) -> Result<&'static dyn BaseOt, Failure> {
+    let found = registry().iter().find(|base| base.info().name == name).copied();
+    found.ok_or_else(|| {
+        Failure::usage(format!("there is no base OT named {name}"))
+            .hint("`foxtrot protocols` names them all")
+    })
 }
 
 fn list() -> io::Result<()> {

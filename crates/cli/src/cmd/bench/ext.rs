@@ -41,7 +41,7 @@ pub(super) const SENDER: usize = 0;
 pub(super) const RECEIVER: usize = 1;
 
 /// One run; figures of the sender first.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
     pub(super) wall: Duration,
     pub(super) cpu: [Duration; 2],

@@ -30,7 +30,7 @@ use crate::{args::BenchTransport, clock::thread_cpu, failure::Failure, workers::
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What lies between the parties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Over {
     /// Nothing: both in one thread, one after the other.
     Memory,
@@ -39,7 +39,7 @@ pub(super) enum Over {
 }
 
 /// The links of the papers, by rate and round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Net {
     /// 10 Gbit/s, 0.5 ms
     Lan10,

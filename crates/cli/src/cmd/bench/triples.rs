@@ -56,6 +56,14 @@ impl Protocol {
         }
     }
 
+    /// Triples of a batch.
+    pub(super) fn least(self) -> usize {
+        match self {
+            Self::Rlwe(set) => set.n(),
+            Self::Paper(set) => set.n(),
+        }
+    }
+
     fn params(self) -> String {
         let (bits, sigma, n) = match self {
             Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),

@@ -1,0 +1,127 @@
+//! `foxtrot bench summary`: the headlines of a record, for the README.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    numbers::{number, ratio},
+    record::{TABLES, fields},
+};
+use crate::failure::Failure;
+
+/// What stands around the summary in a file.
+const MARKERS: [&str; 2] = ["<!-- bench summary -->", "<!-- end of bench summary -->"];
+
+/// Prints the summary of the newest record, or puts it between the markers of a file.
+pub(in crate::cmd::bench) fn run(records: &Path, splice: Option<&Path>) -> Result<(), Failure> {
+    let text = of_newest(records)?;
+    let Some(file) = splice else {
+        return write!(io::stdout().lock(), "{text}").map_err(|e| Failure::stdout(&e));
+    };
+    let old = fs::read_to_string(file).map_err(|e| Failure::reading(file, &e))?;
+    let new = spliced(&old, &text).ok_or_else(|| {
+        let [begin, end] = MARKERS;
+        Failure::usage(format!("{} has no {begin} with {end} behind it", file.display()))
+    })?;
+    fs::write(file, new).map_err(|e| Failure::writing(file, &e))
+}
+
+/// The summary of that record under `records` whose name is the last.
+fn of_newest(records: &Path) -> Result<String, Failure> {
+    let folder = newest(records).map_err(|e| Failure::reading(records, &e))?.ok_or_else(|| {
+        Failure::usage(format!("{} has no record of the tables", records.display()))
+            .hint("`foxtrot bench paper --record FOLDER` makes one")
+    })?;
+    let path = folder.join(TABLES);
+    let tables = fs::read_to_string(&path).map_err(|e| Failure::reading(&path, &e))?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(table(&tables, &name))
+}
+
+fn newest(records: &Path) -> io::Result<Option<PathBuf>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(records)? {
+        let path = entry?.path();
+        if path.join(TABLES).is_file() {
+            all.push(path);
+        }
+    }
+    Ok(all.into_iter().max())
+}
+
+/// A line for each headline.
+fn table(tables: &str, record: &str) -> String {
+    let mut text = String::from("| beside | | theirs | Foxtrot | |\n|---|---|---|---|---|\n");
+    let (mut last, mut titles) = (String::new(), Vec::new());
+    for line in tables.lines().skip(1) {
+        let all = fields(line);
+        let [_, title, group, label, _, column, unit, paper, ours, .., ratio_, _, headline] =
+            all.as_slice()
+        else {
+            continue;
+        };
+        let numbers = [paper, ours, ratio_].map(|x| x.parse::<f64>().ok());
+        let [Some(paper), Some(ours), Some(quotient)] = numbers else { continue };
+        if headline.is_empty() {
+            continue;
+        }
+        let what: Vec<_> =
+            [group, label, column].into_iter().filter(|it| !it.is_empty()).cloned().collect();
+        let title = if *title == last { String::new() } else { title.clone() };
+        if !title.is_empty() {
+            last.clone_from(&title);
+            titles.push(title.clone());
+        }
+        text += &format!(
+            "| {title} | {} | {} | {} {unit} | {} |\n",
+            what.join(", "),
+            number(paper),
+            number(ours),
+            ratio(quotient),
+        );
+    }
+    format!("{text}\nOf the record [{record}](bench/record/{record}).\n")
+}
+
+fn spliced(old: &str, text: &str) -> Option<String> {
+    let [begin, end] = MARKERS;
+    let (before, rest) = old.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{text}{end}{after}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_has_the_summary_of_the_newest_record() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let readme = fs::read_to_string(root.join("README.md")).unwrap();
+        let text = of_newest(&root.join("bench/record")).unwrap();
+        assert!(text.lines().count() > 4, "{text}");
+        // `foxtrot bench summary bench/record --splice README.md` makes it so.
+        assert_eq!(spliced(&readme, &text), Some(readme));
+    }
+
+    #[test]
+    fn a_summary_has_the_headlines_and_goes_between_the_markers() {
+        let tables = "head\n\
+            t,\"Paper, Table 1\",here,one,8,time,ms,12,3,2,4,measured,4,,yes\n\
+            t,\"Paper, Table 1\",here,two,8,time,ms,12,3,2,4,measured,4,,\n\
+            t,\"Paper, Table 1\",there,three,8,time,ms,,3,2,4,measured,,,yes\n";
+        let text = table(tables, "2026-01-01-x");
+        assert!(
+            text.contains("| Paper, Table 1 | here, one, time | 12 | 3 ms | × 4 |\n"),
+            "{text}"
+        );
+        assert!(!text.contains("two") && !text.contains("three"), "{text}");
+        let [begin, end] = MARKERS;
+        let old = format!("a\n{begin}\nold\n{end}\nb\n");
+        assert_eq!(spliced(&old, "new\n"), Some(format!("a\n{begin}\nnew\n{end}\nb\n")));
+        assert_eq!(spliced("a", "new"), None);
+    }
+}
