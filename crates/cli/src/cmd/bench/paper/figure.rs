@@ -44,6 +44,8 @@ pub(super) enum Figure {
     /// The least N beyond which it is better than another benchmark, as a power of two.
     BreakEvenTime,
     BreakEvenBytes,
+    /// A quotient of two rows.
+    SpeedUp,
     /// Not measured.
     Counted,
 }
@@ -71,12 +73,12 @@ impl Stat {
 impl Figure {
     /// Whether more is better.
     pub(super) fn more_is_better(self) -> bool {
-        self == Self::PerSecond
+        matches!(self, Self::PerSecond | Self::SpeedUp)
     }
 
     /// Whether a quotient of two means something.
     pub(super) fn has_ratio(self) -> bool {
-        !matches!(self, Self::BreakEvenTime | Self::BreakEvenBytes)
+        !matches!(self, Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp)
     }
 
     /// `None` if the measurement does not have it.
@@ -119,7 +121,7 @@ impl Figure {
             Self::MemoryMib => {
                 Some(Stat::exact(measurement.peak_bytes? as f64 / f64::from(1 << 20)))
             }
-            Self::BreakEvenTime | Self::BreakEvenBytes | Self::Counted => None,
+            Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp | Self::Counted => None,
         }
     }
 

@@ -24,7 +24,8 @@ pub(super) struct Line {
     pub(super) x: Option<usize>,
     /// One for each column.
     pub(super) cells: Vec<Cell>,
-    pub(super) headline: bool,
+    /// What it is in a few words, if it stands for the table.
+    pub(super) headline: Option<String>,
     /// Why we are worse, if we are.
     pub(super) why: Option<String>,
     /// What was made, if not as many as the table says.
@@ -110,7 +111,7 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Result<Line, Failure
         label: row.label.clone(),
         x: None,
         cells: Vec::new(),
-        headline: row.headline,
+        headline: row.headline.clone(),
         why: row.why.clone(),
         n: None,
         model: None,
@@ -197,7 +198,7 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Result<Vec<
             label: series.label.clone(),
             x: Some(x),
             cells: Vec::new(),
-            headline: series.headline && table.xs.last() == Some(&x),
+            headline: series.headline.clone().filter(|_| table.xs.last() == Some(&x)),
             why: series.why.clone(),
             n: None,
             model: None,
@@ -265,9 +266,9 @@ fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
             label: line.label.clone(),
             x: None,
             // A greater speed-up is better.
-            cells: vec![Cell { paper, ours, figure: Figure::PerSecond }],
-            headline: false,
-            why: Some("the baselines differ: see the table".into()),
+            cells: vec![Cell { paper, ours, figure: Figure::SpeedUp }],
+            headline: None,
+            why: None,
             n: None,
             model: None,
             job: None,

@@ -75,10 +75,11 @@ const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
 
 fn overview(report: &Report) -> String {
     let headlines = report.tables.iter().flat_map(|it| {
-        it.lines.iter().filter(|line| line.headline).filter_map(move |line| {
+        it.lines.iter().filter_map(move |line| {
+            let what = line.headline.clone()?;
             let cell = line.cells.iter().find(|cell| cell.ratio().is_some())?;
             let name = format!("{}, {}", it.table.paper, it.table.name);
-            Some((it.table.id, name, what(line), cell.ratio()?))
+            Some((it.table.id, name, what, cell.ratio()?))
         })
     });
     let all: Vec<_> = headlines.collect();

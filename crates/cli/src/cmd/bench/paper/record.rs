@@ -80,7 +80,7 @@ fn cells(filled: &Filled, line: &Line) -> String {
             kind.into(),
             or_empty(cell.ratio()),
             or_empty(line.model),
-            if line.headline { "yes".into() } else { String::new() },
+            line.headline.clone().unwrap_or_default(),
         ];
         text += &fields.map(|field: String| quoted(&field)).join(",");
         text.push('\n');

@@ -123,15 +123,18 @@ impl Runner {
         let one = benchmark.check(job.threads, job.over).is_err();
         let threads = if one { 1 } else { job.threads };
         benchmark.check(threads, job.over)?;
-        self.progress(job);
         let measurement = match &job.backend {
             Some(name) if name != Backend::best().name() => {
                 if !Backend::all().any(|backend| backend.name() == name) {
                     return Ok(Err(format!("this processor has no {name}")));
                 }
+                self.progress(job);
                 self.in_another_process(job, threads, name)?
             }
-            _ => self.here(&benchmark, job, threads)?,
+            _ => {
+                self.progress(job);
+                self.here(&benchmark, job, threads)?
+            }
         };
         Ok(Ok(Measurement { mhz: self.machine.mhz, least: benchmark.least(), ..measurement }))
     }

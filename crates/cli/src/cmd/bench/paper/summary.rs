@@ -52,38 +52,37 @@ fn newest(records: &Path) -> io::Result<Option<PathBuf>> {
     Ok(all.into_iter().max())
 }
 
-/// A line for each headline.
+/// A line for each paper: of every headline the first column that has both numbers.
 fn table(tables: &str, record: &str) -> String {
-    let mut text = String::from("| beside | | theirs | Foxtrot | |\n|---|---|---|---|---|\n");
-    let (mut last, mut titles) = (String::new(), Vec::new());
+    let mut papers: Vec<(String, Vec<String>)> = Vec::new();
+    let mut seen = Vec::new();
     for line in tables.lines().skip(1) {
         let all = fields(line);
-        let [_, title, group, label, _, column, unit, paper, ours, .., ratio_, _, headline] =
+        let [_, title, _, label, n, _, unit, paper, ours, .., quotient, _, headline] =
             all.as_slice()
         else {
             continue;
         };
-        let numbers = [paper, ours, ratio_].map(|x| x.parse::<f64>().ok());
+        let numbers = [paper, ours, quotient].map(|x| x.parse::<f64>().ok());
         let [Some(paper), Some(ours), Some(quotient)] = numbers else { continue };
-        if headline.is_empty() {
+        let key = (title.clone(), label.clone(), n.clone(), headline.clone());
+        if headline.is_empty() || seen.contains(&key) {
             continue;
         }
-        let what: Vec<_> =
-            [group, label, column].into_iter().filter(|it| !it.is_empty()).cloned().collect();
-        let title = if *title == last { String::new() } else { title.clone() };
-        if !title.is_empty() {
-            last.clone_from(&title);
-            titles.push(title.clone());
+        seen.push(key);
+        let (name, table) = title.split_once(", ").unwrap_or((title, ""));
+        let (theirs, ours) = (number(paper), number(ours));
+        let entry = format!("{table}, {headline}: {theirs} → {ours} {unit} ({})", ratio(quotient));
+        match papers.iter_mut().find(|(paper, _)| paper == name) {
+            Some((_, entries)) => entries.push(entry),
+            None => papers.push((name.into(), vec![entry])),
         }
-        text += &format!(
-            "| {title} | {} | {} | {} {unit} | {} |\n",
-            what.join(", "),
-            number(paper),
-            number(ours),
-            ratio(quotient),
-        );
     }
-    format!("{text}\nOf the record [{record}](bench/record/{record}).\n")
+    let head =
+        format!("| | theirs → Foxtrot, record [{record}](bench/record/{record}) |\n|---|---|\n");
+    let rows =
+        papers.iter().map(|(name, entries)| format!("| {name} | {} |\n", entries.join("; ")));
+    head + &rows.collect::<String>()
 }
 
 fn spliced(old: &str, text: &str) -> Option<String> {
@@ -102,7 +101,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let readme = fs::read_to_string(root.join("README.md")).unwrap();
         let text = of_newest(&root.join("bench/record")).unwrap();
-        assert!(text.lines().count() > 4, "{text}");
+        assert!(text.lines().count() > 3, "{text}");
         // `foxtrot bench summary bench/record --splice README.md` makes it so.
         assert_eq!(spliced(&readme, &text), Some(readme));
     }

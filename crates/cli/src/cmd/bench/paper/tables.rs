@@ -122,9 +122,8 @@ pub(super) struct Row {
     pub(super) against: Option<String>,
     /// Why we are worse, if we are.
     pub(super) why: Option<String>,
-    /// Whether it stands for the table.
-    #[serde(default)]
-    pub(super) headline: bool,
+    /// What it is in a few words, if it stands for the table.
+    pub(super) headline: Option<String>,
 }
 
 /// The same for every x.
@@ -142,8 +141,8 @@ pub(super) struct Series {
     #[serde(default)]
     pub(super) over: Between,
     pub(super) why: Option<String>,
-    #[serde(default)]
-    pub(super) headline: bool,
+    /// The same of its last point.
+    pub(super) headline: Option<String>,
 }
 
 /// Speed-ups over a row of another table: all other rows of these groups are divided into it.

@@ -24,13 +24,12 @@ pub(super) fn charts(filled: &Filled) -> String {
 fn chart(filled: &Filled, column: usize) -> Option<String> {
     let (title, unit) = &filled.columns[column];
     let cells = || filled.lines.iter().map(|line| &line.cells[column]);
-    let is_speedup = filled.table.speedup.is_some();
     let kind = cells().next()?.figure;
     // A rate is a time upside down; counts of different things have no common axis.
-    let drawn =
-        is_speedup || !matches!(kind, Figure::PerSecond | Figure::Counted) && kind.has_ratio();
-    let both = cells().filter(|cell| cell.ratio().is_some()).count();
-    if !drawn || (both == 0 && !is_speedup) {
+    let drawn = kind == Figure::SpeedUp
+        || !matches!(kind, Figure::PerSecond | Figure::Counted)
+            && cells().any(|cell| cell.ratio().is_some());
+    if !drawn {
         return None;
     }
     let axis = Axis::over(cells().flat_map(|cell| {

@@ -16,7 +16,7 @@ fn report() -> Report {
         label: label.into(),
         x,
         cells,
-        headline: true,
+        headline: Some("one".into()),
         why: Some("because <this> & that".into()),
         n: None,
         model: Some(1.5),
@@ -30,7 +30,7 @@ fn report() -> Report {
         Ours::Measured(Stat { value: 200.0, low: 200.0, high: 200.0 }),
     ];
     let tables = tables::all().unwrap().into_iter().map(|table| {
-        let figure = table.columns.first().map_or(Figure::PerSecond, |column| column.figure);
+        let figure = table.columns.first().map_or(Figure::SpeedUp, |column| column.figure);
         let width = table.columns.len().max(1);
         let columns = vec![("time".to_owned(), "ms".to_owned()); width];
         let lines = kinds.iter().enumerate().map(|(i, ours)| {
@@ -82,7 +82,8 @@ fn a_page_has_every_table_and_says_where_we_are_worse_and_why() {
         let section = section.split("</section>").next().unwrap();
         assert!(section.contains(&escape(&table.analysis)), "{}", table.id);
         assert!(section.contains("not in this build") && section.contains("20"), "{}", table.id);
-        let has_ratio = table.columns.iter().all(|column| column.figure.has_ratio());
+        let has_ratio =
+            table.speedup.is_none() && table.columns.iter().all(|column| column.figure.has_ratio());
         assert_eq!(section.contains("Where we are worse"), has_ratio, "{}", table.id);
         assert!(page.contains(&format!("<a href=\"#{}\"", table.id)));
     }
