@@ -117,7 +117,7 @@ fn sample(
 /// The same with a thread for each party, and a channel between them.
 fn sample_over(base: &dyn BaseOt, setting: &Setting<'_>, counter: u64) -> Result<Sample, Failure> {
     let (n, workers) = (setting.n, setting.workers);
-    both(
+    let sample = both(
         setting.over,
         workers,
         |end| {
@@ -128,7 +128,9 @@ fn sample_over(base: &dyn BaseOt, setting: &Setting<'_>, counter: u64) -> Result
             let role = receiver(base, n, end.workers, counter)?;
             drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
         },
-    )
+    )?;
+    // A channel sees two where both parties speak at once.
+    Ok(Sample { flows: base.info().flows as u64, ..sample })
 }
 
 fn session(workers: &Workers, counter: u64) -> Session {

@@ -25,7 +25,7 @@ pub(super) fn repeat(
 ) -> Result<Vec<Sample>, Failure> {
     let (time, at_least) = match effort {
         Effort::Usual => (time, at_least),
-        Effort::Quick => (time / 8, at_least.div_ceil(3)),
+        Effort::Quick => (time / 4, at_least.div_ceil(3)),
         Effort::Once => (Duration::ZERO, 1),
     };
     if effort != Effort::Once {

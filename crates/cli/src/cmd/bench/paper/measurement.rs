@@ -94,9 +94,9 @@ pub(super) fn from_json(samples: &Value) -> Option<Vec<Sample>> {
 
 fn from_numbers(numbers: &Value) -> Option<Sample> {
     let at = |i: usize| numbers.get(i)?.as_f64();
-    let time = |i| Some(Duration::try_from_secs_f64(at(i)?).ok()?);
+    let time = |i| Duration::try_from_secs_f64(at(i)?).ok();
     let times = |i| Some([time(i)?, time(i + 1)?]);
-    // Counts, which a float has exactly.
+    #[expect(clippy::cast_possible_truncation, reason = "counts, which a float has exactly")]
     let count = |i| at(i).map(|count| count as u64);
     let counts = |i| Some([count(i)?, count(i + 1)?]);
     Some(Sample {

@@ -28,8 +28,8 @@ impl Axis {
     /// At most about so many numbers that are easily read.
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let at = |steps: &[f64], every: i32| -> Vec<f64> {
-            let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-            let decades = (first..=last).filter(|decade| decade.rem_euclid(every) == 0);
+            // More than there are between anything that is measured.
+            let decades = (-15..=18_i32).filter(|decade| decade.rem_euclid(every) == 0);
             let all = decades.flat_map(|decade| steps.iter().map(move |x| x * 10f64.powi(decade)));
             all.filter(|x| (self.low..=self.high).contains(x)).collect()
         };
