@@ -108,16 +108,18 @@ mod tests {
 
     #[test]
     fn a_summary_has_the_headlines_and_goes_between_the_markers() {
-        let tables = "head\n\
-            t,\"Paper, Table 1\",here,one,8,time,ms,12,3,2,4,measured,4,,yes\n\
-            t,\"Paper, Table 1\",here,two,8,time,ms,12,3,2,4,measured,4,,\n\
-            t,\"Paper, Table 1\",there,three,8,time,ms,,3,2,4,measured,,,yes\n";
-        let text = table(tables, "2026-01-01-x");
-        assert!(
-            text.contains("| Paper, Table 1 | here, one, time | 12 | 3 ms | × 4 |\n"),
-            "{text}"
-        );
-        assert!(!text.contains("two") && !text.contains("three"), "{text}");
+        let line = |title, label, column, numbers, headline| {
+            format!("t,\"Paper, {title}\",here,{label},8,{column},{numbers},,{headline}\n")
+        };
+        let tables = "head\n".to_owned()
+            + &line("Table 1", "one", "time,ms", "12,3,2,4,measured,4", "first")
+            + &line("Table 1", "one", "bytes,kB", "12,6,6,6,measured,2", "first")
+            + &line("Table 1", "two", "time,ms", "12,3,2,4,measured,4", "")
+            + &line("Table 1", "three", "time,ms", ",3,2,4,measured,", "third")
+            + &line("Table 2", "four", "time,ms", "6,3,2,4,measured,2", "fourth");
+        let text = table(&tables, "2026-01-01-x");
+        let row = "| Paper | Table 1, first: 12 → 3 ms (× 4); Table 2, fourth: 6 → 3 ms (× 2) |\n";
+        assert!(text.ends_with(row), "{text}");
         let [begin, end] = MARKERS;
         let old = format!("a\n{begin}\nold\n{end}\nb\n");
         assert_eq!(spliced(&old, "new\n"), Some(format!("a\n{begin}\nnew\n{end}\nb\n")));
