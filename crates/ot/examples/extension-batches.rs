@@ -38,10 +38,12 @@ fn main() -> Result<(), Error> {
         let absorbed = sender.absorb_all(&[(shape, &corrections)])?;
         let (absorbed, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
         let challenge = challenges[0].as_ref().map_or(&[][..], |it| it);
-        let begun = begun.into_iter().map(|batch| (batch, challenge, keys.as_mut_slice()));
+        let begun = begun.into_iter().zip([keys.as_mut_slice()]);
+        let begun = begun.map(|(batch, keys)| (batch, challenge, keys));
         let finished = receiver.finish_all(Kind::Random, begun.collect())?;
         let proof = finished[0].1.as_slice();
-        let absorbed = absorbed.into_iter().map(|batch| (batch, proof, Places::Random(&mut pairs)));
+        let absorbed = absorbed.into_iter().zip([Places::Random(&mut pairs)]);
+        let absorbed = absorbed.map(|(batch, places)| (batch, proof, places));
         sender.finish_all(absorbed.collect())?;
         std::hint::black_box((&keys, &pairs));
     }

@@ -5,7 +5,8 @@
 //! in [`TABLE`], or in [`row_of_pair`].
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::{fs, path::Path};
+#[path = "counters/report.rs"]
+mod report;
 
 use foxtrot_kernel::counters::{Counts, Operation};
 use foxtrot_ot::{
@@ -484,55 +485,4 @@ fn figure_1_costs_what_the_papers_table_1_says_but_for_the_oracle() {
     let paper = (2 * beta * log_q + 2 * beta + 8 * kappa) / 8;
     let bytes = (sender.bytes_of_128 + receiver.bytes_of_128) / 128;
     assert_eq!(bytes, paper + 2 * kappa / 8);
-}
-
-/// What a file in `bench/tables` means by its `counter`: a protocol, or one less another (`a-b`), a party or both, and what.
-/// Bytes are of 128 instances, so that what is sent once for a batch is a fraction, and falls away.
-fn counted(counter: &str) -> Option<f64> {
-    let [protocols, party, what] = counter.split(' ').collect::<Vec<_>>()[..] else { return None };
-    let names: Vec<_> = registry().iter().map(|base| base.info().name).collect();
-    let less = names.iter().find_map(|name| {
-        let other = protocols.strip_prefix(name)?.strip_prefix('-')?;
-        names.contains(&other).then_some((*name, Some(other)))
-    });
-    let (protocol, other) = less.unwrap_or((protocols, None));
-    let figure = |protocol: &str, party| {
-        let pair = row_of_pair(names.iter().find(|name| **name == protocol)?, party);
-        let row = pair.as_ref().unwrap_or_else(|| row(protocol, party));
-        let Work { transforms, noise, oracle, points, .. } = row.per_instance;
-        Some(match what {
-            "transforms" => transforms,
-            "noise" => noise,
-            "oracle" => oracle,
-            "points" => points,
-            "messages" => row.messages,
-            "bytes" => row.bytes_of_128 / 128,
-            _ => return None,
-        } as f64)
-    };
-    let of = |protocol: &str| match party {
-        "sender" => figure(protocol, Party::Sender),
-        "receiver" => figure(protocol, Party::Receiver),
-        "both" => Some(figure(protocol, Party::Sender)? + figure(protocol, Party::Receiver)?),
-        _ => None,
-    };
-    Some(of(protocol)? - other.map_or(Some(0.0), of)?)
-}
-
-/// `foxtrot bench paper` shows these numbers beside the papers'.
-#[test]
-fn the_tables_of_the_report_have_the_numbers_that_are_counted_here() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/tables");
-    for (name, at_least) in [("roted-1", 20), ("batching-1", 20)] {
-        let text = fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
-        let table: toml::Table = toml::from_str(&text).unwrap();
-        let mut checked = 0;
-        for row in table["row"].as_array().unwrap() {
-            let counter = row["counter"].as_str().unwrap();
-            let ours = row["counted"]["count"].as_integer().unwrap();
-            assert_eq!(counted(counter), Some(ours as f64), "{name}: {counter}");
-            checked += 1;
-        }
-        assert!(checked > at_least, "{name}: {checked}");
-    }
 }

@@ -142,15 +142,15 @@ impl Figure {
     }
 }
 
-/// The least k such that `ours` costs less than `other` for 2^k and for all that is more; `None` if it never does.
-pub(super) fn break_even(figure: Figure, ours: &Measurement, other: &Measurement) -> Option<f64> {
+/// The least k such that `ours` costs less than `other` for 2^k and for all that is more; infinite if it never does.
+pub(super) fn break_even(figure: Figure, ours: &Measurement, other: &Measurement) -> f64 {
     /// More than anybody makes.
     const MOST: i32 = 40;
     let wins = |k: &i32| {
         let n = 2f64.powi(*k);
         figure.cost(ours, n).zip(figure.cost(other, n)).is_some_and(|(ours, other)| ours < other)
     };
-    (0..=MOST).rev().take_while(wins).last().map(f64::from)
+    (0..=MOST).rev().take_while(wins).last().map_or(f64::INFINITY, f64::from)
 }
 
 #[cfg(test)]
@@ -193,14 +193,14 @@ mod tests {
     fn break_even_is_where_the_longer_set_up_has_paid_and_a_batch_is_full() {
         let figure = Figure::BreakEvenTime;
         // 100 ms more once, 1 µs less for each: 10⁵ of them, 2^17 as a power of two.
+        assert_eq!(break_even(figure, &measurement(200, 1, 1), &measurement(100, 2, 1)), 17.0);
         assert_eq!(
-            break_even(figure, &measurement(200, 1, 1), &measurement(100, 2, 1)),
-            Some(17.0)
+            break_even(figure, &measurement(100, 2, 1), &measurement(200, 1, 1)),
+            f64::INFINITY
         );
-        assert_eq!(break_even(figure, &measurement(100, 2, 1), &measurement(200, 1, 1)), None);
-        assert_eq!(break_even(figure, &measurement(1, 1, 1), &measurement(2, 2, 1)), Some(0.0));
+        assert_eq!(break_even(figure, &measurement(1, 1, 1), &measurement(2, 2, 1)), 0.0);
         // A batch of 2^13 costs 8.2 ms, as much as 4096 of the others.
         let other = measurement(1, 2, 1);
-        assert_eq!(break_even(figure, &measurement(1, 1, 1 << 13), &other), Some(13.0));
+        assert_eq!(break_even(figure, &measurement(1, 1, 1 << 13), &other), 13.0);
     }
 }

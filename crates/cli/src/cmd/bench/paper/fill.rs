@@ -120,47 +120,48 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Result<Line, Failure
     let least = table.columns.iter().filter_map(|column| column.threads).min();
     for column in &table.columns {
         let paper = row.paper.get(&column.key).copied();
-        let ours = match (&row.bench, row.counted.get(&column.key)) {
-            (_, Some(count)) => Ours::Counted(*count),
+        let ours = match (row.counted.get(&column.key), job(row, column, least, runner)) {
+            (Some(count), _) => Ours::Counted(*count),
             (None, None) => Ours::None,
-            // A peer's row compares what the peer tells.
-            (Some(_), None)
-                if paper.is_none() && !row.paper.is_empty() && row.against.is_none() =>
-            {
-                Ours::None
-            }
-            (Some(bench), None) => {
-                let n = row.n.unwrap_or(1);
-                let scaled = runner.scaled(bench, n, row.over.0);
-                line.n = (scaled != n).then_some(scaled);
-                let threads = match column.threads {
-                    Some(threads) => runner.threads(threads, column.threads == least),
-                    None => Some(1),
-                };
-                match threads {
-                    None => Ours::Absent("needs more cores".into()),
-                    Some(threads) => {
-                        let job = Job {
-                            bench: bench.clone(),
-                            n: scaled,
-                            over: row.over.0,
-                            threads,
-                            backend: row.backend.clone(),
-                            base: row.base.clone(),
-                        };
-                        let ours = of_job(&job, column.figure, row, runner)?;
-                        if line.job.is_none() {
-                            line.model = model_of(&job, column.figure, runner);
-                        }
-                        line.job.get_or_insert(job);
-                        ours
-                    }
+            (None, Some(Err(why))) => Ours::Absent(why),
+            (None, Some(Ok(job))) => {
+                let ours = of_job(&job, column.figure, row, runner)?;
+                line.n = (row.n != Some(job.n)).then_some(job.n);
+                // The first column stands for the row.
+                if line.job.is_none() {
+                    line.model = model_of(&job, column.figure, runner);
+                    line.job = Some(job);
                 }
+                ours
             }
         };
         line.cells.push(Cell { paper, ours, figure: column.figure });
     }
     Ok(line)
+}
+
+/// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
+/// fewest threads that the paper has.
+fn job(
+    row: &Row,
+    column: &Column,
+    least: Option<usize>,
+    runner: &Runner,
+) -> Option<Result<Job, String>> {
+    let bench = row.bench.clone()?;
+    // Beside what a peer tells; where no number of theirs is in the row, all of ours are.
+    let beside = row.paper.is_empty() || row.paper.contains_key(&column.key);
+    if !beside && row.against.is_none() {
+        return None;
+    }
+    let threads = match column.threads {
+        Some(threads) => runner.threads(threads, column.threads == least),
+        None => Some(1),
+    };
+    let n = runner.scaled(&bench, row.n.unwrap_or(1), row.over.0);
+    let (backend, base) = (row.backend.clone(), row.base.clone());
+    let job = |threads| Job { bench, n, over: row.over.0, threads, backend, base };
+    Some(threads.map(job).ok_or_else(|| "needs more cores".into()))
 }
 
 fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Result<Ours, Failure> {
@@ -175,10 +176,7 @@ fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Result<O
     let other = runner.outcome(&Job { bench: against.clone(), ..job.clone() })?;
     Ok(match other {
         Outcome::Absent(why) => Ours::Absent(format!("{against} is {why}")),
-        Outcome::Measured(other) => match break_even(figure, &measurement, &other) {
-            Some(k) => Ours::Counted(k),
-            None => Ours::Absent("never".into()),
-        },
+        Outcome::Measured(other) => Ours::Counted(break_even(figure, &measurement, &other)),
     })
 }
 

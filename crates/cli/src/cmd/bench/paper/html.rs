@@ -203,7 +203,6 @@ fn cell(cell: &Cell) -> String {
         Ours::Counted(value) => number(*value),
         Ours::Modelled(value) => format!("<i>{}</i> <small>model</small>", number(*value)),
         Ours::None => String::new(),
-        Ours::Absent(why) if why == "never" => "–".into(),
         Ours::Absent(why) => format!("<small>{}</small>", escape(why)),
     };
     let quotient = match cell.ratio() {

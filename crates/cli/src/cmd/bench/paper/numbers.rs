@@ -2,6 +2,9 @@
 
 /// Three digits that mean something, and no more behind the point than they need.
 pub(super) fn number(x: f64) -> String {
+    if x.is_infinite() {
+        return "–".into();
+    }
     let magnitude = x.abs();
     if magnitude == 0.0 {
         return "0".into();
@@ -64,6 +67,7 @@ mod tests {
         let all = [0.0, 0.02, 0.1234, 1.5, 2.0, 12.34, 123.4, 1234.5, 36765.0];
         let texts = ["0", "0.02", "0.123", "1.5", "2", "12.3", "123", "1235", "36\u{202f}765"];
         assert_eq!(all.map(number), texts);
+        assert_eq!(number(f64::INFINITY), "–");
         assert_eq!(
             [1.0, 1.234, 12.34, 0.4567, 345.0].map(ratio),
             ["=", "× 1.2", "× 12", "× 0.46", "× 350"]

@@ -258,6 +258,7 @@ mod tests {
                     row.label
                 );
                 assert!(row.counted.is_empty() || row.counter.is_some(), "{}", table.id);
+                assert_eq!(row.bench.is_some(), row.n.is_some(), "{} {}", table.id, row.label);
             }
             for series in &table.series {
                 let known = |key: &String| key.parse().is_ok_and(|x: usize| table.xs.contains(&x));

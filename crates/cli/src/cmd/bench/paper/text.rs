@@ -60,7 +60,6 @@ fn ours(cell: &Cell) -> String {
         Ours::Counted(value) => number(*value),
         Ours::Modelled(value) => format!("({})", number(*value)),
         Ours::None => String::new(),
-        Ours::Absent(why) if why == "never" => "–".into(),
         Ours::Absent(why) => why.chars().take(16).collect(),
     }
 }
