@@ -16,6 +16,9 @@ pub(crate) enum Effort {
     Once,
 }
 
+/// More of them say no more.
+const MOST: usize = 400;
+
 /// The samples of runs until that much time is over and there are that many, as is usual, or less of both. The first
 /// run is left out: it pays for page faults and cold caches.
 pub(super) fn repeat(
@@ -33,7 +36,7 @@ pub(super) fn repeat(
     }
     let started = Instant::now();
     let mut samples = Vec::new();
-    while started.elapsed() < time || samples.len() < at_least {
+    while (started.elapsed() < time && samples.len() < MOST) || samples.len() < at_least {
         samples.push(sample()?);
     }
     Ok(samples)

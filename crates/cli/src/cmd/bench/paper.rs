@@ -32,7 +32,10 @@ struct Report {
 }
 
 pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
-    let machine = Machine::of_this_run();
+    let mut command = vec!["foxtrot bench paper"];
+    command.extend(options.tables.iter().map(String::as_str));
+    command.extend(options.quick.then_some("--quick"));
+    let machine = Machine::of_this_run(command.join(" "));
     let tables = tables::select(&options.tables)?;
     let mut runner = Runner::new(options.quick, options.quiet, machine.clone())?;
     let (all, mut filled) = (tables.len(), Vec::new());

@@ -1,6 +1,6 @@
 //! What the figures were measured on.
 
-use std::{env, fs, process::Command, time::SystemTime};
+use std::{env::consts, fs, process::Command, time::SystemTime};
 
 use foxtrot_ot::Backend;
 
@@ -19,27 +19,27 @@ pub(super) struct Machine {
     pub(super) commit: String,
     /// Year, month and day, as 2026-11-21; of UTC.
     pub(super) date: String,
+    /// Without the files that it writes.
     pub(super) command: String,
 }
 
 impl Machine {
-    pub(super) fn of_this_run() -> Self {
+    pub(super) fn of_this_run(command: String) -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let entry = |key: &str| {
             let line = info.lines().find(|line| line.starts_with(key))?;
             Some(line.split_once(':')?.1.trim().to_owned())
         };
-        let arguments: Vec<_> = env::args().skip(1).collect();
         Self {
-            processor: entry("model name").unwrap_or_else(|| env::consts::ARCH.into()),
+            processor: entry("model name").unwrap_or_else(|| consts::ARCH.into()),
             mhz: entry("cpu MHz").and_then(|mhz| mhz.parse().ok()),
             cores: cores(),
-            system: format!("{}, {}", env::consts::OS, env::consts::ARCH),
+            system: format!("{}, {}", consts::OS, consts::ARCH),
             backend: Backend::best().name(),
             compiler: said(&["rustc", "--version"]),
             commit: said(&["git", "describe", "--always", "--dirty"]),
             date: date(SystemTime::now()),
-            command: format!("foxtrot {}", arguments.join(" ")),
+            command,
         }
     }
 

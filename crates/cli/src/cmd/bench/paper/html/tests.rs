@@ -41,7 +41,7 @@ fn report() -> Report {
         Filled { lines: lines.collect(), columns, table }
     });
     let yardsticks = vec![("x25519_us", 21.7)];
-    let mut machine = Machine::of_this_run();
+    let mut machine = Machine::of_this_run("foxtrot bench paper".into());
     machine.processor = "a <processor>".into();
     Report { machine, quick: true, tables: tables.collect(), yardsticks }
 }
