@@ -233,8 +233,8 @@ mod tests {
     use super::*;
     use crate::cmd::bench::Benchmark;
 
-    /// Benchmarks that tables name and other branches bring.
-    const COMING: [&str; 2] = ["triples/gilboa-", "triples/rlwe-lift-"];
+    /// Beginnings of benchmarks that tables name and that are not there yet.
+    const COMING: &[&str] = &["triples/gilboa-", "triples/rlwe-lift-"];
 
     #[test]
     fn every_file_is_a_table_and_every_table_is_in_the_report() {
@@ -270,6 +270,9 @@ mod tests {
     #[test]
     fn every_benchmark_of_a_table_is_in_this_build() {
         let names: BTreeSet<_> = Benchmark::all().map(|it| it.name()).collect();
+        for name in COMING {
+            assert!(!names.iter().any(|it| it.starts_with(name)), "{name} has come");
+        }
         for table in all().unwrap() {
             let of_rows = table.rows.iter().flat_map(|row| [&row.bench, &row.against]);
             let all = of_rows.chain(table.series.iter().map(|series| &series.bench));
