@@ -1,5 +1,6 @@
 //! The command line, as `clap` reads it.
 
+mod bench;
 mod triples;
 
 use std::{
@@ -17,6 +18,7 @@ use foxtrot_psi::paxos::MAX_ITEMS;
 
 use crate::table::{OtherOptions, SetOptions};
 
+pub(crate) use bench::{BenchCommand, BenchOptions, BenchTransport, PaperOptions};
 pub(crate) use triples::{TriplesCommand, TriplesOut};
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -395,45 +397,6 @@ pub(crate) struct ProtocolsArgs {
     /// Print a JSON array
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum BenchCommand {
-    /// Names of the benchmarks
-    List,
-    /// Run benchmarks, with the yardsticks of this machine beside them
-    Run {
-        /// Names from `bench list`; a table such as `base`, or a beginning such as `base/`, means all of it
-        #[arg(required = true)]
-        names: Vec<String>,
-        #[command(flatten)]
-        options: BenchOptions,
-        /// Print one JSON object per benchmark and n
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// What is measured.
-#[derive(ClapArgs)]
-pub(crate) struct BenchOptions {
-    /// Measure so many transfers only
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
-    pub(crate) n: Option<u64>,
-    /// Threads of each party, for protocols that use them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
-    pub(crate) threads: usize,
-    /// What lies between the parties; `tcp` is for `ext/`
-    #[arg(long, value_enum, default_value_t = BenchTransport::Memory)]
-    pub(crate) transport: BenchTransport,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BenchTransport {
-    /// Both parties in one thread, one after the other
-    Memory,
-    /// A thread for each party, and TCP over the loopback interface
-    Tcp,
 }
 
 #[derive(ClapArgs)]

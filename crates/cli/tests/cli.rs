@@ -14,6 +14,8 @@ mod keygen;
 mod one_of_n;
 #[path = "cli/outputs.rs"]
 mod outputs;
+#[path = "cli/paper.rs"]
+mod paper;
 #[path = "cli/psi.rs"]
 mod psi;
 #[path = "cli/psi_parties.rs"]

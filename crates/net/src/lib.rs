@@ -31,6 +31,7 @@ pub mod identity;
 pub mod listen;
 pub mod memory;
 pub mod psi;
+pub mod shape;
 pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;

@@ -13,6 +13,7 @@ use crate::{
     Channel,
     channel::{Hook, ReadHalf},
     deadline::Deadline,
+    shape::{Link, Schedule},
 };
 
 /// As much lies between writer and reader.
@@ -24,14 +25,31 @@ const CAPACITY: usize = 256 << 10;
 /// If the system does not give a thread.
 #[must_use]
 pub fn pair(timeout: Duration) -> (Channel, Channel) {
-    let (left, right) = streams(timeout);
+    open(streams(timeout), timeout)
+}
+
+/// The same, with the rate and the delay of a link each way: a byte is never read before it would be there.
+/// It may be read later, by what the system takes to wake a thread.
+///
+/// # Panics
+/// If the system does not give a thread.
+#[must_use]
+pub fn pair_over(link: Link, timeout: Duration) -> (Channel, Channel) {
+    open(ends([Pipe::over(link), Pipe::over(link)], timeout), timeout)
+}
+
+fn open((left, right): (Stream, Stream), timeout: Duration) -> (Channel, Channel) {
     let open = |end: Stream| end.open(timeout).expect("a thread for a channel in memory");
     (open(left), open(right))
 }
 
 /// The two ends of a byte stream each way.
 pub(crate) fn streams(timeout: Duration) -> (Stream, Stream) {
-    let (there, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
+    ends([Pipe::default(), Pipe::default()], timeout)
+}
+
+fn ends(pipes: [Pipe; 2], timeout: Duration) -> (Stream, Stream) {
+    let [there, back] = pipes.map(Arc::new);
     let end = |incoming: &Arc<Pipe>, outgoing: &Arc<Pipe>| Stream {
         reader: Reader { pipe: Arc::clone(incoming), deadline: Deadline::after(timeout) },
         writer: Writer { pipe: Arc::clone(outgoing), timeout },
@@ -64,6 +82,8 @@ struct Pipe {
 #[derive(Default)]
 struct State {
     bytes: VecDeque<u8>,
+    /// When they arrive; at once if there is no link.
+    schedule: Option<Schedule>,
     /// Nobody will write more.
     ended: bool,
     /// Nobody will read more.
@@ -87,7 +107,25 @@ impl Stream {
     }
 }
 
+/// What somebody who waits for a pipe is to do.
+enum Turn {
+    Go,
+    WaitUntil(Instant),
+    Wait,
+}
+
+impl Turn {
+    fn at(instant: Instant) -> Self {
+        if instant <= Instant::now() { Self::Go } else { Self::WaitUntil(instant) }
+    }
+}
+
 impl Pipe {
+    fn over(link: Link) -> Self {
+        let state = State { schedule: Some(Schedule::new(link)), ..State::default() };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.changed.notify_all();
@@ -97,19 +135,55 @@ impl Pipe {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state once the condition holds.
-    fn wait_until(
+    /// The state once it is the caller's turn.
+    fn wait(
         &self,
         deadline: Deadline,
-        holds: impl Fn(&State) -> bool,
+        turn: impl Fn(&State) -> Turn,
     ) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.lock();
-        while !holds(&state) {
-            let (guard, woken) = deadline.wait(&self.changed, state);
+        loop {
+            let until = match turn(&state) {
+                Turn::Go => return Ok(state),
+                Turn::Wait => deadline,
+                Turn::WaitUntil(instant) if instant < deadline.instant() => Deadline::at(instant),
+                Turn::WaitUntil(_) => deadline,
+            };
+            let (guard, woken) = until.wait(&self.changed, state);
             state = guard;
-            woken?;
+            // The end of a shorter wait is no failure.
+            if deadline.remaining().is_none() {
+                woken?;
+            }
         }
-        Ok(state)
+    }
+}
+
+impl State {
+    fn readers_turn(&self) -> Turn {
+        if self.abandoned {
+            return Turn::Go;
+        }
+        match (&self.schedule, self.ended) {
+            (Some(schedule), ended) => match schedule.next_at() {
+                Some(arrival) => Turn::at(arrival),
+                None if ended => Turn::Go,
+                None => Turn::Wait,
+            },
+            (None, ended) if ended || !self.bytes.is_empty() => Turn::Go,
+            (None, _) => Turn::Wait,
+        }
+    }
+
+    fn writers_turn(&self) -> Turn {
+        if self.ended || self.abandoned {
+            return Turn::Go;
+        }
+        match &self.schedule {
+            Some(schedule) => schedule.takes_at().map_or(Turn::Wait, Turn::at),
+            None if self.bytes.len() < CAPACITY => Turn::Go,
+            None => Turn::Wait,
+        }
     }
 }
 
@@ -119,13 +193,17 @@ impl Read for Reader {
         if self.deadline.remaining().is_none() {
             return Err(ErrorKind::TimedOut.into());
         }
-        let mut state = self.pipe.wait_until(self.deadline, |state| {
-            !state.bytes.is_empty() || state.ended || state.abandoned
-        })?;
+        let mut state = self.pipe.wait(self.deadline, State::readers_turn)?;
         if state.abandoned {
             return Ok(0);
         }
-        let read = state.bytes.read(buffer)?;
+        // The rest, behind the end of the ring, is for the next read.
+        let most = buffer.len().min(state.bytes.as_slices().0.len());
+        let here = match &mut state.schedule {
+            Some(schedule) => schedule.give(most, Instant::now()),
+            None => most,
+        };
+        let read = state.bytes.read(&mut buffer[..here])?;
         self.pipe.changed.notify_all();
         Ok(read)
     }
@@ -139,13 +217,14 @@ impl ReadHalf for Reader {
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut state = self.pipe.wait_until(Deadline::after(self.timeout), |state| {
-            state.bytes.len() < CAPACITY || state.ended || state.abandoned
-        })?;
+        let mut state = self.pipe.wait(Deadline::after(self.timeout), State::writers_turn)?;
         if state.ended || state.abandoned {
             return Err(ErrorKind::BrokenPipe.into());
         }
-        let taken = bytes.len().min(CAPACITY - state.bytes.len());
+        let taken = match &mut state.schedule {
+            Some(schedule) => schedule.take(bytes.len(), Instant::now()),
+            None => bytes.len().min(CAPACITY - state.bytes.len()),
+        };
         state.bytes.extend(&bytes[..taken]);
         self.pipe.changed.notify_all();
         Ok(taken)

@@ -5,6 +5,9 @@
 //! in [`TABLE`], or in [`row_of_pair`].
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "counters/report.rs"]
+mod report;
+
 use foxtrot_kernel::counters::{Counts, Operation};
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,

@@ -1,9 +1,12 @@
 //! `foxtrot bench`: figures of this machine, with yardsticks of the same run beside them.
 
 mod base;
+pub(crate) mod effort;
 mod ext;
 mod kernel;
 mod one_of_n;
+pub(crate) mod over;
+mod paper;
 mod psi;
 mod rns;
 mod triples;
@@ -20,12 +23,15 @@ use foxtrot_ot::{
 };
 
 use crate::{
-    args::{BenchCommand, BenchOptions, BenchTransport},
+    args::{BenchCommand, BenchOptions},
     failure::Failure,
     output::say,
     report::Report,
     workers::Workers,
 };
+use effort::Effort;
+use ext::Sample;
+use over::Over;
 use yardsticks::Yardsticks;
 
 /// Something to measure.
@@ -41,17 +47,41 @@ enum Benchmark {
     Rns(rns::Operation),
 }
 
+/// How it is measured.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    n: usize,
+    over: Over,
+    workers: &'a Workers,
+    /// The base OT under extensions and set intersection.
+    base: &'static dyn BaseOt,
+    effort: Effort,
+}
+
 /// Its figures.
 struct Measured {
     report: Report,
     /// What the slower party took for all transfers.
     slower: Duration,
+    /// All runs that the figures are medians of; of `kernel/` there are none.
+    samples: Vec<Sample>,
+}
+
+impl Measured {
+    fn new(report: Report, samples: Vec<Sample>) -> Self {
+        let slower = median(&samples, |sample| sample.slower);
+        Self { report, slower, samples }
+    }
 }
 
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
-        BenchCommand::Run { names, options, json } => {
+        BenchCommand::Paper(options) => paper::run(options),
+        BenchCommand::Summary { records, splice } => {
+            paper::summary::run(records, splice.as_deref())
+        }
+        BenchCommand::Run { names, options, json, samples } => {
             let selected = runnable(select(names)?, names, options)?;
             let workers = Workers::new(options.threads)?;
             let yardsticks = Yardsticks::measure()?;
@@ -59,9 +89,16 @@ pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
             let mut headed = None;
             for benchmark in selected {
                 for n in benchmark.sizes(options)? {
-                    let measured = benchmark.run(n, options, &workers)?;
+                    let setting = Setting {
+                        n,
+                        over: Over::new(options.transport, options.net),
+                        workers: &workers,
+                        base: options.base.as_deref().map_or(Ok(ext::BASE), base_named)?,
+                        effort: if options.quick { Effort::Quick } else { Effort::Usual },
+                    };
+                    let measured = benchmark.run(&setting)?;
                     let written = if *json {
-                        benchmark.print_json(&mut out, &measured, &yardsticks)
+                        benchmark.print_json(&mut out, &measured, *samples, &yardsticks)
                     } else {
                         let table = Some(benchmark.table());
                         let head = if headed == table {
@@ -119,6 +156,14 @@ impl Benchmark {
         format!("{}/{name}", self.table())
     }
 
+    /// Fewer than these cost as much.
+    fn least(&self) -> usize {
+        match self {
+            Self::Triples(protocol) => protocol.least(),
+            _ => 1,
+        }
+    }
+
     fn usual_sizes(&self) -> &'static [usize] {
         match self {
             Self::Base(_) => &base::SIZES,
@@ -139,53 +184,40 @@ impl Benchmark {
     }
 
     /// That it can be run so.
-    fn check(&self, options: &BenchOptions) -> Result<(), Failure> {
-        match self {
-            Self::Kernel(_)
-            | Self::Rns(_)
-            | Self::TwoRound(_)
-            | Self::Triples(triples::Protocol::Paper(_))
-                if options.threads != 1 =>
-            {
-                Err(Failure::usage(format!("{} runs in one thread", self.name()))
-                    .hint("--threads is for base/, psi/, and the other ext/ and triples/"))
-            }
-            Self::Base(_)
-            | Self::Kernel(_)
-            | Self::Rns(_)
-            | Self::TwoRound(_)
-            | Self::OneOfN(_)
-            | Self::Psi(_)
-            | Self::Triples(_)
-                if options.transport != BenchTransport::Memory =>
-            {
-                Err(Failure::usage(format!("{} runs in memory", self.name()))
-                    .hint("--transport is for the other ext/"))
-            }
-            _ => Ok(()),
+    fn check(&self, threads: usize, over: Over) -> Result<(), Failure> {
+        let one_thread = match self {
+            Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) => true,
+            Self::Triples(protocol) => matches!(protocol, triples::Protocol::Paper(_)),
+            _ => false,
+        };
+        if one_thread && threads != 1 {
+            return Err(Failure::usage(format!("{} runs in one thread", self.name()))
+                .hint("--threads is for base/, psi/, and the other ext/ and triples/"));
         }
+        let in_memory =
+            matches!(self, Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) | Self::OneOfN(_));
+        if in_memory && over != Over::Memory {
+            return Err(Failure::usage(format!("{} runs in memory", self.name()))
+                .hint("--transport and --net are for base/, psi/, triples/ and the other ext/"));
+        }
+        Ok(())
     }
 
-    fn run(
-        &self,
-        n: usize,
-        options: &BenchOptions,
-        workers: &Workers,
-    ) -> Result<Measured, Failure> {
+    fn run(&self, setting: &Setting<'_>) -> Result<Measured, Failure> {
         match self {
-            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), n, workers),
-            Self::Ext(extension) => ext::run(*extension, n, options.transport, workers),
-            Self::OneOfN(extension) => one_of_n::run(*extension, n, workers),
-            Self::Psi(adversary) => psi::run(*adversary, n, workers),
-            Self::Triples(protocol) => triples::run(*protocol, n, workers),
-            Self::Kernel(operation) => kernel::run(*operation, n),
-            Self::Rns(operation) => rns::run(*operation, n),
+            Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), setting),
+            Self::Ext(extension) => ext::run(*extension, setting),
+            Self::OneOfN(extension) => one_of_n::run(*extension, setting),
+            Self::Psi(adversary) => psi::run(*adversary, setting),
+            Self::Triples(protocol) => triples::run(*protocol, setting),
+            Self::Kernel(operation) => kernel::run(*operation, setting.n),
+            Self::Rns(operation) => rns::run(*operation, setting.n),
         }
     }
 
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
-            Self::Base(_) => base::print_head(out),
+            Self::Base(_) => base::print_head(out, options),
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
@@ -198,10 +230,14 @@ impl Benchmark {
         &self,
         out: &mut impl Write,
         measured: &Measured,
+        samples: bool,
         yardsticks: &Yardsticks,
     ) -> io::Result<()> {
         let mut object = measured.report.json();
         object.extend(yardsticks.json());
+        if samples {
+            object.insert("samples".into(), paper::to_json(&measured.samples));
+        }
         match self {
             Self::Kernel(_) => object.extend(kernel::json(measured, yardsticks)),
             Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
@@ -227,6 +263,16 @@ impl Benchmark {
             Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }
+}
+
+/// # Errors
+/// If there is none of that name.
+fn base_named(name: &str) -> Result<&'static dyn BaseOt, Failure> {
+    let found = registry().iter().find(|base| base.info().name == name).copied();
+    found.ok_or_else(|| {
+        Failure::usage(format!("there is no base OT named {name}"))
+            .hint("`foxtrot protocols` names them all")
+    })
 }
 
 fn list() -> io::Result<()> {
@@ -270,7 +316,7 @@ fn runnable(
     let mut fitting = Vec::new();
     let mut refused = None;
     for benchmark in selected {
-        match benchmark.check(options) {
+        match benchmark.check(options.threads, Over::new(options.transport, options.net)) {
             Ok(()) => fitting.push(benchmark),
             Err(why) if names.contains(&benchmark.name()) => return Err(why),
             Err(why) => {

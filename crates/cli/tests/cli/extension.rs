@@ -366,13 +366,16 @@ fn protocols_lists_every_extension_and_what_it_stands_on() {
 
 #[test]
 fn a_benchmark_reports_what_was_measured() {
-    for more in [&[][..], &["--transport", "tcp"], &["--threads", "2"]] {
+    let settings =
+        [&[][..], &["--transport", "tcp"], &["--net", "batching-lan"], &["--threads", "2"]];
+    for more in settings {
         let run = ["bench", "run", "ext/softspoken-4", "--n", "70000", "--json"];
         let output = foxtrot(&[&run[..], more].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
         assert_eq!((&report["name"], &report["n"]), (&"ext/softspoken-4".into(), &70_000.into()));
-        let transport = if more.contains(&"tcp") { "tcp" } else { "memory" };
+        let links = ["tcp", "batching-lan"];
+        let transport = links.into_iter().find(|link| more.contains(link)).unwrap_or("memory");
         assert_eq!(report["transport"], transport);
         // Base OTs, two batches, one after the other or at once; the last proof.
         let (threads, flows) = if more.contains(&"2") { (2, 4) } else { (1, 6) };

@@ -1,19 +1,27 @@
 //! `base/<protocol>`, and extensions that are one message each way: one batch, both parties in one
-//! thread, in memory.
+//! thread, in memory; or over a link.
 
 use std::{
+    hint::black_box,
     io::{self, Write},
     time::{Duration, Instant},
 };
 
+use foxtrot_net::{Lane, drive};
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid, Usage,
-    base::{BaseOt, Choice, Functionality},
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, Role, SenderKeys},
     pair::{Event, Pair, Party},
 };
 
-use super::{Measured, Yardsticks, median};
+use super::{
+    Measured, Setting, Yardsticks, effort,
+    ext::Sample,
+    median,
+    over::{Over, both},
+};
 use crate::{
+    args::BenchOptions,
     clock::thread_cpu,
     failure::Failure,
     method::{Extension, Method},
@@ -26,31 +34,23 @@ pub(super) const SIZES: [usize; 2] = [128, 1024];
 
 /// How long to measure one size, and how often at least.
 const MEASURE_FOR: Duration = Duration::from_millis(700);
-const AT_LEAST: u64 = 9;
-
-/// One run of a batch.
-#[derive(Default)]
-struct Sample {
-    wall: Duration,
-    cpu: [Duration; 2],
-    bytes: [u64; 2],
-    flows: u64,
-}
+const AT_LEAST: usize = 9;
 
 pub(super) fn run(
     base: &'static dyn BaseOt,
     name: String,
-    n: usize,
-    workers: &Workers,
+    setting: &Setting<'_>,
 ) -> Result<Measured, Failure> {
+    let Setting { n, over, workers, .. } = *setting;
     let both = [workers.clone(), workers.for_another()];
-    let started = Instant::now();
-    let mut samples = vec![sample(base, n, &both, 0)?];
-    while started.elapsed() < MEASURE_FOR || samples.len() as u64 <= AT_LEAST {
-        samples.push(sample(base, n, &both, samples.len() as u64)?);
-    }
-    // The first one pays for page faults and cold caches.
-    samples.remove(0);
+    let mut counter = 0;
+    let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
+        counter += 1;
+        match over {
+            Over::Memory => sample(base, n, &both, counter),
+            _ => sample_over(base, setting, counter),
+        }
+    })?;
     let [sender, receiver] = samples[0].bytes;
     let info = base.info();
     let announced = [(info.sender_bytes)(n), (info.receiver_bytes)(n)].map(|bytes| bytes as u64);
@@ -65,7 +65,7 @@ pub(super) fn run(
         params: method.params(),
         security: method.security(),
         parties: "both",
-        transport: "memory",
+        transport: over.name(),
         n,
         threads: workers.threads(),
         wall: median(&samples, |sample| sample.wall),
@@ -75,7 +75,7 @@ pub(super) fn run(
         bytes_receiver: Some(receiver),
         rounds: samples[0].flows,
     };
-    Ok(Measured { report, slower: median(&samples, |sample| sample.cpu[0].max(sample.cpu[1])) })
+    Ok(Measured::new(report, samples))
 }
 
 /// One batch; everything counts, from the seeds to the keys.
@@ -88,7 +88,9 @@ fn sample(
     let wall = Instant::now();
     let mut sample = Sample::default();
     let busy = workers.each_ref().map(Workers::busy);
-    let mut pair = pair(base, n, workers, counter)?;
+    let [ours, theirs] = workers;
+    let sender = sender(base, n, ours, counter)?;
+    let mut pair = Pair::new(sender, receiver(base, n, theirs, counter)?);
     loop {
         let start = thread_cpu();
         let event = pair.step().map_err(|(_, error): (Party, Error)| error)?;
@@ -107,31 +109,64 @@ fn sample(
         *cpu += workers.busy() - before;
     }
     sample.wall = wall.elapsed();
+    sample.slower = sample.cpu[0].max(sample.cpu[1]);
     sample.flows = pair.flows() as u64;
     Ok(sample)
 }
 
-fn pair(
+/// The same with a thread for each party, and a channel between them.
+fn sample_over(base: &dyn BaseOt, setting: &Setting<'_>, counter: u64) -> Result<Sample, Failure> {
+    let (n, workers) = (setting.n, setting.workers);
+    let sample = both(
+        setting.over,
+        workers,
+        |end| {
+            let role = sender(base, n, end.workers, counter)?;
+            drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
+        },
+        |end| {
+            let role = receiver(base, n, end.workers, counter)?;
+            drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
+        },
+    )?;
+    // A channel sees two where both parties speak at once.
+    Ok(Sample { flows: base.info().flows as u64, ..sample })
+}
+
+fn session(workers: &Workers, counter: u64) -> Session {
+    let session = Session::new(Sid::from_bytes([0; 32]));
+    workers.in_session(session.sub("bench", counter, Direction::InitiatorSends))
+}
+
+fn sender(
     base: &dyn BaseOt,
     n: usize,
-    [sender, receiver]: &[Workers; 2],
+    workers: &Workers,
     counter: u64,
-) -> Result<Pair, Usage> {
-    let session = |workers: &Workers| {
-        let session = Session::new(Sid::from_bytes([0; 32]));
-        workers.in_session(session.sub("bench", counter, Direction::InitiatorSends))
-    };
+) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    base.sender(session(workers, counter), n, Seed::from_bytes([1; 32]))
+}
+
+fn receiver(
+    base: &dyn BaseOt,
+    n: usize,
+    workers: &Workers,
+    counter: u64,
+) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),
     };
-    let sender = base.sender(session(sender), n, Seed::from_bytes([1; 32]))?;
-    Ok(Pair::new(sender, base.receiver(session(receiver), choice, Seed::from_bytes([2; 32]))?))
+    base.receiver(session(workers, counter), choice, Seed::from_bytes([2; 32]))
 }
 
-pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {
+pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
     let backend = Backend::best().name();
-    writeln!(out, "CPU time per OT, medians, both parties in one thread, backend {backend}")?;
+    let parties = match Over::new(options.transport, options.net) {
+        Over::Memory => "both parties in one thread".into(),
+        over => over.words(),
+    };
+    writeln!(out, "CPU time per OT, medians, {parties}, backend {backend}")?;
     writeln!(
         out,
         "{:<46} {:>5} {:>9} {:>10} {:>12} {:>9} {:>9} {:>9}",

@@ -2,11 +2,11 @@
 //! batch into buffers that are used again, one per thread.
 
 pub(super) mod memory;
-mod tcp;
+mod over;
 
 use std::{
     io::{self, Write},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use foxtrot_ot::{
@@ -15,13 +15,12 @@ use foxtrot_ot::{
     extension::{Any, ROWS},
 };
 
-use super::{Measured, Yardsticks, median};
+use super::{Measured, Setting, Yardsticks, effort, median, over::Over};
 use crate::{
-    args::{BenchOptions, BenchTransport},
+    args::BenchOptions,
     failure::Failure,
     method::{Extension, Method},
     report::Report,
-    workers::Workers,
 };
 
 /// Transfers of a run.
@@ -30,7 +29,7 @@ pub(super) const SIZES: [usize; 3] = [1 << 20, 1 << 22, 1 << 24];
 /// The same of an extension that sends all of them in one message.
 pub(super) const SIZES_OF_ONE_MESSAGE: [usize; 2] = [1 << 16, 1 << 20];
 
-/// The base OT under all of them.
+/// The base OT under all of them, if no other is asked for.
 pub(super) const BASE: &dyn BaseOt = &roted::Endemic;
 
 /// How long to measure one size, and how often at least.
@@ -42,7 +41,7 @@ pub(super) const SENDER: usize = 0;
 pub(super) const RECEIVER: usize = 1;
 
 /// One run; figures of the sender first.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
     pub(super) wall: Duration,
     pub(super) cpu: [Duration; 2],
@@ -50,39 +49,33 @@ pub(super) struct Sample {
     pub(super) slower: Duration,
     pub(super) bytes: [u64; 2],
     pub(super) flows: u64,
+    /// Over a link, since the start: when it was over for each party,
+    pub(super) ended: [Duration; 2],
+    /// when what is done for each transfer began,
+    pub(super) begun: [Duration; 2],
+    /// when what is done once was over,
+    pub(super) set_up: [Duration; 2],
+    /// and the bytes up to then.
+    pub(super) set_up_bytes: [u64; 2],
 }
 
-pub(super) fn run(
-    extension: Any,
-    n: usize,
-    transport: BenchTransport,
-    workers: &Workers,
-) -> Result<Measured, Failure> {
-    let sample = || {
-        let sample = match transport {
-            BenchTransport::Memory => memory::sample(extension, n, workers)?,
-            BenchTransport::Tcp => tcp::sample(extension, n, workers)?,
+pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {
+    let Setting { n, over, workers, base, .. } = *setting;
+    let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
+        let sample = match over {
+            Over::Memory => memory::sample(extension, setting)?,
+            _ => over::sample(extension, setting)?,
         };
-        check_bytes(extension, n, sample.bytes)?;
-        Ok::<_, Failure>(sample)
-    };
-    // The first one pays for page faults and cold caches.
-    sample()?;
-    let started = Instant::now();
-    let mut samples = Vec::new();
-    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
-        samples.push(sample()?);
-    }
-    let method = Method { base: BASE, extension: Extension::OneOfTwo(extension) };
+        check_bytes(extension, base, n, sample.bytes)?;
+        Ok(sample)
+    })?;
+    let method = Method { base, extension: Extension::OneOfTwo(extension) };
     let report = Report {
         name: format!("ext/{}", method.name()),
         params: method.params(),
         security: method.security(),
         parties: "both",
-        transport: match transport {
-            BenchTransport::Memory => "memory",
-            BenchTransport::Tcp => "tcp",
-        },
+        transport: over.name(),
         n,
         threads: workers.threads(),
         wall: median(&samples, |sample| sample.wall),
@@ -92,12 +85,17 @@ pub(super) fn run(
         bytes_receiver: Some(samples[0].bytes[RECEIVER]),
         rounds: samples[0].flows,
     };
-    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+    Ok(Measured::new(report, samples))
 }
 
 /// That a run sends what the protocols say.
-fn check_bytes(extension: Any, n: usize, measured: [u64; 2]) -> Result<(), Failure> {
-    let base = BASE.info();
+fn check_bytes(
+    extension: Any,
+    base: &dyn BaseOt,
+    n: usize,
+    measured: [u64; 2],
+) -> Result<(), Failure> {
+    let base = base.info();
     // The base OTs go the other way.
     let announced = [
         extension.sender_bytes(n) + (base.receiver_bytes)(ROWS),
@@ -113,10 +111,7 @@ fn check_bytes(extension: Any, n: usize, measured: [u64; 2]) -> Result<(), Failu
 
 pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
     let (backend, threads) = (Backend::best().name(), options.threads);
-    let parties = match options.transport {
-        BenchTransport::Memory => "in memory",
-        BenchTransport::Tcp => "over loopback TCP, all threads counted",
-    };
+    let parties = Over::new(options.transport, options.net).words();
     writeln!(
         out,
         "CPU time per OT, medians, base OTs included, {parties}, threads: {threads}, \
@@ -134,7 +129,7 @@ pub(super) fn print_row(
     measured: &Measured,
     yardsticks: &Yardsticks,
 ) -> io::Result<()> {
-    let Measured { report, slower } = measured;
+    let Measured { report, slower, .. } = measured;
     let n = report.n as f64;
     let per_ot = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64() * 1e9 / n;
     let (sender, receiver) = (per_ot(report.cpu_sender), per_ot(report.cpu_receiver));

@@ -217,7 +217,7 @@ pub(super) fn measure(
         bytes_receiver: None,
         rounds: 0,
     };
-    Measured { report, slower: median(&samples, |sample| sample.1) }
+    Measured { report, slower: median(&samples, |sample| sample.1), samples: Vec::new() }
 }
 
 /// Nanoseconds of CPU for one element, and the ratio to the yardstick.

@@ -5,14 +5,15 @@ use std::{hint::black_box, time::Instant};
 
 use foxtrot_ot::{
     Direction,
+    base::BaseOt,
     extension::one_of_n::{Any, Places},
 };
 use zeroize::Zeroizing;
 
 use super::{
-    Measured,
+    Measured, Setting, effort,
     ext::{
-        AT_LEAST, BASE, MEASURE_FOR, RECEIVER, SENDER, Sample,
+        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample,
         memory::{Meter, base_ots, seed, session},
     },
     median,
@@ -27,20 +28,14 @@ use crate::{
 /// Transfers of a run.
 pub(super) const SIZES: [usize; 2] = [1 << 20, 1 << 22];
 
-pub(super) fn run(extension: Any, n: usize, workers: &Workers) -> Result<Measured, Failure> {
-    let sample = || {
-        let sample = sample(extension, n, workers)?;
-        check_bytes(extension, n, sample.bytes)?;
-        Ok::<_, Failure>(sample)
-    };
-    // The first one pays for page faults and cold caches.
-    sample()?;
-    let started = Instant::now();
-    let mut samples = Vec::new();
-    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
-        samples.push(sample()?);
-    }
-    let method = Method { base: BASE, extension: Extension::OneOfN(extension) };
+pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {
+    let Setting { n, workers, base, .. } = *setting;
+    let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
+        let sample = sample(extension, setting)?;
+        check_bytes(extension, base, n, sample.bytes)?;
+        Ok(sample)
+    })?;
+    let method = Method { base, extension: Extension::OneOfN(extension) };
     let report = Report {
         name: format!("ext/{}", method.name()),
         params: method.params(),
@@ -56,15 +51,16 @@ pub(super) fn run(extension: Any, n: usize, workers: &Workers) -> Result<Measure
         bytes_receiver: Some(samples[0].bytes[RECEIVER]),
         rounds: samples[0].flows,
     };
-    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+    Ok(Measured::new(report, samples))
 }
 
-fn sample(extension: Any, n: usize, workers: &Workers) -> Result<Sample, Failure> {
+fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let started = Instant::now();
+    let Setting { n, workers, base, .. } = *setting;
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
     let parameters = extension.parameters();
-    let (base_sent, base_received) = base_ots(&mut meter, parameters.length)?;
+    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.length)?;
 
     let session = || session("bench", Direction::InitiatorSends);
     let receiver = meter.step(RECEIVER, || extension.receiver(session(), base_sent, seed(3)))?;
@@ -104,8 +100,13 @@ fn sample(extension: Any, n: usize, workers: &Workers) -> Result<Sample, Failure
 }
 
 /// That a run sends what the protocols say.
-fn check_bytes(extension: Any, n: usize, measured: [u64; 2]) -> Result<(), Failure> {
-    let (base, rows) = (BASE.info(), extension.parameters().length);
+fn check_bytes(
+    extension: Any,
+    base: &dyn BaseOt,
+    n: usize,
+    measured: [u64; 2],
+) -> Result<(), Failure> {
+    let (base, rows) = (base.info(), extension.parameters().length);
     // The base OTs go the other way.
     let announced = [
         extension.sender_bytes(n) + (base.receiver_bytes)(rows),

@@ -1,24 +1,32 @@
 //! `psi/symmetric`: two sets of n items that share half of them, base OTs included.
 
+mod over;
+
 use std::{
     io::{self, Write},
+    ops::Range,
     sync::Arc,
     time::Instant,
 };
 
-use foxtrot_ot::{Backend, Direction, base::Adversary, tasks::Executor};
+use foxtrot_ot::{
+    Backend, Direction,
+    base::{Adversary, BaseOt},
+    tasks::Executor,
+};
 use foxtrot_psi::paxos::{self, Digest, Next, Parameters, commit};
 
 use super::{
-    Measured,
+    Measured, Setting, effort,
     ext::{
-        AT_LEAST, BASE, MEASURE_FOR, RECEIVER, SENDER, Sample,
+        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample,
         memory::{Meter, base_ots, seed, session},
     },
     median,
+    over::Over,
     yardsticks::Yardsticks,
 };
-use crate::{args::BenchOptions, failure::Failure, report::Report, workers::Workers};
+use crate::{args::BenchOptions, failure::Failure, report::Report};
 
 /// Items of each side.
 pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
@@ -30,29 +38,26 @@ pub(super) fn name(adversary: Adversary) -> &'static str {
     }
 }
 
-pub(super) fn run(adversary: Adversary, n: usize, workers: &Workers) -> Result<Measured, Failure> {
+pub(super) fn run(adversary: Adversary, setting: &Setting<'_>) -> Result<Measured, Failure> {
+    let Setting { n, over, workers, base, .. } = *setting;
     let parameters = Parameters::new(adversary, n, n)?;
-    let sample = || {
-        let sample = sample(&parameters, workers)?;
-        check_bytes(&parameters, sample.bytes)?;
-        Ok::<_, Failure>(sample)
-    };
-    // The first one pays for page faults and cold caches.
-    sample()?;
-    let started = Instant::now();
-    let mut samples = Vec::new();
-    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
-        samples.push(sample()?);
-    }
+    let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
+        let sample = match over {
+            Over::Memory => sample(&parameters, setting)?,
+            _ => over::sample(&parameters, setting)?,
+        };
+        check_bytes(&parameters, base, sample.bytes)?;
+        Ok(sample)
+    })?;
     let report = Report {
         name: format!("psi/{}", name(adversary)),
-        params: format!("{}, base {}", parameters.extension().info().name, BASE.info().name),
+        params: format!("{}, base {}", parameters.extension().info().name, base.info().name),
         security: match adversary {
             Adversary::SemiHonest => "semi-honest".into(),
             _ => "malicious".into(),
         },
         parties: "both",
-        transport: "memory",
+        transport: over.name(),
         n,
         threads: workers.threads(),
         wall: median(&samples, |sample| sample.wall),
@@ -62,16 +67,16 @@ pub(super) fn run(adversary: Adversary, n: usize, workers: &Workers) -> Result<M
         bytes_receiver: Some(samples[0].bytes[RECEIVER]),
         rounds: samples[0].flows,
     };
-    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+    Ok(Measured::new(report, samples))
 }
 
-fn sample(parameters: &Parameters, workers: &Workers) -> Result<Sample, Failure> {
-    let (n, shared) = (parameters.receiver_items(), parameters.receiver_items() / 2);
-    let [ours, theirs] = [0, n - shared].map(|first| (first..first + n).map(digest).collect());
+fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
+    let Setting { n, workers, base, .. } = *setting;
+    let ([ours, theirs], common) = sets(n);
     let started = Instant::now();
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let (base_sent, base_received) = base_ots(&mut meter, parameters.base_ots())?;
+    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.base_ots())?;
 
     let session = || session("paxos", Direction::InitiatorSends);
     let joint = joint_coin(&mut meter, parameters)?;
@@ -99,7 +104,7 @@ fn sample(parameters: &Parameters, workers: &Workers) -> Result<Sample, Failure>
         meter.step(RECEIVER, || received.take(&tags))?;
     }
     let indices = meter.step(RECEIVER, || received.intersect())?;
-    if !indices.into_iter().eq(n - shared..n) {
+    if !indices.into_iter().eq(common) {
         return Err(Failure::run("the intersection is wrong"));
     }
     Ok(meter.sample(started, &workers))
@@ -147,6 +152,13 @@ fn bucket(
     Ok((meter.step(RECEIVER, || encoded.finish())?, sender))
 }
 
+/// The sets of both, the receiver's first, and which of its items they have in common.
+fn sets(n: usize) -> ([Vec<Digest>; 2], Range<usize>) {
+    let common = n - n / 2..n;
+    let sets = [0, common.start].map(|first| (first..first + n).map(digest).collect());
+    (sets, common)
+}
+
 /// Digests of items: any distinct strings do.
 fn digest(k: usize) -> Digest {
     let mut digest = [0x5a; 32];
@@ -155,8 +167,12 @@ fn digest(k: usize) -> Digest {
 }
 
 /// That a run sends what the protocol says.
-fn check_bytes(parameters: &Parameters, measured: [u64; 2]) -> Result<(), Failure> {
-    let (base, rows) = (BASE.info(), parameters.base_ots());
+fn check_bytes(
+    parameters: &Parameters,
+    base: &dyn BaseOt,
+    measured: [u64; 2],
+) -> Result<(), Failure> {
+    let (base, rows) = (base.info(), parameters.base_ots());
     // The base OTs go the other way.
     let announced = [
         parameters.sender_bytes() + (base.receiver_bytes)(rows),
@@ -171,9 +187,10 @@ fn check_bytes(parameters: &Parameters, measured: [u64; 2]) -> Result<(), Failur
 
 pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
     let (backend, threads) = (Backend::best().name(), options.threads);
+    let parties = Over::new(options.transport, options.net).words();
     writeln!(
         out,
-        "CPU time of two sets of n items, half of them shared, medians, base OTs included, in memory, \
+        "CPU time of two sets of n items, half of them shared, medians, base OTs included, {parties}, \
          threads: {threads}, backend {backend}"
     )?;
     writeln!(

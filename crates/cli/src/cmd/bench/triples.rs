@@ -1,6 +1,8 @@
 //! `triples/<set>`: n triples from nothing, keys and base OTs included; the shares are written into buffers that are used
 //! again. `rlwe` runs in two streams with the roles swapped, the paper's protocol in one and in one thread.
 
+mod over;
+
 use std::{
     hint::black_box,
     io::{self, Write},
@@ -21,12 +23,13 @@ use foxtrot_triples::{
 };
 
 use super::{
-    Measured,
+    Measured, Setting, effort,
     ext::{
-        AT_LEAST, MEASURE_FOR, Sample,
+        AT_LEAST, BASE, MEASURE_FOR, Sample,
         memory::{Meter, base_ots, seed, session},
     },
     median,
+    over::Over,
     yardsticks::Yardsticks,
 };
 use crate::{args::BenchOptions, failure::Failure, report::Report, workers::Workers};
@@ -57,6 +60,14 @@ impl Protocol {
         }
     }
 
+    /// Triples of a batch.
+    pub(super) fn least(self) -> usize {
+        match self {
+            Self::Rlwe(set) => set.n(),
+            Self::Paper(set) => set.n(),
+        }
+    }
+
     fn params(self) -> String {
         let (bits, sigma, n) = match self {
             Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),
@@ -66,34 +77,32 @@ impl Protocol {
     }
 }
 
-pub(super) fn run(protocol: Protocol, n: usize, workers: &Workers) -> Result<Measured, Failure> {
-    let sample = || match protocol {
-        Protocol::Rlwe(set) => sample(set, n, workers),
-        Protocol::Paper(set) => paper_sample(set, n, workers),
-    };
-    // The first one pays for page faults and cold caches.
-    let first = sample()?;
-    let started = Instant::now();
-    let mut samples = Vec::new();
-    while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
-        samples.push(sample()?);
-    }
+pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured, Failure> {
+    let Setting { n, over, workers, .. } = *setting;
+    // Over a slow link a run takes as long as many in memory.
+    let at_least = if over == Over::Memory { AT_LEAST } else { 1 };
+    let samples =
+        effort::repeat(setting.effort, (MEASURE_FOR, at_least), || match (over, protocol) {
+            (Over::Memory, Protocol::Rlwe(set)) => sample(set, n, workers),
+            (Over::Memory, Protocol::Paper(set)) => paper_sample(set, n, workers),
+            _ => over::sample(protocol, setting),
+        })?;
     let report = Report {
         name: format!("triples/{}", protocol.name()),
         params: protocol.params(),
         security: "semi-honest".into(),
         parties: "both",
-        transport: "memory",
+        transport: over.name(),
         n,
         threads: workers.threads(),
         wall: median(&samples, |sample| sample.wall),
         cpu_sender: Some(median(&samples, |sample| sample.cpu[P0])),
         cpu_receiver: Some(median(&samples, |sample| sample.cpu[P1])),
-        bytes_sender: Some(first.bytes[P0]),
-        bytes_receiver: Some(first.bytes[P1]),
-        rounds: first.flows,
+        bytes_sender: Some(samples[0].bytes[P0]),
+        bytes_receiver: Some(samples[0].bytes[P1]),
+        rounds: samples[0].flows,
     };
-    Ok(Measured { report, slower: median(&samples, |sample| sample.slower) })
+    Ok(Measured::new(report, samples))
 }
 
 /// What batches at the same place in a group use one after another.
@@ -148,7 +157,7 @@ impl Ots {
         extension: Extension<SemiHonest>,
         workers: &[Workers; 2],
     ) -> Result<Self, Failure> {
-        let (sent, received) = base_ots(meter, ROWS)?;
+        let (sent, received) = base_ots(meter, BASE, ROWS)?;
         let session = || session(extension.name(), Direction::InitiatorSends);
         let (receiver, setup) =
             meter.step(P1, || Receiver::new(session(), extension, sent, seed(3)))?;
@@ -303,9 +312,10 @@ fn check(wrong: usize) -> Result<(), Failure> {
 
 pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
     let (backend, threads) = (Backend::best().name(), options.threads);
+    let parties = Over::new(options.transport, options.net).words();
     writeln!(
         out,
-        "CPU time per triple, medians, keys and base OTs included, in memory, threads: {threads}, backend {backend}; \
+        "CPU time per triple, medians, keys and base OTs included, {parties}, threads: {threads}, backend {backend}; \
          who is P0 in one half of the batches and P1 in the other takes the mean"
     )?;
     writeln!(

@@ -43,7 +43,7 @@ impl Yardsticks {
         })
     }
 
-    fn figures(&self) -> [(&'static str, f64); 5] {
+    pub(super) fn figures(&self) -> [(&'static str, f64); 5] {
         [
             ("x25519_us", self.x25519_us),
             ("aes_block_ns", self.aes_block_ns),

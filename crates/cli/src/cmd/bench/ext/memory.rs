@@ -7,13 +7,13 @@ use std::{
 
 use foxtrot_ot::{
     Bits, Direction, Error, Seed, Session, Sid,
-    base::{Block, Choice, ReceiverKeys, SenderKeys},
+    base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys},
     extension::{Any, AnyReceiver, AnySender, Kind, Places, ROWS, Shape},
     pair::{Pair, Party},
 };
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{BASE, RECEIVER, SENDER, Sample};
+use super::{RECEIVER, SENDER, Sample, Setting};
 use crate::{clock::thread_cpu, failure::Failure, workers::Workers};
 
 /// The time and bytes of both parties so far.
@@ -27,11 +27,12 @@ pub(in crate::cmd::bench) struct Meter {
     since: (Instant, Duration),
 }
 
-pub(super) fn sample(extension: Any, n: usize, workers: &Workers) -> Result<Sample, Failure> {
+pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let started = Instant::now();
+    let Setting { n, workers, base, .. } = *setting;
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let (base_sent, base_received) = base_ots(&mut meter, ROWS)?;
+    let (base_sent, base_received) = base_ots(&mut meter, base, ROWS)?;
 
     let session = || session("bench", Direction::InitiatorSends);
     let (receiver, setup) =
@@ -117,12 +118,16 @@ fn places<'a, T: Clone + Default + Zeroize>(
 /// The keys of n base OTs, whose sender is the extension's receiver.
 pub(in crate::cmd::bench) fn base_ots(
     meter: &mut Meter,
+    base: &dyn BaseOt,
     n: usize,
 ) -> Result<(SenderKeys, ReceiverKeys), Error> {
-    let session = || session(BASE.info().name, Direction::ResponderSends);
-    let delta = Bits::from_bools((0..n).map(|i| i % 3 == 0));
-    let sender = BASE.sender(session(), n, seed(1))?;
-    let pair = Pair::new(sender, BASE.receiver(session(), Choice::Given(delta), seed(2))?);
+    let session = || session(base.info().name, Direction::ResponderSends);
+    let delta = match base.info().functionality {
+        Functionality::Random => Choice::Random(n),
+        _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),
+    };
+    let sender = base.sender(session(), n, seed(1))?;
+    let pair = Pair::new(sender, base.receiver(session(), delta, seed(2))?);
     let mut last = SENDER;
     meter.begin();
     let keys = pair.run_through(|party, message| {
@@ -186,6 +191,6 @@ impl Meter {
         // Others use the machine, too: the clock on the wall is needed for several threads only.
         let took = if workers[0].threads() > 1 { wall } else { cpu };
         let slower = took[SENDER].max(took[RECEIVER]);
-        Sample { wall: started.elapsed(), cpu, slower, bytes, flows }
+        Sample { wall: started.elapsed(), cpu, slower, bytes, flows, ..Sample::default() }
     }
 }

@@ -1,0 +1,59 @@
+//! `foxtrot bench paper`: the tables and figures of the papers beside ours, in one report.
+
+mod figure;
+mod fill;
+mod html;
+mod machine;
+mod measurement;
+mod memory;
+mod model;
+mod numbers;
+mod record;
+mod run;
+pub(super) mod summary;
+mod tables;
+mod text;
+
+use std::{fs, io};
+
+pub(super) use measurement::to_json;
+
+use crate::{args::PaperOptions, failure::Failure, output::say};
+use fill::{Filled, fill};
+use machine::Machine;
+use run::Runner;
+
+/// What a run came to.
+struct Report {
+    machine: Machine,
+    quick: bool,
+    tables: Vec<Filled>,
+    yardsticks: Vec<(&'static str, f64)>,
+}
+
+pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
+    let mut command = vec!["foxtrot bench paper"];
+    command.extend(options.tables.iter().map(String::as_str));
+    command.extend(options.quick.then_some("--quick"));
+    let machine = Machine::of_this_run(command.join(" "));
+    let tables = tables::select(&options.tables)?;
+    let mut runner = Runner::new(options.quick, options.quiet, machine.clone())?;
+    let (all, mut filled) = (tables.len(), Vec::new());
+    for (number, table) in tables.into_iter().enumerate() {
+        runner.place = format!("[{} of {all}] {}:", number + 1, table.id);
+        let next = fill(table, &filled, &mut runner)?;
+        text::print(&next, &mut io::stdout().lock()).map_err(|e| Failure::stdout(&e))?;
+        filled.push(next);
+    }
+    let yardsticks = runner.yardsticks.figures().to_vec();
+    let report = Report { machine, quick: options.quick, tables: filled, yardsticks };
+    if let Some(path) = &options.html {
+        fs::write(path, html::page(&report)).map_err(|e| Failure::writing(path, &e))?;
+        say(&format!("wrote {}", path.display()));
+    }
+    if let Some(folder) = &options.record {
+        record::write(folder, &report, &runner)?;
+        say(&format!("wrote {}", folder.display()));
+    }
+    Ok(())
+}

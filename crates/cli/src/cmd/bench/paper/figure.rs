@@ -1,0 +1,206 @@
+//! What of a measurement stands in a table.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::measurement::Measurement;
+use crate::cmd::bench::ext::{RECEIVER, SENDER, Sample};
+
+/// A quantity, with its unit. Per n where it does not say otherwise; CPU time is that of both parties if it does not
+/// name one.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Figure {
+    CpuUs,
+    CpuNs,
+    SenderCpuUs,
+    ReceiverCpuUs,
+    SenderNs,
+    ReceiverNs,
+    /// In thousands of cycles of the processor's nominal clock.
+    SenderKilocycles,
+    ReceiverKilocycles,
+    /// In a second of CPU.
+    PerSecond,
+    /// Of the whole run.
+    CpuMs,
+    CpuS,
+    WallMs,
+    /// Until that party had its result.
+    SenderMs,
+    ReceiverMs,
+    /// By the wall clock, without the set-up.
+    RunningUs,
+    SetUpMs,
+    SetUpKb,
+    Bytes,
+    RunningBytes,
+    /// Of the whole run.
+    Kilobytes,
+    /// Of one operation of the kernel.
+    OperationCycles,
+    MemoryMib,
+    /// The least N beyond which it is better than another benchmark, as a power of two.
+    BreakEvenTime,
+    BreakEvenBytes,
+    /// A quotient of two rows.
+    SpeedUp,
+    /// Not measured.
+    Counted,
+}
+
+/// The median of samples, the least and the greatest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stat {
+    pub(super) value: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Stat {
+    pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let (low, high) = (*values.first()?, *values.last()?);
+        Some(Self { value: values[values.len() / 2], low, high })
+    }
+
+    pub(super) fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+}
+
+impl Figure {
+    /// Whether more is better.
+    pub(super) fn more_is_better(self) -> bool {
+        matches!(self, Self::PerSecond | Self::SpeedUp)
+    }
+
+    /// Whether a quotient of two means something.
+    pub(super) fn has_ratio(self) -> bool {
+        !matches!(self, Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp)
+    }
+
+    /// `None` if the measurement does not have it.
+    pub(super) fn of(self, measurement: &Measurement) -> Option<Stat> {
+        let Measurement { samples, n, mhz, .. } = measurement;
+        let n = *n as f64;
+        let scaled = |of: &dyn Fn(&Sample) -> f64, by: f64| {
+            Stat::of(samples.iter().map(|sample| of(sample) * by).collect())
+        };
+        let both = |sample: &Sample| (sample.cpu[SENDER] + sample.cpu[RECEIVER]).as_secs_f64();
+        let sender = |sample: &Sample| sample.cpu[SENDER].as_secs_f64();
+        let receiver = |sample: &Sample| sample.cpu[RECEIVER].as_secs_f64();
+        let bytes = |sample: &Sample| sample.bytes.iter().sum::<u64>() as f64;
+        let set_up_bytes = |sample: &Sample| sample.set_up_bytes.iter().sum::<u64>() as f64;
+        let later = |times: &[Duration; 2]| times[SENDER].max(times[RECEIVER]).as_secs_f64();
+        match self {
+            Self::CpuUs => scaled(&both, 1e6 / n),
+            Self::CpuNs => scaled(&both, 1e9 / n),
+            Self::SenderCpuUs => scaled(&sender, 1e6 / n),
+            Self::ReceiverCpuUs => scaled(&receiver, 1e6 / n),
+            Self::SenderNs => scaled(&sender, 1e9 / n),
+            Self::ReceiverNs => scaled(&receiver, 1e9 / n),
+            Self::SenderKilocycles => scaled(&sender, (*mhz)? * 1e3 / n),
+            Self::ReceiverKilocycles => scaled(&receiver, (*mhz)? * 1e3 / n),
+            Self::PerSecond => scaled(&|sample| n / both(sample), 1.0),
+            Self::CpuMs => scaled(&both, 1e3),
+            Self::CpuS => scaled(&both, 1.0),
+            Self::WallMs => scaled(&|sample| sample.wall.as_secs_f64(), 1e3),
+            Self::SenderMs => scaled(&|sample| sample.ended[SENDER].as_secs_f64(), 1e3),
+            Self::ReceiverMs => scaled(&|sample| sample.ended[RECEIVER].as_secs_f64(), 1e3),
+            Self::RunningUs => {
+                scaled(&|sample| later(&sample.ended) - later(&sample.begun), 1e6 / n)
+            }
+            Self::SetUpMs => scaled(&|sample| later(&sample.set_up), 1e3),
+            Self::SetUpKb => scaled(&set_up_bytes, 1e-3),
+            Self::Bytes => scaled(&bytes, 1.0 / n),
+            Self::RunningBytes => scaled(&|sample| bytes(sample) - set_up_bytes(sample), 1.0 / n),
+            Self::Kilobytes => scaled(&bytes, 1e-3),
+            Self::OperationCycles => Some(Stat::exact(measurement.operation_ns? * (*mhz)? * 1e-3)),
+            Self::MemoryMib => {
+                Some(Stat::exact(measurement.peak_bytes? as f64 / f64::from(1 << 20)))
+            }
+            Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp | Self::Counted => None,
+        }
+    }
+
+    /// What it costs to make n, once and for each, of a run over a link: seconds or bytes.
+    pub(super) fn cost(self, measurement: &Measurement, n: f64) -> Option<f64> {
+        let (once, each) = match self {
+            Self::BreakEvenTime => {
+                let each = Self::RunningUs.of(measurement)?.value * 1e-6;
+                (Self::SetUpMs.of(measurement)?.value * 1e-3, each)
+            }
+            Self::BreakEvenBytes => {
+                let each = Self::RunningBytes.of(measurement)?.value;
+                (Self::SetUpKb.of(measurement)?.value * 1e3, each)
+            }
+            _ => return None,
+        };
+        Some(once + each * n.max(measurement.least as f64))
+    }
+}
+
+/// The least k such that `ours` costs less than `other` for 2^k and for all that is more; infinite if it never does.
+pub(super) fn break_even(figure: Figure, ours: &Measurement, other: &Measurement) -> f64 {
+    /// More than anybody makes.
+    const MOST: i32 = 40;
+    let wins = |k: &i32| {
+        let n = 2f64.powi(*k);
+        figure.cost(ours, n).zip(figure.cost(other, n)).is_some_and(|(ours, other)| ours < other)
+    };
+    (0..=MOST).rev().take_while(wins).last().map_or(f64::INFINITY, f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(set_up_ms: u64, run_us: u64, least: usize) -> Measurement {
+        let (set_up, n) = (Duration::from_millis(set_up_ms), 1000);
+        let sample = Sample {
+            set_up: [set_up, Duration::ZERO],
+            begun: [set_up; 2],
+            ended: [set_up, set_up + Duration::from_micros(run_us) * 1000],
+            cpu: [Duration::from_millis(2), Duration::from_millis(4)],
+            bytes: [3000, 5000],
+            set_up_bytes: [1000, 0],
+            ..Sample::default()
+        };
+        let slower = Sample { cpu: sample.cpu.map(|time| 2 * time), ..sample };
+        Measurement {
+            least,
+            mhz: Some(2000.0),
+            ..Measurement::new(n, vec![slower, sample, sample])
+        }
+    }
+
+    #[test]
+    fn a_figure_is_the_median_between_the_least_and_the_greatest() {
+        let it = measurement(100, 7, 1);
+        assert_eq!(Figure::CpuUs.of(&it), Some(Stat { value: 6.0, low: 6.0, high: 12.0 }));
+        assert_eq!(Figure::SenderKilocycles.of(&it).unwrap().value, 4.0);
+        assert_eq!(Figure::PerSecond.of(&it).unwrap().low, 1000.0 / 12e-3);
+        assert!((Figure::RunningUs.of(&it).unwrap().value - 7.0).abs() < 1e-9);
+        assert_eq!(Figure::SetUpMs.of(&it).unwrap().value, 100.0);
+        assert_eq!(Figure::RunningBytes.of(&it).unwrap().value, 7.0);
+        assert_eq!(Figure::OperationCycles.of(&it), None);
+        assert_eq!(Figure::CpuUs.of(&Measurement::new(1, Vec::new())), None);
+    }
+
+    #[test]
+    fn break_even_is_where_the_longer_set_up_has_paid_and_a_batch_is_full() {
+        let figure = Figure::BreakEvenTime;
+        // 100 ms more once, 1 µs less for each: 10⁵ of them, 2^17 as a power of two.
+        assert_eq!(break_even(figure, &measurement(200, 1, 1), &measurement(100, 2, 1)), 17.0);
+        assert_eq!(
+            break_even(figure, &measurement(100, 2, 1), &measurement(200, 1, 1)),
+            f64::INFINITY
+        );
+        assert_eq!(break_even(figure, &measurement(1, 1, 1), &measurement(2, 2, 1)), 0.0);
+        // A batch of 2^13 costs 8.2 ms, as much as 4096 of the others.
+        let other = measurement(1, 2, 1);
+        assert_eq!(break_even(figure, &measurement(1, 1, 1 << 13), &other), 13.0);
+    }
+}

@@ -1,0 +1,277 @@
+//! Tables with our numbers in them.
+
+use super::{
+    figure::{Figure, Stat, break_even},
+    measurement::{Job, Measurement},
+    model,
+    run::{Outcome, Runner},
+    tables::{Column, Row, Series, Table, at_x},
+};
+use crate::{cmd::bench::over::Over, failure::Failure};
+
+/// A table, or a figure.
+pub(super) struct Filled {
+    pub(super) table: Table,
+    pub(super) lines: Vec<Line>,
+    /// Titles and units.
+    pub(super) columns: Vec<(String, String)>,
+}
+
+/// A row of it, or a point of a curve.
+pub(super) struct Line {
+    pub(super) group: String,
+    pub(super) label: String,
+    pub(super) x: Option<usize>,
+    /// One for each column.
+    pub(super) cells: Vec<Cell>,
+    /// What it is in a few words, if it stands for the table.
+    pub(super) headline: Option<String>,
+    /// Why we are worse, if we are.
+    pub(super) why: Option<String>,
+    /// What was made, if not as many as the table says.
+    pub(super) n: Option<usize>,
+    /// The whole of what was measured, or its last part, by the model.
+    pub(super) model: Option<f64>,
+    pub(super) job: Option<Job>,
+}
+
+/// The paper's number and ours.
+#[derive(Clone)]
+pub(super) struct Cell {
+    pub(super) paper: Option<f64>,
+    pub(super) ours: Ours,
+    pub(super) figure: Figure,
+}
+
+/// Our number.
+#[derive(Clone)]
+pub(super) enum Ours {
+    Measured(Stat),
+    Counted(f64),
+    /// By the model, where measuring would take too long.
+    Modelled(f64),
+    /// There is none to be expected.
+    None,
+    /// There is none, and why.
+    Absent(String),
+}
+
+impl Ours {
+    pub(super) fn value(&self) -> Option<f64> {
+        match self {
+            Self::Measured(stat) => Some(stat.value),
+            Self::Counted(value) | Self::Modelled(value) => Some(*value),
+            Self::None | Self::Absent(_) => None,
+        }
+    }
+}
+
+impl Cell {
+    /// How many times better ours is; below one it is worse.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        let (paper, ours) = (self.paper?, self.ours.value()?);
+        if !self.figure.has_ratio() || paper <= 0.0 || ours <= 0.0 {
+            return None;
+        }
+        Some(if self.figure.more_is_better() { ours / paper } else { paper / ours })
+    }
+
+    /// Beyond what two runs differ by.
+    pub(super) fn is_worse(&self) -> bool {
+        self.ratio().is_some_and(|ratio| ratio < 0.95)
+    }
+}
+
+/// Measures all that the table needs. `earlier` are those that it may be computed from.
+pub(super) fn fill(
+    table: Table,
+    earlier: &[Filled],
+    runner: &mut Runner,
+) -> Result<Filled, Failure> {
+    let titles = |column: &Column| (column.title.clone(), column.unit.clone());
+    let mut columns: Vec<_> = table.columns.iter().map(titles).collect();
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        lines.push(of_row(&table, row, runner)?);
+    }
+    for series in &table.series {
+        lines.extend(of_series(&table, series, runner)?);
+    }
+    if let Some(speedup) = &table.speedup {
+        columns = vec![("speed-up".into(), "×".into())];
+        let of = earlier.iter().find(|it| it.table.id == speedup.of);
+        lines = of.map(|of| speedups(&table, of)).unwrap_or_default();
+    }
+    Ok(Filled { table, lines, columns })
+}
+
+fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Result<Line, Failure> {
+    let mut line = Line {
+        group: row.group.clone(),
+        label: row.label.clone(),
+        x: None,
+        cells: Vec::new(),
+        headline: row.headline.clone(),
+        why: row.why.clone(),
+        n: None,
+        model: None,
+        job: None,
+    };
+    let least = table.columns.iter().filter_map(|column| column.threads).min();
+    for column in &table.columns {
+        let paper = row.paper.get(&column.key).copied();
+        let ours = match (row.counted.get(&column.key), job(row, column, least, runner)) {
+            (Some(count), _) => Ours::Counted(*count),
+            (None, None) => Ours::None,
+            (None, Some(Err(why))) => Ours::Absent(why),
+            (None, Some(Ok(job))) => {
+                let ours = of_job(&job, column.figure, row, runner)?;
+                line.n = (row.n != Some(job.n)).then_some(job.n);
+                // The first column stands for the row.
+                if line.job.is_none() {
+                    line.model = model_of(&job, column.figure, runner);
+                    line.job = Some(job);
+                }
+                ours
+            }
+        };
+        line.cells.push(Cell { paper, ours, figure: column.figure });
+    }
+    Ok(line)
+}
+
+/// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
+/// fewest threads that the paper has.
+fn job(
+    row: &Row,
+    column: &Column,
+    least: Option<usize>,
+    runner: &Runner,
+) -> Option<Result<Job, String>> {
+    let bench = row.bench.clone()?;
+    // Beside what a peer tells; where no number of theirs is in the row, all of ours are.
+    let beside = row.paper.is_empty() || row.paper.contains_key(&column.key);
+    if !beside && row.against.is_none() {
+        return None;
+    }
+    let threads = match column.threads {
+        Some(threads) => runner.threads(threads, column.threads == least),
+        None => Some(1),
+    };
+    let n = runner.scaled(&bench, row.n.unwrap_or(1), row.over.0);
+    let (backend, base) = (row.backend.clone(), row.base.clone());
+    let job = |threads| Job { bench, n, over: row.over.0, threads, backend, base };
+    Some(threads.map(job).ok_or_else(|| "needs more cores".into()))
+}
+
+fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Result<Ours, Failure> {
+    let measurement = match runner.outcome(job)? {
+        Outcome::Absent(why) => return Ok(Ours::Absent(why)),
+        Outcome::Measured(measurement) => measurement,
+    };
+    let Some(against) = &row.against else {
+        let stat = figure.of(&measurement);
+        return Ok(stat.map_or(Ours::Absent("the machine does not tell".into()), Ours::Measured));
+    };
+    let other = runner.outcome(&Job { bench: against.clone(), ..job.clone() })?;
+    Ok(match other {
+        Outcome::Absent(why) => Ours::Absent(format!("{against} is {why}")),
+        Outcome::Measured(other) => Ours::Counted(break_even(figure, &measurement, &other)),
+    })
+}
+
+fn model_of(job: &Job, figure: Figure, runner: &Runner) -> Option<f64> {
+    let Over::Net(net) = job.over else { return None };
+    let measurement = runner.known(job)?.measurement()?;
+    model::of(figure, measurement, measurement.n, net.link(), &job.bench)
+}
+
+/// Points from the left to the right, as long as there is time; the others by the model from the last one.
+fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Result<Vec<Line>, Failure> {
+    let mut lines = Vec::new();
+    let mut last: Option<Measurement> = None;
+    for &x in &table.xs {
+        let mut line = Line {
+            group: series.group.clone(),
+            label: series.label.clone(),
+            x: Some(x),
+            cells: Vec::new(),
+            headline: series.headline.clone().filter(|_| table.xs.last() == Some(&x)),
+            why: series.why.clone(),
+            n: None,
+            model: None,
+            job: None,
+        };
+        let mut ours = Ours::None;
+        if let Some(bench) = &series.bench {
+            let threads =
+                if bench.starts_with("triples/") { runner.threads(2, true) } else { Some(1) };
+            let (over, bench) = (series.over.0, bench.clone());
+            let job =
+                Job { bench, n: x, over, threads: threads.unwrap_or(1), backend: None, base: None };
+            let expected =
+                last.as_ref().map(|last| last.longest().mul_f64(x as f64 / last.n as f64));
+            let in_time = expected.is_none_or(|expected| expected <= runner.budget());
+            let outcome = match runner.known(&job) {
+                Some(known) => Some(known.clone()),
+                None if in_time => Some(runner.outcome(&job)?),
+                None => None,
+            };
+            ours = match (outcome, &last, over) {
+                (Some(Outcome::Absent(why)), ..) => Ours::Absent(why),
+                (Some(Outcome::Measured(measurement)), ..) => {
+                    let stat = series.figure.of(&measurement);
+                    last = Some((*measurement).clone());
+                    stat.map_or(Ours::Absent("the machine does not tell".into()), Ours::Measured)
+                }
+                (None, Some(last), Over::Net(net)) => {
+                    let value = model::of(series.figure, last, x, net.link(), &job.bench);
+                    value.map_or(Ours::None, Ours::Modelled)
+                }
+                (None, ..) => Ours::None,
+            };
+            line.model = model_of(&job, series.figure, runner);
+            line.job = Some(job);
+        }
+        line.cells.push(Cell { paper: at_x(&series.paper, x), ours, figure: series.figure });
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
+    let Some(speedup) = &table.speedup else { return Vec::new() };
+    let column =
+        of.table.columns.iter().position(|column| column.key == speedup.column).unwrap_or(0);
+    let is_baseline =
+        |line: &&Line| line.group == speedup.baseline_group && line.label == speedup.baseline;
+    let baseline = of.lines.iter().find(is_baseline).map(|line| line.cells[column].clone());
+    let quotient = |base: Option<f64>, it: Option<f64>| Some(base? / it?);
+    let line = |line: &Line| {
+        let cell = &line.cells[column];
+        let paper = quotient(baseline.as_ref().and_then(|it| it.paper), cell.paper);
+        let ours = match (&cell.ours, baseline.as_ref().and_then(|it| it.ours.value())) {
+            (Ours::Measured(stat), Some(base)) => Ours::Measured(Stat {
+                value: base / stat.value,
+                low: base / stat.high,
+                high: base / stat.low,
+            }),
+            (Ours::Measured(_), None) => Ours::Absent("no baseline".into()),
+            (other, _) => other.clone(),
+        };
+        Line {
+            group: line.group.clone(),
+            label: line.label.clone(),
+            x: None,
+            // A greater speed-up is better.
+            cells: vec![Cell { paper, ours, figure: Figure::SpeedUp }],
+            headline: None,
+            why: None,
+            n: None,
+            model: None,
+            job: None,
+        }
+    };
+    let in_groups = |it: &&Line| speedup.groups.contains(&it.group);
+    of.lines.iter().filter(in_groups).map(line).collect()
+}

@@ -1,0 +1,242 @@
+//! The report as one page: no script, nothing from elsewhere, in the colours that the reader's system prefers.
+
+mod axis;
+mod curves;
+mod dots;
+
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Report,
+    fill::{Cell, Filled, Line, Ours},
+    numbers::{count, number, ratio},
+};
+
+const STYLE: &str = include_str!("html/style.css");
+
+pub(super) fn page(report: &Report) -> String {
+    let title = "Foxtrot beside the papers";
+    let machine = &report.machine;
+    let rows: String = machine
+        .rows()
+        .iter()
+        .map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(value)))
+        .collect();
+    let yardsticks: Vec<_> = report
+        .yardsticks
+        .iter()
+        .map(|(name, value)| format!("{name} {}", number(*value)))
+        .collect();
+    let quick = if report.quick {
+        "<p class=\"flag\">A quick run: fewer samples, and of triples fewer than the tables say.</p>"
+    } else {
+        ""
+    };
+    let links: String = report
+        .tables
+        .iter()
+        .map(|it| {
+            let (id, name) = (it.table.id, format!("{}, {}", it.table.paper, it.table.name));
+            format!("<li><a href=\"#{id}\">{}</a></li>", escape(&name))
+        })
+        .collect();
+    let sections: String = report.tables.iter().map(section).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+         <p class=\"lead\">Every measured table and figure of the papers that Foxtrot implements, and what \
+         other libraries come to, with our numbers beside them: on {}, {}, {}.</p>\n{quick}\
+         </header>\n<main>\n{}\n<nav aria-label=\"Tables\"><ul>{links}</ul></nav>\n{}\n{sections}\
+         <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
+         </main>\n</body>\n</html>\n",
+        escape(&machine.processor),
+        machine.backend,
+        machine.date,
+        overview(report),
+        READING,
+        escape(&yardsticks.join(", ")),
+    )
+}
+
+/// What the marks mean.
+const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
+    <p class=\"legend\"><span class=\"mark paper\"></span> the paper’s or the peer’s number \
+    <span class=\"mark ours\"></span> ours, the median of all runs, with a bar from the least to the greatest \
+    <span class=\"mark model\"></span> ours by the model, where measuring would take too long</p>\
+    <p>Scales are logarithmic, so equal distances are equal factors. “× 3” is three times better than the \
+    other number; below one we are <span class=\"worse\">worse ▼</span>, and the reason stands below the table. The other \
+    numbers come from the papers’ machines and years: they say how far things have come, not which code is better. \
+    Ratios within one table of ours are what to trust. Times of processors are CPU times; where a link is between the \
+    parties they are those of the wall clock, and beside them stands what the model \
+    max(CPU, bytes ⁄ rate) + rounds × round trip says.</p></section>";
+
+fn overview(report: &Report) -> String {
+    let headlines = report.tables.iter().flat_map(|it| {
+        it.lines.iter().filter_map(move |line| {
+            let what = line.headline.clone()?;
+            let cell = line.cells.iter().find(|cell| cell.ratio().is_some())?;
+            let name = format!("{}, {}", it.table.paper, it.table.name);
+            Some((it.table.id, name, what, cell.ratio()?))
+        })
+    });
+    let all: Vec<_> = headlines.collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section id=\"overview\"><h2>How many times better than the paper or the peer</h2>{}</section>",
+        dots::ratios(&all)
+    )
+}
+
+/// A line by its group and label.
+fn what(line: &Line) -> String {
+    if line.group.is_empty() {
+        line.label.clone()
+    } else {
+        format!("{}: {}", line.group, line.label)
+    }
+}
+
+fn section(filled: &Filled) -> String {
+    let table = &filled.table;
+    let charts =
+        if table.series.is_empty() { dots::charts(filled) } else { curves::charts(filled) };
+    let worse: Vec<_> =
+        filled.lines.iter().filter(|line| line.cells.iter().any(Cell::is_worse)).collect();
+    let mut reasons: Vec<String> = Vec::new();
+    for line in &worse {
+        let reason = line.why.as_deref().unwrap_or("no reason is known");
+        let reason = format!("<li><b>{}</b>: {}</li>", escape(&what(line)), escape(reason));
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let reasons = if reasons.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "<details class=\"why\"><summary>Where we are worse ({}), and why</summary><ul>{}</ul></details>",
+            reasons.len(),
+            reasons.concat()
+        )
+    };
+    format!(
+        "<section id=\"{}\"><h2><span class=\"paper-name\">{}, {}</span> {}</h2>\
+         <p class=\"analysis\">{}</p>{charts}\
+         <details class=\"numbers\"{}><summary>All numbers</summary>{}</details>{reasons}\
+         <dl class=\"settings\"><dt>theirs</dt><dd>{}</dd><dt>ours</dt><dd>{}</dd></dl></section>\n",
+        table.id,
+        escape(&table.paper),
+        escape(&table.name),
+        escape(&table.title),
+        escape(&table.analysis),
+        if charts.is_empty() { " open" } else { "" },
+        numbers(filled),
+        escape(&table.setting),
+        escape(&table.ours),
+    )
+}
+
+fn numbers(filled: &Filled) -> String {
+    let with_model = filled.lines.iter().any(|line| line.model.is_some());
+    let head: String = filled
+        .columns
+        .iter()
+        .map(|(title, unit)| {
+            let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+            format!("<th colspan=\"3\" scope=\"colgroup\">{}{}</th>", escape(title), escape(&unit))
+        })
+        .collect();
+    let kinds = "<th scope=\"col\">theirs</th><th scope=\"col\">ours</th><th scope=\"col\"></th>";
+    let (model, under) =
+        if with_model { ("<th scope=\"col\">model</th>", "<td></td>") } else { ("", "") };
+    let span = 1 + 3 * filled.columns.len() + usize::from(with_model);
+    let (mut body, mut group) = (String::new(), "");
+    for line in &filled.lines {
+        if line.group != group {
+            group = &line.group;
+            body += &format!(
+                "<tr class=\"group\"><th colspan=\"{span}\" scope=\"rowgroup\">{}</th></tr>",
+                escape(group)
+            );
+        }
+        body += &row(line, with_model);
+    }
+    format!(
+        "<div class=\"scroll\"><table><thead><tr><td></td>{head}{model}</tr><tr><td></td>{}{under}</tr></thead>\
+         <tbody>{body}</tbody></table></div>",
+        kinds.repeat(filled.columns.len())
+    )
+}
+
+fn row(line: &Line, with_model: bool) -> String {
+    let mut label = escape(&line.label);
+    if let Some(x) = line.x {
+        label += &format!(", n = {}", count(x));
+    }
+    if let Some(n) = line.n {
+        label += &format!(" <small>(n = {})</small>", count(n));
+    }
+    let cells: String = line.cells.iter().map(cell).collect();
+    let model = match line.model {
+        Some(model) => format!("<td>{}</td>", number(model)),
+        None if with_model => "<td></td>".into(),
+        None => String::new(),
+    };
+    format!("<tr><th scope=\"row\">{label}</th>{cells}{model}</tr>")
+}
+
+fn cell(cell: &Cell) -> String {
+    let paper = cell.paper.map(number).unwrap_or_default();
+    let ours = match &cell.ours {
+        Ours::Measured(stat) if stat.low == stat.high => number(stat.value),
+        Ours::Measured(stat) => format!(
+            "{} <small>{}–{}</small>",
+            number(stat.value),
+            number(stat.low),
+            number(stat.high)
+        ),
+        Ours::Counted(value) => number(*value),
+        Ours::Modelled(value) => format!("<i>{}</i> <small>model</small>", number(*value)),
+        Ours::None => String::new(),
+        Ours::Absent(why) => format!("<small>{}</small>", escape(why)),
+    };
+    let quotient = match cell.ratio() {
+        Some(x) if cell.is_worse() => format!("<span class=\"worse\">{} ▼</span>", ratio(x)),
+        Some(x) => ratio(x),
+        None => String::new(),
+    };
+    format!("<td>{paper}</td><td>{ours}</td><td class=\"ratio\">{quotient}</td>")
+}
+
+/// Text that is no markup; what stands between backquotes is code.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut code = false;
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '`' => {
+                escaped += if code { "</code>" } else { "<code>" };
+                code = !code;
+            }
+            c => escaped.push(c),
+        }
+    }
+    if code {
+        escaped += "</code>";
+    }
+    escaped
+}
+
+/// The same for an attribute.
+fn attribute(text: &str) -> String {
+    escape(&text.replace('`', ""))
+}

@@ -1,0 +1,100 @@
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use super::{
+    super::{
+        figure::{Figure, Stat},
+        machine::Machine,
+        tables,
+    },
+    *,
+};
+
+/// A report in which every table has numbers of all kinds.
+fn report() -> Report {
+    let line = |group: &str, label: &str, x: Option<usize>, cells: Vec<Cell>| Line {
+        group: group.into(),
+        label: label.into(),
+        x,
+        cells,
+        headline: Some("one".into()),
+        why: Some("because <this> & that".into()),
+        n: None,
+        model: Some(1.5),
+        job: None,
+    };
+    let kinds = [
+        Ours::Measured(Stat { value: 2.0, low: 1.0, high: 9.0 }),
+        Ours::Modelled(3.0),
+        Ours::Absent("not in this build".into()),
+        Ours::None,
+        Ours::Measured(Stat { value: 200.0, low: 200.0, high: 200.0 }),
+    ];
+    let tables = tables::all().unwrap().into_iter().map(|table| {
+        let figure = table.columns.first().map_or(Figure::SpeedUp, |column| column.figure);
+        let width = table.columns.len().max(1);
+        let columns = vec![("time".to_owned(), "ms".to_owned()); width];
+        let lines = kinds.iter().enumerate().map(|(i, ours)| {
+            let cell = Cell { paper: Some(20.0), ours: ours.clone(), figure };
+            let x = table.xs.get(i).copied();
+            line(["", "a \"group\"", "b"][i % 3], "a `label` <b>", x, vec![cell; width])
+        });
+        Filled { lines: lines.collect(), columns, table }
+    });
+    let yardsticks = vec![("x25519_us", 21.7)];
+    let mut machine = Machine::of_this_run("foxtrot bench paper".into());
+    machine.processor = "a <processor>".into();
+    Report { machine, quick: true, tables: tables.collect(), yardsticks }
+}
+
+/// Every tag that is opened is closed in its turn, but for those that have no end.
+fn check_tags(page: &str) {
+    let mut open = Vec::new();
+    for part in page.split('<').skip(1) {
+        let (tag, _) = part.split_once('>').unwrap_or_else(|| panic!("a tag without end: {part}"));
+        let name = tag.split_whitespace().next().unwrap();
+        if let Some(name) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{part}");
+        } else if !tag.ends_with('/') && !["!doctype", "meta"].contains(&name) {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+#[test]
+fn a_page_is_well_formed_and_needs_nothing_from_elsewhere() {
+    let page = page(&report());
+    check_tags(&page);
+    for outside in ["http:", "https:", "<script", "<link", "<img", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
+    assert!(
+        page.contains("a &lt;processor&gt;") && page.contains("because &lt;this&gt; &amp; that")
+    );
+}
+
+#[test]
+fn a_page_has_every_table_and_says_where_we_are_worse_and_why() {
+    let page = page(&report());
+    for table in tables::all().unwrap() {
+        let section = page.split(&format!("<section id=\"{}\"", table.id)).nth(1).unwrap();
+        let section = section.split("</section>").next().unwrap();
+        assert!(section.contains(&escape(&table.analysis)), "{}", table.id);
+        assert!(section.contains("not in this build") && section.contains("20"), "{}", table.id);
+        let has_ratio =
+            table.speedup.is_none() && table.columns.iter().all(|column| column.figure.has_ratio());
+        assert_eq!(section.contains("Where we are worse"), has_ratio, "{}", table.id);
+        assert!(page.contains(&format!("<a href=\"#{}\"", table.id)));
+    }
+}
+
+#[test]
+fn both_palettes_name_the_same_colours() {
+    let names = |part: &str| -> Vec<String> {
+        let part = part.split('}').next().unwrap();
+        part.split("--").skip(1).map(|it| it.split(':').next().unwrap().to_owned()).collect()
+    };
+    let (light, dark) = STYLE.split_once("@media (prefers-color-scheme: dark)").unwrap();
+    assert_eq!(names(light), names(dark));
+}

@@ -1,0 +1,111 @@
+//! What the figures were measured on.
+
+use std::{env::consts, fs, process::Command, time::SystemTime};
+
+use foxtrot_ot::Backend;
+
+use super::run::cores;
+
+/// As far as the system tells.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub(super) processor: String,
+    /// The processor's nominal clock, which is that of its time-stamp counter.
+    pub(super) mhz: Option<f64>,
+    pub(super) cores: usize,
+    pub(super) system: String,
+    pub(super) backend: &'static str,
+    pub(super) compiler: String,
+    pub(super) commit: String,
+    /// Year, month and day, as 2026-11-21; of UTC.
+    pub(super) date: String,
+    /// Without the files that it writes.
+    pub(super) command: String,
+}
+
+impl Machine {
+    pub(super) fn of_this_run(command: String) -> Self {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let entry = |key: &str| {
+            let line = info.lines().find(|line| line.starts_with(key))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        };
+        Self {
+            processor: entry("model name").unwrap_or_else(|| consts::ARCH.into()),
+            mhz: entry("cpu MHz").and_then(|mhz| mhz.parse().ok()),
+            cores: cores(),
+            system: format!("{}, {}", consts::OS, consts::ARCH),
+            backend: Backend::best().name(),
+            compiler: said(&["rustc", "--version"]),
+            commit: said(&["git", "describe", "--always", "--dirty"]),
+            date: date(SystemTime::now()),
+            command,
+        }
+    }
+
+    /// Names and values.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let clock = self.mhz.map_or("not known".into(), |mhz| format!("{mhz:.0} MHz nominal"));
+        vec![
+            ("processor", self.processor.clone()),
+            ("clock", clock),
+            ("cores", self.cores.to_string()),
+            ("system", self.system.clone()),
+            ("backend", self.backend.into()),
+            ("compiler", self.compiler.clone()),
+            ("commit", self.commit.clone()),
+            ("date", self.date.clone()),
+            ("command", self.command.clone()),
+        ]
+    }
+}
+
+/// What a program of the machine says in one line.
+fn said(command: &[&str]) -> String {
+    let output = Command::new(command[0]).args(&command[1..]).output().ok();
+    let output = output.filter(|output| output.status.success());
+    output.map_or("not known".into(), |output| {
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    })
+}
+
+fn date(now: SystemTime) -> String {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let mut days = since.as_secs() / 86_400;
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    let mut month = 1;
+    for len in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < len {
+            break;
+        }
+        days -= len;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_date_is_that_of_the_calendar() {
+        let at = |seconds| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01");
+        assert_eq!(at(951_782_399), "2000-02-28");
+        assert_eq!(at(951_782_400), "2000-02-29");
+        assert_eq!(at(951_868_800), "2000-03-01");
+        assert_eq!(at(1_795_219_199), "2026-11-20");
+        assert_eq!(at(1_798_761_600), "2027-01-01");
+    }
+}

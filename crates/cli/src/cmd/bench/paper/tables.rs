@@ -1,0 +1,329 @@
+//! The tables of the papers, as data: `bench/tables/*.toml`.
+
+use std::{collections::BTreeMap, str::FromStr};
+
+use serde::Deserialize;
+
+use super::figure::Figure;
+use crate::{
+    cmd::bench::over::{Net, Over},
+    failure::Failure,
+};
+
+macro_rules! files {
+    ($($id:literal),* $(,)?) => {
+        /// All tables, in the order of the report.
+        const FILES: &[(&str, &str)] = &[$((
+            $id,
+            include_str!(concat!("../../../../../../bench/tables/", $id, ".toml")),
+        )),*];
+    };
+}
+
+files![
+    "roted-1",
+    "roted-2",
+    "roted-3",
+    "roted-4",
+    "roted-5",
+    "roted-fig3",
+    "roted-fig4",
+    "roted-fig5",
+    "roted-fig6",
+    "roted-fig7",
+    "roted-fig8",
+    "batching-1",
+    "batching-2",
+    "simplest-3",
+    "simplest-4",
+    "triples-1",
+    "triples-2",
+    "triples-3",
+    "triples-4",
+    "triples-5",
+    "triples-fig4",
+    "triples-fig5",
+    "triples-fig6",
+    "peers-base",
+    "peers-extension",
+    "peers-psi",
+    "peers-triples",
+];
+
+/// A table or figure of a paper, or of what others' programs come to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    /// The name of its file.
+    #[serde(skip)]
+    pub(super) id: &'static str,
+    pub(super) paper: String,
+    /// As the paper numbers it.
+    pub(super) name: String,
+    pub(super) title: String,
+    /// How the paper's numbers were got.
+    pub(super) setting: String,
+    /// How ours are.
+    pub(super) ours: String,
+    /// What is to be seen.
+    pub(super) analysis: String,
+    /// Of a table with series: what is on the horizontal axis, and where it is measured.
+    pub(super) x_title: Option<String>,
+    #[serde(default)]
+    pub(super) xs: Vec<usize>,
+    /// Quotients of another table.
+    pub(super) speedup: Option<Speedup>,
+    #[serde(default, rename = "column")]
+    pub(super) columns: Vec<Column>,
+    #[serde(default, rename = "row")]
+    pub(super) rows: Vec<Row>,
+    #[serde(default)]
+    pub(super) series: Vec<Series>,
+}
+
+/// A kind of number.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Column {
+    pub(super) key: String,
+    pub(super) title: String,
+    pub(super) unit: String,
+    /// What of a measurement it is.
+    pub(super) figure: Figure,
+    /// The paper's number of threads at each party.
+    pub(super) threads: Option<usize>,
+}
+
+/// Numbers of the paper, by the keys of columns, and how ours are measured.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Row {
+    #[serde(default)]
+    pub(super) group: String,
+    pub(super) label: String,
+    #[serde(default)]
+    pub(super) paper: BTreeMap<String, f64>,
+    /// Numbers of ours that are counted, not measured, and asserted by a test.
+    #[serde(default)]
+    pub(super) counted: BTreeMap<String, f64>,
+    /// What is counted, for that test.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the tests that count"))]
+    pub(super) counter: Option<String>,
+    /// The benchmark; without it there is none here.
+    pub(super) bench: Option<String>,
+    pub(super) n: Option<usize>,
+    #[serde(default)]
+    pub(super) over: Between,
+    /// The backend in use if there is none here.
+    pub(super) backend: Option<String>,
+    /// The base OT.
+    pub(super) base: Option<String>,
+    /// The benchmark that this one is to overtake.
+    pub(super) against: Option<String>,
+    /// Why we are worse, if we are.
+    pub(super) why: Option<String>,
+    /// What it is in a few words, if it stands for the table.
+    pub(super) headline: Option<String>,
+}
+
+/// The same for every x.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Series {
+    #[serde(default)]
+    pub(super) group: String,
+    pub(super) label: String,
+    /// By x.
+    #[serde(default)]
+    pub(super) paper: BTreeMap<String, f64>,
+    pub(super) figure: Figure,
+    pub(super) bench: Option<String>,
+    #[serde(default)]
+    pub(super) over: Between,
+    pub(super) why: Option<String>,
+    /// The same of its last point.
+    pub(super) headline: Option<String>,
+}
+
+/// Speed-ups over a row of another table: all other rows of these groups are divided into it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Speedup {
+    pub(super) of: String,
+    pub(super) column: String,
+    pub(super) groups: Vec<String>,
+    pub(super) baseline: String,
+    pub(super) baseline_group: String,
+}
+
+/// [`Over`], as it stands in a file.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Between(pub(super) Over);
+
+impl Default for Between {
+    fn default() -> Self {
+        Self(Over::Memory)
+    }
+}
+
+impl TryFrom<String> for Between {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let net = || <Net as clap::ValueEnum>::from_str(&name, false).map(Over::Net);
+        match name.as_str() {
+            "memory" => Ok(Over::Memory),
+            "tcp" => Ok(Over::Tcp),
+            _ => net(),
+        }
+        .map(Self)
+    }
+}
+
+/// All of them.
+///
+/// # Errors
+/// If a file is not what it should be, which a test rules out.
+pub(super) fn all() -> Result<Vec<Table>, Failure> {
+    FILES.iter().map(|(id, text)| parse(id, text)).collect()
+}
+
+fn parse(id: &'static str, text: &str) -> Result<Table, Failure> {
+    let table = toml::from_str(text)
+        .map_err(|e| Failure::run(format!("the table {id} cannot be read: {e}")))?;
+    Ok(Table { id, ..table })
+}
+
+/// Those that are named, or whose names begin so, and those that they are computed from; all if none is named.
+///
+/// # Errors
+/// If there is none of such a name.
+pub(super) fn select(names: &[String]) -> Result<Vec<Table>, Failure> {
+    let all = all()?;
+    let named = |id: &str, name: &String| id == name || id.starts_with(&format!("{name}-"));
+    for name in names {
+        if !all.iter().any(|table| named(table.id, name)) {
+            let ids: Vec<_> = all.iter().map(|table| table.id).collect();
+            return Err(Failure::usage(format!("there is no table named {name}"))
+                .hint(format!("there are {}", ids.join(", "))));
+        }
+    }
+    let wanted = |id: &str| names.is_empty() || names.iter().any(|name| named(id, name));
+    let needed: Vec<_> = all
+        .iter()
+        .filter(|table| wanted(table.id))
+        .flat_map(|table| {
+            [Some(table.id.to_owned()), table.speedup.as_ref().map(|it| it.of.clone())]
+        })
+        .flatten()
+        .collect();
+    Ok(all.into_iter().filter(|table| needed.iter().any(|id| id == table.id)).collect())
+}
+
+/// A number of a series.
+pub(super) fn at_x(paper: &BTreeMap<String, f64>, x: usize) -> Option<f64> {
+    paper.iter().find(|(key, _)| usize::from_str(key) == Ok(x)).map(|(_, value)| *value)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+    use crate::cmd::bench::Benchmark;
+
+    /// Beginnings of benchmarks that tables name and that are not there yet.
+    const COMING: &[&str] = &["triples/gilboa-", "triples/rlwe-lift-"];
+
+    #[test]
+    fn every_file_is_a_table_and_every_table_is_in_the_report() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/tables");
+        let on_disk: BTreeSet<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        let all = all().unwrap();
+        assert_eq!(on_disk, all.iter().map(|table| table.id.to_owned()).collect());
+        for table in &all {
+            let kinds = [!table.rows.is_empty(), !table.series.is_empty(), table.speedup.is_some()];
+            assert_eq!(kinds.iter().filter(|it| **it).count(), 1, "{}", table.id);
+            let keys: Vec<_> = table.columns.iter().map(|column| &column.key).collect();
+            for row in &table.rows {
+                let of_row = row.paper.keys().chain(row.counted.keys());
+                assert!(
+                    of_row.clone().all(|key| keys.contains(&key)),
+                    "{} {}",
+                    table.id,
+                    row.label
+                );
+                assert!(row.counted.is_empty() || row.counter.is_some(), "{}", table.id);
+                assert_eq!(row.bench.is_some(), row.n.is_some(), "{} {}", table.id, row.label);
+            }
+            for series in &table.series {
+                let known = |key: &String| key.parse().is_ok_and(|x: usize| table.xs.contains(&x));
+                assert!(series.paper.keys().all(known), "{} {}", table.id, series.label);
+            }
+        }
+    }
+
+    #[test]
+    fn every_benchmark_of_a_table_is_in_this_build() {
+        let names: BTreeSet<_> = Benchmark::all().map(|it| it.name()).collect();
+        for name in COMING {
+            assert!(!names.iter().any(|it| it.starts_with(name)), "{name} has come");
+        }
+        for table in all().unwrap() {
+            let of_rows = table.rows.iter().flat_map(|row| [&row.bench, &row.against]);
+            let all = of_rows.chain(table.series.iter().map(|series| &series.bench));
+            for bench in all.flatten() {
+                let coming = COMING.iter().any(|name| bench.starts_with(name));
+                let of_processes = bench.starts_with("memory/psi-");
+                assert!(names.contains(bench) || coming || of_processes, "{}: {bench}", table.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_speed_up_has_the_table_and_the_rows_that_it_is_of() {
+        let all = all().unwrap();
+        for speedup in all.iter().filter_map(|table| table.speedup.as_ref()) {
+            let of = all.iter().find(|table| table.id == speedup.of).unwrap();
+            assert!(of.columns.iter().any(|column| column.key == speedup.column));
+            let baseline =
+                |row: &&Row| row.group == speedup.baseline_group && row.label == speedup.baseline;
+            assert_eq!(of.rows.iter().filter(baseline).count(), 1);
+            for group in &speedup.groups {
+                assert!(of.rows.iter().any(|row| row.group == *group), "{group}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_parameters_of_the_paper_are_those_of_its_sets() {
+        let bits = |x: f64| x.ceil();
+        let table = all().unwrap().into_iter().find(|table| table.id == "triples-1").unwrap();
+        assert_eq!(table.rows.len(), foxtrot_triples::rlwe_paper::SETS.len());
+        for (row, set) in table.rows.iter().zip(&foxtrot_triples::rlwe_paper::SETS) {
+            assert_eq!(row.counter.as_deref(), Some(set.name()));
+            let log_q: f64 = set.primes().iter().map(|p| (*p as f64).log2()).sum();
+            let log_p = set.plain().iter().map(|p| bits((*p as f64).log2())).fold(0.0, f64::max);
+            assert_eq!(row.counted["q"], bits(log_q));
+            assert_eq!(row.counted["p"], log_p);
+            assert_eq!(row.counted["e"], set.plain().len() as f64);
+            assert_eq!(row.counted["n"], set.n() as f64);
+        }
+    }
+
+    #[test]
+    fn a_beginning_names_all_tables_of_a_paper_and_a_figure_brings_its_table() {
+        let ids = |names: &[&str]| -> Vec<_> {
+            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+            select(&names).unwrap().iter().map(|table| table.id).collect()
+        };
+        assert_eq!(ids(&[]).len(), FILES.len());
+        assert_eq!(ids(&["simplest"]), ["simplest-3", "simplest-4"]);
+        assert_eq!(ids(&["roted-fig8"]), ["roted-4", "roted-fig8"]);
+        assert!(select(&["roted-9".into()]).is_err());
+    }
+}

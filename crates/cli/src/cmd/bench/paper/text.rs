@@ -1,0 +1,65 @@
+//! A table on a terminal.
+
+use std::io::{self, Write};
+
+use super::{
+    fill::{Cell, Filled, Line, Ours},
+    numbers::{count, number, ratio},
+};
+
+pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
+    let Filled { table, lines, columns } = filled;
+    writeln!(out, "\n{}, {}: {}", table.paper, table.name, table.title)?;
+    let label = |line: &Line| match line.x {
+        Some(x) => format!("{}, n = {}", line.label, count(x)),
+        None => line.label.clone(),
+    };
+    let width = lines.iter().map(|line| label(line).chars().count()).max().unwrap_or(0).max(10);
+    let (mut group, mut whys) = ("", Vec::new());
+    write!(out, "  {:<width$}", "")?;
+    for (title, unit) in columns {
+        let head = if unit.is_empty() { title.clone() } else { format!("{title}, {unit}") };
+        write!(out, "  {head:^36}")?;
+    }
+    write!(out, "\n  {:<width$}", "")?;
+    for _ in columns {
+        write!(out, "  {:>10} {:>16} {:>8}", "paper", "ours", "")?;
+    }
+    writeln!(out)?;
+    for line in lines {
+        if line.group != group {
+            group = &line.group;
+            writeln!(out, " {group}")?;
+        }
+        write!(out, "  {:<width$}", label(line))?;
+        for cell in &line.cells {
+            let paper = cell.paper.map(number).unwrap_or_default();
+            let quotient = cell.ratio().map(ratio).unwrap_or_default();
+            write!(out, "  {paper:>10} {:>16} {quotient:>8}", ours(cell))?;
+        }
+        if let Some(model) = line.model {
+            write!(out, "  model {}", number(model))?;
+        }
+        if let Some(n) = line.n {
+            write!(out, "  n = {}", count(n))?;
+        }
+        writeln!(out)?;
+        if line.cells.iter().any(Cell::is_worse)
+            && let Some(why) = &line.why
+            && !whys.contains(&why)
+        {
+            whys.push(why);
+        }
+    }
+    whys.iter().try_for_each(|why| writeln!(out, "  where we are worse: {why}"))
+}
+
+fn ours(cell: &Cell) -> String {
+    match &cell.ours {
+        Ours::Measured(stat) => number(stat.value),
+        Ours::Counted(value) => number(*value),
+        Ours::Modelled(value) => format!("({})", number(*value)),
+        Ours::None => String::new(),
+        Ours::Absent(why) => why.chars().take(16).collect(),
+    }
+}

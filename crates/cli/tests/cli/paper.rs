@@ -1,0 +1,84 @@
+//! `foxtrot bench paper` as its users meet it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{foxtrot, stderr, stdout};
+
+#[test]
+fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let tables = ["simplest", "roted-1", "triples-1"];
+    let files = ["--html", &path("report.html"), "--record", &path("record")];
+    let run = [&["bench", "paper", "--quick"][..], &tables, &files].concat();
+    let output = foxtrot(&run).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("simplest-4: base/chou-orlandi n = 1024, memory\n"));
+    let text = stdout(&output);
+    assert!(text.contains("Simplest OT, Table 4: Random OT by the number of transfers"), "{text}");
+    assert!(!text.contains("Triples, Table 2"), "{text}");
+
+    let page = fs::read_to_string(path("report.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<section id=\"simplest-4\">") && page.contains("<svg "));
+
+    let record = |name: &str| fs::read_to_string(path("record/") + name).unwrap();
+    let samples = record("samples.csv");
+    let columns = samples.lines().next().unwrap().split(',').count();
+    assert!(samples.lines().all(|line| line.split(',').count() == columns));
+    let of_128 = samples.lines().filter(|line| line.starts_with("base/chou-orlandi,128,"));
+    assert!(of_128.count() >= 3);
+    let line = record("tables.csv");
+    let line = line.lines().find(|line| line.contains("beside this work,512,")).unwrap().to_owned();
+    // …,unit,paper,ours,low,high,kind,ratio,model,headline
+    let fields: Vec<_> = line.rsplit(',').collect();
+    let [paper, ours, ratio] = [7, 6, 2].map(|i: usize| fields[i].parse::<f64>().unwrap());
+    assert_eq!(paper, 237.0);
+    assert!(ours > 0.0 && (paper / ours / ratio - 1.0).abs() < 1e-9, "{line}");
+    assert!(
+        record("README.md").contains("--quick") && record("yardsticks.csv").contains("x25519_us,")
+    );
+
+    let summary = foxtrot(&["bench", "summary", &path("")]).output().unwrap();
+    assert_eq!(summary.status.code(), Some(0), "{}", stderr(&summary));
+    assert!(stdout(&summary).contains("| Simplest OT | Table 4, "), "{}", stdout(&summary));
+}
+
+#[test]
+fn a_measurement_may_be_of_another_backend_and_of_any_base_ot() {
+    let run = |more: &[&str]| -> Value {
+        let run = ["bench", "run", "psi/symmetric", "-n", "300", "--quick", "--json", "--samples"];
+        let output = foxtrot(&[&run[..], more].concat())
+            .env("FOXTROT_BACKEND", "portable")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    };
+    let (usual, other) = (run(&[]), run(&["--base", "roted", "--transport", "tcp"]));
+    assert_eq!((&usual["backend"], &other["transport"]), (&"portable".into(), &"tcp".into()));
+    assert!(!usual["samples"].as_array().unwrap().is_empty());
+    assert!(other["params"].as_str().unwrap().ends_with("base roted"), "{other}");
+    assert_ne!(usual["bytes_sender"], other["bytes_sender"]);
+}
+
+#[test]
+fn both_ways_of_making_triples_run_over_a_link() {
+    for (name, bytes) in [("triples/rlwe-8", 2 * 8192), ("triples/rlwe-paper-8", 2 * 8192)] {
+        let n = bytes.to_string();
+        let run =
+            ["bench", "run", name, "-n", &n, "--net", "lan1", "--quick", "--json", "--samples"];
+        let output = foxtrot(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let sample = &report["samples"][0];
+        let at = |i: usize| sample[i].as_f64().unwrap();
+        // Nothing arrives earlier than the link lets it: bytes of the busier direction at 125 MB/s.
+        let busier = at(4).max(at(5));
+        assert!(at(0) >= busier / 125e6 + 0.25e-3, "{name}: {sample}");
+        // The set-up is a part of it, in time and in bytes.
+        assert!(at(11) > 0.0 && at(11) <= at(7) && at(13) + at(14) > 0.0, "{name}: {sample}");
+    }
+}

@@ -1,0 +1,58 @@
+//! The counts that the report of the papers' tables has.
+
+use std::{fs, path::Path};
+
+use foxtrot_ot::{base::registry, pair::Party};
+
+use super::{Work, row, row_of_pair};
+
+/// What a file in `bench/tables` means by its `counter`: a protocol, or one less another (`a-b`), a party or both, and what.
+/// Bytes are of 128 instances, so that what is sent once for a batch is a fraction, and falls away.
+fn counted(counter: &str) -> Option<f64> {
+    let [protocols, party, what] = counter.split(' ').collect::<Vec<_>>()[..] else { return None };
+    let names: Vec<_> = registry().iter().map(|base| base.info().name).collect();
+    let less = names.iter().find_map(|name| {
+        let other = protocols.strip_prefix(name)?.strip_prefix('-')?;
+        names.contains(&other).then_some((*name, Some(other)))
+    });
+    let (protocol, other) = less.unwrap_or((protocols, None));
+    let figure = |protocol: &str, party| {
+        let pair = row_of_pair(names.iter().find(|name| **name == protocol)?, party);
+        let row = pair.as_ref().unwrap_or_else(|| row(protocol, party));
+        let Work { transforms, noise, oracle, points, .. } = row.per_instance;
+        Some(match what {
+            "transforms" => transforms,
+            "noise" => noise,
+            "oracle" => oracle,
+            "points" => points,
+            "messages" => row.messages,
+            "bytes" => row.bytes_of_128 / 128,
+            _ => return None,
+        } as f64)
+    };
+    let of = |protocol: &str| match party {
+        "sender" => figure(protocol, Party::Sender),
+        "receiver" => figure(protocol, Party::Receiver),
+        "both" => Some(figure(protocol, Party::Sender)? + figure(protocol, Party::Receiver)?),
+        _ => None,
+    };
+    Some(of(protocol)? - other.map_or(Some(0.0), of)?)
+}
+
+/// `foxtrot bench paper` shows these numbers beside the papers'.
+#[test]
+fn the_tables_of_the_report_have_the_numbers_that_are_counted_here() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/tables");
+    for (name, at_least) in [("roted-1", 20), ("batching-1", 20)] {
+        let text = fs::read_to_string(folder.join(name).with_extension("toml")).unwrap();
+        let table: toml::Table = toml::from_str(&text).unwrap();
+        let mut checked = 0;
+        for row in table["row"].as_array().unwrap() {
+            let counter = row["counter"].as_str().unwrap();
+            let ours = row["counted"]["count"].as_integer().unwrap();
+            assert_eq!(counted(counter), Some(ours as f64), "{name}: {counter}");
+            checked += 1;
+        }
+        assert!(checked > at_least, "{name}: {checked}");
+    }
+}
