@@ -3,6 +3,8 @@
 //!
 //! Against peers that follow the protocol: see [`foxtrot_triples::rlwe`].
 
+pub mod gilboa;
+
 #[cfg(test)]
 mod tests;
 
@@ -109,10 +111,7 @@ impl<'a> Party<'a> {
         sink: impl FnMut(&Shares) -> Result<(), E>,
     ) -> Result<Made<'a>, E> {
         let channel = self.channel;
-        let done = self.run_batches(sink);
-        // Unless the channel knows of an earlier error, it was the sink's.
-        done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
-        Ok(Made { channel })
+        give_up_unless_done(channel, self.run_batches(sink))
     }
 
     fn run_batches<E: From<Error>>(
@@ -200,6 +199,13 @@ impl Made<'_> {
         self.channel.send(Lane::PROTOCOL, Vec::new())?;
         self.channel.recv(Lane::PROTOCOL, 0).map(drop)
     }
+}
+
+/// What a run came to; the peer of one that failed is told.
+fn give_up_unless_done<E>(channel: &Channel, done: Result<(), E>) -> Result<Made<'_>, E> {
+    // Unless the channel knows of an earlier error, it was the sink's.
+    done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
+    Ok(Made { channel })
 }
 
 /// How many batches of a stream of n are in the group that begins with that one.

@@ -1,5 +1,7 @@
 //! `triples/<set>`: n triples from nothing; the shares are written into buffers that are used again. `rlwe` runs in
-//! two streams with the roles swapped, the paper's protocol in one and in one thread.
+//! two streams with the roles swapped, `gilboa` in both directions at once, the paper's protocol in one and in one thread.
+
+mod gilboa;
 
 use std::{
     hint::black_box,
@@ -9,7 +11,7 @@ use std::{
 
 use foxtrot_ot::{Backend, Direction, Session, Sid};
 use foxtrot_triples::{
-    Shares,
+    Shares, gilboa as from_ot,
     params::{self, Set},
     rlwe::Duplex,
     rlwe_paper::{self, PaperSet, SETS},
@@ -38,17 +40,20 @@ const P1: usize = 1;
 #[derive(Clone, Copy)]
 pub(super) enum Protocol {
     Rlwe(&'static Set),
+    Gilboa(&'static from_ot::Set),
     Paper(&'static PaperSet),
 }
 
 impl Protocol {
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        params::registry().map(Self::Rlwe).chain(SETS.iter().map(Self::Paper))
+        let rlwe = params::registry().map(Self::Rlwe);
+        rlwe.chain(from_ot::registry().map(Self::Gilboa)).chain(SETS.iter().map(Self::Paper))
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Rlwe(set) => set.name(),
+            Self::Gilboa(set) => set.name(),
             Self::Paper(set) => set.name(),
         }
     }
@@ -56,6 +61,9 @@ impl Protocol {
     fn params(self) -> String {
         let (bits, sigma, n) = match self {
             Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),
+            Self::Gilboa(set) => {
+                return format!("l = {}, softspoken-{}-semi-honest", set.bits(), set.k());
+            }
             Self::Paper(set) => (set.bits(), 40, set.n()),
         };
         format!("l = {bits}, sigma = {sigma}, ring of dimension {n}")
@@ -65,6 +73,7 @@ impl Protocol {
 pub(super) fn run(protocol: Protocol, n: usize, workers: &Workers) -> Result<Measured, Failure> {
     let sample = || match protocol {
         Protocol::Rlwe(set) => sample(set, n, workers),
+        Protocol::Gilboa(set) => gilboa::sample(set, n, workers),
         Protocol::Paper(set) => paper_sample(set, n, workers),
     };
     // The first one pays for page faults and cold caches.
@@ -210,7 +219,7 @@ pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Re
     let (backend, threads) = (Backend::best().name(), options.threads);
     writeln!(
         out,
-        "CPU time per triple, medians, keys included, in memory, threads: {threads}, backend {backend}; \
+        "CPU time per triple, medians, keys and base OTs included, in memory, threads: {threads}, backend {backend}; \
          who is P0 in one half of the batches and P1 in the other takes the mean"
     )?;
     writeln!(
