@@ -7,10 +7,13 @@
 //! states carry out `docs/protocols/gilboa.md`; bytes are in `docs/wire.md`, section 19.
 //!
 //! A product a·b of one party's a and the other's b takes ℓ OTs, the bits of b as choices. For a triple there are two
-//! of these, a₀·b₁ and a₁·b₀, one in each direction, so that both parties do and send the same:
+//! of these, a₀·b₁ and a₁·b₀, one in each direction, so that both parties do and send the same. Only the first 128 OTs
+//! come from a base OT: the other direction begins with 128 of the first one.
 //!
 //! ```text
-//!          ── Setup ──►   ◄── Setup ──
+//! initiator: base OTs as the receiver                   responder
+//!                  ◄── Opening ──
+//!                  ── Setup ──►
 //!    per batch of n triples, as many as wanted:
 //! b₀       ── Corrections ──►   ◄── Corrections ──      b₁
 //! a₀       ── Products ──►   ◄── Products ──            a₁
@@ -21,19 +24,18 @@
 //! `_all` does several of them on the threads of an executor.
 //!
 //! ```
-//! use foxtrot_ot::{Direction, Seed, Session, Sid, ideal};
+//! use foxtrot_ot::{Seed, Session, Sid, ideal};
 //! use foxtrot_triples::{gilboa::{self, Party}, wrong_in_batch};
 //!
 //! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let set = gilboa::of_bits(32, gilboa::DEFAULT_K).expect("there is one");
 //! let session = || Session::new(Sid::from_bytes([7; 32]));
-//! // 128 base OTs in each direction; here doubles.
-//! let (sent_0, received_1) = ideal::random(128, &Seed::from_bytes([3; 32]));
-//! let (sent_1, received_0) = ideal::random(128, &Seed::from_bytes([4; 32]));
+//! // 128 base OTs, in which the initiator was the receiver; here doubles.
+//! let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([3; 32]));
 //!
-//! let (zero, setup_0) = Party::new(&session(), set, Direction::InitiatorSends, sent_0, seed_0)?;
-//! let (one, setup_1) = Party::new(&session(), set, Direction::ResponderSends, sent_1, seed_1)?;
-//! let (mut zero, mut one) = (zero.finish(received_0, &setup_1)?, one.finish(received_1, &setup_0)?);
+//! let (one, opening) = Party::responder(&session(), set, pairs, seed_1)?;
+//! let (mut zero, setup) = Party::initiator(&session(), set, chosen, seed_0, &opening)?;
+//! let mut one = one.finish(&setup)?;
 //!
 //! // One batch of 1000 triples, of any number.
 //! let (mut corrections_0, mut corrections_1) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@
 use std::thread;
 
 use foxtrot_ot::{
-    Backend, Decode, Direction, Error, Seed, Session, Sid, Usage,
+    Backend, Decode, Error, Seed, Session, Sid, Usage,
     base::{ReceiverKeys, SenderKeys},
     ideal,
     tasks::{Executor, Task},
@@ -41,20 +41,18 @@ fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 32])
 }
 
-fn base_ots(byte: u8) -> (SenderKeys, ReceiverKeys) {
-    ideal::random(128, &seed(byte))
+fn base_ots() -> (SenderKeys, ReceiverKeys) {
+    ideal::random(128, &seed(3))
 }
 
 /// Initiator and responder.
 fn parties(set: &'static Set, backend: Backend) -> [Party; 2] {
-    let (first, second) = (base_ots(3), base_ots(4));
+    let (pairs, chosen) = base_ots();
     let session = session(backend);
-    let (zero, of_zero) =
-        Party::new(&session, set, Direction::InitiatorSends, first.0, seed(1)).unwrap();
-    let (one, of_one) =
-        Party::new(&session, set, Direction::ResponderSends, second.0, seed(2)).unwrap();
-    assert_eq!((of_zero.len(), of_one.len()), (set.setup_len(), set.setup_len()));
-    [zero.finish(second.1, &of_one).unwrap(), one.finish(first.1, &of_zero).unwrap()]
+    let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
+    let (zero, setup) = Party::initiator(&session, set, chosen, seed(1), &opening).unwrap();
+    assert_eq!((opening.len(), setup.len()), (set.opening_len(), set.setup_len()));
+    [zero, one.finish(&setup).unwrap()]
 }
 
 fn threaded(party: Party, threads: usize) -> Party {
@@ -223,13 +221,18 @@ fn bits_behind_the_last_product_are_zero() {
 
 #[test]
 fn a_set_up_of_another_length_is_not_decoded() {
-    let set = set(8);
-    for len in [0, set.setup_len() - 1, set.setup_len() + 1] {
-        let session = session(Backend::best());
-        let (joining, _) =
-            Party::new(&session, set, Direction::InitiatorSends, base_ots(3).0, seed(1)).unwrap();
-        let error = joining.finish(base_ots(4).1, &vec![0; len]).unwrap_err();
-        assert!(matches!(error, Error::Decode(Decode::Length { message: "Setup", .. })), "{error}");
+    let (set, session) = (set(8), session(Backend::best()));
+    let expected = set.setup_len();
+    for got in [0, expected - 1, expected + 1] {
+        let (joining, _) = Party::responder(&session, set, base_ots().0, seed(1)).unwrap();
+        let error = joining.finish(&vec![0; got]).unwrap_err();
+        assert_eq!(error, Decode::Length { message: "Setup", expected, got }.into());
+    }
+    let expected = set.opening_len();
+    for got in [0, set.setup_len(), expected - 1, expected + 1] {
+        let message = vec![0; got];
+        let error = Party::initiator(&session, set, base_ots().1, seed(1), &message).unwrap_err();
+        assert_eq!(error, Decode::Length { message: "Opening", expected, got }.into());
     }
 }
 
@@ -282,8 +285,14 @@ fn misuse_has_an_error() {
     assert_eq!(error, Usage::CountMismatch { what: "bytes of a share", expected: 4, got: 2 });
     let few = ideal::random(127, &seed(3));
     let session = session(Backend::best());
-    let error = Party::new(&session, set, Direction::InitiatorSends, few.0, seed(1)).unwrap_err();
+    let error = Party::responder(&session, set, few.0, seed(1)).unwrap_err();
     assert!(matches!(error, Usage::CountMismatch { what: "base OTs", .. }), "{error}");
+    let opening = vec![0; set.opening_len()];
+    let error = Party::initiator(&session, set, few.1, seed(1), &opening).unwrap_err();
+    assert!(
+        matches!(error, Error::Usage(Usage::CountMismatch { what: "base OTs", .. })),
+        "{error}"
+    );
 }
 
 #[test]

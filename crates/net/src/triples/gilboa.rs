@@ -1,5 +1,5 @@
-//! Triples from oblivious transfer over a channel: base OTs both ways, and then batch after batch, in which both parties
-//! do the same at the same time (`docs/wire.md`, section 19).
+//! Triples from oblivious transfer over a channel: base OTs, and then batch after batch, in which both parties do the
+//! same at the same time (`docs/wire.md`, section 19).
 //!
 //! Against peers that follow the protocol: see [`foxtrot_triples::gilboa`].
 
@@ -10,7 +10,7 @@ use core::fmt;
 use std::collections::VecDeque;
 
 use foxtrot_ot::{
-    Bits, Direction, Session, Usage,
+    Bits, Session, Usage,
     base::{BaseOt, Choice, Functionality},
     extension::{Any, ROWS, compatible},
     tasks::Executor,
@@ -39,6 +39,9 @@ const DEPTH: usize = 16;
 // a − DEPTH + g, and the peer has taken those before a − 2·DEPTH: as many. Who receives, waits for one that is behind.
 // A test compares with what a lane holds.
 
+/// That of the stream whose sender is the initiator, and of the other one.
+const LANES: [Lane; 2] = [Lane::PROTOCOL, Lane::SECOND];
+
 /// What both sides have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
@@ -54,15 +57,19 @@ pub struct Plan<'a> {
     pub count: u64,
 }
 
-/// Payload bytes of each party for so many triples, base OTs and set-up included.
+/// Payload bytes of initiator and responder for so many triples, base OTs and set-up included.
 #[must_use]
-pub fn bytes_of_run(set: &Set, base: &dyn BaseOt, count: u64) -> u64 {
+pub fn bytes_of_run(set: &Set, base: &dyn BaseOt, count: u64) -> [u64; 2] {
     let info = base.info();
-    let once = (info.receiver_bytes)(ROWS) + (info.sender_bytes)(ROWS) + set.setup_len();
     let batch = |n| (set.corrections_len(n) + set.products_len(n)) as u64;
     let (whole, rest) = (count / set.n() as u64, count % set.n() as u64);
     let last = usize::try_from(rest).ok().filter(|rest| *rest > 0).map_or(0, batch);
-    once as u64 + whole * batch(set.n()) + last
+    let batches = whole.saturating_mul(batch(set.n())).saturating_add(last);
+    let once = [
+        (info.receiver_bytes)(ROWS) + set.setup_len(),
+        (info.sender_bytes)(ROWS) + set.opening_len(),
+    ];
+    once.map(|once| batches.saturating_add(once as u64))
 }
 
 /// A party with both extensions set up.
@@ -76,42 +83,22 @@ pub struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    /// Runs the base OTs of both directions at a time, and exchanges set-ups with the peer.
+    /// Runs the base OTs, and exchanges set-ups with the peer.
     ///
     /// # Errors
     /// [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
-        let Plan { set, base, session, we_are_initiator, count } = *plan;
-        let extension = Any::SemiHonest(set.extension()).info();
-        let compatible = compatible(base.info(), &extension).map_err(Usage::Incompatible);
+        let extension = Any::SemiHonest(plan.set.extension()).info();
+        let compatible = compatible(plan.base.info(), &extension).map_err(Usage::Incompatible);
         compatible.map_err(|e| channel.give_up(e))?;
         channel.use_lanes(Lane::SECOND.index() + 1);
-        let (direction, lanes) = if we_are_initiator {
-            (Direction::InitiatorSends, [Lane::PROTOCOL, Lane::SECOND])
-        } else {
-            (Direction::ResponderSends, [Lane::SECOND, Lane::PROTOCOL])
-        };
-        let [ours, theirs] = [direction, direction.reversed()]
-            .map(|direction| base_session(session, set, direction, base.info().name));
-        let choice = match base.info().functionality {
-            Functionality::Random => Choice::Random(ROWS),
-            _ => Choice::Given(Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS)),
-        };
-        let receiver = base.receiver(ours, choice, fresh_seed()?);
-        let receiver = receiver.map_err(|e| channel.give_up(e))?;
-        let sender = base.sender(theirs, ROWS, fresh_seed()?).map_err(|e| channel.give_up(e))?;
-        let (chosen, pairs) = drive::run_two(channel, (lanes[0], receiver), (lanes[1], sender))?;
-
-        let joining = gilboa::Party::new(session, set, direction, pairs, fresh_seed()?);
-        let (joining, setup) = joining.map_err(|e| channel.give_up(e))?;
-        let theirs = if setup.is_empty() {
-            Vec::new()
-        } else {
-            channel.send(lanes[1], setup)?;
-            channel.recv(lanes[0], set.setup_len())?
-        };
-        let state = joining.finish(chosen, &theirs).map_err(|e| channel.give_up(e))?;
-        Ok(Self { channel, state, lanes, count, group: 1 })
+        let state =
+            if plan.we_are_initiator { initiator(channel, plan) } else { responder(channel, plan) };
+        let mut lanes = LANES;
+        if !plan.we_are_initiator {
+            lanes.reverse();
+        }
+        Ok(Self { channel, state: state?, lanes, count: plan.count, group: 1 })
     }
 
     /// The same, on several threads; one of the three computes at a time.
@@ -221,6 +208,38 @@ impl<'a> Party<'a> {
         len: impl Fn(usize) -> usize,
     ) -> Result<Vec<Vec<u8>>, Error> {
         sizes.iter().map(|n| self.channel.recv(lane, len(*n))).collect()
+    }
+}
+
+fn initiator(channel: &Channel, plan: &Plan<'_>) -> Result<gilboa::Party, Error> {
+    let Plan { set, base, session, .. } = *plan;
+    let choice = match base.info().functionality {
+        Functionality::Random => Choice::Random(ROWS),
+        _ => Choice::Given(Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS)),
+    };
+    let role = base.receiver(plan.base_session(), choice, fresh_seed()?);
+    let keys = drive::run(channel, LANES[0], role.map_err(|e| channel.give_up(e))?)?;
+    let opening = channel.recv(LANES[0], set.opening_len())?;
+    let joined = gilboa::Party::initiator(session, set, keys, fresh_seed()?, &opening);
+    let (state, setup) = joined.map_err(|e| channel.give_up(e))?;
+    channel.send(LANES[1], setup)?;
+    Ok(state)
+}
+
+fn responder(channel: &Channel, plan: &Plan<'_>) -> Result<gilboa::Party, Error> {
+    let Plan { set, base, session, .. } = *plan;
+    let role = base.sender(plan.base_session(), ROWS, fresh_seed()?);
+    let keys = drive::run(channel, LANES[0], role.map_err(|e| channel.give_up(e))?)?;
+    let joining = gilboa::Party::responder(session, set, keys, fresh_seed()?);
+    let (joining, opening) = joining.map_err(|e| channel.give_up(e))?;
+    channel.send(LANES[0], opening)?;
+    let setup = channel.recv(LANES[1], set.setup_len())?;
+    joining.finish(&setup).map_err(|e| channel.give_up(e))
+}
+
+impl Plan<'_> {
+    fn base_session(&self) -> Session {
+        base_session(self.session, self.set, self.base.info().name)
     }
 }
 

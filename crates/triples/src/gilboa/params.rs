@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use foxtrot_ot::extension::{Extension, SemiHonest, Shape, softspoken};
+use foxtrot_ot::extension::{Extension, ROWS, SemiHonest, Shape, softspoken};
 
 use crate::Shares;
 
@@ -76,7 +76,13 @@ impl Set {
         Shape::random(n.saturating_mul(self.bits as usize))
     }
 
-    /// Bytes of each party's `Setup`.
+    /// Bytes of the responder's `Opening`: the set-up of its extension, and the corrections of 128 OTs.
+    #[must_use]
+    pub fn opening_len(&self) -> usize {
+        self.setup_len() + self.extension().corrections_len(Shape::random(ROWS))
+    }
+
+    /// Bytes of the initiator's `Setup`.
     #[must_use]
     pub fn setup_len(&self) -> usize {
         self.extension().setup_len()

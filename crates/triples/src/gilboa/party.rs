@@ -7,7 +7,7 @@ use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{
     Decode, Direction, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
-    extension::{Kind, Places, Receiver, SemiHonest, Sender},
+    extension::{Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
     tasks::{Executor, InPlace, for_each},
 };
 use zeroize::Zeroizing;
@@ -32,15 +32,15 @@ pub struct Party {
     executor: Box<dyn Executor>,
 }
 
-/// A party that waits for the peer's `Setup`.
+/// A responder that waits for the peer's `Setup`.
 #[must_use = "it waits for the peer's set-up"]
 pub struct Joining {
     set: &'static Set,
-    /// The direction of the stream in which we are the sender.
-    direction: Direction,
+    /// The stream in which we are the sender.
     session: Session,
     seed: Seed,
     receiver: Receiver<SemiHonest>,
+    base: ReceiverKeys,
 }
 
 /// A batch that waits for the peer's `Corrections`. Its shares of b are drawn.
@@ -76,41 +76,87 @@ struct Batch {
     shares: Shares,
 }
 
-/// The sub-session of the base OTs below the stream of that direction, which is the direction of its OTs; these run the
-/// other way.
+/// The sub-session of the 128 base OTs, whose receiver is the initiator.
 #[must_use]
-pub fn base_session(
-    session: &Session,
-    set: &Set,
-    direction: Direction,
-    base: &'static str,
-) -> Session {
-    session.sub(set.name(), 0, direction).sub(base, 0, direction.reversed())
+pub fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
+    let [first, _] = streams(session, set);
+    first.sub(base, 0, Direction::ResponderSends)
+}
+
+/// That whose sender is the initiator, and the other one.
+fn streams(session: &Session, set: &Set) -> [Session; 2] {
+    let directions = [Direction::InitiatorSends, Direction::ResponderSends];
+    directions.map(|direction| session.sub(set.name(), 0, direction))
 }
 
 impl Party {
-    /// Steps 1 and 2: from both keys of the 128 base OTs in which this party was the sender; with the message `Setup`,
-    /// which is not sent if it is empty.
+    /// Steps 1 to 3 of the side that opened the connection: from the chosen keys of 128 base OTs, and the peer's
+    /// `Opening`; with the message `Setup`.
     ///
-    /// `direction` is [`Direction::InitiatorSends`] for the side that opened the connection. Both streams are
-    /// sub-sessions, number 0, of `session` for the set's name; `seed` is used for this session only.
+    /// Both streams are sub-sessions, number 0, of `session` for the set's name; `seed` is used for this session only.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not 128; [`Decode`] if the message is malformed.
+    pub fn initiator(
+        session: &Session,
+        set: &'static Set,
+        base: ReceiverKeys,
+        seed: Seed,
+        opening: &[u8],
+    ) -> Result<(Self, Vec<u8>), Error> {
+        let [ours, theirs] = streams(session, set);
+        let (expected, got) = (set.opening_len(), opening.len());
+        let (setup, corrections) = opening.split_at_checked(set.setup_len()).unwrap_or_default();
+        if got != expected {
+            return Err(Decode::Length { message: "Opening", expected, got }.into());
+        }
+        let below = extension_session(&ours, set, Direction::InitiatorSends);
+        let unused = extension_seed(&ours, &seed);
+        let mut sender = Sender::new(below, set.extension(), base, setup, unused)?;
+        let sent = sender.absorb(Shape::random(ROWS), corrections)?;
+        let mut pairs = vec![[[0; 16]; 2]; ROWS];
+        sender.random(sent, &mut pairs)?;
+        let base = SenderKeys::of_messages(pairs);
+
+        let below = extension_session(&theirs, set, Direction::ResponderSends);
+        let unused = extension_seed(&theirs, &seed);
+        let (receiver, setup) = Receiver::new(below, set.extension(), base, unused)?;
+        Ok((Self::joined(set, ours, seed, sender, receiver), setup))
+    }
+
+    /// Steps 1 and 2 of the other side: from both keys of these base OTs; with the message `Opening`.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not 128.
-    #[expect(clippy::new_ret_no_self, reason = "it becomes one with the peer's set-up")]
-    pub fn new(
+    pub fn responder(
         session: &Session,
         set: &'static Set,
-        direction: Direction,
         base: SenderKeys,
         seed: Seed,
     ) -> Result<(Joining, Vec<u8>), Usage> {
-        let theirs = session.sub(set.name(), 0, direction.reversed());
+        let [theirs, ours] = streams(session, set);
+        let below = extension_session(&theirs, set, Direction::InitiatorSends);
         let unused = extension_seed(&theirs, &seed);
-        let below = extension_session(&theirs, set, direction.reversed());
-        let (receiver, setup) = Receiver::new(below, set.extension(), base, unused)?;
-        let session = session.sub(set.name(), 0, direction);
-        Ok((Joining { set, direction, session, seed, receiver }, setup))
+        let (mut receiver, mut opening) = Receiver::new(below, set.extension(), base, unused)?;
+        let mut corrections = Vec::new();
+        let received = receiver.extend(Choice::Random(ROWS), &mut corrections)?;
+        opening.extend(corrections);
+        let mut keys = vec![[0; 16]; ROWS];
+        let choices = receiver.random(received, &mut keys)?;
+        let base = ReceiverKeys::of_extension(choices, keys)?;
+        Ok((Joining { set, session: ours, seed, receiver, base }, opening))
+    }
+
+    fn joined(
+        set: &'static Set,
+        session: Session,
+        seed: Seed,
+        sender: Sender<SemiHonest>,
+        receiver: Receiver<SemiHonest>,
+    ) -> Self {
+        let (chosen, pairs) = (Vec::new(), Vec::new());
+        let (begun, multiplied, executor) = (0, 0, Box::new(InPlace));
+        Self { set, session, seed, sender, receiver, begun, multiplied, chosen, pairs, executor }
     }
 
     /// The same, on several threads; one of the three computes at a time.
@@ -128,7 +174,7 @@ impl Party {
         self.set
     }
 
-    /// Step 3: begins a batch of as many triples as there is room for; `corrections` becomes its message, whatever was in
+    /// Step 4: begins a batch of as many triples as there is room for; `corrections` becomes its message, whatever was in
     /// it.
     ///
     /// # Errors
@@ -173,7 +219,7 @@ impl Party {
         Ok(batches.into_iter().map(Extended).collect())
     }
 
-    /// Step 4: takes the peer's corrections of a batch; `products` becomes its message, whatever was in it.
+    /// Step 5: takes the peer's corrections of a batch; `products` becomes its message, whatever was in it.
     ///
     /// # Errors
     /// [`Decode`] if the message is malformed. [`Usage::ForeignBatch`] if the batch is another state's, or not the next
@@ -228,7 +274,7 @@ impl Party {
         Ok(batches.into_iter().map(Multiplied).collect())
     }
 
-    /// Step 5: ends a batch with the peer's products; returns its shares.
+    /// Step 6: ends a batch with the peer's products; returns its shares.
     ///
     /// # Errors
     /// [`Decode`] if the message is malformed; [`Usage::ForeignBatch`] if the batch is another state's. The batch is then
@@ -259,27 +305,16 @@ impl Party {
 }
 
 impl Joining {
-    /// Steps 1 and 2: from the chosen keys of the base OTs in which this party was the receiver, and the peer's `Setup`.
+    /// Step 3: takes the peer's `Setup`.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not 128; [`Decode`] if the message is malformed.
-    pub fn finish(self, base: ReceiverKeys, setup: &[u8]) -> Result<Party, Error> {
-        let Self { set, direction, session, seed, receiver } = self;
+    /// [`Decode`] if the message is malformed.
+    pub fn finish(self, setup: &[u8]) -> Result<Party, Error> {
+        let Self { set, session, seed, receiver, base } = self;
         let unused = extension_seed(&session, &seed);
-        let below = extension_session(&session, set, direction);
+        let below = extension_session(&session, set, Direction::ResponderSends);
         let sender = Sender::new(below, set.extension(), base, setup, unused)?;
-        Ok(Party {
-            set,
-            session,
-            seed,
-            sender,
-            receiver,
-            begun: 0,
-            multiplied: 0,
-            chosen: Vec::new(),
-            pairs: Vec::new(),
-            executor: Box::new(InPlace),
-        })
+        Ok(Party::joined(set, session, seed, sender, receiver))
     }
 }
 

@@ -171,14 +171,6 @@ impl Meter {
         self.wall[party] += self.since.0.elapsed();
     }
 
-    /// Has the parties change places, for what runs the other way.
-    pub(in crate::cmd::bench) fn swap(&mut self) {
-        self.wall.swap(0, 1);
-        self.cpu.swap(0, 1);
-        self.bytes.swap(0, 1);
-        self.last = self.last.map(|party| 1 - party);
-    }
-
     /// A message; one without bytes is not sent.
     pub(in crate::cmd::bench) fn sent(&mut self, party: usize, len: usize) {
         self.bytes[party] += len as u64;

@@ -3,14 +3,10 @@
 use std::{hint::black_box, time::Instant};
 
 use foxtrot_net::triples::gilboa::bytes_of_run;
-use foxtrot_ot::{
-    Direction, Session, Sid,
-    base::{ReceiverKeys, SenderKeys},
-    extension::ROWS,
-};
+use foxtrot_ot::{Error, Session, Sid, extension::ROWS};
 use foxtrot_triples::{
     Shares,
-    gilboa::{Joining, Party, Set},
+    gilboa::{Party, Set},
     wrong_in_batch,
 };
 
@@ -22,9 +18,6 @@ use super::{
     P0, P1, check,
 };
 use crate::{failure::Failure, workers::Workers};
-
-/// Party 0 opened the connection.
-const DIRECTIONS: [Direction; 2] = [Direction::InitiatorSends, Direction::ResponderSends];
 
 pub(super) fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Failure> {
     let started = Instant::now();
@@ -45,31 +38,23 @@ pub(super) fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<S
     let sample = meter.sample(started, &workers);
     let announced = bytes_of_run(set, BASE, n as u64);
     match sample.bytes {
-        bytes if bytes == [announced; 2] => Ok(sample),
-        bytes => Err(Failure::run(format!("{set:?} sent {bytes:?} bytes, not {announced} each"))),
+        bytes if bytes == announced => Ok(sample),
+        bytes => Err(Failure::run(format!("{set:?} sent {bytes:?} bytes, not {announced:?}"))),
     }
 }
 
-/// Base OTs both ways, and both set-ups.
+/// Base OTs and set-ups.
 fn set_up(meter: &mut Meter, set: &'static Set) -> Result<[Party; 2], Failure> {
     let session = Session::new(Sid::from_bytes([0; 32]));
-    // In the first ones party 1 has both keys.
-    let first = base_ots(meter, ROWS)?;
-    meter.swap();
-    let second = base_ots(meter, ROWS)?;
-    meter.swap();
-    let mut join = |party: usize, base: SenderKeys| {
-        let seed = seed(5 + party as u8);
-        let joining =
-            meter.step(party, || Party::new(&session, set, DIRECTIONS[party], base, seed))?;
-        meter.sent(party, joining.1.len());
-        Ok::<_, Failure>(joining)
-    };
-    let ((zero, of_zero), (one, of_one)) = (join(P0, second.0)?, join(P1, first.0)?);
-    let mut finish = |party: usize, joining: Joining, base: ReceiverKeys, setup: &[u8]| {
-        meter.step(party, || joining.finish(base, setup))
-    };
-    Ok([finish(P0, zero, first.1, &of_one)?, finish(P1, one, second.1, &of_zero)?])
+    // Their sender is party 1.
+    let (pairs, chosen) = base_ots(meter, ROWS)?;
+    let responder = || Party::responder(&session, set, pairs, seed(5));
+    let (one, opening) = meter.step(P1, responder).map_err(Error::from)?;
+    meter.sent(P1, opening.len());
+    let (zero, setup) =
+        meter.step(P0, || Party::initiator(&session, set, chosen, seed(6), &opening))?;
+    meter.sent(P0, setup.len());
+    Ok([zero, meter.step(P1, || one.finish(&setup))?])
 }
 
 /// Batches at once.
@@ -89,7 +74,7 @@ fn run_group(
             used.unwrap_or_else(|| state.set().shares(*size))
         });
         let batches: Vec<_> = shares.zip(&mut corrections[party]).collect();
-        extended.push(meter.step(party, || state.extend_all(batches)).map_err(Failure::from)?);
+        extended.push(meter.step(party, || state.extend_all(batches)).map_err(Error::from)?);
         corrections[party].iter().for_each(|message| meter.sent(party, message.len()));
     }
     let mut multiplied = Vec::new();
