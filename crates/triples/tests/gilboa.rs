@@ -304,3 +304,115 @@ fn nothing_secret_is_printed() {
     assert_eq!(format!("{batch:?}"), "Multiplied(batch 0, <redacted>)");
     assert_eq!(format!("{party:?}"), "Party(gilboa-8, 1 batches, <redacted>)");
 }
+
+mod reference {
+    //! The states against the schoolbook implementation: against its vectors, and each with a schoolbook peer.
+
+    use foxtrot_ot::{base::Block, ideal};
+    use foxtrot_reference::{gilboa as schoolbook, oracle::oracle32};
+    use foxtrot_triples::gilboa::Joining;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn bytes(value: &Value) -> Vec<u8> {
+        let hex = value.as_str().unwrap();
+        (0..hex.len()).step_by(2).map(|k| u8::from_str_radix(&hex[k..k + 2], 16).unwrap()).collect()
+    }
+
+    fn string(value: &Value) -> [u8; 32] {
+        bytes(value).try_into().unwrap()
+    }
+
+    fn key(sid: &[u8; 32], i: usize, j: u8) -> Block {
+        *oracle32("test base", sid, i, j, &[]).first_chunk().unwrap()
+    }
+
+    /// The message as it stands in the file.
+    fn short(message: &[u8]) -> Vec<u8> {
+        if message.len() > 600 {
+            blake3::hash(message).as_bytes().to_vec()
+        } else {
+            message.to_vec()
+        }
+    }
+
+    #[test]
+    fn runs_are_those_of_the_vectors_on_every_backend() {
+        let vectors: Value = serde_json::from_str(include_str!("vectors/gilboa.json")).unwrap();
+        let [sid, first, second] =
+            ["sid", "initiator_seed", "responder_seed"].map(|key| string(&vectors[key]));
+        let delta = bytes(&vectors["delta"]);
+        for backend in Backend::all() {
+            for run in vectors["runs"].as_array().unwrap() {
+                let set = set(u32::try_from(run["bits"].as_u64().unwrap()).unwrap());
+                let session = Session::new(Sid::from_bytes(sid)).with_backend(backend);
+                let choices = foxtrot_ot::Bits::from_bytes(&delta, 128);
+                let (pairs, chosen) = ideal::of_keys(choices, |i, j| key(&sid, i, j));
+                let one = Party::responder(&session, set, pairs, Seed::from_bytes(second));
+                let (one, opening): (Joining, _) = one.unwrap();
+                assert_eq!(short(&opening), bytes(&run["opening"]), "{set:?}");
+                let seed = Seed::from_bytes(first);
+                let zero = Party::initiator(&session, set, chosen, seed, &opening);
+                let (zero, setup) = zero.unwrap();
+                assert_eq!(short(&setup), bytes(&run["setup"]), "{set:?}");
+                let mut parties = [zero, one.finish(&setup).unwrap()];
+                for batch in run["batches"].as_array().unwrap() {
+                    let n = usize::try_from(batch["n"].as_u64().unwrap()).unwrap();
+                    let corrections = set.corrections_len(n);
+                    for (party, (shares, sent)) in
+                        super::run(&mut parties, &[n]).into_iter().enumerate()
+                    {
+                        let (first, second) = sent.split_at(corrections);
+                        assert_eq!(short(first), bytes(&batch["corrections"][party]), "{set:?}");
+                        assert_eq!(short(second), bytes(&batch["products"][party]), "{set:?}");
+                        assert_eq!(flat(&shares[0]), bytes(&batch["shares"][party]), "{set:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Batches of a party with a schoolbook peer.
+    fn with(mut party: Party, mut peer: schoolbook::Party) {
+        let set = party.set();
+        for n in [9, 1] {
+            let (mut corrections, mut products) = (Vec::new(), Vec::new());
+            let batch = party.extend(set.shares(n), &mut corrections).unwrap();
+            let (mut theirs, received) = peer.correct(n);
+            let batch = party.multiply(batch, &received, &mut products).unwrap();
+            let received = peer.multiply(&mut theirs, &corrections);
+            let ours = party.add(batch, &received).unwrap();
+            let theirs = peer.add(theirs, &products);
+            for t in 0..n {
+                let [a, b, c] =
+                    [0, 1, 2].map(|k| theirs[k][t].wrapping_add(u128::from(ours.triple(t)[k])));
+                assert_eq!(a.wrapping_mul(b).wrapping_sub(c) << (128 - set.bits()), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn either_side_has_a_schoolbook_peer() {
+        let sid = [7; 32];
+        for bits in [8, 16, 32, 64] {
+            let (set, theirs) = (set(bits), schoolbook::set(bits as usize));
+            let word = |key: &Block| u128::from_le_bytes(*key);
+            let (pairs, chosen) = base_ots();
+            let delta = core::array::from_fn(|i| chosen.choices().get(i).unwrap_u8() == 1);
+            let in_words = core::array::from_fn(|i| word(&chosen.keys()[i]));
+            let of_pairs = core::array::from_fn(|i| pairs.pairs()[i].each_ref().map(word));
+
+            let (one, opening) = schoolbook::Party::responder(theirs, &sid, &of_pairs, [2; 32]);
+            let session = session(Backend::best());
+            let zero = Party::initiator(&session, set, chosen, seed(1), &opening);
+            let (zero, setup) = zero.unwrap();
+            with(zero, one.finish(&setup));
+
+            let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
+            let (zero, setup) =
+                schoolbook::Party::initiator(theirs, &sid, &delta, &in_words, [1; 32], &opening);
+            with(one.finish(&setup).unwrap(), zero);
+        }
+    }
+}
