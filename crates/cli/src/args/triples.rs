@@ -63,13 +63,17 @@ pub(crate) struct TriplesOut {
     /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
-    /// Statistical security per batch of 8192 to 32768 triples, 40 or 64 bits (must be the same on both
+    /// Statistical security per batch of 4096 to 32768 triples, 40 or 64 bits (must be the same on both
     /// sides); what a run has is said when it begins
     #[arg(long, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,
     /// How they are made (must be the same on both sides)
     #[arg(long, value_enum, default_value_t = TriplesMethod::Rlwe)]
     pub(crate) method: TriplesMethod,
+    /// Without a random OT per triple: more bytes, and one triple in 2^43 is wrong, with --sigma 64 in 2^67 (must be
+    /// the same on both sides)
+    #[arg(long)]
+    pub(crate) lift: bool,
     /// Directory to make, with files of mode 0600; until they are complete it is DIR.partial
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -83,7 +87,7 @@ pub(crate) struct TriplesOut {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TriplesMethod {
-    /// Ring-LWE with rounding
+    /// Ring-LWE with rounding, and a random OT per triple
     Rlwe,
 }
 

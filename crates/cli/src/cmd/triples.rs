@@ -112,8 +112,8 @@ fn make(
         let plan = Plan { set: record.set, session: &link.session, we_are_initiator, batches };
         output.detail("exchanging keys");
         let mut party = Party::set_up(&link.channel, &plan)?;
-        if let (Some(first), Some(second)) = (workers.executor(), workers.executor()) {
-            party = party.with_executors([first, second]);
+        if let [Some(a), Some(b), Some(c), Some(d)] = [(); 4].map(|()| workers.executor()) {
+            party = party.with_executors([a, b, c, d]);
         }
         let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
         let made = party.run(|shares| {

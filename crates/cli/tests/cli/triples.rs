@@ -32,15 +32,20 @@ fn two_processes_make_triples_of_every_length_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
     // A party's format is its own business, as is its number of threads; either side listens.
-    for (i, (bits, format, count)) in
-        [("8", "raw", 100_001), ("16", "npy", 8192), ("32", "npy", 1), ("64", "mp-spdz", 32_769)]
-            .into_iter()
-            .enumerate()
+    for (i, (bits, sigma, format, count)) in [
+        ("8", "40", "raw", 100_001),
+        ("16", "40", "npy", 8192),
+        ("32", "40", "npy", 1),
+        ("64", "40", "mp-spdz", 32_769),
+        ("8", "64", "npy", 16_385),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let (zero, one) =
             (name(folder.path(), &format!("{i}.0")), name(folder.path(), &format!("{i}.1")));
         let count_text = count.to_string();
-        let kind = ["-n", &count_text, "--bits", bits];
+        let kind = ["-n", &count_text, "--bits", bits, "--sigma", sigma];
         let zero_does = generate("0", &zero, &[&kind[..], &["--format", format]].concat());
         let one_does = generate("1", &one, &[&kind[..], &["--threads", "2", "--json"]].concat());
         let (listens, connects, json) = match i % 2 {
@@ -55,7 +60,8 @@ fn two_processes_make_triples_of_every_length_over_tls() {
         verified([&zero, &one], count, bits);
         let json = if json == "listens" { heard } else { stdout(&connected) };
         let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(report["name"], format!("triples/rlwe-{bits}"));
+        let suffix = if sigma == "64" { "-s64" } else { "" };
+        assert_eq!(report["name"], format!("triples/rlwe-{bits}{suffix}"));
         assert_eq!(
             (&report["transport"], &report["security"]),
             (&"tls".into(), &"semi-honest".into())

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::record::Record;
 use crate::{
     args::{Common, TriplesOut},
-    cmd::protocols::wrong_log2,
+    cmd::protocols::{set_up_bytes, wrong_log2},
     failure::Failure,
     lines::decimal,
     link::{Cost, Link},
@@ -75,7 +75,10 @@ impl Terms {
             let why = format!("--format {format} has no numbers of {} bits", out.bits);
             return Err(Failure::usage(why).hint("it goes with --bits 64"));
         }
-        let fits = |set: &&params::Set| set.bits() == out.bits && set.sigma() == out.sigma;
+        let fits = |set: &&params::Set| {
+            let lifts = set.fix().is_none();
+            set.bits() == out.bits && set.sigma() == out.sigma && lifts == out.lift
+        };
         let set = params::registry().find(fits);
         let set = set.ok_or_else(|| Failure::usage("there are no parameters for that"))?;
         let terms = Self { party, set, count: out.count, format, earlier };
@@ -99,7 +102,7 @@ impl Terms {
         };
         Hello::new(role)
             .term("job", "triples")
-            .term("method", "rlwe")
+            .term("method", if self.set.fix().is_some() { "rlwe" } else { "rlwe-lift" })
             .term("adversary", "semi-honest")
             .term("bits", self.set.bits())
             .term("sigma", self.set.sigma())
@@ -142,16 +145,25 @@ impl Agreed {
         let (bits, sigma, name) = (set.bits(), set.sigma(), set.name());
         let triples = if count == 1 { "triple" } else { "triples" };
         let hidden = hidden(set.sigma(), set.batches(count));
+        let wrong = match wrong_log2(set) {
+            Some(each) => {
+                format!("one wrong with probability 2^{:.0}", (each + (count as f64).log2()).ceil())
+            }
+            None => "none wrong".into(),
+        };
         let mut lines = vec![
             format!(
                 "agreed: {count} {triples} modulo 2^{bits}, {name}, sigma {sigma} per batch; of the run: \
-                 hidden up to 2^-{hidden}, one wrong with probability 2^{:.0}",
-                (wrong_log2(set) + (count as f64).log2()).ceil()
+                 hidden up to 2^-{hidden}, {wrong}"
             ),
             "semi-honest: a peer that departs from the protocol is not found out".into(),
         ];
         if hidden < FEW {
-            let more = match params::registry().find(|it| it.bits() == bits && it.sigma() > sigma) {
+            let stronger = |it: &&params::Set| {
+                let alike = it.bits() == bits && it.fix().is_some() == set.fix().is_some();
+                alike && it.sigma() > sigma
+            };
+            let more = match params::registry().find(stronger) {
                 Some(it) => {
                     let more = self::hidden(it.sigma(), it.batches(count));
                     format!("with --sigma {} it would be 2^-{more}", it.sigma())
@@ -165,8 +177,8 @@ impl Agreed {
             lines.push(format!("continuing behind {start} of {end} batches"));
         }
         // A batch is made whole, and in half of the batches a party requests.
-        let each = (set.request_len() + set.response_len()) as u64;
-        let size = (end - start) * each / 2 + set.public_key_len() as u64;
+        let each = set.batch_bytes().iter().sum::<usize>() as u64;
+        let size = (end - start) * each / 2 + set_up_bytes(set) / 2;
         let computing = self.computing(threads);
         if size > MUCH || computing > LONG {
             let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
@@ -282,7 +294,11 @@ mod tests {
 
     fn lines(bits: u32, sigma: u32, count: u64) -> Vec<String> {
         let set = params::registry().find(|set| set.bits() == bits && set.sigma() == sigma);
-        let (set, format) = (set.unwrap(), Format::Raw);
+        lines_of(set.unwrap(), count)
+    }
+
+    fn lines_of(set: &'static params::Set, count: u64) -> Vec<String> {
+        let format = Format::Raw;
         let terms = Terms { party: 0, set, count, format, earlier: None };
         let agreed = Agreed { record: terms.record("run".into()), batches: 0..set.batches(count) };
         agreed.words(&terms, 1)
@@ -292,11 +308,17 @@ mod tests {
     fn the_bounds_of_the_run_are_said_and_few_bits_are_warned_of() {
         let of_a_million = lines(8, 40, 1 << 20);
         let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
-                      2^-33, one wrong with probability 2^-23";
+                      2^-32, none wrong";
         assert_eq!(of_a_million[0], agreed);
+        assert!(lines(64, 40, 1 << 20)[0].ends_with("2^-34, one wrong with probability 2^-95"));
+        let lift = params::find("rlwe-lift-8").unwrap();
+        let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-lift-8, sigma 40 per batch; of the run: hidden up to \
+                      2^-33, one wrong with probability 2^-23";
+        assert_eq!(lines_of(lift, 1 << 20)[0], agreed);
         let warned = |lines: &[String]| lines.iter().any(|line| line.starts_with("warning: "));
-        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 << 13)));
-        let many = lines(8, 40, 2048 << 13);
+        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 << 12)));
+        assert!(!warned(&lines_of(lift, 1024 << 13)) && warned(&lines_of(lift, 2048 << 13)));
+        let many = lines(8, 40, 2048 << 12);
         let warning =
             "warning: 2^-29 is not much for so many triples; with --sigma 64 it would be 2^-54";
         assert!(many.iter().any(|line| line == warning), "{many:?}");

@@ -100,7 +100,8 @@ impl Record {
     pub(super) fn words(&self) -> String {
         let Self { set, count, format, .. } = self;
         let (bits, sigma) = (set.bits(), set.sigma());
-        format!("{count} triples, --bits {bits} --sigma {sigma} --format {format}")
+        let lift = if set.fix().is_none() { " --lift" } else { "" };
+        format!("{count} triples, --bits {bits} --sigma {sigma}{lift} --format {format}")
     }
 }
 
