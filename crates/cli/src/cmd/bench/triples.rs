@@ -4,7 +4,6 @@
 
 mod gilboa;
 
-
 use std::{
     hint::black_box,
     io::{self, Write},
