@@ -245,7 +245,8 @@ impl Set {
     /// Packs a response but for the bits e.
     fn pack_response(&self, y0: &[i128], y1: &[i128]) -> Vec<u8> {
         let [t0, t1] = self.t;
-        let residues = self.plain.iter().flat_map(|prime| pack(&reduced(y1, *prime), width(*prime)));
+        let residues =
+            self.plain.iter().flat_map(|prime| pack(&reduced(y1, *prime), width(*prime)));
         let low = [(y0, t0), (y1, t1)].map(|(y, t)| pack(&reduced(y, 1 << t), t));
         let [low0, low1] = low;
         low0.into_iter().chain(residues).chain(low1).collect()
@@ -338,8 +339,7 @@ impl P0 {
         let key = stream_key("foxtrot v1 rlwe request", id, batch, 0, &[seed]);
         let (a, b) = (set.shares(key, 0), set.shares(key, 1));
         let d = set.slots(&plaintext);
-        let mut c: Vec<i128> =
-            (0..set.n).map(|j| set.reduced(a[j] * b[j] + d[j])).collect();
+        let mut c: Vec<i128> = (0..set.n).map(|j| set.reduced(a[j] * b[j] + d[j])).collect();
         let mut z = Vec::new();
         if set.fix {
             for (j, e) in bits_from_bytes(rest, set.n).into_iter().enumerate() {
@@ -420,8 +420,7 @@ impl P1 {
         let mut response = set.pack_response(&y0, &y1);
         let without = |slot: i128| (slot - set.offset()).rem_euclid(set.p());
         let r: Vec<i128> = set.slots(&rho).into_iter().map(without).collect();
-        let mut c: Vec<i128> =
-            (0..set.n).map(|j| set.reduced(a1[j] * b1[j] - r[j])).collect();
+        let mut c: Vec<i128> = (0..set.n).map(|j| set.reduced(a1[j] * b1[j] - r[j])).collect();
         let mut upper = Vec::new();
         if set.fix {
             upper = r.iter().map(|r| *r >= (set.p() + 1) / 2).collect();

@@ -21,11 +21,7 @@ pub fn run<Out>(
 }
 
 /// The same from where it stands.
-pub(crate) fn go_on<Out>(
-    channel: &Channel,
-    lane: Lane,
-    mut next: Next<Out>,
-) -> Result<Out, Error> {
+pub(crate) fn go_on<Out>(channel: &Channel, lane: Lane, mut next: Next<Out>) -> Result<Out, Error> {
     loop {
         match next {
             Next::Role(role) => next = step(channel, lane, role)?,

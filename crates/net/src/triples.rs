@@ -100,8 +100,9 @@ impl<'a> Party<'a> {
         };
         let (joining, key) = Duplex::new(plan.session, plan.set, direction, &fresh_seed()?);
         channel.send(lanes[0], key)?;
-        let set_up =
-            |extension| Ots::set_up(channel, plan.set, extension, plan.session, direction, fix_lanes);
+        let set_up = |extension| {
+            Ots::set_up(channel, plan.set, extension, plan.session, direction, fix_lanes)
+        };
         let ots = fix.map(set_up).transpose()?;
         let key = channel.recv(lanes[1], plan.set.public_key_len())?;
         let state = joining.finish(&key).map_err(|e| channel.give_up(e))?;
@@ -207,7 +208,8 @@ impl<'a> Party<'a> {
             None => None,
         };
         let mut messages = vec![Vec::new(); n];
-        let batches = batches.into_iter().zip(&responses).zip(outputs.iter_mut().zip(&mut messages));
+        let batches =
+            batches.into_iter().zip(&responses).zip(outputs.iter_mut().zip(&mut messages));
         let batches = batches.map(|((requested, response), (shares, correction))| {
             let ots = pairs.as_mut().and_then(Iterator::next).unwrap_or_default();
             Receiving { requested, response, ots, shares, correction }

@@ -24,7 +24,9 @@ fn main() {
     let wanted = std::env::args().nth(2).unwrap_or_default();
     println!("copy of 32 MiB: {:.2} ms", least(runs, copy).as_secs_f64() * 1e3);
     println!("{}", Backend::best().name());
-    println!("set                request respond receive finish |  OTs P0     P1 |     P0      P1   party | key ms");
+    println!(
+        "set                request respond receive finish |  OTs P0     P1 |     P0      P1   party | key ms"
+    );
     for set in params::registry().filter(|set| set.name().starts_with(&wanted)) {
         report(set, runs);
     }

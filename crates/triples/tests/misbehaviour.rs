@@ -42,11 +42,7 @@ fn of_p1(p1: &mut P1, request: &[u8]) -> Result<(Responded, Shares, Vec<u8>), Er
 
 /// P₀'s step, with the OTs number 0: its shares and correction.
 #[allow(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
-fn of_p0(
-    p0: &mut P0,
-    requested: Requested,
-    response: &[u8],
-) -> Result<(Shares, Vec<u8>), Error> {
+fn of_p0(p0: &mut P0, requested: Requested, response: &[u8]) -> Result<(Shares, Vec<u8>), Error> {
     let (mut shares, mut correction) = (Shares::new(p0.set()), vec![7; 5]);
     let (pairs, _) = ots(p0.set(), 0);
     let result = p0.receive(requested, response, pairs.pairs(), &mut shares, &mut correction);

@@ -12,8 +12,8 @@ use foxtrot_triples::{
     params::{Set, TOY, TOY_LIFT},
     rlwe::{Chosen, Duplex, P0, P1},
 };
-use support::{chosen, ots};
 use serde_json::Value;
+use support::{chosen, ots};
 
 fn bytes(value: &Value) -> Vec<u8> {
     let hex = value.as_str().unwrap();
@@ -41,8 +41,7 @@ fn of_vector(value: &Value) -> (Vec<[Block; 2]>, Bits, Vec<Block>) {
 #[test]
 fn both_streams_of_a_run_are_those_of_the_vectors_on_every_backend() {
     let vectors: Value = serde_json::from_str(include_str!("vectors/rlwe.json")).unwrap();
-    for (backend, (k, set)) in
-        Backend::all().flat_map(|it| [(it, (0, &TOY)), (it, (1, &TOY_LIFT))])
+    for (backend, (k, set)) in Backend::all().flat_map(|it| [(it, (0, &TOY)), (it, (1, &TOY_LIFT))])
     {
         let of_set = &vectors["sets"][k];
         assert_eq!(of_set["name"], set.name());
@@ -136,8 +135,7 @@ fn p1_serves_the_schoolbook_p0() {
             let (pairs, keys) = ots(set, batch);
             let (request, ots) = (p0.request(batch.into()), chosen(set, &keys));
             let responded = p1.respond(&request, ots, &mut shares, &mut response).unwrap();
-            let (theirs, correction) =
-                p0.receive(batch.into(), &response, &pairs.pairs().to_vec());
+            let (theirs, correction) = p0.receive(batch.into(), &response, &pairs.pairs().to_vec());
             p1.finish(responded, &correction, &mut shares).unwrap();
             assert_eq!(wrong(&shares, &theirs), 0);
         }

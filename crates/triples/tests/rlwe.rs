@@ -53,20 +53,31 @@ fn parties(set: &'static Set, backend: Backend) -> (P0, P1) {
 
 #[test]
 fn triples_of_every_set_are_right_and_the_same_on_every_backend() {
-    for set in params::registry().chain([&TOY]) {
+    for set in params::registry().chain([&TOY, &TOY_LIFT]) {
         let mut made = Backend::all().map(|backend| {
             let (mut p0, mut p1) = parties(set, backend);
             let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
-            let (mut request, mut response) = (Vec::new(), Vec::new());
+            let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
             let mut all = Vec::new();
-            for _ in 0..2 {
+            for batch in 0..2 {
+                let (pairs, keys) = ots(set, batch);
                 let requested = p0.request(&mut request);
                 assert_eq!(request.len(), set.request_len());
-                p1.respond(&request, &mut theirs, &mut response).unwrap();
+                let responded =
+                    p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
                 assert_eq!(response.len(), set.response_len());
-                p0.receive(requested, &response, &mut ours).unwrap();
+                p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction)
+                    .unwrap();
+                assert_eq!(correction.len(), set.correction_len());
+                if set.fix().is_some() {
+                    // A part of all sums wraps around, and not before the correction is all well.
+                    let wrong = wrong_in_batch(&ours, &theirs);
+                    assert!(wrong * 10 > set.n(), "{set:?}: {wrong}");
+                }
+                p1.finish(responded, &correction, &mut theirs).unwrap();
                 assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?} {backend:?}");
-                all.extend([request.clone(), response.clone(), flat(&ours), flat(&theirs)]);
+                let messages = [&request, &response, &correction].map(Clone::clone);
+                all.extend(messages.into_iter().chain([flat(&ours), flat(&theirs)]));
             }
             (backend, all)
         });
@@ -90,7 +101,8 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
     let [mut responses, mut corrections] = [0; 2].map(|_| vec![Vec::new(); n]);
     let shares = || (0..n).map(|_| Shares::new(set)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (shares(), shares());
-    let (pairs, keys): (Vec<_>, Vec<_>) = (0..n as u8).map(|batch| ots(set, batch)).unzip();
+    let (pairs, keys): (Vec<_>, Vec<_>) =
+        (0..u8::try_from(n).unwrap()).map(|batch| ots(set, batch)).unzip();
     let asked = requests.iter().zip(&keys).zip(theirs.iter_mut().zip(&mut responses));
     let asked = asked.map(|((request, keys), (shares, response))| Answering {
         request,
@@ -101,21 +113,15 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
     let responded = p1.respond_all(asked.collect()).unwrap();
     let answered = requested.into_iter().zip(&responses).zip(&pairs);
     let answered = answered.zip(ours.iter_mut().zip(&mut corrections));
-    let answered =
-        answered.map(|(((requested, response), pairs), (shares, correction))| Receiving {
-            requested,
-            response,
-            ots: pairs.pairs(),
-            shares,
-            correction,
-        });
+    let answered = answered.map(|(((requested, response), pairs), (shares, correction))| {
+        Receiving { requested, response, ots: pairs.pairs(), shares, correction }
+    });
     p0.receive_all(answered.collect()).unwrap();
     let finished = responded.into_iter().zip(&corrections).zip(&mut theirs);
     let finished =
         finished.map(|((responded, correction), shares)| (responded, &**correction, shares));
     p1.finish_all(finished.collect()).unwrap();
     assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| wrong_in_batch(ours, theirs) == 0));
-    let flat = |shares: &Shares| [shares.a(), shares.b(), shares.c()].concat();
     let shares: Vec<_> = ours.iter().chain(&theirs).map(flat).collect();
     [requests, responses, corrections, shares].concat()
 }

@@ -16,7 +16,7 @@ use super::{
 
 /// Triples of a run that takes seconds, and of one of its batches; bytes of a triple.
 const COUNT: &str = "3000001";
-const BATCH: u64 = 8192;
+const BATCH: u64 = 4096;
 const LEN: u64 = 3;
 const KIND: [&str; 4] = ["-n", COUNT, "--bits", "8"];
 
@@ -83,7 +83,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let connected = connect(&generate("0", &zero, &resume), &listening.address);
     let (status, _, said) = listening.end();
     assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
-    let continuing = format!("foxtrot: continuing behind {fewer} of 367 batches\n");
+    let continuing = format!("foxtrot: continuing behind {fewer} of 733 batches\n");
     assert!(said.contains(&continuing) && stderr(&connected).contains(&continuing), "{said}");
     assert_eq!(names(folder.path()), ["o", "z"]);
     verified([&zero, &one], 3_000_001, "8");

@@ -41,9 +41,8 @@ impl Ots {
         direction: Direction,
         [ours, theirs]: [Lane; 2],
     ) -> Result<Self, Error> {
-        let base_session = |direction: Direction| {
-            session.sub(Endemic.info().name, 0, direction.reversed())
-        };
+        let base_session =
+            |direction: Direction| session.sub(Endemic.info().name, 0, direction.reversed());
         let of_stream = |direction| session.sub(extension.name(), 0, direction);
         let told = |e: Usage| channel.give_up(e);
 
@@ -110,11 +109,7 @@ impl Ots {
 }
 
 /// So many buffers of that length, at least.
-fn grow<T: Clone + Default + Zeroize>(
-    buffers: &mut Vec<Zeroizing<Vec<T>>>,
-    n: usize,
-    len: usize,
-) {
+fn grow<T: Clone + Default + Zeroize>(buffers: &mut Vec<Zeroizing<Vec<T>>>, n: usize, len: usize) {
     while buffers.len() < n {
         buffers.push(Zeroizing::new(vec![T::default(); len]));
     }

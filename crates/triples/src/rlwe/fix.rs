@@ -4,6 +4,9 @@
 //! With p so large that half of it has room for all products the sum leaves [0, p) exactly where r, P₁'s mask, is in the
 //! upper half, m₁ = 1, and P₀'s d in the lower one, m₀ = 1.
 
+#[cfg(test)]
+mod tests;
+
 use core::fmt;
 
 use foxtrot_ot::{

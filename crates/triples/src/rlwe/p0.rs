@@ -24,12 +24,12 @@ use crate::{Shares, erase::Secret, params::Set};
 /// The party that encrypts, for batch after batch of one key.
 pub struct P0 {
     pub(super) ring: Arc<Ring>,
-    session: Session,
-    seed: Seed,
+    pub(super) session: Session,
+    pub(super) seed: Seed,
     /// The values of −s modulo all primes.
     pub(super) negated: Secret<u64>,
     /// Those of s·2^−t₁ modulo the primes of p.
-    scaled: Secret<u64>,
+    pub(super) scaled: Secret<u64>,
     /// Batches so far.
     batch: u64,
     scratches: Vec<Scratch>,
@@ -79,15 +79,15 @@ pub struct Receiving<'a> {
 }
 
 /// What a thread computes a batch in.
-struct Scratch {
+pub(super) struct Scratch {
     words: Secret<u64>,
     small: Secret<i8>,
     /// The shares of a₀ or b₀.
-    share: Secret<u8>,
+    pub(super) share: Secret<u8>,
 }
 
 impl Scratch {
-    fn new(ring: &Ring) -> Self {
+    pub(super) fn new(ring: &Ring) -> Self {
         let (k, _) = ring.counts();
         let n = ring.n();
         Self {
@@ -303,7 +303,7 @@ fn public_key(ring: &Ring, session: &Session, negated: &[u64], error: &[i8]) -> 
 
 /// Step 2, one of the two ciphertexts, of the share in `scratch`: Δ·m − A·s + e, to the front of `message`; returns the
 /// rest of it.
-fn encrypt<'m>(
+pub(super) fn encrypt<'m>(
     ring: &Ring,
     negated: &[u64],
     streams: &Streams,
@@ -332,15 +332,15 @@ fn encrypt<'m>(
 }
 
 /// What a batch decrypts to.
-struct Decrypted<'s> {
+pub(super) struct Decrypted<'s> {
     /// d modulo 2⁶⁴.
-    d: &'s [u64],
+    pub(super) d: &'s [u64],
     /// With the fix: 1 where d is in the upper half of [0, p), and P₁'s bits e.
-    fix: Option<[&'s [u64]; 2]>,
+    pub(super) fix: Option<[&'s [u64]; 2]>,
 }
 
 /// Step 5, up to the shares. `half` has the residues of y₀.
-fn decrypt<'s>(
+pub(super) fn decrypt<'s>(
     ring: &Ring,
     [negated, scaled]: [&[u64]; 2],
     half: &Streams,

@@ -368,17 +368,17 @@ pub(super) fn multiply(
 }
 
 /// What masks a batch.
-struct Masked<'s, 'm> {
+pub(super) struct Masked<'s, 'm> {
     /// r modulo 2⁶⁴.
-    r: &'s [u64],
+    pub(super) r: &'s [u64],
     /// m₁: 1 where r is in the upper half of [0, p). Only with the fix.
-    upper: &'s [u64],
+    pub(super) upper: &'s [u64],
     /// What is left of the message.
     message: &'m mut [u8],
 }
 
 /// Step 4: y₀ and y₁ to `response`. Modulo p y₀ is what `half` gives, and that makes the mask.
-fn mask<'s, 'm>(
+pub(super) fn mask<'s, 'm>(
     ring: &Ring,
     half: &Streams,
     scratch: &'s mut Scratch,
