@@ -35,9 +35,13 @@ use ots::Ots;
 /// a − depth + g, and the peer has taken those before a − 2·depth: as many; and so on with corrections. Who receives,
 /// waits for one that is behind.
 fn depth(set: &Set) -> u64 {
+    depth_for(set.batch_bytes().iter().sum())
+}
+
+/// The same for so many bytes in each direction and turn.
+fn depth_for(bytes: usize) -> u64 {
     const BYTES: u64 = 3_750_000;
-    let batch: usize = set.batch_bytes().iter().sum();
-    BYTES.div_ceil(batch as u64).next_power_of_two().max(MOST_AT_ONCE as u64)
+    BYTES.div_ceil(bytes as u64).next_power_of_two().max(MOST_AT_ONCE as u64)
 }
 
 /// The most batches that are computed at once.

@@ -20,24 +20,23 @@ use foxtrot_triples::{
     gilboa::{self, Extended, Multiplied, Set, base_session},
 };
 
-use super::{Made, give_up_unless_done, group, part};
+use super::{Made, depth_for, give_up_unless_done, group, part};
 use crate::{
     Channel, Error, Lane, drive,
     extend::{fresh_seed, random},
 };
 
 /// How many batches after its corrections those of the peer are read, and after that its products: so many are on their
-/// way in either direction, and no party waits for one that has just been sent.
+/// way in either direction, and no party waits for one that has just been sent. Bytes are those of [`super::depth`].
 ///
-/// A batch is corrections and products each way, 0.16 MB at least (`gilboa-8-k8`): sixteen of them are 200 ms at
-/// 100 Mbit/s, and no part of the link is idle where a message takes less, 50 ms say, to arrive.
-const DEPTH: usize = 16;
-
-// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its
-// group. It has sent fewer than a + g corrections, and the peer, in turn a or later, has taken all before a − DEPTH. So at
-// most DEPTH + g ≤ 2·DEPTH wait, and find room. Of products, which are on the other lane, it has sent those before
-// a − DEPTH + g, and the peer has taken those before a − 2·DEPTH: as many. Who receives, waits for one that is behind.
-// A test compares with what a lane holds.
+/// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its
+/// group. It has sent fewer than a + g corrections, and the peer, in turn a or later, has taken all before a − depth. So at
+/// most depth + g ≤ 2·depth wait, and find room in the lane's queue. Of products, which are on the other lane, it has sent
+/// those before a − depth + g, and the peer has taken those before a − 2·depth: as many. Who receives, waits for one that is
+/// behind.
+fn depth(set: &Set) -> u64 {
+    depth_for(set.corrections_len(set.n()) + set.products_len(set.n()))
+}
 
 /// That of the stream whose sender is the initiator, and of the other one.
 const LANES: [Lane; 2] = [Lane::PROTOCOL, Lane::SECOND];
@@ -124,12 +123,12 @@ impl<'a> Party<'a> {
         mut self,
         mut sink: impl FnMut(&Shares) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (group, depth) = (self.group as u64, DEPTH as u64);
+        let (group, depth) = (self.group as u64, depth(self.state.set()));
         let batches = self.state.set().batches(self.count);
         let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());
         let mut spare = Vec::new();
-        // Batch i begins in turn i; the peer's corrections for it are read in turn i + DEPTH, and its products in turn
-        // i + 2·DEPTH. A turn waits only for what the peer sends in turns before that, whatever its group is.
+        // Batch i begins in turn i; the peer's corrections for it are read in turn i + depth, and its products in turn
+        // i + 2·depth. A turn waits only for what the peer sends in turns before that, whatever its group is.
         let steps = if batches == 0 { 0 } else { batches.saturating_add(2 * depth) };
         let mut turn = 0;
         while turn < steps {
