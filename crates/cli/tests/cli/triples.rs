@@ -239,10 +239,7 @@ fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
         ("rlwe-lift", vec![(first, vec![0xff; set.public_key_len()])], "PublicKey"),
         (
             "rlwe-lift",
-            vec![
-                (first, vec![0; set.public_key_len()]),
-                (first, vec![0xff; set.request_len()]),
-            ],
+            vec![(first, vec![0; set.public_key_len()]), (first, vec![0xff; set.request_len()])],
             "Request",
         ),
         ("rlwe-lift", vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),

@@ -137,7 +137,7 @@ impl Facts<'_> {
         let estimate = |(kind, picoseconds): (&Kind, &u64)| {
             let sending = self.bytes(*kind) as f64 / speed.bytes_per_second;
             let made = kind.made(self.count) as f64;
-            let computing = costs::ONCE.as_secs_f64() + made * *picoseconds as f64 * 1e-12;
+            let computing = costs::once(*kind).as_secs_f64() + made * *picoseconds as f64 * 1e-12;
             let waiting = kind.flows() as f64 / 2.0 * speed.round_trip.as_secs_f64();
             waiting + computing.max(sending)
         };
