@@ -5,7 +5,7 @@
 //!  1  s                ── PublicKey: B ──→
 //!  2  a₀, b₀           ── Request: ct_a, ct_b ──→
 //!  3                                                   a₁, b₁; C₀, C₁
-//!  4                   ←── Response: y₀, y₁ [, e] ──
+//!  4                   ←── Response: y₀, y₁ [, x] ──
 //!  5  c₀               [── Correction: z ──→]
 //!  6                                                   c₁
 //! ```
@@ -242,7 +242,7 @@ impl Set {
         (self.combine(primes, &residues), bytes)
     }
 
-    /// Packs a response but for the bits e.
+    /// Packs a response but for the bits x.
     fn pack_response(&self, y0: &[i128], y1: &[i128]) -> Vec<u8> {
         let [t0, t1] = self.t;
         let residues =
@@ -342,9 +342,9 @@ impl P0 {
         let mut c: Vec<i128> = (0..set.n).map(|j| set.reduced(a[j] * b[j] + d[j])).collect();
         let mut z = Vec::new();
         if set.fix {
-            for (j, e) in bits_from_bytes(rest, set.n).into_iter().enumerate() {
+            for (j, x) in bits_from_bytes(rest, set.n).into_iter().enumerate() {
                 let keys = ots[j].map(|key| set.key(&key));
-                let (chosen, other) = (keys[usize::from(e)], keys[usize::from(!e)]);
+                let (chosen, other) = (keys[usize::from(x)], keys[usize::from(!x)]);
                 let wrapped = if d[j] < (set.p() + 1) / 2 { set.p() } else { 0 };
                 z.push(set.reduced(chosen + wrapped - other));
                 c[j] = set.reduced(c[j] - chosen);
@@ -424,8 +424,8 @@ impl P1 {
         let mut upper = Vec::new();
         if set.fix {
             upper = r.iter().map(|r| *r >= (set.p() + 1) / 2).collect();
-            let e: Vec<bool> = upper.iter().zip(ots).map(|(m1, (choice, _))| m1 ^ choice).collect();
-            response.extend(bytes_from_bits(&e));
+            let x: Vec<bool> = upper.iter().zip(ots).map(|(m1, (choice, _))| m1 ^ choice).collect();
+            response.extend(bytes_from_bits(&x));
             for (c, (_, key)) in c.iter_mut().zip(ots) {
                 *c = set.reduced(*c + set.key(key));
             }

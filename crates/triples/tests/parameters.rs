@@ -179,12 +179,12 @@ fn half_of_the_plaintext_modulus_has_room_for_all_products() {
         }
         // 2^129 − p, as a part of 2^129.
         let missing = (1 << 64) - ((high << 63) + (low >> 65));
-        let epsilon = missing as f64 / 2f64.powi(64);
-        assert!((epsilon.log2() + 23.476).abs() < 0.01, "{set:?}: {}", epsilon.log2());
-        // A sum is (p + 1)/2 or more if the four factors, as parts of the greatest, miss 1 by 4ε together, and two of
-        // their signs agree with the others: 4/16·(4ε)⁴/4!. Of the masks fewer than a part of ε is then wrong.
-        let sums = 4.0 / 16.0 * (4.0 * epsilon).powi(4) / 24.0;
-        let wrong = (sums * epsilon).log2();
+        let theta = missing as f64 / 2f64.powi(64);
+        assert!((theta.log2() + 23.476).abs() < 0.01, "{set:?}: {}", theta.log2());
+        // A sum is (p + 1)/2 or more if the four factors, as parts of the greatest, miss 1 by 4θ together, and two of
+        // their signs agree with the others: 4/16·(4θ)⁴/4!. Of the masks fewer than a part of θ is then wrong.
+        let sums = 4.0 / 16.0 * (4.0 * theta).powi(4) / 24.0;
+        let wrong = (sums * theta).log2();
         assert!((wrong + 115.97).abs() < 0.01 && (sums.log2() + 92.5).abs() < 0.05, "{wrong}");
     }
 }

@@ -19,7 +19,7 @@ use crate::params::Set;
 /// P₁'s part of the random OTs of a batch: choices and the keys that they chose. It serves for one batch.
 #[derive(Clone, Copy)]
 pub struct Chosen<'a> {
-    /// β.
+    /// γ.
     pub choices: &'a Bits,
     /// The keys; of each only the first ℓ bits are used.
     pub keys: &'a [Block],
@@ -53,35 +53,35 @@ fn modulus(set: &Set) -> u64 {
     set.plain().iter().fold(1, |p, prime| p.wrapping_mul(*prime))
 }
 
-/// Step 5: c = c − k_e, and z = k_e + m₀·p − k_{1⊕e}. Where d is in the upper half `upper` is 1, else 0; so are the bits e.
+/// Step 5: c = c − k_x, and z = k_x + m₀·p − k_{1⊕x}. Where d is in the upper half `upper` is 1, else 0; `flips` are the bits x.
 pub(super) fn correct(
     set: &Set,
     pairs: &[[Block; 2]],
-    [upper, e]: [&[u64]; 2],
+    [upper, flips]: [&[u64]; 2],
     c: &mut [u8],
     z: &mut [u8],
 ) {
     let p = modulus(set);
     match set.width() {
-        1 => correct_with::<1>(p, pairs, [upper, e], c, z),
-        2 => correct_with::<2>(p, pairs, [upper, e], c, z),
-        4 => correct_with::<4>(p, pairs, [upper, e], c, z),
-        _ => correct_with::<8>(p, pairs, [upper, e], c, z),
+        1 => correct_with::<1>(p, pairs, [upper, flips], c, z),
+        2 => correct_with::<2>(p, pairs, [upper, flips], c, z),
+        4 => correct_with::<4>(p, pairs, [upper, flips], c, z),
+        _ => correct_with::<8>(p, pairs, [upper, flips], c, z),
     }
 }
 
 fn correct_with<const W: usize>(
     p: u64,
     pairs: &[[Block; 2]],
-    [upper, e]: [&[u64]; 2],
+    [upper, flips]: [&[u64]; 2],
     c: &mut [u8],
     z: &mut [u8],
 ) {
     let outputs = c.as_chunks_mut::<W>().0.iter_mut().zip(z.as_chunks_mut::<W>().0);
-    for (((c, z), pair), (upper, e)) in outputs.zip(pairs).zip(upper.iter().zip(e)) {
+    for (((c, z), pair), (upper, flip)) in outputs.zip(pairs).zip(upper.iter().zip(flips)) {
         let [zero, one] = pair.each_ref().map(first_word);
         let both = zero ^ one;
-        let key = zero ^ both & e.wrapping_neg();
+        let key = zero ^ both & flip.wrapping_neg();
         let other = key ^ both;
         let wrapped = p & upper.wrapping_sub(1);
         store(z, key.wrapping_add(wrapped).wrapping_sub(other));
@@ -89,7 +89,7 @@ fn correct_with<const W: usize>(
     }
 }
 
-/// Step 4: c = c + k_β.
+/// Step 4: c = c + k_γ.
 pub(super) fn add_keys(width: usize, keys: &[Block], c: &mut [u8]) {
     match width {
         1 => add_keys_with::<1>(keys, c),

@@ -335,7 +335,7 @@ pub(super) fn encrypt<'m>(
 pub(super) struct Decrypted<'s> {
     /// d modulo 2⁶⁴.
     pub(super) d: &'s [u64],
-    /// With the fix: 1 where d is in the upper half of [0, p), and P₁'s bits e.
+    /// With the fix: 1 where d is in the upper half of [0, p), and P₁'s bits x.
     pub(super) fix: Option<[&'s [u64]; 2]>,
 }
 

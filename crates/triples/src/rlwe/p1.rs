@@ -286,8 +286,8 @@ fn respond(
     let mut bits = Secret::zeroed(ring.set.ots() / 8);
     if let Some(Chosen { choices, keys }) = ots {
         pack::pack(ring.backend, 1, upper, &mut bits);
-        for ((e, upper), choices) in message.iter_mut().zip(&*bits).zip(choices.as_bytes()) {
-            *e = upper ^ choices;
+        for ((flips, upper), choices) in message.iter_mut().zip(&*bits).zip(choices.as_bytes()) {
+            *flips = upper ^ choices;
         }
         let [_, _, c] = shares.parts_mut();
         fix::add_keys(ring.set.width(), keys, c);

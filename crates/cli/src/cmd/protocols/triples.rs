@@ -45,15 +45,15 @@ fn security(set: &Set) -> String {
 }
 
 /// log₂ of the probability that a triple is wrong: on average 2^(2ℓ − 3.4)/p without the fix; with it none is, or, where
-/// p is (1 − ε)·2^(2ℓ + 1), at most one in (8/3)·ε⁵ (`docs/protocols/triples.md`, section 7).
+/// p is (1 − θ)·2^(2ℓ + 1), at most a part (8/3)·θ⁵ (`docs/protocols/triples.md`, section 5).
 pub(crate) fn wrong_log2(set: &Set) -> Option<f64> {
     let (bits, primes) = (f64::from(set.bits()), set.plain().iter().map(|&prime| prime as f64));
     if set.fix().is_none() {
         return Some(2.0 * bits - 3.4 - primes.map(f64::log2).sum::<f64>());
     }
     // Each factor is a power of two times what a double holds.
-    let epsilon = 1.0 - primes.product::<f64>() / (2.0 * bits + 1.0).exp2();
-    (epsilon > (-bits).exp2()).then(|| (8.0 / 3.0 * epsilon.powi(5)).log2())
+    let theta = 1.0 - primes.product::<f64>() / (2.0 * bits + 1.0).exp2();
+    (theta > (-bits).exp2()).then(|| (8.0 / 3.0 * theta.powi(5)).log2())
 }
 
 /// The same in words.
