@@ -13,11 +13,15 @@
 //! What is in brackets there is with the MSB fix only, and takes a random OT per triple, of which P₀ is the sender.
 //!
 //! An element of R_q is a list of integers in [0, q), coefficients, and products are school products; values at
-//! roots of unity are sums of powers. Moduli of more than 127 bits do not fit, so this is for [`toy`] and [`toy_lift`]
-//! only.
+//! roots of unity are sums of powers. Moduli of more than 127 bits do not fit: only toys do.
 
-use crate::oracle::{Id, oracle, oracle32};
-use crate::{aes, bits_from_bytes, bytes_from_bits};
+mod numbers;
+mod streams;
+
+use crate::oracle::{Id, oracle32};
+use crate::{bits_from_bytes, bytes_from_bits};
+use numbers::{integer_product, multiply, pack, power, reduced, unpack, width};
+use streams::{Key, binomial, stream_key, ternary, uniform, words};
 
 /// A polynomial: n integers.
 type Poly = Vec<i128>;
@@ -453,125 +457,6 @@ impl P1 {
 #[must_use]
 pub fn stream_seed(id: &Id, seed: &[u8; 32]) -> [u8; 32] {
     oracle32("foxtrot v1 rlwe stream seed", id, 0, 0, &[seed])
-}
-
-/// A key of AES and ν.
-type Key = (u128, u64);
-
-fn stream_key(context: &str, id: &Id, i: usize, branch: u8, fields: &[&[u8]]) -> Key {
-    let bytes = oracle(context, id, i, branch, fields, 24);
-    let (key, nonce) = bytes.split_at(16);
-    (
-        u128::from_le_bytes(key.try_into().expect("16 bytes")),
-        u64::from_le_bytes(nonce.try_into().expect("8 bytes")),
-    )
-}
-
-/// The words of a stream.
-fn words((key, nonce): Key, stream: u64) -> impl Iterator<Item = u64> {
-    let block = move |j: u64| {
-        let counter = u128::from(nonce) << 64 | u128::from(stream) << 56 | u128::from(j);
-        let block = aes::encrypt(key, counter).to_le_bytes();
-        let (low, high) = block.split_at(8);
-        [low, high].map(|half| u64::from_le_bytes(half.try_into().expect("8 bytes")))
-    };
-    (0..).flat_map(block)
-}
-
-/// Pairs of words, the first one low.
-fn wide_words(key: Key, stream: u64) -> impl Iterator<Item = u128> {
-    let mut words = words(key, stream);
-    core::iter::from_fn(move || {
-        let low = words.next()?;
-        Some(u128::from(low) | u128::from(words.next()?) << 64)
-    })
-}
-
-/// ⌊x·m/2¹²⁸⌋.
-fn scaled(x: u128, m: u128) -> u128 {
-    let (high, low) = (x >> 64, x & u128::from(u64::MAX));
-    (high * m + ((low * m) >> 64)) >> 64
-}
-
-fn uniform(key: Key, stream: u64, prime: i128, n: usize) -> Poly {
-    let prime = prime as u128;
-    let accept = |word: u64| {
-        let product = u128::from(word) * prime;
-        let accepted = product % (1 << 64) >= (1 << 64) % prime;
-        accepted.then_some((product >> 64) as i128)
-    };
-    words(key, stream).filter_map(accept).take(n).collect()
-}
-
-fn ternary(key: Key, stream: u64, n: usize) -> Poly {
-    let trits = |x: u128| {
-        let number = scaled(x, 3u128.pow(32)) as i128;
-        (0..32).rev().map(move |k| number / 3i128.pow(k) % 3 - 1)
-    };
-    wide_words(key, stream).flat_map(trits).take(n).collect()
-}
-
-fn binomial(key: Key, stream: u64, n: usize) -> Poly {
-    let ones = |word: u64| i128::from((word % (1 << 21)).count_ones());
-    words(key, stream).map(|word| ones(word) - ones(word >> 21)).take(n).collect()
-}
-
-/// The product with a ternary polynomial over the integers.
-fn integer_product(f: &[i128], s: &[i128]) -> Poly {
-    let n = f.len();
-    let mut product = vec![0; n];
-    for (i, x) in f.iter().enumerate() {
-        for (j, y) in s.iter().enumerate() {
-            product[(i + j) % n] += if i + j < n { x * y } else { -x * y };
-        }
-    }
-    product
-}
-
-fn reduced(f: &[i128], modulus: i128) -> Poly {
-    f.iter().map(|x| x.rem_euclid(modulus)).collect()
-}
-
-fn width(prime: i128) -> usize {
-    (128 - prime.leading_zeros()) as usize
-}
-
-/// x·y modulo m, for m below 2¹²⁶, by doubling.
-fn multiply(x: i128, y: i128, m: i128) -> i128 {
-    let (x, mut y) = (x.rem_euclid(m), y.rem_euclid(m));
-    let (mut sum, mut power) = (0, x);
-    while y > 0 {
-        if y % 2 == 1 {
-            sum = (sum + power) % m;
-        }
-        power = 2 * power % m;
-        y /= 2;
-    }
-    sum
-}
-
-fn power(x: i128, mut exponent: i128, prime: i128) -> i128 {
-    let (mut result, mut square) = (1, x.rem_euclid(prime));
-    while exponent > 0 {
-        if exponent % 2 == 1 {
-            result = result * square % prime;
-        }
-        square = square * square % prime;
-        exponent /= 2;
-    }
-    result
-}
-
-fn pack(words: &[i128], width: usize) -> Vec<u8> {
-    let bits: Vec<bool> =
-        words.iter().flat_map(|x| (0..width).map(move |k| x >> k & 1 == 1)).collect();
-    bytes_from_bits(&bits)
-}
-
-fn unpack(bytes: &[u8], width: usize, n: usize) -> (Poly, &[u8]) {
-    let (packed, rest) = bytes.split_at(n * width / 8);
-    let word = |bits: &[bool]| (0..).zip(bits).map(|(k, bit)| i128::from(*bit) << k).sum();
-    (bits_from_bytes(packed, n * width).chunks(width).map(word).collect(), rest)
 }
 
 #[cfg(test)]

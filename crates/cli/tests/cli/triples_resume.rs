@@ -47,7 +47,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let listening = Listening::start(&generate("0", &zero, &KIND));
     let transport = ["--insecure", "--connect", &listening.address];
     let connected = Running::start(&[&generate("1", &one, &KIND)[..], &transport].concat());
-    wait_for(3, &files[1]);
+    files.iter().for_each(|file| wait_for(3, file));
     connected.interrupt();
     assert_eq!(connected.end().0, 130);
     let (status, _, said) = listening.end();
@@ -109,7 +109,9 @@ fn a_run_in_one_process_is_continued_too() {
     let local = [&["triples", "local", "-o", &dir], &KIND[..]].concat();
     let mut run = Running::start(&local);
     assert!(run.line().starts_with("foxtrot: agreed: 3000001 triples modulo 2^8, rlwe-8"));
-    wait_for(2, &folder.path().join("t.partial/P0.triples"));
+    for party in ["P0", "P1"] {
+        wait_for(2, &folder.path().join(format!("t.partial/{party}.triples")));
+    }
     run.interrupt();
     let (status, _, said) = run.end();
     assert_eq!((status, said.ends_with("foxtrot: interrupted\n")), (130, true), "{said}");

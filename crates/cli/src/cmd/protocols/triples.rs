@@ -123,15 +123,15 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     writeln!(
         out,
-        "Those from ring-LWE assume {ASSUMPTION}; and for the random OT per triple, without which the rlwe-lift are\n\
-         (`triples --lift`), {OTS}. Each party has a share of a, b and c = a·b; what is hidden\n\
-         statistically is so up to 2^-sigma for each batch of 4096 to 32768 triples. Each is wrong with the probability given;\n\
-         who learns of one that it was learns a bound on the peer's shares. Semi-honest: {CAVEAT}.\n\
+        "Those from ring-LWE assume {ASSUMPTION}; and, but for rlwe-lift (`triples --lift`), {OTS}, for\n\
+         a random OT per triple. Each party has a share of a, b and c = a·b; what is hidden statistically is so up to 2^-sigma\n\
+         for each batch of 4096 to 32768 triples. Each is wrong with the probability given; who learns of one that it was\n\
+         learns a bound on the peer's shares. Semi-honest: {CAVEAT}.\n\
          Core-SVP is classical/quantum; guidelines count polynomial factors, too, by which all sets have 128 bits classically,\n\
          and {QUANTUM}\n\
          less than 128 against quantum attacks (eprint 2024/463).\n\
-         Bytes of both parties, without two keys of 38 to 1120 KiB and, but for rlwe-lift, 2 · 128 base OTs (`roted-endemic`),\n\
-         874 KiB.\n"
+         Bytes of both parties, without two keys of 38 to 1120 KiB and, but for rlwe-lift, two times 128 base OTs\n\
+         (`roted-endemic`), 874 KiB together.\n"
     )?;
     gilboa::print_notes(out)
 }
