@@ -218,8 +218,8 @@ impl Party {
             };
             let words: Vec<&[bool]> = words.chunks(bits).skip(t * bits / 2).collect();
             add(0, words[0]);
-            for i in 1..bits / 2 {
-                let (low, high) = words[i].split_at(bits - i);
+            for (i, word) in (1..bits / 2).zip(&words[1..]) {
+                let (low, high) = word.split_at(bits - i);
                 add(i, low);
                 add(bits - i, high);
             }

@@ -384,9 +384,9 @@ mod reference {
             let received = peer.multiply(&mut theirs, &corrections);
             let ours = party.add(batch, &received).unwrap();
             let theirs = peer.add(theirs, &products);
-            for t in 0..n {
-                let [a, b, c] =
-                    [0, 1, 2].map(|k| theirs[k][t].wrapping_add(u128::from(ours.triple(t)[k])));
+            for (t, theirs) in (0..n).map(|t| (t, theirs.each_ref().map(|part| part[t]))) {
+                let ours = ours.triple(t).map(u128::from);
+                let [a, b, c] = [0, 1, 2].map(|k| theirs[k].wrapping_add(ours[k]));
                 assert_eq!(a.wrapping_mul(b).wrapping_sub(c) << (128 - set.bits()), 0);
             }
         }

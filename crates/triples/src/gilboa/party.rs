@@ -257,7 +257,7 @@ impl Party {
             .collect();
         let sent = self.sender.absorb_all(&messages)?;
         self.multiplied += ots.len() as u64;
-        let places = sized(&mut self.pairs, &ots).map(|keys| Places::Random(keys));
+        let places = sized(&mut self.pairs, &ots).map(Places::Random);
         self.sender.output_all(sent.into_iter().zip(places).collect())?;
 
         let (mut batches, messages): (Vec<_>, Vec<_>) =

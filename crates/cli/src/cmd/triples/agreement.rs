@@ -216,8 +216,8 @@ impl Agreed {
     fn computing(&self, threads: usize) -> Duration {
         let Record { kind, .. } = self.record;
         let made = kind.made(self.made()) as f64;
-        let each = Duration::from_secs_f64(made * costs::each(kind) * 1e-9 / threads as f64);
-        costs::once(kind) + each
+        let each = f64::from(costs::each(kind)) * 1e-9 / threads as f64;
+        costs::once(kind) + Duration::from_secs_f64(made * each)
     }
 
     /// Triples that this session makes.

@@ -42,7 +42,7 @@ struct Facts<'a> {
 
 impl Choice {
     pub(super) fn new(kinds: Vec<Kind>, link: Option<Speed>, threads: usize) -> Self {
-        let picoseconds = |kind: &Kind| (costs::each(*kind) * 1e3 / threads as f64) as u64;
+        let picoseconds = |kind: &Kind| 1000 * u64::from(costs::each(*kind)) / threads as u64;
         let picoseconds = kinds.iter().map(picoseconds).collect();
         Self { kinds, picoseconds, link }
     }

@@ -11,39 +11,27 @@ use super::kind::Kind;
 /// k = 2, 4, 8. Measured, files included, by `triples local -n 1048576 --json` (131072 where it takes long) on the machine of
 /// `bench/record`. Sets of σ = 64 take a little more.
 struct Table {
-    rlwe: [f64; 4],
-    lift: [f64; 4],
-    gilboa: [[f64; 4]; 3],
+    rlwe: [u32; 4],
+    lift: [u32; 4],
+    gilboa: [[u32; 4]; 3],
 }
 
 const AVX512: Table = Table {
-    rlwe: [86.0, 90.0, 140.0, 216.0],
-    lift: [105.0, 104.0, 166.0, 239.0],
-    gilboa: [
-        [170.0, 354.0, 666.0, 1271.0],
-        [190.0, 353.0, 668.0, 1477.0],
-        [607.0, 1143.0, 2294.0, 4625.0],
-    ],
+    rlwe: [86, 90, 140, 216],
+    lift: [105, 104, 166, 239],
+    gilboa: [[170, 354, 666, 1271], [190, 353, 668, 1477], [607, 1143, 2294, 4625]],
 };
 
 const AVX2: Table = Table {
-    rlwe: [135.0, 144.0, 211.0, 339.0],
-    lift: [166.0, 163.0, 245.0, 389.0],
-    gilboa: [
-        [221.0, 433.0, 857.0, 1745.0],
-        [279.0, 540.0, 1027.0, 2234.0],
-        [1093.0, 2174.0, 4296.0, 8637.0],
-    ],
+    rlwe: [135, 144, 211, 339],
+    lift: [166, 163, 245, 389],
+    gilboa: [[221, 433, 857, 1745], [279, 540, 1027, 2234], [1093, 2174, 4296, 8637]],
 };
 
 const PORTABLE: Table = Table {
-    rlwe: [328.0, 334.0, 503.0, 772.0],
-    lift: [404.0, 408.0, 650.0, 931.0],
-    gilboa: [
-        [324.0, 576.0, 1098.0, 2241.0],
-        [373.0, 730.0, 1369.0, 2777.0],
-        [1449.0, 2834.0, 5486.0, 11252.0],
-    ],
+    rlwe: [328, 334, 503, 772],
+    lift: [404, 408, 650, 931],
+    gilboa: [[324, 576, 1098, 2241], [373, 730, 1369, 2777], [1449, 2834, 5486, 11252]],
 };
 
 /// Once per session, from the same with -n 1, on AVX-512: keys of `rlwe`, base OTs of either.
@@ -55,7 +43,7 @@ pub(super) fn once(kind: Kind) -> Duration {
 }
 
 /// Nanoseconds per triple with one thread and the instructions of this machine.
-pub(super) fn each(kind: Kind) -> f64 {
+pub(super) fn each(kind: Kind) -> u32 {
     let table = match Backend::best().name() {
         "avx512" => AVX512,
         "avx2" => AVX2,

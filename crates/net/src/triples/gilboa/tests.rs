@@ -104,9 +104,10 @@ fn base_ots_may_be_of_any_form() {
 fn two_depths_find_room_in_a_lane() {
     for set in registry() {
         let [corrections, products] = [set.corrections_len(set.n()), set.products_len(set.n())];
-        assert!(depth(set) as usize * (corrections + products) >= 3_750_000, "{set:?}");
+        let depth = usize::try_from(depth(set)).unwrap();
+        assert!(depth * (corrections + products) >= 3_750_000, "{set:?}");
         let most = corrections.max(products) + 64;
-        assert!(2 * depth(set) as usize * most <= crate::channel::QUEUE_BYTES, "{set:?}");
+        assert!(2 * depth * most <= crate::channel::QUEUE_BYTES, "{set:?}");
     }
 }
 
@@ -208,7 +209,7 @@ fn corrections_of_a_depth_and_a_group_wait_for_an_answer_and_no_more() {
     there.recv(Lane::PROTOCOL, set.opening_len()).unwrap();
     there.send(Lane::SECOND, vec![0; set.setup_len()]).unwrap();
     let len = set.corrections_len(set.n());
-    let depth = depth(set) as usize;
+    let depth = usize::try_from(depth(set)).unwrap();
     for _ in 0..=depth {
         there.recv(Lane::PROTOCOL, len).unwrap();
     }

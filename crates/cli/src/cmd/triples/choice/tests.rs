@@ -34,7 +34,7 @@ fn chosen_at(kinds: &[Kind], nanoseconds: [u64; 4], count: u64, speed: Speed) ->
 fn many_triples_come_from_ring_lwe_over_every_link() {
     for bits in [8, 16, 32, 64] {
         let kinds = kinds("rlwe", bits);
-        let nanoseconds = kinds.iter().map(|kind| costs::each(*kind) as u64).collect::<Vec<_>>();
+        let nanoseconds: Vec<_> = kinds.iter().map(|kind| costs::each(*kind).into()).collect();
         for speed in [WAN, LAN1, LAN10] {
             let chosen = chosen_at(&kinds, nanoseconds.clone().try_into().unwrap(), 1 << 20, speed);
             assert_eq!(chosen, format!("rlwe-{bits}"), "{speed:?}");
