@@ -17,14 +17,14 @@ const MOST: usize = 1 << 22;
 /// The most messages that the answering side sends back.
 const MESSAGES: usize = 16;
 
-/// Longer ones are not needed when one has taken so long and so many times there and back: TCP's window is open.
-const ENOUGH: Duration = Duration::from_millis(50);
-const ENOUGH_TRIPS: u32 = 3;
+/// Longer ones are not needed when one has taken so long, or is hardly faster than the one before: TCP's window is open.
+const ENOUGH: Duration = Duration::from_secs(1);
+const FASTER: f64 = 1.25;
 
 /// A link, as far as a protocol can see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// In one direction.
+    /// In one direction; infinite where it has not been measured.
     pub bytes_per_second: f64,
     /// A message without bytes there and back.
     pub round_trip: Duration,
@@ -43,10 +43,11 @@ pub fn ask(channel: &Channel, most: usize) -> Result<Speed, Error> {
     let mut speed = Speed { bytes_per_second: f64::INFINITY, round_trip };
     while len <= MOST.min(left) {
         let took = echo(channel, len)?;
-        speed.bytes_per_second = rate(len, took, round_trip);
+        let (before, now) = (speed.bytes_per_second, rate(len, took, round_trip));
+        speed.bytes_per_second = now;
         left -= len;
         len *= 4;
-        if took > ENOUGH + ENOUGH_TRIPS * round_trip {
+        if took > ENOUGH || now < FASTER * before && before.is_finite() {
             break;
         }
     }

@@ -103,8 +103,8 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
 #[test]
 fn auto_takes_what_is_the_fastest_on_both_sides() {
     for (count, link, expected) in [
-        (1, &["--link", "wan"][..], "gilboa-64"),
-        (200_000, &["--link", "lan1"], "rlwe-64"),
+        (1, &["--link", "lan1"][..], "gilboa-64"),
+        (200_000, &["--link", "wan"], "rlwe-64"),
         (200_000, &[], "rlwe-64"),
     ] {
         let folder = tempfile::tempdir().unwrap();

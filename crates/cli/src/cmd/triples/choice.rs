@@ -24,6 +24,9 @@ const MOST: u64 = 1 << 50;
 /// Of the bytes of a run, what its measurement may take: one in so many.
 const PROBED: u64 = 8;
 
+/// Bytes that TCP sends before it hears of the first.
+const WINDOW: f64 = 14_600.0;
+
 /// What there is to choose from.
 pub(super) struct Choice {
     pub(super) kinds: Vec<Kind>,
@@ -132,14 +135,20 @@ impl Facts<'_> {
         kind.bytes_each_way(&(0..kind.batches(self.count)), self.count)
     }
 
-    /// How long each kind would take: messages that wait for each other, and the longer of computing and sending.
+    /// How long each kind would take: messages that wait for each other, TCP's slow start, and the longer of computing and
+    /// sending.
     fn estimates(&self, speed: Speed) -> Vec<f64> {
+        let Speed { bytes_per_second: rate, round_trip } = speed;
+        let trip = round_trip.as_secs_f64();
         let estimate = |(kind, picoseconds): (&Kind, &u64)| {
-            let sending = self.bytes(*kind) as f64 / speed.bytes_per_second;
+            let bytes = self.bytes(*kind) as f64;
             let made = kind.made(self.count) as f64;
             let computing = costs::once(*kind).as_secs_f64() + made * *picoseconds as f64 * 1e-12;
-            let waiting = kind.flows() as f64 / 2.0 * speed.round_trip.as_secs_f64();
-            waiting + computing.max(sending)
+            // The window doubles with every round trip, until it holds all that the link does.
+            let window = bytes.min((rate * trip).max(WINDOW));
+            let slow_start = f64::from(kind.openings()) * (1.0 + window / WINDOW).log2();
+            let trips = f64::from(kind.flows()) / 2.0 + slow_start;
+            trips * trip + computing.max(bytes / rate)
         };
         self.kinds.iter().zip(&self.picoseconds).map(estimate).collect()
     }

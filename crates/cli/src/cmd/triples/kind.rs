@@ -118,6 +118,15 @@ impl Kind {
         }
     }
 
+    /// How many directions of a connection have their first long message one after the other: base OTs of one direction are
+    /// answered before there is anything else to send.
+    pub(super) fn openings(self) -> u32 {
+        match self {
+            Self::Rlwe(_) => 1,
+            Self::Gilboa(_) => 2,
+        }
+    }
+
     /// Bytes in the direction that has more, with all that is once per session, for these batches of a run of so many
     /// triples. The one with fewer has a batch less at most.
     pub(super) fn bytes_each_way(self, batches: &Range<u64>, count: u64) -> u64 {

@@ -46,12 +46,29 @@ fn many_triples_come_from_ring_lwe_over_every_link() {
 fn a_few_come_from_oblivious_transfer() {
     for bits in [8, 16, 32, 64] {
         let kinds = kinds("rlwe", bits);
-        for speed in [WAN, LAN1] {
-            for count in [1, 100] {
-                let chosen = chosen_at(&kinds, [100, 150, 100, 500], count, speed);
-                assert!(chosen.starts_with("gilboa"), "{chosen}, {count} at {speed:?}");
-            }
+        for count in [1, 100] {
+            let chosen = chosen_at(&kinds, [100, 150, 100, 500], count, LAN1);
+            assert!(chosen.starts_with("gilboa"), "{chosen}, {count}");
         }
+    }
+}
+
+/// `rlwe-8`, `rlwe-lift-8`, `rlwe-64`, `rlwe-lift-64` and `gilboa-8` took 0.87, 0.69, 1.15, 0.98 and 1.15 s for one triple at 100 Mbit/s
+/// and 100 ms there and back.
+#[test]
+fn one_triple_over_a_long_line_takes_what_it_took() {
+    for (name, seconds) in [
+        ("rlwe-8", 0.87),
+        ("rlwe-lift-8", 0.69),
+        ("rlwe-64", 1.15),
+        ("rlwe-lift-64", 0.98),
+        ("gilboa-8", 1.15),
+        ("gilboa-64-k8", 1.15),
+    ] {
+        let kinds = [Kind::find(name).unwrap()];
+        let facts = Facts { kinds: &kinds, picoseconds: vec![200_000], count: 1 };
+        let ratio = facts.estimates(WAN)[0] / seconds;
+        assert!((0.85..1.15).contains(&ratio), "{name}: {ratio}");
     }
 }
 
@@ -118,7 +135,8 @@ fn both_sides_come_to_the_same_whoever_gives_the_link() {
     for links in [[None, None], [Some(WAN), None], [None, Some(WAN)], [Some(LAN10), Some(WAN)]] {
         let [ours, theirs] = agreed(links, 1);
         assert_eq!(ours, theirs);
-        assert!(ours.name().starts_with("gilboa-64"), "{links:?}: {ours:?}");
+        let few = if links[0].or(links[1]) == Some(WAN) { "rlwe-64" } else { "gilboa-64" };
+        assert!(ours.name().starts_with(few), "{links:?}: {ours:?}");
         let [ours, theirs] = agreed(links, 1 << 24);
         assert_eq!((ours.name(), theirs.name()), ("rlwe-64", "rlwe-64"), "{links:?}");
     }
