@@ -474,7 +474,7 @@ mod tests {
                     core::array::from_fn(|k| key[k])
                 };
                 let pairs: Pairs = (0..set.n).map(|j| [key(j, 0), key(j, 1)]).collect();
-                let choice = |j: usize| j % 3 == 0;
+                let choice = |j: usize| j.is_multiple_of(3);
                 let chosen = (0..set.n).map(|j| (choice(j), pairs[j][usize::from(choice(j))]));
                 let batch = usize::from(batch);
                 let (responded, response) =

@@ -1,7 +1,7 @@
 //! Triples from oblivious transfer, bit by bit \[Gil99\], from random OTs whose choices are a share's bits.
 //!
-//! [Gil99] N. Gilboa, *Two party RSA key generation*, CRYPTO 1999, section 4.1; for triples modulo 2^ℓ with payloads that shrink:
-//! [DSZ15] Demmler, Schneider, Zohner, *ABY*, NDSS 2015, section III-A.
+//! \[Gil99\] N. Gilboa, *Two party RSA key generation*, CRYPTO 1999, section 4.1; for triples modulo 2^ℓ with payloads that shrink:
+//! \[DSZ15\] Demmler, Schneider, Zohner, *ABY*, NDSS 2015, section III-A.
 //! Semi-honest: what the peer learns is nothing, under the assumptions of the extension,
 //! [SoftSpokenOT](foxtrot_ot::extension::softspoken) without checks, and of its base OTs. No triple is wrong. The
 //! states carry out `docs/protocols/gilboa.md`; bytes are in `docs/wire.md`, section 19.

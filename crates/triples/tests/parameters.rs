@@ -160,8 +160,8 @@ fn wide_product(primes: &[u64]) -> [u128; 2] {
     primes.iter().fold([0, 1], |[high, low], &prime| {
         let prime = u128::from(prime);
         let (top, bottom) = (low >> 64, low & u128::from(u64::MAX));
-        let middle = top * prime + (bottom * prime >> 64);
-        let low = middle << 64 | bottom * prime & u128::from(u64::MAX);
+        let middle = top * prime + ((bottom * prime) >> 64);
+        let low = middle << 64 | ((bottom * prime) & u128::from(u64::MAX));
         [high * prime + (middle >> 64), low]
     })
 }

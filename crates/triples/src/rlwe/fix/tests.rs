@@ -66,7 +66,7 @@ fn the_rule_finds_all_wraps_from_a_bound_on_and_not_below() {
             assert_eq!(exceptions(&sums, p), 0, "{bits} {p}");
         }
         // Below it is wrong for the sums from (p + 1)/2 on, each with a few masks: what is said of ℓ = 64.
-        for p in (3 * bound / 4 | 1..bound).step_by(2) {
+        for p in ((3 * bound / 4) | 1..bound).step_by(2) {
             let over = sums.iter().map(|v| 2 * v - (p + 1)).filter(|over| *over >= 0);
             let expected = over.map(|over| usize::try_from(over + 1).unwrap()).sum::<usize>();
             assert!(expected > 0 && exceptions(&sums, p) == expected, "{bits} {p}");
