@@ -35,6 +35,9 @@ mod support;
 #[path = "cli/triples.rs"]
 mod triples;
 #[cfg(unix)]
+#[path = "cli/triples_gilboa.rs"]
+mod triples_gilboa;
+#[cfg(unix)]
 #[path = "cli/triples_resume.rs"]
 mod triples_resume;
 #[path = "cli/two_parties.rs"]

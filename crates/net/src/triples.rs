@@ -3,6 +3,8 @@
 //!
 //! Against peers that follow the protocol: see [`foxtrot_triples::rlwe`].
 
+pub mod gilboa;
+
 mod ots;
 #[cfg(test)]
 mod tests;
@@ -33,9 +35,13 @@ use ots::Ots;
 /// a − depth + g, and the peer has taken those before a − 2·depth: as many; and so on with corrections. Who receives,
 /// waits for one that is behind.
 fn depth(set: &Set) -> u64 {
+    depth_for(set.batch_bytes().iter().sum())
+}
+
+/// The same for so many bytes in each direction and turn.
+fn depth_for(bytes: usize) -> u64 {
     const BYTES: u64 = 3_750_000;
-    let batch: usize = set.batch_bytes().iter().sum();
-    BYTES.div_ceil(batch as u64).next_power_of_two().max(MOST_AT_ONCE as u64)
+    BYTES.div_ceil(bytes as u64).next_power_of_two().max(MOST_AT_ONCE as u64)
 }
 
 /// The most batches that are computed at once.
@@ -127,10 +133,7 @@ impl<'a> Party<'a> {
         sink: impl FnMut(&Shares) -> Result<(), E>,
     ) -> Result<Made<'a>, E> {
         let channel = self.channel;
-        let done = self.run_batches(sink);
-        // Unless the channel knows of an earlier error, it was the sink's.
-        done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
-        Ok(Made { channel })
+        give_up_unless_done(channel, self.run_batches(sink))
     }
 
     fn run_batches<E: From<Error>>(
@@ -258,6 +261,13 @@ impl Made<'_> {
         self.channel.send(Lane::PROTOCOL, Vec::new())?;
         self.channel.recv(Lane::PROTOCOL, 0).map(drop)
     }
+}
+
+/// What a run came to; the peer of one that failed is told.
+fn give_up_unless_done<E>(channel: &Channel, done: Result<(), E>) -> Result<Made<'_>, E> {
+    // Unless the channel knows of an earlier error, it was the sink's.
+    done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
+    Ok(Made { channel })
 }
 
 /// How many batches of a stream of n are in the group that begins with that one.

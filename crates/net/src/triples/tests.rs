@@ -26,12 +26,12 @@ fn lift() -> &'static Set {
     params::find("rlwe-lift-8").unwrap()
 }
 
-fn session() -> Session {
+pub(super) fn session() -> Session {
     Session::new(Sid::from_bytes([9; 32]))
 }
 
 /// Two ends whose hellos are behind them.
-fn pair() -> (Channel, Channel) {
+pub(super) fn pair() -> (Channel, Channel) {
     let (here, there) = memory::pair(LONG);
     here.greeted();
     there.greeted();
@@ -40,7 +40,7 @@ fn pair() -> (Channel, Channel) {
 
 /// So many threads, started for each task.
 #[derive(Debug)]
-struct Threads(usize);
+pub(super) struct Threads(pub(super) usize);
 
 impl Executor for Threads {
     fn threads(&self) -> usize {

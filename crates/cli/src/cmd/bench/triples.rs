@@ -1,6 +1,8 @@
 //! `triples/<set>`: n triples from nothing, keys and base OTs included; the shares are written into buffers that are used
-//! again. `rlwe` runs in two streams with the roles swapped, the paper's protocol in one and in one thread.
+//! again. `rlwe` runs in two streams with the roles swapped, `gilboa` in both directions at once, the paper's protocol in one
+//! and in one thread.
 
+mod gilboa;
 mod over;
 
 use std::{
@@ -15,7 +17,7 @@ use foxtrot_ot::{
     extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
 };
 use foxtrot_triples::{
-    Shares,
+    Shares, gilboa as from_ot,
     params::{self, Set},
     rlwe::{Answering, Chosen, Duplex, Receiving},
     rlwe_paper::{self, PaperSet, SETS},
@@ -45,25 +47,29 @@ const P1: usize = 1;
 #[derive(Clone, Copy)]
 pub(super) enum Protocol {
     Rlwe(&'static Set),
+    Gilboa(&'static from_ot::Set),
     Paper(&'static PaperSet),
 }
 
 impl Protocol {
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        params::registry().map(Self::Rlwe).chain(SETS.iter().map(Self::Paper))
+        let rlwe = params::registry().map(Self::Rlwe);
+        rlwe.chain(from_ot::registry().map(Self::Gilboa)).chain(SETS.iter().map(Self::Paper))
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Rlwe(set) => set.name(),
+            Self::Gilboa(set) => set.name(),
             Self::Paper(set) => set.name(),
         }
     }
 
-    /// Triples of a batch.
+    /// Triples of the least run.
     pub(super) fn least(self) -> usize {
         match self {
             Self::Rlwe(set) => set.n(),
+            Self::Gilboa(_) => 1,
             Self::Paper(set) => set.n(),
         }
     }
@@ -71,6 +77,9 @@ impl Protocol {
     fn params(self) -> String {
         let (bits, sigma, n) = match self {
             Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),
+            Self::Gilboa(set) => {
+                return format!("l = {}, softspoken-{}-semi-honest", set.bits(), set.k());
+            }
             Self::Paper(set) => (set.bits(), 40, set.n()),
         };
         format!("l = {bits}, sigma = {sigma}, ring of dimension {n}")
@@ -84,6 +93,7 @@ pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured,
     let samples =
         effort::repeat(setting.effort, (MEASURE_FOR, at_least), || match (over, protocol) {
             (Over::Memory, Protocol::Rlwe(set)) => sample(set, n, workers),
+            (Over::Memory, Protocol::Gilboa(set)) => gilboa::sample(set, n, workers),
             (Over::Memory, Protocol::Paper(set)) => paper_sample(set, n, workers),
             _ => over::sample(protocol, setting),
         })?;

@@ -1,5 +1,7 @@
 //! Multiplication triples.
 
+mod gilboa;
+
 use std::io::{self, Write};
 
 use foxtrot_ot::{
@@ -74,7 +76,7 @@ pub(crate) fn set_up_bytes(set: &Set) -> u64 {
 }
 
 pub(super) fn in_json() -> impl Iterator<Item = Value> {
-    params::registry().map(|set| {
+    let rlwe = params::registry().map(|set| {
         json!({
             "name": set.name(),
             "family": "rlwe",
@@ -94,7 +96,8 @@ pub(super) fn in_json() -> impl Iterator<Item = Value> {
             "key_bytes": set.public_key_len(),
             "set_up_bytes": set_up_bytes(set),
         })
-    })
+    });
+    rlwe.chain(gilboa::in_json())
 }
 
 pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
@@ -116,10 +119,11 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
             bytes_per_triple(set),
         )?;
     }
+    gilboa::print_rows(out)?;
     writeln!(out)?;
     writeln!(
         out,
-        "They assume {ASSUMPTION}; and, but for rlwe-lift (`triples --lift`), {OTS}, for\n\
+        "Those from ring-LWE assume {ASSUMPTION}; and, but for rlwe-lift (`triples --lift`), {OTS}, for\n\
          a random OT per triple. Each party has a share of a, b and c = a·b; what is hidden statistically is so up to 2^-sigma\n\
          for each batch of 4096 to 32768 triples. Each is wrong with the probability given; who learns of one that it was\n\
          learns a bound on the peer's shares. Semi-honest: {CAVEAT}.\n\
@@ -127,6 +131,7 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
          and {QUANTUM}\n\
          less than 128 against quantum attacks (eprint 2024/463).\n\
          Bytes of both parties, without two keys of 38 to 1120 KiB and, but for rlwe-lift, two times 128 base OTs\n\
-         (`roted-endemic`), 874 KiB together."
-    )
+         (`roted-endemic`), 874 KiB together.\n"
+    )?;
+    gilboa::print_notes(out)
 }
