@@ -7,6 +7,7 @@
 mod base;
 mod chosen;
 mod extension;
+mod gilboa;
 mod one_of_n;
 mod triples;
 
@@ -32,7 +33,7 @@ pub(crate) fn run(wanted: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
-    let checks = ots.chain(chosen::checks()).chain(triples::checks());
+    let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
     let checks = checks
         .filter(|check| wanted.is_empty() || wanted.iter().any(|part| check.name.contains(part)));
     let mut leaks = 0;

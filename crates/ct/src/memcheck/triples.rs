@@ -43,6 +43,11 @@ fn run(set: &'static Set, backend: Backend) {
     p0.receive(requested, &response, &pairs, &mut ours, &mut correction).expect("a response");
     public(&mut correction);
     p1.finish(responded, &correction, &mut theirs).expect("a correction");
+    compare(&ours, &theirs, set.width());
+}
+
+/// That no triple is wrong.
+pub(super) fn compare(ours: &Shares, theirs: &Shares, width: usize) {
     let parts = |shares: &Shares| {
         [shares.a(), shares.b(), shares.c()].map(|part| {
             let mut part = part.to_vec();
@@ -50,6 +55,6 @@ fn run(set: &'static Set, backend: Backend) {
             part
         })
     };
-    let ([a0, b0, c0], [a1, b1, c1]) = (parts(&ours), parts(&theirs));
-    assert_eq!(wrong(set.width(), [&a0, &b0, &c0], [&a1, &b1, &c1]), 0);
+    let ([a0, b0, c0], [a1, b1, c1]) = (parts(ours), parts(theirs));
+    assert_eq!(wrong(width, [&a0, &b0, &c0], [&a1, &b1, &c1]), 0);
 }
