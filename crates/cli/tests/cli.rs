@@ -18,6 +18,8 @@ mod outputs;
 mod psi;
 #[path = "cli/psi_parties.rs"]
 mod psi_parties;
+#[path = "cli/python.rs"]
+mod python;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]
