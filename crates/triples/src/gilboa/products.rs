@@ -7,6 +7,7 @@ use foxtrot_ot::base::Block;
 
 /// Numbers of ℓ bits, in WIDTH bytes, modulo 2^ℓ.
 trait Word<const WIDTH: usize>: Copy + Default {
+    const BITS: u32;
     fn load(bytes: [u8; WIDTH]) -> Self;
     fn store(self) -> [u8; WIDTH];
     fn plus(self, other: Self) -> Self;
@@ -14,15 +15,16 @@ trait Word<const WIDTH: usize>: Copy + Default {
     fn times(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
-    fn left(self, i: usize) -> Self;
-    fn right(self, i: usize) -> Self;
+    fn left(self, i: u32) -> Self;
+    fn right(self, i: u32) -> Self;
     /// All ones if bit i is set, else 0.
-    fn mask(self, i: usize) -> Self;
+    fn mask(self, i: u32) -> Self;
 }
 
 macro_rules! words {
     ($($word:ident $width:literal)*) => {$(
         impl Word<$width> for $word {
+            const BITS: u32 = Self::BITS;
             #[inline(always)]
             fn load(bytes: [u8; $width]) -> Self {
                 Self::from_le_bytes(bytes)
@@ -52,15 +54,15 @@ macro_rules! words {
                 self & other
             }
             #[inline(always)]
-            fn left(self, i: usize) -> Self {
+            fn left(self, i: u32) -> Self {
                 self << i
             }
             #[inline(always)]
-            fn right(self, i: usize) -> Self {
+            fn right(self, i: u32) -> Self {
                 self >> i
             }
             #[inline(always)]
-            fn mask(self, i: usize) -> Self {
+            fn mask(self, i: u32) -> Self {
                 (self >> i & 1).wrapping_neg()
             }
         }
@@ -142,7 +144,7 @@ fn multiply_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
         *c = W::load(*c).plus(a.times(b)).minus(kept).store();
         middle
     });
-    let half = BITS / 2;
+    let half = W::BITS / 2;
     for middles in middles.chunks_mut(WIDTH) {
         // Of two triples; behind the last one there are zeros.
         let [first, second] = [(); 2].map(|()| triples.next().unwrap_or_default());
@@ -159,16 +161,16 @@ fn of_triple<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     words: &mut [[u8; WIDTH]],
 ) -> (W, W) {
     let mut kept = W::default();
-    let mut t = |i: usize| {
-        let [zero, one] = keys[i].each_ref().map(|key| low::<W, WIDTH>(key));
+    let mut t = |i: u32| {
+        let [zero, one] = keys[i as usize].each_ref().map(|key| low::<W, WIDTH>(key));
         kept = kept.plus(zero.left(i));
         zero.minus(one).plus(a)
     };
-    let (words, middle) = (words, BITS / 2);
+    let (words, middle) = (words, W::BITS / 2);
     words[0] = t(0).store();
     for (i, word) in (1..).zip(&mut words[1..]) {
         // ℓ − i bits of the one, and i of the other.
-        let other = BITS - i;
+        let other = W::BITS - i;
         *word = t(i).left(i).right(i).or(t(other).left(other)).store();
     }
     let middle = t(middle);
@@ -183,7 +185,7 @@ fn add_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     let ((b, _), (c, _)) = (b.as_chunks::<WIDTH>(), c.as_chunks_mut::<WIDTH>());
     let (words, middles) = products.split_at(b.len() * WIDTH * BITS / 2);
     let (words, _) = words.as_chunks::<WIDTH>();
-    let half = BITS / 2;
+    let half = W::BITS / 2;
     let middles = middles.chunks(WIDTH).flat_map(|pair| {
         let mut bytes = [0; WIDTH];
         bytes[..pair.len()].copy_from_slice(pair);
@@ -193,13 +195,17 @@ fn add_words<W: Word<WIDTH>, const WIDTH: usize, const BITS: usize>(
     for (((b, c), words), middle) in b.iter().zip(c).zip(words.chunks_exact(BITS / 2)).zip(middles)
     {
         let b = W::load(*b);
+        let mut masks = [W::default(); BITS];
+        for (i, mask) in (0..).zip(&mut masks) {
+            *mask = b.mask(i);
+        }
         // So that no branch can be made of them.
-        let masks: [W; BITS] = black_box(array::from_fn(|i| b.mask(i)));
+        let masks = black_box(masks);
         let mut sum = W::load(words[0]).and(masks[0]).plus(middle.and(masks[BITS / 2]));
         for (i, word) in (1..).zip(&words[1..]) {
-            let (word, other) = (W::load(*word), BITS - i);
+            let (word, other) = (W::load(*word), W::BITS - i);
             let (low, high) = (word.left(i), word.right(other).left(other));
-            sum = sum.plus(low.and(masks[i])).plus(high.and(masks[other]));
+            sum = sum.plus(low.and(masks[i as usize])).plus(high.and(masks[other as usize]));
         }
         *c = W::load(*c).plus(sum).store();
     }
