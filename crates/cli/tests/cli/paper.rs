@@ -31,8 +31,7 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     let of_128 = samples.lines().filter(|line| line.starts_with("base/chou-orlandi,128,"));
     assert!(of_128.count() >= 3);
     let line = record("tables.csv");
-    let line =
-        line.lines().find(|line| line.contains("beside this work,512,")).unwrap().to_owned();
+    let line = line.lines().find(|line| line.contains("beside this work,512,")).unwrap().to_owned();
     // …,unit,paper,ours,low,high,kind,ratio,model,headline
     let fields: Vec<_> = line.rsplit(',').collect();
     let [paper, ours, ratio] = [7, 6, 2].map(|i: usize| fields[i].parse::<f64>().unwrap());
