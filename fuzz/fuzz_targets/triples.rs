@@ -1,30 +1,38 @@
-//! Multiplication triples whose every message the fuzzer changes: nobody panics, errors blame the peer, and the triples
-//! are right if nothing was changed.
+//! Multiplication triples, with the MSB fix and without, whose every message the fuzzer changes: nobody panics, errors blame
+//! the peer, and the triples are right if nothing was changed.
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
-use foxtrot_ot::{Error, Seed, Session, Sid};
+use foxtrot_ot::{Error, Seed, Session, Sid, ideal};
 use foxtrot_triples::{
     Shares,
-    params::TOY,
+    params::{Set, TOY, TOY_LIFT},
     rlwe::{P0, P1},
     wrong_in_batch,
 };
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|changes: [Vec<Change>; 3]| match run(&changes) {
-    Ok(wrong) => assert!(wrong == 0 || !changes.iter().all(Vec::is_empty)),
-    Err(error) => assert!(matches!(error, Error::Decode(_)), "{error}"),
+fuzz_target!(|input: (bool, [Vec<Change>; 4])| {
+    let (lift, changes) = input;
+    match run(if lift { &TOY_LIFT } else { &TOY }, &changes) {
+        Ok(wrong) => assert!(wrong == 0 || !changes.iter().all(Vec::is_empty)),
+        Err(error) => assert!(matches!(error, Error::Decode(_)), "{error}"),
+    }
 });
 
-fn run([key, request, response]: &[Vec<Change>; 3]) -> Result<usize, Error> {
+fn run(set: &'static Set, changes: &[Vec<Change>; 4]) -> Result<usize, Error> {
+    let [key, request, response, correction] = changes;
     let session = || Session::new(Sid::from_bytes([1; 32]));
-    let (mut p0, message) = P0::new(session(), &TOY, Seed::from_bytes([2; 32]));
-    let mut p1 = P1::new(session(), &TOY, &changed(&message, key), Seed::from_bytes([3; 32]))?;
-    let (mut ours, mut theirs) = (Shares::new(&TOY), Shares::new(&TOY));
-    let (mut asked, mut answered) = (Vec::new(), Vec::new());
+    let (mut p0, message) = P0::new(session(), set, Seed::from_bytes([2; 32]));
+    let mut p1 = P1::new(session(), set, &changed(&message, key), Seed::from_bytes([3; 32]))?;
+    let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+    let (mut asked, mut answered, mut corrects) = (Vec::new(), Vec::new(), Vec::new());
+    let (pairs, chosen) = ideal::random(set.ots(), &Seed::from_bytes([4; 32]));
+    let ots = set.fix().map(|_| (&chosen).into());
     let requested = p0.request(&mut asked);
-    p1.respond(&changed(&asked, request), &mut theirs, &mut answered)?;
-    p0.receive(requested, &changed(&answered, response), &mut ours)?;
+    let responded = p1.respond(&changed(&asked, request), ots, &mut theirs, &mut answered)?;
+    let answered = changed(&answered, response);
+    p0.receive(requested, &answered, pairs.pairs(), &mut ours, &mut corrects)?;
+    p1.finish(responded, &changed(&corrects, correction), &mut theirs)?;
     Ok(wrong_in_batch(&ours, &theirs))
 }

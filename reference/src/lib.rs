@@ -7,7 +7,7 @@
 //! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`], [`masny_rindal`],
 //! [`naor_pinkas`] and [`csw`] over [`ristretto`], and [`chou_orlandi`], over [`curve25519`], are base OTs from
 //! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
-//! the stores of [`okvs`]; [`rlwe`] makes multiplication triples); look up [`ring`] (polynomials and their
+//! the stores of [`okvs`]; [`rlwe`] and [`gilboa`] make multiplication triples); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
 //!
@@ -23,6 +23,7 @@ pub mod chou_orlandi;
 pub mod csw;
 pub mod curve25519;
 pub mod extension;
+pub mod gilboa;
 pub mod masny_rindal;
 pub mod mcquoid_rosulek_roy;
 pub mod naor_pinkas;

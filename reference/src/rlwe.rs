@@ -5,15 +5,23 @@
 //!  1  s                ── PublicKey: B ──→
 //!  2  a₀, b₀           ── Request: ct_a, ct_b ──→
 //!  3                                                   a₁, b₁; C₀, C₁
-//!  4                   ←── Response: y₀, y₁ ──         c₁
-//!  5  c₀
+//!  4                   ←── Response: y₀, y₁ [, x] ──
+//!  5  c₀               [── Correction: z ──→]
+//!  6                                                   c₁
 //! ```
 //!
+//! What is in brackets there is with the MSB fix only, and takes a random OT per triple, of which P₀ is the sender.
+//!
 //! An element of R_q is a list of integers in [0, q), coefficients, and products are school products; values at
-//! roots of unity are sums of powers. Moduli of more than 127 bits do not fit, so this is for [`toy`] only.
+//! roots of unity are sums of powers. Moduli of more than 127 bits do not fit: only toys do.
 
-use crate::oracle::{Id, oracle, oracle32};
-use crate::{aes, bits_from_bytes, bytes_from_bits};
+mod numbers;
+mod streams;
+
+use crate::oracle::{Id, oracle32};
+use crate::{bits_from_bytes, bytes_from_bits};
+use numbers::{integer_product, multiply, pack, power, reduced, unpack, width};
+use streams::{Key, binomial, stream_key, ternary, uniform, words};
 
 /// A polynomial: n integers.
 type Poly = Vec<i128>;
@@ -31,18 +39,40 @@ pub struct Set {
     pub rest: Vec<i128>,
     /// t₀ and t₁.
     pub t: [usize; 2],
+    /// Whether there is the MSB fix.
+    pub fix: bool,
 }
 
-/// A set without any security, whose integers are small.
+/// A set without any security, whose integers are small; with the MSB fix.
 #[must_use]
 pub fn toy() -> Set {
+    Set { plain: vec![147_457], fix: true, ..toy_lift() }
+}
+
+/// The same without the fix.
+#[must_use]
+pub fn toy_lift() -> Set {
     Set {
         bits: 8,
         n: 128,
         plain: vec![125_441, 120_833],
         rest: vec![16_770_049, 16_769_537],
         t: [1, 10],
+        fix: false,
     }
+}
+
+/// Both keys of every random OT of a batch.
+pub type Pairs = Vec<[[u8; 16]; 2]>;
+
+/// The choice and the key of every one.
+pub type Chosen = Vec<(bool, [u8; 16])>;
+
+/// A batch of P₁ that waits for the correction: its shares so far, and m₁ where there is a fix.
+#[derive(Debug)]
+pub struct Responded {
+    shares: Shares,
+    upper: Vec<bool>,
 }
 
 /// A party's shares of a batch: a, b, c, each modulo 2^ℓ.
@@ -164,6 +194,28 @@ impl Set {
         c.iter().map(round).collect()
     }
 
+    /// What is added to products: o.
+    fn offset(&self) -> i128 {
+        if self.fix { (1 << (2 * self.bits - 1)) - (1 << self.bits) } else { 0 }
+    }
+
+    /// The ℓ bits of a key.
+    fn key(&self, key: &[u8; 16]) -> i128 {
+        key[..self.bits / 8].iter().rev().fold(0, |x, byte| x << 8 | i128::from(*byte))
+    }
+
+    fn reduced(&self, c: i128) -> i128 {
+        c.rem_euclid(1 << self.bits)
+    }
+
+    /// The residues of y₀ modulo the primes of p, as one polynomial modulo p.
+    fn answer(&self, id: &Id, batch: usize) -> Poly {
+        let half = stream_key("foxtrot v1 rlwe uniform half", id, batch, 2, &[]);
+        let residues: Vec<Poly> =
+            (0..).zip(&self.plain).map(|(i, prime)| uniform(half, i, *prime, self.n)).collect();
+        self.combine(&self.plain, &residues)
+    }
+
     /// The shares of a stream.
     fn shares(&self, key: Key, stream: u64) -> Vec<i128> {
         let width = self.bits / 8;
@@ -194,26 +246,36 @@ impl Set {
         (self.combine(primes, &residues), bytes)
     }
 
-    /// Packs one half of a response.
-    fn pack_rounded(&self, y: &[i128], t: usize) -> Vec<u8> {
-        let residues = self.plain.iter().flat_map(|prime| pack(&reduced(y, *prime), width(*prime)));
-        residues.chain(pack(&reduced(y, 1 << t), t)).collect()
+    /// Packs a response but for the bits x.
+    fn pack_response(&self, y0: &[i128], y1: &[i128]) -> Vec<u8> {
+        let [t0, t1] = self.t;
+        let residues =
+            self.plain.iter().flat_map(|prime| pack(&reduced(y1, *prime), width(*prime)));
+        let low = [(y0, t0), (y1, t1)].map(|(y, t)| pack(&reduced(y, 1 << t), t));
+        let [low0, low1] = low;
+        low0.into_iter().chain(residues).chain(low1).collect()
     }
 
-    /// The inverse: y modulo p·2^t.
-    fn unpack_rounded<'m>(&self, mut bytes: &'m [u8], t: usize) -> (Poly, &'m [u8]) {
+    /// The inverse: y₀ and y₁ modulo p·2^t, and what is left.
+    fn unpack_response<'m>(&self, bytes: &'m [u8], answer: &[i128]) -> ([Poly; 2], &'m [u8]) {
+        let [t0, t1] = self.t;
+        let (low0, mut bytes) = unpack(bytes, t0, self.n);
         let mut residues = Vec::new();
         for prime in &self.plain {
             let (of_prime, rest) = unpack(bytes, width(*prime), self.n);
             residues.push(of_prime);
             bytes = rest;
         }
-        let (low, rest) = unpack(bytes, t, self.n);
-        let modulo_p = self.combine(&self.plain, &residues);
-        let lift = |(x, low): (&i128, &i128)| {
-            (0..1 << t).map(|k| x + k * self.p()).find(|y| y % (1 << t) == *low).expect("p is odd")
+        let (low1, rest) = unpack(bytes, t1, self.n);
+        let lift = |modulo_p: &[i128], low: &[i128], t: usize| {
+            let lift = |(x, low): (&i128, &i128)| {
+                let mut lifts = (0..1 << t).map(|k| x + k * self.p());
+                lifts.find(|y| y % (1 << t) == *low).expect("p is odd")
+            };
+            modulo_p.iter().zip(low).map(lift).collect()
         };
-        (modulo_p.iter().zip(&low).map(lift).collect(), rest)
+        let y1 = lift(&self.combine(&self.plain, &residues), &low1, t1);
+        ([lift(answer, &low0, t0), y1], rest)
     }
 }
 
@@ -260,17 +322,16 @@ impl P0 {
         [encrypt(0), encrypt(1)].concat()
     }
 
-    /// Step 5.
+    /// Step 5; with the correction, which is empty without the fix.
     ///
     /// # Panics
     /// If the message is malformed.
     #[must_use]
-    pub fn receive(&self, batch: usize, response: &[u8]) -> Shares {
+    pub fn receive(&self, batch: usize, response: &[u8], ots: &Pairs) -> (Shares, Vec<u8>) {
         let Self { set, id, seed, s } = self;
         let [t0, t1] = set.t;
-        let (y0, rest) = set.unpack_rounded(response, t0);
-        let (y1, rest) = set.unpack_rounded(rest, t1);
-        assert!(rest.is_empty(), "trailing bytes");
+        let ([y0, y1], rest) = set.unpack_response(response, &set.answer(id, batch));
+        assert_eq!(rest.len(), if set.fix { set.n / 8 } else { 0 }, "no other bytes");
         // Modulo q·2^t₁ the integers are too large: the product is taken in Z first.
         let product = integer_product(&y1, s);
         let modulus = set.p() << t1;
@@ -282,8 +343,18 @@ impl P0 {
         let key = stream_key("foxtrot v1 rlwe request", id, batch, 0, &[seed]);
         let (a, b) = (set.shares(key, 0), set.shares(key, 1));
         let d = set.slots(&plaintext);
-        let c = (0..set.n).map(|j| (a[j] * b[j] + d[j]).rem_euclid(1 << set.bits)).collect();
-        [a, b, c]
+        let mut c: Vec<i128> = (0..set.n).map(|j| set.reduced(a[j] * b[j] + d[j])).collect();
+        let mut z = Vec::new();
+        if set.fix {
+            for (j, x) in bits_from_bytes(rest, set.n).into_iter().enumerate() {
+                let keys = ots[j].map(|key| set.key(&key));
+                let (chosen, other) = (keys[usize::from(x)], keys[usize::from(!x)]);
+                let wrapped = if d[j] < (set.p() + 1) / 2 { set.p() } else { 0 };
+                z.push(set.reduced(chosen + wrapped - other));
+                c[j] = set.reduced(c[j] - chosen);
+            }
+        }
+        ([a, b, c], pack(&z, set.bits))
     }
 }
 
@@ -319,7 +390,7 @@ impl P1 {
     /// # Panics
     /// If the message is malformed.
     #[must_use]
-    pub fn respond(&self, batch: usize, request: &[u8]) -> (Shares, Vec<u8>) {
+    pub fn respond(&self, batch: usize, request: &[u8], ots: &Chosen) -> (Responded, Vec<u8>) {
         let Self { set, id, seed, b } = self;
         let key = stream_key("foxtrot v1 rlwe response", id, batch, 0, &[seed]);
         let primes: Vec<i128> = set.primes().collect();
@@ -341,16 +412,44 @@ impl P1 {
         let c0 = products(&ct_a, &ct_b, b, &e0);
         let c1 = products(&half_a, &half_b, &public, &e1);
 
-        let residues: Vec<Poly> =
-            (5..).zip(&set.plain).map(|(stream, prime)| mask(key, stream, *prime, set.n)).collect();
-        let rho = set.combine(&set.plain, &residues);
         let [t0, t1] = set.t;
-        let y0: Poly =
-            set.round(&c0, t0).iter().zip(&rho).map(|(y, rho)| y + (rho << t0)).collect();
-        let response = [set.pack_rounded(&y0, t0), set.pack_rounded(&set.round(&c1, t1), t1)];
-        let r = set.slots(&rho);
-        let c = (0..set.n).map(|j| (a1[j] * b1[j] - r[j]).rem_euclid(1 << set.bits)).collect();
-        ([a1, b1, c], response.concat())
+        let (y0, y1) = (set.round(&c0, t0), set.round(&c1, t1));
+        // y₀ becomes what is the answer modulo p, and that by adding 2^t₀·ρ.
+        let inverse = set.plain.iter().map(|prime| power(1 << t0, prime - 2, *prime));
+        let inverses: Vec<Poly> = inverse.map(|x| vec![x; set.n]).collect();
+        let inverse = set.combine(&set.plain, &inverses)[0];
+        let mask = |(answer, y0): (&i128, &i128)| multiply(answer - y0, inverse, set.p());
+        let rho: Poly = set.answer(id, batch).iter().zip(&y0).map(mask).collect();
+        let y0: Poly = y0.iter().zip(&rho).map(|(y, rho)| y + (rho << t0)).collect();
+        let mut response = set.pack_response(&y0, &y1);
+        let without = |slot: i128| (slot - set.offset()).rem_euclid(set.p());
+        let r: Vec<i128> = set.slots(&rho).into_iter().map(without).collect();
+        let mut c: Vec<i128> = (0..set.n).map(|j| set.reduced(a1[j] * b1[j] - r[j])).collect();
+        let mut upper = Vec::new();
+        if set.fix {
+            upper = r.iter().map(|r| *r >= (set.p() + 1) / 2).collect();
+            let x: Vec<bool> = upper.iter().zip(ots).map(|(m1, (choice, _))| m1 ^ choice).collect();
+            response.extend(bytes_from_bits(&x));
+            for (c, (_, key)) in c.iter_mut().zip(ots) {
+                *c = set.reduced(*c + set.key(key));
+            }
+        }
+        (Responded { shares: [a1, b1, c], upper }, response)
+    }
+
+    /// Step 6.
+    ///
+    /// # Panics
+    /// If the message is malformed.
+    #[must_use]
+    pub fn finish(&self, responded: Responded, correction: &[u8]) -> Shares {
+        let Responded { shares: [a, b, mut c], upper } = responded;
+        let (z, rest) = unpack(correction, self.set.bits, upper.len());
+        assert!(rest.is_empty(), "trailing bytes");
+        for ((c, z), upper) in c.iter_mut().zip(z).zip(upper) {
+            *c = self.set.reduced(*c + if upper { z } else { 0 });
+        }
+        [a, b, c]
     }
 }
 
@@ -360,144 +459,32 @@ pub fn stream_seed(id: &Id, seed: &[u8; 32]) -> [u8; 32] {
     oracle32("foxtrot v1 rlwe stream seed", id, 0, 0, &[seed])
 }
 
-/// A key of AES and ν.
-type Key = (u128, u64);
-
-fn stream_key(context: &str, id: &Id, i: usize, branch: u8, fields: &[&[u8]]) -> Key {
-    let bytes = oracle(context, id, i, branch, fields, 24);
-    let (key, nonce) = bytes.split_at(16);
-    (
-        u128::from_le_bytes(key.try_into().expect("16 bytes")),
-        u64::from_le_bytes(nonce.try_into().expect("8 bytes")),
-    )
-}
-
-/// The words of a stream.
-fn words((key, nonce): Key, stream: u64) -> impl Iterator<Item = u64> {
-    let block = move |j: u64| {
-        let counter = u128::from(nonce) << 64 | u128::from(stream) << 56 | u128::from(j);
-        let block = aes::encrypt(key, counter).to_le_bytes();
-        let (low, high) = block.split_at(8);
-        [low, high].map(|half| u64::from_le_bytes(half.try_into().expect("8 bytes")))
-    };
-    (0..).flat_map(block)
-}
-
-/// Pairs of words, the first one low.
-fn wide_words(key: Key, stream: u64) -> impl Iterator<Item = u128> {
-    let mut words = words(key, stream);
-    core::iter::from_fn(move || {
-        let low = words.next()?;
-        Some(u128::from(low) | u128::from(words.next()?) << 64)
-    })
-}
-
-/// ⌊x·m/2¹²⁸⌋.
-fn scaled(x: u128, m: u128) -> u128 {
-    let (high, low) = (x >> 64, x & u128::from(u64::MAX));
-    (high * m + ((low * m) >> 64)) >> 64
-}
-
-fn uniform(key: Key, stream: u64, prime: i128, n: usize) -> Poly {
-    let prime = prime as u128;
-    let accept = |word: u64| {
-        let product = u128::from(word) * prime;
-        let accepted = product % (1 << 64) >= (1 << 64) % prime;
-        accepted.then_some((product >> 64) as i128)
-    };
-    words(key, stream).filter_map(accept).take(n).collect()
-}
-
-fn mask(key: Key, stream: u64, prime: i128, n: usize) -> Poly {
-    wide_words(key, stream).map(|x| scaled(x, prime as u128) as i128).take(n).collect()
-}
-
-fn ternary(key: Key, stream: u64, n: usize) -> Poly {
-    let trits = |x: u128| {
-        let number = scaled(x, 3u128.pow(32)) as i128;
-        (0..32).rev().map(move |k| number / 3i128.pow(k) % 3 - 1)
-    };
-    wide_words(key, stream).flat_map(trits).take(n).collect()
-}
-
-fn binomial(key: Key, stream: u64, n: usize) -> Poly {
-    let ones = |word: u64| i128::from((word % (1 << 21)).count_ones());
-    words(key, stream).map(|word| ones(word) - ones(word >> 21)).take(n).collect()
-}
-
-/// The product with a ternary polynomial over the integers.
-fn integer_product(f: &[i128], s: &[i128]) -> Poly {
-    let n = f.len();
-    let mut product = vec![0; n];
-    for (i, x) in f.iter().enumerate() {
-        for (j, y) in s.iter().enumerate() {
-            product[(i + j) % n] += if i + j < n { x * y } else { -x * y };
-        }
-    }
-    product
-}
-
-fn reduced(f: &[i128], modulus: i128) -> Poly {
-    f.iter().map(|x| x.rem_euclid(modulus)).collect()
-}
-
-fn width(prime: i128) -> usize {
-    (128 - prime.leading_zeros()) as usize
-}
-
-/// x·y modulo m, for m below 2¹²⁶, by doubling.
-fn multiply(x: i128, y: i128, m: i128) -> i128 {
-    let (x, mut y) = (x.rem_euclid(m), y.rem_euclid(m));
-    let (mut sum, mut power) = (0, x);
-    while y > 0 {
-        if y % 2 == 1 {
-            sum = (sum + power) % m;
-        }
-        power = 2 * power % m;
-        y /= 2;
-    }
-    sum
-}
-
-fn power(x: i128, mut exponent: i128, prime: i128) -> i128 {
-    let (mut result, mut square) = (1, x.rem_euclid(prime));
-    while exponent > 0 {
-        if exponent % 2 == 1 {
-            result = result * square % prime;
-        }
-        square = square * square % prime;
-        exponent /= 2;
-    }
-    result
-}
-
-fn pack(words: &[i128], width: usize) -> Vec<u8> {
-    let bits: Vec<bool> =
-        words.iter().flat_map(|x| (0..width).map(move |k| x >> k & 1 == 1)).collect();
-    bytes_from_bits(&bits)
-}
-
-fn unpack(bytes: &[u8], width: usize, n: usize) -> (Poly, &[u8]) {
-    let (packed, rest) = bytes.split_at(n * width / 8);
-    let word = |bits: &[bool]| (0..).zip(bits).map(|(k, bit)| i128::from(*bit) << k).sum();
-    (bits_from_bytes(packed, n * width).chunks(width).map(word).collect(), rest)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn triples_are_right() {
-        let set = toy();
-        let (p0, public_key) = P0::new(&set, &[7; 32], [1; 32]);
-        let p1 = P1::new(&set, &[7; 32], &public_key, [2; 32]);
-        for batch in 0..2 {
-            let (theirs, response) = p1.respond(batch, &p0.request(batch));
-            let ours = p0.receive(batch, &response);
-            for j in 0..set.n {
-                let [a, b, c] = [0, 1, 2].map(|part| ours[part][j] + theirs[part][j]);
-                assert_eq!(a * b % 256, c % 256, "{batch} {j}");
+        for set in [toy(), toy_lift()] {
+            let (p0, public_key) = P0::new(&set, &[7; 32], [1; 32]);
+            let p1 = P1::new(&set, &[7; 32], &public_key, [2; 32]);
+            for batch in 0..2 {
+                let key = |j: usize, branch| {
+                    let key = oracle32("test", &[batch; 32], j, branch, &[]);
+                    core::array::from_fn(|k| key[k])
+                };
+                let pairs: Pairs = (0..set.n).map(|j| [key(j, 0), key(j, 1)]).collect();
+                let choice = |j: usize| j.is_multiple_of(3);
+                let chosen = (0..set.n).map(|j| (choice(j), pairs[j][usize::from(choice(j))]));
+                let batch = usize::from(batch);
+                let (responded, response) =
+                    p1.respond(batch, &p0.request(batch), &chosen.collect());
+                let (ours, correction) = p0.receive(batch, &response, &pairs);
+                let theirs = p1.finish(responded, &correction);
+                for j in 0..set.n {
+                    let [a, b, c] = [0, 1, 2].map(|part| ours[part][j] + theirs[part][j]);
+                    assert_eq!(a * b % 256, c % 256, "{batch} {j}");
+                }
             }
         }
     }

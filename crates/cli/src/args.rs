@@ -19,7 +19,7 @@ use foxtrot_psi::paxos::MAX_ITEMS;
 use crate::table::{OtherOptions, SetOptions};
 
 pub(crate) use bench::{BenchCommand, BenchOptions, BenchTransport, PaperOptions};
-pub(crate) use triples::{TriplesCommand, TriplesOut};
+pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();

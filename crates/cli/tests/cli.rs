@@ -20,6 +20,8 @@ mod paper;
 mod psi;
 #[path = "cli/psi_parties.rs"]
 mod psi_parties;
+#[path = "cli/python.rs"]
+mod python;
 #[path = "cli/readme.rs"]
 mod readme;
 #[path = "cli/secure.rs"]
@@ -32,6 +34,9 @@ mod streams;
 mod support;
 #[path = "cli/triples.rs"]
 mod triples;
+#[cfg(unix)]
+#[path = "cli/triples_gilboa.rs"]
+mod triples_gilboa;
 #[cfg(unix)]
 #[path = "cli/triples_resume.rs"]
 mod triples_resume;

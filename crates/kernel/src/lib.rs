@@ -31,6 +31,7 @@ pub mod blake3;
 pub mod counters;
 pub mod curve;
 pub mod gf;
+pub mod memcheck;
 pub mod rijndael;
 pub mod ring;
 pub mod rns;

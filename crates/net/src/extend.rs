@@ -358,7 +358,7 @@ pub(crate) fn fresh_seed() -> Result<Seed, Error> {
     Ok(Seed::from_bytes(*random()?))
 }
 
-fn random<const L: usize>() -> Result<Zeroizing<[u8; L]>, Error> {
+pub(crate) fn random<const L: usize>() -> Result<Zeroizing<[u8; L]>, Error> {
     let mut bytes = Zeroizing::new([0; L]);
     getrandom::fill(bytes.as_mut_slice()).map_err(|e| HelloError::Randomness(e.to_string()))?;
     Ok(bytes)

@@ -1,8 +1,11 @@
-//! Making multiplication triples over a channel: a key of each party, then batch after batch in two streams with the
-//! roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
+//! Making multiplication triples over a channel: a key of each party and, with the MSB fix, base OTs; then batch after
+//! batch in two streams with the roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
 //!
 //! Against peers that follow the protocol: see [`foxtrot_triples::rlwe`].
 
+pub mod gilboa;
+
+mod ots;
 #[cfg(test)]
 mod tests;
 
@@ -13,34 +16,40 @@ use foxtrot_ot::{Direction, Session, tasks::Executor};
 use foxtrot_triples::{
     Shares,
     params::Set,
-    rlwe::{Duplex, Requested},
+    rlwe::{Answering, Duplex, Receiving, Requested, Responded},
 };
 
 use crate::{Channel, ChannelError, Error, Lane, extend::fresh_seed};
+use ots::Ots;
 
-/// How many batches after a request its answer is made, and after that the answer is read: so many of each stream are
-/// on their way in either direction, and no party waits for one that has just been sent. Of its own requests a party
-/// has up to two depths and a [`group`] without an answer: 17 with one thread, 24 with eight.
+/// How many batches after a request its answer is made, after that the answer is read, and after that the correction: so
+/// many of each stream are on their way in either direction, and no party waits for one that has just been sent. Of its own
+/// requests a party has up to two depths and a [`group`] without an answer.
 ///
-/// A batch is a request and, of the other stream, a response each way, 0.48 MB at least (`rlwe-8`): eight of them are
-/// 300 ms at 100 Mbit/s, and no part of the link is idle where a message takes less, 100 ms say, to arrive.
-const DEPTH: usize = 8;
+/// At least 8, a power of two, and 3.75 MB with all messages of a batch of either stream: at 100 Mbit/s that takes 300 ms, and
+/// no part of the link is idle where a message takes less, 100 ms say, to arrive.
+///
+/// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its group. It
+/// has sent fewer than a + g requests, and the peer, in turn a or later, has taken all before a − depth. So at most
+/// depth + g ≤ 2·depth requests wait, and find room in the lane's queue. Of responses, which are smaller, it has sent those before
+/// a − depth + g, and the peer has taken those before a − 2·depth: as many; and so on with corrections. Who receives,
+/// waits for one that is behind.
+fn depth(set: &Set) -> u64 {
+    depth_for(set.batch_bytes().iter().sum())
+}
 
-// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its group. It
-// has sent fewer than a + g requests, and the peer, in turn a or later, has taken all before a − DEPTH. So at most
-// DEPTH + g ≤ 2·DEPTH requests wait, and find room. Of responses, which are smaller, it has sent those before
-// a − DEPTH + g, and the peer has taken those before a − 2·DEPTH: as many. Who receives, waits for one that is behind.
-const _: () = {
-    let (sets, mut i) = (&foxtrot_triples::params::LIFT_64, 0);
-    while i < sets.len() {
-        assert!(2 * DEPTH * (sets[i].request_len() + 64) <= crate::channel::QUEUE_BYTES);
-        i += 1;
-    }
-};
+/// The same for so many bytes in each direction and turn.
+fn depth_for(bytes: usize) -> u64 {
+    const BYTES: u64 = 3_750_000;
+    BYTES.div_ceil(bytes as u64).next_power_of_two().max(MOST_AT_ONCE as u64)
+}
 
-/// Batches that are computed at once: one per thread, and a part of [`DEPTH`], which may be another one than the peer's.
+/// The most batches that are computed at once.
+const MOST_AT_ONCE: usize = 8;
+
+/// Batches that are computed at once: one per thread, and a part of the [`depth`], which may be another one than the peer's.
 fn group(executor: &dyn Executor) -> usize {
-    1 << executor.threads().clamp(1, DEPTH).ilog2()
+    1 << executor.threads().clamp(1, MOST_AT_ONCE).ilog2()
 }
 
 /// What both sides have agreed on.
@@ -60,8 +69,12 @@ pub struct Plan<'a> {
 pub struct Party<'a> {
     channel: &'a Channel,
     state: Duplex,
+    /// Those of the MSB fix.
+    ots: Option<Ots>,
     /// That of our stream, in which we request, and that of the peer's.
     lanes: [Lane; 2],
+    /// The same for OTs and corrections.
+    fix_lanes: [Lane; 2],
     batches: Range<u64>,
     group: usize,
 }
@@ -74,30 +87,41 @@ pub struct Made<'a> {
 }
 
 impl<'a> Party<'a> {
-    /// Draws a key, and exchanges keys with the peer.
+    /// Draws a key, exchanges keys with the peer, and runs base OTs with it if the set takes OTs.
     ///
     /// # Errors
     /// [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
-        channel.use_lanes(Lane::SECOND.index() + 1);
-        let (direction, lanes) = if plan.we_are_initiator {
-            (Direction::InitiatorSends, [Lane::PROTOCOL, Lane::SECOND])
+        let (lanes, fix_lanes) = ([Lane::PROTOCOL, Lane::SECOND], [Lane::THIRD, Lane::FOURTH]);
+        let fix = plan.set.fix();
+        let last = if fix.is_some() { fix_lanes[1] } else { lanes[1] };
+        channel.use_lanes(last.index() + 1);
+        let (direction, lanes, fix_lanes) = if plan.we_are_initiator {
+            (Direction::InitiatorSends, lanes, fix_lanes)
         } else {
-            (Direction::ResponderSends, [Lane::SECOND, Lane::PROTOCOL])
+            let reversed = |[first, second]: [Lane; 2]| [second, first];
+            (Direction::ResponderSends, reversed(lanes), reversed(fix_lanes))
         };
         let (joining, key) = Duplex::new(plan.session, plan.set, direction, &fresh_seed()?);
         channel.send(lanes[0], key)?;
+        let set_up = |extension| {
+            Ots::set_up(channel, plan.set, extension, plan.session, direction, fix_lanes)
+        };
+        let ots = fix.map(set_up).transpose()?;
         let key = channel.recv(lanes[1], plan.set.public_key_len())?;
         let state = joining.finish(&key).map_err(|e| channel.give_up(e))?;
         let state = state.starting_at(plan.batches.start).map_err(|e| channel.give_up(e))?;
-        Ok(Self { channel, state, lanes, batches: plan.batches.clone(), group: 1 })
+        let batches = plan.batches.clone();
+        Ok(Self { channel, state, ots, lanes, fix_lanes, batches, group: 1 })
     }
 
-    /// The same, on several threads: one of the two computes at a time.
+    /// The same, on several threads: one of the four computes at a time.
     #[must_use]
-    pub fn with_executors(self, executors: [Box<dyn Executor>; 2]) -> Self {
-        let group = group(&*executors[0]).min(group(&*executors[1]));
-        Self { state: self.state.with_executors(executors), group, ..self }
+    pub fn with_executors(self, executors: [Box<dyn Executor>; 4]) -> Self {
+        let group = executors.iter().map(|it| group(&**it)).min().unwrap_or(1);
+        let [first, second, third, fourth] = executors;
+        let ots = self.ots.map(|it| it.with_executors([third, fourth]));
+        Self { state: self.state.with_executors([first, second]), ots, group, ..self }
     }
 
     /// Makes the batches, however many; their shares go to `sink` in the order of their numbers.
@@ -109,10 +133,7 @@ impl<'a> Party<'a> {
         sink: impl FnMut(&Shares) -> Result<(), E>,
     ) -> Result<Made<'a>, E> {
         let channel = self.channel;
-        let done = self.run_batches(sink);
-        // Unless the channel knows of an earlier error, it was the sink's.
-        done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
-        Ok(Made { channel })
+        give_up_unless_done(channel, self.run_batches(sink))
     }
 
     fn run_batches<E: From<Error>>(
@@ -123,22 +144,26 @@ impl<'a> Party<'a> {
         let all = end.saturating_sub(start);
         let ours = if self.state.asks(start) { all.div_ceil(2) } else { all / 2 };
         let mut outputs = Outputs::new(self.state.set(), start, sink);
-        let mut requested = VecDeque::new();
-        let (group, depth) = (self.group as u64, DEPTH as u64);
-        // Batch i of our stream is requested in turn i; batch i of the peer's is answered in turn i + DEPTH, and the
-        // answer to ours is read in turn i + 2·DEPTH. A turn waits only for what the peer sends in turns before that,
-        // whatever its group is.
-        let steps = ours.max(all - ours).saturating_add(2 * depth);
+        let (mut requested, mut answered) = (VecDeque::new(), VecDeque::new());
+        let (group, depth) = (self.group as u64, depth(self.state.set()));
+        // Batch i of our stream is requested in turn i; batch i of the peer's is answered in turn i + depth, the
+        // answer to ours is read in turn i + 2·depth, and the correction of the peer's in turn i + 3·depth, if there is any. A
+        // turn waits only for what the peer sends in turns before that, whatever its group is.
+        let finished = if self.ots.is_some() { 3 * depth } else { depth };
+        let steps = ours.max(all - ours).saturating_add(finished.max(2 * depth));
         let mut turn = 0;
         while turn < steps {
             requested.extend(self.request(part(ours, Some(turn), group))?);
-            let answered = part(all - ours, turn.checked_sub(depth), group);
-            let answered = self.respond(outputs.buffers(answered))?;
-            outputs.add(PEERS, answered);
-            let ended = part(ours, turn.checked_sub(2 * depth), group);
-            let batches = requested.drain(..ended).collect();
-            let ended = self.receive(batches, outputs.buffers(ended))?;
+            let n = part(all - ours, turn.checked_sub(depth), group);
+            let shares = outputs.buffers(n);
+            answered.extend(self.respond(shares)?);
+            let n = part(ours, turn.checked_sub(2 * depth), group);
+            let batches = requested.drain(..n).collect();
+            let ended = self.receive(batches, outputs.buffers(n))?;
             outputs.add(OURS, ended);
+            let n = part(all - ours, turn.checked_sub(finished), group);
+            let ended = self.finish(answered.drain(..n).collect())?;
+            outputs.add(PEERS, ended);
             outputs.give(|batch| if self.state.asks(batch) { OURS } else { PEERS })?;
             turn += group;
         }
@@ -152,14 +177,23 @@ impl<'a> Party<'a> {
         Ok(requested)
     }
 
-    fn respond(&mut self, mut outputs: Vec<Shares>) -> Result<Vec<Shares>, Error> {
-        let requests = self.recv_all(self.lanes[1], outputs.len(), Set::request_len)?;
-        let mut messages = vec![Vec::new(); outputs.len()];
+    fn respond(&mut self, mut outputs: Vec<Shares>) -> Result<Vec<(Responded, Shares)>, Error> {
+        let n = outputs.len();
+        let requests = self.recv_all(self.lanes[1], n, self.state.set().request_len())?;
+        let corrections = self.ots.as_mut().map_or(Ok(Vec::new()), |ots| ots.choose(n));
+        let corrections = corrections.map_err(|e| self.channel.give_up(e))?;
+        let mut chosen = self.ots.as_ref().map(Ots::chosen);
+        let mut messages = vec![Vec::new(); n];
         let batches = requests.iter().zip(&mut outputs).zip(&mut messages);
-        let batches = batches.map(|((request, shares), response)| (&**request, shares, response));
-        self.state.respond_all(batches.collect()).map_err(|e| self.channel.give_up(e))?;
+        let batches = batches.map(|((request, shares), response)| {
+            let ots = chosen.as_mut().and_then(Iterator::next);
+            Answering { request, ots, shares, response }
+        });
+        let responded = self.state.respond_all(batches.collect());
+        let responded = responded.map_err(|e| self.channel.give_up(e))?;
+        self.send_all(self.fix_lanes[1], corrections)?;
         self.send_all(self.lanes[1], messages)?;
-        Ok(outputs)
+        Ok(responded.into_iter().zip(outputs).collect())
     }
 
     fn receive(
@@ -167,11 +201,44 @@ impl<'a> Party<'a> {
         batches: Vec<Requested>,
         mut outputs: Vec<Shares>,
     ) -> Result<Vec<Shares>, Error> {
-        let responses = self.recv_all(self.lanes[0], outputs.len(), Set::response_len)?;
-        let batches = batches.into_iter().zip(&responses).zip(&mut outputs);
+        let n = outputs.len();
+        let ots = match self.ots.as_ref().map(Ots::corrections_len) {
+            Some(len) => self.recv_all(self.fix_lanes[0], n, len)?,
+            None => Vec::new(),
+        };
+        let responses = self.recv_all(self.lanes[0], n, self.state.set().response_len())?;
+        let mut pairs = match &mut self.ots {
+            Some(it) => Some(it.take(&ots).map_err(|e| self.channel.give_up(e))?),
+            None => None,
+        };
+        let mut messages = vec![Vec::new(); n];
         let batches =
-            batches.map(|((requested, response), shares)| (requested, &**response, shares));
+            batches.into_iter().zip(&responses).zip(outputs.iter_mut().zip(&mut messages));
+        let batches = batches.map(|((requested, response), (shares, correction))| {
+            let ots = pairs.as_mut().and_then(Iterator::next).unwrap_or_default();
+            Receiving { requested, response, ots, shares, correction }
+        });
         self.state.receive_all(batches.collect()).map_err(|e| self.channel.give_up(e))?;
+        drop(pairs);
+        if self.ots.is_some() {
+            self.send_all(self.fix_lanes[0], messages)?;
+        }
+        Ok(outputs)
+    }
+
+    fn finish(&mut self, batches: Vec<(Responded, Shares)>) -> Result<Vec<Shares>, Error> {
+        let (responded, mut outputs): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
+        let corrections = match self.ots {
+            Some(_) => {
+                let len = self.state.set().correction_len();
+                self.recv_all(self.fix_lanes[1], outputs.len(), len)?
+            }
+            None => vec![Vec::new(); outputs.len()],
+        };
+        let batches = responded.into_iter().zip(&corrections).zip(&mut outputs);
+        let batches =
+            batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
+        self.state.finish_all(batches.collect()).map_err(|e| self.channel.give_up(e))?;
         Ok(outputs)
     }
 
@@ -179,13 +246,7 @@ impl<'a> Party<'a> {
         messages.into_iter().try_for_each(|message| self.channel.send(lane, message))
     }
 
-    fn recv_all(
-        &self,
-        lane: Lane,
-        n: usize,
-        len: fn(&Set) -> usize,
-    ) -> Result<Vec<Vec<u8>>, Error> {
-        let len = len(self.state.set());
+    fn recv_all(&self, lane: Lane, n: usize, len: usize) -> Result<Vec<Vec<u8>>, Error> {
         (0..n).map(|_| self.channel.recv(lane, len)).collect()
     }
 }
@@ -200,6 +261,13 @@ impl Made<'_> {
         self.channel.send(Lane::PROTOCOL, Vec::new())?;
         self.channel.recv(Lane::PROTOCOL, 0).map(drop)
     }
+}
+
+/// What a run came to; the peer of one that failed is told.
+fn give_up_unless_done<E>(channel: &Channel, done: Result<(), E>) -> Result<Made<'_>, E> {
+    // Unless the channel knows of an earlier error, it was the sink's.
+    done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
+    Ok(Made { channel })
 }
 
 /// How many batches of a stream of n are in the group that begins with that one.

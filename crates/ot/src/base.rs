@@ -65,6 +65,15 @@ impl ReceiverKeys {
         Self { choices, keys }
     }
 
+    /// From random OTs of an extension, to start another one from that runs the other way.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many keys as choices.
+    pub fn of_extension(choices: Bits, keys: Vec<Block>) -> Result<Self, Usage> {
+        expect_count("keys", choices.len(), keys.len())?;
+        Ok(Self { choices, keys })
+    }
+
     /// The choice bit of each instance.
     #[must_use]
     pub fn choices(&self) -> &Bits {

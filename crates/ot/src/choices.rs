@@ -3,6 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
+use foxtrot_kernel::memcheck;
 use subtle::Choice;
 use zeroize::Zeroize;
 
@@ -113,12 +114,22 @@ impl Bits {
         Self { bytes: packed, len: range.len() }
     }
 
+    /// These bits are sent, or about to be.
+    pub(crate) fn make_public(&mut self) {
+        memcheck::public(&mut self.bytes);
+    }
+
     /// The bitwise sum of two lists of the same length.
     pub(crate) fn xor(&self, other: &Self) -> Self {
         debug_assert_eq!(self.len, other.len);
         let bytes = self.bytes.iter().zip(&other.bytes).map(|(a, b)| a ^ b).collect();
         Self { bytes, len: self.len }
     }
+}
+
+/// The outcome of a check, by which the run goes on or ends: the peer learns it.
+pub(crate) fn verdict(check: Choice) -> bool {
+    memcheck::decided(check.into())
 }
 
 /// Copies `one` or `zero`, all of the same length, as the choice says, reading both.

@@ -106,6 +106,9 @@ const COLUMNS: usize = 512;
 /// The most batches of one set of base OTs: what is left to chance in their checks adds up.
 const MAX_BATCHES: u64 = 1 << 21;
 
+/// The same without checks: what distinguishes a leaf's key stream, of a permutation's blocks, from random strings adds up.
+const MAX_UNCHECKED: u64 = 1 << 28;
+
 /// Columns by which a checked batch is longer: one element of the field of the check.
 const MASK_COLUMNS: usize = 64;
 
@@ -238,8 +241,9 @@ impl<S: Security> Extension<S> {
 
     /// Whether there may be a batch of that number and size.
     fn check_batch(number: u64, n: usize) -> Result<(), Usage> {
-        if number >= MAX_BATCHES {
-            return Err(Usage::TooManyBatches { max: MAX_BATCHES });
+        let max = if Self::CHECKED { MAX_BATCHES } else { MAX_UNCHECKED };
+        if number >= max {
+            return Err(Usage::TooManyBatches { max });
         }
         let max = Self::MAX_BATCH;
         if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }

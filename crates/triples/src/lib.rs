@@ -1,12 +1,14 @@
-//! Beaver multiplication triples modulo 2^ℓ, ℓ = 8, 16, 32, 64, as sans-I/O states, from ring-LWE;
-//! against semi-honest peers.
+//! Beaver multiplication triples modulo 2^ℓ, ℓ = 8, 16, 32, 64, as sans-I/O states, from ring-LWE or
+//! oblivious transfer; against semi-honest peers.
 //!
 //! | protocol | bytes per triple, ℓ = 8, 16, 32, 64 | |
 //! |---|---|---|
-//! | [`rlwe`] | 59, 71, 95, 143 | one triple in 2⁴³ is wrong |
+//! | [`rlwe`] | 31, 42, 64, 109 | with a random OT per triple, which is counted |
+//! | the same without OTs | 52, 62, 82, 122 | one triple in 2⁴³ is wrong |
+//! | [`gilboa`] | 71, 158, 380, 1016 | none is wrong; a batch may have any number |
 //! | [`rlwe_paper`] | 175, 195, 252, 446 | for comparison |
 //!
-//! [`params`] has the sets of parameters, [`Shares`] are a party's part of a batch, and [`wrong`] checks both
+//! [`params`] has the sets of parameters of the former, [`Shares`] are a party's part of a batch, and [`wrong`] checks both
 //! parties' against each other.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,6 +16,7 @@
 extern crate alloc;
 
 pub mod formats;
+pub mod gilboa;
 pub mod params;
 pub mod rlwe;
 pub mod rlwe_paper;

@@ -3,6 +3,15 @@
 
 use core::fmt;
 
+use foxtrot_ot::extension::{Extension, SemiHonest, Shape, softspoken};
+
+/// What the OTs of the fix come from. Bytes and time of an OT are balanced here: with k = 5 it takes half a byte more,
+/// with 7 half as much time again.
+const SOFTSPOKEN: Extension<SemiHonest> = match softspoken::semi_honest(6) {
+    Ok(extension) => extension,
+    Err(_) => panic!("k is 1 to 8"),
+};
+
 /// What two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
 ///
 /// A batch has as many triples as the ring has coefficients. Sets are constants of this module.
@@ -14,6 +23,7 @@ pub struct Set {
     plain: &'static [u64],
     rest: &'static [u64],
     t: [u32; 2],
+    fix: Option<Extension<SemiHonest>>,
     core_svp: [u32; 2],
 }
 
@@ -80,6 +90,19 @@ impl Set {
         self.t
     }
 
+    /// Where the random OTs of the MSB fix come from: by one for each triple the parties find out, and put right, where
+    /// the sum of product and mask leaves [0, p). `None` for the sets whose p is so large that it hardly ever does.
+    #[must_use]
+    pub const fn fix(&self) -> Option<Extension<SemiHonest>> {
+        self.fix
+    }
+
+    /// Random OTs of a batch, of which P₀ is the sender: n, or none.
+    #[must_use]
+    pub const fn ots(&self) -> usize {
+        if self.fix.is_some() { self.n() } else { 0 }
+    }
+
     /// Bits of core-SVP of the primal attack, classical and quantum. Guidelines for homomorphic encryption count
     /// polynomial factors, too, and come to 35 bits more.
     #[must_use]
@@ -99,10 +122,25 @@ impl Set {
         self.packed(2 * (width_of_all(self.plain) + width_of_all(self.rest)))
     }
 
-    /// Bytes of `Response`: a polynomial modulo p·2^t₀ and one modulo p·2^t₁.
+    /// Bytes of `Response`: a polynomial modulo p·2^t₁, t₀ bits of every coefficient of another one, and a bit for
+    /// each OT.
     #[must_use]
     pub const fn response_len(&self) -> usize {
-        self.packed(2 * width_of_all(self.plain) + self.t[0] + self.t[1])
+        self.packed(width_of_all(self.plain) + self.t[0] + self.t[1]) + self.ots() / 8
+    }
+
+    /// Bytes of `Correction`, ℓ bits for each OT; without any it is not sent.
+    #[must_use]
+    pub const fn correction_len(&self) -> usize {
+        self.ots() * self.width()
+    }
+
+    /// Bytes that P₀ and P₁ send for a batch, without keys and base OTs: requests and corrections; responses, and
+    /// what the OTs take.
+    #[must_use]
+    pub fn batch_bytes(&self) -> [usize; 2] {
+        let ots = self.fix.map_or(0, |it| it.corrections_len(Shape::random(self.n())));
+        [self.request_len() + self.correction_len(), self.response_len() + ots]
     }
 
     /// Bytes of so many bits of every coefficient.
@@ -144,9 +182,9 @@ const fn width_of_all(primes: &[u64]) -> u32 {
     }
 }
 
-/// All sets of `rlwe`, by ℓ: those of σ = 40, then those of σ = 64.
+/// All sets of `rlwe`, by ℓ: those with the MSB fix, σ = 40, then 64; then the others, likewise.
 pub fn registry() -> impl Iterator<Item = &'static Set> {
-    LIFT_40.iter().chain(&LIFT_64)
+    MSB_40.iter().chain(&MSB_64).chain(&LIFT_40).chain(&LIFT_64)
 }
 
 /// The set of that name.
@@ -155,54 +193,156 @@ pub fn find(name: &str) -> Option<&'static Set> {
     registry().find(|set| set.name == name)
 }
 
-/// The usual set for shares of ℓ bits: σ = 40.
+/// The usual set for shares of ℓ bits: with the MSB fix, σ = 40.
 #[must_use]
 pub fn of_bits(bits: u32) -> Option<&'static Set> {
-    LIFT_40.iter().find(|set| set.bits == bits)
+    MSB_40.iter().find(|set| set.bits == bits)
 }
 
-/// p is 2^(2ℓ + σ), about: the sum of product and mask wraps around it with probability 2^−43 per
-/// triple, on average; σ = 40. Neither party notices, but who learns later *that* a triple was wrong learns, with its
-/// own share, a bound on a₀·b₁ + a₁·b₀.
-pub static LIFT_40: [Set; 4] = [
+/// With the MSB fix; σ = 40. p is at least 2·(2^(2ℓ) − 2^ℓ) + 1, so that half of it has room for all products and no
+/// triple is wrong; for ℓ = 64 it is less than that by a part of 2^−23.5, and a triple is wrong with probability below 2^−115.
+pub static MSB_40: [Set; 4] = [
     Set {
         name: "rlwe-8",
         bits: 8,
         sigma: 40,
-        log_n: 13,
-        plain: &[268369921, 268271617],
-        rest: &[549755731969, 549755486209, 549754617857],
-        t: [1, 10],
-        core_svp: [132, 120],
+        log_n: 12,
+        plain: &[147457],
+        rest: &[549755731969, 274877816833],
+        t: [1, 9],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [118, 107],
     },
     Set {
         name: "rlwe-16",
         bits: 16,
         sigma: 40,
         log_n: 13,
-        plain: &[68719230977, 68718428161],
-        rest: &[35184371613697, 17592186028033, 17592185438209],
+        plain: &[8589852673],
+        rest: &[140737488273409, 140737488125953],
         t: [1, 10],
-        core_svp: [104, 94],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [203, 184],
     },
     Set {
         name: "rlwe-32",
         bits: 32,
         sigma: 40,
-        log_n: 14,
-        plain: &[34359410689, 34359214081, 17179672577],
-        rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
+        log_n: 13,
+        plain: &[8589852673, 4295049217],
+        rest: &[4398046150657, 4398045708289, 4398045511681],
         t: [1, 10],
-        core_svp: [185, 168],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [115, 104],
     },
     Set {
         name: "rlwe-64",
         bits: 64,
         sigma: 40,
         log_n: 14,
+        plain: &[8796092858369, 8796092792833, 8796092661761],
+        rest: &[281474976546817, 281474976317441, 281474975662081, 281474975563777],
+        t: [1, 10],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [147, 133],
+    },
+];
+
+/// The same for σ = 64. (For ℓ = 32 a ring of dimension 8192 would need 215 bits of q, of which the guidelines of 2024
+/// have 214.)
+pub static MSB_64: [Set; 4] = [
+    Set {
+        name: "rlwe-8-s64",
+        bits: 8,
+        sigma: 64,
+        log_n: 13,
+        plain: &[147457],
+        rest: &[17179754497, 17179672577, 17179410433],
+        t: [1, 10],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [220, 200],
+    },
+    Set {
+        name: "rlwe-16-s64",
+        bits: 16,
+        sigma: 64,
+        log_n: 13,
+        plain: &[8589852673],
+        rest: &[1099511480321, 549755731969, 549755486209],
+        t: [1, 10],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [160, 145],
+    },
+    Set {
+        name: "rlwe-32-s64",
+        bits: 32,
+        sigma: 64,
+        log_n: 14,
+        plain: &[8589475841, 4295294977],
+        rest: &[274877153281, 274877022209, 274876334081, 274875842561],
+        t: [1, 11],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [250, 227],
+    },
+    Set {
+        name: "rlwe-64-s64",
+        bits: 64,
+        sigma: 64,
+        log_n: 14,
+        plain: &[8796092858369, 8796092792833, 8796092661761],
+        rest: &[17592183914497, 8796092399617, 8796090597377, 8796090105857, 8796090007553],
+        t: [1, 11],
+        fix: Some(SOFTSPOKEN),
+        core_svp: [133, 120],
+    },
+];
+
+/// Without the fix, for who wants no OTs: p is 2^(2ℓ + σ), about: the sum of product and mask wraps around it with probability 2^−43 per
+/// triple, on average; σ = 40. Neither party notices, but who learns later *that* a triple was wrong learns, with its
+/// own share, a bound on a₀·b₁ + a₁·b₀.
+pub static LIFT_40: [Set; 4] = [
+    Set {
+        name: "rlwe-lift-8",
+        bits: 8,
+        sigma: 40,
+        log_n: 13,
+        plain: &[268369921, 268271617],
+        rest: &[549755731969, 549755486209, 549754617857],
+        t: [1, 10],
+        fix: None,
+        core_svp: [132, 120],
+    },
+    Set {
+        name: "rlwe-lift-16",
+        bits: 16,
+        sigma: 40,
+        log_n: 13,
+        plain: &[68719230977, 68718428161],
+        rest: &[35184371613697, 17592186028033, 17592185438209],
+        t: [1, 10],
+        fix: None,
+        core_svp: [104, 94],
+    },
+    Set {
+        name: "rlwe-lift-32",
+        bits: 32,
+        sigma: 40,
+        log_n: 14,
+        plain: &[34359410689, 34359214081, 17179672577],
+        rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
+        t: [1, 10],
+        fix: None,
+        core_svp: [185, 168],
+    },
+    Set {
+        name: "rlwe-lift-64",
+        bits: 64,
+        sigma: 40,
+        log_n: 14,
         plain: &[4398046150657, 4398044938241, 4398044577793, 4398043594753],
         rest: &[140737488125953, 70368743587841, 70368743489537, 70368743292929, 70368742408193],
         t: [1, 10],
+        fix: None,
         core_svp: [107, 98],
     },
 ];
@@ -210,37 +350,40 @@ pub static LIFT_40: [Set; 4] = [
 /// The same for σ = 64; the wrap has probability 2^−67.
 pub static LIFT_64: [Set; 4] = [
     Set {
-        name: "rlwe-8-s64",
+        name: "rlwe-lift-8-s64",
         bits: 8,
         sigma: 64,
         log_n: 14,
         plain: &[1099510054913, 1099508121601],
         rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
         t: [1, 11],
+        fix: None,
         core_svp: [210, 191],
     },
     Set {
-        name: "rlwe-16-s64",
+        name: "rlwe-lift-16-s64",
         bits: 16,
         sigma: 64,
         log_n: 14,
         plain: &[281474976546817, 281474976317441],
         rest: &[70368743587841, 70368743489537, 70368743292929, 35184371138561],
         t: [1, 11],
+        fix: None,
         core_svp: [178, 162],
     },
     Set {
-        name: "rlwe-32-s64",
+        name: "rlwe-lift-32-s64",
         bits: 32,
         sigma: 64,
         log_n: 14,
         plain: &[8796092858369, 8796092792833, 4398046150657],
         rest: &[8796092661761, 8796092399617, 8796090597377, 8796090105857, 8796090007553],
         t: [1, 11],
+        fix: None,
         core_svp: [134, 121],
     },
     Set {
-        name: "rlwe-64-s64",
+        name: "rlwe-lift-64-s64",
         bits: 64,
         sigma: 64,
         log_n: 15,
@@ -254,6 +397,7 @@ pub static LIFT_64: [Set; 4] = [
             70368742408193,
         ],
         t: [1, 11],
+        fix: None,
         core_svp: [223, 203],
     },
 ];
@@ -287,21 +431,37 @@ impl Set {
             plain: found.leak(),
             rest,
             t,
+            fix: None,
             core_svp: [0; 2],
         };
         Box::leak(Box::new(set))
     }
 }
 
-/// No security: small enough for the schoolbook implementation and its vectors.
+/// No security: small enough for the schoolbook implementation and its vectors; with the MSB fix.
 #[doc(hidden)]
 pub static TOY: Set = Set {
     name: "rlwe-toy",
     bits: 8,
     sigma: 0,
     log_n: 7,
+    plain: &[147457],
+    rest: &[16770049, 16769537],
+    t: [1, 10],
+    fix: Some(SOFTSPOKEN),
+    core_svp: [0, 0],
+};
+
+/// The same without the fix.
+#[doc(hidden)]
+pub static TOY_LIFT: Set = Set {
+    name: "rlwe-lift-toy",
+    bits: 8,
+    sigma: 0,
+    log_n: 7,
     plain: &[125441, 120833],
     rest: &[16770049, 16769537],
     t: [1, 10],
+    fix: None,
     core_svp: [0, 0],
 };

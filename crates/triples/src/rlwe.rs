@@ -1,8 +1,10 @@
 //! Triples from ring-LWE, batch after batch: this project's protocol for \[RSS19\]'s idea
-//! (Rathee, Schneider, Shukla, eprint 2019/577), with rounding in place of noise flooding.
+//! (Rathee, Schneider, Shukla, eprint 2019/577), with rounding in place of noise flooding, answers of which half is not
+//! sent, and a random OT per triple by which sums that wrap around are put right.
 //!
 //! Semi-honest. P₀ learns nothing about P₁'s shares, statistically up to 2^−σ per batch and under ring-LWE; P₁
-//! nothing about P₀'s, under ring-LWE; random oracle model. A triple is wrong with probability 2^−43 (σ = 40) or
+//! nothing about P₀'s, under ring-LWE; random oracle model. All triples are right (for ℓ = 64 but for 2^−115). The sets without
+//! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
 //! 2^−67 (σ = 64); who learns of one that it was wrong learns a bound on what the peer has. The states carry out `docs/protocols/triples.md`, which has the
 //! steps, the argument and its inequalities; bytes are in `docs/wire.md`, section 18.
 //!
@@ -10,17 +12,21 @@
 //! P₀: s                                                 P₁
 //!                  ── PublicKey ──►
 //!    per batch of n triples, as many as wanted:
-//! a₀, b₀           ── Request: Enc(a₀), Enc(b₀) ──►     a₁, b₁, ρ
-//! c₀               ◄── Response ──                      c₁
-//!                  b₁·Enc(a₀) + a₁·Enc(b₀), rounded, + ρ
+//! a₀, b₀           ── Request: Enc(a₀), Enc(b₀) ──►     a₁, b₁
+//!                  ◄── Response ──
+//!                  b₁·Enc(a₀) + a₁·Enc(b₀), rounded, + ρ; bits that choose keys
+//! c₀               ── [Correction] ──►                  c₁
 //! ```
+//!
+//! What is in brackets, and the bits, there are with the fix only.
 //!
 //! [`P0`] and [`P1`] are one such stream. P₀ keeps nothing between request and response, so any number may be on
 //! the way; batches do not depend on each other, and what is called `_all` does several of them on the threads of an
-//! executor. A [`Duplex`] is two streams with the roles swapped, which use both directions of a link alike.
+//! executor. A [`Duplex`] is two streams with the roles swapped, which use both directions of a link alike. Random OTs
+//! are what the caller brings, from [`Set::fix`](crate::params::Set::fix) say, each for one triple.
 //!
 //! ```
-//! use foxtrot_ot::{Seed, Session, Sid};
+//! use foxtrot_ot::{Seed, Session, Sid, ideal};
 //! use foxtrot_triples::{Shares, params, rlwe::{P0, P1}, wrong_in_batch};
 //!
 //! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
@@ -32,10 +38,14 @@
 //!
 //! // One batch of n triples, of any number. All buffers are used again for the next one.
 //! let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
-//! let (mut request, mut response) = (Vec::new(), Vec::new());
+//! let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
+//! // Its random OTs; here a double.
+//! let (pairs, chosen) = ideal::random(set.ots(), &Seed::from_bytes([3; 32]));
+//!
 //! let requested = p0.request(&mut request);
-//! p1.respond(&request, &mut theirs, &mut response)?;
-//! p0.receive(requested, &response, &mut ours)?;
+//! let responded = p1.respond(&request, Some((&chosen).into()), &mut theirs, &mut response)?;
+//! p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction)?;
+//! p1.finish(responded, &correction, &mut theirs)?;
 //!
 //! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (set.n(), 0));
 //! # Ok::<(), foxtrot_ot::Error>(())
@@ -43,6 +53,7 @@
 
 mod coins;
 mod duplex;
+mod fix;
 mod p0;
 mod p1;
 mod ring;
@@ -51,5 +62,6 @@ mod side_by_side;
 mod tests;
 
 pub use duplex::{Duplex, Joining};
-pub use p0::{P0, Requested};
-pub use p1::P1;
+pub use fix::Chosen;
+pub use p0::{P0, Receiving, Requested};
+pub use p1::{Answering, P1, Responded};

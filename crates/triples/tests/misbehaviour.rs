@@ -2,13 +2,17 @@
 //! defended against.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "support/ots.rs"]
+mod support;
+
 use foxtrot_ot::{Decode, Direction, Error, Seed, Session, Sid, Usage};
 use foxtrot_triples::{
     Shares,
-    params::{self, Set, TOY, width_of},
-    rlwe::{P0, P1},
+    params::{self, Set, TOY, TOY_LIFT, width_of},
+    rlwe::{Answering, P0, P1, Receiving, Requested, Responded},
     wrong_in_batch,
 };
+use support::{chosen, ots};
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Direction::default())
@@ -23,15 +27,30 @@ fn parties(set: &'static Set) -> (P0, P1) {
     (p0, P1::new(session(0), set, &public_key, seed(2)).unwrap())
 }
 
+/// P₁'s step, with the OTs number 0.
 #[allow(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
-fn of_p1(p1: &mut P1, request: &[u8]) -> Result<(Shares, Vec<u8>), Error> {
+fn of_p1(p1: &mut P1, request: &[u8]) -> Result<(Responded, Shares, Vec<u8>), Error> {
     let (mut shares, mut response) = (Shares::new(p1.set()), vec![7; 5]);
-    let result = p1.respond(request, &mut shares, &mut response);
+    let (_, keys) = ots(p1.set(), 0);
+    let result = p1.respond(request, chosen(p1.set(), &keys), &mut shares, &mut response);
     if result.is_err() {
         assert!(response.is_empty(), "nothing to send");
         assert_no_output(&shares);
     }
-    result.map(|()| (shares, response))
+    result.map(|responded| (responded, shares, response))
+}
+
+/// P₀'s step, with the OTs number 0: its shares and correction.
+#[allow(clippy::panic_in_result_fn, reason = "a failed assertion is a failed test")]
+fn of_p0(p0: &mut P0, requested: Requested, response: &[u8]) -> Result<(Shares, Vec<u8>), Error> {
+    let (mut shares, mut correction) = (Shares::new(p0.set()), vec![7; 5]);
+    let (pairs, _) = ots(p0.set(), 0);
+    let result = p0.receive(requested, response, pairs.pairs(), &mut shares, &mut correction);
+    if result.is_err() {
+        assert!(correction.is_empty(), "nothing to send");
+        assert_no_output(&shares);
+    }
+    result.map(|()| (shares, correction))
 }
 
 fn assert_no_output(shares: &Shares) {
@@ -94,21 +113,30 @@ fn is_wrong_length(error: &Error, name: &str, wanted: usize) -> bool {
 
 #[test]
 fn messages_of_any_other_length_are_refused() {
-    for set in [&TOY, params::of_bits(8).unwrap()] {
+    for set in [&TOY, &TOY_LIFT, params::of_bits(8).unwrap()] {
         let (mut p0, mut p1) = parties(set);
         let mut request = Vec::new();
         for len in [0, 1, set.request_len() - 1, set.request_len() + 1] {
             let _ = p0.request(&mut request);
             request.resize(len, 0);
-            let error = of_p1(&mut p1, &request).unwrap_err();
+            let error = of_p1(&mut p1, &request).map(drop).unwrap_err();
             assert!(is_wrong_length(&error, "Request", set.request_len()), "{error}");
         }
         for len in [0, 1, set.response_len() - 1, set.response_len() + 1] {
-            let (requested, mut shares) = (p0.request(&mut request), Shares::new(set));
-            let (_, mut response) = of_p1(&mut p1, &request).unwrap();
+            let requested = p0.request(&mut request);
+            let (_, _, mut response) = of_p1(&mut p1, &request).unwrap();
             response.resize(len, 0);
-            let error = p0.receive(requested, &response, &mut shares).unwrap_err();
+            let error = of_p0(&mut p0, requested, &response).map(drop).unwrap_err();
             assert!(is_wrong_length(&error, "Response", set.response_len()), "{error}");
+        }
+        for len in [0, 1, set.correction_len().wrapping_sub(1), set.correction_len() + 1] {
+            if len == set.correction_len() || len > 1 << 20 {
+                continue;
+            }
+            let _ = p0.request(&mut request);
+            let (responded, mut shares, _) = of_p1(&mut p1, &request).unwrap();
+            let error = p1.finish(responded, &vec![0; len], &mut shares).unwrap_err();
+            assert!(is_wrong_length(&error, "Correction", set.correction_len()), "{error}");
             assert_no_output(&shares);
         }
         for len in [0, 1, set.public_key_len() - 1, set.public_key_len() + 1] {
@@ -144,18 +172,17 @@ fn residues_that_are_not_below_their_prime_are_refused() {
     }
 
     let (_, mut p1) = parties(&TOY);
-    let (_, response) = of_p1(&mut p1, &request).unwrap();
+    let (_, _, response) = of_p1(&mut p1, &request).unwrap();
     let plain = TOY.plain();
-    let moduli = [plain, &[1 << TOY.t()[0]], plain, &[1 << TOY.t()[1]]].concat();
-    let whole = 4 * 2 * plain.len();
+    let moduli = [&[1 << TOY.t()[0]], plain, &[1 << TOY.t()[1]]].concat();
+    let whole = 4 * plain.len();
     drop(requested);
     for (k, message) in out_of_range(&TOY, &response, &moduli).iter().enumerate() {
-        let (requested, mut shares) = (p0.request(&mut request), Shares::new(&TOY));
-        match p0.receive(requested, message, &mut shares) {
-            Ok(()) => assert!(k < whole, "{k}"),
+        let requested = p0.request(&mut request);
+        match of_p0(&mut p0, requested, message) {
+            Ok(_) => assert!(k < whole, "{k}"),
             Err(error) => {
                 assert!(k >= whole && is_out_of_range(&error, "Response", k + 1), "{error}");
-                assert_no_output(&shares);
             }
         }
     }
@@ -168,8 +195,8 @@ fn a_request_that_is_replayed_gets_a_response_of_its_own() {
     let (mut p0, mut p1) = parties(&TOY);
     let mut request = Vec::new();
     let requested = p0.request(&mut request);
-    let (first_shares, first) = of_p1(&mut p1, &request).unwrap();
-    let (second_shares, second) = of_p1(&mut p1, &request).unwrap();
+    let (first_batch, mut first_shares, first) = of_p1(&mut p1, &request).unwrap();
+    let (second_batch, mut second_shares, second) = of_p1(&mut p1, &request).unwrap();
     for (one, other) in [
         (first_shares.a(), second_shares.a()),
         (first_shares.b(), second_shares.b()),
@@ -181,11 +208,12 @@ fn a_request_that_is_replayed_gets_a_response_of_its_own() {
     let equal = first.iter().zip(&second).filter(|(x, y)| x == y).count();
     assert!(equal < first.len() / 32, "{equal} bytes of the responses");
 
-    let mut shares = Shares::new(&TOY);
-    p0.receive(requested, &first, &mut shares).unwrap();
+    let (shares, correction) = of_p0(&mut p0, requested, &first).unwrap();
+    p1.finish(first_batch, &correction, &mut first_shares).unwrap();
     assert_eq!(wrong_in_batch(&shares, &first_shares), 0);
     let requested = p0.request(&mut request);
-    p0.receive(requested, &second, &mut shares).unwrap();
+    let (shares, correction) = of_p0(&mut p0, requested, &second).unwrap();
+    p1.finish(second_batch, &correction, &mut second_shares).unwrap();
     assert!(wrong_in_batch(&shares, &second_shares) > 64);
 }
 
@@ -216,56 +244,114 @@ fn a_batch_of_another_session_is_refused() {
     let mut request = Vec::new();
     let foreign = other.request(&mut request);
     let _ = p0.request(&mut request);
-    let (_, response) = of_p1(&mut p1, &request).unwrap();
-    let mut shares = Shares::new(&TOY);
-    let error = p0.receive(foreign, &response, &mut shares).unwrap_err();
+    let (responded, mut shares, response) = of_p1(&mut p1, &request).unwrap();
+    let error = of_p0(&mut p0, foreign, &response).map(drop).unwrap_err();
+    assert_eq!(error, Error::Usage(Usage::ForeignBatch));
+    let (_, public_key) = P0::new(session(1), &TOY, seed(1));
+    let mut other = P1::new(session(1), &TOY, &public_key, seed(2)).unwrap();
+    let correction = vec![0; TOY.correction_len()];
+    let error = other.finish(responded, &correction, &mut shares).unwrap_err();
     assert_eq!(error, Error::Usage(Usage::ForeignBatch));
 }
 
 #[test]
-fn shares_of_another_set_are_refused() {
+fn shares_of_another_set_and_ots_of_another_number_are_refused() {
     let (mut p0, mut p1) = parties(&TOY);
     let (mut request, mut response) = (Vec::new(), Vec::new());
-    let requested = p0.request(&mut request);
-    let mut shares = Shares::new(params::of_bits(8).unwrap());
+    let (pairs, keys) = ots(&TOY, 0);
     let refused = |error| matches!(error, Error::Usage(Usage::CountMismatch { .. }));
-    assert!(refused(p1.respond(&request, &mut shares, &mut response).unwrap_err()));
-    let (_, response) = of_p1(&mut p1, &request).unwrap();
-    assert!(refused(p0.receive(requested, &response, &mut shares).unwrap_err()));
+    let requested = [0; 3].map(|_| p0.request(&mut request));
+    let (mut others, mut ours) = (Shares::new(params::of_bits(8).unwrap()), Shares::new(&TOY));
+    for (ots, shares) in [(chosen(&TOY, &keys), &mut others), (None, &mut ours)] {
+        let result = p1.respond(&request, ots, shares, &mut response);
+        assert!(refused(result.map(drop).unwrap_err()) && response.is_empty());
+    }
+    let (responded, _, answer) = of_p1(&mut p1, &request).unwrap();
+    let correction = vec![0; TOY.correction_len()];
+    assert!(refused(p1.finish(responded, &correction, &mut others).unwrap_err()));
+    let (pairs, fewer) = (pairs.pairs(), &pairs.pairs()[1..]);
+    let (mut many, _) = parties(&TOY_LIFT);
+    for (requested, (pairs, shares)) in
+        requested.into_iter().zip([(pairs, &mut others), (fewer, &mut ours)])
+    {
+        let result = p0.receive(requested, &answer, pairs, shares, &mut response);
+        assert!(refused(result.unwrap_err()) && response.is_empty());
+    }
+    // Without the fix there are none.
+    let requested = many.request(&mut request);
+    let answer = vec![0; TOY_LIFT.response_len()];
+    let mut shares = Shares::new(&TOY_LIFT);
+    let result = many.receive(requested, &answer, pairs, &mut shares, &mut response);
+    assert!(refused(result.unwrap_err()));
 }
 
 /// Of several batches at once those that are well formed have their output.
 #[test]
 fn a_malformed_message_spoils_its_own_batch_only() {
     let (mut p0, mut p1) = parties(&TOY);
-    let mut requests = [Vec::new(), Vec::new(), Vec::new()];
+    let mut requests = [0; 3].map(|_| Vec::new());
     let requested = p0.request_all(requests.iter_mut().collect());
-    requests[1].pop();
     let (mut theirs, mut responses) =
         ([0; 3].map(|_| Shares::new(&TOY)), [0; 3].map(|_| Vec::new()));
+    let (pairs, keys) = ots(&TOY, 0);
     let batches = requests.iter().zip(&mut theirs).zip(&mut responses);
-    let batches = batches.map(|((request, shares), response)| (&**request, shares, response));
-    let error = p1.respond_all(batches.collect()).unwrap_err();
-    assert!(is_wrong_length(&error, "Request", TOY.request_len()), "{error}");
-    assert!(responses[1].is_empty());
-    assert_no_output(&theirs[1]);
+    let batches = batches.map(|((request, shares), response)| Answering {
+        request,
+        ots: chosen(&TOY, &keys),
+        shares,
+        response,
+    });
+    let responded = p1.respond_all(batches.collect()).unwrap();
+    responses[1].pop();
     let mut ours = [0; 3].map(|_| Shares::new(&TOY));
-    let batches = requested.into_iter().zip(&responses).zip(&mut ours);
-    let batches = batches.map(|((requested, response), shares)| (requested, &**response, shares));
+    let mut corrections = [0; 3].map(|_| vec![0]);
+    let batches = requested.into_iter().zip(&responses).zip(ours.iter_mut().zip(&mut corrections));
+    let batches = batches.map(|((requested, response), (shares, correction))| Receiving {
+        requested,
+        response,
+        ots: pairs.pairs(),
+        shares,
+        correction,
+    });
     let error = p0.receive_all(batches.collect()).unwrap_err();
     assert!(is_wrong_length(&error, "Response", TOY.response_len()), "{error}");
-    for (k, wrong) in [(0, 0), (2, 0)] {
-        assert_eq!(wrong_in_batch(&ours[k], &theirs[k]), wrong);
+    assert!(corrections[1].is_empty());
+    assert_no_output(&ours[1]);
+    let batches = responded.into_iter().zip(&corrections).zip(&mut theirs);
+    let batches =
+        batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
+    let error = p1.finish_all(batches.collect()).unwrap_err();
+    assert!(is_wrong_length(&error, "Correction", TOY.correction_len()), "{error}");
+    assert_no_output(&theirs[1]);
+    for k in [0, 2] {
+        assert_eq!(wrong_in_batch(&ours[k], &theirs[k]), 0);
     }
+
+    requests[1].pop();
+    let batches = requests.iter().zip(&mut theirs).zip(&mut responses);
+    let batches = batches.map(|((request, shares), response)| Answering {
+        request,
+        ots: chosen(&TOY, &keys),
+        shares,
+        response,
+    });
+    let error = p1.respond_all(batches.collect()).map(drop).unwrap_err();
+    assert!(is_wrong_length(&error, "Request", TOY.request_len()), "{error}");
+    assert!(responses[1].is_empty() && !responses[0].is_empty() && !responses[2].is_empty());
+    assert_no_output(&theirs[1]);
 }
 
 #[test]
 fn secrets_are_not_printed() {
-    let (mut p0, p1) = parties(&TOY);
-    let requested = p0.request(&mut Vec::new());
-    let shares = Shares::new(&TOY);
-    let printed = format!("{p0:?} {p1:?} {requested:?} {shares:?}");
-    let expected = "P0(rlwe-toy, 1 batches, <redacted>) P1(rlwe-toy, 0 batches, <redacted>) \
-                    Requested(batch 0) Shares(128 of 1 bytes, <redacted>)";
+    let (mut p0, mut p1) = parties(&TOY);
+    let mut request = Vec::new();
+    let requested = p0.request(&mut request);
+    let (responded, shares, _) = of_p1(&mut p1, &request).unwrap();
+    let (_, keys) = ots(&TOY, 0);
+    let ots = chosen(&TOY, &keys).unwrap();
+    let printed = format!("{p0:?} {p1:?} {requested:?} {responded:?} {ots:?} {shares:?}");
+    let expected = "P0(rlwe-toy, 1 batches, <redacted>) P1(rlwe-toy, 1 batches, <redacted>) \
+                    Requested(batch 0) Responded(batch 0, <redacted>) Chosen(<128 redacted>) \
+                    Shares(128 of 1 bytes, <redacted>)";
     assert_eq!(printed, expected);
 }

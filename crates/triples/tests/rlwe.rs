@@ -1,6 +1,9 @@
 //! Whole runs: triples are right for every set, on every backend, with any number of threads.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "support/ots.rs"]
+mod support;
+
 use std::thread;
 
 use foxtrot_ot::{
@@ -9,10 +12,11 @@ use foxtrot_ot::{
 };
 use foxtrot_triples::{
     Shares,
-    params::{self, Set, TOY},
-    rlwe::{Duplex, P0, P1},
+    params::{self, Set, TOY, TOY_LIFT},
+    rlwe::{Answering, Duplex, P0, P1, Receiving},
     wrong, wrong_in_batch,
 };
+use support::{chosen, ots};
 
 /// A thread for every task.
 #[derive(Debug)]
@@ -48,20 +52,43 @@ fn parties(set: &'static Set, backend: Backend) -> (P0, P1) {
 }
 
 #[test]
-fn triples_of_every_set_are_right() {
-    for set in params::registry().chain([&TOY]) {
-        let (mut p0, mut p1) = parties(set, Backend::best());
-        let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
-        let (mut request, mut response) = (Vec::new(), Vec::new());
-        for _ in 0..2 {
-            let requested = p0.request(&mut request);
-            assert_eq!(request.len(), set.request_len());
-            p1.respond(&request, &mut theirs, &mut response).unwrap();
-            assert_eq!(response.len(), set.response_len());
-            p0.receive(requested, &response, &mut ours).unwrap();
-            assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?}");
-        }
+fn triples_of_every_set_are_right_and_the_same_on_every_backend() {
+    for set in params::registry().chain([&TOY, &TOY_LIFT]) {
+        let mut made = Backend::all().map(|backend| {
+            let (mut p0, mut p1) = parties(set, backend);
+            let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
+            let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
+            let mut all = Vec::new();
+            for batch in 0..2 {
+                let (pairs, keys) = ots(set, batch);
+                let requested = p0.request(&mut request);
+                assert_eq!(request.len(), set.request_len());
+                let responded =
+                    p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
+                assert_eq!(response.len(), set.response_len());
+                p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction)
+                    .unwrap();
+                assert_eq!(correction.len(), set.correction_len());
+                if set.fix().is_some() {
+                    // A part of all sums wraps around, and not before the correction is all well.
+                    let wrong = wrong_in_batch(&ours, &theirs);
+                    assert!(wrong * 10 > set.n(), "{set:?}: {wrong}");
+                }
+                p1.finish(responded, &correction, &mut theirs).unwrap();
+                assert_eq!(wrong_in_batch(&ours, &theirs), 0, "{set:?} {backend:?}");
+                let messages = [&request, &response, &correction].map(Clone::clone);
+                all.extend(messages.into_iter().chain([flat(&ours), flat(&theirs)]));
+            }
+            (backend, all)
+        });
+        let (_, first) = made.next().unwrap();
+        made.for_each(|(backend, all)| assert!(all == first, "{set:?} {backend:?}"));
     }
+}
+
+/// A party's shares of a batch.
+fn flat(shares: &Shares) -> Vec<u8> {
+    [shares.a(), shares.b(), shares.c()].concat()
 }
 
 /// Requests, responses and both parties' shares of so many batches at once.
@@ -71,19 +98,32 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
     let mut p1 = p1.with_executor(Box::new(Threads(threads)));
     let mut requests = vec![Vec::new(); n];
     let requested = p0.request_all(requests.iter_mut().collect());
-    let mut responses = vec![Vec::new(); n];
+    let [mut responses, mut corrections] = [0; 2].map(|_| vec![Vec::new(); n]);
     let shares = || (0..n).map(|_| Shares::new(set)).collect::<Vec<_>>();
     let (mut ours, mut theirs) = (shares(), shares());
-    let asked = requests.iter().zip(&mut theirs).zip(&mut responses);
-    let asked = asked.map(|((request, shares), response)| (&**request, shares, response));
-    p1.respond_all(asked.collect()).unwrap();
-    let answered = requested.into_iter().zip(&responses).zip(&mut ours);
-    let answered = answered.map(|((requested, response), shares)| (requested, &**response, shares));
+    let (pairs, keys): (Vec<_>, Vec<_>) =
+        (0..u8::try_from(n).unwrap()).map(|batch| ots(set, batch)).unzip();
+    let asked = requests.iter().zip(&keys).zip(theirs.iter_mut().zip(&mut responses));
+    let asked = asked.map(|((request, keys), (shares, response))| Answering {
+        request,
+        ots: chosen(set, keys),
+        shares,
+        response,
+    });
+    let responded = p1.respond_all(asked.collect()).unwrap();
+    let answered = requested.into_iter().zip(&responses).zip(&pairs);
+    let answered = answered.zip(ours.iter_mut().zip(&mut corrections));
+    let answered = answered.map(|(((requested, response), pairs), (shares, correction))| {
+        Receiving { requested, response, ots: pairs.pairs(), shares, correction }
+    });
     p0.receive_all(answered.collect()).unwrap();
+    let finished = responded.into_iter().zip(&corrections).zip(&mut theirs);
+    let finished =
+        finished.map(|((responded, correction), shares)| (responded, &**correction, shares));
+    p1.finish_all(finished.collect()).unwrap();
     assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| wrong_in_batch(ours, theirs) == 0));
-    let flat = |shares: &Shares| [shares.a(), shares.b(), shares.c()].concat();
     let shares: Vec<_> = ours.iter().chain(&theirs).map(flat).collect();
-    [requests, responses, shares].concat()
+    [requests, responses, corrections, shares].concat()
 }
 
 #[test]
@@ -94,8 +134,9 @@ fn messages_and_shares_are_the_same_with_any_number_of_threads() {
             assert!(batches(&TOY, n, threads) == expected, "{n} batches, {threads} threads");
         }
     }
-    let set = params::of_bits(16).unwrap();
-    assert!(batches(set, 2, 2) == batches(set, 2, 1));
+    for set in params::registry() {
+        assert!(batches(set, 2, 2) == batches(set, 2, 1), "{set:?}");
+    }
 }
 
 #[test]
@@ -114,7 +155,9 @@ fn a_batch_is_not_made_again() {
     let (mut one, mut other) = (join().0, other);
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let _ = one.request(&mut request);
-    other.respond(&request, &mut Shares::new(&TOY), &mut response).unwrap();
+    let (_, keys) = ots(&TOY, 0);
+    let mut shares = Shares::new(&TOY);
+    let _ = other.respond(&request, chosen(&TOY, &keys), &mut shares, &mut response).unwrap();
     let ((p0, _), (_, p1)) = (one.into_streams(), other.into_streams());
     assert_eq!(p0.starting_at(0).unwrap_err(), behind);
     assert_eq!(p1.starting_at(0).unwrap_err(), behind);
@@ -128,9 +171,10 @@ fn drawn(seeds: [u8; 2], direction: Direction) -> [Vec<u8>; 7] {
     let (mut one, mut other) = (one.finish(&key_2).unwrap(), other.finish(&key_1).unwrap());
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let (mut ours, mut theirs) = (Shares::new(&TOY), Shares::new(&TOY));
+    let (pairs, keys) = ots(&TOY, 0);
     let requested = one.request(&mut request);
-    other.respond(&request, &mut theirs, &mut response).unwrap();
-    one.receive(requested, &response, &mut ours).unwrap();
+    let _ = other.respond(&request, chosen(&TOY, &keys), &mut theirs, &mut response).unwrap();
+    one.receive(requested, &response, pairs.pairs(), &mut ours, &mut Vec::new()).unwrap();
     let [a0, b0, a1, b1] = [ours.a(), ours.b(), theirs.a(), theirs.b()].map(<[u8]>::to_vec);
     [key_1, request, response, a0, b0, a1, b1]
 }
@@ -170,8 +214,9 @@ fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
     let mut other = other.finish(&key_1).unwrap().starting_at(first).unwrap();
     let mut all = [[const { Vec::new() }; 3], [const { Vec::new() }; 3]];
     let mut shares = [Shares::new(set), Shares::new(set)];
-    let (mut request, mut response) = (Vec::new(), Vec::new());
+    let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
     for batch in first..end {
+        let (pairs, keys) = ots(set, u8::try_from(batch).unwrap());
         assert_ne!(one.asks(batch), other.asks(batch));
         let [of_one, of_other] = &mut shares;
         let (asking, answering, ours, theirs) = if one.asks(batch) {
@@ -180,8 +225,10 @@ fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
             (&mut other, &mut one, of_other, of_one)
         };
         let requested = asking.request(&mut request);
-        answering.respond(&request, theirs, &mut response).unwrap();
-        asking.receive(requested, &response, ours).unwrap();
+        let responded =
+            answering.respond(&request, chosen(set, &keys), theirs, &mut response).unwrap();
+        asking.receive(requested, &response, pairs.pairs(), ours, &mut correction).unwrap();
+        answering.finish(responded, &correction, theirs).unwrap();
         for (all, shares) in all.iter_mut().zip(&shares) {
             let parts = [shares.a(), shares.b(), shares.c()];
             all.iter_mut().zip(parts).for_each(|(all, part)| all.extend_from_slice(part));

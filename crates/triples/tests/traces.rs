@@ -3,6 +3,9 @@
 //! `FOXTROT_TRACES=print cargo test -p foxtrot-triples --test traces -- --nocapture`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "support/ots.rs"]
+mod support;
+
 use foxtrot_ot::{Backend, Direction, Seed, Session, Sid};
 use foxtrot_triples::{
     Shares,
@@ -10,6 +13,7 @@ use foxtrot_triples::{
     rlwe::{P0, P1},
     wrong_in_batch,
 };
+use support::{chosen, ots};
 
 /// The key and two batches.
 fn trace(set: &'static Set, backend: Backend) -> String {
@@ -22,13 +26,17 @@ fn trace(set: &'static Set, backend: Backend) -> String {
     let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
     hashers[0].update(&public_key);
     let (mut ours, mut theirs) = (Shares::new(set), Shares::new(set));
-    let (mut request, mut response) = (Vec::new(), Vec::new());
-    for _ in 0..2 {
+    let (mut request, mut response, mut correction) = (Vec::new(), Vec::new(), Vec::new());
+    for batch in 0..2 {
+        let (pairs, keys) = ots(set, batch);
         let requested = p0.request(&mut request);
-        p1.respond(&request, &mut theirs, &mut response).unwrap();
-        p0.receive(requested, &response, &mut ours).unwrap();
+        let responded =
+            p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
+        p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction).unwrap();
+        p1.finish(responded, &correction, &mut theirs).unwrap();
         assert_eq!(wrong_in_batch(&ours, &theirs), 0);
         hashers[0].update(&request);
+        hashers[0].update(&correction);
         hashers[1].update(&response);
     }
     let [p0, p1] = hashers.map(|hasher| hasher.finalize().to_hex());

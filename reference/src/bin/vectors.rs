@@ -1,6 +1,6 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
-//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`; `rlwe`:
-//! `crates/triples/…`). What follows is about `roted`.
+//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`; `rlwe`,
+//! `gilboa`: `crates/triples/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -21,6 +21,8 @@
 mod chosen;
 #[path = "vectors/extension.rs"]
 mod extension;
+#[path = "vectors/gilboa.rs"]
+mod gilboa;
 #[path = "vectors/okvs.rs"]
 mod okvs;
 #[path = "vectors/one_of_n.rs"]
@@ -49,9 +51,10 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 9] = [
+const FILES: [(&str, Contents); 10] = [
     ("roted", vectors),
     ("extension", extension::vectors),
+    ("gilboa", gilboa::vectors),
     ("okvs", okvs::vectors),
     ("one_of_n", one_of_n::vectors),
     ("paxos", paxos::vectors),

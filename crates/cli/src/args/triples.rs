@@ -1,8 +1,11 @@
 //! `foxtrot triples`.
 
+mod link;
+
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use foxtrot_net::probe::Speed;
 use foxtrot_triples::formats;
 
 use super::{Common, Transport};
@@ -63,13 +66,21 @@ pub(crate) struct TriplesOut {
     /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
-    /// Statistical security per batch of 8192 to 32768 triples, 40 or 64 bits (must be the same on both
+    /// Statistical security per batch of 4096 to 32768 triples, 40 or 64 bits (must be the same on both
     /// sides); what a run has is said when it begins
     #[arg(long, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,
     /// How they are made (must be the same on both sides)
     #[arg(long, value_enum, default_value_t = TriplesMethod::Rlwe)]
     pub(crate) method: TriplesMethod,
+    /// Without a random OT per triple: more bytes, and one triple in 2^43 is wrong, with --sigma 64 in 2^67 (must be
+    /// the same on both sides)
+    #[arg(long)]
+    pub(crate) lift: bool,
+    /// For --method auto: rate in each direction and time there and back, say 100mbit,20ms; or lan10, lan1, wan. Given by one
+    /// side it is for both; the one that connects has its way
+    #[arg(long, value_name = "RATE[,RTT]", value_parser = link::parse)]
+    pub(crate) link: Option<Speed>,
     /// Directory to make, with files of mode 0600; until they are complete it is DIR.partial
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -83,8 +94,29 @@ pub(crate) struct TriplesOut {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TriplesMethod {
-    /// Ring-LWE with rounding
+    /// Ring-LWE with rounding, and a random OT per triple
     Rlwe,
+    /// Oblivious transfer: any number of triples, and most bytes; for few triples, and where ring-LWE is not trusted
+    Gilboa,
+    /// The same with less computing and more bytes
+    GilboaK2,
+    /// The same with fewer bytes and more computing
+    GilboaK8,
+    /// The fastest of these for -n, --bits and the link, which is measured unless --link gives it
+    Auto,
+}
+
+impl TriplesMethod {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rlwe => "rlwe",
+            Self::Gilboa => "gilboa",
+            Self::GilboaK2 => "gilboa-k2",
+            Self::GilboaK8 => "gilboa-k8",
+            Self::Auto => "auto",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ mod extensions;
 mod psi;
 mod triples;
 
-pub(crate) use triples::wrong_log2;
+pub(crate) use triples::{set_up_bytes, wrong_log2};
 
 use std::io::{self, Write};
 

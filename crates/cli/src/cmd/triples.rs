@@ -1,7 +1,10 @@
 //! `foxtrot triples`: multiplication triples to files.
 
 pub(crate) mod agreement;
+mod choice;
+mod costs;
 mod folder;
+pub(crate) mod kind;
 mod record;
 mod verify;
 
@@ -10,7 +13,8 @@ use std::{
     slice,
 };
 
-use foxtrot_net::triples::{Party, Plan};
+use foxtrot_net::triples::{Made, Party, Plan, gilboa};
+use foxtrot_triples::Shares;
 use serde_json::Value;
 
 use crate::{
@@ -25,6 +29,7 @@ use crate::{
 };
 use agreement::{Agreed, Terms};
 use folder::Folder;
+use kind::{BASE, Kind};
 use record::Record;
 
 /// What the roles of the hello are here.
@@ -50,12 +55,12 @@ fn generate(
     common: &Common,
 ) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
-    let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
     let workers = Workers::new(common.threads)?;
+    let terms = Terms::new(party, out, common, &workers, folder.earlier(party)?)?;
     let output = Output::new(common);
     let link = Way::prepare(transport)?.reach(common, terms.hello(), output);
     let link = link.map_err(|e| e.rename_options(&ROLES))?;
-    let agreed = Agreed::on(&terms, &link)?;
+    let agreed = Agreed::on(&terms, &link, output)?;
     agreed.tell(&terms, output, workers.threads());
     let cost = make(link, &agreed, &folder, &workers, output)?;
     let costs = if party == 0 { [Some(&cost), None] } else { [None, Some(&cost)] };
@@ -71,22 +76,22 @@ fn generate(
 /// Both parties; party 0 opens the connection.
 fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
-    let terms = |party| Terms::new(party, out, common, folder.earlier(party)?);
-    let (zero, one) = (terms(0)?, terms(1)?);
     let workers = Workers::new(common.threads)?;
+    let terms = |party| Terms::new(party, out, common, &workers, folder.earlier(party)?);
+    let (zero, one) = (terms(0)?, terms(1)?);
     let others = workers.for_another();
     let output = Output::new(common);
     let ((first, at_zero), (agreed, at_one)) = both(
         common.timeout(),
         |opened| {
             let link = Link::greet(opened, true, &zero.hello())?;
-            let agreed = Agreed::on(&zero, &link)?;
+            let agreed = Agreed::on(&zero, &link, output)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
             Ok((agreed.record, cost))
         },
         |opened| {
             let link = Link::greet(opened, false, &one.hello())?;
-            let agreed = Agreed::on(&one, &link)?;
+            let agreed = Agreed::on(&one, &link, output)?;
             agreed.tell(&one, output, workers.threads());
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
@@ -108,24 +113,51 @@ fn make(
     let (record, batches) = (&agreed.record, agreed.batches.clone());
     let file = folder.open(record.clone(), batches.start)?;
     if let Some(mut file) = file.filter(|_| !batches.is_empty()) {
-        let we_are_initiator = link.agreement.we_are_initiator;
-        let plan = Plan { set: record.set, session: &link.session, we_are_initiator, batches };
-        output.detail("exchanging keys");
-        let mut party = Party::set_up(&link.channel, &plan)?;
-        if let (Some(first), Some(second)) = (workers.executor(), workers.executor()) {
-            party = party.with_executors([first, second]);
-        }
         let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
-        let made = party.run(|shares| {
+        let sink = |shares: &Shares| {
             file.append(shares)?;
             bar.inc(shares.len() as u64);
             Ok::<_, Failure>(())
-        })?;
+        };
+        let made = make_batches(&link, agreed, workers, output, sink)?;
         file.sync()?;
         made.settle()?;
         bar.finish_and_clear();
     }
     link.close(&timer)
+}
+
+/// Makes the batches.
+fn make_batches<'l>(
+    link: &'l Link,
+    agreed: &Agreed,
+    workers: &Workers,
+    output: Output,
+    sink: impl FnMut(&Shares) -> Result<(), Failure>,
+) -> Result<Made<'l>, Failure> {
+    let (channel, session) = (&link.channel, &link.session);
+    let we_are_initiator = link.agreement.we_are_initiator;
+    match agreed.record.kind {
+        Kind::Rlwe(set) => {
+            output.detail("exchanging keys");
+            let plan = Plan { set, session, we_are_initiator, batches: agreed.batches.clone() };
+            let mut party = Party::set_up(channel, &plan)?;
+            if let [Some(a), Some(b), Some(c), Some(d)] = [(); 4].map(|()| workers.executor()) {
+                party = party.with_executors([a, b, c, d]);
+            }
+            party.run(sink)
+        }
+        Kind::Gilboa(set) => {
+            output.detail("running base OTs");
+            let (base, count) = (BASE, agreed.made());
+            let plan = gilboa::Plan { set, base, session, we_are_initiator, count };
+            let mut party = gilboa::Party::set_up(channel, &plan)?;
+            if let [Some(a), Some(b), Some(c)] = [(); 3].map(|()| workers.executor()) {
+                party = party.with_executors([a, b, c]);
+            }
+            party.run(sink)
+        }
+    }
 }
 
 fn deliver(

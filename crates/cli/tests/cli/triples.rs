@@ -7,6 +7,10 @@ use foxtrot_net::{
     hello::{self, Hello, Role},
     tcp,
 };
+use foxtrot_ot::{
+    base::{BaseOt, roted::Endemic},
+    extension::ROWS,
+};
 use foxtrot_triples::params;
 
 use super::support::{Key, Listening, connect, connect_with, foxtrot, stderr, stdout};
@@ -32,15 +36,24 @@ fn two_processes_make_triples_of_every_length_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
     // A party's format is its own business, as is its number of threads; either side listens.
-    for (i, (bits, format, count)) in
-        [("8", "raw", 100_001), ("16", "npy", 8192), ("32", "npy", 1), ("64", "mp-spdz", 32_769)]
-            .into_iter()
-            .enumerate()
+    for (i, (bits, sigma, format, count)) in [
+        ("8", "40", "raw", 100_001),
+        ("16", "40", "npy", 8192),
+        ("32", "40", "npy", 1),
+        ("64", "40", "mp-spdz", 32_769),
+        ("8", "64", "npy", 16_385),
+        ("32", "lift", "raw", 16_385),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let (zero, one) =
             (name(folder.path(), &format!("{i}.0")), name(folder.path(), &format!("{i}.1")));
         let count_text = count.to_string();
-        let kind = ["-n", &count_text, "--bits", bits];
+        let kind = match sigma {
+            "lift" => vec!["-n", &count_text, "--bits", bits, "--lift"],
+            _ => vec!["-n", &count_text, "--bits", bits, "--sigma", sigma],
+        };
         let zero_does = generate("0", &zero, &[&kind[..], &["--format", format]].concat());
         let one_does = generate("1", &one, &[&kind[..], &["--threads", "2", "--json"]].concat());
         let (listens, connects, json) = match i % 2 {
@@ -55,7 +68,12 @@ fn two_processes_make_triples_of_every_length_over_tls() {
         verified([&zero, &one], count, bits);
         let json = if json == "listens" { heard } else { stdout(&connected) };
         let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(report["name"], format!("triples/rlwe-{bits}"));
+        let set = match sigma {
+            "lift" => format!("rlwe-lift-{bits}"),
+            "64" => format!("rlwe-{bits}-s64"),
+            _ => format!("rlwe-{bits}"),
+        };
+        assert_eq!(report["name"], format!("triples/{set}"));
         assert_eq!(
             (&report["transport"], &report["security"]),
             (&"tls".into(), &"semi-honest".into())
@@ -172,6 +190,11 @@ fn both_sides_say_the_same_of_a_disagreement() {
             "sigma is 40 here and 64",
             "sigma is 64 here and 40",
         ),
+        (
+            &["-n", "10", "--bits", "8", "--lift"],
+            "method is rlwe here and rlwe-lift",
+            "method is rlwe-lift here and rlwe",
+        ),
     ] {
         let listening = Listening::start(&generate("0", &zero, &kind));
         let connected = connect(&generate("1", &one, theirs), &listening.address);
@@ -190,12 +213,12 @@ fn both_sides_say_the_same_of_a_disagreement() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A peer, party 1, which says that it has so many batches.
-fn peer(address: &str, batches: &str) -> Channel {
+/// A peer, party 1, which says that it makes them so and has so many batches.
+fn peer(address: &str, method: &str, batches: &str) -> Channel {
     let channel = tcp::connect(address, Duration::from_secs(20)).unwrap().open().unwrap();
     let hello = Hello::new(Role::Receiver)
         .term("job", "triples")
-        .term("method", "rlwe")
+        .term("method", method)
         .term("adversary", "semi-honest")
         .term("bits", 8)
         .term("sigma", 40)
@@ -203,24 +226,35 @@ fn peer(address: &str, batches: &str) -> Channel {
         .term("run", "new")
         .offer("whole-batches", batches);
     hello::exchange(&channel, true, &hello).unwrap();
-    channel.use_lanes(Lane::SECOND.index() + 1);
+    channel.use_lanes(Lane::FOURTH.index() + 1);
     channel
 }
 
 #[test]
 fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
-    let set = params::of_bits(8).unwrap();
-    for (messages, why) in [
-        (vec![vec![0xff; set.public_key_len()]], "PublicKey"),
-        (vec![vec![0; set.public_key_len()], vec![0xff; set.request_len()]], "Request"),
-        (vec![vec![0; 5]], "a message of 5 bytes instead of"),
+    let set = params::find("rlwe-lift-8").unwrap();
+    let blinded = (Endemic.info().receiver_bytes)(ROWS);
+    let (first, base) = (Lane::PROTOCOL, Lane::THIRD);
+    for (method, messages, why) in [
+        ("rlwe-lift", vec![(first, vec![0xff; set.public_key_len()])], "PublicKey"),
+        (
+            "rlwe-lift",
+            vec![(first, vec![0; set.public_key_len()]), (first, vec![0xff; set.request_len()])],
+            "Request",
+        ),
+        ("rlwe-lift", vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),
+        ("rlwe-lift", vec![(base, vec![0; 5])], "lane 3"),
+        ("rlwe", vec![(base, vec![0xff; blinded])], "Blinded"),
+        ("rlwe", vec![(base, vec![0; 5])], "a message of 5 bytes instead of"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let dir = name(folder.path(), "t");
-        let party = Listening::start(&generate("0", &dir, &["-n", "100000", "--bits", "8"]));
-        let channel = peer(&party.address, "0");
-        for message in messages {
-            channel.send(Lane::PROTOCOL, message).unwrap();
+        let kind = ["-n", "100000", "--bits", "8", "--lift"];
+        let kind = if method == "rlwe" { &kind[..4] } else { &kind };
+        let party = Listening::start(&generate("0", &dir, kind));
+        let channel = peer(&party.address, method, "0");
+        for (lane, message) in messages {
+            channel.send(lane, message).unwrap();
         }
         // It says what it thinks of that, however much else is on its way.
         let reading = thread::spawn(move || while channel.recv(Lane::PROTOCOL, 1).is_ok() {});
@@ -231,10 +265,10 @@ fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
         assert!(!Path::new(&dir).exists());
     }
     let folder = tempfile::tempdir().unwrap();
-    for offer in ["14", "-1", "x", ""] {
+    for offer in ["26", "-1", "x", ""] {
         let dir = name(folder.path(), "t");
         let party = Listening::start(&generate("0", &dir, &["-n", "100000", "--bits", "8"]));
-        let _channel = peer(&party.address, offer);
+        let _channel = peer(&party.address, "rlwe", offer);
         let (status, _, said) = party.end();
         assert_eq!(status, 3, "{said}");
         assert!(said.contains("as its number of whole batches"), "{said}");

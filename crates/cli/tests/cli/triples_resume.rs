@@ -16,7 +16,7 @@ use super::{
 
 /// Triples of a run that takes seconds, and of one of its batches; bytes of a triple.
 const COUNT: &str = "3000001";
-const BATCH: u64 = 8192;
+const BATCH: u64 = 4096;
 const LEN: u64 = 3;
 const KIND: [&str; 4] = ["-n", COUNT, "--bits", "8"];
 
@@ -47,7 +47,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let listening = Listening::start(&generate("0", &zero, &KIND));
     let transport = ["--insecure", "--connect", &listening.address];
     let connected = Running::start(&[&generate("1", &one, &KIND)[..], &transport].concat());
-    wait_for(3, &files[1]);
+    files.iter().for_each(|file| wait_for(3, file));
     connected.interrupt();
     assert_eq!(connected.end().0, 130);
     let (status, _, said) = listening.end();
@@ -83,7 +83,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let connected = connect(&generate("0", &zero, &resume), &listening.address);
     let (status, _, said) = listening.end();
     assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
-    let continuing = format!("foxtrot: continuing behind {fewer} of 367 batches\n");
+    let continuing = format!("foxtrot: continuing behind {fewer} of 733 batches\n");
     assert!(said.contains(&continuing) && stderr(&connected).contains(&continuing), "{said}");
     assert_eq!(names(folder.path()), ["o", "z"]);
     verified([&zero, &one], 3_000_001, "8");
@@ -109,7 +109,9 @@ fn a_run_in_one_process_is_continued_too() {
     let local = [&["triples", "local", "-o", &dir], &KIND[..]].concat();
     let mut run = Running::start(&local);
     assert!(run.line().starts_with("foxtrot: agreed: 3000001 triples modulo 2^8, rlwe-8"));
-    wait_for(2, &folder.path().join("t.partial/P0.triples"));
+    for party in ["P0", "P1"] {
+        wait_for(2, &folder.path().join(format!("t.partial/{party}.triples")));
+    }
     run.interrupt();
     let (status, _, said) = run.end();
     assert_eq!((status, said.ends_with("foxtrot: interrupted\n")), (130, true), "{said}");

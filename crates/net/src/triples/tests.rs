@@ -1,7 +1,12 @@
 use core::time::Duration;
 use std::{io::ErrorKind, thread};
 
-use foxtrot_ot::{Error as Protocol, Sid, tasks::Task};
+use foxtrot_ot::{
+    Bits, Error as Protocol, Sid,
+    base::{BaseOt, Choice, roted::Endemic},
+    extension::{ROWS, Shape},
+    tasks::Task,
+};
 use foxtrot_triples::{
     formats::{record_len, write_records, wrong_records},
     params,
@@ -17,12 +22,16 @@ fn set(bits: u32) -> &'static Set {
     params::of_bits(bits).unwrap()
 }
 
-fn session() -> Session {
+fn lift() -> &'static Set {
+    params::find("rlwe-lift-8").unwrap()
+}
+
+pub(super) fn session() -> Session {
     Session::new(Sid::from_bytes([9; 32]))
 }
 
 /// Two ends whose hellos are behind them.
-fn pair() -> (Channel, Channel) {
+pub(super) fn pair() -> (Channel, Channel) {
     let (here, there) = memory::pair(LONG);
     here.greeted();
     there.greeted();
@@ -31,7 +40,7 @@ fn pair() -> (Channel, Channel) {
 
 /// So many threads, started for each task.
 #[derive(Debug)]
-struct Threads(usize);
+pub(super) struct Threads(pub(super) usize);
 
 impl Executor for Threads {
     fn threads(&self) -> usize {
@@ -54,7 +63,7 @@ fn play(
     let session = session();
     let plan = Plan { set, session: &session, we_are_initiator, batches };
     let party = Party::set_up(&channel, &plan)?;
-    let party = party.with_executors([Box::new(Threads(threads)), Box::new(Threads(threads))]);
+    let party = party.with_executors([(); 4].map(|()| Box::new(Threads(threads)) as _));
     let mut records = Vec::new();
     let made = party.run(|shares| {
         let start = records.len();
@@ -88,37 +97,48 @@ fn both_get_shares_of_the_same_triples_for_every_length() {
     for bits in [8, 16, 32, 64] {
         run(set(bits), 0..3, [1, 1], pair());
     }
+    run(lift(), 0..3, [1, 1], pair());
 }
 
 #[test]
 fn any_number_of_batches_from_any_one_on() {
-    for batches in [0..0, 0..1, 1..2, 5..7, 8..26, 3..44] {
+    for batches in [0..0, 0..1, 1..2, 5..7, 8..26, 3..44, 1..132] {
         run(set(8), batches, [1, 1], pair());
     }
+    run(lift(), 3..44, [1, 1], pair());
 }
 
 #[test]
 fn the_parties_may_have_different_numbers_of_threads() {
     for threads in [[1, 8], [3, 1], [5, 2], [100, 4]] {
-        run(set(8), 0..37, threads, pair());
+        run(set(8), 0..137, threads, pair());
+        run(lift(), 0..37, threads, pair());
     }
 }
 
-/// At 100 Mbit/s a depth takes longer than there and back on a line of 100 ms.
+/// At 100 Mbit/s a depth takes longer than there and back on a line of 100 ms; and it is as short as that allows.
 #[test]
-fn a_depth_fills_a_link_of_100_ms() {
+fn a_depth_fills_a_link_of_100_ms_and_has_room_in_a_lane() {
     for set in params::registry() {
-        let bits = DEPTH * (set.request_len() + set.response_len()) * 8;
+        let bytes = set.batch_bytes();
+        let bits = depth(set) * 8 * bytes.iter().sum::<usize>() as u64;
         assert!(bits as f64 / 1e8 >= 0.3, "{set:?}");
+        assert!(depth(set) == 8 || (bits as f64) / 1e8 < 0.6, "{set:?}");
+        let waiting = |len: usize| 2 * usize::try_from(depth(set)).unwrap() * (len + 64);
+        assert!(waiting(set.request_len()) <= crate::channel::QUEUE_BYTES, "{set:?}");
+        assert!(bytes[1].max(set.correction_len()) < set.request_len(), "{set:?}");
     }
+    let depths = [8, 16, 32, 64].map(|bits| depth(set(bits)));
+    assert_eq!(depths, [32, 16, 8, 8]);
 }
 
 #[test]
 fn requests_of_two_depths_and_a_group_are_on_their_way_and_no_more() {
     for group in [1, 8] {
         let (here, there) = pair();
-        let set = set(8);
-        let party = thread::spawn(move || play(here, set, false, 0..100, group));
+        let set = lift();
+        let depth = usize::try_from(depth(set)).unwrap();
+        let party = thread::spawn(move || play(here, set, false, 0..200, group));
         there.use_lanes(Lane::SECOND.index() + 1);
         let session = session().sub(set.name(), 0, Direction::InitiatorSends);
         let (mut p0, key) = P0::new(session, set, fresh_seed().unwrap());
@@ -126,18 +146,18 @@ fn requests_of_two_depths_and_a_group_are_on_their_way_and_no_more() {
         there.recv(Lane::SECOND, set.public_key_len()).unwrap();
         // It answers while it waits for answers.
         let mut request = Vec::new();
-        for _ in 0..DEPTH + group {
+        for _ in 0..depth + group {
             let _ = p0.request(&mut request);
             there.send(Lane::PROTOCOL, request.clone()).unwrap();
         }
-        for _ in 0..2 * DEPTH + group {
+        for _ in 0..2 * depth + group {
             there.recv(Lane::SECOND, set.request_len()).unwrap();
         }
-        for _ in 0..DEPTH + group {
+        for _ in 0..depth + group {
             there.recv(Lane::PROTOCOL, set.response_len()).unwrap();
         }
         let sent = there.counters().received;
-        let all = (2 * DEPTH + group) * set.request_len() + (DEPTH + group) * set.response_len();
+        let all = (2 * depth + group) * set.request_len() + (depth + group) * set.response_len();
         assert_eq!(sent, (all + set.public_key_len()) as u64);
         there.close().unwrap();
         let gone = Error::Channel(ChannelError::ClosedReceiving);
@@ -145,20 +165,20 @@ fn requests_of_two_depths_and_a_group_are_on_their_way_and_no_more() {
     }
 }
 
-/// What becomes of a party whose peer sends these messages.
-fn against(messages: Vec<(Lane, Vec<u8>)>) -> (Error, Option<Error>) {
+/// What becomes of a party, the responder, whose peer sends these messages.
+fn against(set: &'static Set, messages: Vec<(Lane, Vec<u8>)>) -> (Error, Option<Error>) {
     let (here, there) = pair();
-    let party = thread::spawn(move || play(here, set(8), false, 0..4, 1));
-    there.use_lanes(Lane::SECOND.index() + 1);
+    let party = thread::spawn(move || play(here, set, false, 0..4, 1));
+    there.use_lanes(Lane::FOURTH.index() + 1);
     let told = messages.into_iter().try_for_each(|(lane, bytes)| there.send(lane, bytes));
-    let mut answers = (0..).map(|_| there.recv(Lane::PROTOCOL, set(8).response_len()));
+    let mut answers = (0..).map(|_| there.recv(Lane::PROTOCOL, set.response_len()));
     let told = told.err().or_else(|| answers.find_map(Result::err));
     (party.join().unwrap().unwrap_err(), told)
 }
 
 #[test]
 fn a_peer_whose_messages_are_malformed_is_told_so() {
-    let set = set(8);
+    let set = lift();
     let session = session().sub(set.name(), 0, Direction::InitiatorSends);
     let (mut p0, key) = P0::new(session, set, fresh_seed().unwrap());
     let (mut request, too_large) = (Vec::new(), |len| vec![0xff; len]);
@@ -174,7 +194,7 @@ fn a_peer_whose_messages_are_malformed_is_told_so() {
             (theirs, too_large(set.response_len())),
         ],
     ] {
-        let (error, told) = against(messages);
+        let (error, told) = against(set, messages);
         assert!(matches!(error, Error::Protocol(Protocol::Decode(_))), "{error}");
         assert_eq!(told, Some(ChannelError::GivenUp(Reason::Undecodable).into()));
     }
@@ -191,11 +211,74 @@ fn a_peer_whose_messages_are_malformed_is_told_so() {
             ],
         ),
     ] {
-        let (error, _) = against(messages);
+        let (error, _) = against(set, messages);
         assert_eq!(error, FrameError::Length { expected: lane, got: 0 }.into());
     }
-    let (error, _) = against(vec![(Lane::new(3).unwrap(), Vec::new())]);
+    let (error, _) = against(set, vec![(Lane::new(3).unwrap(), Vec::new())]);
     assert_eq!(error, FrameError::Lane { got: 3 }.into());
+}
+
+/// The length that a message of the peer has instead of this one.
+fn is_not(error: &Error, expected: usize) -> bool {
+    *error == FrameError::Length { expected, got: 5 }.into()
+}
+
+#[test]
+fn base_ots_that_are_malformed_are_the_peers_fault() {
+    let set = set(8);
+    let fix = set.fix().unwrap();
+    let [blinded, reply] =
+        [Endemic.info().receiver_bytes, Endemic.info().sender_bytes].map(|len| len(ROWS));
+    let (ours, theirs) = (Lane::THIRD, Lane::FOURTH);
+    let session = |direction| session().sub(Endemic.info().name, 0, direction);
+    // Blinded elements that can be decoded, and others.
+    let choice = Choice::Given(Bits::from_bools([false; ROWS]));
+    let sid = session(Direction::ResponderSends);
+    let role = Endemic.receiver(sid, choice, fresh_seed().unwrap()).unwrap();
+    let whole = role.step(&[]).unwrap().message.unwrap();
+    assert_eq!(whole.len(), blinded);
+    for (messages, expected) in [
+        (vec![(ours, vec![0xff; blinded])], None),
+        (vec![(ours, vec![0; 5])], Some(blinded)),
+        (vec![(ours, whole.clone()), (theirs, vec![0; 5])], Some(reply)),
+        (
+            vec![(ours, whole.clone()), (theirs, vec![0; reply]), (theirs, vec![0; 5])],
+            Some(fix.setup_len()),
+        ),
+    ] {
+        let (error, _) = against(set, messages);
+        match expected {
+            Some(expected) => assert!(is_not(&error, expected), "{error}"),
+            None => assert!(matches!(error, Error::Protocol(Protocol::Decode(_))), "{error}"),
+        }
+    }
+    let (error, _) = against(set, vec![(Lane::new(5).unwrap(), Vec::new())]);
+    assert_eq!(error, FrameError::Lane { got: 5 }.into());
+}
+
+/// A peer that follows the protocol in its set-up and then sends what it likes on a lane of the fix.
+fn behind_the_set_up(lane: Lane, message: Vec<u8>) -> Error {
+    let (here, there) = pair();
+    let set = set(8);
+    let party = thread::spawn(move || play(here, set, false, 0..4, 1));
+    let session = session();
+    let plan = Plan { set, session: &session, we_are_initiator: true, batches: 0..4 };
+    let mut peer = Party::set_up(&there, &plan).unwrap();
+    let requested = peer.request(2).unwrap();
+    there.send(lane, message).unwrap();
+    let shares = (0..2).map(|_| Shares::new(set)).collect();
+    // What it is told of this does not matter, nor when.
+    drop(peer.respond(shares).map(|_| peer.receive(requested, Vec::new())));
+    party.join().unwrap().unwrap_err()
+}
+
+#[test]
+fn what_comes_in_place_of_corrections_is_the_peers_fault() {
+    let set = set(8);
+    let ots = set.fix().unwrap().corrections_len(Shape::random(set.n()));
+    // The party is the responder: its own stream has the second lane of the fix.
+    assert!(is_not(&behind_the_set_up(Lane::FOURTH, vec![0; 5]), ots));
+    assert!(is_not(&behind_the_set_up(Lane::THIRD, vec![0; 5]), set.correction_len()));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 use foxtrot_kernel::{
     counters::{Operation, count},
     curve::{CURVE_GENERATOR, TWIST_GENERATOR, TwinTable, elligator, ladder, mul_generators},
+    memcheck,
 };
 use zeroize::Zeroizing;
 
@@ -133,6 +134,8 @@ fn draw_strings(
     mul_generators(session.backend(), &scalars, &has, &mut points);
     let mut strings = Secrets::zeroed(n);
     elligator::inverse(session.backend(), &points, &choices, &mut strings, &mut has);
+    // Whether a point has a string is independent of the string, and of the scalar that is kept.
+    memcheck::public(&mut has);
     let mut missing = Vec::new();
     for (k, &i) in instances.iter().enumerate() {
         if has[k / 8] >> (k % 8) & 1 == 1 {

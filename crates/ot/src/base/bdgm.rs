@@ -39,6 +39,7 @@ pub use messages::{Blinded, Challenge, Ciphertexts, Response};
 use alloc::{boxed::Box, vec};
 use core::fmt;
 
+use foxtrot_kernel::memcheck;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -52,7 +53,7 @@ use super::{
         Vector,
     },
 };
-use crate::{Bits, Error, Misbehaved, Seed, Session, Usage, oracle::Oracle};
+use crate::{Bits, Error, Misbehaved, Seed, Session, Usage, choices::verdict, oracle::Oracle};
 use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
 
 const CONTEXTS: Contexts = Contexts {
@@ -167,6 +168,7 @@ impl Receiver {
         let mut blinded = Blinded::blank(choices.len());
         let (blinding, _) =
             instances::blind(&session, &CONTEXTS, choices, &seed, blinded.phis_mut());
+        memcheck::public(blinded.phis_mut());
         Ok((Self { session, blinding, blinded: blinded.clone() }, blinded))
     }
 
@@ -205,7 +207,7 @@ impl Receiver {
             all_equal &= recomputed.as_slice().ct_eq(received);
         }
         // Both branches are checked whatever the choice, so that this does not depend on it.
-        if !bool::from(all_equal) {
+        if !verdict(all_equal) {
             return Err(Misbehaved::Challenge.into());
         }
         let response = Response::new(response(&session, &answers), n);
@@ -306,7 +308,7 @@ impl Sender {
     /// # Errors
     /// [`Misbehaved::Response`].
     pub fn finish(self, response: &Response) -> Result<(Ciphertexts, Sent), Misbehaved> {
-        if bool::from(self.expected.as_slice().ct_eq(response.as_bytes())) {
+        if verdict(self.expected.as_slice().ct_eq(response.as_bytes())) {
             Ok((self.ciphertexts, self.sent))
         } else {
             Err(Misbehaved::Response)

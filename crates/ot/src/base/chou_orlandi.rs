@@ -44,6 +44,7 @@ use foxtrot_kernel::{
     counters::{Operation, count},
     curve::{self, Point, Table, mul_base},
     gf::gf128,
+    memcheck,
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
@@ -52,6 +53,7 @@ use super::{Block, MAX_BATCH, check_batch, expect_count};
 use crate::{
     Misbehaved, Seed, Session, Usage,
     agreement::{FOR_TABLE, draw},
+    choices::verdict,
     erase::{SecretBytes, Secrets},
     oracle::{Oracle, Wide},
 };
@@ -129,6 +131,7 @@ impl Sender {
         count(Operation::PointMultiplication, 1);
         curve::mul(session.backend(), &[*y], &[Point::BASE], &mut point);
         curve::compress(session.backend(), &point, &mut share);
+        memcheck::public(&mut share);
         let share = Share::new(&share[0], n);
         Ok((Self { session, n, m, y, share: share.clone() }, share))
     }
@@ -194,7 +197,8 @@ pub fn choose(
     let n = choices.len();
     check_size(n, m)?;
     expect_count("instances of the sender's message", n, share.instances())?;
-    if choices.iter().any(|&c| usize::from(c) >= m) {
+    let beyond = |c: &u8| u8::from(usize::from(*c) >= m);
+    if memcheck::decided(choices.iter().fold(0, |any, c| any | beyond(c)) == 1) {
         return Err(Usage::NoSuchChoice { choices: m as u64 });
     }
     let backend = session.backend();
@@ -324,7 +328,7 @@ impl Chosen {
             valid &= expected.ct_eq(&c_2);
             *message = (*c_1 ^ *alpha).to_le_bytes();
         }
-        if bool::from(valid) {
+        if verdict(valid) {
             Ok(core::mem::take(&mut *messages))
         } else {
             Err(Misbehaved::MessageAuthentication.into())

@@ -48,7 +48,7 @@ use super::{
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
     agreement::{FOR_TABLE, draw, scalars},
-    choices::select,
+    choices::{select, verdict},
     erase::{SecretBytes, Secrets},
     oracle::Wide,
     popf::{Elements, Ristretto},
@@ -155,7 +155,7 @@ impl Receiver {
             select(choices.get(i), own.as_slice(), other.as_slice(), hash);
         }
         let answer = answer(&session, &hashes);
-        if !bool::from(proof(&session, &answer).ct_eq(challenge.proof())) {
+        if !verdict(proof(&session, &answer).ct_eq(challenge.proof())) {
             return Err(Misbehaved::Challenge.into());
         }
         let keys = keys.as_chunks().0.to_vec();
@@ -220,7 +220,7 @@ impl Sender {
     pub fn finish(self, response: &Response) -> Result<SenderKeys, Misbehaved> {
         let Self { keys, expected } = self;
         let right = expected.as_slice().ct_eq(response.as_bytes());
-        if bool::from(right) { Ok(keys) } else { Err(Misbehaved::Response) }
+        if verdict(right) { Ok(keys) } else { Err(Misbehaved::Response) }
     }
 }
 

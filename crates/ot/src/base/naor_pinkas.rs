@@ -27,6 +27,7 @@ use foxtrot_kernel::{
     Backend,
     counters::{Operation, count},
     curve::{self, Invalid, Point, Table, mul_base, ristretto},
+    memcheck,
 };
 use zeroize::Zeroizing;
 
@@ -120,6 +121,7 @@ impl Sender {
         curve::mul(backend, &[*r], &[Point::BASE], a);
         let mut bytes = vec![0; Setup::encoded_len(n)];
         ristretto::encode(backend, &points, bytes.as_chunks_mut().0);
+        memcheck::public(&mut bytes);
         let setup = Setup { bytes, n };
         Ok((Self { session, n, r, setup: setup.clone() }, setup))
     }

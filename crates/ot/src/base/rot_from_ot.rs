@@ -35,7 +35,7 @@ use super::{
     chosen::{ChosenMessageOt, Sent, drawn_messages},
     expect_count,
 };
-use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage};
+use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage, choices::verdict};
 
 /// The protocol over an OT, as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +202,9 @@ impl Sender {
         let mut coins = vec![0; n.div_ceil(8)];
         let oracle = session.oracle("foxtrot v1 rot-from-ot sender coins");
         oracle.query(0, 0).field(seed.as_bytes()).fill(&mut coins);
-        let swap = Swap::from_bits(&Bits::from_random(coins, n));
+        let mut bits = Bits::from_random(coins, n);
+        bits.make_public();
+        let swap = Swap::from_bits(&bits);
         Self { session, commitment: commitment.clone(), swap }
     }
 
@@ -225,7 +227,7 @@ impl Swapped {
     /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
         let computed = messages::commit(&self.session, opening.t());
-        if !bool::from(computed.as_slice().ct_eq(self.commitment.as_bytes())) {
+        if !verdict(computed.as_slice().ct_eq(self.commitment.as_bytes())) {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let oracle = self.session.oracle("foxtrot v1 rot-from-ot share");

@@ -9,7 +9,9 @@ use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
 use super::{OVERHEAD, Taken, cipher_of, length, seal_into};
-use crate::{Decode, Error, Misbehaved, Session, Usage, base::Block, oracle::Oracle};
+use crate::{
+    Decode, Error, Misbehaved, Session, Usage, base::Block, choices::verdict, oracle::Oracle,
+};
 
 /// Bytes of sealed messages in a frame, about.
 const FRAME: usize = 1 << 20;
@@ -100,7 +102,7 @@ impl Receiver {
     ) -> Result<Self, Usage> {
         let (oracle, choices) = (oracle(&session, message_len)?, number(choices)?);
         let all = chosen.iter().fold(Choice::from(1), |all, chosen| all & chosen.ct_lt(&choices));
-        if !bool::from(all) {
+        if !verdict(all) {
             return Err(Usage::NoSuchChoice { choices });
         }
         let backend = session.backend();

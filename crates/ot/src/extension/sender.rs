@@ -22,6 +22,7 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
+    choices::verdict,
     tasks::{Executor, InPlace, for_each, map, only},
 };
 
@@ -349,7 +350,7 @@ impl Sender<Malicious> {
             coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
         let hashes = hash_rows(backend, executor, &batch.matrix, &coefficients);
         let opened = commit(session, batch.number, coin).ct_eq(&commitment);
-        if !bool::from(opened & Hashes::decode(proven).fit(&hashes, &self.delta)) {
+        if !verdict(opened & Hashes::decode(proven).fit(&hashes, &self.delta)) {
             return Err(Misbehaved::ConsistencyCheck.into());
         }
         if !batch.shape.given {

@@ -15,7 +15,7 @@ use super::ROWS;
 use crate::{
     Decode, Error, Misbehaved, Session,
     base::{Block, ReceiverKeys, SenderKeys},
-    choices::select,
+    choices::{select, verdict},
     oracle::{Oracle, Wide},
 };
 
@@ -235,7 +235,7 @@ pub(super) fn regrow(
         let digest = sums.next().unwrap_or_default();
         let equal = oracles.digest(&witnesses).as_slice().ct_eq(digest);
         witnesses.iter_mut().for_each(|of_tree| of_tree.zeroize());
-        if !bool::from(equal) {
+        if !verdict(equal) {
             return Err(Misbehaved::ConsistencyCheck.into());
         }
     }

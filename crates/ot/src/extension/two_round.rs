@@ -67,6 +67,7 @@ use crate::{
         mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
         roted,
     },
+    choices::verdict,
     tasks::InPlace,
 };
 use check::{Coefficients, Proof};
@@ -225,7 +226,7 @@ impl<B: Carrier> Sender<B> {
 
         // Step 6.
         let hashes = coefficients.hash_rows(session.backend(), &matrix);
-        if !bool::from(Proof::decode(proof).fits(&hashes, base.choices())) {
+        if !verdict(Proof::decode(proof).fits(&hashes, base.choices())) {
             return Err(Misbehaved::ConsistencyCheck.into());
         }
         let mut delta = Zeroizing::new([0; ROWS / 8]);

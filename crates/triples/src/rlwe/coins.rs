@@ -16,13 +16,15 @@ pub(super) mod asking {
     pub(in crate::rlwe) const ERRORS: [u64; 2] = [2, 3];
 }
 
-/// Streams of P₁'s batches; from the last one on there is one for each prime of p.
+/// Streams of P₁'s batches.
 pub(super) mod answering {
     pub(in crate::rlwe) const SHARES: [u64; 2] = [0, 1];
     pub(in crate::rlwe) const RANDOMISER: u64 = 2;
     pub(in crate::rlwe) const ERRORS: [u64; 2] = [3, 4];
-    pub(in crate::rlwe) const MASK: u64 = 5;
 }
+
+/// The uniform half of an answer: the residues of y₀ modulo the primes of p.
+pub(super) const ANSWER: u8 = 2;
 
 /// The streams of P₀'s secret and its key's error.
 pub(super) fn of_key(session: &Session, seed: &Seed) -> Streams {
@@ -44,7 +46,8 @@ pub(super) fn of_public_key(session: &Session) -> Streams {
     public(session, "foxtrot v1 rlwe public key", 0, 0)
 }
 
-/// Those of the uniform halves of a request, a stream for each prime: which 0 is of a₀, 1 of b₀.
+/// Those of the uniform halves of a batch, a stream for each prime: which 0 is of a₀, 1 of b₀, and [`ANSWER`] of what
+/// P₁ answers.
 pub(super) fn of_uniform_half(session: &Session, batch: u64, which: u8) -> Streams {
     public(session, "foxtrot v1 rlwe uniform half", batch, which)
 }

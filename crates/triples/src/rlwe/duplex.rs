@@ -2,24 +2,25 @@
 
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
-use foxtrot_ot::{Direction, Error, Seed, Session, tasks::Executor};
+use foxtrot_ot::{Direction, Error, Seed, Session, base::Block, tasks::Executor};
 
-use super::{P0, P1, Requested, coins, ring::Ring};
+use super::{Answering, Chosen, P0, P1, Receiving, Requested, Responded, coins, ring::Ring};
 use crate::{Shares, params::Set};
 
 /// A party that is P₀ in one stream and P₁ in the other, so that requests and responses go both ways at a time.
 ///
 /// Batch g of the run is batch ⌊g/2⌋ of the stream whose P₀ is the initiator if g is even, else of the other: for
 /// a party all batches of one parity are its own, which it [requests](Duplex::request) and
-/// [receives](Duplex::receive), and to the others it [responds](Duplex::respond). Each in ascending order; there is no
-/// order between the two.
+/// [receives](Duplex::receive), and to the others it [responds](Duplex::respond), and [finishes](Duplex::finish) them.
+/// Each in ascending order; there is no order between the two.
 ///
 /// ```
 /// use foxtrot_ot::{Direction, Seed, Session, Sid};
 /// use foxtrot_triples::{Shares, params, rlwe::Duplex, wrong_in_batch};
 ///
 /// # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
-/// let set = params::of_bits(8).expect("8, 16, 32 or 64");
+/// // Without the fix there are no OTs, and nothing corrects.
+/// let set = params::find("rlwe-lift-8").expect("there is one");
 /// let session = || Session::new(Sid::from_bytes([7; 32]));
 /// let (one, key_1) = Duplex::new(&session(), set, Direction::InitiatorSends, &seed_0);
 /// let (other, key_2) = Duplex::new(&session(), set, Direction::ResponderSends, &seed_1);
@@ -31,8 +32,9 @@ use crate::{Shares, params::Set};
 ///     let parties = if one.asks(batch) { [&mut one, &mut other] } else { [&mut other, &mut one] };
 ///     let [asking, answering] = parties;
 ///     let requested = asking.request(&mut request);
-///     answering.respond(&request, &mut theirs, &mut response)?;
-///     asking.receive(requested, &response, &mut ours)?;
+///     let responded = answering.respond(&request, None, &mut theirs, &mut response)?;
+///     asking.receive(requested, &response, &[], &mut ours, &mut request)?;
+///     answering.finish(responded, &[], &mut theirs)?;
 ///     assert_eq!(wrong_in_batch(&ours, &theirs), 0);
 /// }
 /// # Ok::<(), foxtrot_ot::Error>(())
@@ -127,19 +129,18 @@ impl Duplex {
         &mut self,
         requested: Requested,
         response: &[u8],
+        ots: &[[Block; 2]],
         shares: &mut Shares,
+        correction: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        self.p0.receive(requested, response, shares)
+        self.p0.receive(requested, response, ots, shares, correction)
     }
 
     /// [`P0::receive_all`].
     ///
     /// # Errors
     /// Those of [`P0::receive_all`].
-    pub fn receive_all(
-        &mut self,
-        batches: Vec<(Requested, &[u8], &mut Shares)>,
-    ) -> Result<(), Error> {
+    pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
         self.p0.receive_all(batches)
     }
 
@@ -150,21 +151,43 @@ impl Duplex {
     pub fn respond(
         &mut self,
         request: &[u8],
+        ots: Option<Chosen<'_>>,
         shares: &mut Shares,
         response: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.p1.respond(request, shares, response)
+    ) -> Result<Responded, Error> {
+        self.p1.respond(request, ots, shares, response)
     }
 
     /// [`P1::respond_all`].
     ///
     /// # Errors
     /// Those of [`P1::respond_all`].
-    pub fn respond_all(
-        &mut self,
-        batches: Vec<(&[u8], &mut Shares, &mut Vec<u8>)>,
-    ) -> Result<(), Error> {
+    pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         self.p1.respond_all(batches)
+    }
+
+    /// [`P1::finish`].
+    ///
+    /// # Errors
+    /// Those of [`P1::finish`].
+    pub fn finish(
+        &mut self,
+        responded: Responded,
+        correction: &[u8],
+        shares: &mut Shares,
+    ) -> Result<(), Error> {
+        self.p1.finish(responded, correction, shares)
+    }
+
+    /// [`P1::finish_all`].
+    ///
+    /// # Errors
+    /// Those of [`P1::finish_all`].
+    pub fn finish_all(
+        &mut self,
+        batches: Vec<(Responded, &[u8], &mut Shares)>,
+    ) -> Result<(), Error> {
+        self.p1.finish_all(batches)
     }
 
     /// The two streams, for who drives them from threads of its own: this party is P₀ in the first.

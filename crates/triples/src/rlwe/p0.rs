@@ -9,11 +9,13 @@ use foxtrot_kernel::rns::{
 };
 use foxtrot_ot::{
     Error, Seed, Session, Sid, Usage,
+    base::Block,
     tasks::{Executor, InPlace},
 };
 
 use super::{
     coins::{self, asking},
+    fix,
     ring::{Message, Ring, combine},
     side_by_side::side_by_side,
 };
@@ -22,12 +24,12 @@ use crate::{Shares, erase::Secret, params::Set};
 /// The party that encrypts, for batch after batch of one key.
 pub struct P0 {
     pub(super) ring: Arc<Ring>,
-    session: Session,
-    seed: Seed,
+    pub(super) session: Session,
+    pub(super) seed: Seed,
     /// The values of −s modulo all primes.
     pub(super) negated: Secret<u64>,
     /// Those of s·2^−t₁ modulo the primes of p.
-    scaled: Secret<u64>,
+    pub(super) scaled: Secret<u64>,
     /// Batches so far.
     batch: u64,
     scratches: Vec<Scratch>,
@@ -42,7 +44,7 @@ pub struct P0 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
 /// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, shares)?;
+/// p0.receive(requested, response, &[], shares, &mut Vec::new())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -51,8 +53,8 @@ pub struct P0 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
 /// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, shares)?;
-/// p0.receive(requested, response, shares)?;
+/// p0.receive(requested, response, &[], shares, &mut Vec::new())?;
+/// p0.receive(requested, response, &[], shares, &mut Vec::new())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -62,16 +64,30 @@ pub struct Requested {
     number: u64,
 }
 
+/// A batch whose response has come, and where its output goes.
+pub struct Receiving<'a> {
+    /// The batch.
+    pub requested: Requested,
+    /// P₁'s message.
+    pub response: &'a [u8],
+    /// Both keys of [`Set::ots`] random OTs, which serve for this batch only; of each key the first ℓ bits are used.
+    pub ots: &'a [[Block; 2]],
+    /// P₀'s shares.
+    pub shares: &'a mut Shares,
+    /// Becomes the message `Correction`, whatever was in it; empty, and not sent, without the fix.
+    pub correction: &'a mut Vec<u8>,
+}
+
 /// What a thread computes a batch in.
-struct Scratch {
+pub(super) struct Scratch {
     words: Secret<u64>,
     small: Secret<i8>,
     /// The shares of a₀ or b₀.
-    share: Secret<u8>,
+    pub(super) share: Secret<u8>,
 }
 
 impl Scratch {
-    fn new(ring: &Ring) -> Self {
+    pub(super) fn new(ring: &Ring) -> Self {
         let (k, _) = ring.counts();
         let n = ring.n();
         Self {
@@ -169,63 +185,82 @@ impl P0 {
                 let mut message = request.as_mut_slice();
                 for which in [0, 1] {
                     let half = coins::of_uniform_half(session, number, which);
-                    message =
-                        encrypt(ring, negated, &streams, &half, which.into(), scratch, message);
+                    streams.bytes(asking::SHARES[usize::from(which)], &mut scratch.share);
+                    message = encrypt(ring, negated, &streams, &half, which, scratch, message);
                 }
                 Requested { session: *session.id(), number }
             },
         )
     }
 
-    /// Step 5: ends a batch with P₁'s `Response`, and writes the shares.
+    /// Step 5: ends a batch with P₁'s `Response`: writes the shares, and `correction` becomes the message
+    /// `Correction`, whatever was in it, with the keys of random OTs; see [`Receiving`].
     ///
     /// # Errors
-    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares.
+    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares and nothing to send.
     /// [`Usage::ForeignBatch`] if the batch is another state's, [`Usage::CountMismatch`] if the shares are
-    /// for another set.
+    /// for another set or there are not [`Set::ots`] OTs.
     pub fn receive(
         &mut self,
         requested: Requested,
         response: &[u8],
+        ots: &[[Block; 2]],
         shares: &mut Shares,
+        correction: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        self.receive_all(vec![(requested, response, shares)])
+        self.receive_all(vec![Receiving { requested, response, ots, shares, correction }])
     }
 
     /// The same for several batches at once, one per thread.
     ///
     /// # Errors
-    /// Those of [`P0::receive`]; the first one, if there are several. The batches without have their shares.
-    pub fn receive_all(
-        &mut self,
-        batches: Vec<(Requested, &[u8], &mut Shares)>,
-    ) -> Result<(), Error> {
+    /// Those of [`P0::receive`]; the first one, if there are several. The batches without have their output.
+    pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
         let Self { ring, session, seed, negated, scaled, scratches, executor, .. } = self;
         let (ring, session, seed) = (&**ring, &*session, &*seed);
-        let (negated, scaled) = (&**negated, &**scaled);
+        let keys = [&**negated, &**scaled];
         let results = side_by_side(
             &**executor,
             scratches,
             || Scratch::new(ring),
             batches,
-            |scratch, (requested, response, shares)| {
-                let Requested { session: id, number } = requested;
-                if id != *session.id() {
-                    return Err(Usage::ForeignBatch.into());
-                }
-                check_shares(ring.set, shares)?;
-                let slots = decrypt(ring, [negated, scaled], (number, response), scratch)
-                    .inspect_err(|_| shares.clear())?;
-                let streams = coins::of_request(session, seed, number);
-                let [a, b, c] = shares.parts_mut();
-                streams.bytes(asking::SHARES[0], a);
-                streams.bytes(asking::SHARES[1], b);
-                combine(ring.set.width(), [a, b, c], slots, false);
-                Ok(())
-            },
+            |scratch, batch| receive(ring, session, seed, keys, scratch, batch),
         );
         results.into_iter().collect()
     }
+}
+
+/// Step 5 of one batch.
+fn receive(
+    ring: &Ring,
+    session: &Session,
+    seed: &Seed,
+    keys: [&[u64]; 2],
+    scratch: &mut Scratch,
+    batch: Receiving<'_>,
+) -> Result<(), Error> {
+    let Receiving { requested, response, ots, shares, correction } = batch;
+    let Requested { session: id, number } = requested;
+    correction.clear();
+    if id != *session.id() {
+        return Err(Usage::ForeignBatch.into());
+    }
+    check_shares(ring.set, shares)?;
+    fix::check_ots(ring.set, ots.len())?;
+    let half = coins::of_uniform_half(session, number, coins::ANSWER);
+    let message = Message::new("Response", number, response, ring.set.response_len());
+    let decrypted = message.and_then(|it| decrypt(ring, keys, &half, it, scratch));
+    let Decrypted { d, fix } = decrypted.inspect_err(|_| shares.clear())?;
+    let streams = coins::of_request(session, seed, number);
+    let [a, b, c] = shares.parts_mut();
+    streams.bytes(asking::SHARES[0], a);
+    streams.bytes(asking::SHARES[1], b);
+    combine(ring.set.width(), [a, b, &mut *c], d, false);
+    if let Some(fix) = fix {
+        correction.resize(ring.set.correction_len(), 0);
+        fix::correct(ring.set, ots, fix, c, correction);
+    }
+    Ok(())
 }
 
 /// That shares are for batches of that set.
@@ -266,20 +301,20 @@ fn public_key(ring: &Ring, session: &Session, negated: &[u64], error: &[i8]) -> 
     bytes
 }
 
-/// Step 2, one of the two ciphertexts: Δ·m − A·s + e, to the front of `message`; returns the rest of it.
-fn encrypt<'m>(
+/// Step 2, one of the two ciphertexts, of the share in `scratch`: Δ·m − A·s + e, to the front of `message`; returns the
+/// rest of it.
+pub(super) fn encrypt<'m>(
     ring: &Ring,
     negated: &[u64],
     streams: &Streams,
     half: &Streams,
-    which: usize,
+    which: u8,
     scratch: &mut Scratch,
     mut message: &'m mut [u8],
 ) -> &'m mut [u8] {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
     let Scratch { words, small, share } = scratch;
-    streams.bytes(asking::SHARES[which], share);
-    sample::binomial(streams, asking::ERRORS[which], small);
+    sample::binomial(streams, asking::ERRORS[usize::from(which)], small);
     let (values, others) = words.split_at_mut(n);
     let words = &mut others[..n];
     for (i, ntt) in ring.ntts().iter().enumerate() {
@@ -296,36 +331,49 @@ fn encrypt<'m>(
     message
 }
 
-/// Step 5, to d modulo 2⁶⁴.
-fn decrypt<'s>(
+/// What a batch decrypts to.
+pub(super) struct Decrypted<'s> {
+    /// d modulo 2⁶⁴.
+    pub(super) d: &'s [u64],
+    /// With the fix: 1 where d is in the upper half of [0, p), and P₁'s bits x.
+    pub(super) fix: Option<[&'s [u64]; 2]>,
+}
+
+/// Step 5, up to the shares. `half` has the residues of y₀.
+pub(super) fn decrypt<'s>(
     ring: &Ring,
     [negated, scaled]: [&[u64]; 2],
-    (number, response): (u64, &[u8]),
+    half: &Streams,
+    message: Message<'_>,
     scratch: &'s mut Scratch,
-) -> Result<&'s [u64], Error> {
-    let message = Message::new("Response", number, response, ring.set.response_len())?;
+) -> Result<Decrypted<'s>, Error> {
     let (n, backend) = (ring.n(), ring.backend);
-    let ([t0, t1], plain_len) = (ring.set.t(), ring.plain_len());
+    let [t0, t1] = ring.set.t();
     let (low, others) = scratch.words.split_at_mut(n);
     let (words, others) = others.split_at_mut(n);
-    let (out, slots) = others.split_at_mut(n);
+    let (d, slots) = others.split_at_mut(n);
     low_bits(ring, negated, message, low, words);
-    let (mut place_0, mut place_1) = (0, plain_len + pack::packed_len(n, t0));
+    let mut place = pack::packed_len(n, t0);
     for (i, slots) in slots.chunks_exact_mut(n).enumerate() {
         let p = ring.modulus(i);
-        ring.unpack(i, message, place_0, slots)?;
-        ring.unpack(i, message, place_1, words)?;
+        ring.uniform_half(i, half, slots);
+        ring.unpack(i, message, place, words)?;
         residues::mul_scalar(backend, p, slots, p.pow(2, (t1 - t0).into()));
         round_low(backend, p, slots, low, t1);
         ring.ntt(i).forward(slots);
         ring.ntt(i).forward(words);
         residues::mul_add(backend, p, slots, words, &scaled[i * n..][..n]);
-        place_0 += ring.packed_len(i);
-        place_1 += ring.packed_len(i);
+        place += ring.packed_len(i);
     }
     ring.whole.digits(backend, slots);
-    ring.whole.words(backend, slots, out);
-    Ok(out)
+    ring.whole.words(backend, slots, d);
+    if ring.set.fix().is_none() {
+        return Ok(Decrypted { d, fix: None });
+    }
+    ring.whole.exceeds_half(backend, slots, low);
+    let bits = &message.bytes[message.bytes.len() - n / 8..];
+    pack::unpack(backend, 1, bits, words);
+    Ok(Decrypted { d, fix: Some([low, words]) })
 }
 
 /// The low t₁ bits of 2^(t₁−t₀)·y₀ + y₁·s, from a product over the integers: that of the low bits of y₁, which is
@@ -338,15 +386,15 @@ pub(super) fn low_bits(
     words: &mut [u64],
 ) {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
-    let ([t0, t1], plain_len) = (ring.set.t(), ring.plain_len());
+    let [t0, t1] = ring.set.t();
     let low_len = |bits| pack::packed_len(n, bits);
-    let place = plain_len + low_len(t0) + plain_len;
+    let place = low_len(t0) + (0..k).map(|i| ring.packed_len(i)).sum::<usize>();
     pack::unpack(backend, t1, &message.bytes[place..][..low_len(t1)], words);
     let (ntt, r) = (ring.ntt(k), ring.modulus(k));
     ntt.forward(words);
     residues::mul(backend, r, words, &negated[k * n..][..n]);
     ntt.inverse(words);
-    pack::unpack(backend, t0, &message.bytes[plain_len..][..low_len(t0)], low);
+    pack::unpack(backend, t0, &message.bytes[..low_len(t0)], low);
     let (half, mask) = (r.value() / 2, (1u64 << t1) - 1);
     for (low, product) in low.iter_mut().zip(words.iter()) {
         // All ones where the integer is negative.
@@ -359,6 +407,12 @@ pub(super) fn low_bits(
 impl fmt::Debug for P0 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "P0({}, {} batches, <redacted>)", self.ring.set.name(), self.batch)
+    }
+}
+
+impl fmt::Debug for Receiving<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiving(batch {}, <redacted>)", self.requested.number)
     }
 }
 

@@ -4,19 +4,20 @@ use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::rns::{
-    residues,
+    pack, residues,
     sample::{self, Streams},
 };
 use foxtrot_ot::{
-    Error, Seed, Session, Usage,
+    Error, Seed, Session, Sid, Usage,
     tasks::{Executor, InPlace},
 };
 
 use super::{
     coins::{self, answering},
+    fix::{self, Chosen},
     p0::check_shares,
     ring::{Message, Ring, combine},
-    side_by_side::side_by_side,
+    side_by_side::{only, side_by_side},
 };
 use crate::{Shares, erase::Secret, params::Set};
 
@@ -31,6 +32,47 @@ pub struct P1 {
     batch: u64,
     scratches: Vec<Scratch>,
     executor: Box<dyn Executor>,
+}
+
+/// A batch that is answered. Its shares are not those of triples before P₀'s `Correction` has come.
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::Error;
+/// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
+/// # fn twice(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
+/// p1.finish(responded, correction, shares)?;
+/// p1.finish(responded, correction, shares)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// ```
+/// # use foxtrot_ot::Error;
+/// # use foxtrot_triples::{Shares, rlwe::{P1, Responded}};
+/// # fn once(p1: &mut P1, responded: Responded, correction: &[u8], shares: &mut Shares) -> Result<(), Error> {
+/// p1.finish(responded, correction, shares)?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "the shares are not yet those of triples"]
+pub struct Responded {
+    session: Sid,
+    number: u64,
+    /// m₁, packed; without the fix there is none.
+    upper: Secret<u8>,
+}
+
+/// A request that has come, and where what becomes of it goes.
+#[derive(Debug)]
+pub struct Answering<'a> {
+    /// P₀'s message.
+    pub request: &'a [u8],
+    /// As many random OTs as [`Set::ots`]; `None` without the fix.
+    pub ots: Option<Chosen<'a>>,
+    /// P₁'s shares, which [`P1::finish`] makes those of triples.
+    pub shares: &'a mut Shares,
+    /// Becomes the message `Response`, whatever was in it.
+    pub response: &'a mut Vec<u8>,
 }
 
 /// What a thread computes a batch in.
@@ -123,62 +165,134 @@ impl P1 {
         self.ring.set
     }
 
-    /// Steps 3 and 4: answers the next `Request`; writes the shares, and `response` becomes the message, whatever was
-    /// in it.
+    /// Steps 3 and 4: answers the next `Request`: `response` becomes the message, whatever was in it, and `shares` what
+    /// [`P1::finish`] then needs. See [`Answering`].
     ///
     /// A batch's number is used up, also by a request that is malformed.
     ///
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares, and the response is empty.
-    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set.
+    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set or there are not
+    /// [`Set::ots`] OTs.
     pub fn respond(
         &mut self,
         request: &[u8],
+        ots: Option<Chosen<'_>>,
         shares: &mut Shares,
         response: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        self.respond_all(vec![(request, shares, response)])
+    ) -> Result<Responded, Error> {
+        Ok(only(self.respond_all(vec![Answering { request, ots, shares, response }])?))
     }
 
     /// The same for the next batches, in their order, at once: one per thread.
     ///
     /// # Errors
-    /// Those of [`P1::respond`]; the first one, if there are several. The batches without have their shares.
-    pub fn respond_all(
-        &mut self,
-        batches: Vec<(&[u8], &mut Shares, &mut Vec<u8>)>,
-    ) -> Result<(), Error> {
+    /// Those of [`P1::respond`]; the first one, if there are several. None can then be finished.
+    pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         let first = self.batch;
         self.batch += batches.len() as u64;
         let Self { ring, session, seed, public_key, scratches, executor, .. } = self;
         let (ring, session, seed, public_key) = (&**ring, &*session, &*seed, &**public_key);
-        let items = (first..).zip(batches).collect();
         let results = side_by_side(
             &**executor,
             scratches,
             || Scratch::new(ring),
-            items,
-            |scratch, (number, (request, shares, response))| {
-                response.clear();
+            (first..).zip(batches).collect(),
+            |scratch, (number, batch)| {
+                respond(ring, session, seed, public_key, scratch, number, batch)
+            },
+        );
+        results.into_iter().collect()
+    }
+
+    /// Step 6: ends a batch with P₀'s `Correction`, which is empty without the fix. `shares` are those that
+    /// [`P1::respond`] wrote for it, and become those of its triples.
+    ///
+    /// # Errors
+    /// [`Decode`](foxtrot_ot::Decode) if the message is malformed; there are then no shares.
+    /// [`Usage::ForeignBatch`] if the batch is another state's,
+    /// [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the shares are for another set.
+    pub fn finish(
+        &mut self,
+        responded: Responded,
+        correction: &[u8],
+        shares: &mut Shares,
+    ) -> Result<(), Error> {
+        self.finish_all(vec![(responded, correction, shares)])
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`P1::finish`]; the first one, if there are several. The batches without have their shares.
+    pub fn finish_all(
+        &mut self,
+        batches: Vec<(Responded, &[u8], &mut Shares)>,
+    ) -> Result<(), Error> {
+        let Self { ring, session, scratches, executor, .. } = self;
+        let (ring, session) = (&**ring, &*session);
+        let results = side_by_side(
+            &**executor,
+            scratches,
+            || Scratch::new(ring),
+            batches,
+            |scratch, (responded, correction, shares)| {
+                let Responded { session: id, number, upper } = responded;
+                if id != *session.id() {
+                    return Err(Usage::ForeignBatch.into());
+                }
                 check_shares(ring.set, shares)?;
-                let streams = coins::of_response(session, seed, number);
-                let [a, b, _] = shares.parts_mut();
-                streams.bytes(answering::SHARES[0], a);
-                streams.bytes(answering::SHARES[1], b);
-                let halves = [0, 1].map(|which| coins::of_uniform_half(session, number, which));
-                Message::new("Request", number, request, ring.set.request_len())
-                    .and_then(|it| {
-                        multiply(ring, public_key, [a, b], &streams, &halves, it, scratch)
-                    })
+                Message::new("Correction", number, correction, ring.set.correction_len())
                     .inspect_err(|_| shares.clear())?;
-                response.resize(ring.set.response_len(), 0);
-                let mask = mask(ring, &streams, scratch, response);
-                combine(ring.set.width(), shares.parts_mut(), mask, true);
+                if ring.set.fix().is_some() {
+                    let [words, ..] = &mut scratch.words;
+                    pack::unpack(ring.backend, 1, &upper, words);
+                    let [_, _, c] = shares.parts_mut();
+                    fix::add_where(ring.set.width(), words, correction, c);
+                }
                 Ok(())
             },
         );
         results.into_iter().collect()
     }
+}
+
+/// Steps 3 and 4 of one batch.
+fn respond(
+    ring: &Ring,
+    session: &Session,
+    seed: &Seed,
+    public_key: &[u64],
+    scratch: &mut Scratch,
+    number: u64,
+    batch: Answering<'_>,
+) -> Result<Responded, Error> {
+    let Answering { request, ots, shares, response } = batch;
+    response.clear();
+    check_shares(ring.set, shares)?;
+    Chosen::check(ots.as_ref(), ring.set)?;
+    let streams = coins::of_response(session, seed, number);
+    let [a, b, _] = shares.parts_mut();
+    streams.bytes(answering::SHARES[0], a);
+    streams.bytes(answering::SHARES[1], b);
+    let halves = [0, 1].map(|which| coins::of_uniform_half(session, number, which));
+    Message::new("Request", number, request, ring.set.request_len())
+        .and_then(|it| multiply(ring, public_key, [a, b], &streams, &halves, it, scratch))
+        .inspect_err(|_| shares.clear())?;
+    response.resize(ring.set.response_len(), 0);
+    let half = coins::of_uniform_half(session, number, coins::ANSWER);
+    let Masked { r, upper, message } = mask(ring, &half, scratch, response);
+    combine(ring.set.width(), shares.parts_mut(), r, true);
+    let mut bits = Secret::zeroed(ring.set.ots() / 8);
+    if let Some(Chosen { choices, keys }) = ots {
+        pack::pack(ring.backend, 1, upper, &mut bits);
+        for ((flips, upper), choices) in message.iter_mut().zip(&*bits).zip(choices.as_bytes()) {
+            *flips = upper ^ choices;
+        }
+        let [_, _, c] = shares.parts_mut();
+        fix::add_keys(ring.set.width(), keys, c);
+    }
+    Ok(Responded { session: *session.id(), number, upper: bits })
 }
 
 /// Step 3: C₀ and C₁, coefficients.
@@ -253,38 +367,59 @@ pub(super) fn multiply(
     Ok(())
 }
 
-/// Step 4: y₀ and y₁ to `response`; returns the mask modulo 2⁶⁴.
-fn mask<'s>(
+/// What masks a batch.
+pub(super) struct Masked<'s, 'm> {
+    /// r modulo 2⁶⁴.
+    pub(super) r: &'s [u64],
+    /// m₁: 1 where r is in the upper half of [0, p). Only with the fix.
+    pub(super) upper: &'s [u64],
+    /// What is left of the message.
+    message: &'m mut [u8],
+}
+
+/// Step 4: y₀ and y₁ to `response`. Modulo p y₀ is what `half` gives, and that makes the mask.
+pub(super) fn mask<'s, 'm>(
     ring: &Ring,
-    streams: &Streams,
+    half: &Streams,
     scratch: &'s mut Scratch,
-    response: &mut [u8],
-) -> &'s [u64] {
+    response: &'m mut [u8],
+) -> Masked<'s, 'm> {
     let ((k, _), n, backend) = (ring.counts(), ring.n(), ring.backend);
-    let Scratch { c, digits: [rho, _], words: [low, ..], .. } = scratch;
-    let mut message = response;
-    for (half, c) in c.iter_mut().enumerate() {
-        let t = ring.set.t()[half];
-        let (plain, rest) = c.split_at_mut(k * n);
-        ring.dividers[half].divide(backend, plain, rest, low);
-        for (i, y) in plain.chunks_exact_mut(n).enumerate() {
-            if half == 0 {
-                let (p, rho) = (ring.modulus(i), &mut rho[i * n..][..n]);
-                sample::uniform(streams, answering::MASK + i as u64, p, rho);
-                residues::mul_scalar_add(backend, p, y, rho, p.pow(2, t.into()));
-                ring.ntt(i).forward(rho);
-            }
-            message = ring.pack(i, y, message);
-        }
-        message = ring.pack_bits(t, low, message);
+    let Scratch { c: [c0, c1], digits: [rho, _], words: [low, upper, _], .. } = scratch;
+    let [t0, t1] = ring.set.t();
+    let (plain, rest) = c0.split_at_mut(k * n);
+    ring.dividers[0].divide(backend, plain, rest, low);
+    let mut message = ring.pack_bits(t0, low, response);
+    for (i, (rho, rounded)) in rho.chunks_exact_mut(n).zip(plain.chunks_exact(n)).enumerate() {
+        let p = ring.modulus(i);
+        ring.uniform_half(i, half, rho);
+        residues::sub_mul_scalar(backend, p, rho, rounded, p.inv(p.pow(2, t0.into())));
+        // The polynomial o has o in every slot.
+        rho[0] = p.sub(rho[0], ring.offset(i));
+        ring.ntt(i).forward(rho);
     }
+    let (plain, rest) = c1.split_at_mut(k * n);
+    ring.dividers[1].divide(backend, plain, rest, low);
+    for (i, y) in plain.chunks_exact(n).enumerate() {
+        message = ring.pack(i, y, message);
+    }
+    message = ring.pack_bits(t1, low, message);
     ring.whole.digits(backend, rho);
     ring.whole.words(backend, rho, low);
-    low
+    if ring.set.fix().is_some() {
+        ring.whole.exceeds_half(backend, rho, upper);
+    }
+    Masked { r: low, upper, message }
 }
 
 impl fmt::Debug for P1 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "P1({}, {} batches, <redacted>)", self.ring.set.name(), self.batch)
+    }
+}
+
+impl fmt::Debug for Responded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Responded(batch {}, <redacted>)", self.number)
     }
 }

@@ -75,6 +75,16 @@ impl Ring {
         self.set.rest().iter().fold(1, |delta, r| p.mul(delta, p.reduce(*r)))
     }
 
+    /// o modulo a prime of p: what is added to products, which are signed, before r is taken from them; 0 without the
+    /// fix. It is a multiple of 2^ℓ, so that shares do not have it.
+    pub(super) fn offset(&self, i: usize) -> u64 {
+        let (p, bits) = (self.modulus(i), u64::from(self.set.bits()));
+        match self.set.fix() {
+            Some(_) => p.sub(p.pow(2, 2 * bits - 1), p.pow(2, bits)),
+            None => 0,
+        }
+    }
+
     /// The values of a small polynomial modulo prime i.
     pub(super) fn values(&self, i: usize, small: &[i8], out: &mut [u64]) {
         residues::set_small(self.backend, self.modulus(i), out, small);
@@ -124,11 +134,6 @@ impl Ring {
         let p = self.modulus(i);
         let packed = &message.bytes[place..][..pack::packed_len(out.len(), p.bits())];
         pack::unpack_residues(self.backend, p, packed, out).map_err(|_| message.out_of_range())
-    }
-
-    /// Bytes of a polynomial modulo all primes of p.
-    pub(super) fn plain_len(&self) -> usize {
-        (0..self.counts().0).map(|i| self.packed_len(i)).sum()
     }
 
     /// Bytes of a polynomial modulo prime i.

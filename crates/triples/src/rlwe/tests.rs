@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     Shares,
-    params::{self, Set, TOY},
+    params::{self, Set, TOY_LIFT as TOY},
     wrong_in_batch,
 };
 
@@ -41,6 +41,8 @@ struct Batch {
     events: usize,
     /// P₀'s remainders, by which its phase misses a multiple of 2^t₁, in units of 2^(t₁−1).
     remainders: Vec<f64>,
+    /// a₁ and b₁, signed, by slots.
+    theirs: [Vec<f64>; 2],
     /// How many triples are wrong.
     wrong: usize,
 }
@@ -58,12 +60,16 @@ impl Parties {
         let (mut request, mut response) = (Vec::new(), Vec::new());
         let requested = self.p0.request(&mut request);
         let (mut ours, mut theirs) = (Shares::new(self.set), Shares::new(self.set));
-        self.p1.respond(&request, &mut theirs, &mut response).unwrap();
+        let responded = self.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
         let remainders = self.remainders(&response);
-        self.p0.receive(requested, &response, &mut ours).unwrap();
+        self.p0.receive(requested, &response, &[], &mut ours, &mut Vec::new()).unwrap();
+        self.p1.finish(responded, &[], &mut theirs).unwrap();
         let (noise, events) = self.noise(&request, &theirs);
         self.number += 1;
-        Batch { noise, events, remainders, wrong: wrong_in_batch(&ours, &theirs) }
+        let signed = |shares: &[u8]| shares.iter().map(|x| f64::from(x.cast_signed())).collect();
+        let wrong = wrong_in_batch(&ours, &theirs);
+        let theirs = [theirs.a(), theirs.b()].map(signed);
+        Batch { noise, events, remainders, theirs, wrong }
     }
 
     fn remainders(&self, response: &[u8]) -> Vec<f64> {
@@ -281,13 +287,16 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
         * (pairs.len() as f64).sqrt()
 }
 
-/// What P₀ knows of N, with a guess of P₁'s shares, against what it sees of the noise.
-fn seen_by_p0(set: &'static Set, batches: usize) -> [f64; 3] {
+/// What P₀ knows of N, with a guess of P₁'s shares, against what it sees of the noise; then those shares themselves.
+fn seen_by_p0(set: &'static Set, batches: usize) -> [f64; 5] {
     let mut parties = Parties::new(set, 9);
     let p = product(set.plain());
-    let mut pairs = [Vec::new(), Vec::new(), Vec::new()];
+    let mut pairs = [const { Vec::new() }; 5];
     for _ in 0..batches {
         let batch = parties.batch();
+        for (pairs, shares) in pairs[3..].iter_mut().zip(&batch.theirs) {
+            pairs.extend(shares.iter().copied().zip(batch.remainders.iter().copied()));
+        }
         for (noise, remainder) in batch.noise.iter().zip(&batch.remainders) {
             let noise = *noise as f64 / p;
             pairs[0].push((noise, *remainder));
@@ -355,7 +364,8 @@ fn a_response_under_another_key_is_noise() {
     let _ = one.p0.request(&mut request);
     let mut foreign = Vec::new();
     let requested = other.p0.request(&mut foreign);
-    one.p1.respond(&request, &mut theirs, &mut response).unwrap();
-    other.p0.receive(requested, &response, &mut ours).unwrap();
+    let responded = one.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
+    other.p0.receive(requested, &response, &[], &mut ours, &mut Vec::new()).unwrap();
+    one.p1.finish(responded, &[], &mut theirs).unwrap();
     assert!(wrong_in_batch(&ours, &theirs) > 64);
 }

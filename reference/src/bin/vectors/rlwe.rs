@@ -1,20 +1,24 @@
 //! The contents of `rlwe.json`. What the entries are stands there, under `about`.
 
 use super::{array, bytes, object, pattern, string};
-use foxtrot_reference::oracle::sub_session_id;
-use foxtrot_reference::rlwe::{P0, P1, Shares, stream_seed, toy};
+use foxtrot_reference::bytes_from_bits;
+use foxtrot_reference::oracle::{oracle, sub_session_id};
+use foxtrot_reference::rlwe::{Chosen, P0, P1, Pairs, Set, Shares, stream_seed, toy, toy_lift};
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
     cargo run --release -p foxtrot-reference --bin vectors rlwe \
     > crates/triples/tests/vectors/rlwe.json";
 
-const ABOUT: [&str; 4] = [
-    "All byte strings are hexadecimal. The set has no security: l = 8, n = 128, primes 125441, 120833 of p, then \
-     16770049, 16769537; t0 = 1, t1 = 10.",
-    "A party's stream seed comes from its seed, in the sub-session 0 of the protocol rlwe-toy under sid, whose \
-     direction is 0 where the initiator is P0 and 1 where it is not.",
-    "streams: public_key, and per batch request and response as on the wire.",
+const ABOUT: [&str; 6] = [
+    "All byte strings are hexadecimal. The sets have no security: l = 8, n = 128, primes 147457 of p (rlwe-toy) or \
+     125441, 120833 (rlwe-lift-toy, without the MSB fix), then 16770049, 16769537; t0 = 1, t1 = 10.",
+    "A party's stream seed comes from its seed, in the sub-session 0 of the protocol that the set's name is under sid, \
+     whose direction is 0 where the initiator is P0 and 1 where it is not.",
+    "streams: public_key, and per batch request, response and correction as on the wire.",
+    "ots: the random OTs of a batch, given to both: P1's choices as bits, and keys, both of every OT one after \
+     another.",
     "p0 and p1 are their shares of a, b and c, one after another, a byte each.",
+    "Without the fix there are no OTs, and the correction is empty.",
 ];
 
 pub(super) fn vectors() -> String {
@@ -25,25 +29,38 @@ pub(super) fn vectors() -> String {
         ("sid", bytes(&pattern(0))),
         ("initiator_seed", bytes(&pattern(100))),
         ("responder_seed", bytes(&pattern(101))),
-        ("streams", array([0, 1].map(stream_vector))),
+        ("sets", array([("rlwe-toy", toy()), ("rlwe-lift-toy", toy_lift())].map(set_vector))),
     ]);
     file + "\n"
 }
 
-fn stream_vector(direction: u8) -> String {
-    let set = toy();
-    let id = sub_session_id(&pattern(0), 0, direction, "rlwe-toy");
+fn set_vector((name, set): (&str, Set)) -> String {
+    let streams = [0, 1].map(|direction| stream_vector(name, &set, direction));
+    object(&[("name", string(name)), ("streams", array(streams))])
+}
+
+fn stream_vector(name: &str, set: &Set, direction: u8) -> String {
+    let id = sub_session_id(&pattern(0), 0, direction, name);
     let seeds = [100 + direction, 101 - direction].map(|k| stream_seed(&id, &pattern(k)));
-    let (p0, public_key) = P0::new(&set, &id, seeds[0]);
-    let p1 = P1::new(&set, &id, &public_key, seeds[1]);
+    let (p0, public_key) = P0::new(set, &id, seeds[0]);
+    let p1 = P1::new(set, &id, &public_key, seeds[1]);
     let batch = |number: usize| {
+        let (pairs, chosen) = ots(set, &id, number);
         let request = p0.request(number);
-        let (theirs, response) = p1.respond(number, &request);
-        let ours = p0.receive(number, &response);
+        let (responded, response) = p1.respond(number, &request, &chosen);
+        let (ours, correction) = p0.receive(number, &response, &pairs);
+        let theirs = p1.finish(responded, &correction);
+        let choices: Vec<bool> = chosen.iter().map(|(choice, _)| *choice).collect();
+        let ots = object(&[
+            ("choices", bytes(&bytes_from_bits(&choices))),
+            ("keys", bytes(pairs.as_flattened().as_flattened())),
+        ]);
         object(&[
             ("number", number.to_string()),
+            ("ots", ots),
             ("request", bytes(&request)),
             ("response", bytes(&response)),
+            ("correction", bytes(&correction)),
             ("p0", bytes(&flat(&ours))),
             ("p1", bytes(&flat(&theirs))),
         ])
@@ -53,6 +70,23 @@ fn stream_vector(direction: u8) -> String {
         ("public_key", bytes(&public_key)),
         ("batches", array([0, 1].map(batch))),
     ])
+}
+
+/// What an ideal functionality might give.
+fn ots(set: &Set, id: &[u8; 32], batch: usize) -> (Pairs, Chosen) {
+    let n = if set.fix { set.n } else { 0 };
+    let string = |j: usize, branch| {
+        let bytes = oracle("vectors of rlwe", id, batch * n + j, branch, &[], 16);
+        core::array::from_fn(|k| bytes[k])
+    };
+    let pairs: Pairs = (0..n).map(|j| [0, 1].map(|branch| string(j, branch))).collect();
+    let choose = |j: usize| {
+        let [first, ..]: [u8; 16] = string(j, 2);
+        let choice = first & 1;
+        (choice == 1, pairs[j][usize::from(choice)])
+    };
+    let chosen = (0..n).map(choose).collect();
+    (pairs, chosen)
 }
 
 fn flat(shares: &Shares) -> Vec<u8> {

@@ -1,6 +1,8 @@
-//! `triples/<set>`: n triples from nothing; the shares are written into buffers that are used again. `rlwe` runs in
-//! two streams with the roles swapped, the paper's protocol in one and in one thread.
+//! `triples/<set>`: n triples from nothing, keys and base OTs included; the shares are written into buffers that are used
+//! again. `rlwe` runs in two streams with the roles swapped, `gilboa` in both directions at once, the paper's protocol in one
+//! and in one thread.
 
+mod gilboa;
 mod over;
 
 use std::{
@@ -9,11 +11,15 @@ use std::{
     time::Instant,
 };
 
-use foxtrot_ot::{Backend, Direction, Session, Sid};
+use foxtrot_ot::{
+    Backend, Bits, Direction, Session, Sid,
+    base::{Block, Choice},
+    extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
+};
 use foxtrot_triples::{
-    Shares,
+    Shares, gilboa as from_ot,
     params::{self, Set},
-    rlwe::Duplex,
+    rlwe::{Answering, Chosen, Duplex, Receiving},
     rlwe_paper::{self, PaperSet, SETS},
     wrong_in_batch,
 };
@@ -21,8 +27,8 @@ use foxtrot_triples::{
 use super::{
     Measured, Setting, effort,
     ext::{
-        AT_LEAST, MEASURE_FOR, Sample,
-        memory::{Meter, seed, session},
+        AT_LEAST, BASE, MEASURE_FOR, Sample,
+        memory::{Meter, base_ots, seed, session},
     },
     median,
     over::Over,
@@ -41,25 +47,29 @@ const P1: usize = 1;
 #[derive(Clone, Copy)]
 pub(super) enum Protocol {
     Rlwe(&'static Set),
+    Gilboa(&'static from_ot::Set),
     Paper(&'static PaperSet),
 }
 
 impl Protocol {
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        params::registry().map(Self::Rlwe).chain(SETS.iter().map(Self::Paper))
+        let rlwe = params::registry().map(Self::Rlwe);
+        rlwe.chain(from_ot::registry().map(Self::Gilboa)).chain(SETS.iter().map(Self::Paper))
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Rlwe(set) => set.name(),
+            Self::Gilboa(set) => set.name(),
             Self::Paper(set) => set.name(),
         }
     }
 
-    /// Triples of a batch.
+    /// Triples of the least run.
     pub(super) fn least(self) -> usize {
         match self {
             Self::Rlwe(set) => set.n(),
+            Self::Gilboa(_) => 1,
             Self::Paper(set) => set.n(),
         }
     }
@@ -67,6 +77,9 @@ impl Protocol {
     fn params(self) -> String {
         let (bits, sigma, n) = match self {
             Self::Rlwe(set) => (set.bits(), set.sigma(), set.n()),
+            Self::Gilboa(set) => {
+                return format!("l = {}, softspoken-{}-semi-honest", set.bits(), set.k());
+            }
             Self::Paper(set) => (set.bits(), 40, set.n()),
         };
         format!("l = {bits}, sigma = {sigma}, ring of dimension {n}")
@@ -80,6 +93,7 @@ pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured,
     let samples =
         effort::repeat(setting.effort, (MEASURE_FOR, at_least), || match (over, protocol) {
             (Over::Memory, Protocol::Rlwe(set)) => sample(set, n, workers),
+            (Over::Memory, Protocol::Gilboa(set)) => gilboa::sample(set, n, workers),
             (Over::Memory, Protocol::Paper(set)) => paper_sample(set, n, workers),
             _ => over::sample(protocol, setting),
         })?;
@@ -105,19 +119,87 @@ pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured,
 struct Buffers {
     requests: Vec<Vec<u8>>,
     responses: Vec<Vec<u8>>,
+    corrections: Vec<Vec<u8>>,
     ours: Vec<Shares>,
     theirs: Vec<Shares>,
+    ots: Vec<OtBuffers>,
+}
+
+/// The same for the OTs of a batch.
+struct OtBuffers {
+    message: Vec<u8>,
+    pairs: Vec<[Block; 2]>,
+    keys: Vec<Block>,
+    choices: Option<Bits>,
 }
 
 impl Buffers {
     fn new(set: &Set, n: usize) -> Self {
         let shares = || (0..n).map(|_| Shares::new(set)).collect();
+        let ots = |_| OtBuffers {
+            message: Vec::new(),
+            pairs: vec![[[0; 16]; 2]; set.ots()],
+            keys: vec![[0; 16]; set.ots()],
+            choices: None,
+        };
         Self {
             requests: vec![Vec::new(); n],
             responses: vec![Vec::new(); n],
+            corrections: vec![Vec::new(); n],
             ours: shares(),
             theirs: shares(),
+            ots: (0..n).map(ots).collect(),
         }
+    }
+}
+
+/// The OTs of a stream: P₀'s side and P₁'s.
+struct Ots {
+    shape: Shape,
+    sender: Sender<SemiHonest>,
+    receiver: Receiver<SemiHonest>,
+}
+
+impl Ots {
+    fn new(
+        meter: &mut Meter,
+        set: &Set,
+        extension: Extension<SemiHonest>,
+        workers: &[Workers; 2],
+    ) -> Result<Self, Failure> {
+        let (sent, received) = base_ots(meter, BASE, ROWS)?;
+        let session = || session(extension.name(), Direction::InitiatorSends);
+        let (receiver, setup) =
+            meter.step(P1, || Receiver::new(session(), extension, sent, seed(3)))?;
+        meter.sent(P1, setup.len());
+        let sender =
+            meter.step(P0, || Sender::new(session(), extension, received, &setup, seed(4)))?;
+        let (sender, receiver) = match workers.each_ref().map(Workers::executor) {
+            [Some(p0), Some(p1)] => (sender.with_executor(p0), receiver.with_executor(p1)),
+            _ => (sender, receiver),
+        };
+        Ok(Self { shape: Shape::random(set.ots()), sender, receiver })
+    }
+
+    /// For so many batches at once.
+    fn run(&mut self, meter: &mut Meter, buffers: &mut [OtBuffers]) -> Result<(), Failure> {
+        let Self { shape, sender, receiver } = self;
+        meter.step(P1, || {
+            let batches = buffers.iter_mut().map(|it| (Choice::Random(shape.n()), &mut it.message));
+            let received = receiver.extend_all(batches.collect())?;
+            let places = received.into_iter().zip(buffers.iter_mut().map(|it| &mut *it.keys));
+            let choices = receiver.output_all(Kind::Random, places.collect())?;
+            buffers.iter_mut().zip(choices).for_each(|(it, choices)| it.choices = Some(choices));
+            Ok::<_, Failure>(())
+        })?;
+        buffers.iter().for_each(|it| meter.sent(P1, it.message.len()));
+        meter.step(P0, || {
+            let messages: Vec<_> = buffers.iter().map(|it| (*shape, &*it.message)).collect();
+            let sent = sender.absorb_all(&messages)?;
+            let places = buffers.iter_mut().map(|it| Places::Random(&mut it.pairs));
+            sender.output_all(sent.into_iter().zip(places).collect())?;
+            Ok(())
+        })
     }
 }
 
@@ -140,6 +222,12 @@ fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Fail
             _ => party,
         });
     }
+    let mut ots = Vec::new();
+    if let Some(extension) = set.fix() {
+        for _ in &parties {
+            ots.push(Ots::new(&mut meter, set, extension, &workers)?);
+        }
+    }
 
     let batches = set.batches(n as u64);
     let mut buffers = Buffers::new(set, workers[0].threads());
@@ -151,6 +239,9 @@ fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Fail
         let group = usize::try_from(pending[asking]).unwrap_or(usize::MAX);
         let group = group.min(workers[0].threads());
         if group > 0 {
+            if let Some(ots) = ots.get_mut(asking) {
+                ots.run(&mut meter, &mut buffers.ots[..group])?;
+            }
             run_group(&mut meter, &mut parties, asking, group, &mut buffers)?;
             pending[asking] -= group as u64;
         }
@@ -166,22 +257,36 @@ fn run_group(
     group: usize,
     buffers: &mut Buffers,
 ) -> Result<(), Failure> {
-    let Buffers { requests, responses, ours, theirs } = buffers;
+    let Buffers { requests, responses, corrections, ours, theirs, ots } = buffers;
     let (requests, responses) = (&mut requests[..group], &mut responses[..group]);
     let (ours, theirs) = (&mut ours[..group], &mut theirs[..group]);
+    let (corrections, ots) = (&mut corrections[..group], &ots[..group]);
     let requested = meter.step(P0, || parties[asking].request_all(requests.iter_mut().collect()));
     requests.iter().for_each(|request| meter.sent(P0, request.len()));
-    meter.step(P1, || {
-        let batches = requests.iter().zip(&mut *theirs).zip(&mut *responses);
-        let batches = batches.map(|((request, shares), response)| (&**request, shares, response));
+    let responded = meter.step(P1, || {
+        let batches = requests.iter().zip(ots).zip(theirs.iter_mut().zip(&mut *responses));
+        let batches = batches.map(|((request, ots), (shares, response))| {
+            let ots =
+                ots.choices.as_ref().map(|choices| Chosen { choices, keys: ots.keys.as_slice() });
+            Answering { request, ots, shares, response }
+        });
         parties[1 - asking].respond_all(batches.collect())
     })?;
     responses.iter().for_each(|response| meter.sent(P1, response.len()));
     meter.step(P0, || {
-        let batches = requested.into_iter().zip(&*responses).zip(&mut *ours);
-        let batches =
-            batches.map(|((requested, response), shares)| (requested, &**response, shares));
+        let batches = requested.into_iter().zip(&*responses).zip(ots);
+        let batches = batches.zip(ours.iter_mut().zip(&mut *corrections));
+        let batches = batches.map(|(((requested, response), ots), (shares, correction))| {
+            Receiving { requested, response, ots: &ots.pairs, shares, correction }
+        });
         parties[asking].receive_all(batches.collect())
+    })?;
+    corrections.iter().for_each(|correction| meter.sent(P0, correction.len()));
+    meter.step(P1, || {
+        let batches = responded.into_iter().zip(&*corrections).zip(&mut *theirs);
+        let batches =
+            batches.map(|((responded, correction), shares)| (responded, &**correction, shares));
+        parties[1 - asking].finish_all(batches.collect())
     })?;
     let wrong: usize =
         ours.iter().zip(&*theirs).map(|(ours, theirs)| wrong_in_batch(ours, theirs)).sum();
@@ -220,7 +325,7 @@ pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Re
     let parties = Over::new(options.transport, options.net).words();
     writeln!(
         out,
-        "CPU time per triple, medians, keys included, {parties}, threads: {threads}, backend {backend}; \
+        "CPU time per triple, medians, keys and base OTs included, {parties}, threads: {threads}, backend {backend}; \
          who is P0 in one half of the batches and P1 in the other takes the mean"
     )?;
     writeln!(

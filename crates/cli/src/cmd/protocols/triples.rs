@@ -1,18 +1,39 @@
 //! Multiplication triples.
 
+mod gilboa;
+
 use std::io::{self, Write};
 
+use foxtrot_ot::{
+    base::{BaseOt, roted::Endemic},
+    extension::{Extension, ROWS, SemiHonest},
+};
 use foxtrot_triples::params::{self, Set};
 use serde_json::{Value, json};
 
 const PAPER: &str = "after RSS19, rounding in place of flooding";
 const ADVERSARY: &str = "semi-honest";
 const ASSUMPTION: &str = "Ring-LWE, random oracle";
+/// What the OTs of the fix assume besides.
+const OTS: &str = "Module-LWE, AES as an ideal cipher";
 const CAVEAT: &str =
     "a peer that departs from the protocol may learn shares or spoil triples, and is not found out";
 
-/// A request and its response; the keys before them are one more each way.
-const FLOWS: usize = 2;
+/// A request, its response and the correction, if there is any; keys and base OTs before them are two more each way.
+fn flows(set: &Set) -> usize {
+    if set.fix().is_some() { 3 } else { 2 }
+}
+
+fn assumption(set: &Set) -> String {
+    match set.fix() {
+        Some(_) => format!("{ASSUMPTION}, {OTS}"),
+        None => ASSUMPTION.into(),
+    }
+}
+
+/// Sets whose modulus is larger than the limits for quantum attacks.
+const QUANTUM: &str =
+    "rlwe-8, rlwe-32, rlwe-64-s64, rlwe-lift-8, rlwe-lift-16, rlwe-lift-64 and rlwe-lift-32-s64";
 
 fn functionality(set: &Set) -> String {
     format!("triples modulo 2^{}", set.bits())
@@ -23,19 +44,39 @@ fn security(set: &Set) -> String {
     format!("core-SVP {classical} classical, {quantum} quantum")
 }
 
-/// log₂ of the probability that a triple is wrong, on average: 2^(2ℓ − 3.4)/p.
-pub(crate) fn wrong_log2(set: &Set) -> f64 {
-    let p: f64 = set.plain().iter().map(|&prime| (prime as f64).log2()).sum();
-    f64::from(2 * set.bits()) - 3.4 - p
+/// log₂ of the probability that a triple is wrong: on average 2^(2ℓ − 3.4)/p without the fix; with it none is, or, where
+/// p is (1 − θ)·2^(2ℓ + 1), at most a part (8/3)·θ⁵ (`docs/protocols/triples.md`, section 5).
+pub(crate) fn wrong_log2(set: &Set) -> Option<f64> {
+    let (bits, primes) = (f64::from(set.bits()), set.plain().iter().map(|&prime| prime as f64));
+    if set.fix().is_none() {
+        return Some(2.0 * bits - 3.4 - primes.map(f64::log2).sum::<f64>());
+    }
+    // Each factor is a power of two times what a double holds.
+    let theta = 1.0 - primes.product::<f64>() / (2.0 * bits + 1.0).exp2();
+    (theta > (-bits).exp2()).then(|| (8.0 / 3.0 * theta.powi(5)).log2())
 }
 
-/// Bytes of both parties per triple of a whole batch, without the keys.
+/// The same in words.
+fn wrong(set: &Set) -> String {
+    wrong_log2(set).map_or("none".into(), |log2| format!("2^{:.0}", log2.ceil()))
+}
+
+/// Bytes of both parties per triple of a whole batch, without keys and base OTs.
 fn bytes_per_triple(set: &Set) -> f64 {
-    (set.request_len() + set.response_len()) as f64 / set.n() as f64
+    set.batch_bytes().iter().sum::<usize>() as f64 / set.n() as f64
+}
+
+/// Bytes of both parties before the first batch: both keys, and with the fix base OTs and what sets the extensions up.
+pub(crate) fn set_up_bytes(set: &Set) -> u64 {
+    let base = Endemic.info();
+    let of_ots = |extension: Extension<SemiHonest>| {
+        (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS) + extension.setup_len()
+    };
+    2 * (set.public_key_len() + set.fix().map_or(0, of_ots)) as u64
 }
 
 pub(super) fn in_json() -> impl Iterator<Item = Value> {
-    params::registry().map(|set| {
+    let rlwe = params::registry().map(|set| {
         json!({
             "name": set.name(),
             "family": "rlwe",
@@ -43,46 +84,54 @@ pub(super) fn in_json() -> impl Iterator<Item = Value> {
             "paper": PAPER,
             "functionality": functionality(set),
             "adversary": ADVERSARY,
-            "assumption": ASSUMPTION,
+            "assumption": assumption(set),
             "caveat": CAVEAT,
             "params": format!("ring of dimension {}", set.n()),
             "security": security(set),
             "bits": set.bits(),
             "sigma": set.sigma(),
-            "wrong_log2": wrong_log2(set).ceil(),
-            "flows": FLOWS,
+            "wrong_log2": wrong_log2(set).map(f64::ceil),
+            "flows": flows(set),
             "bytes_per_triple": bytes_per_triple(set),
             "key_bytes": set.public_key_len(),
+            "set_up_bytes": set_up_bytes(set),
         })
-    })
+    });
+    rlwe.chain(gilboa::in_json())
 }
 
 pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
-        "triples      realises              adversary    sigma  wrong  core-SVP  flows  bytes/triple  paper"
+        "triples           realises              adversary    sigma  wrong   core-SVP  flows  bytes/triple  paper"
     )?;
     for set in params::registry() {
         let [classical, quantum] = set.core_svp();
         writeln!(
             out,
-            "{:<12} {:<21} {ADVERSARY:<12} {:<6} 2^{:<4.0} {:<9} {FLOWS:<6} {:<13.2} {PAPER}",
+            "{:<17} {:<21} {ADVERSARY:<12} {:<6} {:<7} {:<9} {:<6} {:<13.2} {PAPER}",
             set.name(),
             functionality(set),
             set.sigma(),
-            wrong_log2(set).ceil(),
+            wrong(set),
             format!("{classical}/{quantum}"),
+            flows(set),
             bytes_per_triple(set),
         )?;
     }
+    gilboa::print_rows(out)?;
     writeln!(out)?;
     writeln!(
         out,
-        "They assume {ASSUMPTION}. Each party has a share of a, b and c = a·b; what is hidden statistically\n\
-         is so up to 2^-sigma for each batch of 8192 to 32768 triples. Each is wrong with the probability given; who\n\
-         learns of one that it was learns a bound on the peer's shares. Semi-honest: {CAVEAT}.\n\
+        "Those from ring-LWE assume {ASSUMPTION}; and, but for rlwe-lift (`triples --lift`), {OTS}, for\n\
+         a random OT per triple. Each party has a share of a, b and c = a·b; what is hidden statistically is so up to 2^-sigma\n\
+         for each batch of 4096 to 32768 triples. Each is wrong with the probability given; who learns of one that it was\n\
+         learns a bound on the peer's shares. Semi-honest: {CAVEAT}.\n\
          Core-SVP is classical/quantum; guidelines count polynomial factors, too, by which all sets have 128 bits classically,\n\
-         and rlwe-8, rlwe-16, rlwe-64 and rlwe-32-s64 less than 128 against quantum attacks (eprint 2024/463).\n\
-         Bytes of both parties, without two keys of 117 to 1120 KiB."
-    )
+         and {QUANTUM}\n\
+         less than 128 against quantum attacks (eprint 2024/463).\n\
+         Bytes of both parties, without two keys of 38 to 1120 KiB and, but for rlwe-lift, two times 128 base OTs\n\
+         (`roted-endemic`), 874 KiB together.\n"
+    )?;
+    gilboa::print_notes(out)
 }

@@ -6,19 +6,19 @@ use foxtrot_net::{
     hello::{Hello, Role},
     printable,
 };
-use foxtrot_ot::Backend;
 use foxtrot_triples::{formats::Format, params};
 use serde_json::{Map, Value, json};
 
-use super::record::Record;
+use super::{choice::Choice, costs, kind::Kind, record::Record};
 use crate::{
-    args::{Common, TriplesOut},
+    args::{Common, TriplesMethod, TriplesOut},
     cmd::protocols::wrong_log2,
     failure::Failure,
     lines::decimal,
     link::{Cost, Link},
     output::Output,
     report::{Report, bytes, time},
+    workers::Workers,
 };
 
 /// The key in the hello for the run that is continued, or that one begins; and that of the offer, how many whole
@@ -36,20 +36,25 @@ const FEW: u32 = 30;
 /// Bits per second of the line that an estimate is for.
 const LINE: f64 = 1e8;
 
-/// Nanoseconds of CPU of a party per triple of 8 bits, and for each bit more: fitted to runs of `triples local` with
-/// shares of 8 and 64 bits on the machine of `bench/record`.
-const AVX512: [f64; 2] = [250.0, 4.0];
-const AVX2: [f64; 2] = [500.0, 10.0];
-const PORTABLE: [f64; 2] = [1000.0, 20.0];
-
 /// What one party wants.
 pub(super) struct Terms {
     party: u8,
-    set: &'static params::Set,
+    method: TriplesMethod,
+    bits: u32,
+    sigma: u32,
+    /// With --lift.
+    lift: bool,
+    kind: Wanted,
     count: u64,
     format: Format,
     /// The record of the run that is continued, and its whole batches.
     earlier: Option<(Record, u64)>,
+}
+
+/// A kind, or that the two sides choose one.
+enum Wanted {
+    Kind(Kind),
+    Best(Choice),
 }
 
 /// What both want.
@@ -65,6 +70,7 @@ impl Terms {
         party: u8,
         out: &TriplesOut,
         common: &Common,
+        workers: &Workers,
         earlier: Option<(Record, u64)>,
     ) -> Result<Self, Failure> {
         if common.extension.is_some() || common.base != "roted" {
@@ -75,12 +81,38 @@ impl Terms {
             let why = format!("--format {format} has no numbers of {} bits", out.bits);
             return Err(Failure::usage(why).hint("it goes with --bits 64"));
         }
-        let fits = |set: &&params::Set| set.bits() == out.bits && set.sigma() == out.sigma;
-        let set = params::registry().find(fits);
-        let set = set.ok_or_else(|| Failure::usage("there are no parameters for that"))?;
-        let terms = Self { party, set, count: out.count, format, earlier };
+        let TriplesOut { method, bits, sigma, lift, count, .. } = *out;
+        if out.link.is_some() && method != TriplesMethod::Auto {
+            return Err(Failure::usage("--link is for --method auto"));
+        }
+        let from_ot = !matches!(method, TriplesMethod::Auto | TriplesMethod::Rlwe);
+        if from_ot && (lift || sigma != 40) {
+            let why = format!("--method {} hides nothing statistically", method.name());
+            return Err(Failure::usage(why).hint("it goes without --sigma and --lift"));
+        }
+        let kind = match (Kind::asked_for(out)?, &earlier) {
+            (Some(kind), _) => kind,
+            (None, Some((there, _))) if there.kind.fits(out)? => there.kind,
+            (None, Some(_)) => Kind::all(out)?[0],
+            (None, None) => {
+                let choice = Choice::new(Kind::all(out)?, out.link, workers.threads());
+                let kind = Wanted::Best(choice);
+                return Ok(Self { party, method, bits, sigma, lift, kind, count, format, earlier });
+            }
+        };
+        let terms = Self {
+            party,
+            method,
+            bits,
+            sigma,
+            lift,
+            kind: Wanted::Kind(kind),
+            count,
+            format,
+            earlier,
+        };
         if let Some((there, _)) = &terms.earlier {
-            let wanted = terms.record(there.run.clone());
+            let wanted = terms.record(kind, there.run.clone());
             if *there != wanted {
                 let (there, wanted) = (there.words(), wanted.words());
                 let why = format!("the run to be continued is of {there}, and not of {wanted}");
@@ -97,27 +129,36 @@ impl Terms {
             Some((record, batches)) => (record.run.as_str(), *batches),
             None => ("new", 0),
         };
-        Hello::new(role)
+        let lift = if self.lift { "-lift" } else { "" };
+        let hello = Hello::new(role)
             .term("job", "triples")
-            .term("method", "rlwe")
+            .term("method", format!("{}{lift}", self.method.name()))
             .term("adversary", "semi-honest")
-            .term("bits", self.set.bits())
-            .term("sigma", self.set.sigma())
+            .term("bits", self.bits)
+            .term("sigma", self.sigma)
             .term("count", self.count)
             .term(RUN, run)
-            .offer(BATCHES, batches)
+            .offer(BATCHES, batches);
+        match &self.kind {
+            Wanted::Kind(_) => hello,
+            Wanted::Best(choice) => choice.offer(hello),
+        }
     }
 
-    fn record(&self, run: String) -> Record {
-        let Self { party, set, count, format, .. } = *self;
-        Record { party, set, count, format, run }
+    fn record(&self, kind: Kind, run: String) -> Record {
+        let Self { party, count, format, .. } = *self;
+        Record { party, kind, count, format, run }
     }
 }
 
 impl Agreed {
     /// With the peer of this link: what one of the two does not have is made anew.
-    pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
-        let all = terms.set.batches(terms.count);
+    pub(super) fn on(terms: &Terms, link: &Link, output: Output) -> Result<Self, Failure> {
+        let kind = match &terms.kind {
+            Wanted::Kind(kind) => *kind,
+            Wanted::Best(choice) => choice.agree(link, terms.count, output)?,
+        };
+        let all = kind.batches(terms.count);
         let offer = link.agreement.peer_offers.get(BATCHES);
         let theirs = offer.and_then(|it| decimal(it.as_bytes())).filter(|&it| it <= all);
         let theirs = theirs.ok_or_else(|| {
@@ -129,7 +170,7 @@ impl Agreed {
             // The id of its first session; both have it.
             None => (hex(link.agreement.sid.as_bytes()), 0),
         };
-        Ok(Self { record: terms.record(run), batches: ours.min(theirs)..all })
+        Ok(Self { record: terms.record(kind, run), batches: ours.min(theirs)..all })
     }
 
     /// Says it to the user.
@@ -138,35 +179,23 @@ impl Agreed {
     }
 
     fn words(&self, terms: &Terms, threads: usize) -> Vec<String> {
-        let Record { set, count, .. } = self.record;
-        let (bits, sigma, name) = (set.bits(), set.sigma(), set.name());
+        let Record { kind, count, .. } = self.record;
+        let (bits, name) = (kind.bits(), kind.name());
         let triples = if count == 1 { "triple" } else { "triples" };
-        let hidden = hidden(set.sigma(), set.batches(count));
+        let (promise, warning) = match kind {
+            Kind::Rlwe(set) => of_rlwe(set, count),
+            Kind::Gilboa(_) => ("; none wrong".into(), None),
+        };
         let mut lines = vec![
-            format!(
-                "agreed: {count} {triples} modulo 2^{bits}, {name}, sigma {sigma} per batch; of the run: \
-                 hidden up to 2^-{hidden}, one wrong with probability 2^{:.0}",
-                (wrong_log2(set) + (count as f64).log2()).ceil()
-            ),
+            format!("agreed: {count} {triples} modulo 2^{bits}, {name}{promise}"),
             "semi-honest: a peer that departs from the protocol is not found out".into(),
         ];
-        if hidden < FEW {
-            let more = match params::registry().find(|it| it.bits() == bits && it.sigma() > sigma) {
-                Some(it) => {
-                    let more = self::hidden(it.sigma(), it.batches(count));
-                    format!("with --sigma {} it would be 2^-{more}", it.sigma())
-                }
-                None => "no --sigma is larger".into(),
-            };
-            lines.push(format!("warning: 2^-{hidden} is not much for so many triples; {more}"));
-        }
+        lines.extend(warning);
         let Range { start, end } = self.batches;
         if terms.earlier.is_some() {
             lines.push(format!("continuing behind {start} of {end} batches"));
         }
-        // A batch is made whole, and in half of the batches a party requests.
-        let each = (set.request_len() + set.response_len()) as u64;
-        let size = (end - start) * each / 2 + set.public_key_len() as u64;
+        let size = kind.bytes_each_way(&self.batches, count);
         let computing = self.computing(threads);
         if size > MUCH || computing > LONG {
             let way = time(Duration::from_secs_f64(size as f64 * 8.0 / LINE));
@@ -185,35 +214,25 @@ impl Agreed {
 
     /// About how long a party computes.
     fn computing(&self, threads: usize) -> Duration {
-        let [first, bit] = match Backend::best().name() {
-            "avx512" => AVX512,
-            "avx2" => AVX2,
-            _ => PORTABLE,
-        };
-        let set = self.record.set;
-        let each = first + bit * f64::from(set.bits() - 8);
-        let made = (self.batches.end - self.batches.start) as f64 * set.n() as f64;
-        Duration::from_secs_f64(made * each * 1e-9 / threads as f64)
+        let Record { kind, .. } = self.record;
+        let made = kind.made(self.made()) as f64;
+        let each = f64::from(costs::each(kind)) * 1e-9 / threads as f64;
+        costs::once(kind) + Duration::from_secs_f64(made * each)
     }
 
     /// Triples that this session makes.
     pub(super) fn made(&self) -> u64 {
         let Range { start, end } = self.batches;
-        if start == end { 0 } else { self.record.count - start * self.record.set.n() as u64 }
+        if start == end { 0 } else { self.record.count - start * self.record.kind.n() as u64 }
     }
 
     /// The figures of a run in which party 0, party 1 or both were here.
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let set = self.record.set;
+        let kind = self.record.kind;
         let either = costs[1].or(costs[0]);
         Report {
-            name: format!("triples/{}", set.name()),
-            params: format!(
-                "l = {}, sigma = {}, ring of dimension {}",
-                set.bits(),
-                set.sigma(),
-                set.n()
-            ),
+            name: format!("triples/{}", kind.name()),
+            params: kind.params(),
             security: "semi-honest".into(),
             parties: match costs {
                 [Some(_), None] => "sender",
@@ -234,11 +253,12 @@ impl Agreed {
 
     /// What the report does not have.
     pub(super) fn json(&self, files: &[String]) -> Map<String, Value> {
-        let Record { set, count, run, .. } = &self.record;
+        let Record { kind, count, run, .. } = &self.record;
         let object = json!({
             "count": count,
-            "bits": set.bits(),
-            "sigma": set.sigma(),
+            "set": kind.name(),
+            "bits": kind.bits(),
+            "sigma": kind.sigma(),
             "run": run,
             "batches_before": self.batches.start,
             "batches": self.batches.end,
@@ -249,6 +269,35 @@ impl Agreed {
             _ => Map::new(),
         }
     }
+}
+
+/// What a run with that set promises, and a warning if that is little.
+fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
+    let sigma = set.sigma();
+    let hidden = hidden(sigma, set.batches(count));
+    let wrong = match wrong_log2(set) {
+        Some(each) => {
+            format!("one wrong with probability 2^{:.0}", (each + (count as f64).log2()).ceil())
+        }
+        None => "none wrong".into(),
+    };
+    let promise =
+        format!(", sigma {sigma} per batch; of the run: hidden up to 2^-{hidden}, {wrong}");
+    let warning = (hidden < FEW).then(|| {
+        let stronger = |it: &&params::Set| {
+            let alike = it.bits() == set.bits() && it.fix().is_some() == set.fix().is_some();
+            alike && it.sigma() > sigma
+        };
+        let more = match params::registry().find(stronger) {
+            Some(it) => {
+                let more = self::hidden(it.sigma(), it.batches(count));
+                format!("with --sigma {} it would be 2^-{more}", it.sigma())
+            }
+            None => "no --sigma is larger".into(),
+        };
+        format!("warning: 2^-{hidden} is not much for so many triples; {more}")
+    });
+    (promise, warning)
 }
 
 /// What a run hides statistically, in bits: a batch hides σ − 1 whatever the shares are, and a party has to hide
@@ -282,21 +331,46 @@ mod tests {
 
     fn lines(bits: u32, sigma: u32, count: u64) -> Vec<String> {
         let set = params::registry().find(|set| set.bits() == bits && set.sigma() == sigma);
-        let (set, format) = (set.unwrap(), Format::Raw);
-        let terms = Terms { party: 0, set, count, format, earlier: None };
-        let agreed = Agreed { record: terms.record("run".into()), batches: 0..set.batches(count) };
-        agreed.words(&terms, 1)
+        lines_of(set.unwrap(), count)
+    }
+
+    fn lines_of(set: &'static params::Set, count: u64) -> Vec<String> {
+        of_kind(Kind::Rlwe(set), count)
+    }
+
+    fn of_kind(kind: Kind, count: u64) -> Vec<String> {
+        let terms = Terms {
+            party: 0,
+            method: TriplesMethod::Rlwe,
+            bits: kind.bits(),
+            sigma: 40,
+            lift: false,
+            kind: Wanted::Kind(kind),
+            count,
+            format: Format::Raw,
+            earlier: None,
+        };
+        let record = terms.record(kind, "run".into());
+        Agreed { record, batches: 0..kind.batches(count) }.words(&terms, 1)
     }
 
     #[test]
     fn the_bounds_of_the_run_are_said_and_few_bits_are_warned_of() {
         let of_a_million = lines(8, 40, 1 << 20);
         let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
-                      2^-33, one wrong with probability 2^-23";
+                      2^-32, none wrong";
         assert_eq!(of_a_million[0], agreed);
+        assert!(lines(64, 40, 1 << 20)[0].ends_with("2^-34, one wrong with probability 2^-95"));
+        let lift = params::find("rlwe-lift-8").unwrap();
+        let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-lift-8, sigma 40 per batch; of the run: hidden up to \
+                      2^-33, one wrong with probability 2^-23";
+        assert_eq!(lines_of(lift, 1 << 20)[0], agreed);
+        let agreed = "agreed: 1 triple modulo 2^16, gilboa-16-k2; none wrong";
+        assert_eq!(of_kind(Kind::find("gilboa-16-k2").unwrap(), 1)[0], agreed);
         let warned = |lines: &[String]| lines.iter().any(|line| line.starts_with("warning: "));
-        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 << 13)));
-        let many = lines(8, 40, 2048 << 13);
+        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 << 12)));
+        assert!(!warned(&lines_of(lift, 1024 << 13)) && warned(&lines_of(lift, 2048 << 13)));
+        let many = lines(8, 40, 2048 << 12);
         let warning =
             "warning: 2^-29 is not much for so many triples; with --sigma 64 it would be 2^-54";
         assert!(many.iter().any(|line| line == warning), "{many:?}");

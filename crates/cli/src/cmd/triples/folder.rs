@@ -264,15 +264,15 @@ fn hole(file: &mut File, start: u64, end: u64) -> std::io::Result<Option<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use foxtrot_triples::{formats::Format, params};
+    use foxtrot_triples::formats::Format;
 
-    use super::*;
+    use super::{super::kind::Kind, *};
 
     const COUNT: u64 = 30_000;
 
     fn record(party: u8) -> Record {
-        let set = params::of_bits(8).unwrap();
-        Record { party, set, count: COUNT, format: Format::Npy, run: "0".repeat(64) }
+        let kind = Kind::find("rlwe-lift-8").unwrap();
+        Record { party, kind, count: COUNT, format: Format::Npy, run: "0".repeat(64) }
     }
 
     /// A directory that an interrupted run has left, with all triples of party 0 but without the last batch, bytes 1 to 255.

@@ -5,12 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot_triples::{
-    formats::{Format, record_len},
-    params::{self, Set},
-};
+use foxtrot_triples::formats::{Format, record_len};
 use serde_json::{Value, json};
 
+use super::kind::Kind;
 use crate::{
     failure::Failure,
     files::{Existing, write_secret},
@@ -20,7 +18,7 @@ use crate::{
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) party: u8,
-    pub(super) set: &'static Set,
+    pub(super) kind: Kind,
     pub(super) count: u64,
     pub(super) format: Format,
     /// The same for both parties, in hexadecimal.
@@ -36,11 +34,11 @@ impl Record {
         let text = |key: &str| object[key].as_str();
         let record = || {
             let format = Format::ALL.into_iter().find(|it| text("format") == Some(it.name()))?;
-            let set = params::find(text("set")?).filter(|set| format.has(set.bits()))?;
+            let kind = Kind::find(text("set")?).filter(|kind| format.has(kind.bits()))?;
             let count = object["count"].as_u64().filter(|count| (1..=1 << 40).contains(count))?;
             let ours = object["schema"] == 1 && object["party"] == party;
             let run = text("run").filter(|run| run.len() == 64)?.to_owned();
-            ours.then_some(Self { party, set, count, format, run })
+            ours.then_some(Self { party, kind, count, format, run })
         };
         record().ok_or_else(|| {
             let path = path.display();
@@ -57,9 +55,9 @@ impl Record {
         let object = json!({
             "schema": 1,
             "party": self.party,
-            "set": self.set.name(),
-            "bits": self.set.bits(),
-            "sigma": self.set.sigma(),
+            "set": self.kind.name(),
+            "bits": self.kind.bits(),
+            "sigma": self.kind.sigma(),
             "adversary": "semi-honest",
             "count": self.count,
             "format": self.format.name(),
@@ -77,30 +75,29 @@ impl Record {
 
     /// What it begins with.
     pub(super) fn header(&self) -> Vec<u8> {
-        self.format.header(self.set.bits(), self.count)
+        self.format.header(self.kind.bits(), self.count)
     }
 
     /// Batches that all triples are.
     pub(super) fn batches(&self) -> u64 {
-        self.set.batches(self.count)
+        self.kind.batches(self.count)
     }
 
     /// Bytes of so many batches with what stands before them.
     pub(super) fn len_of(&self, batches: u64) -> u64 {
-        let triples = self.count.min(batches.saturating_mul(self.set.n() as u64));
-        self.header().len() as u64 + triples * record_len(self.set.bits()) as u64
+        let triples = self.count.min(batches.saturating_mul(self.kind.n() as u64));
+        self.header().len() as u64 + triples * record_len(self.kind.bits()) as u64
     }
 
     /// Bytes of a batch.
     pub(super) fn batch_len(&self) -> usize {
-        self.set.n() * record_len(self.set.bits())
+        self.kind.n() * record_len(self.kind.bits())
     }
 
     /// In words.
     pub(super) fn words(&self) -> String {
-        let Self { set, count, format, .. } = self;
-        let (bits, sigma) = (set.bits(), set.sigma());
-        format!("{count} triples, --bits {bits} --sigma {sigma} --format {format}")
+        let Self { kind, count, format, .. } = self;
+        format!("{count} triples, {} --format {format}", kind.options())
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure
     let [first, second] =
         if Record::is_there(first, 0) { [first, second] } else { [second, first] };
     let (zero, one) = (Record::read(first, 0)?, Record::read(second, 1)?);
-    if zero.set != one.set || zero.count != one.count {
+    if zero.kind != one.kind || zero.count != one.count {
         let (zero, one) = (zero.words(), one.words());
         return Err(Failure::usage(format!("party 0 has {zero}, and party 1 {one}")));
     }
@@ -35,7 +35,7 @@ pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure
         return Err(Failure::usage("the files are of two runs, and belong to other triples"));
     }
     let mut inputs = [Input::open(first, &zero)?, Input::open(second, &one)?];
-    let (count, bits) = (zero.count, zero.set.bits());
+    let (count, bits) = (zero.count, zero.kind.bits());
     let len = record_len(bits);
     let mut buffers = [(); 2].map(|()| Zeroizing::new(vec![0; CHUNK * len]));
     let (mut wrong, mut first_wrong, mut done) = (0u64, None, 0);
@@ -62,7 +62,7 @@ pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure
         return Err(Failure::usage(why).hint("triples and bytes are counted from 0"));
     }
     let mut out = io::stdout().lock();
-    let set = zero.set.name();
+    let set = zero.kind.name();
     if json {
         let object = json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 });
         writeln!(out, "{object}")

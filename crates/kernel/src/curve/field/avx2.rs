@@ -106,7 +106,8 @@ fn add_integers(a: __m256i, b: __m256i) -> __m256i {
     avx2!(_mm256_add_epi64(a, b))
 }
 
-/// The same, opaque to the compiler: it would make multiplications of additions.
+/// The same, opaque to the compiler: it would make multiplications of additions, and of a selection that is stored
+/// where one of the two was a store under a mask, whose time may depend on the mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn opaque(mut x: __m256i) -> __m256i {
@@ -496,7 +497,7 @@ impl Field for Avx2 {
             a,
             b,
             #[inline(always)]
-            |a, b| avx2!(_mm256_blendv_pd(b, a, mask)),
+            |a, b| double(avx2!(opaque(bits(_mm256_blendv_pd(b, a, mask))))),
         )
     }
 

@@ -24,6 +24,22 @@ macro_rules! avx512 {
     };
 }
 
+/// The same, opaque to the compiler: of a selection that is stored where one of the two was it would make a store
+/// under a mask, whose time may depend on the mask.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn opaque(mut x: __m512i) -> __m512i {
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        core::arch::asm!(
+            "/* {0} */",
+            inout(zmm_reg) x,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    x
+}
+
 /// Limbs of elements, in debug builds.
 const TIGHT: u64 = (1 << 51) + (1 << 18);
 
@@ -309,7 +325,7 @@ impl Field for Avx512 {
             a,
             b,
             #[inline(always)]
-            |a, b| avx512!(_mm512_mask_blend_epi64(mask, b, a)),
+            |a, b| avx512!(opaque(_mm512_mask_blend_epi64(mask, b, a))),
         )
     }
 

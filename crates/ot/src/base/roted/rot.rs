@@ -14,6 +14,7 @@ use super::{
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
+    choices::verdict,
     oracle::Keyed,
 };
 
@@ -133,7 +134,9 @@ impl Sender {
         seed: Seed,
     ) -> (Self, Reply<Rot>) {
         let n = blinded.instances();
-        let (u, a) = batch_coins(&session, "foxtrot v1 roted sender batch", &seed, n);
+        let (u, mut a) = batch_coins(&session, "foxtrot v1 roted sender batch", &seed, n);
+        // The sender will go by these bits.
+        a.make_public();
 
         let mut reply = Reply::blank(n);
         reply.set_head(&u, &a);
@@ -154,7 +157,7 @@ impl Sender {
     /// # Errors
     /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Misbehaved> {
-        if !bool::from(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
+        if !verdict(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let oracle = output(&self.session, &opening.0, &self.u, &self.transcript);

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Bits, Error, Misbehaved, Seed, Session,
     base::{Block, SenderKeys, expect_count},
-    choices::select,
+    choices::{select, verdict},
 };
 
 /// Coins of an instance: s_S, e_S, e′_S, u, and a byte of bits: the coins of σ₀ and σ₁, and a.
@@ -120,7 +120,7 @@ impl Sender {
         for ((i, instance), opening) in self.instances.iter().enumerate().zip(opening.each()) {
             let t = split(opening, Opening::LAYOUT);
             let opened = t.map(|t| common.commit(i, t));
-            if !bool::from(opened.as_flattened().ct_eq(instance.commitments.as_flattened())) {
+            if !verdict(opened.as_flattened().ct_eq(instance.commitments.as_flattened())) {
                 return Err(Misbehaved::CommitmentMismatch.into());
             }
             let key = |j: usize| common.output(i, &instance.sk[j], t[j], &instance.u);

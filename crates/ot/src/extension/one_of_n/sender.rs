@@ -20,6 +20,7 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
+    choices::verdict,
     erase::SecretBytes,
     extension::{
         Challenge, Malicious, Security, SemiHonest, check_session,
@@ -415,7 +416,7 @@ impl Sender<Linear, Malicious> {
         let theirs = proof.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let theirs: Vec<u64> = theirs.collect();
         let (words, rows) = theirs.split_at(word_bits);
-        if !bool::from(fits(&self.code, &ours, &self.delta, words, rows)) {
+        if !verdict(fits(&self.code, &ours, &self.delta, words, rows)) {
             self.end();
             return Err(Misbehaved::ConsistencyCheck.into());
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Sid,
-    extension::{MAX_BATCHES, Receiver, softspoken},
+    extension::{MAX_BATCHES, MAX_UNCHECKED, Receiver, softspoken},
     ideal,
 };
 
@@ -38,5 +38,21 @@ fn there_are_no_more_batches_than_the_bound_counts() {
     assert!(sender.absorb(Shape::given(1), &corrections).is_ok());
     let refused = Usage::TooManyBatches { max: MAX_BATCHES };
     let absorbed = sender.absorb(Shape::given(1), &corrections).map(drop);
+    assert_eq!(absorbed, Err(refused.into()));
+}
+
+#[test]
+fn without_checks_there_are_more() {
+    let session = || Session::new(Sid::from_bytes([7; 32]));
+    let (pairs, chosen) = ideal::random(ROWS, &Seed::from_bytes([3; 32]));
+    let six = softspoken::semi_honest(6).unwrap();
+    let (_, setup) = Receiver::new(session(), six, pairs, Seed::from_bytes([1; 32])).unwrap();
+    let mut sender =
+        Sender::new(session(), six, chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
+    let corrections = vec![0; six.corrections_len(Shape::random(1))];
+    sender.batch = MAX_UNCHECKED - 1;
+    assert!(sender.absorb(Shape::random(1), &corrections).is_ok());
+    let refused = Usage::TooManyBatches { max: MAX_UNCHECKED };
+    let absorbed = sender.absorb(Shape::random(1), &corrections).map(drop);
     assert_eq!(absorbed, Err(refused.into()));
 }

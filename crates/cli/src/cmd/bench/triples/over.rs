@@ -4,7 +4,7 @@ use std::{collections::VecDeque, hint::black_box};
 
 use foxtrot_net::{
     Lane,
-    triples::{Party, Plan},
+    triples::{Party, Plan, gilboa},
 };
 use foxtrot_ot::{Direction, Session, Sid};
 use foxtrot_triples::{
@@ -12,7 +12,7 @@ use foxtrot_triples::{
     rlwe_paper::{P0, P1, PaperSet},
 };
 
-use super::{Protocol, Sample, Setting, seed, session};
+use super::{BASE, Protocol, Sample, Setting, seed, session};
 use crate::{
     cmd::bench::over::{End, both},
     failure::Failure,
@@ -26,6 +26,7 @@ pub(super) fn sample(protocol: Protocol, setting: &Setting<'_>) -> Result<Sample
     let run = |we_are_p0| {
         move |end: &End<'_>| match protocol {
             Protocol::Rlwe(set) => duplex(end, set, n, we_are_p0),
+            Protocol::Gilboa(set) => from_ot(end, set, n, we_are_p0),
             Protocol::Paper(set) if we_are_p0 => p0(end, set, n),
             Protocol::Paper(set) => p1(end, set, n),
         }
@@ -38,8 +39,28 @@ fn duplex(end: &End<'_>, set: &'static Set, n: u64, we_are_initiator: bool) -> R
     let plan = Plan { set, session: &session, we_are_initiator, batches: 0..set.batches(n) };
     let mut party = Party::set_up(end.channel, &plan)?;
     end.is_set_up();
-    if let (Some(first), Some(second)) = (end.workers.executor(), end.workers.executor()) {
-        party = party.with_executors([first, second]);
+    if let [Some(a), Some(b), Some(c), Some(d)] = [(); 4].map(|()| end.workers.executor()) {
+        party = party.with_executors([a, b, c, d]);
+    }
+    let made = party.run(|shares| {
+        black_box(shares);
+        Ok::<_, Failure>(())
+    })?;
+    Ok(made.settle()?)
+}
+
+fn from_ot(
+    end: &End<'_>,
+    set: &'static foxtrot_triples::gilboa::Set,
+    count: u64,
+    we_are_initiator: bool,
+) -> Result<(), Failure> {
+    let session = Session::new(Sid::from_bytes([0; 32]));
+    let plan = gilboa::Plan { set, base: BASE, session: &session, we_are_initiator, count };
+    let mut party = gilboa::Party::set_up(end.channel, &plan)?;
+    end.is_set_up();
+    if let [Some(a), Some(b), Some(c)] = [(); 3].map(|()| end.workers.executor()) {
+        party = party.with_executors([a, b, c]);
     }
     let made = party.run(|shares| {
         black_box(shares);

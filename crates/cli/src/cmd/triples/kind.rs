@@ -1,0 +1,196 @@
+//! How triples are made: a method with its parameters.
+
+use std::ops::Range;
+
+use foxtrot_net::triples::gilboa::bytes_of_run;
+use foxtrot_ot::base::{BaseOt, roted::Endemic};
+use foxtrot_triples::{gilboa, params};
+
+use crate::{
+    args::{TriplesMethod, TriplesOut},
+    cmd::protocols::set_up_bytes,
+    failure::Failure,
+};
+
+/// The base OT below `gilboa`.
+pub(crate) const BASE: &dyn BaseOt = &Endemic;
+
+/// A kind of triples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// From ring-LWE.
+    Rlwe(&'static params::Set),
+    /// From oblivious transfer.
+    Gilboa(&'static gilboa::Set),
+}
+
+impl Kind {
+    /// The one that the options name; none if they leave it open.
+    pub(super) fn asked_for(out: &TriplesOut) -> Result<Option<Self>, Failure> {
+        let k = match out.method {
+            TriplesMethod::Auto => return Ok(None),
+            TriplesMethod::Rlwe => return Self::rlwe(out).map(Some),
+            TriplesMethod::GilboaK2 => 2,
+            TriplesMethod::Gilboa => gilboa::DEFAULT_K,
+            TriplesMethod::GilboaK8 => 8,
+        };
+        gilboa::of_bits(out.bits, k).map(Self::Gilboa).ok_or_else(no_parameters).map(Some)
+    }
+
+    /// What there is to choose from for these options, in an order that both sides have in common.
+    pub(super) fn all(out: &TriplesOut) -> Result<Vec<Self>, Failure> {
+        let sets = [gilboa::DEFAULT_K, 2, 8].map(|k| gilboa::of_bits(out.bits, k));
+        let from_ot = sets.into_iter().flatten().map(Self::Gilboa);
+        Ok([Self::rlwe(out)?].into_iter().chain(from_ot).collect())
+    }
+
+    fn rlwe(out: &TriplesOut) -> Result<Self, Failure> {
+        let fits = |set: &&params::Set| {
+            let lifts = set.fix().is_none();
+            set.bits() == out.bits && set.sigma() == out.sigma && lifts == out.lift
+        };
+        params::registry().find(fits).map(Self::Rlwe).ok_or_else(no_parameters)
+    }
+
+    /// Whether it is one that these options allow.
+    pub(super) fn fits(self, out: &TriplesOut) -> Result<bool, Failure> {
+        Ok(match Self::asked_for(out)? {
+            Some(kind) => kind == self,
+            None => Self::all(out)?.contains(&self),
+        })
+    }
+
+    pub(super) fn find(name: &str) -> Option<Self> {
+        let from_ot = || gilboa::find(name).map(Self::Gilboa);
+        params::find(name).map(Self::Rlwe).or_else(from_ot)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rlwe(set) => set.name(),
+            Self::Gilboa(set) => set.name(),
+        }
+    }
+
+    /// ℓ.
+    pub(super) fn bits(self) -> u32 {
+        match self {
+            Self::Rlwe(set) => set.bits(),
+            Self::Gilboa(set) => set.bits(),
+        }
+    }
+
+    /// σ, if something is hidden statistically.
+    pub(super) fn sigma(self) -> Option<u32> {
+        match self {
+            Self::Rlwe(set) => Some(set.sigma()),
+            Self::Gilboa(_) => None,
+        }
+    }
+
+    /// Triples of a whole batch.
+    pub(super) fn n(self) -> usize {
+        match self {
+            Self::Rlwe(set) => set.n(),
+            Self::Gilboa(set) => set.n(),
+        }
+    }
+
+    /// Batches for so many triples.
+    pub(super) fn batches(self, triples: u64) -> u64 {
+        triples.div_ceil(self.n() as u64)
+    }
+
+    /// How many are made for so many.
+    pub(super) fn made(self, triples: u64) -> u64 {
+        match self {
+            Self::Rlwe(_) => self.batches(triples) * self.n() as u64,
+            Self::Gilboa(_) => triples,
+        }
+    }
+
+    /// Messages that wait for each other, from the beginning of a short run to its end: keys, base OTs and set-ups, a batch,
+    /// and that all is where it stays.
+    pub(super) fn flows(self) -> u32 {
+        match self {
+            Self::Rlwe(set) if set.fix().is_none() => 4,
+            Self::Rlwe(_) | Self::Gilboa(_) => 6,
+        }
+    }
+
+    /// How many directions of a connection have their first long message one after the other: base OTs of one direction are
+    /// answered before there is anything else to send.
+    pub(super) fn openings(self) -> u32 {
+        match self {
+            Self::Rlwe(_) => 1,
+            Self::Gilboa(_) => 2,
+        }
+    }
+
+    /// Bytes in the direction that has more, with all that is once per session, for these batches of a run of so many
+    /// triples. The one with fewer has a batch less at most.
+    pub(super) fn bytes_each_way(self, batches: &Range<u64>, count: u64) -> u64 {
+        let Range { start, end } = *batches;
+        match self {
+            // A batch is made whole, and in half of the batches a party requests.
+            Self::Rlwe(set) => {
+                let each = set.batch_bytes().iter().sum::<usize>() as u64;
+                (end - start).saturating_mul(each) / 2 + set_up_bytes(set) / 2
+            }
+            Self::Gilboa(set) => {
+                let triples = count.saturating_sub(start * set.n() as u64);
+                bytes_of_run(set, BASE, triples).into_iter().max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// For a report.
+    pub(super) fn params(self) -> String {
+        match self {
+            Self::Rlwe(set) => {
+                let (bits, sigma) = (set.bits(), set.sigma());
+                format!("l = {bits}, sigma = {sigma}, ring of dimension {}", set.n())
+            }
+            Self::Gilboa(set) => {
+                let (extension, base) = (set.extension().name(), BASE.info().name);
+                format!("l = {}, {extension} from {base}", set.bits())
+            }
+        }
+    }
+
+    /// As options.
+    pub(super) fn options(self) -> String {
+        let bits = self.bits();
+        match self {
+            Self::Rlwe(set) => {
+                let lift = if set.fix().is_some() { "" } else { " --lift" };
+                format!("--bits {bits} --sigma {}{lift}", set.sigma())
+            }
+            Self::Gilboa(set) => {
+                let suffix = match set.k() {
+                    gilboa::DEFAULT_K => String::new(),
+                    k => format!("-k{k}"),
+                };
+                format!("--bits {bits} --method gilboa{suffix}")
+            }
+        }
+    }
+}
+
+fn no_parameters() -> Failure {
+    Failure::usage("there are no parameters for that")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_name() {
+        let all = params::registry().map(Kind::Rlwe).chain(gilboa::registry().map(Kind::Gilboa));
+        for kind in all {
+            assert_eq!(Kind::find(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::find("rlwe-paper-8"), None);
+    }
+}

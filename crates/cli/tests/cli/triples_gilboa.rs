@@ -1,0 +1,228 @@
+//! Triples from oblivious transfer, and `--method auto`, in one process and in two.
+
+use std::{fs, path::Path, thread, time::Duration};
+
+use foxtrot_net::{
+    Channel, Lane,
+    hello::{self, Hello, Role},
+    tcp,
+    triples::gilboa::bytes_of_run,
+};
+use foxtrot_ot::{
+    base::{BaseOt, roted::Endemic},
+    extension::ROWS,
+};
+use foxtrot_triples::gilboa;
+
+use super::{
+    support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout},
+    triples::{generate, name, verified},
+};
+
+#[test]
+fn two_processes_make_triples_of_every_length_over_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let runs = [
+        ("8", "", "raw", 100_001),
+        ("16", "-k2", "npy", 4096),
+        ("32", "-k8", "npy", 1),
+        ("64", "", "mp-spdz", 2049),
+        ("8", "-k8", "raw", 9),
+        ("64", "-k2", "raw", 20_000),
+    ];
+    for (i, (bits, suffix, format, count)) in runs.into_iter().enumerate() {
+        let [zero, one] = [0, 1].map(|party| name(folder.path(), &format!("{i}.{party}")));
+        let (count_text, method) = (count.to_string(), format!("gilboa{suffix}"));
+        let kind = ["-n", &count_text, "--bits", bits, "--method", &method];
+        let zero_does = generate("0", &zero, &[&kind[..], &["--format", format]].concat());
+        let one_does = generate("1", &one, &[&kind[..], &["--threads", "2", "--json"]].concat());
+        let (listens, connects) =
+            if i % 2 == 0 { (&zero_does, &one_does) } else { (&one_does, &zero_does) };
+        let listening = Listening::with(listens, &ours.expecting(&peers));
+        let connected = connect_with(connects, &peers.expecting(&ours), &listening.address);
+        let (status, heard, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
+        let set = gilboa::find(&format!("gilboa-{bits}{suffix}")).unwrap();
+        let triples = if count == 1 { "triple" } else { "triples" };
+        let agreed = format!("agreed: {count} {triples} modulo 2^{bits}, {}; none", set.name());
+        assert!(said.contains(&agreed) && said.contains("semi-honest"), "{said}");
+        verified([&zero, &one], count, bits);
+
+        let (json, party) = if i % 2 == 0 { (stdout(&connected), 0) } else { (heard, 1) };
+        let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(report["name"], format!("triples/{}", set.name()));
+        assert_eq!((&report["n"], &report["parties"]), (&count.into(), &"receiver".into()));
+        assert_eq!((&report["set"], &report["sigma"]), (&set.name().into(), &().into()));
+        // Who connects is the initiator.
+        assert_eq!(report["bytes_receiver"], bytes_of_run(set, &Endemic, count)[party]);
+    }
+}
+
+fn local(dir: &str, more: &[&str]) -> Vec<String> {
+    let all = [&["triples", "local", "-o", dir], more].concat();
+    all.into_iter().map(str::to_owned).collect()
+}
+
+fn in_words(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn an_interrupted_run_is_continued_from_whole_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = name(folder.path(), "t");
+    let kind = ["-n", "600001", "--bits", "64", "--method", "gilboa"];
+    let mut run = Running::start(&in_words(&local(&dir, &kind)));
+    assert!(run.line().starts_with("foxtrot: agreed: 600001 triples modulo 2^64, gilboa-64; none"));
+    let file = folder.path().join("t.partial/P0.triples");
+    while fs::metadata(&file).map_or(0, |file| file.len()) < 2 * 1024 * 24 {
+        thread::sleep(Duration::from_millis(2));
+    }
+    run.interrupt();
+    assert_eq!(run.end().0, 130);
+    let resume = local(&dir, &[&kind[..], &["--resume", "--json"]].concat());
+    // Not with another method, but whichever is the best is the one that was begun.
+    let other = local(&dir, &["-n", "600001", "--bits", "64", "--resume"]);
+    let output = foxtrot(&in_words(&other)).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let why = "is of 600001 triples, --bits 64 --method gilboa --format raw, and not of 600001 triples, --bits 64 --sigma 40 ";
+    assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    let output = foxtrot(&in_words(&resume)).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let before = report["batches_before"].as_u64().unwrap();
+    assert!(before >= 1);
+    assert_eq!(
+        (&report["n"], &report["batches"]),
+        (&(600_001 - before * 1024).into(), &586.into())
+    );
+    verified([&dir, &dir], 600_001, "64");
+}
+
+#[test]
+fn auto_takes_what_is_the_fastest_on_both_sides() {
+    for (count, link, expected) in [
+        (1, &["--link", "lan1"][..], "gilboa-64"),
+        (200_000, &["--link", "wan"], "rlwe-64"),
+        (200_000, &[], "rlwe-64"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
+        let count_text = count.to_string();
+        let kind = ["-n", &count_text, "--bits", "64", "--method", "auto"];
+        // One side gives the link for both.
+        let listening = Listening::start(&generate("0", &zero, &[&kind[..], link].concat()));
+        let connected = connect(&generate("1", &one, &kind), &listening.address);
+        let (status, _, said) = listening.end();
+        let told = stderr(&connected);
+        assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{told}");
+        let agreed = format!("modulo 2^64, {expected}");
+        assert!(said.contains(&agreed) && told.contains(&agreed), "{said}{told}");
+        assert!(told.contains(" there and back: rlwe-64 "), "{told}");
+        verified([&zero, &one], count, "64");
+    }
+}
+
+#[test]
+fn a_run_that_auto_began_is_continued_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = name(folder.path(), "t");
+    let begun = local(&dir, &["-n", "30", "--bits", "32", "--method", "gilboa-k8"]);
+    assert_eq!(foxtrot(&in_words(&begun)).output().unwrap().status.code(), Some(0));
+    fs::rename(&dir, format!("{dir}.partial")).unwrap();
+    let resume =
+        local(&dir, &["-n", "30", "--bits", "32", "--method", "auto", "--resume", "--json"]);
+    let output = foxtrot(&in_words(&resume)).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["set"], "gilboa-32-k8");
+}
+
+#[test]
+fn options_that_do_not_go_together_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = name(folder.path(), "t");
+    for (options, why) in [
+        (&["--link", "wan"][..], "--link is for --method auto"),
+        (&["--method", "gilboa", "--sigma", "64"], "--method gilboa hides nothing statistically"),
+        (&["--method", "gilboa-k8", "--lift"], "--method gilboa-k8 hides nothing statistically"),
+        (&["--method", "auto", "--link", "fast"], "not lan10, lan1, wan or a rate and a time"),
+    ] {
+        let words = local(&dir, &[&["-n", "5", "--bits", "8"], options].concat());
+        let output = foxtrot(&in_words(&words)).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
+    assert!(!Path::new(&dir).exists());
+}
+
+/// A peer, party 1, that opens the connection and offers this.
+fn peer(address: &str, method: &str, offers: &[(&str, &str)]) -> Channel {
+    let channel = tcp::connect(address, Duration::from_secs(20)).unwrap().open().unwrap();
+    let hello = Hello::new(Role::Receiver)
+        .term("job", "triples")
+        .term("method", method)
+        .term("adversary", "semi-honest")
+        .term("bits", 8)
+        .term("sigma", 40)
+        .term("count", 100_001)
+        .term("run", "new")
+        .offer("whole-batches", 0);
+    let hello = offers.iter().fold(hello, |hello, (key, value)| hello.offer(key, value));
+    hello::exchange(&channel, true, &hello).unwrap();
+    channel.use_lanes(Lane::SECOND.index() + 1);
+    channel
+}
+
+/// What party 0 says of such a peer, which sends these messages.
+fn said_of(method: &str, offers: &[(&str, &str)], messages: &[(Lane, Vec<u8>)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = name(folder.path(), "t");
+    let kind = ["-n", "100001", "--bits", "8", "--method", method];
+    let party = Listening::start(&generate("0", &dir, &kind));
+    let channel = peer(&party.address, method, offers);
+    for (lane, message) in messages {
+        // It may have gone already.
+        let _ = channel.send(*lane, message.clone());
+    }
+    let (status, _, said) = party.end();
+    assert_eq!(status, 3, "{said}");
+    assert!(!Path::new(&dir).exists());
+    said
+}
+
+#[test]
+fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
+    let first = Lane::PROTOCOL;
+    let blinded = (Endemic.info().receiver_bytes)(ROWS);
+    for (messages, why) in [
+        (vec![(first, vec![0xff; blinded])], "Blinded"),
+        (vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),
+        (vec![(Lane::THIRD, vec![0; 5])], "lane 3"),
+    ] {
+        let said = said_of("gilboa", &[], &messages);
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_peer_whose_choice_is_none_is_named() {
+    let computing = ("computing", "1,2,3,4");
+    let given = ("link", "12500000,100000");
+    for (offers, messages, why) in [
+        (&[][..], vec![], "the peer offers nothing as its time per triple"),
+        (&[("computing", "1,2,3")], vec![], "the peer offers 1,2,3 as its time per triple"),
+        (&[computing, ("link", "fast")], vec![], "the peer offers fast as rate and delay"),
+        (&[computing, given], vec![vec![4]], "the peer chose method 4 of 0 to 3"),
+        (&[computing, given], vec![vec![0, 0]], "a message of 2 bytes instead of"),
+        (&[computing], vec![vec![0; 5_000_000]], "a message of 5000000 bytes"),
+        (&[computing], vec![vec![0]; 17], "instead of 0"),
+        (&[computing], vec![vec![], vec![255]], "the peer chose method 255 of 0 to 3"),
+    ] {
+        let messages: Vec<_> =
+            messages.into_iter().map(|message| (Lane::PROTOCOL, message)).collect();
+        let said = said_of("auto", offers, &messages);
+        assert!(said.contains(why), "{said}");
+    }
+}

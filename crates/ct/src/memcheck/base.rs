@@ -1,0 +1,58 @@
+//! Base OTs, and extensions that are one message each way.
+
+use foxtrot_kernel::memcheck::public;
+use foxtrot_ot::{
+    Backend, Bits, Direction,
+    base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys, registry},
+    extension::two_round,
+    pair::Pair,
+};
+
+use super::{Check, secrets, seed, session};
+
+/// More than vectors have lanes, and no multiple of it.
+const N: usize = 9;
+
+pub(crate) fn checks() -> impl Iterator<Item = Check> {
+    let all = registry().iter().chain(two_round::registry());
+    all.map(|base| Check {
+        name: base.info().name.into(),
+        run: Box::new(|backend| {
+            let (sent, received) = run(*base, backend, N);
+            compare(sent.pairs(), received.choices(), received.keys());
+        }),
+    })
+}
+
+/// Both parties' secret outputs.
+pub(crate) fn run(base: &dyn BaseOt, backend: Backend, n: usize) -> (SenderKeys, ReceiverKeys) {
+    let session = || session(backend, base.info().name, Direction::InitiatorSends);
+    let choice = match base.info().functionality {
+        Functionality::Random => Choice::Random(n),
+        _ => Choice::Given(choices(n)),
+    };
+    let sender = base.sender(session(), n, seed(1)).expect("a small batch");
+    let receiver = base.receiver(session(), choice, seed(2)).expect("choices that it takes");
+    let keys = Pair::new(sender, receiver).run_through(|_, mut message| {
+        public(&mut message);
+        message
+    });
+    keys.unwrap_or_else(|(party, error)| panic!("{party:?}: {error}"))
+}
+
+/// Secret choices of both kinds.
+pub(crate) fn choices(n: usize) -> Bits {
+    Bits::from_bytes(&secrets([0x6a; 128])[..n.div_ceil(8)], n)
+}
+
+/// That the receiver has what it chose.
+pub(crate) fn compare(pairs: &[[Block; 2]], choices: &Bits, keys: &[Block]) {
+    let (mut pairs, mut keys) = (pairs.to_vec(), keys.to_vec());
+    let mut bits = choices.as_bytes().to_vec();
+    public(&mut pairs);
+    public(&mut keys);
+    public(&mut bits);
+    for (i, (pair, key)) in pairs.iter().zip(&keys).enumerate() {
+        assert_eq!(pair[usize::from(bits[i / 8] >> (i % 8) & 1)], *key, "OT {i}");
+    }
+}

@@ -1,0 +1,58 @@
+//! OT extension.
+
+use foxtrot_kernel::memcheck::public;
+use foxtrot_ot::{
+    Backend, Direction,
+    base::{self, Choice},
+    extension::{Any, Kind, Places, ROWS, Shape, registry},
+};
+
+use super::{Check, base::compare, seed, session};
+
+/// Not whole words, and less than a batch.
+const N: usize = 1003;
+
+pub(crate) fn checks() -> impl Iterator<Item = Check> {
+    registry().flat_map(|extension| {
+        [false, true].map(|given| Check {
+            name: format!(
+                "{}, {}",
+                name(extension),
+                if given { "given choices" } else { "random" }
+            ),
+            run: Box::new(move |backend| run(extension, given, backend)),
+        })
+    })
+}
+
+fn name(extension: Any) -> &'static str {
+    extension.info().name
+}
+
+fn run(extension: Any, given: bool, backend: Backend) {
+    let base = base::find("roted", base::Functionality::Endemic).expect("it is there");
+    let (base_sent, base_received) = super::base::run(base, backend, ROWS);
+    let session = || session(backend, name(extension), Direction::InitiatorSends);
+    let (mut receiver, mut setup) =
+        extension.receiver(session(), base_sent, seed(3)).expect("128 base OTs");
+    public(&mut setup);
+    let mut sender = extension
+        .sender(session(), base_received, &setup, seed(4))
+        .expect("a setup as it should be");
+
+    let mut corrections = Vec::new();
+    let choice = if given { Choice::Given(super::base::choices(N)) } else { Choice::Random(N) };
+    let shape = Shape::of(&choice);
+    let n = shape.n();
+    let batch = receiver.extend(choice, &mut corrections).expect("a batch");
+    public(&mut corrections);
+    let (sent, challenge) = sender.absorb(shape, &corrections).expect("corrections");
+    let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+    public(&mut challenge);
+    let (mut keys, mut pairs) = (vec![[0; 16]; n], vec![[[0; 16]; 2]; n]);
+    let (choices, mut proof) =
+        receiver.finish(batch, &challenge, Kind::Random, &mut keys).expect("a challenge");
+    public(&mut proof);
+    sender.finish(sent, &proof, Places::Random(&mut pairs)).expect("a proof");
+    compare(&pairs, &choices, &keys);
+}

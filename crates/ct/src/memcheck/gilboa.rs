@@ -1,0 +1,48 @@
+//! Multiplication triples from OT.
+
+use foxtrot_kernel::memcheck::public;
+use foxtrot_ot::{
+    Backend, Session, Sid,
+    base::{self, Functionality},
+    extension::ROWS,
+};
+use foxtrot_triples::gilboa::{DEFAULT_K, Party, Set, registry};
+
+use super::{Check, seed, triples::compare};
+
+/// Not whole words.
+const N: usize = 301;
+
+pub(crate) fn checks() -> impl Iterator<Item = Check> {
+    registry().filter(|set| set.k() == DEFAULT_K).map(|set| Check {
+        name: set.name().into(),
+        run: Box::new(move |backend| run(set, backend)),
+    })
+}
+
+fn run(set: &'static Set, backend: Backend) {
+    let base = base::find("roted", Functionality::Endemic).expect("it is there");
+    let (pairs, chosen) = super::base::run(base, backend, ROWS);
+    let session = || Session::new(Sid::from_bytes([0; 32])).with_backend(backend);
+    let (one, mut opening) =
+        Party::responder(&session(), set, pairs, seed(3)).expect("128 base OTs");
+    public(&mut opening);
+    let (mut zero, mut setup) =
+        Party::initiator(&session(), set, chosen, seed(4), &opening).expect("an opening");
+    public(&mut setup);
+    let mut one = one.finish(&setup).expect("a set-up");
+
+    let (mut corrections_0, mut corrections_1) = (Vec::new(), Vec::new());
+    let ours = zero.extend(set.shares(N), &mut corrections_0).expect("a batch");
+    let theirs = one.extend(set.shares(N), &mut corrections_1).expect("a batch");
+    public(&mut corrections_0);
+    public(&mut corrections_1);
+    let (mut products_0, mut products_1) = (Vec::new(), Vec::new());
+    let ours = zero.multiply(ours, &corrections_1, &mut products_0).expect("corrections");
+    let theirs = one.multiply(theirs, &corrections_0, &mut products_1).expect("corrections");
+    public(&mut products_0);
+    public(&mut products_1);
+    let ours = zero.add(ours, &products_1).expect("products");
+    let theirs = one.add(theirs, &products_0).expect("products");
+    compare(&ours, &theirs, set.width());
+}

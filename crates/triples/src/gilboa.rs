@@ -1,0 +1,60 @@
+//! Triples from oblivious transfer, bit by bit \[Gil99\], from random OTs whose choices are a share's bits.
+//!
+//! \[Gil99\] N. Gilboa, *Two party RSA key generation*, CRYPTO 1999, section 4.1; for triples modulo 2^ℓ with payloads that shrink:
+//! \[DSZ15\] Demmler, Schneider, Zohner, *ABY*, NDSS 2015, section III-A.
+//! Semi-honest: what the peer learns is nothing, under the assumptions of the extension,
+//! [SoftSpokenOT](foxtrot_ot::extension::softspoken) without checks, and of its base OTs. No triple is wrong. The
+//! states carry out `docs/protocols/gilboa.md`; bytes are in `docs/wire.md`, section 19.
+//!
+//! A product a·b of one party's a and the other's b takes ℓ OTs, the bits of b as choices. For a triple there are two
+//! of these, a₀·b₁ and a₁·b₀, one in each direction, so that both parties do and send the same. Only the first 128 OTs
+//! come from a base OT: the other direction begins with 128 of the first one.
+//!
+//! ```text
+//! initiator: base OTs as the receiver                   responder
+//!                  ◄── Opening ──
+//!                  ── Setup ──►
+//!    per batch of n triples, as many as wanted:
+//! b₀       ── Corrections ──►   ◄── Corrections ──      b₁
+//! a₀       ── Products ──►   ◄── Products ──            a₁
+//! c₀                                                    c₁
+//! ```
+//!
+//! [`Party`] is one of them. Batches do not depend on each other, any number may be on the way, and what is called
+//! `_all` does several of them on the threads of an executor.
+//!
+//! ```
+//! use foxtrot_ot::{Seed, Session, Sid, ideal};
+//! use foxtrot_triples::{gilboa::{self, Party}, wrong_in_batch};
+//!
+//! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
+//! let set = gilboa::of_bits(32, gilboa::DEFAULT_K).expect("there is one");
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! // 128 base OTs, in which the initiator was the receiver; here doubles.
+//! let (pairs, chosen) = ideal::random(128, &Seed::from_bytes([3; 32]));
+//!
+//! let (one, opening) = Party::responder(&session(), set, pairs, seed_1)?;
+//! let (mut zero, setup) = Party::initiator(&session(), set, chosen, seed_0, &opening)?;
+//! let mut one = one.finish(&setup)?;
+//!
+//! // One batch of 1000 triples, of any number.
+//! let (mut corrections_0, mut corrections_1) = (Vec::new(), Vec::new());
+//! let ours = zero.extend(set.shares(1000), &mut corrections_0)?;
+//! let theirs = one.extend(set.shares(1000), &mut corrections_1)?;
+//! let (mut products_0, mut products_1) = (Vec::new(), Vec::new());
+//! let ours = zero.multiply(ours, &corrections_1, &mut products_0)?;
+//! let theirs = one.multiply(theirs, &corrections_0, &mut products_1)?;
+//! let (ours, theirs) = (zero.add(ours, &products_1)?, one.add(theirs, &products_0)?);
+//!
+//! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (1000, 0));
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+
+mod params;
+mod party;
+mod products;
+#[cfg(test)]
+mod tests;
+
+pub use params::{DEFAULT_K, Set, find, of_bits, registry};
+pub use party::{Extended, Joining, Multiplied, Party, base_session};

@@ -1,0 +1,414 @@
+//! One of the two parties, which are alike.
+
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_kernel::rns::sample::Streams;
+use foxtrot_ot::{
+    Decode, Direction, Error, Seed, Session, Sid, Usage,
+    base::{Block, Choice, ReceiverKeys, SenderKeys},
+    extension::{Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
+    tasks::{Executor, InPlace, for_each},
+};
+use zeroize::Zeroizing;
+
+use super::{Set, products};
+use crate::{Shares, erase::Secret};
+
+/// A party with both extensions: it is the sender of one, with its a, and the receiver of the other, with its b.
+pub struct Party {
+    set: &'static Set,
+    /// The stream in which we are the sender.
+    session: Session,
+    seed: Seed,
+    sender: Sender<SemiHonest>,
+    receiver: Receiver<SemiHonest>,
+    /// Batches begun, and those to which the peer's corrections have come.
+    begun: u64,
+    multiplied: u64,
+    /// Keys, used for one batch after another.
+    chosen: Vec<Secret<Block>>,
+    pairs: Vec<Secret<[Block; 2]>>,
+    executor: Box<dyn Executor>,
+}
+
+/// A responder that waits for the peer's `Setup`.
+#[must_use = "it waits for the peer's set-up"]
+pub struct Joining {
+    set: &'static Set,
+    /// The stream in which we are the sender.
+    session: Session,
+    seed: Seed,
+    receiver: Receiver<SemiHonest>,
+    base: ReceiverKeys,
+}
+
+/// A batch that waits for the peer's `Corrections`. Its shares of b are drawn.
+#[must_use = "the batch has no output yet"]
+pub struct Extended(Batch);
+
+/// A batch that waits for the peer's `Products`.
+///
+/// It takes one message.
+///
+/// ```
+/// # use foxtrot_ot::Error;
+/// # use foxtrot_triples::{Shares, gilboa::{Multiplied, Party}};
+/// # fn once(party: &mut Party, batch: Multiplied, products: &[u8]) -> Result<Shares, Error> {
+/// party.add(batch, products)
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use foxtrot_ot::Error;
+/// # use foxtrot_triples::{Shares, gilboa::{Multiplied, Party}};
+/// # fn twice(party: &mut Party, batch: Multiplied, products: &[u8]) -> Result<Shares, Error> {
+/// party.add(batch, products)?;
+/// party.add(batch, products)
+/// # }
+/// ```
+#[must_use = "the batch has no output yet"]
+pub struct Multiplied(Batch);
+
+struct Batch {
+    session: Sid,
+    number: u64,
+    shares: Shares,
+}
+
+/// The sub-session of the 128 base OTs, whose receiver is the initiator.
+#[must_use]
+pub fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
+    let [first, _] = streams(session, set);
+    first.sub(base, 0, Direction::ResponderSends)
+}
+
+/// That whose sender is the initiator, and the other one.
+fn streams(session: &Session, set: &Set) -> [Session; 2] {
+    let directions = [Direction::InitiatorSends, Direction::ResponderSends];
+    directions.map(|direction| session.sub(set.name(), 0, direction))
+}
+
+impl Party {
+    /// Steps 1 to 3 of the side that opened the connection: from the chosen keys of 128 base OTs, and the peer's
+    /// `Opening`; with the message `Setup`.
+    ///
+    /// Both streams are sub-sessions, number 0, of `session` for the set's name; `seed` is used for this session only.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not 128; [`Decode`] if the message is malformed.
+    pub fn initiator(
+        session: &Session,
+        set: &'static Set,
+        base: ReceiverKeys,
+        seed: Seed,
+        opening: &[u8],
+    ) -> Result<(Self, Vec<u8>), Error> {
+        let [ours, theirs] = streams(session, set);
+        let (expected, got) = (set.opening_len(), opening.len());
+        let (setup, corrections) = opening.split_at_checked(set.setup_len()).unwrap_or_default();
+        if got != expected {
+            return Err(Decode::Length { message: "Opening", expected, got }.into());
+        }
+        let below = extension_session(&ours, set, Direction::InitiatorSends);
+        let unused = extension_seed(&ours, &seed);
+        let mut sender = Sender::new(below, set.extension(), base, setup, unused)?;
+        let sent = sender.absorb(Shape::random(ROWS), corrections)?;
+        let mut pairs = vec![[[0; 16]; 2]; ROWS];
+        sender.random(sent, &mut pairs)?;
+        let base = SenderKeys::of_messages(pairs);
+
+        let below = extension_session(&theirs, set, Direction::ResponderSends);
+        let unused = extension_seed(&theirs, &seed);
+        let (receiver, setup) = Receiver::new(below, set.extension(), base, unused)?;
+        Ok((Self::joined(set, ours, seed, sender, receiver), setup))
+    }
+
+    /// Steps 1 and 2 of the other side: from both keys of these base OTs; with the message `Opening`.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not 128.
+    pub fn responder(
+        session: &Session,
+        set: &'static Set,
+        base: SenderKeys,
+        seed: Seed,
+    ) -> Result<(Joining, Vec<u8>), Usage> {
+        let [theirs, ours] = streams(session, set);
+        let below = extension_session(&theirs, set, Direction::InitiatorSends);
+        let unused = extension_seed(&theirs, &seed);
+        let (mut receiver, mut opening) = Receiver::new(below, set.extension(), base, unused)?;
+        let mut corrections = Vec::new();
+        let received = receiver.extend(Choice::Random(ROWS), &mut corrections)?;
+        opening.extend(corrections);
+        let mut keys = vec![[0; 16]; ROWS];
+        let choices = receiver.random(received, &mut keys)?;
+        let base = ReceiverKeys::of_extension(choices, keys)?;
+        Ok((Joining { set, session: ours, seed, receiver, base }, opening))
+    }
+
+    fn joined(
+        set: &'static Set,
+        session: Session,
+        seed: Seed,
+        sender: Sender<SemiHonest>,
+        receiver: Receiver<SemiHonest>,
+    ) -> Self {
+        let (chosen, pairs) = (Vec::new(), Vec::new());
+        let (begun, multiplied, executor) = (0, 0, Box::new(InPlace));
+        Self { set, session, seed, sender, receiver, begun, multiplied, chosen, pairs, executor }
+    }
+
+    /// The same, on several threads; one of the three computes at a time.
+    #[must_use]
+    pub fn with_executors(self, executors: [Box<dyn Executor>; 3]) -> Self {
+        let [first, second, executor] = executors;
+        let (sender, receiver) =
+            (self.sender.with_executor(first), self.receiver.with_executor(second));
+        Self { sender, receiver, executor, ..self }
+    }
+
+    /// The set.
+    #[must_use]
+    pub fn set(&self) -> &'static Set {
+        self.set
+    }
+
+    /// Step 4: begins a batch of as many triples as there is room for; `corrections` becomes its message, whatever was in
+    /// it.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`] if there are more than [`Set::n`]; [`Usage::CountMismatch`] if the shares are for another
+    /// set; [`Usage::TooManyBatches`].
+    pub fn extend(&mut self, shares: Shares, corrections: &mut Vec<u8>) -> Result<Extended, Usage> {
+        Ok(only(self.extend_all(vec![(shares, corrections)])?))
+    }
+
+    /// The same for the next batches, in their order, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Party::extend`], for any of them: then none has begun.
+    pub fn extend_all(
+        &mut self,
+        batches: Vec<(Shares, &mut Vec<u8>)>,
+    ) -> Result<Vec<Extended>, Usage> {
+        let (set, width) = (self.set, self.set.width());
+        for (shares, _) in &batches {
+            check_shares(set, shares)?;
+        }
+        let (shares, messages): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
+        let ots: Vec<_> = shares.iter().map(|shares| set.shape(shares.len()).n()).collect();
+        let choices = ots.iter().map(|n| Choice::Random(*n));
+        let received = self.receiver.extend_all(choices.zip(messages).collect())?;
+        let places = sized(&mut self.chosen, &ots);
+        let received = received.into_iter().zip(places).collect();
+        let choices = self.receiver.output_all(Kind::Random, received)?;
+        let id = *self.session.id();
+        let numbers = self.begun..;
+        self.begun += ots.len() as u64;
+        let mut batches: Vec<_> = (numbers.zip(shares))
+            .map(|(number, shares)| Batch { session: id, number, shares })
+            .collect();
+        let keys = self.chosen.iter().zip(&ots).map(|(keys, n)| &keys[..*n]);
+        let parts = batches.iter_mut().zip(keys).zip(&choices);
+        for_each(&*self.executor, parts, |((batch, keys), choices)| {
+            let [_, b, c] = batch.shares.parts_mut();
+            b.copy_from_slice(choices.as_bytes());
+            products::gather(width, keys, c);
+        });
+        Ok(batches.into_iter().map(Extended).collect())
+    }
+
+    /// Step 5: takes the peer's corrections of a batch; `products` becomes its message, whatever was in it.
+    ///
+    /// # Errors
+    /// [`Decode`] if the message is malformed. [`Usage::ForeignBatch`] if the batch is another state's, or not the next
+    /// one. The batch is then gone.
+    pub fn multiply(
+        &mut self,
+        batch: Extended,
+        corrections: &[u8],
+        products: &mut Vec<u8>,
+    ) -> Result<Multiplied, Error> {
+        Ok(only(self.multiply_all(vec![(batch, corrections, products)])?))
+    }
+
+    /// The same for the next batches, in the order in which they have begun, at once: one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Party::multiply`], for any of them: then all are gone.
+    pub fn multiply_all(
+        &mut self,
+        batches: Vec<(Extended, &[u8], &mut Vec<u8>)>,
+    ) -> Result<Vec<Multiplied>, Error> {
+        let (set, width) = (self.set, self.set.width());
+        for (number, (Extended(batch), ..)) in (self.multiplied..).zip(&batches) {
+            if batch.session != *self.session.id() || batch.number != number {
+                return Err(Usage::ForeignBatch.into());
+            }
+        }
+        let shapes: Vec<_> =
+            batches.iter().map(|(Extended(batch), ..)| set.shape(batch.shares.len())).collect();
+        let ots: Vec<_> = shapes.iter().map(|shape| shape.n()).collect();
+        let messages: Vec<_> = shapes
+            .iter()
+            .zip(&batches)
+            .map(|(shape, (_, message, _))| (*shape, *message))
+            .collect();
+        let sent = self.sender.absorb_all(&messages)?;
+        self.multiplied += ots.len() as u64;
+        let places = sized(&mut self.pairs, &ots).map(Places::Random);
+        self.sender.output_all(sent.into_iter().zip(places).collect())?;
+
+        let (mut batches, messages): (Vec<_>, Vec<_>) =
+            batches.into_iter().map(|(Extended(batch), _, message)| (batch, message)).unzip();
+        let keys = self.pairs.iter().zip(&ots).map(|(keys, n)| &keys[..*n]);
+        let parts = batches.iter_mut().zip(messages).zip(keys);
+        let (session, seed) = (&self.session, &self.seed);
+        for_each(&*self.executor, parts, |((batch, message), keys)| {
+            draw(session, seed, batch);
+            message.clear();
+            message.resize(set.products_len(batch.shares.len()), 0);
+            products::multiply(width, keys, batch.shares.parts_mut(), message);
+        });
+        Ok(batches.into_iter().map(Multiplied).collect())
+    }
+
+    /// Step 6: ends a batch with the peer's products; returns its shares.
+    ///
+    /// # Errors
+    /// [`Decode`] if the message is malformed; [`Usage::ForeignBatch`] if the batch is another state's. The batch is then
+    /// gone.
+    pub fn add(&mut self, batch: Multiplied, products: &[u8]) -> Result<Shares, Error> {
+        Ok(only(self.add_all(vec![(batch, products)])?))
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Party::add`], for any of them: then all are gone.
+    pub fn add_all(&mut self, batches: Vec<(Multiplied, &[u8])>) -> Result<Vec<Shares>, Error> {
+        let (set, width) = (self.set, self.set.width());
+        for (Multiplied(batch), products) in &batches {
+            if batch.session != *self.session.id() {
+                return Err(Usage::ForeignBatch.into());
+            }
+            check_products(set, batch.shares.len(), products)?;
+        }
+        let mut batches = batches;
+        for_each(&*self.executor, batches.iter_mut(), |(Multiplied(batch), products)| {
+            let [_, b, c] = batch.shares.parts_mut();
+            products::add(width, b, products, c);
+        });
+        Ok(batches.into_iter().map(|(Multiplied(batch), _)| batch.shares).collect())
+    }
+}
+
+impl Joining {
+    /// Step 3: takes the peer's `Setup`.
+    ///
+    /// # Errors
+    /// [`Decode`] if the message is malformed.
+    pub fn finish(self, setup: &[u8]) -> Result<Party, Error> {
+        let Self { set, session, seed, receiver, base } = self;
+        let unused = extension_seed(&session, &seed);
+        let below = extension_session(&session, set, Direction::ResponderSends);
+        let sender = Sender::new(below, set.extension(), base, setup, unused)?;
+        Ok(Party::joined(set, session, seed, sender, receiver))
+    }
+}
+
+/// The shares of a.
+fn draw(session: &Session, seed: &Seed, batch: &mut Batch) {
+    let mut coins = Zeroizing::new([0; 24]);
+    seed.fill(&session.oracle("foxtrot v1 gilboa shares"), batch.number, coins.as_mut_slice());
+    let streams = Streams::new(session.backend(), &coins);
+    let [a, ..] = batch.shares.parts_mut();
+    let (whole, rest) = a.split_at_mut(a.len() / 16 * 16);
+    streams.bytes(0, whole);
+    if !rest.is_empty() {
+        let mut all = Secret::zeroed(whole.len() + 16);
+        streams.bytes(0, &mut all);
+        rest.copy_from_slice(&all[whole.len()..][..rest.len()]);
+    }
+}
+
+/// The sub-session of the extension below a stream.
+fn extension_session(stream: &Session, set: &Set, direction: Direction) -> Session {
+    stream.sub(set.extension().name(), 0, direction)
+}
+
+/// What the extension wants; with random choices and no check it draws nothing.
+fn extension_seed(session: &Session, seed: &Seed) -> Seed {
+    let mut bytes = Zeroizing::new([0; 32]);
+    seed.fill(&session.oracle("foxtrot v1 gilboa extension seed"), 0, bytes.as_mut_slice());
+    Seed::from_bytes(*bytes)
+}
+
+/// That shares are for triples of that set.
+fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
+    let (expected, got) = (set.width(), shares.width());
+    if got == expected {
+        Ok(())
+    } else {
+        Err(Usage::CountMismatch { what: "bytes of a share", expected, got })
+    }
+}
+
+/// That a message is one: its length, and no bits behind the last one.
+fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
+    const MESSAGE: &str = "Products";
+    let (expected, got) = (set.products_len(n), products.len());
+    if got != expected {
+        return Err(Decode::Length { message: MESSAGE, expected, got });
+    }
+    let bits = set.bits() as usize;
+    match (products.last(), n * (bits * (bits + 1) / 2) % 8) {
+        (Some(last), used @ 1..) if last >> used != 0 => {
+            Err(Decode::SpareBits { message: MESSAGE })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Buffers of those sizes, which are used again.
+fn sized<'b, T: Copy + Default>(
+    buffers: &'b mut Vec<Secret<T>>,
+    sizes: &'b [usize],
+) -> impl Iterator<Item = &'b mut [T]> {
+    buffers.resize_with(buffers.len().max(sizes.len()), || Secret::zeroed(0));
+    buffers.iter_mut().zip(sizes).map(|(buffer, n)| {
+        if buffer.len() < *n {
+            *buffer = Secret::zeroed(*n);
+        }
+        &mut buffer[..*n]
+    })
+}
+
+fn only<R>(results: Vec<R>) -> R {
+    results.into_iter().next().expect("one result for one item")
+}
+
+impl fmt::Debug for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Party({:?}, {} batches, <redacted>)", self.set, self.begun)
+    }
+}
+
+impl fmt::Debug for Joining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Joining({:?}, <redacted>)", self.set)
+    }
+}
+
+impl fmt::Debug for Extended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Extended(batch {}, <redacted>)", self.0.number)
+    }
+}
+
+impl fmt::Debug for Multiplied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Multiplied(batch {}, <redacted>)", self.0.number)
+    }
+}

@@ -1,0 +1,418 @@
+//! Triples from oblivious transfer: the laws of a run, and what a peer can send.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::thread;
+
+use foxtrot_ot::{
+    Backend, Decode, Error, Seed, Session, Sid, Usage,
+    base::{ReceiverKeys, SenderKeys},
+    ideal,
+    tasks::{Executor, Task},
+};
+use foxtrot_triples::{
+    Shares,
+    gilboa::{self, DEFAULT_K, Extended, Multiplied, Party, Set},
+    wrong_in_batch,
+};
+
+/// So many threads, started for each task.
+#[derive(Clone, Debug)]
+struct Threads(usize);
+
+impl Executor for Threads {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
+        thread::scope(|scope| tasks.into_iter().for_each(|task| drop(scope.spawn(task))));
+    }
+}
+
+fn set(bits: u32) -> &'static Set {
+    gilboa::of_bits(bits, DEFAULT_K).unwrap()
+}
+
+fn session(backend: Backend) -> Session {
+    Session::new(Sid::from_bytes([7; 32])).with_backend(backend)
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+fn base_ots() -> (SenderKeys, ReceiverKeys) {
+    ideal::random(128, &seed(3))
+}
+
+/// Initiator and responder.
+fn parties(set: &'static Set, backend: Backend) -> [Party; 2] {
+    let (pairs, chosen) = base_ots();
+    let session = session(backend);
+    let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
+    let (zero, setup) = Party::initiator(&session, set, chosen, seed(1), &opening).unwrap();
+    assert_eq!((opening.len(), setup.len()), (set.opening_len(), set.setup_len()));
+    [zero, one.finish(&setup).unwrap()]
+}
+
+fn threaded(party: Party, threads: usize) -> Party {
+    party.with_executors([(); 3].map(|()| Box::new(Threads(threads)) as Box<dyn Executor>))
+}
+
+/// Batches of those sizes at once: each party's shares, and all it sends.
+fn run(parties: &mut [Party; 2], sizes: &[usize]) -> [(Vec<Shares>, Vec<u8>); 2] {
+    let set = parties[0].set();
+    let begin = |party: &mut Party| {
+        let mut messages = vec![vec![9; 3]; sizes.len()];
+        let batches = sizes.iter().map(|n| set.shares(*n)).zip(&mut messages);
+        (party.extend_all(batches.collect()).unwrap(), messages)
+    };
+    let [(ours, from_zero), (theirs, from_one)] = parties.each_mut().map(begin);
+    let answer = |party: &mut Party, batches: Vec<Extended>, received: &[Vec<u8>]| {
+        let mut messages = vec![vec![9; 3]; sizes.len()];
+        let received = received.iter().map(Vec::as_slice);
+        let batches = batches.into_iter().zip(received).zip(&mut messages);
+        let batches = batches.map(|((batch, received), message)| (batch, received, message));
+        (party.multiply_all(batches.collect()).unwrap(), messages)
+    };
+    let [zero, one] = parties;
+    let (ours, products_0) = answer(zero, ours, &from_one);
+    let (theirs, products_1) = answer(one, theirs, &from_zero);
+    let end = |party: &mut Party, batches: Vec<Multiplied>, received: &[Vec<u8>]| {
+        let batches = batches.into_iter().zip(received.iter().map(Vec::as_slice));
+        party.add_all(batches.collect()).unwrap()
+    };
+    let (ours, theirs) = (end(zero, ours, &products_1), end(one, theirs, &products_0));
+    for (k, n) in sizes.iter().enumerate() {
+        for corrections in [&from_zero[k], &from_one[k]] {
+            assert_eq!(corrections.len(), set.corrections_len(*n));
+        }
+        for products in [&products_0[k], &products_1[k]] {
+            assert_eq!(products.len(), set.products_len(*n));
+        }
+    }
+    let sent = |first: Vec<Vec<u8>>, second: Vec<Vec<u8>>| [first, second].concat().concat();
+    [(ours, sent(from_zero, products_0)), (theirs, sent(from_one, products_1))]
+}
+
+fn flat(shares: &Shares) -> Vec<u8> {
+    [shares.a(), shares.b(), shares.c()].concat()
+}
+
+#[test]
+fn triples_are_right_for_every_set_on_every_backend() {
+    for backend in Backend::all() {
+        for set in gilboa::registry() {
+            let mut parties = parties(set, backend);
+            for sizes in [[set.n(), 100], [0, 1]] {
+                let [(ours, _), (theirs, _)] = run(&mut parties, &sizes);
+                for (ours, theirs) in ours.iter().zip(&theirs) {
+                    assert_eq!(wrong_in_batch(ours, theirs), 0, "{set:?}, {}", backend.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_may_have_any_number() {
+    for bits in [8, 16, 32, 64] {
+        let mut parties = parties(set(bits), Backend::best());
+        for n in [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 65, 127, 129, 511, 513, 1000, 1023] {
+            let [(ours, _), (theirs, _)] = run(&mut parties, &[n]);
+            assert_eq!((ours[0].len(), theirs[0].len()), (n, n));
+            assert_eq!(wrong_in_batch(&ours[0], &theirs[0]), 0, "{bits} bits, {n}");
+        }
+    }
+}
+
+#[test]
+fn shares_and_messages_are_the_same_on_every_backend_and_for_any_number_of_threads() {
+    for bits in [8, 64] {
+        let set = set(bits);
+        let sizes = [set.n(), 17, set.n(), 0, 600];
+        let outcome = |backend, threads: [usize; 2]| {
+            let [zero, one] = parties(set, backend);
+            let mut parties = [threaded(zero, threads[0]), threaded(one, threads[1])];
+            run(&mut parties, &sizes)
+                .map(|(shares, sent)| (shares.iter().map(flat).collect::<Vec<_>>(), sent))
+        };
+        let first = outcome(Backend::best(), [1, 1]);
+        for backend in Backend::all() {
+            assert_eq!(first, outcome(backend, [1, 1]), "{}", backend.name());
+        }
+        for threads in [[2, 1], [3, 8], [5, 5]] {
+            assert_eq!(first, outcome(Backend::best(), threads), "{threads:?}");
+        }
+    }
+}
+
+/// Neither shares nor messages come twice, in other batches, of the other party, or in another session.
+#[test]
+fn everything_is_fresh_in_every_batch() {
+    let set = set(64);
+    let mut parties = parties(set, Backend::best());
+    let [(ours, of_zero), (theirs, of_one)] = run(&mut parties, &[64, 64]);
+    let mut all: Vec<_> = [&ours, &theirs]
+        .into_iter()
+        .flatten()
+        .flat_map(|it| [it.a().to_vec(), it.b().to_vec(), it.c().to_vec()])
+        .collect();
+    let (corrections, products) = (set.corrections_len(64), set.products_len(64));
+    for sent in [of_zero, of_one] {
+        all.extend([sent[..corrections].to_vec(), sent[corrections..2 * corrections].to_vec()]);
+        all.extend(sent[2 * corrections..].chunks(products).map(<[u8]>::to_vec));
+    }
+    for (at, part) in all.iter().enumerate() {
+        assert!(!all[..at].contains(part), "{at}");
+        assert!(part.iter().any(|byte| *byte != 0));
+    }
+}
+
+fn begun(set: &'static Set, n: usize) -> (Party, Extended, Vec<u8>) {
+    let [mut zero, mut one] = parties(set, Backend::best());
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let batch = zero.extend(set.shares(n), &mut ours).unwrap();
+    let _ = one.extend(set.shares(n), &mut theirs).unwrap();
+    (zero, batch, theirs)
+}
+
+#[test]
+fn messages_of_another_length_are_not_decoded() {
+    for bits in [8, 16, 32, 64] {
+        let set = set(bits);
+        let n = 5;
+        let expected = set.corrections_len(n);
+        for got in [0, 1, expected - 1, expected + 1, 2 * expected] {
+            let (mut party, batch, _) = begun(set, n);
+            let error = party.multiply(batch, &vec![0; got], &mut Vec::new()).unwrap_err();
+            assert_eq!(error, Decode::Length { message: "Corrections", expected, got }.into());
+        }
+        let expected = set.products_len(n);
+        for got in [0, 1, expected - 1, expected + 1, 2 * expected] {
+            let (mut party, batch, corrections) = begun(set, n);
+            let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
+            let error = party.add(batch, &vec![0; got]).unwrap_err();
+            assert_eq!(error, Decode::Length { message: "Products", expected, got }.into());
+        }
+    }
+}
+
+/// Only numbers of 8 bits have spare bits, and those only of an odd number of triples.
+#[test]
+fn bits_behind_the_last_product_are_zero() {
+    for (n, spare) in [(1, true), (2, false), (5, true), (6, false)] {
+        let set = set(8);
+        for bit in 4..8 {
+            let (mut party, batch, corrections) = begun(set, n);
+            let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
+            let mut products = vec![0; set.products_len(n)];
+            *products.last_mut().unwrap() = 1 << bit;
+            let result = party.add(batch, &products).map(drop);
+            let refused = Err(Decode::SpareBits { message: "Products" }.into());
+            assert_eq!(result, if spare { refused } else { Ok(()) }, "{n}, bit {bit}");
+        }
+    }
+    let set = set(8);
+    let (mut party, batch, corrections) = begun(set, 1);
+    let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
+    assert!(party.add(batch, &[0xff, 0xff, 0xff, 0xff, 0x0f]).is_ok());
+}
+
+#[test]
+fn a_set_up_of_another_length_is_not_decoded() {
+    let (set, session) = (set(8), session(Backend::best()));
+    let expected = set.setup_len();
+    for got in [0, expected - 1, expected + 1] {
+        let (joining, _) = Party::responder(&session, set, base_ots().0, seed(1)).unwrap();
+        let error = joining.finish(&vec![0; got]).unwrap_err();
+        assert_eq!(error, Decode::Length { message: "Setup", expected, got }.into());
+    }
+    let expected = set.opening_len();
+    for got in [0, set.setup_len(), expected - 1, expected + 1] {
+        let message = vec![0; got];
+        let error = Party::initiator(&session, set, base_ots().1, seed(1), &message).unwrap_err();
+        assert_eq!(error, Decode::Length { message: "Opening", expected, got }.into());
+    }
+}
+
+/// What is not defended against: nobody finds out that the triples are wrong.
+#[test]
+fn a_peer_that_sends_anything_else_spoils_triples_and_nothing_more() {
+    let set = set(16);
+    let [mut zero, mut one] = parties(set, Backend::best());
+    let (mut from_zero, mut from_one) = (Vec::new(), Vec::new());
+    let ours = zero.extend(set.shares(4), &mut from_zero).unwrap();
+    let theirs = one.extend(set.shares(4), &mut from_one).unwrap();
+    let (mut products_0, mut products_1) = (Vec::new(), Vec::new());
+    let ours = zero.multiply(ours, &from_one, &mut products_0).unwrap();
+    let theirs = one.multiply(theirs, &from_zero, &mut products_1).unwrap();
+    let flipped: Vec<_> = products_1.iter().map(|byte| !byte).collect();
+    let ours = zero.add(ours, &flipped).unwrap();
+    let theirs = one.add(theirs, &products_0).unwrap();
+    assert_ne!(wrong_in_batch(&ours, &theirs), 0);
+    // The next batch is right again.
+    let mut parties = [zero, one];
+    let [(ours, _), (theirs, _)] = run(&mut parties, &[4]);
+    assert_eq!(wrong_in_batch(&ours[0], &theirs[0]), 0);
+}
+
+#[test]
+fn batches_come_in_their_order_and_to_their_own_state() {
+    let set = set(32);
+    let [mut zero, mut one] = parties(set, Backend::best());
+    let (mut ignored, mut corrections) = (Vec::new(), Vec::new());
+    let first = zero.extend(set.shares(2), &mut ignored).unwrap();
+    let second = zero.extend(set.shares(2), &mut ignored).unwrap();
+    let foreign = one.extend(set.shares(2), &mut corrections).unwrap();
+    for batch in [second, foreign] {
+        let error = zero.multiply(batch, &corrections, &mut Vec::new()).unwrap_err();
+        assert_eq!(error, Usage::ForeignBatch.into());
+    }
+    let first = zero.multiply(first, &corrections, &mut Vec::new()).unwrap();
+    let error = one.add(first, &vec![0; set.products_len(2)]).unwrap_err();
+    assert_eq!(error, Usage::ForeignBatch.into());
+}
+
+#[test]
+fn misuse_has_an_error() {
+    let set = set(32);
+    let [mut party, _] = parties(set, Backend::best());
+    let error = party.extend(set.shares(set.n() + 1), &mut Vec::new()).unwrap_err();
+    assert!(matches!(error, Usage::BatchTooLarge { .. }), "{error}");
+    let of_other = gilboa::of_bits(16, DEFAULT_K).unwrap().shares(3);
+    let error = party.extend(of_other, &mut Vec::new()).unwrap_err();
+    assert_eq!(error, Usage::CountMismatch { what: "bytes of a share", expected: 4, got: 2 });
+    let few = ideal::random(127, &seed(3));
+    let session = session(Backend::best());
+    let error = Party::responder(&session, set, few.0, seed(1)).unwrap_err();
+    assert!(matches!(error, Usage::CountMismatch { what: "base OTs", .. }), "{error}");
+    let opening = vec![0; set.opening_len()];
+    let error = Party::initiator(&session, set, few.1, seed(1), &opening).unwrap_err();
+    assert!(
+        matches!(error, Error::Usage(Usage::CountMismatch { what: "base OTs", .. })),
+        "{error}"
+    );
+}
+
+#[test]
+fn nothing_secret_is_printed() {
+    let set = set(8);
+    let (mut party, batch, corrections) = begun(set, 3);
+    assert_eq!(format!("{batch:?}"), "Extended(batch 0, <redacted>)");
+    let batch = party.multiply(batch, &corrections, &mut Vec::new()).unwrap();
+    assert_eq!(format!("{batch:?}"), "Multiplied(batch 0, <redacted>)");
+    assert_eq!(format!("{party:?}"), "Party(gilboa-8, 1 batches, <redacted>)");
+}
+
+mod reference {
+    //! The states against the schoolbook implementation: against its vectors, and each with a schoolbook peer.
+
+    use foxtrot_ot::{base::Block, ideal};
+    use foxtrot_reference::{gilboa as schoolbook, oracle::oracle32};
+    use foxtrot_triples::gilboa::Joining;
+    use serde_json::Value;
+
+    use super::*;
+
+    fn bytes(value: &Value) -> Vec<u8> {
+        let hex = value.as_str().unwrap();
+        (0..hex.len()).step_by(2).map(|k| u8::from_str_radix(&hex[k..k + 2], 16).unwrap()).collect()
+    }
+
+    fn string(value: &Value) -> [u8; 32] {
+        bytes(value).try_into().unwrap()
+    }
+
+    fn key(sid: &[u8; 32], i: usize, j: u8) -> Block {
+        *oracle32("test base", sid, i, j, &[]).first_chunk().unwrap()
+    }
+
+    /// The message as it stands in the file.
+    fn short(message: &[u8]) -> Vec<u8> {
+        if message.len() > 600 {
+            blake3::hash(message).as_bytes().to_vec()
+        } else {
+            message.to_vec()
+        }
+    }
+
+    #[test]
+    fn runs_are_those_of_the_vectors_on_every_backend() {
+        let vectors: Value = serde_json::from_str(include_str!("vectors/gilboa.json")).unwrap();
+        let [sid, first, second] =
+            ["sid", "initiator_seed", "responder_seed"].map(|key| string(&vectors[key]));
+        let delta = bytes(&vectors["delta"]);
+        for backend in Backend::all() {
+            for run in vectors["runs"].as_array().unwrap() {
+                let set = set(u32::try_from(run["bits"].as_u64().unwrap()).unwrap());
+                let session = Session::new(Sid::from_bytes(sid)).with_backend(backend);
+                let choices = foxtrot_ot::Bits::from_bytes(&delta, 128);
+                let (pairs, chosen) = ideal::of_keys(choices, |i, j| key(&sid, i, j));
+                let one = Party::responder(&session, set, pairs, Seed::from_bytes(second));
+                let (one, opening): (Joining, _) = one.unwrap();
+                assert_eq!(short(&opening), bytes(&run["opening"]), "{set:?}");
+                let seed = Seed::from_bytes(first);
+                let zero = Party::initiator(&session, set, chosen, seed, &opening);
+                let (zero, setup) = zero.unwrap();
+                assert_eq!(short(&setup), bytes(&run["setup"]), "{set:?}");
+                let mut parties = [zero, one.finish(&setup).unwrap()];
+                for batch in run["batches"].as_array().unwrap() {
+                    let n = usize::try_from(batch["n"].as_u64().unwrap()).unwrap();
+                    let corrections = set.corrections_len(n);
+                    for (party, (shares, sent)) in
+                        super::run(&mut parties, &[n]).into_iter().enumerate()
+                    {
+                        let (first, second) = sent.split_at(corrections);
+                        assert_eq!(short(first), bytes(&batch["corrections"][party]), "{set:?}");
+                        assert_eq!(short(second), bytes(&batch["products"][party]), "{set:?}");
+                        assert_eq!(flat(&shares[0]), bytes(&batch["shares"][party]), "{set:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Batches of a party with a schoolbook peer.
+    fn with(mut party: Party, mut peer: schoolbook::Party) {
+        let set = party.set();
+        for n in [9, 1] {
+            let (mut corrections, mut products) = (Vec::new(), Vec::new());
+            let batch = party.extend(set.shares(n), &mut corrections).unwrap();
+            let (mut theirs, received) = peer.correct(n);
+            let batch = party.multiply(batch, &received, &mut products).unwrap();
+            let received = peer.multiply(&mut theirs, &corrections);
+            let ours = party.add(batch, &received).unwrap();
+            let theirs = peer.add(theirs, &products);
+            for (t, theirs) in (0..n).map(|t| (t, theirs.each_ref().map(|part| part[t]))) {
+                let ours = ours.triple(t).map(u128::from);
+                let [a, b, c] = [0, 1, 2].map(|k| theirs[k].wrapping_add(ours[k]));
+                assert_eq!(a.wrapping_mul(b).wrapping_sub(c) << (128 - set.bits()), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn either_side_has_a_schoolbook_peer() {
+        let sid = [7; 32];
+        for bits in [8, 16, 32, 64] {
+            let (set, theirs) = (set(bits), schoolbook::set(bits as usize));
+            let word = |key: &Block| u128::from_le_bytes(*key);
+            let (pairs, chosen) = base_ots();
+            let delta = core::array::from_fn(|i| chosen.choices().get(i).unwrap_u8() == 1);
+            let in_words = core::array::from_fn(|i| word(&chosen.keys()[i]));
+            let of_pairs = core::array::from_fn(|i| pairs.pairs()[i].each_ref().map(word));
+
+            let (one, opening) = schoolbook::Party::responder(theirs, &sid, &of_pairs, [2; 32]);
+            let session = session(Backend::best());
+            let zero = Party::initiator(&session, set, chosen, seed(1), &opening);
+            let (zero, setup) = zero.unwrap();
+            with(zero, one.finish(&setup));
+
+            let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
+            let (zero, setup) =
+                schoolbook::Party::initiator(theirs, &sid, &delta, &in_words, [1; 32], &opening);
+            with(one.finish(&setup).unwrap(), zero);
+        }
+    }
+}

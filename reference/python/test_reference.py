@@ -1,0 +1,160 @@
+"""Known answers: python3 -m unittest discover reference/python"""
+
+import json
+import pathlib
+import unittest
+
+import blake3
+import chacha20poly1305
+import ring
+import roted
+import wire
+
+VECTORS = pathlib.Path(__file__).parents[2] / "crates/ot/tests/vectors/roted.json"
+
+
+def _doubled(x):
+    """Times X in the field of AES."""
+    return x << 1 ^ (0x11B if x & 0x80 else 0)
+
+
+def _s_box():
+    box, x, inverse = [0x63] * 256, 1, 1
+    while True:
+        # x is a power of 3, and inverse that of 1/3 = f6.
+        x ^= _doubled(x)
+        inverse ^= inverse << 1
+        inverse ^= inverse << 2
+        inverse ^= inverse << 4
+        inverse &= 0xFF
+        inverse ^= 0x09 if inverse & 0x80 else 0
+        rotations = (inverse << n | inverse >> 8 - n for n in (1, 2, 3, 4))
+        a, b, c, d = rotations
+        box[x] = (inverse ^ a ^ b ^ c ^ d ^ 0x63) & 0xFF
+        if x == 1:
+            return box
+
+
+S_BOX = _s_box()
+
+
+def aes(key, block):
+    """AES-128, FIPS 197."""
+    words, constant = [list(key[i : i + 4]) for i in range(0, 16, 4)], 1
+    for i in range(4, 44):
+        word = list(words[-1])
+        if i % 4 == 0:
+            word = [S_BOX[x] for x in word[1:] + word[:1]]
+            word[0] ^= constant
+            constant = _doubled(constant)
+        words.append([x ^ y for x, y in zip(words[i - 4], word)])
+    keys = [sum(words[i : i + 4], []) for i in range(0, 44, 4)]
+    state = [x ^ y for x, y in zip(block, keys[0])]
+    for number, key in enumerate(keys[1:], 1):
+        state = [S_BOX[state[(5 * i) % 16]] for i in range(16)]
+        if number < 10:
+            mixed = []
+            for column in (state[i : i + 4] for i in range(0, 16, 4)):
+                total = column[0] ^ column[1] ^ column[2] ^ column[3]
+                for i in range(4):
+                    mixed.append(column[i] ^ total ^ _doubled(column[i] ^ column[(i + 1) % 4]))
+            state = mixed
+        state = [x ^ y for x, y in zip(state, key)]
+    return bytes(state)
+
+
+class KnownAnswers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.vectors = json.loads(VECTORS.read_text())
+
+    def test_blake3(self):
+        # From the official test_vectors.json: input length, the hash, bytes 99 to 130 of the derived key.
+        context = "BLAKE3 2019-12-27 16:29:52 test vectors context"
+        known = (
+            (
+                0,
+                "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262",
+                "224ac99f860011f73609e6e0e4540f93b273e56547dfd3aa1a035ba6689d89a0",
+            ),
+            (
+                1025,
+                "d00278ae47eb27b34faecf67b4fe263f82d5412916c1ffd97c8cb7fb814b8444",
+                "09cbef665953f2ee85ec83d88b88d11547a6f911c8217cca46defa2751e7f3ad",
+            ),
+            (
+                8193,
+                "bab6c09cb8ce8cf459261398d2e7aef35700bf488116ceb94a36d0f5f1b7bc3b",
+                "64f309994d2810c49cfba6989d7abb095897459f5425adb48aba07c5fb3c83c0",
+            ),
+        )
+        for length, expected, derived in known:
+            data = bytes(i % 251 for i in range(length))
+            self.assertEqual(blake3.blake3(data).hex(), expected)
+            self.assertEqual(blake3.derive_key(context, data, 131)[99:].hex(), derived)
+
+    def test_chacha20_poly1305(self):
+        # RFC 8439, sections 2.3.2 and 2.4.2.
+        key, nonce = bytes(range(32)), bytes.fromhex("000000090000004a00000000")
+        stream = chacha20poly1305._block(key, 1, nonce)
+        self.assertEqual(stream[:16].hex(), "10f1e7e4d13b5915500fdd1fa32071c4")
+        sealed = chacha20poly1305.seal(key, nonce, b"text")
+        self.assertEqual(chacha20poly1305.unseal(key, nonce, sealed), b"text")
+        for at in range(len(sealed)):
+            changed = bytearray(sealed)
+            changed[at] ^= 1
+            self.assertIsNone(chacha20poly1305.unseal(key, nonce, bytes(changed)))
+
+    def test_aes(self):
+        # FIPS 197, appendix C.1.
+        block = bytes.fromhex("00112233445566778899aabbccddeeff")
+        self.assertEqual(aes(bytes(range(16)), block).hex(), "69c4e0d86a7b0430d8cdb78070b4c55a")
+
+    def test_oracle_and_ids(self):
+        self.assertEqual(self.vectors["wire_version"], wire.VERSION)
+        for it in self.vectors["oracle"]:
+            fields, expected = [bytes.fromhex(x) for x in it["fields"]], bytes.fromhex(it["output"])
+            answer = wire.oracle(
+                it["context"], bytes.fromhex(it["id"]), it["i"], it["branch"], fields, len(expected)
+            )
+            self.assertEqual(answer, expected)
+        for it in self.vectors["sub_sid"]:
+            sid = bytes.fromhex(it["sid"])
+            answer = wire.sub_sid(sid, it["counter"], it["direction"] == 0, it["protocol"])
+            self.assertEqual(answer.hex(), it["sub_sid"])
+
+    def test_ring(self):
+        it = self.vectors["rings"][0]
+        question, expected = it["uniform_input"], bytes.fromhex(it["uniform"])
+        answer = wire.oracle(
+            question["context"], bytes.fromhex(question["id"]), question["i"], question["branch"], [], 1560
+        )
+        polynomials = ring.uniform(answer)
+        self.assertEqual(ring.pack(sum(polynomials, []), ring.BITS), expected)
+        transformed = ring.to_ntt(polynomials[0])
+        self.assertEqual(ring.pack(transformed, ring.BITS).hex(), it["ntt_of_first"])
+        self.assertEqual(ring.from_ntt(transformed), polynomials[0])
+
+    def test_roted_endemic(self):
+        checked = 0
+        for it in self.vectors["roted"]:
+            if it["mode"] != "endemic" or "reply" not in it:
+                continue
+            sub_sid, seed = bytes.fromhex(it["id"]), bytes.fromhex(it["receiver_seed"])
+            drawn = wire.oracle("foxtrot v2 roted receiver coins", sub_sid, 0, 0, [seed], 24)
+
+            def coins(i):
+                counters = range(51 * i, 51 * (i + 1))
+                return b"".join(aes(drawn[:16], wire.u64(b) + drawn[16:]) for b in counters)
+
+            choices = ring.unpack(bytes.fromhex(it["choices"]), 1, it["n"])
+            receiver = roted.Receiver(sub_sid, choices, coins)
+            self.assertEqual(receiver.blinded.hex(), it["blinded"])
+            keys = receiver.keys(bytes.fromhex(it["reply"]))
+            self.assertEqual(b"".join(keys).hex(), it["receiver_keys"])
+            checked += it["n"]
+        self.assertGreater(checked, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

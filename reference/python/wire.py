@@ -1,0 +1,155 @@
+"""Oracle, frames and hello: docs/wire.md, sections 1 to 3."""
+
+import os
+
+from blake3 import derive_key, keyed_hash
+
+VERSION = 2
+MAGIC = b"FOXTROT\0"
+HELLO, PROTOCOL = 0, 1
+SENDER, RECEIVER = 0, 1
+REASONS = {1: "it could not decode a message", 2: "a check failed", 3: "it waited in vain"}
+
+
+class WireError(Exception):
+    """What the peer did wrong, or what both sides do not agree on."""
+
+
+def u16(x):
+    return x.to_bytes(2, "little")
+
+
+def u64(x):
+    return x.to_bytes(8, "little")
+
+
+def prefixed(data):
+    return u64(len(data)) + data
+
+
+def oracle(context, sub_sid, i, branch, fields, length=32):
+    material = sub_sid + u64(i) + bytes([branch]) + b"".join(map(prefixed, fields))
+    return derive_key(context, material, length)
+
+
+def keyed(key, i, branch, text, length):
+    return keyed_hash(key, text + u64(i) + bytes([branch]), length)
+
+
+class Frames:
+    """Frames over a connected socket."""
+
+    def __init__(self, socket):
+        self._socket = socket
+
+    def send(self, lane, payload):
+        self._socket.sendall(len(payload).to_bytes(4, "little") + bytes([lane]) + payload)
+
+    def receive(self, lane, least, most):
+        """The next payload, which has from `least` to `most` bytes; no more is read for another."""
+        head = self._exactly(5)
+        length, there = int.from_bytes(head[:4], "little"), head[4]
+        if there == HELLO and lane != HELLO and length == 1:
+            reason = REASONS.get(self._exactly(1)[0], "something failed there")
+            raise WireError(f"the peer gave up: {reason}")
+        if there != lane:
+            raise WireError(f"a frame on lane {there}, where one on lane {lane} is due")
+        if not least <= length <= most:
+            raise WireError(f"a frame of {length} bytes, where {least} to {most} are due")
+        return self._exactly(length)
+
+    def end(self):
+        """Waits until the peer has nothing more to say."""
+        if self._socket.recv(1):
+            raise WireError("the peer sent more than the protocol has")
+
+    def _exactly(self, length):
+        data = bytearray()
+        while len(data) < length:
+            part = self._socket.recv(length - len(data))
+            if not part:
+                raise WireError("the peer ended the connection in the middle of the run")
+            data += part
+        return bytes(data)
+
+
+class Hello:
+    """What one side says first."""
+
+    def __init__(self, role, terms, offers):
+        self.role, self.terms, self.offers = role, terms, offers
+        self.nonce = os.urandom(32)
+
+    def encode(self):
+        head = MAGIC + u16(VERSION) + self.nonce + bytes([self.role, 0])
+        return head + _table(self.terms) + _table(self.offers)
+
+
+def greet(frames, ours, we_are_initiator):
+    """Exchanges the hellos; the session id and the peer's offers."""
+    mine = ours.encode()
+    frames.send(HELLO, mine)
+    theirs = frames.receive(HELLO, 10, 4096)
+    if theirs[:8] != MAGIC:
+        raise WireError("the peer does not speak this protocol")
+    version = int.from_bytes(theirs[8:10], "little")
+    if version != VERSION:
+        raise WireError(f"the peer has wire version {version}, this is {VERSION}")
+    reader = _Reader(theirs[10:])
+    nonce, role, fingerprint = reader.take(32), reader.number(1), reader.number(1)
+    terms, offers = reader.table(), reader.table()
+    if reader.rest() or role > 1 or fingerprint:
+        raise WireError("the peer's hello is malformed, or that of a TLS session")
+    if role == ours.role:
+        raise WireError("both sides want the same role")
+    if nonce == ours.nonce:
+        raise WireError("the peer repeats our nonce")
+    for key in sorted(ours.terms.keys() | terms.keys()):
+        here, there = ours.terms.get(key, "nothing"), terms.get(key, "nothing")
+        if here != there:
+            raise WireError(f"{key} is {here} here and {there} at the peer")
+    both = (mine, theirs) if we_are_initiator else (theirs, mine)
+    sid = derive_key("foxtrot v1 session", b"".join(map(prefixed, (*both, b""))))
+    return sid, offers
+
+
+def sub_sid(sid, counter, initiator_sends, protocol):
+    return oracle("foxtrot v1 sub-session", sid, counter, int(not initiator_sends), [protocol.encode()])
+
+
+def _table(entries):
+    rows = sorted((key.encode(), value.encode()) for key, value in entries.items())
+    return u16(len(rows)) + b"".join(
+        bytes([len(key)]) + key + u16(len(value)) + value for key, value in rows
+    )
+
+
+class _Reader:
+    def __init__(self, data):
+        self._data = data
+
+    def take(self, length):
+        if length > len(self._data):
+            raise WireError("the peer's hello is cut short")
+        taken, self._data = self._data[:length], self._data[length:]
+        return taken
+
+    def number(self, length):
+        return int.from_bytes(self.take(length), "little")
+
+    def table(self):
+        entries, last = {}, None
+        for _ in range(self.number(2)):
+            key = self.take(self.number(1))
+            value = self.take(self.number(2))
+            if last is not None and key <= last:
+                raise WireError("the keys of the peer's hello are not in order")
+            last = key
+            try:
+                entries[key.decode()] = value.decode()
+            except UnicodeDecodeError:
+                raise WireError("the peer's hello is not UTF-8") from None
+        return entries
+
+    def rest(self):
+        return self._data
