@@ -32,7 +32,7 @@ fn run(set: &'static Set, changes: &[Vec<Change>; 4]) -> Result<usize, Error> {
     let requested = p0.request(&mut asked);
     let responded = p1.respond(&changed(&asked, request), ots, &mut theirs, &mut answered)?;
     let answered = changed(&answered, response);
-    p0.receive(requested, &answered, pairs.pairs(), &mut ours, &mut corrects)?;
+    p0.receive(requested, &answered, Some(pairs.pairs()), &mut ours, &mut corrects)?;
     p1.finish(responded, &changed(&corrects, correction), &mut theirs)?;
     Ok(wrong_in_batch(&ours, &theirs))
 }

@@ -155,7 +155,7 @@ impl From<Error> for Failure {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
             }
             Error::Hello(HelloError::Terms(differences)) => {
-                let hint = |it| table::hint(it).or_else(|| agreement::hint(&it.key));
+                let hint = |it| table::hint(it).or_else(|| agreement::hint(it));
                 let hint = differences.iter().find_map(hint);
                 Self { hint, ..Self::run(message) }
             }

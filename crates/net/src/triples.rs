@@ -215,7 +215,7 @@ impl<'a> Party<'a> {
         let batches =
             batches.into_iter().zip(&responses).zip(outputs.iter_mut().zip(&mut messages));
         let batches = batches.map(|((requested, response), (shares, correction))| {
-            let ots = pairs.as_mut().and_then(Iterator::next).unwrap_or_default();
+            let ots = pairs.as_mut().and_then(Iterator::next);
             Receiving { requested, response, ots, shares, correction }
         });
         self.state.receive_all(batches.collect()).map_err(|e| self.channel.give_up(e))?;
@@ -280,7 +280,8 @@ fn part(n: u64, first: Option<u64>, group: u64) -> usize {
 const OURS: usize = 0;
 const PEERS: usize = 1;
 
-/// Batches that are done but not yet their turn: those of the peer's stream are done earlier than ours.
+/// Batches that are done but not yet their turn: those of one stream are done earlier than those of the other, the peer's
+/// without the fix, ours with it.
 struct Outputs<S> {
     set: &'static Set,
     sink: S,

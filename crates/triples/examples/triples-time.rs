@@ -59,15 +59,15 @@ fn report(set: &'static Set, runs: usize) {
                 sender.random(sent, &mut pairs).expect("keys");
             });
         }
-        let ots = choices.as_ref().map(|choices| Chosen { choices, keys: &keys });
+        let mut ots = choices.as_ref().map(|choices| Chosen { choices, keys: &keys });
         steps[0] = least(1, || requested = Some(p0.request(&mut request)));
         steps[1] = least(1, || {
-            let result = p1.respond(&request, ots, &mut theirs, &mut response);
+            let result = p1.respond(&request, ots.take(), &mut theirs, &mut response);
             responded = Some(result.expect("a request"));
         });
         steps[2] = least(1, || {
             let requested = requested.take().expect("requested");
-            let result = p0.receive(requested, &response, &pairs, &mut ours, &mut correction);
+            let result = p0.receive(requested, &response, Some(&pairs), &mut ours, &mut correction);
             result.expect("a response");
         });
         steps[3] = least(1, || {

@@ -5,8 +5,8 @@ use core::fmt;
 
 use foxtrot_ot::extension::{Extension, SemiHonest, Shape, softspoken};
 
-/// What the OTs of the fix come from. Bytes and time of an OT are balanced here: with k = 5 it takes half a byte more,
-/// with 7 half as much time again.
+/// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of AES; with 5 it would be half a
+/// byte more, with 7 three bits less and 18.3 blocks, with 8 six bits less and 32.
 const SOFTSPOKEN: Extension<SemiHonest> = match softspoken::semi_honest(6) {
     Ok(extension) => extension,
     Err(_) => panic!("k is 1 to 8"),
@@ -23,6 +23,7 @@ pub struct Set {
     plain: &'static [u64],
     rest: &'static [u64],
     t: [u32; 2],
+    failure: u32,
     fix: Option<Extension<SemiHonest>>,
     core_svp: [u32; 2],
 }
@@ -88,6 +89,13 @@ impl Set {
     #[must_use]
     pub const fn t(&self) -> [u32; 2] {
         self.t
+    }
+
+    /// A batch does not decrypt with probability 2^−failure or less. One coefficient that does not spoils all triples of the
+    /// batch, and nobody is told.
+    #[must_use]
+    pub const fn failure(&self) -> u32 {
+        self.failure
     }
 
     /// Where the random OTs of the MSB fix come from: by one for each triple the parties find out, and put right, where
@@ -199,8 +207,9 @@ pub fn of_bits(bits: u32) -> Option<&'static Set> {
     MSB_40.iter().find(|set| set.bits == bits)
 }
 
-/// With the MSB fix; σ = 40. p is at least 2·(2^(2ℓ) − 2^ℓ) + 1, so that half of it has room for all products and no
-/// triple is wrong; for ℓ = 64 it is less than that by a part of 2^−23.5, and a triple is wrong with probability below 2^−115.
+/// With the MSB fix; σ = 40. p is at least 2·(2^(2ℓ) − 2^ℓ) + 1, so that half of it has room for all products, and triples are
+/// wrong only if their batch does not decrypt ([`Set::failure`]). For ℓ = 64 p is less than that by a part of 2^−23.5, and one
+/// is wrong with probability below 2^−115 besides.
 pub static MSB_40: [Set; 4] = [
     Set {
         name: "rlwe-8",
@@ -210,6 +219,7 @@ pub static MSB_40: [Set; 4] = [
         plain: &[147457],
         rest: &[549755731969, 274877816833],
         t: [1, 9],
+        failure: 42,
         fix: Some(SOFTSPOKEN),
         core_svp: [118, 107],
     },
@@ -221,6 +231,7 @@ pub static MSB_40: [Set; 4] = [
         plain: &[8589852673],
         rest: &[140737488273409, 140737488125953],
         t: [1, 10],
+        failure: 93,
         fix: Some(SOFTSPOKEN),
         core_svp: [203, 184],
     },
@@ -232,6 +243,7 @@ pub static MSB_40: [Set; 4] = [
         plain: &[8589852673, 4295049217],
         rest: &[4398046150657, 4398045708289, 4398045511681],
         t: [1, 10],
+        failure: 93,
         fix: Some(SOFTSPOKEN),
         core_svp: [115, 104],
     },
@@ -243,6 +255,7 @@ pub static MSB_40: [Set; 4] = [
         plain: &[8796092858369, 8796092792833, 8796092661761],
         rest: &[281474976546817, 281474976317441, 281474975662081, 281474975563777],
         t: [1, 10],
+        failure: 42,
         fix: Some(SOFTSPOKEN),
         core_svp: [147, 133],
     },
@@ -259,6 +272,7 @@ pub static MSB_64: [Set; 4] = [
         plain: &[147457],
         rest: &[17179754497, 17179672577, 17179410433],
         t: [1, 10],
+        failure: 93,
         fix: Some(SOFTSPOKEN),
         core_svp: [220, 200],
     },
@@ -270,6 +284,7 @@ pub static MSB_64: [Set; 4] = [
         plain: &[8589852673],
         rest: &[1099511480321, 549755731969, 549755486209],
         t: [1, 10],
+        failure: 93,
         fix: Some(SOFTSPOKEN),
         core_svp: [160, 145],
     },
@@ -281,6 +296,7 @@ pub static MSB_64: [Set; 4] = [
         plain: &[8589475841, 4295294977],
         rest: &[274877153281, 274877022209, 274876334081, 274875842561],
         t: [1, 11],
+        failure: 195,
         fix: Some(SOFTSPOKEN),
         core_svp: [250, 227],
     },
@@ -292,13 +308,14 @@ pub static MSB_64: [Set; 4] = [
         plain: &[8796092858369, 8796092792833, 8796092661761],
         rest: &[17592183914497, 8796092399617, 8796090597377, 8796090105857, 8796090007553],
         t: [1, 11],
+        failure: 195,
         fix: Some(SOFTSPOKEN),
         core_svp: [133, 120],
     },
 ];
 
 /// Without the fix, for who wants no OTs: p is 2^(2ℓ + σ), about: the sum of product and mask wraps around it with probability 2^−43 per
-/// triple, on average; σ = 40. Neither party notices, but who learns later *that* a triple was wrong learns, with its
+/// triple, on average, besides [`Set::failure`]; σ = 40. Neither party notices, but who learns later *that* a triple was wrong learns, with its
 /// own share, a bound on a₀·b₁ + a₁·b₀.
 pub static LIFT_40: [Set; 4] = [
     Set {
@@ -309,6 +326,7 @@ pub static LIFT_40: [Set; 4] = [
         plain: &[268369921, 268271617],
         rest: &[549755731969, 549755486209, 549754617857],
         t: [1, 10],
+        failure: 93,
         fix: None,
         core_svp: [132, 120],
     },
@@ -320,6 +338,7 @@ pub static LIFT_40: [Set; 4] = [
         plain: &[68719230977, 68718428161],
         rest: &[35184371613697, 17592186028033, 17592185438209],
         t: [1, 10],
+        failure: 93,
         fix: None,
         core_svp: [104, 94],
     },
@@ -331,6 +350,7 @@ pub static LIFT_40: [Set; 4] = [
         plain: &[34359410689, 34359214081, 17179672577],
         rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
         t: [1, 10],
+        failure: 42,
         fix: None,
         core_svp: [185, 168],
     },
@@ -342,6 +362,7 @@ pub static LIFT_40: [Set; 4] = [
         plain: &[4398046150657, 4398044938241, 4398044577793, 4398043594753],
         rest: &[140737488125953, 70368743587841, 70368743489537, 70368743292929, 70368742408193],
         t: [1, 10],
+        failure: 42,
         fix: None,
         core_svp: [107, 98],
     },
@@ -357,6 +378,7 @@ pub static LIFT_64: [Set; 4] = [
         plain: &[1099510054913, 1099508121601],
         rest: &[4398046150657, 4398044938241, 4398044577793, 2199023190017],
         t: [1, 11],
+        failure: 195,
         fix: None,
         core_svp: [210, 191],
     },
@@ -368,6 +390,7 @@ pub static LIFT_64: [Set; 4] = [
         plain: &[281474976546817, 281474976317441],
         rest: &[70368743587841, 70368743489537, 70368743292929, 35184371138561],
         t: [1, 11],
+        failure: 195,
         fix: None,
         core_svp: [178, 162],
     },
@@ -379,6 +402,7 @@ pub static LIFT_64: [Set; 4] = [
         plain: &[8796092858369, 8796092792833, 4398046150657],
         rest: &[8796092661761, 8796092399617, 8796090597377, 8796090105857, 8796090007553],
         t: [1, 11],
+        failure: 195,
         fix: None,
         core_svp: [134, 121],
     },
@@ -397,6 +421,7 @@ pub static LIFT_64: [Set; 4] = [
             70368742408193,
         ],
         t: [1, 11],
+        failure: 93,
         fix: None,
         core_svp: [223, 203],
     },
@@ -431,6 +456,7 @@ impl Set {
             plain: found.leak(),
             rest,
             t,
+            failure: 0,
             fix: None,
             core_svp: [0; 2],
         };
@@ -448,6 +474,7 @@ pub static TOY: Set = Set {
     plain: &[147457],
     rest: &[16770049, 16769537],
     t: [1, 10],
+    failure: 0,
     fix: Some(SOFTSPOKEN),
     core_svp: [0, 0],
 };
@@ -462,6 +489,7 @@ pub static TOY_LIFT: Set = Set {
     plain: &[125441, 120833],
     rest: &[16770049, 16769537],
     t: [1, 10],
+    failure: 0,
     fix: None,
     core_svp: [0, 0],
 };

@@ -3,10 +3,11 @@
 //! sent, and a random OT per triple by which sums that wrap around are put right.
 //!
 //! Semi-honest. P₀ learns nothing about P₁'s shares, statistically up to 2^−σ per batch and under ring-LWE; P₁
-//! nothing about P₀'s, under ring-LWE; random oracle model. All triples are right (for ℓ = 64 but for 2^−115). The sets without
+//! nothing about P₀'s, under ring-LWE; random oracle model. Triples are wrong only if their batch does not decrypt, with
+//! probability 2^−42 per batch or less, and then all of it (for ℓ = 64 one may be by itself: 2^−115). The sets without
 //! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
-//! 2^−67 (σ = 64); who learns of one that it was wrong learns a bound on what the peer has. The states carry out `docs/protocols/triples.md`, which has the
-//! steps, the argument and its inequalities; bytes are in `docs/wire.md`, section 18.
+//! 2^−67 (σ = 64) besides; who learns of one that it was wrong learns a bound on what the peer has. The states carry out
+//! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire.md`, section 18.
 //!
 //! ```text
 //! P₀: s                                                 P₁
@@ -44,7 +45,7 @@
 //!
 //! let requested = p0.request(&mut request);
 //! let responded = p1.respond(&request, Some((&chosen).into()), &mut theirs, &mut response)?;
-//! p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction)?;
+//! p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction)?;
 //! p1.finish(responded, &correction, &mut theirs)?;
 //!
 //! assert_eq!((ours.len(), wrong_in_batch(&ours, &theirs)), (set.n(), 0));

@@ -5,7 +5,7 @@
 
 use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},
-    extension::ROWS,
+    extension::{Extension, ROWS, SemiHonest},
 };
 use foxtrot_triples::params::{LIFT_40, LIFT_64, MSB_40, MSB_64, Set, registry, width_of};
 
@@ -108,6 +108,11 @@ fn a_batch_hides_the_products_up_to_2_to_the_minus_sigma() {
         println!("{set:?}: 2^-{usual:.1}, whatever the shares 2^-{worst:.1}");
         assert!(usual > f64::from(set.sigma()), "{set:?}: {usual}");
         assert!(worst > f64::from(set.sigma()) - 1.0, "{set:?}: {worst}");
+        // With the batches that do not decrypt, where outputs are not those of the functionality.
+        let with_failures =
+            |hidden: f64| -((-hidden).exp2() + (-f64::from(set.failure())).exp2()).log2();
+        assert!(with_failures(usual) > f64::from(set.sigma()), "{set:?}");
+        assert!(with_failures(worst) > f64::from(set.sigma()) - 1.0, "{set:?}");
     }
     let figures = |sets: [&[Set; 4]; 2], expected: [f64; 8]| {
         for (set, expected) in sets.into_iter().flatten().zip(expected) {
@@ -127,6 +132,7 @@ fn a_batch_fails_to_decrypt_with_probability_2_to_the_minus_42_at_most() {
         let failure = decryption(set);
         println!("{set:?}: 2^-{failure:.1}");
         assert!((failure - expected).abs() < 0.06, "{set:?}: {failure}");
+        assert_eq!(set.failure(), failure.floor() as u32, "{set:?}");
     }
 }
 
@@ -265,6 +271,16 @@ fn a_triple_takes_so_many_bytes() {
     let msb = [38.5, 94.0, 126.0, 384.0, 102.0, 118.0, 304.0, 432.0];
     let lift = [117.0, 133.0, 334.0, 462.0, 334.0, 366.0, 430.0, 1120.0];
     assert!(keys.eq(msb.into_iter().chain(lift)));
+}
+
+/// The most triples of a run of the command are those of as many batches of each stream as an extension makes.
+#[test]
+fn the_extensions_have_enough_batches() {
+    for set in registry().filter(|set| set.fix().is_some()) {
+        let of_a_stream = set.batches(1 << 40).div_ceil(2);
+        assert!(of_a_stream <= Extension::<SemiHonest>::MAX_BATCHES, "{set:?}: {of_a_stream}");
+        assert!(set.ots() <= Extension::<SemiHonest>::MAX_BATCH, "{set:?}");
+    }
 }
 
 /// Keys, base OTs and the extensions' set-up, both ways, are a part of a million triples.

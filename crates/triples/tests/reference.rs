@@ -72,7 +72,9 @@ fn both_streams_of_a_run_are_those_of_the_vectors_on_every_backend() {
                 let responded =
                     answering.respond(&request, ots, &mut theirs, &mut response).unwrap();
                 assert_eq!(response, bytes(&vector["response"]), "{}", backend.name());
-                asking.receive(requested, &response, &pairs, &mut ours, &mut correction).unwrap();
+                asking
+                    .receive(requested, &response, Some(&pairs), &mut ours, &mut correction)
+                    .unwrap();
                 assert_eq!(correction, bytes(&vector["correction"]), "{}", backend.name());
                 answering.finish(responded, &correction, &mut theirs).unwrap();
                 assert_eq!(flat(&ours), bytes(&vector["p0"]));
@@ -118,7 +120,8 @@ fn p0_is_served_by_the_schoolbook_p1() {
             let keys = choices.zip(keys.keys().iter().copied()).collect();
             let requested = p0.request(&mut request);
             let (responded, response) = p1.respond(batch.into(), &request, &keys);
-            p0.receive(requested, &response, pairs.pairs(), &mut shares, &mut correction).unwrap();
+            p0.receive(requested, &response, Some(pairs.pairs()), &mut shares, &mut correction)
+                .unwrap();
             assert_eq!(wrong(&shares, &p1.finish(responded, &correction)), 0);
         }
     }

@@ -66,7 +66,7 @@ fn triples_of_every_set_are_right_and_the_same_on_every_backend() {
                 let responded =
                     p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
                 assert_eq!(response.len(), set.response_len());
-                p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction)
+                p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction)
                     .unwrap();
                 assert_eq!(correction.len(), set.correction_len());
                 if set.fix().is_some() {
@@ -114,7 +114,7 @@ fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
     let answered = requested.into_iter().zip(&responses).zip(&pairs);
     let answered = answered.zip(ours.iter_mut().zip(&mut corrections));
     let answered = answered.map(|(((requested, response), pairs), (shares, correction))| {
-        Receiving { requested, response, ots: pairs.pairs(), shares, correction }
+        Receiving { requested, response, ots: Some(pairs.pairs()), shares, correction }
     });
     p0.receive_all(answered.collect()).unwrap();
     let finished = responded.into_iter().zip(&corrections).zip(&mut theirs);
@@ -174,7 +174,7 @@ fn drawn(seeds: [u8; 2], direction: Direction) -> [Vec<u8>; 7] {
     let (pairs, keys) = ots(&TOY, 0);
     let requested = one.request(&mut request);
     let _ = other.respond(&request, chosen(&TOY, &keys), &mut theirs, &mut response).unwrap();
-    one.receive(requested, &response, pairs.pairs(), &mut ours, &mut Vec::new()).unwrap();
+    one.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut Vec::new()).unwrap();
     let [a0, b0, a1, b1] = [ours.a(), ours.b(), theirs.a(), theirs.b()].map(<[u8]>::to_vec);
     [key_1, request, response, a0, b0, a1, b1]
 }
@@ -227,7 +227,7 @@ fn run(set: &'static Set, first: u64, end: u64) -> [[Vec<u8>; 3]; 2] {
         let requested = asking.request(&mut request);
         let responded =
             answering.respond(&request, chosen(set, &keys), theirs, &mut response).unwrap();
-        asking.receive(requested, &response, pairs.pairs(), ours, &mut correction).unwrap();
+        asking.receive(requested, &response, Some(pairs.pairs()), ours, &mut correction).unwrap();
         answering.finish(responded, &correction, theirs).unwrap();
         for (all, shares) in all.iter_mut().zip(&shares) {
             let parts = [shares.a(), shares.b(), shares.c()];

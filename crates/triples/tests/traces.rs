@@ -32,7 +32,7 @@ fn trace(set: &'static Set, backend: Backend) -> String {
         let requested = p0.request(&mut request);
         let responded =
             p1.respond(&request, chosen(set, &keys), &mut theirs, &mut response).unwrap();
-        p0.receive(requested, &response, pairs.pairs(), &mut ours, &mut correction).unwrap();
+        p0.receive(requested, &response, Some(pairs.pairs()), &mut ours, &mut correction).unwrap();
         p1.finish(responded, &correction, &mut theirs).unwrap();
         assert_eq!(wrong_in_batch(&ours, &theirs), 0);
         hashers[0].update(&request);

@@ -73,7 +73,7 @@ pub(crate) struct TriplesOut {
     /// How they are made (must be the same on both sides)
     #[arg(long, value_enum, default_value_t = TriplesMethod::Rlwe)]
     pub(crate) method: TriplesMethod,
-    /// Without a random OT per triple: more bytes, and one triple in 2^43 is wrong, with --sigma 64 in 2^67 (must be
+    /// Without a random OT per triple: more bytes, and one triple in 2^41 is wrong, with --sigma 64 in 2^67 (must be
     /// the same on both sides)
     #[arg(long)]
     pub(crate) lift: bool,

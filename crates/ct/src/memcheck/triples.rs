@@ -40,7 +40,7 @@ fn run(set: &'static Set, backend: Backend) {
     public(&mut request);
     let responded = p1.respond(&request, ots, &mut theirs, &mut response).expect("a request");
     public(&mut response);
-    p0.receive(requested, &response, &pairs, &mut ours, &mut correction).expect("a response");
+    p0.receive(requested, &response, Some(&pairs), &mut ours, &mut correction).expect("a response");
     public(&mut correction);
     p1.finish(responded, &correction, &mut theirs).expect("a correction");
     compare(&ours, &theirs, set.width());

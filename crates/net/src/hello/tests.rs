@@ -90,7 +90,7 @@ fn two_meetings_are_two_sessions() {
 #[test]
 fn the_layout_is_that_of_the_wire_document() {
     let expected = [
-        b"FOXTROT\0\x02\0".as_slice(),
+        b"FOXTROT\0\x03\0".as_slice(),
         &[1; 32],
         b"\0\0",
         b"\x02\0\x05count\x02\x0010\x03job\x02\0ot",
@@ -146,8 +146,8 @@ fn another_version_is_named() {
     let mut bytes = encoded(&receiver());
     bytes.splice(8.., [1, 0, 99]);
     let error = meet_bytes(&bytes).unwrap_err();
-    assert_eq!(error, HelloError::Version { peer: 1, ours: 2 }.into());
-    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 2");
+    assert_eq!(error, HelloError::Version { peer: 1, ours: 3 }.into());
+    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 3");
 }
 
 #[test]

@@ -60,9 +60,21 @@ fn play(
     batches: Range<u64>,
     threads: usize,
 ) -> Result<Vec<u8>, Error> {
+    let records = make(&channel, set, we_are_initiator, batches, threads)?;
+    channel.close()?;
+    Ok(records)
+}
+
+fn make(
+    channel: &Channel,
+    set: &'static Set,
+    we_are_initiator: bool,
+    batches: Range<u64>,
+    threads: usize,
+) -> Result<Vec<u8>, Error> {
     let session = session();
     let plan = Plan { set, session: &session, we_are_initiator, batches };
-    let party = Party::set_up(&channel, &plan)?;
+    let party = Party::set_up(channel, &plan)?;
     let party = party.with_executors([(); 4].map(|()| Box::new(Threads(threads)) as _));
     let mut records = Vec::new();
     let made = party.run(|shares| {
@@ -72,7 +84,6 @@ fn play(
         Ok::<_, Error>(())
     })?;
     made.settle()?;
-    channel.close()?;
     Ok(records)
 }
 
@@ -132,37 +143,65 @@ fn a_depth_fills_a_link_of_100_ms_and_has_room_in_a_lane() {
     assert_eq!(depths, [32, 16, 8, 8]);
 }
 
+/// Without the fix its peer withholds answers, with it corrections: then one depth more is on its way.
 #[test]
-fn requests_of_two_depths_and_a_group_are_on_their_way_and_no_more() {
-    for group in [1, 8] {
-        let (here, there) = pair();
-        let set = lift();
-        let depth = usize::try_from(depth(set)).unwrap();
-        let party = thread::spawn(move || play(here, set, false, 0..200, group));
-        there.use_lanes(Lane::SECOND.index() + 1);
-        let session = session().sub(set.name(), 0, Direction::InitiatorSends);
-        let (mut p0, key) = P0::new(session, set, fresh_seed().unwrap());
-        there.send(Lane::PROTOCOL, key).unwrap();
-        there.recv(Lane::SECOND, set.public_key_len()).unwrap();
-        // It answers while it waits for answers.
-        let mut request = Vec::new();
-        for _ in 0..depth + group {
-            let _ = p0.request(&mut request);
-            there.send(Lane::PROTOCOL, request.clone()).unwrap();
+fn a_party_runs_ahead_by_two_or_three_depths_and_a_group_and_no_more() {
+    for set in [lift(), set(8)] {
+        for group in [1, 8] {
+            stands_still(set, group);
         }
-        for _ in 0..2 * depth + group {
-            there.recv(Lane::SECOND, set.request_len()).unwrap();
+    }
+}
+
+fn stands_still(set: &'static Set, group: usize) {
+    let depth = usize::try_from(depth(set)).unwrap();
+    let with_fix = set.fix().is_some();
+    // Answers that the party gets; its own requests, answers and corrections then.
+    let answered = if with_fix { depth + group } else { 0 };
+    let requests = if with_fix { 3 * depth + group } else { 2 * depth + group };
+    let (responses, corrections) = (requests - depth, answered);
+
+    let (here, there) = pair();
+    thread::scope(|scope| {
+        let party = scope.spawn(|| make(&here, set, false, 0..400, group));
+        let session = session();
+        let plan = Plan { set, session: &session, we_are_initiator: true, batches: 0..400 };
+        let mut peer = Party::set_up(&there, &plan).unwrap();
+        let _ = peer.request(responses).unwrap();
+        for _ in 0..answered {
+            let _ = peer.respond(vec![Shares::new(set)]).unwrap();
         }
-        for _ in 0..depth + group {
-            there.recv(Lane::PROTOCOL, set.response_len()).unwrap();
+        let ots_len = peer.ots.as_ref().map_or(0, Ots::corrections_len);
+        let ots = if with_fix { responses } else { 0 };
+        let ([ours, theirs], [our_fix, their_fix]) = (peer.lanes, peer.fix_lanes);
+        drop(peer);
+        for (lane, len, n) in [
+            (theirs, set.request_len(), requests - answered),
+            (ours, set.response_len(), responses),
+            (our_fix, ots_len, ots),
+            (their_fix, set.correction_len(), corrections),
+        ] {
+            for _ in 0..n {
+                there.recv(lane, len).unwrap();
+            }
         }
-        let sent = there.counters().received;
-        let all = (2 * depth + group) * set.request_len() + (depth + group) * set.response_len();
-        assert_eq!(sent, (all + set.public_key_len()) as u64);
+        // All of that has come. What is more than that would be given to the channel by now.
+        thread::sleep(Duration::from_millis(300));
+        let base = Endemic.info();
+        let set_up = set.fix().map_or(0, |it| {
+            (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS) + it.setup_len()
+        });
+        let all = set.public_key_len()
+            + set_up
+            + requests * set.request_len()
+            + responses * set.response_len()
+            + ots * ots_len
+            + corrections * set.correction_len();
+        assert_eq!(here.counters().sent, all as u64, "{set:?}, {group}");
         there.close().unwrap();
         let gone = Error::Channel(ChannelError::ClosedReceiving);
         assert_eq!(party.join().unwrap().unwrap_err(), gone);
-    }
+    });
 }
 
 /// What becomes of a party, the responder, whose peer sends these messages.
@@ -264,11 +303,10 @@ fn behind_the_set_up(lane: Lane, message: Vec<u8>) -> Error {
     let session = session();
     let plan = Plan { set, session: &session, we_are_initiator: true, batches: 0..4 };
     let mut peer = Party::set_up(&there, &plan).unwrap();
-    let requested = peer.request(2).unwrap();
+    let _ = peer.request(2).unwrap();
     there.send(lane, message).unwrap();
-    let shares = (0..2).map(|_| Shares::new(set)).collect();
-    // What it is told of this does not matter, nor when.
-    drop(peer.respond(shares).map(|_| peer.receive(requested, Vec::new())));
+    // It answers, so that the party comes to corrections; what it is told of this does not matter, nor when.
+    drop(peer.respond((0..2).map(|_| Shares::new(set)).collect()));
     party.join().unwrap().unwrap_err()
 }
 

@@ -33,7 +33,7 @@ use crate::{Shares, params::Set};
 ///     let [asking, answering] = parties;
 ///     let requested = asking.request(&mut request);
 ///     let responded = answering.respond(&request, None, &mut theirs, &mut response)?;
-///     asking.receive(requested, &response, &[], &mut ours, &mut request)?;
+///     asking.receive(requested, &response, None, &mut ours, &mut request)?;
 ///     answering.finish(responded, &[], &mut theirs)?;
 ///     assert_eq!(wrong_in_batch(&ours, &theirs), 0);
 /// }
@@ -129,7 +129,7 @@ impl Duplex {
         &mut self,
         requested: Requested,
         response: &[u8],
-        ots: &[[Block; 2]],
+        ots: Option<&[[Block; 2]]>,
         shares: &mut Shares,
         correction: &mut Vec<u8>,
     ) -> Result<(), Error> {

@@ -14,10 +14,10 @@ use foxtrot_ot::{
     base::{Block, ReceiverKeys},
 };
 
+use super::ring::{store, word};
 use crate::params::Set;
 
 /// P₁'s part of the random OTs of a batch: choices and the keys that they chose. It serves for one batch.
-#[derive(Clone, Copy)]
 pub struct Chosen<'a> {
     /// γ.
     pub choices: &'a Bits,
@@ -53,20 +53,27 @@ fn modulus(set: &Set) -> u64 {
     set.plain().iter().fold(1, |p, prime| p.wrapping_mul(*prime))
 }
 
-/// Step 5: c = c − k_x, and z = k_x + m₀·p − k_{1⊕x}. Where d is in the upper half `upper` is 1, else 0; `flips` are the bits x.
+/// Step 4: r = r − k_γ, so that P₁'s share gets k_γ.
+pub(super) fn take_keys(r: &mut [u64], keys: &[Block]) {
+    for (r, key) in r.iter_mut().zip(keys) {
+        *r = r.wrapping_sub(first_word(key));
+    }
+}
+
+/// Step 5: d = d − k_x, and z = k_x + m₀·p − k_{1⊕x}. Where d is in the upper half `upper` is 1, else 0; `flips` are the bits x.
 pub(super) fn correct(
     set: &Set,
     pairs: &[[Block; 2]],
     [upper, flips]: [&[u64]; 2],
-    c: &mut [u8],
+    d: &mut [u64],
     z: &mut [u8],
 ) {
     let p = modulus(set);
     match set.width() {
-        1 => correct_with::<1>(p, pairs, [upper, flips], c, z),
-        2 => correct_with::<2>(p, pairs, [upper, flips], c, z),
-        4 => correct_with::<4>(p, pairs, [upper, flips], c, z),
-        _ => correct_with::<8>(p, pairs, [upper, flips], c, z),
+        1 => correct_with::<1>(p, pairs, [upper, flips], d, z),
+        2 => correct_with::<2>(p, pairs, [upper, flips], d, z),
+        4 => correct_with::<4>(p, pairs, [upper, flips], d, z),
+        _ => correct_with::<8>(p, pairs, [upper, flips], d, z),
     }
 }
 
@@ -74,34 +81,18 @@ fn correct_with<const W: usize>(
     p: u64,
     pairs: &[[Block; 2]],
     [upper, flips]: [&[u64]; 2],
-    c: &mut [u8],
+    d: &mut [u64],
     z: &mut [u8],
 ) {
-    let outputs = c.as_chunks_mut::<W>().0.iter_mut().zip(z.as_chunks_mut::<W>().0);
-    for (((c, z), pair), (upper, flip)) in outputs.zip(pairs).zip(upper.iter().zip(flips)) {
+    let outputs = d.iter_mut().zip(z.as_chunks_mut::<W>().0);
+    for (((d, z), pair), (upper, flip)) in outputs.zip(pairs).zip(upper.iter().zip(flips)) {
         let [zero, one] = pair.each_ref().map(first_word);
         let both = zero ^ one;
         let key = zero ^ both & flip.wrapping_neg();
         let other = key ^ both;
         let wrapped = p & upper.wrapping_sub(1);
         store(z, key.wrapping_add(wrapped).wrapping_sub(other));
-        store(c, word(c).wrapping_sub(key));
-    }
-}
-
-/// Step 4: c = c + k_γ.
-pub(super) fn add_keys(width: usize, keys: &[Block], c: &mut [u8]) {
-    match width {
-        1 => add_keys_with::<1>(keys, c),
-        2 => add_keys_with::<2>(keys, c),
-        4 => add_keys_with::<4>(keys, c),
-        _ => add_keys_with::<8>(keys, c),
-    }
-}
-
-fn add_keys_with<const W: usize>(keys: &[Block], c: &mut [u8]) {
-    for (c, key) in c.as_chunks_mut::<W>().0.iter_mut().zip(keys) {
-        store(c, word(c).wrapping_add(first_word(key)));
+        *d = d.wrapping_sub(key);
     }
 }
 
@@ -119,16 +110,6 @@ fn add_where_with<const W: usize>(m1: &[u64], z: &[u8], c: &mut [u8]) {
     for ((c, z), m1) in c.as_chunks_mut::<W>().0.iter_mut().zip(z.as_chunks::<W>().0).zip(m1) {
         store(c, word(c).wrapping_add(word(z) & m1.wrapping_neg()));
     }
-}
-
-fn word<const W: usize>(share: &[u8; W]) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..W].copy_from_slice(share);
-    u64::from_le_bytes(bytes)
-}
-
-fn store<const W: usize>(share: &mut [u8; W], word: u64) {
-    share.copy_from_slice(&word.to_le_bytes()[..W]);
 }
 
 fn first_word(key: &Block) -> u64 {

@@ -44,7 +44,7 @@ pub struct P0 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
 /// # fn once(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, &[], shares, &mut Vec::new())?;
+/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -53,8 +53,8 @@ pub struct P0 {
 /// # use foxtrot_ot::Error;
 /// # use foxtrot_triples::{Shares, rlwe::{P0, Requested}};
 /// # fn twice(p0: &mut P0, requested: Requested, response: &[u8], shares: &mut Shares) -> Result<(), Error> {
-/// p0.receive(requested, response, &[], shares, &mut Vec::new())?;
-/// p0.receive(requested, response, &[], shares, &mut Vec::new())?;
+/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
+/// p0.receive(requested, response, None, shares, &mut Vec::new())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -70,8 +70,9 @@ pub struct Receiving<'a> {
     pub requested: Requested,
     /// P₁'s message.
     pub response: &'a [u8],
-    /// Both keys of [`Set::ots`] random OTs, which serve for this batch only; of each key the first ℓ bits are used.
-    pub ots: &'a [[Block; 2]],
+    /// Both keys of [`Set::ots`] random OTs, which serve for this batch only; of each key the first ℓ bits are used. `None`
+    /// without the fix.
+    pub ots: Option<&'a [[Block; 2]]>,
     /// P₀'s shares.
     pub shares: &'a mut Shares,
     /// Becomes the message `Correction`, whatever was in it; empty, and not sent, without the fix.
@@ -204,7 +205,7 @@ impl P0 {
         &mut self,
         requested: Requested,
         response: &[u8],
-        ots: &[[Block; 2]],
+        ots: Option<&[[Block; 2]]>,
         shares: &mut Shares,
         correction: &mut Vec<u8>,
     ) -> Result<(), Error> {
@@ -246,7 +247,7 @@ fn receive(
         return Err(Usage::ForeignBatch.into());
     }
     check_shares(ring.set, shares)?;
-    fix::check_ots(ring.set, ots.len())?;
+    fix::check_ots(ring.set, ots.map_or(0, <[_]>::len))?;
     let half = coins::of_uniform_half(session, number, coins::ANSWER);
     let message = Message::new("Response", number, response, ring.set.response_len());
     let decrypted = message.and_then(|it| decrypt(ring, keys, &half, it, scratch));
@@ -255,11 +256,11 @@ fn receive(
     let [a, b, c] = shares.parts_mut();
     streams.bytes(asking::SHARES[0], a);
     streams.bytes(asking::SHARES[1], b);
-    combine(ring.set.width(), [a, b, &mut *c], d, false);
-    if let Some(fix) = fix {
+    if let (Some(fix), Some(ots)) = (fix, ots) {
         correction.resize(ring.set.correction_len(), 0);
-        fix::correct(ring.set, ots, fix, c, correction);
+        fix::correct(ring.set, ots, fix, d, correction);
     }
+    combine(ring.set.width(), [a, b, c], d, false);
     Ok(())
 }
 
@@ -334,7 +335,7 @@ pub(super) fn encrypt<'m>(
 /// What a batch decrypts to.
 pub(super) struct Decrypted<'s> {
     /// d modulo 2⁶⁴.
-    pub(super) d: &'s [u64],
+    pub(super) d: &'s mut [u64],
     /// With the fix: 1 where d is in the upper half of [0, p), and P₁'s bits x.
     pub(super) fix: Option<[&'s [u64]; 2]>,
 }

@@ -67,7 +67,7 @@ pub struct Responded {
 pub struct Answering<'a> {
     /// P₀'s message.
     pub request: &'a [u8],
-    /// As many random OTs as [`Set::ots`]; `None` without the fix.
+    /// P₁'s part of [`Set::ots`] random OTs; `None` without the fix.
     pub ots: Option<Chosen<'a>>,
     /// P₁'s shares, which [`P1::finish`] makes those of triples.
     pub shares: &'a mut Shares,
@@ -187,7 +187,8 @@ impl P1 {
     /// The same for the next batches, in their order, at once: one per thread.
     ///
     /// # Errors
-    /// Those of [`P1::respond`]; the first one, if there are several. None can then be finished.
+    /// Those of [`P1::respond`]; the first one, if there are several. None can then be finished: there are no shares and
+    /// no responses at all.
     pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         let first = self.batch;
         self.batch += batches.len() as u64;
@@ -198,11 +199,19 @@ impl P1 {
             scratches,
             || Scratch::new(ring),
             (first..).zip(batches).collect(),
-            |scratch, (number, batch)| {
-                respond(ring, session, seed, public_key, scratch, number, batch)
+            |scratch, (number, mut batch)| {
+                (respond(ring, session, seed, public_key, scratch, number, &mut batch), batch)
             },
         );
-        results.into_iter().collect()
+        let (responded, batches): (Vec<_>, Vec<_>) = results.into_iter().unzip();
+        let responded = responded.into_iter().collect::<Result<_, _>>();
+        if responded.is_err() {
+            for batch in batches {
+                batch.shares.clear();
+                batch.response.clear();
+            }
+        }
+        responded
     }
 
     /// Step 6: ends a batch with P₀'s `Correction`, which is empty without the fix. `shares` are those that
@@ -265,10 +274,9 @@ fn respond(
     public_key: &[u64],
     scratch: &mut Scratch,
     number: u64,
-    batch: Answering<'_>,
+    batch: &mut Answering<'_>,
 ) -> Result<Responded, Error> {
     let Answering { request, ots, shares, response } = batch;
-    response.clear();
     check_shares(ring.set, shares)?;
     Chosen::check(ots.as_ref(), ring.set)?;
     let streams = coins::of_response(session, seed, number);
@@ -276,22 +284,20 @@ fn respond(
     streams.bytes(answering::SHARES[0], a);
     streams.bytes(answering::SHARES[1], b);
     let halves = [0, 1].map(|which| coins::of_uniform_half(session, number, which));
-    Message::new("Request", number, request, ring.set.request_len())
-        .and_then(|it| multiply(ring, public_key, [a, b], &streams, &halves, it, scratch))
-        .inspect_err(|_| shares.clear())?;
+    let request = Message::new("Request", number, request, ring.set.request_len())?;
+    multiply(ring, public_key, [a, b], &streams, &halves, request, scratch)?;
     response.resize(ring.set.response_len(), 0);
     let half = coins::of_uniform_half(session, number, coins::ANSWER);
     let Masked { r, upper, message } = mask(ring, &half, scratch, response);
-    combine(ring.set.width(), shares.parts_mut(), r, true);
     let mut bits = Secret::zeroed(ring.set.ots() / 8);
     if let Some(Chosen { choices, keys }) = ots {
         pack::pack(ring.backend, 1, upper, &mut bits);
         for ((flips, upper), choices) in message.iter_mut().zip(&*bits).zip(choices.as_bytes()) {
             *flips = upper ^ choices;
         }
-        let [_, _, c] = shares.parts_mut();
-        fix::add_keys(ring.set.width(), keys, c);
+        fix::take_keys(r, keys);
     }
+    combine(ring.set.width(), shares.parts_mut(), r, true);
     Ok(Responded { session: *session.id(), number, upper: bits })
 }
 
@@ -370,7 +376,7 @@ pub(super) fn multiply(
 /// What masks a batch.
 pub(super) struct Masked<'s, 'm> {
     /// r modulo 2⁶⁴.
-    pub(super) r: &'s [u64],
+    pub(super) r: &'s mut [u64],
     /// m₁: 1 where r is in the upper half of [0, p). Only with the fix.
     pub(super) upper: &'s [u64],
     /// What is left of the message.

@@ -195,18 +195,25 @@ pub(super) fn combine(width: usize, [a, b, c]: [&mut [u8]; 3], d: &[u64], negati
 }
 
 fn combine_with<const W: usize>([a, b, c]: [&mut [u8]; 3], d: &[u64], negative: bool) {
-    let word = |share: &[u8; W]| {
-        let mut bytes = [0; 8];
-        bytes[..W].copy_from_slice(share);
-        u64::from_le_bytes(bytes)
-    };
     // −d = (d ⊕ 1…1) + 1.
     let (flip, one) = if negative { (u64::MAX, 1) } else { (0, 0) };
-    let shares = a.as_chunks().0.iter().zip(b.as_chunks().0).zip(c.as_chunks_mut::<W>().0);
+    let (a, b) = (a.as_chunks::<W>().0, b.as_chunks::<W>().0);
+    let shares = a.iter().zip(b).zip(c.as_chunks_mut::<W>().0);
     for (((a, b), c), d) in shares.zip(d) {
         let sum = word(a).wrapping_mul(word(b)).wrapping_add((d ^ flip).wrapping_add(one));
-        c.copy_from_slice(&sum.to_le_bytes()[..W]);
+        store(c, sum);
     }
+}
+
+/// A share as a word, and the low bits of a word as a share.
+pub(super) fn word<const W: usize>(share: &[u8; W]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..W].copy_from_slice(share);
+    u64::from_le_bytes(bytes)
+}
+
+pub(super) fn store<const W: usize>(share: &mut [u8; W], word: u64) {
+    share.copy_from_slice(&word.to_le_bytes()[..W]);
 }
 
 impl core::fmt::Debug for Ring {

@@ -62,7 +62,7 @@ impl Parties {
         let (mut ours, mut theirs) = (Shares::new(self.set), Shares::new(self.set));
         let responded = self.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
         let remainders = self.remainders(&response);
-        self.p0.receive(requested, &response, &[], &mut ours, &mut Vec::new()).unwrap();
+        self.p0.receive(requested, &response, None, &mut ours, &mut Vec::new()).unwrap();
         self.p1.finish(responded, &[], &mut theirs).unwrap();
         let (noise, events) = self.noise(&request, &theirs);
         self.number += 1;
@@ -365,7 +365,7 @@ fn a_response_under_another_key_is_noise() {
     let mut foreign = Vec::new();
     let requested = other.p0.request(&mut foreign);
     let responded = one.p1.respond(&request, None, &mut theirs, &mut response).unwrap();
-    other.p0.receive(requested, &response, &[], &mut ours, &mut Vec::new()).unwrap();
+    other.p0.receive(requested, &response, None, &mut ours, &mut Vec::new()).unwrap();
     one.p1.finish(responded, &[], &mut theirs).unwrap();
     assert!(wrong_in_batch(&ours, &theirs) > 64);
 }

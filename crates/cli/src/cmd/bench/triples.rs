@@ -277,7 +277,7 @@ fn run_group(
         let batches = requested.into_iter().zip(&*responses).zip(ots);
         let batches = batches.zip(ours.iter_mut().zip(&mut *corrections));
         let batches = batches.map(|(((requested, response), ots), (shares, correction))| {
-            Receiving { requested, response, ots: &ots.pairs, shares, correction }
+            Receiving { requested, response, ots: Some(&*ots.pairs), shares, correction }
         });
         parties[asking].receive_all(batches.collect())
     })?;

@@ -44,21 +44,29 @@ fn security(set: &Set) -> String {
     format!("core-SVP {classical} classical, {quantum} quantum")
 }
 
-/// log₂ of the probability that a triple is wrong: on average 2^(2ℓ − 3.4)/p without the fix; with it none is, or, where
-/// p is (1 − θ)·2^(2ℓ + 1), at most a part (8/3)·θ⁵ (`docs/protocols/triples.md`, section 5).
-pub(crate) fn wrong_log2(set: &Set) -> Option<f64> {
-    let (bits, primes) = (f64::from(set.bits()), set.plain().iter().map(|&prime| prime as f64));
-    if set.fix().is_none() {
-        return Some(2.0 * bits - 3.4 - primes.map(f64::log2).sum::<f64>());
-    }
-    // Each factor is a power of two times what a double holds.
-    let theta = 1.0 - primes.product::<f64>() / (2.0 * bits + 1.0).exp2();
-    (theta > (-bits).exp2()).then(|| (8.0 / 3.0 * theta.powi(5)).log2())
+/// log₂ of a bound on the probability that any of so many triples is wrong: that their batches do not decrypt, or that a
+/// sum wraps around unnoticed (`docs/protocols/triples.md`, sections 5 and 7).
+pub(crate) fn wrong_log2(set: &Set, triples: u64) -> f64 {
+    let batches = set.batches(triples) as f64 * (-f64::from(set.failure())).exp2();
+    (batches + triples as f64 * unnoticed(set)).log2()
 }
 
-/// The same in words.
-fn wrong(set: &Set) -> String {
-    wrong_log2(set).map_or("none".into(), |log2| format!("2^{:.0}", log2.ceil()))
+/// The probability of the latter for a triple: on average 2^(2ℓ − 3.4)/p without the fix; with it 0, or, where p is
+/// (1 − θ)·2^(2ℓ + 1), at most (8/3)·θ⁵.
+fn unnoticed(set: &Set) -> f64 {
+    let bits = f64::from(set.bits());
+    let p = set.plain().iter().map(|&prime| prime as f64).product::<f64>();
+    if set.fix().is_none() {
+        return (2.0 * bits - 3.4).exp2() / p;
+    }
+    // Each factor is a power of two times what a double holds.
+    let theta = 1.0 - p / (2.0 * bits + 1.0).exp2();
+    if theta > (-bits).exp2() { 8.0 / 3.0 * theta.powi(5) } else { 0.0 }
+}
+
+/// The same for one, rounded up.
+fn wrong(set: &Set) -> f64 {
+    wrong_log2(set, 1).ceil()
 }
 
 /// Bytes of both parties per triple of a whole batch, without keys and base OTs.
@@ -90,7 +98,7 @@ pub(super) fn in_json() -> impl Iterator<Item = Value> {
             "security": security(set),
             "bits": set.bits(),
             "sigma": set.sigma(),
-            "wrong_log2": wrong_log2(set).map(f64::ceil),
+            "wrong_log2": wrong(set),
             "flows": flows(set),
             "bytes_per_triple": bytes_per_triple(set),
             "key_bytes": set.public_key_len(),
@@ -113,7 +121,7 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
             set.name(),
             functionality(set),
             set.sigma(),
-            wrong(set),
+            format!("2^{:.0}", wrong(set)),
             format!("{classical}/{quantum}"),
             flows(set),
             bytes_per_triple(set),
@@ -121,17 +129,24 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     }
     gilboa::print_rows(out)?;
     writeln!(out)?;
+    let kib = |sets: fn(&Set) -> bool| {
+        let sizes = params::registry().filter(|set| sets(set)).map(|set| set_up_bytes(set) >> 10);
+        sizes.fold((u64::MAX, 0), |(least, most), size| (least.min(size), most.max(size)))
+    };
+    let (fixed, lifted) = (kib(|set| set.fix().is_some()), kib(|set| set.fix().is_none()));
     writeln!(
         out,
         "Those from ring-LWE assume {ASSUMPTION}; and, but for rlwe-lift (`triples --lift`), {OTS}, for\n\
          a random OT per triple. Each party has a share of a, b and c = a·b; what is hidden statistically is so up to 2^-sigma\n\
-         for each batch of 4096 to 32768 triples. Each is wrong with the probability given; who learns of one that it was\n\
-         learns a bound on the peer's shares. Semi-honest: {CAVEAT}.\n\
+         for each batch of 4096 to 32768 triples. A triple is wrong with the probability given at most: with its whole\n\
+         batch, or, of rlwe-lift and rlwe-64-s64, by itself. Nobody is told; who learns of it learns something of the peer's secrets.\n\
+         Semi-honest: {CAVEAT}.\n\
          Core-SVP is classical/quantum; guidelines count polynomial factors, too, by which all sets have 128 bits classically,\n\
          and {QUANTUM}\n\
          less than 128 against quantum attacks (eprint 2024/463).\n\
-         Bytes of both parties, without two keys of 38 to 1120 KiB and, but for rlwe-lift, two times 128 base OTs\n\
-         (`roted-endemic`), 874 KiB together.\n"
+         Bytes of both parties, without what comes before the first batch: two keys and, but for rlwe-lift, two times 128 base\n\
+         OTs (`roted-endemic`), {} to {} KiB together; for rlwe-lift {} to {}.\n",
+        fixed.0, fixed.1, lifted.0, lifted.1
     )?;
     gilboa::print_notes(out)
 }

@@ -3,6 +3,7 @@
 use std::{ops::Range, time::Duration};
 
 use foxtrot_net::{
+    Difference,
     hello::{Hello, Role},
     printable,
 };
@@ -25,6 +26,9 @@ use crate::{
 /// batches are there.
 const RUN: &str = "run";
 const BATCHES: &str = "whole-batches";
+
+/// That for the method; with --lift it ends so.
+const METHOD: &str = "method";
 
 /// What is said before it begins: more bytes of each party, or more time, than this.
 const MUCH: u64 = 100_000_000;
@@ -132,7 +136,7 @@ impl Terms {
         let lift = if self.lift { "-lift" } else { "" };
         let hello = Hello::new(role)
             .term("job", "triples")
-            .term("method", format!("{}{lift}", self.method.name()))
+            .term(METHOD, format!("{}{lift}", self.method.name()))
             .term("adversary", "semi-honest")
             .term("bits", self.bits)
             .term("sigma", self.sigma)
@@ -275,14 +279,10 @@ impl Agreed {
 fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     let sigma = set.sigma();
     let hidden = hidden(sigma, set.batches(count));
-    let wrong = match wrong_log2(set) {
-        Some(each) => {
-            format!("one wrong with probability 2^{:.0}", (each + (count as f64).log2()).ceil())
-        }
-        None => "none wrong".into(),
-    };
-    let promise =
-        format!(", sigma {sigma} per batch; of the run: hidden up to 2^-{hidden}, {wrong}");
+    let wrong = wrong_log2(set, count).ceil();
+    let promise = format!(
+        ", sigma {sigma} per batch; of the run: hidden up to 2^-{hidden}, any wrong with probability 2^{wrong:.0}"
+    );
     let warning = (hidden < FEW).then(|| {
         let stronger = |it: &&params::Set| {
             let alike = it.bits() == set.bits() && it.fix().is_some() == set.fix().is_some();
@@ -307,10 +307,16 @@ fn hidden(sigma: u32, batches: u64) -> u32 {
 }
 
 /// What might help if the two sides differ in this term.
-pub(crate) fn hint(key: &str) -> Option<String> {
-    (key == RUN).then(|| {
-        "both sides take --resume for one run, or neither does: then remove DIR.partial".into()
-    })
+pub(crate) fn hint(difference: &Difference) -> Option<String> {
+    let lifts = |term: &Option<String>| term.as_ref().is_some_and(|it| it.ends_with("-lift"));
+    let hint = match difference.key.as_str() {
+        RUN => "both sides take --resume for one run, or neither does: then remove DIR.partial",
+        METHOD if lifts(&difference.here) != lifts(&difference.peer) => {
+            "--lift has to be given on both sides or on neither"
+        }
+        _ => return None,
+    };
+    Some(hint.into())
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -327,6 +333,19 @@ mod tests {
         let bits = [1, 2, 3, 128, 2048, 2049].map(|batches| hidden(40, batches));
         assert_eq!(bits, [39, 39, 38, 33, 29, 28]);
         assert_eq!(hidden(64, 1 << 27), 37);
+    }
+
+    #[test]
+    fn that_one_side_only_lifts_is_said_in_words_that_can_be_typed() {
+        let of = |here: &str, peer: Option<&str>| {
+            let (here, peer) = (Some(here.into()), peer.map(Into::into));
+            hint(&Difference { key: METHOD.into(), here, peer })
+        };
+        let lift = "--lift has to be given on both sides or on neither";
+        assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
+        assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
+        assert_eq!(of("rlwe", Some("softspoken-4")), None);
+        assert_eq!(of("rlwe", None), None);
     }
 
     fn lines(bits: u32, sigma: u32, count: u64) -> Vec<String> {
@@ -358,12 +377,12 @@ mod tests {
     fn the_bounds_of_the_run_are_said_and_few_bits_are_warned_of() {
         let of_a_million = lines(8, 40, 1 << 20);
         let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
-                      2^-32, none wrong";
+                      2^-32, any wrong with probability 2^-34";
         assert_eq!(of_a_million[0], agreed);
-        assert!(lines(64, 40, 1 << 20)[0].ends_with("2^-34, one wrong with probability 2^-95"));
+        assert!(lines(64, 40, 1 << 20)[0].ends_with("2^-34, any wrong with probability 2^-36"));
         let lift = params::find("rlwe-lift-8").unwrap();
         let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-lift-8, sigma 40 per batch; of the run: hidden up to \
-                      2^-33, one wrong with probability 2^-23";
+                      2^-33, any wrong with probability 2^-23";
         assert_eq!(lines_of(lift, 1 << 20)[0], agreed);
         let agreed = "agreed: 1 triple modulo 2^16, gilboa-16-k2; none wrong";
         assert_eq!(of_kind(Kind::find("gilboa-16-k2").unwrap(), 1)[0], agreed);

@@ -13,12 +13,12 @@ use foxtrot_ot::{
 
 use super::{
     super::{
-        coins::{self, ANSWER, asking},
+        coins::{self, ANSWER},
         p0::{self, Decrypted, P0, decrypt, encrypt},
         p1::{self, Masked, P1, mask, multiply},
         ring::{Message, Ring, combine},
     },
-    add_keys, add_where, correct,
+    add_where, correct, take_keys,
 };
 use crate::params::{MSB_40, MSB_64, Set, TOY};
 
@@ -80,7 +80,7 @@ struct Fixed {
     theirs: Vec<u8>,
 }
 
-/// The fix alone, on residues of r and of d: c is d − r at first.
+/// The fix alone, on residues of r and of d, with shares of a and b that are 0.
 fn fix(ring: &Ring, r: &mut [u64], d: &mut [u64], ots: &(SenderKeys, ReceiverKeys)) -> Fixed {
     let (set, n) = (ring.set, ring.n());
     let (pairs, chosen) = ots;
@@ -91,18 +91,18 @@ fn fix(ring: &Ring, r: &mut [u64], d: &mut [u64], ots: &(SenderKeys, ReceiverKey
         ring.whole.exceeds_half(ring.backend, residues, &mut upper);
         (words, upper)
     };
-    let ((r, m1), (d, upper)) = (words(r), words(d));
+    let ((mut r, m1), (mut d, upper)) = (words(r), words(d));
     let shares = |x: &[u64], negative| {
         let [mut a, mut b, mut c] = [0; 3].map(|_| vec![0; n * set.width()]);
         combine(set.width(), [&mut a, &mut b, &mut c], x, negative);
         c
     };
-    let (mut ours, mut theirs) = (shares(&d, false), shares(&r, true));
     let e: Vec<u64> =
         (0..n).map(|j| m1[j] ^ u64::from(chosen.choices().get(j).unwrap_u8())).collect();
-    add_keys(set.width(), chosen.keys(), &mut theirs);
+    take_keys(&mut r, chosen.keys());
     let mut z = vec![0; set.correction_len()];
-    correct(set, pairs.pairs(), [&upper, &e], &mut ours, &mut z);
+    correct(set, pairs.pairs(), [&upper, &e], &mut d, &mut z);
+    let (ours, mut theirs) = (shares(&d, false), shares(&r, true));
     add_where(set.width(), &m1, &z, &mut theirs);
     Fixed { ours, theirs }
 }
@@ -187,7 +187,7 @@ fn triples_of_the_most_extreme_shares_are_right() {
             scratch.share.copy_from_slice(share);
             rest = encrypt(ring, &p0.negated, &ours, &half, which, &mut scratch, rest);
         }
-        assert!(rest.is_empty() && asking::SHARES == [0, 1]);
+        assert!(rest.is_empty());
 
         let theirs = coins::of_response(&p1.session, &p1.seed, 0);
         let halves = [0, 1].map(|which| coins::of_uniform_half(&p1.session, 0, which));
@@ -210,10 +210,10 @@ fn triples_of_the_most_extreme_shares_are_right() {
             .map(|(j, m1)| m1 ^ u64::from(chosen.choices().get(j).unwrap_u8()))
             .collect();
         let [mut c0, mut c1, mut z] = [0; 3].map(|_| vec![0; set.n() * width]);
+        take_keys(r, chosen.keys());
+        correct(set, pairs.pairs(), [upper, &e], d, &mut z);
         combine(width, [&mut a0, &mut b0, &mut c0], d, false);
         combine(width, [&mut a1, &mut b1, &mut c1], r, true);
-        add_keys(width, chosen.keys(), &mut c1);
-        correct(set, pairs.pairs(), [upper, &e], &mut c0, &mut z);
         add_where(width, m1, &z, &mut c1);
         assert_eq!(crate::wrong(width, [&a0, &b0, &c0], [&a1, &b1, &c1]), 0, "{set:?}");
         let wraps = m1.iter().zip(upper).filter(|(m1, upper)| **m1 == 1 && **upper == 0).count();
