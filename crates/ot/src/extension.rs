@@ -203,6 +203,9 @@ impl<S: Security> Extension<S> {
 
     const CHECKED: bool = matches!(S::ADVERSARY, Adversary::Malicious);
 
+    /// The most batches of one set of base OTs: 2²¹, or 2²⁸ without check.
+    pub const MAX_BATCHES: u64 = if Self::CHECKED { MAX_BATCHES } else { MAX_UNCHECKED };
+
     /// The most OTs of one batch: 65472, or 65536 without check.
     pub const MAX_BATCH: usize = MAX_COLUMNS - if Self::CHECKED { MASK_COLUMNS } else { 0 };
 
@@ -241,7 +244,7 @@ impl<S: Security> Extension<S> {
 
     /// Whether there may be a batch of that number and size.
     fn check_batch(number: u64, n: usize) -> Result<(), Usage> {
-        let max = if Self::CHECKED { MAX_BATCHES } else { MAX_UNCHECKED };
+        let max = Self::MAX_BATCHES;
         if number >= max {
             return Err(Usage::TooManyBatches { max });
         }
