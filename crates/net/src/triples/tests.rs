@@ -14,7 +14,7 @@ use foxtrot_triples::{
 };
 
 use super::*;
-use crate::{FrameError, Reason, memory};
+use crate::{FrameError, Reason, deadline::Deadline, memory};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -156,12 +156,12 @@ fn requests_of_two_depths_and_a_group_are_on_their_way_and_no_more() {
         for _ in 0..depth + group {
             there.recv(Lane::PROTOCOL, set.response_len()).unwrap();
         }
-        let sent = there.counters().received;
-        let all = (2 * depth + group) * set.request_len() + (depth + group) * set.response_len();
-        assert_eq!(sent, (all + set.public_key_len()) as u64);
-        there.close().unwrap();
-        let gone = Error::Channel(ChannelError::ClosedReceiving);
-        assert_eq!(party.join().unwrap().unwrap_err(), gone);
+        let soon = Deadline::after(Duration::from_secs(1));
+        let nothing = there.recv_by(Lane::SECOND, set.request_len(), soon);
+        let expected = Error::Channel(ChannelError::NothingReceived(LONG));
+        assert_eq!(nothing.map(|it| it.len()), Err(expected));
+        let told = Error::from(ChannelError::GivenUp(Reason::Timeout));
+        assert_eq!(party.join().unwrap().unwrap_err(), told);
     }
 }
 
