@@ -141,7 +141,7 @@ impl Channel {
     /// [`FrameError::Length`](crate::FrameError::Length) if the peer's message has another length,
     /// before any of it is read; [`ChannelError`].
     pub fn recv(&self, lane: Lane, expected: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, receive::Want::Exactly(expected))
+        self.shared.recv(lane, receive::Want::Exactly(expected), self.deadline())
     }
 
     /// The next message, which has at most `max` bytes and is on that lane: for a time when no
@@ -150,7 +150,25 @@ impl Channel {
     /// # Errors
     /// [`FrameError`](crate::FrameError), [`ChannelError`].
     pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
-        self.shared.recv(lane, receive::Want::AtMost(max))
+        self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
+    }
+
+    /// The same by a time that several messages have in common, and not behind it.
+    pub(crate) fn recv_by(
+        &self,
+        lane: Lane,
+        max: usize,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, Error> {
+        if deadline.remaining().is_none() {
+            return Err(self.give_up(ChannelError::NothingReceived(self.shared.timeout)));
+        }
+        self.shared.recv(lane, receive::Want::AtMost(max), deadline)
+    }
+
+    /// When a wait ends that begins now.
+    pub(crate) fn deadline(&self) -> Deadline {
+        Deadline::after(self.shared.timeout)
     }
 
     /// What has been sent and received so far.

@@ -72,6 +72,14 @@ pub struct Receiver<'a> {
     ended: bool,
 }
 
+/// What the receiver of the base OTs below an extension chooses: at random, as this protocol lets it.
+pub(crate) fn secret_choice(base: &dyn BaseOt) -> Result<Choice, Error> {
+    Ok(match base.info().functionality {
+        Functionality::Random => Choice::Random(ROWS),
+        _ => Choice::Given(Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS)),
+    })
+}
+
 impl<'a> Sender<'a> {
     /// Runs the base OTs, and takes the set-up.
     ///
@@ -80,10 +88,7 @@ impl<'a> Sender<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
-        let choice = match plan.base.info().functionality {
-            Functionality::Random => Choice::Random(ROWS),
-            _ => Choice::Given(Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS)),
-        };
+        let choice = secret_choice(plan.base)?;
         let role = plan.base.receiver(plan.base_session(), choice, fresh_seed()?);
         let role = role.map_err(|e| channel.give_up(e))?;
         let keys = drive::run(channel, Lane::PROTOCOL, role)?;

@@ -3,10 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Channel, Error, Lane};
-
-/// Messages of one byte, of which the fastest counts.
-const PINGS: usize = 3;
+use crate::{Channel, Error, FrameError, Lane, deadline::Deadline};
 
 /// The bytes of the first longer message; each one has four times those of the one before.
 const FIRST: usize = 1 << 16;
@@ -17,65 +14,112 @@ const MOST: usize = 1 << 22;
 /// The most messages that the answering side sends back.
 const MESSAGES: usize = 16;
 
-/// Longer ones are not needed when one has taken so long, or is hardly faster than the one before: TCP's window is open.
-const ENOUGH: Duration = Duration::from_secs(1);
-const FASTER: f64 = 1.25;
+/// While TCP's window opens, a message has up to four times the rate of the one before; once it is open, the same.
+const FASTER: f64 = 1.5;
+
+/// No further message when those so far have taken that time and so many round trips: a window opens by round trips,
+/// which are not held against a link.
+const TIME: Duration = Duration::from_secs(1);
+const TRIPS: u32 = 16;
 
 /// A link, as far as a protocol can see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
-    /// In one direction; infinite where it has not been measured.
+    /// In one direction.
     pub bytes_per_second: f64,
     /// A message without bytes there and back.
     pub round_trip: Duration,
 }
 
-/// Finds out; sends at most so many bytes, and as many come back. The peer has to [`answer`].
-///
-/// # Errors
-/// [`Error::Frame`], [`Error::Channel`].
-pub fn ask(channel: &Channel, most: usize) -> Result<Speed, Error> {
-    let mut round_trip = Duration::MAX;
-    for _ in 0..PINGS {
-        round_trip = round_trip.min(echo(channel, 1)?);
-    }
-    let (mut len, mut left) = (FIRST, most);
-    let mut speed = Speed { bytes_per_second: f64::INFINITY, round_trip };
-    while len <= MOST.min(left) {
-        let took = echo(channel, len)?;
-        let (before, now) = (speed.bytes_per_second, rate(len, took, round_trip));
-        speed.bytes_per_second = now;
-        left -= len;
-        len *= 4;
-        if took > ENOUGH || now < FASTER * before && before.is_finite() {
-            break;
-        }
-    }
-    channel.send(Lane::PROTOCOL, Vec::new())?;
-    Ok(speed)
+/// What has been found out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// In one direction; `None` if too few bytes were allowed.
+    pub bytes_per_second: Option<f64>,
+    /// A message without bytes there and back.
+    pub round_trip: Duration,
 }
 
-/// Sends back what the peer sends to find out, until it has.
+/// Finds out; sends at most so many bytes beside one, and as many come back. The peer has to [`answer`], for which it
+/// waits until it is sent a byte.
 ///
 /// # Errors
-/// [`Error::Frame`], also if the peer does not come to an end; [`Error::Channel`].
-pub fn answer(channel: &Channel) -> Result<(), Error> {
-    for _ in 0..MESSAGES {
-        let message = channel.recv_at_most(Lane::PROTOCOL, MOST)?;
+/// [`Error::Frame`]; [`Error::Channel`], also if all of it takes longer than one wait may.
+pub fn ask(channel: &Channel, most: usize) -> Result<Measured, Error> {
+    let deadline = channel.deadline();
+    let measured = measure(most, |len| echo(channel, len, deadline))?;
+    skip(channel)?;
+    Ok(measured)
+}
+
+/// There is nothing to find out, or no more: so the peer is told, which [`answer`]s.
+///
+/// # Errors
+/// [`Error::Channel`].
+pub fn skip(channel: &Channel) -> Result<(), Error> {
+    channel.send(Lane::PROTOCOL, Vec::new())
+}
+
+/// Sends back what the peer sends to find out, until it has; returns the byte that it sends then.
+///
+/// # Errors
+/// [`Error::Frame`], also if the peer does not come to an end; [`Error::Channel`], also if all of it takes longer than one
+/// wait may.
+pub fn answer(channel: &Channel) -> Result<u8, Error> {
+    let deadline = channel.deadline();
+    let mut sent_back = 0;
+    loop {
+        let most = if sent_back < MESSAGES { MOST } else { 0 };
+        let message = channel.recv_by(Lane::PROTOCOL, most, deadline)?;
         if message.is_empty() {
-            return Ok(());
+            break;
         }
         channel.send(Lane::PROTOCOL, message)?;
+        sent_back += 1;
     }
-    channel.recv(Lane::PROTOCOL, 0).map(drop)
+    let byte = channel.recv_by(Lane::PROTOCOL, 1, deadline)?;
+    let none = || channel.give_up(FrameError::Length { expected: 1, got: 0 });
+    byte.first().copied().ok_or_else(none)
 }
 
 /// How long it takes for so many bytes to come back.
-fn echo(channel: &Channel, len: usize) -> Result<Duration, Error> {
+fn echo(channel: &Channel, len: usize, deadline: Deadline) -> Result<Duration, Error> {
     let start = Instant::now();
     channel.send(Lane::PROTOCOL, vec![0; len])?;
-    channel.recv(Lane::PROTOCOL, len)?;
+    let got = channel.recv_by(Lane::PROTOCOL, len, deadline)?.len();
+    if got != len {
+        return Err(channel.give_up(FrameError::Length { expected: len, got }));
+    }
     Ok(start.elapsed())
+}
+
+/// One byte, and then longer messages while they tell more and are allowed.
+fn measure<E>(
+    most: usize,
+    mut echo: impl FnMut(usize) -> Result<Duration, E>,
+) -> Result<Measured, E> {
+    let round_trip = echo(1)?;
+    let (mut len, mut left) = (FIRST, most);
+    let mut messages = Vec::new();
+    while len <= MOST.min(left) && !enough(&messages, round_trip) {
+        messages.push((len, echo(len)?));
+        left -= len;
+        len *= 4;
+    }
+    let bytes_per_second = messages.last().map(|&(len, took)| rate(len, took, round_trip));
+    Ok(Measured { bytes_per_second, round_trip })
+}
+
+/// Whether a longer message would not tell more than these, of so many bytes each and the time that each took; or not in
+/// time.
+fn enough(messages: &[(usize, Duration)], round_trip: Duration) -> bool {
+    let time: Duration = messages.iter().map(|(_, took)| *took).sum();
+    let rate = |&(len, took): &(usize, Duration)| rate(len, took, round_trip);
+    let open = match messages {
+        [.., before, last] => rate(last) < FASTER * rate(before),
+        _ => false,
+    };
+    open || time > TIME + TRIPS * round_trip
 }
 
 /// Bytes per second, of a message that came back after that time.
@@ -86,70 +130,4 @@ fn rate(len: usize, took: Duration, round_trip: Duration) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::thread;
-
-    use super::*;
-    use crate::{FrameError, memory};
-
-    fn pair() -> (Channel, Channel) {
-        let (here, there) = memory::pair(Duration::from_secs(20));
-        here.greeted();
-        there.greeted();
-        (here, there)
-    }
-
-    #[test]
-    fn a_link_is_measured_and_then_free_for_others() {
-        for most in [0, FIRST - 1, FIRST, usize::MAX] {
-            let (here, there) = pair();
-            let peer = thread::spawn(move || {
-                answer(&there).unwrap();
-                there.recv(Lane::PROTOCOL, 5).unwrap()
-            });
-            let speed = ask(&here, most).unwrap();
-            assert!(speed.round_trip < Duration::from_secs(1));
-            assert_eq!(speed.bytes_per_second.is_finite(), most >= FIRST);
-            assert!(here.counters().sent <= (PINGS + most.min(2 * MOST)) as u64);
-            assert_eq!(here.counters().sent, here.counters().received);
-            here.send(Lane::PROTOCOL, vec![7; 5]).unwrap();
-            assert_eq!(peer.join().unwrap(), [7; 5]);
-        }
-    }
-
-    #[test]
-    fn bytes_are_timed_without_the_round_trip() {
-        let ms = Duration::from_millis;
-        // 1 MB there and back in 100 ms more than an empty message.
-        assert!((rate(1_000_000, ms(200), ms(100)) / 2e7 - 1.0).abs() < 1e-9);
-        assert!((rate(1_000_000, ms(80), ms(100)) / 2e8 - 1.0).abs() < 1e-9);
-        assert!(rate(1, Duration::ZERO, Duration::ZERO).is_finite());
-    }
-
-    #[test]
-    fn a_peer_that_never_ends_or_sends_too_much_is_not_answered_for_ever() {
-        let (here, there) = pair();
-        let peer = thread::spawn(move || answer(&there));
-        for _ in 0..MESSAGES {
-            here.send(Lane::PROTOCOL, vec![0]).unwrap();
-            here.recv(Lane::PROTOCOL, 1).unwrap();
-        }
-        here.send(Lane::PROTOCOL, vec![0]).unwrap();
-        let error = peer.join().unwrap().unwrap_err();
-        assert_eq!(error, FrameError::Length { expected: 0, got: 1 }.into());
-
-        let (here, there) = pair();
-        let peer = thread::spawn(move || answer(&there));
-        here.send(Lane::PROTOCOL, vec![0; MOST + 1]).unwrap();
-        let error = peer.join().unwrap().unwrap_err();
-        assert_eq!(error, FrameError::TooLong { max: MOST, got: MOST + 1 }.into());
-    }
-
-    #[test]
-    fn an_echo_of_another_length_is_the_peers_fault() {
-        let (here, there) = pair();
-        there.send(Lane::PROTOCOL, vec![0; 2]).unwrap();
-        let error = ask(&here, 0).unwrap_err();
-        assert_eq!(error, FrameError::Length { expected: 1, got: 2 }.into());
-    }
-}
+mod tests;

@@ -203,11 +203,11 @@ impl<S: Security> Extension<S> {
 
     const CHECKED: bool = matches!(S::ADVERSARY, Adversary::Malicious);
 
+    /// The most batches of one set of base OTs: 2²¹, or 2²⁸ without check.
+    pub const MAX_BATCHES: u64 = if Self::CHECKED { MAX_BATCHES } else { MAX_UNCHECKED };
+
     /// The most OTs of one batch: 65472, or 65536 without check.
     pub const MAX_BATCH: usize = MAX_COLUMNS - if Self::CHECKED { MASK_COLUMNS } else { 0 };
-
-    /// The most batches of one set of base OTs.
-    pub const MAX_BATCHES: u64 = if Self::CHECKED { MAX_BATCHES } else { MAX_UNCHECKED };
 
     /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
     #[must_use]

@@ -34,7 +34,7 @@ impl Shares {
         self.n
     }
 
-    /// Never: a batch has triples.
+    /// Whether there are none: a batch from oblivious transfer may be empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.n == 0

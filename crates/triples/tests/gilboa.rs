@@ -47,10 +47,13 @@ fn base_ots() -> (SenderKeys, ReceiverKeys) {
 
 /// Initiator and responder.
 fn parties(set: &'static Set, backend: Backend) -> [Party; 2] {
+    parties_of(&session(backend), set)
+}
+
+fn parties_of(session: &Session, set: &'static Set) -> [Party; 2] {
     let (pairs, chosen) = base_ots();
-    let session = session(backend);
-    let (one, opening) = Party::responder(&session, set, pairs, seed(2)).unwrap();
-    let (zero, setup) = Party::initiator(&session, set, chosen, seed(1), &opening).unwrap();
+    let (one, opening) = Party::responder(session, set, pairs, seed(2)).unwrap();
+    let (zero, setup) = Party::initiator(session, set, chosen, seed(1), &opening).unwrap();
     assert_eq!((opening.len(), setup.len()), (set.opening_len(), set.setup_len()));
     [zero, one.finish(&setup).unwrap()]
 }
@@ -151,18 +154,20 @@ fn shares_and_messages_are_the_same_on_every_backend_and_for_any_number_of_threa
 #[test]
 fn everything_is_fresh_in_every_batch() {
     let set = set(64);
-    let mut parties = parties(set, Backend::best());
-    let [(ours, of_zero), (theirs, of_one)] = run(&mut parties, &[64, 64]);
-    let mut all: Vec<_> = [&ours, &theirs]
-        .into_iter()
-        .flatten()
-        .flat_map(|it| [it.a().to_vec(), it.b().to_vec(), it.c().to_vec()])
-        .collect();
     let (corrections, products) = (set.corrections_len(64), set.products_len(64));
-    for sent in [of_zero, of_one] {
-        all.extend([sent[..corrections].to_vec(), sent[corrections..2 * corrections].to_vec()]);
-        all.extend(sent[2 * corrections..].chunks(products).map(<[u8]>::to_vec));
+    let mut all = Vec::new();
+    // The same seeds and base OTs in both.
+    for sid in [[7; 32], [8; 32]] {
+        let mut parties = parties_of(&Session::new(Sid::from_bytes(sid)), set);
+        for (shares, sent) in run(&mut parties, &[64, 64]) {
+            let parts = |it: &Shares| [it.a().to_vec(), it.b().to_vec(), it.c().to_vec()];
+            all.extend(shares.iter().flat_map(parts));
+            let (first, second) = sent.split_at(2 * corrections);
+            all.extend(first.chunks(corrections).map(<[u8]>::to_vec));
+            all.extend(second.chunks(products).map(<[u8]>::to_vec));
+        }
     }
+    assert_eq!(all.len(), 2 * 2 * 2 * 5);
     for (at, part) in all.iter().enumerate() {
         assert!(!all[..at].contains(part), "{at}");
         assert!(part.iter().any(|byte| *byte != 0));

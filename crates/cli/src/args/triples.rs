@@ -66,15 +66,15 @@ pub(crate) struct TriplesOut {
     /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
-    /// Statistical security per batch of 4096 to 32768 triples, 40 or 64 bits (must be the same on both
-    /// sides); what a run has is said when it begins
+    /// For --method rlwe and auto: statistical security per batch of 4096 to 32768 triples, 40 or 64 bits (must be the same on
+    /// both sides); what a run has is said when it begins
     #[arg(long, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,
     /// How they are made (must be the same on both sides)
     #[arg(long, value_enum, default_value_t = TriplesMethod::Rlwe)]
     pub(crate) method: TriplesMethod,
-    /// Without a random OT per triple: more bytes, and one triple in 2^41 is wrong, with --sigma 64 in 2^67 (must be
-    /// the same on both sides)
+    /// For --method rlwe and auto: no random OT per triple, but more bytes, and one triple in 2^41 is wrong, with
+    /// --sigma 64 in 2^67 (must be the same on both sides)
     #[arg(long)]
     pub(crate) lift: bool,
     /// For --method auto: rate in each direction and time there and back, say 100mbit,20ms; or lan10, lan1, wan. Given by one
@@ -102,7 +102,8 @@ pub(crate) enum TriplesMethod {
     GilboaK2,
     /// The same with fewer bytes and more computing
     GilboaK8,
-    /// The fastest of these for -n, --bits and the link, which is measured unless --link gives it
+    /// The fastest of these for -n, --bits and the link, which is measured unless --link gives it. Either peer can bring
+    /// about the choice between ring-LWE and OT: for who trusts both
     Auto,
 }
 

@@ -100,12 +100,47 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     verified([&dir, &dir], 600_001, "64");
 }
 
+/// Each side has other whole batches, as after an interrupt that one noticed later.
+#[test]
+fn two_processes_continue_a_run_behind_the_fewer_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
+    let kind = ["-n", "5000", "--bits", "64", "--method", "gilboa"];
+    let listening = Listening::start(&generate("0", &zero, &kind));
+    let connected = connect(&generate("1", &one, &kind), &listening.address);
+    assert_eq!((listening.end().0, connected.status.code()), (0, Some(0)));
+    let mut kept = Vec::new();
+    for (dir, party, batches) in [(&zero, "P0", 3), (&one, "P1", 2)] {
+        let partial = format!("{dir}.partial");
+        fs::rename(dir, &partial).unwrap();
+        let file = format!("{partial}/{party}.triples");
+        let mut bytes = fs::read(&file).unwrap();
+        // Whole batches, and a part of one.
+        bytes.truncate((batches * 1024 + 7) * 24);
+        fs::write(&file, &bytes).unwrap();
+        bytes.truncate(2 * 1024 * 24);
+        kept.push(bytes);
+    }
+    let resume = [&kind[..], &["--resume"]].concat();
+    let listening = Listening::start(&generate("1", &one, &resume));
+    let connected = connect(&generate("0", &zero, &resume), &listening.address);
+    let (status, _, said) = listening.end();
+    assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
+    let continuing = "foxtrot: continuing behind 2 of 5 batches\n";
+    assert!(said.contains(continuing) && stderr(&connected).contains(continuing), "{said}");
+    verified([&zero, &one], 5000, "64");
+    for ((dir, party), kept) in [(&zero, "P0"), (&one, "P1")].into_iter().zip(&kept) {
+        assert!(fs::read(format!("{dir}/{party}.triples")).unwrap().starts_with(kept));
+    }
+}
+
 #[test]
 fn auto_takes_what_is_the_fastest_on_both_sides() {
     for (count, link, expected) in [
         (1, &["--link", "lan1"][..], "gilboa-64"),
         (200_000, &["--link", "wan"], "rlwe-64"),
         (200_000, &[], "rlwe-64"),
+        (1, &[], "gilboa-64"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
@@ -119,7 +154,9 @@ fn auto_takes_what_is_the_fastest_on_both_sides() {
         assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{told}");
         let agreed = format!("modulo 2^64, {expected}");
         assert!(said.contains(&agreed) && told.contains(&agreed), "{said}{told}");
-        assert!(told.contains(" there and back: rlwe-64 "), "{told}");
+        let of_link = " there and back: rlwe-64 ";
+        let any_link = "rlwe-64 is the fastest whatever the link is";
+        assert!(told.contains(if link.is_empty() { any_link } else { of_link }), "{told}");
         verified([&zero, &one], count, "64");
     }
 }
@@ -148,8 +185,13 @@ fn options_that_do_not_go_together_are_refused() {
         (&["--method", "gilboa", "--sigma", "64"], "--method gilboa hides nothing statistically"),
         (&["--method", "gilboa-k8", "--lift"], "--method gilboa-k8 hides nothing statistically"),
         (&["--method", "auto", "--link", "fast"], "not lan10, lan1, wan or a rate and a time"),
+        (
+            &["--method", "gilboa-k8", "--bits", "64", "-n", "1099511627776"],
+            "gilboa-64-k8 makes at most 274877905920 triples in a run",
+        ),
     ] {
-        let words = local(&dir, &[&["-n", "5", "--bits", "8"], options].concat());
+        let kind = if options.contains(&"-n") { &[][..] } else { &["-n", "5", "--bits", "8"] };
+        let words = local(&dir, &[kind, options].concat());
         let output = foxtrot(&in_words(&words)).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains(why), "{}", stderr(&output));
@@ -217,7 +259,7 @@ fn a_peer_whose_choice_is_none_is_named() {
         (&[computing, given], vec![vec![4]], "the peer chose method 4 of 0 to 3"),
         (&[computing, given], vec![vec![0, 0]], "a message of 2 bytes instead of"),
         (&[computing], vec![vec![0; 5_000_000]], "a message of 5000000 bytes"),
-        (&[computing], vec![vec![0]; 17], "instead of 0"),
+        (&[computing], vec![vec![0]; 17], "a message of 1 bytes"),
         (&[computing], vec![vec![], vec![255]], "the peer chose method 255 of 0 to 3"),
     ] {
         let messages: Vec<_> =

@@ -101,8 +101,12 @@ impl Inbox {
 }
 
 impl Shared {
-    pub(super) fn recv(&self, lane: Lane, want: Want) -> Result<Vec<u8>, Error> {
-        let deadline = Deadline::after(self.timeout);
+    pub(super) fn recv(
+        &self,
+        lane: Lane,
+        want: Want,
+        deadline: Deadline,
+    ) -> Result<Vec<u8>, Error> {
         let mut state = self.lock();
         loop {
             state.check()?;

@@ -10,8 +10,8 @@ use core::fmt;
 use std::collections::VecDeque;
 
 use foxtrot_ot::{
-    Bits, Session, Usage,
-    base::{BaseOt, Choice, Functionality},
+    Session, Usage,
+    base::BaseOt,
     extension::{Any, ROWS, compatible},
     tasks::Executor,
 };
@@ -23,7 +23,7 @@ use foxtrot_triples::{
 use super::{Made, depth_for, give_up_unless_done, group, part};
 use crate::{
     Channel, Error, Lane, drive,
-    extend::{fresh_seed, random},
+    extend::{fresh_seed, secret_choice},
 };
 
 /// How many batches after its corrections those of the peer are read, and after that its products: so many are on their
@@ -158,40 +158,39 @@ impl<'a> Party<'a> {
         first: u64,
         n: usize,
         spare: &mut Vec<Shares>,
-    ) -> Result<Vec<(Extended, usize)>, Error> {
+    ) -> Result<Vec<Extended>, Error> {
         let set = self.state.set();
-        let sizes: Vec<_> = (first..).take(n).map(|i| self.size(i)).collect();
+        let sizes = (first..).take(n).map(|i| self.size(i));
+        let shares: Vec<_> = sizes
+            .map(|size| {
+                let used = spare.pop().filter(|shares| shares.len() == size);
+                used.unwrap_or_else(|| set.shares(size))
+            })
+            .collect();
         let mut messages = vec![Vec::new(); n];
-        let batches = sizes.iter().zip(&mut messages).map(|(size, message)| {
-            let used = spare.pop().filter(|shares| shares.len() == *size);
-            (used.unwrap_or_else(|| set.shares(*size)), message)
-        });
-        let begun = self.state.extend_all(batches.collect());
+        let begun = self.state.extend_all(shares.into_iter().zip(&mut messages).collect());
         let begun = begun.map_err(|e| self.channel.give_up(e))?;
         self.send_all(self.lanes[1], messages)?;
-        Ok(begun.into_iter().zip(sizes).collect())
+        Ok(begun)
     }
 
-    fn multiply(
-        &mut self,
-        batches: Vec<(Extended, usize)>,
-    ) -> Result<Vec<(Multiplied, usize)>, Error> {
+    fn multiply(&mut self, batches: Vec<Extended>) -> Result<Vec<Multiplied>, Error> {
         let set = self.state.set();
-        let (batches, sizes): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
-        let corrections = self.recv_all(self.lanes[0], &sizes, |n| set.corrections_len(n))?;
-        let mut messages = vec![Vec::new(); sizes.len()];
+        let lens = batches.iter().map(|batch| set.corrections_len(batch.len()));
+        let corrections = self.recv_all(self.lanes[0], lens)?;
+        let mut messages = vec![Vec::new(); batches.len()];
         let batches = batches.into_iter().zip(&corrections).zip(&mut messages);
         let batches = batches.map(|((batch, received), message)| (batch, &**received, message));
         let multiplied = self.state.multiply_all(batches.collect());
         let multiplied = multiplied.map_err(|e| self.channel.give_up(e))?;
         self.send_all(self.lanes[0], messages)?;
-        Ok(multiplied.into_iter().zip(sizes).collect())
+        Ok(multiplied)
     }
 
-    fn add(&mut self, batches: Vec<(Multiplied, usize)>) -> Result<Vec<Shares>, Error> {
+    fn add(&mut self, batches: Vec<Multiplied>) -> Result<Vec<Shares>, Error> {
         let set = self.state.set();
-        let (batches, sizes): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
-        let products = self.recv_all(self.lanes[1], &sizes, |n| set.products_len(n))?;
+        let lens = batches.iter().map(|batch| set.products_len(batch.len()));
+        let products = self.recv_all(self.lanes[1], lens)?;
         let batches = batches.into_iter().zip(products.iter().map(Vec::as_slice));
         self.state.add_all(batches.collect()).map_err(|e| self.channel.give_up(e))
     }
@@ -203,20 +202,15 @@ impl<'a> Party<'a> {
     fn recv_all(
         &self,
         lane: Lane,
-        sizes: &[usize],
-        len: impl Fn(usize) -> usize,
+        lens: impl Iterator<Item = usize>,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        sizes.iter().map(|n| self.channel.recv(lane, len(*n))).collect()
+        lens.map(|len| self.channel.recv(lane, len)).collect()
     }
 }
 
 fn initiator(channel: &Channel, plan: &Plan<'_>) -> Result<gilboa::Party, Error> {
     let Plan { set, base, session, .. } = *plan;
-    let choice = match base.info().functionality {
-        Functionality::Random => Choice::Random(ROWS),
-        _ => Choice::Given(Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS)),
-    };
-    let role = base.receiver(plan.base_session(), choice, fresh_seed()?);
+    let role = base.receiver(plan.base_session(), secret_choice(base)?, fresh_seed()?);
     let keys = drive::run(channel, LANES[0], role.map_err(|e| channel.give_up(e))?)?;
     let opening = channel.recv(LANES[0], set.opening_len())?;
     let joined = gilboa::Party::initiator(session, set, keys, fresh_seed()?, &opening);

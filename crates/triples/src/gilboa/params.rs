@@ -59,6 +59,12 @@ impl Set {
         triples.div_ceil(self.n() as u64)
     }
 
+    /// The most batches of a session: those of the extension, of which the first stream has one more for base OTs.
+    #[must_use]
+    pub const fn most_batches(&self) -> u64 {
+        Extension::<SemiHonest>::MAX_BATCHES - 1
+    }
+
     /// The extension.
     ///
     /// # Panics

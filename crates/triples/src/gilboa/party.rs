@@ -76,6 +76,24 @@ struct Batch {
     shares: Shares,
 }
 
+impl Extended {
+    /// How many triples it will have.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a size, and not that of a collection")]
+    pub fn len(&self) -> usize {
+        self.0.shares.len()
+    }
+}
+
+impl Multiplied {
+    /// How many triples it will have.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a size, and not that of a collection")]
+    pub fn len(&self) -> usize {
+        self.0.shares.len()
+    }
+}
+
 /// The sub-session of the 128 base OTs, whose receiver is the initiator.
 #[must_use]
 pub fn base_session(session: &Session, set: &Set, base: &'static str) -> Session {
@@ -106,10 +124,10 @@ impl Party {
     ) -> Result<(Self, Vec<u8>), Error> {
         let [ours, theirs] = streams(session, set);
         let (expected, got) = (set.opening_len(), opening.len());
-        let (setup, corrections) = opening.split_at_checked(set.setup_len()).unwrap_or_default();
         if got != expected {
             return Err(Decode::Length { message: "Opening", expected, got }.into());
         }
+        let (setup, corrections) = opening.split_at(set.setup_len());
         let below = extension_session(&ours, set, Direction::InitiatorSends);
         let unused = extension_seed(&ours, &seed);
         let mut sender = Sender::new(below, set.extension(), base, setup, unused)?;
@@ -324,12 +342,12 @@ fn draw(session: &Session, seed: &Seed, batch: &mut Batch) {
     seed.fill(&session.oracle("foxtrot v1 gilboa shares"), batch.number, coins.as_mut_slice());
     let streams = Streams::new(session.backend(), &coins);
     let [a, ..] = batch.shares.parts_mut();
-    let (whole, rest) = a.split_at_mut(a.len() / 16 * 16);
-    streams.bytes(0, whole);
-    if !rest.is_empty() {
-        let mut all = Secret::zeroed(whole.len() + 16);
-        streams.bytes(0, &mut all);
-        rest.copy_from_slice(&all[whole.len()..][..rest.len()]);
+    if a.len().is_multiple_of(16) {
+        streams.bytes(0, a);
+    } else {
+        let mut blocks = Secret::zeroed(a.len().next_multiple_of(16));
+        streams.bytes(0, &mut blocks);
+        a.copy_from_slice(&blocks[..a.len()]);
     }
 }
 

@@ -95,28 +95,14 @@ impl Terms {
             return Err(Failure::usage(why).hint("it goes without --sigma and --lift"));
         }
         let kind = match (Kind::asked_for(out)?, &earlier) {
-            (Some(kind), _) => kind,
-            (None, Some((there, _))) if there.kind.fits(out)? => there.kind,
-            (None, Some(_)) => Kind::all(out)?[0],
-            (None, None) => {
-                let choice = Choice::new(Kind::all(out)?, out.link, workers.threads());
-                let kind = Wanted::Best(choice);
-                return Ok(Self { party, method, bits, sigma, lift, kind, count, format, earlier });
-            }
+            (Some(kind), _) => Wanted::Kind(kind),
+            (None, Some((there, _))) if there.kind.fits(out)? => Wanted::Kind(there.kind),
+            (None, Some(_)) => Wanted::Kind(Kind::all(out)?[0]),
+            (None, None) => Wanted::Best(Choice::new(Kind::all(out)?, out.link, workers.threads())),
         };
-        let terms = Self {
-            party,
-            method,
-            bits,
-            sigma,
-            lift,
-            kind: Wanted::Kind(kind),
-            count,
-            format,
-            earlier,
-        };
-        if let Some((there, _)) = &terms.earlier {
-            let wanted = terms.record(kind, there.run.clone());
+        let terms = Self { party, method, bits, sigma, lift, kind, count, format, earlier };
+        if let (Wanted::Kind(kind), Some((there, _))) = (&terms.kind, &terms.earlier) {
+            let wanted = terms.record(*kind, there.run.clone());
             if *there != wanted {
                 let (there, wanted) = (there.words(), wanted.words());
                 let why = format!("the run to be continued is of {there}, and not of {wanted}");

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    Lane,
+    Channel, Lane,
     hello::{Hello, Table},
     printable,
-    probe::{self, Speed},
+    probe::{self, Measured, Speed},
 };
 
 use super::{costs, kind::Kind};
@@ -24,8 +24,14 @@ const MOST: u64 = 1 << 50;
 /// Of the bytes of a run, what its measurement may take: one in so many.
 const PROBED: u64 = 8;
 
+/// Bytes per second of a link over which a run is too short to have it measured.
+const ASSUMED: f64 = 12.5e6;
+
 /// Bytes that TCP sends before it hears of the first.
 const WINDOW: f64 = 14_600.0;
+
+/// What is said while it goes on.
+const MEASURING: &str = "measuring the link";
 
 /// What there is to choose from.
 pub(super) struct Choice {
@@ -69,20 +75,14 @@ impl Choice {
         let facts = Facts { kinds: &self.kinds, picoseconds: slower.collect(), count };
         let (channel, given) = (&link.channel, self.link.or(theirs.link));
         let chosen = if link.agreement.we_are_initiator {
-            let speed = match given {
-                Some(speed) => speed,
-                None => probe::ask(channel, facts.probe_bytes())?,
-            };
-            let estimates = facts.estimates(speed);
-            let chosen = least(&estimates);
+            let chosen = facts.choose(channel, given, output)?;
             channel.send(Lane::PROTOCOL, vec![chosen])?;
-            say(&self.kinds, &estimates, speed, output);
             chosen
-        } else {
-            if given.is_none() {
-                probe::answer(channel)?;
-            }
+        } else if given.is_some() {
             channel.recv(Lane::PROTOCOL, 1)?[0]
+        } else {
+            output.detail(MEASURING);
+            probe::answer(channel)?
         };
         // What it took to choose is none of the run's bytes.
         channel.reset_counters();
@@ -125,6 +125,59 @@ impl Theirs {
 }
 
 impl Facts<'_> {
+    /// The number of the fastest kind over a link that is given or is measured, if that can make a difference.
+    fn choose(
+        &self,
+        channel: &Channel,
+        given: Option<Speed>,
+        output: Output,
+    ) -> Result<u8, Failure> {
+        if let (None, Some(best)) = (given, self.best_over_every_link()) {
+            probe::skip(channel)?;
+            let best_name = self.kinds[usize::from(best)].name();
+            output.note(&format!("{best_name} is the fastest whatever the link is"));
+            return Ok(best);
+        }
+        let (speed, assumed) = match given {
+            Some(speed) => (speed, ""),
+            None => {
+                output.detail(MEASURING);
+                let Measured { bytes_per_second, round_trip } =
+                    probe::ask(channel, self.probe_bytes())?;
+                let assumed = if bytes_per_second.is_some() { "" } else { "(assumed) " };
+                let bytes_per_second = bytes_per_second.unwrap_or(ASSUMED);
+                (Speed { bytes_per_second, round_trip }, assumed)
+            }
+        };
+        let estimates = self.estimates(speed);
+        say(self.kinds, &estimates, speed, assumed, output);
+        Ok(least(&estimates))
+    }
+
+    /// The number of a kind that has not more of anything that an estimate grows with than any other, and so is the
+    /// fastest by every one; the first if there are several.
+    fn best_over_every_link(&self) -> Option<u8> {
+        let all = || self.kinds.iter().zip(&self.picoseconds);
+        let costs = |(kind, picoseconds): (&Kind, &u64)| {
+            let waits = [kind.flows(), kind.openings()];
+            (waits, self.bytes(*kind), self.computing(*kind, *picoseconds))
+        };
+        let no_worse = |one| {
+            let ([flows, openings], bytes, computing) = costs(one);
+            all().map(costs).all(|other| {
+                let [other_flows, other_openings] = other.0;
+                let waits = flows <= other_flows && openings <= other_openings;
+                waits && bytes <= other.1 && computing <= other.2
+            })
+        };
+        all().position(no_worse).and_then(|at| u8::try_from(at).ok())
+    }
+
+    /// Seconds that a party computes.
+    fn computing(&self, kind: Kind, picoseconds: u64) -> f64 {
+        costs::once(kind).as_secs_f64() + kind.made(self.count) as f64 * picoseconds as f64 * 1e-12
+    }
+
     /// What the measurement may take in each direction.
     fn probe_bytes(&self) -> usize {
         let sizes = self.kinds.iter().map(|kind| self.bytes(*kind));
@@ -142,8 +195,7 @@ impl Facts<'_> {
         let trip = round_trip.as_secs_f64();
         let estimate = |(kind, picoseconds): (&Kind, &u64)| {
             let bytes = self.bytes(*kind) as f64;
-            let made = kind.made(self.count) as f64;
-            let computing = costs::once(*kind).as_secs_f64() + made * *picoseconds as f64 * 1e-12;
+            let computing = self.computing(*kind, *picoseconds);
             // The window doubles with every round trip, until it holds all that the link does.
             let window = bytes.min((rate * trip).max(WINDOW));
             let slow_start = f64::from(kind.openings()) * (1.0 + window / WINDOW).log2();
@@ -160,7 +212,7 @@ fn least(estimates: &[f64]) -> u8 {
     least.and_then(|(at, _)| u8::try_from(at).ok()).unwrap_or(0)
 }
 
-fn say(kinds: &[Kind], estimates: &[f64], speed: Speed, output: Output) {
+fn say(kinds: &[Kind], estimates: &[f64], speed: Speed, assumed: &str, output: Output) {
     let each: Vec<_> = kinds
         .iter()
         .zip(estimates)
@@ -169,12 +221,9 @@ fn say(kinds: &[Kind], estimates: &[f64], speed: Speed, output: Output) {
         })
         .collect();
     let trip = speed.round_trip.as_secs_f64() * 1e3;
-    let rate = if speed.bytes_per_second.is_finite() {
-        format!("{:.0} Mbit/s", speed.bytes_per_second * 8e-6)
-    } else {
-        "any rate".into()
-    };
-    output.note(&format!("at {rate} and {trip:.1} ms there and back: {}", each.join(", ")));
+    let rate = speed.bytes_per_second * 8e-6;
+    let each = each.join(", ");
+    output.note(&format!("at {rate:.0} Mbit/s {assumed}and {trip:.1} ms there and back: {each}"));
 }
 
 #[cfg(test)]

@@ -34,13 +34,20 @@ impl Kind {
             TriplesMethod::Gilboa => gilboa::DEFAULT_K,
             TriplesMethod::GilboaK8 => 8,
         };
-        gilboa::of_bits(out.bits, k).map(Self::Gilboa).ok_or_else(no_parameters).map(Some)
+        let set = gilboa::of_bits(out.bits, k).ok_or_else(no_parameters)?;
+        if !serves(set, out.count) {
+            let most = set.most_batches().saturating_mul(set.n() as u64);
+            let why = format!("{} makes at most {most} triples in a run", set.name());
+            return Err(Failure::usage(why).hint("--method rlwe makes more"));
+        }
+        Ok(Some(Self::Gilboa(set)))
     }
 
     /// What there is to choose from for these options, in an order that both sides have in common.
     pub(super) fn all(out: &TriplesOut) -> Result<Vec<Self>, Failure> {
         let sets = [gilboa::DEFAULT_K, 2, 8].map(|k| gilboa::of_bits(out.bits, k));
-        let from_ot = sets.into_iter().flatten().map(Self::Gilboa);
+        let from_ot = sets.into_iter().flatten().filter(|set| serves(set, out.count));
+        let from_ot = from_ot.map(Self::Gilboa);
         Ok([Self::rlwe(out)?].into_iter().chain(from_ot).collect())
     }
 
@@ -177,6 +184,11 @@ impl Kind {
     }
 }
 
+/// Whether an extension of that set has OTs for so many triples.
+fn serves(set: &gilboa::Set, triples: u64) -> bool {
+    set.batches(triples) <= set.most_batches()
+}
+
 fn no_parameters() -> Failure {
     Failure::usage("there are no parameters for that")
 }
@@ -192,5 +204,13 @@ mod tests {
             assert_eq!(Kind::find(kind.name()), Some(kind));
         }
         assert_eq!(Kind::find("rlwe-paper-8"), None);
+    }
+
+    #[test]
+    fn more_triples_than_an_extension_has_ots_for_are_not_from_it() {
+        for set in gilboa::registry() {
+            let most = set.most_batches() * set.n() as u64;
+            assert!(serves(set, most) && !serves(set, most + 1), "{set:?}");
+        }
     }
 }

@@ -1,9 +1,10 @@
-use std::{io::ErrorKind, thread};
+use std::{io::ErrorKind, thread, time::Duration};
 
 use foxtrot_ot::{
     Error as Protocol,
     base::{
-        Info, ReceiverKeys, Role, SenderKeys, registry as registry_of_base_ots, roted::Endemic,
+        Choice, Info, ReceiverKeys, Role, SenderKeys, registry as registry_of_base_ots,
+        roted::Endemic,
     },
     ideal,
 };
@@ -15,6 +16,7 @@ use foxtrot_triples::{
 use super::*;
 use crate::{
     ChannelError, FrameError, Reason,
+    deadline::Deadline,
     triples::tests::{Threads, pair, session},
 };
 
@@ -213,11 +215,13 @@ fn corrections_of_a_depth_and_a_group_wait_for_an_answer_and_no_more() {
     for _ in 0..=depth {
         there.recv(Lane::PROTOCOL, len).unwrap();
     }
-    let sent = there.counters().received;
-    assert_eq!(sent, (set.opening_len() + (depth + 1) * len) as u64);
-    there.close().unwrap();
-    let gone = Error::Channel(ChannelError::ClosedReceiving);
-    assert_eq!(party.join().unwrap().unwrap_err(), gone);
+    let nothing = there.recv_by(Lane::PROTOCOL, len, Deadline::after(Duration::from_secs(1)));
+    assert!(
+        matches!(nothing, Err(Error::Channel(ChannelError::NothingReceived(_)))),
+        "{nothing:?}"
+    );
+    let told = Error::from(ChannelError::GivenUp(Reason::Timeout));
+    assert_eq!(party.join().unwrap().unwrap_err(), told);
 }
 
 #[test]

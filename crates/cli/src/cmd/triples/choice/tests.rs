@@ -1,6 +1,7 @@
 use std::thread;
 
 use foxtrot_net::{hello::Role, memory};
+use foxtrot_triples::{gilboa, params};
 
 use super::*;
 use crate::secure::Opened;
@@ -8,6 +9,9 @@ use crate::secure::Opened;
 const WAN: Speed = Speed { bytes_per_second: 12.5e6, round_trip: Duration::from_millis(100) };
 const LAN1: Speed = Speed { bytes_per_second: 125e6, round_trip: Duration::from_micros(500) };
 const LAN10: Speed = Speed { bytes_per_second: 1250e6, round_trip: Duration::from_micros(500) };
+
+const TABLES: [(costs::Table, &str); 3] =
+    [(costs::AVX512, "avx512"), (costs::AVX2, "avx2"), (costs::PORTABLE, "portable")];
 
 /// As `Kind::all` has them.
 fn kinds(rlwe: &str, bits: u32) -> Vec<Kind> {
@@ -32,14 +36,66 @@ fn chosen_at(kinds: &[Kind], nanoseconds: [u64; 4], count: u64, speed: Speed) ->
 
 #[test]
 fn many_triples_come_from_ring_lwe_over_every_link() {
-    for bits in [8, 16, 32, 64] {
-        let kinds = kinds("rlwe", bits);
-        let nanoseconds: Vec<_> = kinds.iter().map(|kind| costs::each(*kind).into()).collect();
-        for speed in [WAN, LAN1, LAN10] {
-            let chosen = chosen_at(&kinds, nanoseconds.clone().try_into().unwrap(), 1 << 20, speed);
-            assert_eq!(chosen, format!("rlwe-{bits}"), "{speed:?}");
+    for (table, backend) in TABLES {
+        for bits in [8, 16, 32, 64] {
+            let kinds = kinds("rlwe", bits);
+            let nanoseconds: Vec<_> = kinds.iter().map(|kind| table.each(*kind).into()).collect();
+            let nanoseconds: [u64; 4] = nanoseconds.try_into().unwrap();
+            for speed in [WAN, LAN1, LAN10] {
+                let chosen = chosen_at(&kinds, nanoseconds, 1 << 20, speed);
+                // There the two compute alike, and only bytes decide.
+                if (backend, bits, speed) == ("portable", 8, LAN10) {
+                    continue;
+                }
+                assert_eq!(chosen, format!("rlwe-{bits}"), "{backend}, {speed:?}");
+            }
+            // Then nothing has to be measured.
+            let picoseconds = nanoseconds.map(|it| 1000 * it).to_vec();
+            let facts = Facts { kinds: &kinds, picoseconds, count: 1 << 20 };
+            let expected = if (backend, bits) == ("portable", 8) { None } else { Some(0) };
+            assert_eq!(facts.best_over_every_link(), expected, "{backend}, {bits}");
         }
     }
+}
+
+#[test]
+fn every_kind_has_a_cost_on_every_backend() {
+    for (table, backend) in TABLES {
+        for kind in params::registry().map(Kind::Rlwe).chain(gilboa::registry().map(Kind::Gilboa)) {
+            assert!(table.each(kind) > 0, "{kind:?}, {backend}");
+            assert!(costs::once(kind) > Duration::ZERO, "{kind:?}");
+        }
+    }
+}
+
+/// A kind that is the best of all is so whatever the link; and where none is, there are links that disagree.
+#[test]
+fn a_link_is_measured_only_if_that_can_change_the_choice() {
+    let rates = [1e3, 1e5, 12.5e6, 125e6, 1250e6, 1e12];
+    let trips = [0, 50, 500, 20_000, 100_000, 3_000_000].map(Duration::from_micros);
+    let mut decided = 0;
+    for (rlwe, bits) in [("rlwe", 8), ("rlwe", 64), ("rlwe-lift", 8), ("rlwe-lift", 64)] {
+        let kinds = kinds(rlwe, bits);
+        for count in [1, 1000, 1 << 14, 1 << 20, 1 << 30] {
+            for table in TABLES.map(|(table, _)| table) {
+                let picoseconds = kinds.iter().map(|kind| 1000 * u64::from(table.each(*kind)));
+                let facts = Facts { kinds: &kinds, picoseconds: picoseconds.collect(), count };
+                let Some(best) = facts.best_over_every_link() else { continue };
+                decided += 1;
+                for (bytes_per_second, round_trip) in
+                    rates.into_iter().flat_map(|rate| trips.map(|trip| (rate, trip)))
+                {
+                    let estimates = facts.estimates(Speed { bytes_per_second, round_trip });
+                    let chosen = estimates[usize::from(best)];
+                    assert!(estimates.iter().all(|it| chosen <= *it), "{estimates:?}");
+                }
+            }
+        }
+    }
+    assert!(decided > 0);
+    let kinds = kinds("rlwe", 64);
+    let facts = Facts { kinds: &kinds, picoseconds: vec![200_000; 4], count: 1 };
+    assert_eq!(facts.best_over_every_link(), None);
 }
 
 #[test]
@@ -76,7 +132,7 @@ fn one_triple_over_a_long_line_takes_what_it_took() {
 fn bytes_decide_on_a_slow_link_and_computing_on_a_fast_one() {
     let kinds = kinds("rlwe-lift", 8);
     let chosen = |speed| chosen_at(&kinds, [250, 140, 120, 500], 1 << 24, speed);
-    assert_eq!(chosen(WAN), "gilboa-8-k8", "40 bytes, where the lift has 59");
+    assert_eq!(chosen(WAN), "gilboa-8-k8", "39 bytes, where the lift has 52");
     assert_eq!(chosen(Speed { bytes_per_second: 2e8, ..LAN1 }), "gilboa-8");
     assert_eq!(chosen(Speed { bytes_per_second: f64::INFINITY, ..LAN10 }), "gilboa-8-k2");
     assert_eq!(least(&[1.0, 0.5, 0.5]), 1);
@@ -112,7 +168,7 @@ fn nonsense_of_the_peer_is_its_fault() {
     }
 }
 
-/// What both sides come to, each with a link or without.
+/// What both sides come to, each with a link or without; the first is the one that connects.
 fn agreed(links: [Option<Speed>; 2], count: u64) -> [Kind; 2] {
     let (here, there) = memory::pair(Duration::from_secs(60));
     let side = |channel, initiator: bool, given| {
@@ -132,7 +188,13 @@ fn agreed(links: [Option<Speed>; 2], count: u64) -> [Kind; 2] {
 
 #[test]
 fn both_sides_come_to_the_same_whoever_gives_the_link() {
-    for links in [[None, None], [Some(WAN), None], [None, Some(WAN)], [Some(LAN10), Some(WAN)]] {
+    for links in [
+        [None, None],
+        [Some(WAN), None],
+        [None, Some(WAN)],
+        [Some(LAN10), Some(WAN)],
+        [Some(WAN), Some(LAN10)],
+    ] {
         let [ours, theirs] = agreed(links, 1);
         assert_eq!(ours, theirs);
         let few = if links[0].or(links[1]) == Some(WAN) { "rlwe-64" } else { "gilboa-64" };
