@@ -147,7 +147,7 @@ fn auto_takes_what_is_the_fastest_on_both_sides() {
         let folder = tempfile::tempdir().unwrap();
         let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
         let count_text = count.to_string();
-        let kind = ["-n", &count_text, "--bits", "64", "--method", "auto"];
+        let kind = ["-n", &count_text, "--bits", "64", "--method", "auto", "--threads", "1"];
         // One side gives the link for both.
         let listening = Listening::start(&generate("0", &zero, &[&kind[..], link].concat()));
         let connected = connect(&generate("1", &one, &kind), &listening.address);
