@@ -47,21 +47,28 @@ pub struct Batch {
     shares: Shares,
 }
 
-/// Returns the set for ℓ = `bits` over `softspoken-4-semi-honest`.
+/// Returns the set for ℓ = `bits` over `softspoken-k-semi-honest`.
 ///
 /// # Panics
 ///
 /// If there is none.
 #[must_use]
-pub fn set(bits: usize) -> Set {
-    let name = match bits {
-        8 => "gilboa-8",
-        16 => "gilboa-16",
-        32 => "gilboa-32",
-        64 => "gilboa-64",
-        _ => panic!("8, 16, 32 or 64 bits"),
+pub fn set(bits: usize, k: usize) -> Set {
+    let (names, extension) = match k {
+        2 => (
+            ["gilboa-8-k2", "gilboa-16-k2", "gilboa-32-k2", "gilboa-64-k2"],
+            "softspoken-2-semi-honest",
+        ),
+        4 => (["gilboa-8", "gilboa-16", "gilboa-32", "gilboa-64"], "softspoken-4-semi-honest"),
+        8 => (
+            ["gilboa-8-k8", "gilboa-16-k8", "gilboa-32-k8", "gilboa-64-k8"],
+            "softspoken-8-semi-honest",
+        ),
+        _ => panic!("k is 2, 4 or 8"),
     };
-    Set { name, bits, extension: "softspoken-4-semi-honest" }
+    let place = [8, 16, 32, 64].iter().position(|of| *of == bits);
+    let name = names[place.expect("8, 16, 32 or 64 bits")];
+    Set { name, bits, extension }
 }
 
 /// Returns the ids of the streams whose sender is the initiator, and the responder.

@@ -349,8 +349,12 @@ mod reference {
             ["sid", "initiator_seed", "responder_seed"].map(|key| string(&vectors[key]));
         let delta = bytes(&vectors["delta"]);
         for backend in Backend::all() {
+            let mut sets = Vec::new();
             for run in vectors["runs"].as_array().unwrap() {
-                let set = set(u32::try_from(run["bits"].as_u64().unwrap()).unwrap());
+                let [bits, k] = ["bits", "k"].map(|key| run[key].as_u64().unwrap());
+                let set =
+                    gilboa::of_bits(u32::try_from(bits).unwrap(), usize::try_from(k).unwrap());
+                let set = set.unwrap();
                 let session = Session::new(Sid::from_bytes(sid)).with_backend(backend);
                 let choices = foxtrot_ot::Bits::from_bytes(&delta, 128);
                 let (pairs, chosen) = ideal::of_keys(choices, |i, j| key(&sid, i, j));
@@ -362,6 +366,7 @@ mod reference {
                 let (zero, setup) = zero.unwrap();
                 assert_eq!(short(&setup), bytes(&run["setup"]), "{set:?}");
                 let mut parties = [zero, one.finish(&setup).unwrap()];
+                sets.push(set.name());
                 for batch in run["batches"].as_array().unwrap() {
                     let n = usize::try_from(batch["n"].as_u64().unwrap()).unwrap();
                     let corrections = set.corrections_len(n);
@@ -375,6 +380,7 @@ mod reference {
                     }
                 }
             }
+            assert!(sets.into_iter().eq(gilboa::registry().map(Set::name)));
         }
     }
 
@@ -400,8 +406,8 @@ mod reference {
     #[test]
     fn either_side_has_a_schoolbook_peer() {
         let sid = [7; 32];
-        for bits in [8, 16, 32, 64] {
-            let (set, theirs) = (set(bits), schoolbook::set(bits as usize));
+        for set in gilboa::registry() {
+            let theirs = schoolbook::set(set.bits() as usize, set.k());
             let word = |key: &Block| u128::from_le_bytes(*key);
             let (pairs, chosen) = base_ots();
             let delta = core::array::from_fn(|i| chosen.choices().get(i).unwrap_u8() == 1);

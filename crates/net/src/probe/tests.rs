@@ -109,18 +109,22 @@ fn messages_end_when_the_next_would_tell_nothing_or_come_too_late() {
     assert!(!enough(&[(1 << 16, ms(2601))], 2 * trip));
 }
 
+/// A machine that does much else makes bytes slower, or the round trip and so bytes faster: it has several attempts.
 #[test]
 fn a_link_with_a_rate_and_a_delay_is_measured_as_it_is() {
     let link = Link::new(200_000_000, Duration::from_millis(10));
-    let (here, there) = greeted(memory::pair_over(link, Duration::from_secs(20)));
-    let peer = thread::spawn(move || answer(&there));
-    let measured = ask(&here, usize::MAX).unwrap();
-    here.send(Lane::PROTOCOL, vec![0]).unwrap();
-    assert_eq!(peer.join().unwrap(), Ok(0));
-    // A machine that does much else makes it slower, and never faster.
-    assert!(measured.round_trip >= Duration::from_millis(20));
-    let ratio = measured.bytes_per_second.unwrap() / 25e6;
-    assert!((0.2..1.3).contains(&ratio), "{ratio}");
+    let mut ratios = Vec::new();
+    let right = (0..10).any(|_| {
+        let (here, there) = greeted(memory::pair_over(link, Duration::from_secs(20)));
+        let peer = thread::spawn(move || answer(&there));
+        let measured = ask(&here, usize::MAX).unwrap();
+        here.send(Lane::PROTOCOL, vec![0]).unwrap();
+        assert_eq!(peer.join().unwrap(), Ok(0));
+        assert!(measured.round_trip >= Duration::from_millis(20));
+        ratios.push(measured.bytes_per_second.unwrap() / 25e6);
+        ratios.last().is_some_and(|ratio| (0.6..1.2).contains(ratio))
+    });
+    assert!(right, "{ratios:?}");
 }
 
 #[test]

@@ -90,6 +90,10 @@ impl<'a> Party<'a> {
         let extension = Any::SemiHonest(plan.set.extension()).info();
         let compatible = compatible(plan.base.info(), &extension).map_err(Usage::Incompatible);
         compatible.map_err(|e| channel.give_up(e))?;
+        let max = plan.set.most_batches();
+        if plan.set.batches(plan.count) > max {
+            return Err(channel.give_up(Usage::TooManyBatches { max }));
+        }
         channel.use_lanes(Lane::SECOND.index() + 1);
         let state =
             if plan.we_are_initiator { initiator(channel, plan) } else { responder(channel, plan) };

@@ -9,7 +9,8 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
     > crates/triples/tests/vectors/gilboa.json";
 
 const ABOUT: [&str; 5] = [
-    "All byte strings are hexadecimal. The sets are gilboa-8, gilboa-16, gilboa-32 and gilboa-64.",
+    "All byte strings are hexadecimal. The sets are gilboa-8, gilboa-16, gilboa-32 and \
+     gilboa-64, with k = 4, and then the same with -k2 and -k8.",
     "Base OT i has the two keys Oracle(test base, sid, i, 0 and 1), the first 16 bytes; bit i mod 8 of byte i/8 of \
      delta is the initiator's choice.",
     "opening, setup, and per batch of n triples corrections and products as on the wire, the initiator's first; what is longer \
@@ -27,13 +28,13 @@ pub(super) fn vectors() -> String {
         ("initiator_seed", bytes(&pattern(100))),
         ("responder_seed", bytes(&pattern(101))),
         ("delta", bytes(&pattern(30)[..16])),
-        ("runs", array([8, 16, 32, 64].map(run))),
+        ("runs", array([4, 2, 8].map(|k| [8, 16, 32, 64].map(|bits| run(bits, k))).concat())),
     ]);
     file + "\n"
 }
 
-fn run(bits: usize) -> String {
-    let set = set(bits);
+fn run(bits: usize, k: usize) -> String {
+    let set = set(bits, k);
     let sid = pattern(0);
     let key = |i: usize, j: u8| {
         let key = oracle32("test base", &sid, i, j, &[]);
@@ -60,6 +61,7 @@ fn run(bits: usize) -> String {
     });
     object(&[
         ("bits", bits.to_string()),
+        ("k", k.to_string()),
         ("opening", short(&opening)),
         ("setup", short(&setup)),
         ("batches", array(batches)),
