@@ -331,9 +331,29 @@ fn runnable(
     }
 }
 
-/// The one in the middle.
+/// The one in the middle; of an even number, the mean of both.
+///
+/// # Panics
+/// If there is none.
 fn median<T>(samples: &[T], figure: impl Fn(&T) -> Duration) -> Duration {
     let mut figures: Vec<_> = samples.iter().map(figure).collect();
     figures.sort_unstable();
-    figures[figures.len() / 2]
+    let middle = figures.len() / 2;
+    match figures.len() % 2 {
+        0 => (figures[middle - 1] + figures[middle]) / 2,
+        _ => figures[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        let of = |times: &[u64]| median(times, |ms| Duration::from_millis(*ms)).as_micros();
+        assert_eq!(of(&[8, 1]), 4500);
+        assert_eq!(of(&[9, 4, 1, 2]), 3000);
+        assert_eq!(of(&[9, 2, 1]), 2000);
+    }
 }

@@ -7,7 +7,7 @@ use foxtrot_ot::{base::registry, pair::Party};
 use super::{Work, row, row_of_pair};
 
 /// What a file in `bench/tables` means by its `counter`: a protocol, or one less another (`a-b`), a party or both, and what.
-/// Bytes are of 128 instances, so that what is sent once for a batch is a fraction, and falls away.
+/// `points-of-one` are the points of a batch of one, with what is done once. Bytes are of 128 instances, so that what is sent once for a batch is a fraction, and falls away.
 fn counted(counter: &str) -> Option<f64> {
     let [protocols, party, what] = counter.split(' ').collect::<Vec<_>>()[..] else { return None };
     let names: Vec<_> = registry().iter().map(|base| base.info().name).collect();
@@ -25,6 +25,7 @@ fn counted(counter: &str) -> Option<f64> {
             "noise" => noise,
             "oracle" => oracle,
             "points" => points,
+            "points-of-one" => row.per_batch.points + points,
             "messages" => row.messages,
             "bytes" => row.bytes_of_128 / 128,
             _ => return None,

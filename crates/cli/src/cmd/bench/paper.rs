@@ -37,11 +37,19 @@ pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
     command.extend(options.quick.then_some("--quick"));
     let machine = Machine::of_this_run(command.join(" "));
     let tables = tables::select(&options.tables)?;
+    // What cannot be written is to fail now, not after half an hour.
+    if let Some(path) = &options.html {
+        let file = fs::OpenOptions::new().append(true).create(true).open(path);
+        file.map_err(|e| Failure::writing(path, &e))?;
+    }
+    if let Some(folder) = &options.record {
+        record::prepare(folder)?;
+    }
     let mut runner = Runner::new(options.quick, options.quiet, machine.clone())?;
     let (all, mut filled) = (tables.len(), Vec::new());
     for (number, table) in tables.into_iter().enumerate() {
         runner.place = format!("[{} of {all}] {}:", number + 1, table.id);
-        let next = fill(table, &filled, &mut runner)?;
+        let next = fill(table, &filled, &mut runner);
         text::print(&next, &mut io::stdout().lock()).map_err(|e| Failure::stdout(&e))?;
         filled.push(next);
     }
@@ -55,5 +63,9 @@ pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
         record::write(folder, &report, &runner)?;
         say(&format!("wrote {}", folder.display()));
     }
-    Ok(())
+    match runner.failed {
+        0 => Ok(()),
+        1 => Err(Failure::run("a measurement failed, and the tables say why")),
+        n => Err(Failure::run(format!("{n} measurements failed, and the tables say why"))),
+    }
 }

@@ -18,9 +18,8 @@ pub(super) enum Figure {
     ReceiverCpuUs,
     SenderNs,
     ReceiverNs,
-    /// In thousands of cycles of the processor's nominal clock.
-    SenderKilocycles,
-    ReceiverKilocycles,
+    /// Of a party that has both roles equally often.
+    MeanCpuUs,
     /// In a second of CPU.
     PerSecond,
     /// Of the whole run.
@@ -38,7 +37,7 @@ pub(super) enum Figure {
     RunningBytes,
     /// Of the whole run.
     Kilobytes,
-    /// Of one operation of the kernel.
+    /// Of one operation of the kernel, in cycles of the processor's nominal clock: too few if it runs faster.
     OperationCycles,
     MemoryMib,
     /// The least N beyond which it is better than another benchmark, as a power of two.
@@ -50,7 +49,7 @@ pub(super) enum Figure {
     Counted,
 }
 
-/// The median of samples, the least and the greatest.
+/// The median of samples (of an even number, the mean of the two in the middle), the least and the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stat {
     pub(super) value: f64,
@@ -62,7 +61,12 @@ impl Stat {
     pub(super) fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (low, high) = (*values.first()?, *values.last()?);
-        Some(Self { value: values[values.len() / 2], low, high })
+        let middle = values.len() / 2;
+        let value = match values.len() % 2 {
+            0 => f64::midpoint(values[middle - 1], values[middle]),
+            _ => values[middle],
+        };
+        Some(Self { value, low, high })
     }
 
     pub(super) fn exact(value: f64) -> Self {
@@ -74,6 +78,14 @@ impl Figure {
     /// Whether more is better.
     pub(super) fn more_is_better(self) -> bool {
         matches!(self, Self::PerSecond | Self::SpeedUp)
+    }
+
+    /// Whether two runs of a program come to the same, so that every difference is one.
+    pub(super) fn is_exact(self) -> bool {
+        matches!(
+            self,
+            Self::Bytes | Self::RunningBytes | Self::Kilobytes | Self::SetUpKb | Self::Counted
+        )
     }
 
     /// Whether a quotient of two means something.
@@ -101,8 +113,7 @@ impl Figure {
             Self::ReceiverCpuUs => scaled(&receiver, 1e6 / n),
             Self::SenderNs => scaled(&sender, 1e9 / n),
             Self::ReceiverNs => scaled(&receiver, 1e9 / n),
-            Self::SenderKilocycles => scaled(&sender, (*mhz)? * 1e3 / n),
-            Self::ReceiverKilocycles => scaled(&receiver, (*mhz)? * 1e3 / n),
+            Self::MeanCpuUs => scaled(&both, 0.5e6 / n),
             Self::PerSecond => scaled(&|sample| n / both(sample), 1.0),
             Self::CpuMs => scaled(&both, 1e3),
             Self::CpuS => scaled(&both, 1.0),
@@ -180,13 +191,23 @@ mod tests {
     fn a_figure_is_the_median_between_the_least_and_the_greatest() {
         let it = measurement(100, 7, 1);
         assert_eq!(Figure::CpuUs.of(&it), Some(Stat { value: 6.0, low: 6.0, high: 12.0 }));
-        assert_eq!(Figure::SenderKilocycles.of(&it).unwrap().value, 4.0);
+        assert_eq!(Figure::MeanCpuUs.of(&it).unwrap().value, 3.0);
         assert_eq!(Figure::PerSecond.of(&it).unwrap().low, 1000.0 / 12e-3);
         assert!((Figure::RunningUs.of(&it).unwrap().value - 7.0).abs() < 1e-9);
         assert_eq!(Figure::SetUpMs.of(&it).unwrap().value, 100.0);
         assert_eq!(Figure::RunningBytes.of(&it).unwrap().value, 7.0);
         assert_eq!(Figure::OperationCycles.of(&it), None);
         assert_eq!(Figure::CpuUs.of(&Measurement::new(1, Vec::new())), None);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        let of = |values: &[f64]| Stat::of(values.to_vec());
+        assert_eq!(of(&[8.0, 1.0]), Some(Stat { value: 4.5, low: 1.0, high: 8.0 }));
+        assert_eq!(of(&[9.0, 4.0, 1.0, 2.0]), Some(Stat { value: 3.0, low: 1.0, high: 9.0 }));
+        assert_eq!(of(&[9.0, 2.0, 1.0]), Some(Stat { value: 2.0, low: 1.0, high: 9.0 }));
+        assert_eq!(of(&[5.0]), Some(Stat::exact(5.0)));
+        assert_eq!(of(&[]), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{
     run::{Outcome, Runner},
     tables::{Column, Row, Series, Table, at_x},
 };
-use crate::{cmd::bench::over::Over, failure::Failure};
+use crate::cmd::bench::over::Over;
 
 /// A table, or a figure.
 pub(super) struct Filled {
@@ -76,36 +76,33 @@ impl Cell {
         Some(if self.figure.more_is_better() { ours / paper } else { paper / ours })
     }
 
-    /// Beyond what two runs differ by.
+    /// Beyond what two runs differ by: 5 %, but nothing where there is no noise.
     pub(super) fn is_worse(&self) -> bool {
-        self.ratio().is_some_and(|ratio| ratio < 0.95)
+        let least = if self.figure.is_exact() { 1.0 } else { 0.95 };
+        self.ratio().is_some_and(|ratio| ratio < least)
     }
 }
 
 /// Measures all that the table needs. `earlier` are those that it may be computed from.
-pub(super) fn fill(
-    table: Table,
-    earlier: &[Filled],
-    runner: &mut Runner,
-) -> Result<Filled, Failure> {
+pub(super) fn fill(table: Table, earlier: &[Filled], runner: &mut Runner) -> Filled {
     let titles = |column: &Column| (column.title.clone(), column.unit.clone());
     let mut columns: Vec<_> = table.columns.iter().map(titles).collect();
     let mut lines = Vec::new();
     for row in &table.rows {
-        lines.push(of_row(&table, row, runner)?);
+        lines.push(of_row(&table, row, runner));
     }
     for series in &table.series {
-        lines.extend(of_series(&table, series, runner)?);
+        lines.extend(of_series(&table, series, runner));
     }
     if let Some(speedup) = &table.speedup {
         columns = vec![("speed-up".into(), "×".into())];
         let of = earlier.iter().find(|it| it.table.id == speedup.of);
         lines = of.map(|of| speedups(&table, of)).unwrap_or_default();
     }
-    Ok(Filled { table, lines, columns })
+    Filled { table, lines, columns }
 }
 
-fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Result<Line, Failure> {
+fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
     let mut line = Line {
         group: row.group.clone(),
         label: row.label.clone(),
@@ -125,7 +122,7 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Result<Line, Failure
             (None, None) => Ours::None,
             (None, Some(Err(why))) => Ours::Absent(why),
             (None, Some(Ok(job))) => {
-                let ours = of_job(&job, column.figure, row, runner)?;
+                let ours = of_job(&job, column.figure, row, runner);
                 line.n = (row.n != Some(job.n)).then_some(job.n);
                 // The first column stands for the row.
                 if line.job.is_none() {
@@ -137,7 +134,7 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Result<Line, Failure
         };
         line.cells.push(Cell { paper, ours, figure: column.figure });
     }
-    Ok(line)
+    line
 }
 
 /// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
@@ -164,20 +161,20 @@ fn job(
     Some(threads.map(job).ok_or_else(|| "needs more cores".into()))
 }
 
-fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Result<Ours, Failure> {
-    let measurement = match runner.outcome(job)? {
-        Outcome::Absent(why) => return Ok(Ours::Absent(why)),
+fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Ours {
+    let measurement = match runner.outcome(job) {
+        Outcome::Absent(why) => return Ours::Absent(why),
         Outcome::Measured(measurement) => measurement,
     };
     let Some(against) = &row.against else {
         let stat = figure.of(&measurement);
-        return Ok(stat.map_or(Ours::Absent("the machine does not tell".into()), Ours::Measured));
+        return stat.map_or(Ours::Absent("the machine does not tell".into()), Ours::Measured);
     };
-    let other = runner.outcome(&Job { bench: against.clone(), ..job.clone() })?;
-    Ok(match other {
+    let other = runner.outcome(&Job { bench: against.clone(), ..job.clone() });
+    match other {
         Outcome::Absent(why) => Ours::Absent(format!("{against} is {why}")),
         Outcome::Measured(other) => Ours::Counted(break_even(figure, &measurement, &other)),
-    })
+    }
 }
 
 fn model_of(job: &Job, figure: Figure, runner: &Runner) -> Option<f64> {
@@ -187,7 +184,7 @@ fn model_of(job: &Job, figure: Figure, runner: &Runner) -> Option<f64> {
 }
 
 /// Points from the left to the right, as long as there is time; the others by the model from the last one.
-fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Result<Vec<Line>, Failure> {
+fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut last: Option<Measurement> = None;
     for &x in &table.xs {
@@ -214,7 +211,7 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Result<Vec<
             let in_time = expected.is_none_or(|expected| expected <= runner.budget());
             let outcome = match runner.known(&job) {
                 Some(known) => Some(known.clone()),
-                None if in_time => Some(runner.outcome(&job)?),
+                None if in_time => Some(runner.outcome(&job)),
                 None => None,
             };
             ours = match (outcome, &last, over) {
@@ -236,7 +233,7 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Result<Vec<
         line.cells.push(Cell { paper: at_x(&series.paper, x), ours, figure: series.figure });
         lines.push(line);
     }
-    Ok(lines)
+    lines
 }
 
 fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
@@ -274,4 +271,20 @@ fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
     };
     let in_groups = |it: &&Line| speedup.groups.contains(&it.group);
     of.lines.iter().filter(in_groups).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_worse_by_any_difference_and_times_by_more_than_noise() {
+        let cell = |figure, ours| Cell { paper: Some(100.0), ours: Ours::Counted(ours), figure };
+        assert!(cell(Figure::Bytes, 100.1).is_worse());
+        assert!(cell(Figure::Counted, 101.0).is_worse());
+        assert!(!cell(Figure::Bytes, 100.0).is_worse());
+        assert!(!cell(Figure::CpuUs, 104.0).is_worse());
+        assert!(cell(Figure::CpuUs, 106.0).is_worse());
+        assert!(cell(Figure::PerSecond, 94.0).is_worse());
+    }
 }

@@ -71,7 +71,7 @@ const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
     numbers come from the papers’ machines and years: they say how far things have come, not which code is better. \
     Ratios within one table of ours are what to trust. Times of processors are CPU times; where a link is between the \
     parties they are those of the wall clock, and beside them stands what the model \
-    max(CPU, bytes ⁄ rate) + rounds × round trip says.</p></section>";
+    max(CPU, bytes ⁄ rate) + rounds × round trip says, for the party that is done later.</p></section>";
 
 fn overview(report: &Report) -> String {
     let headlines = report.tables.iter().flat_map(|it| {
@@ -152,8 +152,11 @@ fn numbers(filled: &Filled) -> String {
         })
         .collect();
     let kinds = "<th scope=\"col\">theirs</th><th scope=\"col\">ours</th><th scope=\"col\"></th>";
-    let (model, under) =
-        if with_model { ("<th scope=\"col\">model</th>", "<td></td>") } else { ("", "") };
+    let (model, under) = if with_model {
+        ("<th scope=\"col\">model, the later party</th>", "<td></td>")
+    } else {
+        ("", "")
+    };
     let span = 1 + 3 * filled.columns.len() + usize::from(with_model);
     let (mut body, mut group) = (String::new(), "");
     for line in &filled.lines {

@@ -7,8 +7,8 @@ use crate::cmd::bench::ext::{RECEIVER, SENDER, Sample};
 
 /// The figure for n of them by the CPU time and bytes of a measurement; `None` if the model does not know it.
 ///
-/// The parties of a base OT take turns, so that all their times add up, and every flow takes the link's delay. Those of
-/// triples compute while the link carries other batches: then the slowest of both parties and both directions counts,
+/// It is the time of the party that is done later. The parties of a base OT take turns, so that all their times add up,
+/// and every flow takes the link's delay; in a single flow both send at once. Those of triples compute while the link carries other batches: then the slowest of both parties and both directions counts,
 /// and one round trip.
 pub(super) fn of(
     figure: Figure,
@@ -31,7 +31,8 @@ pub(super) fn of(
         }
         Figure::SenderMs | Figure::ReceiverMs if bench.starts_with("base/") => {
             let [sent, received] = sample.bytes.map(seconds);
-            let all = cpu[SENDER] + cpu[RECEIVER] + sent.max(received);
+            let link = if sample.flows > 1 { sent + received } else { sent.max(received) };
+            let all = cpu[SENDER] + cpu[RECEIVER] + link;
             Some((all + sample.flows as f64 * delay) * 1e3)
         }
         _ => None,
@@ -70,7 +71,10 @@ mod tests {
         assert!((running(fast, 1000) - 50.0).abs() < 1e-3);
         assert!((running(slow, 10_000) - 82.0).abs() < 1e-6);
         let base = of(Figure::ReceiverMs, &it, 1000, slow, "base/x").unwrap();
-        assert!((base - (50.0 + 88.0 + 30.0)).abs() < 1e-6);
+        assert!((base - (50.0 + 88.0 + 40.0 + 30.0)).abs() < 1e-6);
+        let at_once = Measurement::new(1000, vec![Sample { flows: 1, ..sample }]);
+        let base = of(Figure::SenderMs, &at_once, 1000, slow, "base/x").unwrap();
+        assert!((base - (50.0 + 88.0 + 10.0)).abs() < 1e-6);
         assert_eq!(of(Figure::CpuUs, &it, 1000, slow, "base/x"), None);
     }
 }

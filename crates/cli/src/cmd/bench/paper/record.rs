@@ -18,8 +18,16 @@ const YARDSTICKS: &str = "yardsticks.csv";
 const HEAD: &str =
     "table,title,group,label,n,column,unit,paper,ours,low,high,kind,ratio,model,headline";
 
-pub(super) fn write(folder: &Path, report: &Report, runner: &Runner) -> Result<(), Failure> {
+/// Makes the folder, with a first file in it, so that one can see that it may be written to.
+pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
     fs::create_dir_all(folder).map_err(|e| Failure::writing(folder, &e))?;
+    let path = folder.join(SAMPLES);
+    let file = fs::OpenOptions::new().append(true).create(true).open(&path);
+    file.map(drop).map_err(|e| Failure::writing(&path, &e))
+}
+
+/// `folder` is there: [`prepare`].
+pub(super) fn write(folder: &Path, report: &Report, runner: &Runner) -> Result<(), Failure> {
     let put = |name: &str, text: String| {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|e| Failure::writing(&path, &e))
@@ -128,7 +136,7 @@ fn readme(report: &Report) -> String {
         "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}{quick}\n\
          `{SAMPLES}` has every run: times in seconds, bytes of each party; `set_up` is what is done once, `begun` when the \
          rest began, `ended` when the party had its result, all since the start and only over a link. `{TABLES}` has \
-         the report's numbers with the least and the greatest sample, `{YARDSTICKS}` what this machine can do. \
+         the report's numbers with the least and the greatest sample, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \
          docs/methodology.md says how all of it is measured.\n",
         report.machine.date,
     )

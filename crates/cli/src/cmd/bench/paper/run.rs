@@ -43,6 +43,8 @@ pub(super) struct Runner {
     pub(super) yardsticks: Yardsticks,
     done: BTreeMap<Job, Outcome>,
     quiet: bool,
+    /// Jobs that failed.
+    pub(super) failed: usize,
     /// What it is about, for the line of progress.
     pub(super) place: String,
 }
@@ -50,7 +52,8 @@ pub(super) struct Runner {
 impl Runner {
     pub(super) fn new(quick: bool, quiet: bool, machine: Machine) -> Result<Self, Failure> {
         let yardsticks = Yardsticks::measure()?;
-        Ok(Self { quick, machine, yardsticks, done: BTreeMap::new(), quiet, place: String::new() })
+        let (done, place) = (BTreeMap::new(), String::new());
+        Ok(Self { quick, machine, yardsticks, done, quiet, failed: 0, place })
     }
 
     /// What stands in a file of samples.
@@ -86,17 +89,22 @@ impl Runner {
         self.done.get(job)
     }
 
-    /// Measures it, if that is not done.
-    pub(super) fn outcome(&mut self, job: &Job) -> Result<Outcome, Failure> {
+    /// Measures it, if that is not done. What fails is absent, said, and counted in `failed`.
+    pub(super) fn outcome(&mut self, job: &Job) -> Outcome {
         if let Some(outcome) = self.done.get(job) {
-            return Ok(outcome.clone());
+            return outcome.clone();
         }
-        let outcome = match self.measure(job)? {
-            Ok(measurement) => Outcome::Measured(Rc::new(measurement)),
-            Err(why) => Outcome::Absent(why),
+        let outcome = match self.measure(job) {
+            Ok(Ok(measurement)) => Outcome::Measured(Rc::new(measurement)),
+            Ok(Err(why)) => Outcome::Absent(why),
+            Err(failure) => {
+                self.failed += 1;
+                say(&format!("{} {} failed: {}", self.place, job.bench, failure.message()));
+                Outcome::Absent(failure.message().into())
+            }
         };
         self.done.insert(job.clone(), outcome.clone());
-        Ok(outcome)
+        outcome
     }
 
     fn effort(&self, job: &Job) -> Effort {
@@ -205,4 +213,31 @@ impl Runner {
 /// Cores that this process may use.
 pub(super) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_fails_is_absent_with_its_reason_and_the_run_goes_on() {
+        let machine = Machine::of_this_run("foxtrot bench paper".into());
+        let mut runner = Runner::new(true, true, machine).unwrap();
+        let job = Job {
+            bench: "psi/symmetric".into(),
+            n: 8,
+            over: Over::Memory,
+            threads: 1,
+            backend: None,
+            base: Some("no-such-base".into()),
+        };
+        for _ in 0..2 {
+            let Outcome::Absent(why) = runner.outcome(&job) else { panic!("it was measured") };
+            assert!(why.contains("no-such-base"), "{why}");
+            assert_eq!(runner.failed, 1);
+        }
+        let outcome = runner.outcome(&Job { bench: "no/such".into(), ..job });
+        assert!(matches!(outcome, Outcome::Absent(why) if why == "not in this build"));
+        assert_eq!(runner.failed, 1);
+    }
 }

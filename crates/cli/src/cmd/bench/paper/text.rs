@@ -38,7 +38,7 @@ pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
             write!(out, "  {paper:>10} {:>16} {quotient:>8}", ours(cell))?;
         }
         if let Some(model) = line.model {
-            write!(out, "  model {}", number(model))?;
+            write!(out, "  model, the later party {}", number(model))?;
         }
         if let Some(n) = line.n {
             write!(out, "  n = {}", count(n))?;
