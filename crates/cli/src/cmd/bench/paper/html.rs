@@ -69,7 +69,8 @@ const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
     <p>Scales are logarithmic, so equal distances are equal factors. “× 3” is three times better than the \
     other number; below one we are <span class=\"worse\">worse ▼</span>, and the reason stands below the table. The other \
     numbers come from the papers’ machines and years: they say how far things have come, not which code is better. \
-    Ratios within one table of ours are what to trust. Times of processors are CPU times; where a link is between the \
+    Ratios within one table of ours are what to trust. \
+    The sentence above a table says what was to be seen on the machine of our record, not on this one. Times of processors are CPU times; where a link is between the \
     parties they are those of the wall clock, and beside them stands what the model \
     max(CPU, bytes ⁄ rate) + rounds × round trip says, for the party that is done later.</p></section>";
 

@@ -16,6 +16,7 @@ pub(super) struct Machine {
     pub(super) system: String,
     pub(super) backend: &'static str,
     pub(super) compiler: String,
+    /// Of the folder that the command ran in; the program does not know its own.
     pub(super) commit: String,
     /// Year, month and day, as 2026-11-21; of UTC.
     pub(super) date: String,
@@ -53,7 +54,7 @@ impl Machine {
             ("system", self.system.clone()),
             ("backend", self.backend.into()),
             ("compiler", self.compiler.clone()),
-            ("commit", self.commit.clone()),
+            ("commit of the working folder", self.commit.clone()),
             ("date", self.date.clone()),
             ("command", self.command.clone()),
         ]

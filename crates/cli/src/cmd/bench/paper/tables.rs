@@ -65,7 +65,7 @@ pub(super) struct Table {
     pub(super) setting: String,
     /// How ours are.
     pub(super) ours: String,
-    /// What is to be seen.
+    /// What is to be seen, on the machine of our record.
     pub(super) analysis: String,
     /// Of a table with series: what is on the horizontal axis, and where it is measured.
     pub(super) x_title: Option<String>,
