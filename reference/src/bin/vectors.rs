@@ -298,7 +298,7 @@ mod tests {
         let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
         let directory = match name {
             "okvs" | "paxos" => "psi",
-            "rlwe" => "triples",
+            "gilboa" | "rlwe" => "triples",
             _ => "ot",
         };
         let path = format!("{crates}/{directory}/tests/vectors/{name}.json");
