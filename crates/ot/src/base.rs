@@ -46,7 +46,7 @@ impl SenderKeys {
         Self(keys)
     }
 
-    /// Messages of the sender's choice, for a [`chosen::ChosenMessageOt`].
+    /// Messages of the sender's choice, for a [`chosen::ChosenMessageOt`], or both keys of an extension's OTs.
     #[must_use]
     pub fn of_messages(messages: Vec<[Block; 2]>) -> Self {
         Self(messages)

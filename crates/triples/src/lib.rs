@@ -4,12 +4,12 @@
 //! | protocol | bytes per triple, ℓ = 8, 16, 32, 64 | |
 //! |---|---|---|
 //! | [`rlwe`] | 31, 42, 64, 109 | with a random OT per triple, which is counted |
-//! | the same without OTs | 52, 62, 82, 122 | one triple in 2⁴³ is wrong |
+//! | the same without OTs | 52, 62, 82, 122 | one triple in 2⁴¹ is wrong at most |
 //! | [`gilboa`] | 71, 158, 380, 1016 | none is wrong; a batch may have any number |
 //! | [`rlwe_paper`] | 175, 195, 252, 446 | for comparison |
 //!
-//! [`params`] has the sets of parameters of the former, [`Shares`] are a party's part of a batch, and [`wrong`] checks both
-//! parties' against each other.
+//! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong`] checks
+//! both parties' against each other.
 #![no_std]
 #![forbid(unsafe_code)]
 
