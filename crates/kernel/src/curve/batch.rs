@@ -7,7 +7,7 @@ use super::{
 use crate::erase;
 
 /// Vectors that share one inversion.
-const GROUP: usize = 16;
+const GROUP: usize = 32;
 
 /// Element i of a slice that has one for each of a batch, or one for all.
 #[inline(always)]

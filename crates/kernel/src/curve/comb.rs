@@ -1,6 +1,6 @@
 //! Many multiples of one point, by a table of some.
 
-use core::fmt;
+use core::{fmt, slice};
 
 use super::{
     batch,
@@ -14,19 +14,22 @@ use super::{
 };
 use crate::{Backend, erase};
 
-/// Digits of five bits in a scalar of 256, and tables, of which each serves two digits.
-const DIGITS: u32 = 52;
-const TABLES: usize = DIGITS as usize / 2;
+/// Tables of odd multiples. Each serves the digits of two places.
+const ODD: usize = 26;
+
+/// The digits' places, odd ones first: those of odd place are multiplied by 32 before the others are added.
+const PLACES: [core::ops::Range<u32>; 2] = [1..50, 0..53];
 
 /// Digits in a word of those of [`odd_digits`].
 const IN_WORD: u32 = 12;
 
 /// Vectors that are worked on side by side, so that what one reads of a table is still in the nearest
 /// cache when the others do.
-const BLOCK: usize = 4;
+const BLOCK: usize = 8;
 
-/// The odd multiples up to 31 of 1024ʲ·P, for j below 26, as y + x, y − x and 2d·xy.
-struct Comb([Sixteen; TABLES]);
+/// The odd multiples up to 31 of 1024ʲ·P, for j below 26, as y + x, y − x and 2d·xy; and 32⁵¹·P and
+/// (32⁵¹ − 1)·P, with which a sum ends.
+struct Comb([Sixteen; ODD + 1]);
 
 /// A point of the curve, prepared for many multiplications; 50 kB. That costs as much as five to ten
 /// multiplications by [`mul`](super::mul). Erased when it is dropped.
@@ -198,17 +201,17 @@ fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
 }
 
 /// Digits ±1, ±3, … ±31 of k + 1 or k, whichever is odd, 0 ≤ k < 2²⁵⁶: the number whose digit i of
-/// five bits is b where the odd one has 2b − 31 at 32ⁱ. It is (odd + 2²⁶⁰ − 1)/2, so the last digit
-/// is 1 always, and left out.
+/// five bits is b where the odd one has 2b − 31 at 32ⁱ. It is (odd + 2²⁶⁰ − 1)/2, so digit 51 is 1
+/// always. It is left out, and place 52 has what looks up 32⁵¹·P where k is odd, and P less where k is even.
 #[inline(always)]
 const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
+    let end = 0b10000 | !a & 1;
     let [a, b, c, d] = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
-    [a, a >> 60 | b << 4, b >> 56 | c << 8, c >> 52 | d << 12, d >> 48]
+    [a, a >> 60 | b << 4, b >> 56 | c << 8, c >> 52 | d << 12, d >> 48 | end << (52 % IN_WORD * 5)]
 }
 
 /// Σ dᵢ·32ⁱ·P for the odd digits d of each scalar, less P where the scalar is even: k·P, for a block of
-/// vectors from `start` on, or as many as there are. The digits of odd place first, then 32 times
-/// that and the others.
+/// vectors from `start` on, or as many as there are.
 ///
 /// `entry` looks up a digit for a vector of the block in one of the tables.
 #[inline(always)]
@@ -221,85 +224,92 @@ fn comb<F: Field>(
     points: &mut [Extended<F::Element>; BLOCK],
 ) {
     let starts = (start..n).step_by(F::LANES).take(BLOCK);
-    let one = f.words(&[0; MAX_LANES]);
-    let mut digits = [[one; BLOCK]; 5];
+    let zero = f.words(&[0; MAX_LANES]);
+    let mut digits = [[zero; BLOCK]; 5];
     let mut sums = [Running::new(f, points[0]); BLOCK];
     let vectors = starts.len();
-    for (k, start) in starts.clone().enumerate() {
+    for (k, start) in starts.enumerate() {
         let words = batch::scalars(f, start, n, scalars, odd_digits);
         for (digits, word) in digits.iter_mut().zip(words) {
             digits[k] = word;
         }
-        sums[k] = Running::from_niels(f, Niels::new(entry(k, TABLES - 1, one)));
     }
-    for parity in [1, 0] {
-        if parity == 0 {
+    for places in PLACES {
+        if places.start == 0 {
             for sum in &mut sums[..vectors] {
                 *sum = Running::new(f, sum.extended(f).double_times(f, 5));
             }
         }
-        for place in (parity..DIGITS - 1).step_by(2) {
+        for place in places.step_by(2) {
             let (digits, in_word) = (&digits[(place / IN_WORD) as usize], place % IN_WORD);
             for (k, (sum, &digits)) in sums[..vectors].iter_mut().zip(digits).enumerate() {
                 let (digit, negative) = f.digit::<5>(digits, in_word);
                 let term = Niels::new(entry(k, place as usize / 2, digit));
-                *sum = sum.add(f, term, negative);
+                *sum = if place == 1 {
+                    Running::from_niels(f, term, negative)
+                } else {
+                    sum.add(f, term, negative)
+                };
             }
         }
     }
-    let all = mask(f, &[1; MAX_LANES]);
-    for (k, start) in starts.enumerate() {
-        let (sum, point) = (sums[k], Niels::new(entry(k, 0, one)));
-        let less = f.outlined(
-            #[inline(always)]
-            || sum.add(f, point, all).extended(f),
-        );
-        let even = mask(f, &batch::even(f, start, n, scalars));
-        points[k] = Extended::select(f, even, less, sum.extended(f));
+    for (point, sum) in points.iter_mut().zip(&sums[..vectors]) {
+        *point = sum.extended(f);
     }
-    erase(&mut digits, [one; BLOCK]);
+    erase(&mut digits, [zero; BLOCK]);
     erase(&mut sums, Running::new(f, Extended::identity(f)));
 }
 
 impl Comb {
     fn new(backend: Backend, point: &Point, twice_d: &Limbs) -> Self {
-        let mut comb = Self([Sixteen::ZERO; TABLES]);
+        let mut comb = Self([Sixteen::ZERO; ODD + 1]);
+        let [odd @ .., ends] = &mut comb.0;
         // One after the other, so in one lane.
-        let mut bases = [const { Point::IDENTITY }; TABLES];
+        let f = Scalar;
+        let mut bases = [const { Point::IDENTITY }; ODD];
         bases[0] = point.clone();
-        for j in 1..TABLES {
-            let base = point::load(Scalar, 0, 1, &bases[j - 1..j]).double_times(Scalar, 10);
-            point::store(Scalar, base, 0, &mut bases[j..=j]);
+        for j in 1..ODD {
+            let base = point::load(f, 0, 1, &bases[j - 1..j]).double_times(f, 10);
+            point::store(f, base, 0, &mut bases[j..=j]);
         }
+        let end = point::load(f, 0, 1, &bases[ODD - 1..]).double_times(f, 5);
+        let less = point::load(f, 0, 1, &bases[..1]).negate(f).cached(f, twice_d);
+        fill(f, &[end, end.plus(f, less)], twice_d, slice::from_mut(ends));
         dispatch!(
             backend,
-            f => comb.fill(f, &bases, twice_d),
-            comb.fill(Scalar, &bases, twice_d),
+            f => fill_odd(f, &bases, twice_d, odd),
+            fill_odd(Scalar, &bases, twice_d, odd),
         );
         comb
     }
+}
 
-    #[inline(always)]
-    fn fill<F: Field>(&mut self, f: F, bases: &[Point; TABLES], twice_d: &Limbs) {
-        for start in (0..TABLES).step_by(F::LANES) {
-            let base = point::load(f, start, TABLES, bases);
-            let multiples = odd_multiples::<F, 16>(f, base, twice_d);
-            let mut inverses = [base.z; 16];
-            for (inverse, multiple) in inverses.iter_mut().zip(&multiples) {
-                *inverse = multiple.z;
-            }
-            invert_all::<F, 16>(f, &mut inverses);
-            for (entry, (point, inverse)) in multiples.iter().zip(inverses).enumerate() {
-                let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));
-                let product = f.times(f.times(x, y), f.splat(twice_d));
-                let triple: [Columns; 3] =
-                    [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];
-                for (lane, table) in self.0[start..].iter_mut().enumerate().take(F::LANES) {
-                    let [sum, difference, product] = &triple;
-                    let triple = [sum, difference, product].map(|x| canonical(&x.lane(lane)));
-                    table.set(entry, &triple);
-                }
-            }
+/// Sets tables to the odd multiples of their bases.
+#[inline(always)]
+fn fill_odd<F: Field>(f: F, bases: &[Point; ODD], twice_d: &Limbs, tables: &mut [Sixteen]) {
+    for start in (0..ODD).step_by(F::LANES) {
+        let base = point::load(f, start, ODD, bases);
+        fill(f, &odd_multiples::<F, 16>(f, base, twice_d), twice_d, &mut tables[start..]);
+    }
+}
+
+/// Sets the first entries of tables to points, each table from a lane.
+#[inline(always)]
+fn fill<F: Field, const N: usize>(
+    f: F,
+    points: &[Extended<F::Element>; N],
+    twice_d: &Limbs,
+    tables: &mut [Sixteen],
+) {
+    let mut inverses = points.map(|point| point.z);
+    invert_all::<F, N>(f, &mut inverses);
+    for (entry, (point, inverse)) in points.iter().zip(inverses).enumerate() {
+        let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));
+        let product = f.times(f.times(x, y), f.splat(twice_d));
+        let triple: [Columns; 3] = [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];
+        for (lane, table) in tables.iter_mut().enumerate().take(F::LANES) {
+            let [sum, difference, product] = &triple;
+            table.set(entry, &[sum, difference, product].map(|x| canonical(&x.lane(lane))));
         }
     }
 }

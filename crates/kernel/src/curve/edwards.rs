@@ -183,10 +183,16 @@ impl<E: Copy> Running<E> {
         }
     }
 
-    /// A point alone, with coordinates that are four times as large, for T: that is (y + x)² − (y − x)².
+    /// A point alone, or its negative where the mask is set, with coordinates that are four times as
+    /// large, for T: that is (y + x)² − (y − x)².
     #[inline(always)]
-    pub(super) fn from_niels<F: Field<Element = E>>(f: F, point: Niels<E>) -> Self {
-        let (sum, difference) = (f.carry(point.sum), f.carry(point.difference));
+    pub(super) fn from_niels<F: Field<Element = E>>(
+        f: F,
+        point: Niels<E>,
+        negative: F::Mask,
+    ) -> Self {
+        let (sum, difference) = f.swap(negative, point.sum, point.difference);
+        let (sum, difference) = (f.carry(sum), f.carry(difference));
         let t = f.sub_wide(f.square_product(sum), f.square_product(difference));
         Self {
             sum: f.reduce(f.small_product(sum, 4)),
