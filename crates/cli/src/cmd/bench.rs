@@ -63,7 +63,7 @@ struct Measured {
     report: Report,
     /// What the slower party took for all transfers.
     slower: Duration,
-    /// All runs that the figures are medians of; of `kernel/` there are none.
+    /// All runs that the figures are medians of.
     samples: Vec<Sample>,
 }
 

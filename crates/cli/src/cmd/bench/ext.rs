@@ -57,6 +57,8 @@ pub(super) struct Sample {
     pub(super) set_up: [Duration; 2],
     /// and the bytes up to then.
     pub(super) set_up_bytes: [u64; 2],
+    /// Of processes, the most memory in bytes.
+    pub(super) peaks: [u64; 2],
 }
 
 pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {

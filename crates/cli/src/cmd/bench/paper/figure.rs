@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use foxtrot_ot::base::Info;
 use serde::Deserialize;
 
 use super::measurement::Measurement;
@@ -39,7 +40,9 @@ pub(super) enum Figure {
     Kilobytes,
     /// Of one operation of the kernel, in cycles of the processor's nominal clock: too few if it runs faster.
     OperationCycles,
-    MemoryMib,
+    /// The most memory that a process of that party had.
+    SenderMemoryMib,
+    ReceiverMemoryMib,
     /// The least N beyond which it is better than another benchmark, as a power of two.
     BreakEvenTime,
     BreakEvenBytes,
@@ -47,7 +50,16 @@ pub(super) enum Figure {
     SpeedUp,
     /// Not measured.
     Counted,
+    /// The paper's alone.
+    Theirs,
+    /// Words: which functionality, against whom.
+    Security,
+    /// Words: under which assumption, in which model.
+    Assumption,
 }
+
+/// Of a byte.
+const MIB: f64 = 1.0 / (1 << 20) as f64;
 
 /// The median of samples (of an even number, the mean of the two in the middle), the least and the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,6 +67,7 @@ pub(super) struct Stat {
     pub(super) value: f64,
     pub(super) low: f64,
     pub(super) high: f64,
+    pub(super) runs: usize,
 }
 
 impl Stat {
@@ -66,11 +79,7 @@ impl Stat {
             0 => f64::midpoint(values[middle - 1], values[middle]),
             _ => values[middle],
         };
-        Some(Self { value, low, high })
-    }
-
-    pub(super) fn exact(value: f64) -> Self {
-        Self { value, low: value, high: value }
+        Some(Self { value, low, high, runs: values.len() })
     }
 }
 
@@ -90,7 +99,24 @@ impl Figure {
 
     /// Whether a quotient of two means something.
     pub(super) fn has_ratio(self) -> bool {
-        !matches!(self, Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp)
+        !self.is_words()
+            && !matches!(
+                self,
+                Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp | Self::Theirs
+            )
+    }
+
+    pub(super) fn is_words(self) -> bool {
+        matches!(self, Self::Security | Self::Assumption)
+    }
+
+    /// What there is to say of a base OT. `None` if this is a number.
+    pub(super) fn words(self, info: &Info) -> Option<String> {
+        match self {
+            Self::Security => Some(format!("{}, {}", info.functionality, info.adversary)),
+            Self::Assumption => Some(info.assumption.into()),
+            _ => None,
+        }
     }
 
     /// `None` if the measurement does not have it.
@@ -128,11 +154,14 @@ impl Figure {
             Self::Bytes => scaled(&bytes, 1.0 / n),
             Self::RunningBytes => scaled(&|sample| bytes(sample) - set_up_bytes(sample), 1.0 / n),
             Self::Kilobytes => scaled(&bytes, 1e-3),
-            Self::OperationCycles => Some(Stat::exact(measurement.operation_ns? * (*mhz)? * 1e-3)),
-            Self::MemoryMib => {
-                Some(Stat::exact(measurement.peak_bytes? as f64 / f64::from(1 << 20)))
+            Self::OperationCycles => {
+                let cycles = (*mhz)? * 1e6;
+                scaled(&|sample| sample.slower.as_secs_f64(), cycles / n)
             }
+            Self::SenderMemoryMib => scaled(&|sample| sample.peaks[SENDER] as f64, MIB),
+            Self::ReceiverMemoryMib => scaled(&|sample| sample.peaks[RECEIVER] as f64, MIB),
             Self::BreakEvenTime | Self::BreakEvenBytes | Self::SpeedUp | Self::Counted => None,
+            Self::Theirs | Self::Security | Self::Assumption => None,
         }
     }
 
@@ -187,26 +216,40 @@ mod tests {
         }
     }
 
+    fn stat(value: f64, low: f64, high: f64, runs: usize) -> Stat {
+        Stat { value, low, high, runs }
+    }
+
     #[test]
     fn a_figure_is_the_median_between_the_least_and_the_greatest() {
         let it = measurement(100, 7, 1);
-        assert_eq!(Figure::CpuUs.of(&it), Some(Stat { value: 6.0, low: 6.0, high: 12.0 }));
+        assert_eq!(Figure::CpuUs.of(&it), Some(stat(6.0, 6.0, 12.0, 3)));
         assert_eq!(Figure::MeanCpuUs.of(&it).unwrap().value, 3.0);
         assert_eq!(Figure::PerSecond.of(&it).unwrap().low, 1000.0 / 12e-3);
         assert!((Figure::RunningUs.of(&it).unwrap().value - 7.0).abs() < 1e-9);
         assert_eq!(Figure::SetUpMs.of(&it).unwrap().value, 100.0);
         assert_eq!(Figure::RunningBytes.of(&it).unwrap().value, 7.0);
-        assert_eq!(Figure::OperationCycles.of(&it), None);
+        // 0.5 s, of which each of a thousand has 500 µs, at 2 GHz; no clock, no cycles.
+        let sample = Sample {
+            slower: Duration::from_millis(500),
+            peaks: [3 << 20, 5 << 20],
+            ..Sample::default()
+        };
+        let kernel = Measurement { samples: vec![sample], ..it.clone() };
+        assert_eq!(Figure::OperationCycles.of(&kernel), Some(stat(1e6, 1e6, 1e6, 1)));
+        let unknown = Measurement { mhz: None, ..kernel.clone() };
+        assert_eq!(Figure::OperationCycles.of(&unknown), None);
+        assert_eq!(Figure::ReceiverMemoryMib.of(&kernel).unwrap().value, 5.0);
         assert_eq!(Figure::CpuUs.of(&Measurement::new(1, Vec::new())), None);
     }
 
     #[test]
     fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
         let of = |values: &[f64]| Stat::of(values.to_vec());
-        assert_eq!(of(&[8.0, 1.0]), Some(Stat { value: 4.5, low: 1.0, high: 8.0 }));
-        assert_eq!(of(&[9.0, 4.0, 1.0, 2.0]), Some(Stat { value: 3.0, low: 1.0, high: 9.0 }));
-        assert_eq!(of(&[9.0, 2.0, 1.0]), Some(Stat { value: 2.0, low: 1.0, high: 9.0 }));
-        assert_eq!(of(&[5.0]), Some(Stat::exact(5.0)));
+        assert_eq!(of(&[8.0, 1.0]), Some(stat(4.5, 1.0, 8.0, 2)));
+        assert_eq!(of(&[9.0, 4.0, 1.0, 2.0]), Some(stat(3.0, 1.0, 9.0, 4)));
+        assert_eq!(of(&[9.0, 2.0, 1.0]), Some(stat(2.0, 1.0, 9.0, 3)));
+        assert_eq!(of(&[5.0]), Some(stat(5.0, 5.0, 5.0, 1)));
         assert_eq!(of(&[]), None);
     }
 

@@ -7,14 +7,29 @@ use super::{
     run::{Outcome, Runner},
     tables::{Column, Row, Series, Table, at_x},
 };
-use crate::cmd::bench::over::Over;
+use crate::cmd::bench::{base_named, over::Over};
 
 /// A table, or a figure.
 pub(super) struct Filled {
     pub(super) table: Table,
     pub(super) lines: Vec<Line>,
-    /// Titles and units.
-    pub(super) columns: Vec<(String, String)>,
+    pub(super) columns: Vec<Head>,
+}
+
+/// Of a column.
+#[derive(Clone)]
+pub(super) struct Head {
+    pub(super) title: String,
+    pub(super) unit: String,
+    pub(super) figure: Figure,
+}
+
+impl Head {
+    /// With the unit, if there is one.
+    pub(super) fn words(&self) -> String {
+        let Self { title, unit, .. } = self;
+        if unit.is_empty() { title.clone() } else { format!("{title}, {unit}") }
+    }
 }
 
 /// A row of it, or a point of a curve.
@@ -39,6 +54,8 @@ pub(super) struct Line {
 #[derive(Clone)]
 pub(super) struct Cell {
     pub(super) paper: Option<f64>,
+    /// The paper's words.
+    pub(super) said: Option<String>,
     pub(super) ours: Ours,
     pub(super) figure: Figure,
 }
@@ -48,6 +65,8 @@ pub(super) struct Cell {
 pub(super) enum Ours {
     Measured(Stat),
     Counted(f64),
+    /// Words.
+    Said(String),
     /// By the model, where measuring would take too long.
     Modelled(f64),
     /// There is none to be expected.
@@ -61,7 +80,7 @@ impl Ours {
         match self {
             Self::Measured(stat) => Some(stat.value),
             Self::Counted(value) | Self::Modelled(value) => Some(*value),
-            Self::None | Self::Absent(_) => None,
+            Self::Said(_) | Self::None | Self::Absent(_) => None,
         }
     }
 }
@@ -85,17 +104,22 @@ impl Cell {
 
 /// Measures all that the table needs. `earlier` are those that it may be computed from.
 pub(super) fn fill(table: Table, earlier: &[Filled], runner: &mut Runner) -> Filled {
-    let titles = |column: &Column| (column.title.clone(), column.unit.clone());
-    let mut columns: Vec<_> = table.columns.iter().map(titles).collect();
+    let head = |column: &Column| {
+        let Column { title, unit, figure, .. } = column;
+        Head { title: title.clone(), unit: unit.clone(), figure: *figure }
+    };
+    let mut columns: Vec<_> = table.columns.iter().map(head).collect();
     let mut lines = Vec::new();
     for row in &table.rows {
         lines.push(of_row(&table, row, runner));
     }
+    quotients(&table, &mut lines);
     for series in &table.series {
         lines.extend(of_series(&table, series, runner));
     }
     if let Some(speedup) = &table.speedup {
-        columns = vec![("speed-up".into(), "×".into())];
+        let (title, unit, figure) = ("speed-up".into(), "×".into(), Figure::SpeedUp);
+        columns = vec![Head { title, unit, figure }];
         let of = earlier.iter().find(|it| it.table.id == speedup.of);
         lines = of.map(|of| speedups(&table, of)).unwrap_or_default();
     }
@@ -117,24 +141,72 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
     let least = table.columns.iter().filter_map(|column| column.threads).min();
     for column in &table.columns {
         let paper = row.paper.get(&column.key).copied();
-        let ours = match (row.counted.get(&column.key), job(row, column, least, runner)) {
-            (Some(count), _) => Ours::Counted(*count),
+        let said = row.said.get(&column.key).cloned();
+        let figure = row.figure.unwrap_or(column.figure);
+        let ours = match (unmeasured(row, column, figure), job(row, column, least, runner)) {
+            (Some(ours), _) => ours,
             (None, None) => Ours::None,
             (None, Some(Err(why))) => Ours::Absent(why),
             (None, Some(Ok(job))) => {
-                let ours = of_job(&job, column.figure, row, runner);
+                let ours = of_job(&job, figure, row, runner);
                 line.n = (row.n != Some(job.n)).then_some(job.n);
                 // The first column stands for the row.
                 if line.job.is_none() {
-                    line.model = model_of(&job, column.figure, runner);
+                    line.model = model_of(&job, figure, runner);
                     line.job = Some(job);
                 }
                 ours
             }
         };
-        line.cells.push(Cell { paper, ours, figure: column.figure });
+        line.cells.push(Cell { paper, said, ours, figure });
     }
     line
+}
+
+/// What needs no measurement.
+fn unmeasured(row: &Row, column: &Column, figure: Figure) -> Option<Ours> {
+    if let Some(words) = row.ours.get(&column.key) {
+        return Some(Ours::Said(words.clone()));
+    }
+    if let Some(count) = row.counted.get(&column.key) {
+        return Some(Ours::Counted(*count));
+    }
+    if figure.is_words() {
+        let base = row.base_ot().and_then(|name| base_named(name).ok());
+        let words = base.and_then(|base| figure.words(base.info()));
+        return Some(words.map_or(Ours::None, Ours::Said));
+    }
+    (figure == Figure::Theirs || column.quotient.is_some()).then_some(Ours::None)
+}
+
+/// How many times better a row is than that one of its group which it names, by the same column.
+fn quotients(table: &Table, lines: &mut [Line]) {
+    let place = |key: &String| table.columns.iter().position(|column| column.key == *key);
+    for (to, column) in table.columns.iter().enumerate() {
+        let Some(of) = column.quotient.as_ref().and_then(place) else { continue };
+        for (i, row) in table.rows.iter().enumerate() {
+            let is_baseline = |line: &&Line| {
+                line.group == row.group && Some(&line.label) == row.baseline.as_ref()
+            };
+            let Some(baseline) = lines.iter().find(is_baseline) else { continue };
+            let baseline = baseline.cells[of].ours.value();
+            lines[i].cells[to].ours = over(baseline, &lines[i].cells[of].ours);
+        }
+    }
+}
+
+/// A number of ours over another.
+fn over(baseline: Option<f64>, ours: &Ours) -> Ours {
+    match (ours, baseline) {
+        (Ours::Measured(stat), Some(base)) => Ours::Measured(Stat {
+            value: base / stat.value,
+            low: base / stat.high,
+            high: base / stat.low,
+            ..*stat
+        }),
+        (Ours::Measured(_), None) => Ours::Absent("no baseline".into()),
+        (other, _) => other.clone(),
+    }
 }
 
 /// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
@@ -230,7 +302,8 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Vec<Line> {
             line.model = model_of(&job, series.figure, runner);
             line.job = Some(job);
         }
-        line.cells.push(Cell { paper: at_x(&series.paper, x), ours, figure: series.figure });
+        let paper = at_x(&series.paper, x);
+        line.cells.push(Cell { paper, said: None, ours, figure: series.figure });
         lines.push(line);
     }
     lines
@@ -247,21 +320,13 @@ fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
     let line = |line: &Line| {
         let cell = &line.cells[column];
         let paper = quotient(baseline.as_ref().and_then(|it| it.paper), cell.paper);
-        let ours = match (&cell.ours, baseline.as_ref().and_then(|it| it.ours.value())) {
-            (Ours::Measured(stat), Some(base)) => Ours::Measured(Stat {
-                value: base / stat.value,
-                low: base / stat.high,
-                high: base / stat.low,
-            }),
-            (Ours::Measured(_), None) => Ours::Absent("no baseline".into()),
-            (other, _) => other.clone(),
-        };
+        let ours = over(baseline.as_ref().and_then(|it| it.ours.value()), &cell.ours);
         Line {
             group: line.group.clone(),
             label: line.label.clone(),
             x: None,
             // A greater speed-up is better.
-            cells: vec![Cell { paper, ours, figure: Figure::SpeedUp }],
+            cells: vec![Cell { paper, said: None, ours, figure: Figure::SpeedUp }],
             headline: None,
             why: None,
             n: None,
@@ -279,7 +344,12 @@ mod tests {
 
     #[test]
     fn bytes_are_worse_by_any_difference_and_times_by_more_than_noise() {
-        let cell = |figure, ours| Cell { paper: Some(100.0), ours: Ours::Counted(ours), figure };
+        let cell = |figure, ours| Cell {
+            paper: Some(100.0),
+            said: None,
+            ours: Ours::Counted(ours),
+            figure,
+        };
         assert!(cell(Figure::Bytes, 100.1).is_worse());
         assert!(cell(Figure::Counted, 101.0).is_worse());
         assert!(!cell(Figure::Bytes, 100.0).is_worse());

@@ -65,10 +65,11 @@ fn cells(filled: &Filled, line: &Line) -> String {
     let or_empty = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
     let n = line.x.or(line.job.as_ref().map(|job| job.n));
     let mut text = String::new();
-    for (cell, (column, unit)) in line.cells.iter().zip(&filled.columns) {
+    for (cell, head) in line.cells.iter().zip(&filled.columns) {
         let (kind, low, high) = match &cell.ours {
             Ours::Measured(stat) => ("measured", Some(stat.low), Some(stat.high)),
             Ours::Counted(_) => ("counted", None, None),
+            Ours::Said(_) => ("words", None, None),
             Ours::Modelled(_) => ("model", None, None),
             Ours::None => ("none", None, None),
             Ours::Absent(why) => (why.as_str(), None, None),
@@ -79,10 +80,13 @@ fn cells(filled: &Filled, line: &Line) -> String {
             line.group.clone(),
             line.label.clone(),
             n.map(|n| n.to_string()).unwrap_or_default(),
-            column.clone(),
-            unit.clone(),
-            or_empty(cell.paper),
-            or_empty(cell.ours.value()),
+            head.title.clone(),
+            head.unit.clone(),
+            cell.paper.map(|x| x.to_string()).or_else(|| cell.said.clone()).unwrap_or_default(),
+            match &cell.ours {
+                Ours::Said(words) => words.clone(),
+                ours => or_empty(ours.value()),
+            },
             or_empty(low),
             or_empty(high),
             kind.into(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     machine::Machine,
     measurement::{Job, Measurement, from_json},
-    memory,
+    processes,
 };
 use crate::{
     cmd::bench::{
@@ -120,9 +120,9 @@ impl Runner {
 
     /// The measurement, or why there is none.
     fn measure(&self, job: &Job) -> Result<Result<Measurement, String>, Failure> {
-        if let Some(role) = job.bench.strip_prefix("memory/psi-") {
+        if job.bench == processes::NAME {
             self.progress(job);
-            return memory::peak(role, job.n);
+            return processes::measure(job.n, self.effort(job));
         }
         let Some(benchmark) = Benchmark::all().find(|it| it.name() == job.bench) else {
             return Ok(Err("not in this build".into()));
@@ -157,11 +157,7 @@ impl Runner {
         let workers = Workers::new(threads)?;
         let (n, over, effort) = (job.n, job.over, self.effort(job));
         let measured = benchmark.run(&Setting { n, over, workers: &workers, base, effort })?;
-        let operation_ns = match benchmark {
-            Benchmark::Kernel(_) => Some(measured.slower.as_secs_f64() * 1e9 / n as f64),
-            _ => None,
-        };
-        Ok(Measurement { operation_ns, ..Measurement::new(n, measured.samples) })
+        Ok(Measurement::new(n, measured.samples))
     }
 
     /// A process has one backend.

@@ -73,6 +73,9 @@ pub(super) struct Table {
     pub(super) xs: Vec<usize>,
     /// Quotients of another table.
     pub(super) speedup: Option<Speedup>,
+    /// Those that groups or columns are named after.
+    #[serde(default)]
+    pub(super) processors: Vec<String>,
     #[serde(default, rename = "column")]
     pub(super) columns: Vec<Column>,
     #[serde(default, rename = "row")]
@@ -92,6 +95,8 @@ pub(super) struct Column {
     pub(super) figure: Figure,
     /// The paper's number of threads at each party.
     pub(super) threads: Option<usize>,
+    /// The column whose number in the row's `baseline` is divided by that of the row.
+    pub(super) quotient: Option<String>,
 }
 
 /// Numbers of the paper, by the keys of columns, and how ours are measured.
@@ -103,12 +108,21 @@ pub(super) struct Row {
     pub(super) label: String,
     #[serde(default)]
     pub(super) paper: BTreeMap<String, f64>,
+    /// What the paper says where it has no number, or how it writes the number.
+    #[serde(default)]
+    pub(super) said: BTreeMap<String, String>,
     /// Numbers of ours that are counted, not measured, and asserted by a test.
     #[serde(default)]
     pub(super) counted: BTreeMap<String, f64>,
-    /// What is counted, for that test.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the tests that count"))]
+    /// What is counted, for that test: a base OT and what of it.
     pub(super) counter: Option<String>,
+    /// Our words where there is nothing to count.
+    #[serde(default)]
+    pub(super) ours: BTreeMap<String, String>,
+    /// Another figure than that of the columns.
+    pub(super) figure: Option<Figure>,
+    /// The label of that row of the group that quotients are of.
+    pub(super) baseline: Option<String>,
     /// The benchmark; without it there is none here.
     pub(super) bench: Option<String>,
     pub(super) n: Option<usize>,
@@ -124,6 +138,14 @@ pub(super) struct Row {
     pub(super) why: Option<String>,
     /// What it is in a few words, if it stands for the table.
     pub(super) headline: Option<String>,
+}
+
+impl Row {
+    /// The base OT that it is of, if it is of one.
+    pub(super) fn base_ot(&self) -> Option<&str> {
+        let measured = self.bench.as_deref().and_then(|bench| bench.strip_prefix("base/"));
+        measured.or_else(|| self.counter.as_deref()?.split(' ').next())
+    }
 }
 
 /// The same for every x.

@@ -3,7 +3,7 @@
 use super::{
     super::{
         figure::Figure,
-        fill::{Cell, Filled, Line, Ours},
+        fill::{Cell, Filled, Head, Line, Ours},
         numbers::{count, number, ratio},
     },
     attribute,
@@ -22,11 +22,10 @@ pub(super) fn charts(filled: &Filled) -> String {
 }
 
 fn chart(filled: &Filled, column: usize) -> Option<String> {
-    let (title, unit) = &filled.columns[column];
+    let Head { unit, figure: kind, .. } = &filled.columns[column];
     let cells = || filled.lines.iter().map(|line| &line.cells[column]);
-    let kind = cells().next()?.figure;
     // A rate is a time upside down; counts of different things have no common axis.
-    let drawn = kind == Figure::SpeedUp
+    let drawn = filled.table.speedup.is_some()
         || !matches!(kind, Figure::PerSecond | Figure::Counted)
             && cells().any(|cell| cell.ratio().is_some());
     if !drawn {
@@ -52,7 +51,7 @@ fn chart(filled: &Filled, column: usize) -> Option<String> {
         rows += &row(line, cell, axis, unit);
     }
     let better = if kind.more_is_better() { "more is better" } else { "less is better" };
-    let caption = format!("{title}, {unit}: {better}");
+    let caption = format!("{}: {better}", filled.columns[column].words());
     Some(format!(
         "<figure class=\"dots\" aria-label=\"{}\"><figcaption>{}</figcaption>{}{rows}</figure>",
         attribute(&caption),
@@ -83,7 +82,7 @@ fn row(line: &Line, cell: &Cell, axis: Axis, unit: &str) -> String {
         }
         Ours::Counted(value) => marks += &dot("ours", axis.place(*value)),
         Ours::Modelled(value) => marks += &dot("model", axis.place(*value)),
-        Ours::None | Ours::Absent(_) => {}
+        Ours::Said(_) | Ours::None | Ours::Absent(_) => {}
     }
     let quotient = match (cell.ratio(), &cell.ours) {
         (Some(x), _) if cell.is_worse() => format!("<span class=\"worse\">{} ▼</span>", ratio(x)),
