@@ -1,6 +1,6 @@
 //! `foxtrot bench paper` as its users meet it.
 
-use std::fs;
+use std::{env, fs, process::Command};
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     let tables = ["simplest", "roted-1", "triples-1"];
     let files = ["--html", &path("report.html"), "--record", &path("record")];
     let run = [&["bench", "paper", "--quick"][..], &tables, &files].concat();
-    let output = foxtrot(&run).output().unwrap();
+    let output = foxtrot(&run).current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("simplest-4: base/chou-orlandi n = 1024, memory\n"));
     let text = stdout(&output);
@@ -40,6 +40,20 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     assert!(
         record("README.md").contains("--quick") && record("yardsticks.csv").contains("x25519_us,")
     );
+
+    // The commit is the program's, wherever it runs.
+    let git = |arguments: &[&str]| {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let output = Command::new("git").args(["-C", root]).args(arguments).output().ok()?;
+        let said = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        output.status.success().then_some(said)
+    };
+    let of_program = git(&["ls-files", "--error-unmatch", "crates/cli/build.rs"])
+        .and_then(|_| git(&["rev-parse", "--short", "HEAD"]))
+        .filter(|_| env::var_os("FOXTROT_COMMIT").is_none())
+        .unwrap_or_default();
+    let line = format!("| commit of the program | {of_program}");
+    assert!(record("README.md").contains(&line), "{line}");
 
     let summary = foxtrot(&["bench", "summary", &path("")]).output().unwrap();
     assert_eq!(summary.status.code(), Some(0), "{}", stderr(&summary));

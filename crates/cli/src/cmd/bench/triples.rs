@@ -88,10 +88,8 @@ impl Protocol {
 
 pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured, Failure> {
     let Setting { n, over, workers, .. } = *setting;
-    // Over a slow link a run takes as long as many in memory.
-    let at_least = if over == Over::Memory { AT_LEAST } else { 1 };
     let samples =
-        effort::repeat(setting.effort, (MEASURE_FOR, at_least), || match (over, protocol) {
+        effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || match (over, protocol) {
             (Over::Memory, Protocol::Rlwe(set)) => sample(set, n, workers),
             (Over::Memory, Protocol::Gilboa(set)) => gilboa::sample(set, n, workers),
             (Over::Memory, Protocol::Paper(set)) => paper_sample(set, n, workers),

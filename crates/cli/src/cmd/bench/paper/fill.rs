@@ -1,7 +1,9 @@
 //! Tables with our numbers in them.
 
+use std::rc::Rc;
+
 use super::{
-    figure::{Figure, Stat, break_even},
+    figure::{Figure, Stat, break_even, line_through},
     measurement::{Job, Measurement},
     model,
     run::{Outcome, Runner},
@@ -14,6 +16,21 @@ pub(super) struct Filled {
     pub(super) table: Table,
     pub(super) lines: Vec<Line>,
     pub(super) columns: Vec<Head>,
+    /// Groups that are named after a processor that is not this one, while ours in them are of this.
+    pub(super) elsewhere: Vec<String>,
+    /// This machine's.
+    pub(super) processor: String,
+}
+
+impl Filled {
+    /// The name of a group, and whose numbers ours in it are.
+    pub(super) fn heading(&self, group: &str) -> String {
+        if self.elsewhere.iter().any(|it| it == group) {
+            format!("{group}; ours on another processor, {}", self.processor)
+        } else {
+            group.into()
+        }
+    }
 }
 
 /// Of a column.
@@ -123,7 +140,21 @@ pub(super) fn fill(table: Table, earlier: &[Filled], runner: &mut Runner) -> Fil
         let of = earlier.iter().find(|it| it.table.id == speedup.of);
         lines = of.map(|of| speedups(&table, of)).unwrap_or_default();
     }
-    Filled { table, lines, columns }
+    let processor = runner.processor().to_owned();
+    let foreign = |name: &str| {
+        let named = table.processors.iter().find(|it| name.contains(it.as_str()));
+        named.is_some_and(|named| !processor.contains(named.as_str()))
+    };
+    for (i, head) in columns.iter_mut().enumerate() {
+        let measured = |line: &Line| line.cells[i].ours.value().is_some();
+        if foreign(&head.title) && lines.iter().any(measured) {
+            head.title += "; ours on another processor";
+        }
+    }
+    let measured = |line: &&Line| line.cells.iter().any(|cell| cell.ours.value().is_some());
+    let groups = lines.iter().filter(measured).map(|line| line.group.clone());
+    let elsewhere = groups.filter(|group| foreign(group)).collect();
+    Filled { table, lines, columns, elsewhere, processor }
 }
 
 fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
@@ -148,7 +179,7 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
             (None, None) => Ours::None,
             (None, Some(Err(why))) => Ours::Absent(why),
             (None, Some(Ok(job))) => {
-                let ours = of_job(&job, figure, row, runner);
+                let ours = of_job(&job, figure, row, &table.xs, runner);
                 line.n = (row.n != Some(job.n)).then_some(job.n);
                 // The first column stands for the row.
                 if line.job.is_none() {
@@ -233,7 +264,8 @@ fn job(
     Some(threads.map(job).ok_or_else(|| "needs more cores".into()))
 }
 
-fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Ours {
+/// `xs` are where points of a line are.
+fn of_job(job: &Job, figure: Figure, row: &Row, xs: &[usize], runner: &mut Runner) -> Ours {
     let measurement = match runner.outcome(job) {
         Outcome::Absent(why) => return Ours::Absent(why),
         Outcome::Measured(measurement) => measurement,
@@ -242,11 +274,26 @@ fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Ours {
         let stat = figure.of(&measurement);
         return stat.map_or(Ours::Absent("the machine does not tell".into()), Ours::Measured);
     };
-    let other = runner.outcome(&Job { bench: against.clone(), ..job.clone() });
-    match other {
-        Outcome::Absent(why) => Ours::Absent(format!("{against} is {why}")),
-        Outcome::Measured(other) => Ours::Counted(break_even(figure, &measurement, &other)),
+    let lines = [&job.bench, against].map(|bench| {
+        let points = points(&Job { bench: bench.clone(), ..job.clone() }, xs, runner);
+        (points.first().map_or(1, |it| it.least), line_through(figure, &points))
+    });
+    match lines {
+        [(least, Some(ours)), (other_least, Some(other))] => {
+            Ours::Counted(break_even((ours, least), (other, other_least)))
+        }
+        [(_, None), _] => Ours::Absent(format!("{} has no two points", job.bench)),
+        _ => Ours::Absent(format!("{against} has no two points")),
     }
+}
+
+/// Measurements of the job at as many sizes as it may have.
+fn points(job: &Job, xs: &[usize], runner: &mut Runner) -> Vec<Rc<Measurement>> {
+    let mut sizes: Vec<_> = xs.iter().map(|x| runner.point(&job.bench, *x, job.over)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let outcomes = sizes.into_iter().map(|n| runner.outcome(&Job { n, ..job.clone() }));
+    outcomes.filter_map(Outcome::measured).collect()
 }
 
 fn model_of(job: &Job, figure: Figure, runner: &Runner) -> Option<f64> {

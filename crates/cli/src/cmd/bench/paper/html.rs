@@ -177,7 +177,7 @@ fn numbers(filled: &Filled) -> String {
             group = &line.group;
             body += &format!(
                 "<tr class=\"group\"><th colspan=\"{span}\" scope=\"rowgroup\">{}</th></tr>",
-                escape(group)
+                escape(&filled.heading(group))
             );
         }
         body += &row(filled, line, with_model);

@@ -77,7 +77,7 @@ fn cells(filled: &Filled, line: &Line) -> String {
         let fields = [
             filled.table.id.into(),
             title.clone(),
-            line.group.clone(),
+            filled.heading(&line.group),
             line.label.clone(),
             n.map(|n| n.to_string()).unwrap_or_default(),
             head.title.clone(),

@@ -28,6 +28,13 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    pub(super) fn measured(self) -> Option<Rc<Measurement>> {
+        match self {
+            Self::Measured(measurement) => Some(measurement),
+            Self::Absent(_) => None,
+        }
+    }
+
     pub(super) fn measurement(&self) -> Option<&Measurement> {
         match self {
             Self::Measured(measurement) => Some(measurement),
@@ -56,6 +63,10 @@ impl Runner {
         Ok(Self { quick, machine, yardsticks, done, quiet, failed: 0, place })
     }
 
+    pub(super) fn processor(&self) -> &str {
+        &self.machine.processor
+    }
+
     /// What stands in a file of samples.
     pub(super) fn measured(&self) -> impl Iterator<Item = (&Job, &Measurement)> {
         self.done.iter().filter_map(|(job, outcome)| Some((job, outcome.measurement()?)))
@@ -75,13 +86,17 @@ impl Runner {
 
     /// How many to make where the table has so many.
     pub(super) fn scaled(&self, bench: &str, n: usize, over: Over) -> usize {
-        let slow = matches!(over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000);
         match (self.quick, bench.starts_with("triples/")) {
-            (true, true) if slow => n.min(1 << 15),
+            (true, true) if is_slow(over) => n.min(1 << 15),
             (true, true) => n.min(1 << 17),
             (true, false) => n.min(1 << 20),
             (false, _) => n,
         }
+    }
+
+    /// How many to make for a point of a line, which takes two that differ.
+    pub(super) fn point(&self, bench: &str, n: usize, over: Over) -> usize {
+        if self.quick && is_slow(over) { n.min(1 << 16) } else { self.scaled(bench, n, over) }
     }
 
     /// Of earlier, if there is one.
@@ -108,11 +123,10 @@ impl Runner {
     }
 
     fn effort(&self, job: &Job) -> Effort {
-        let slow =
-            matches!(job.over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000);
+        let slow = is_slow(job.over);
         match self.quick {
-            // Seconds for each run, most of which is waiting.
-            _ if slow && job.bench.starts_with("triples/") => Effort::Once,
+            true if slow && job.bench.starts_with("triples/") => Effort::Once,
+            false if slow && job.bench.starts_with("triples/") => Effort::Thrice,
             true => Effort::Quick,
             false => Effort::Usual,
         }
@@ -204,6 +218,11 @@ impl Runner {
         let backend = backend.as_deref().map(|name| format!(" on {name}")).unwrap_or_default();
         say(&format!("{} {bench} n = {n}, {}{backend}", self.place, over.name()));
     }
+}
+
+/// Whether runs take seconds, most of which is waiting.
+fn is_slow(over: Over) -> bool {
+    matches!(over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000)
 }
 
 /// Cores that this process may use.

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
-    let Filled { table, lines, columns } = filled;
+    let Filled { table, lines, columns, .. } = filled;
     writeln!(out, "\n{}, {}: {}", table.paper, table.name, table.title)?;
     let label = |line: &Line| match line.x {
         Some(x) => format!("{}, n = {}", line.label, count(x)),
@@ -28,7 +28,7 @@ pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
     for line in lines {
         if line.group != group {
             group = &line.group;
-            writeln!(out, " {group}")?;
+            writeln!(out, " {}", filled.heading(group))?;
         }
         write!(out, "  {:<width$}", label(line))?;
         for cell in &line.cells {

@@ -46,7 +46,7 @@ fn chart(filled: &Filled, column: usize) -> Option<String> {
         }
         if line.group != group {
             group = &line.group;
-            rows += &format!("<p class=\"group\">{}</p>", escape(group));
+            rows += &format!("<p class=\"group\">{}</p>", escape(&filled.heading(group)));
         }
         rows += &row(line, cell, axis, unit);
     }

@@ -42,7 +42,13 @@ fn report() -> Report {
             let x = table.xs.get(i).copied();
             line(["", "a \"group\"", "b"][i % 3], "a `label` <b>", x, vec![cell; width])
         });
-        Filled { lines: lines.collect(), columns, table }
+        Filled {
+            lines: lines.collect(),
+            columns,
+            table,
+            elsewhere: vec!["b".into()],
+            processor: "a <processor>".into(),
+        }
     });
     let yardsticks = vec![("x25519_us", 21.7)];
     let mut machine = Machine::of_this_run("foxtrot bench paper".into());
@@ -89,6 +95,8 @@ fn a_page_has_every_table_and_says_where_we_are_worse_and_why() {
         let has_ratio = table.columns.iter().any(|column| column.figure.has_ratio());
         assert_eq!(section.contains("Where we are worse"), has_ratio, "{}", table.id);
         assert!(page.contains(&format!("<a href=\"#{}\"", table.id)));
+        assert!(section.contains("b; ours on another processor, a &lt;processor&gt;"));
+        assert!(!section.contains("group\"; ours on another"));
     }
 }
 
