@@ -9,7 +9,9 @@ const SOURCES: [&str; 4] = ["crates", "bench/tables", "Cargo.toml", "Cargo.lock"
 
 fn main() {
     println!("cargo::rerun-if-env-changed=FOXTROT_COMMIT");
-    let commit = env::var("FOXTROT_COMMIT").ok().or_else(commit);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    SOURCES.iter().for_each(|path| watch(&root.join(path)));
+    let commit = env::var("FOXTROT_COMMIT").ok().or_else(|| commit(&root));
     println!("cargo::rustc-env=FOXTROT_COMMIT={}", commit.unwrap_or("not known".into()));
     let rustc = env::var("RUSTC").unwrap_or("rustc".into());
     let compiler = said(Command::new(rustc).arg("--version"));
@@ -17,9 +19,8 @@ fn main() {
 }
 
 /// The commit that is checked out, with a mark if the sources are not as it has them.
-fn commit() -> Option<String> {
-    let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..");
-    let git = |arguments: &[&str]| said(Command::new("git").current_dir(&root).args(arguments));
+fn commit(root: &Path) -> Option<String> {
+    let git = |arguments: &[&str]| said(Command::new("git").current_dir(root).args(arguments));
     // Not that of a repository around an unpacked archive.
     git(&["ls-files", "--error-unmatch", "crates/cli/build.rs"])?;
     let commit = git(&["rev-parse", "--short", "HEAD"])?;
@@ -27,13 +28,15 @@ fn commit() -> Option<String> {
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
     let moves = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref());
     let moves = moves.filter_map(|name| git(&["rev-parse", "--git-path", name]));
-    for path in moves.chain(SOURCES.map(String::from)) {
-        let path = root.join(path);
-        if path.exists() {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
-    }
+    moves.for_each(|path| watch(&root.join(path)));
     Some(if changed.is_empty() { commit } else { commit + "-dirty" })
+}
+
+/// Has this run again when that changes; what is not there would always be another.
+fn watch(path: &Path) {
+    if path.exists() {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
 }
 
 fn said(command: &mut Command) -> Option<String> {

@@ -289,10 +289,10 @@ fn of_job(job: &Job, figure: Figure, row: &Row, xs: &[usize], runner: &mut Runne
 
 /// Measurements of the job at as many sizes as it may have.
 fn points(job: &Job, xs: &[usize], runner: &mut Runner) -> Vec<Rc<Measurement>> {
-    let mut sizes: Vec<_> = xs.iter().map(|x| runner.point(&job.bench, *x, job.over)).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let outcomes = sizes.into_iter().map(|n| runner.outcome(&Job { n, ..job.clone() }));
+    let outcomes = runner
+        .points(&job.bench, xs, job.over)
+        .into_iter()
+        .map(|n| runner.outcome(&Job { n, ..job.clone() }));
     outcomes.filter_map(Outcome::measured).collect()
 }
 

@@ -11,7 +11,7 @@ use super::{
     Report,
     figure::Figure,
     fill::{Cell, Filled, Line, Ours},
-    numbers::{count, number, ratio},
+    numbers::{count, minutes, number, ratio},
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -51,13 +51,14 @@ pub(super) fn page(report: &Report) -> String {
          <p class=\"lead\">Every measured table and figure of the papers that Foxtrot implements, and what \
          other libraries come to, with our numbers beside them: on {}, {}, {}.</p>\n{quick}\
          </header>\n<main>\n{}\n<nav aria-label=\"Tables\"><ul>{links}</ul></nav>\n{}\n{sections}\
-         <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
+         <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>this run took</dt><dd>{}</dd><dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
          </main>\n</body>\n</html>\n",
         escape(&machine.processor),
         machine.backend,
         machine.date,
         overview(report),
         READING,
+        minutes(report.took),
         escape(&yardsticks.join(", ")),
     )
 }
@@ -65,7 +66,7 @@ pub(super) fn page(report: &Report) -> String {
 /// What the marks mean.
 const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
     <p class=\"legend\"><span class=\"mark paper\"></span> the paper’s or the peer’s number \
-    <span class=\"mark ours\"></span> ours, the median of all runs, with a bar from the least to the greatest \
+    <span class=\"mark ours\"></span> ours, the median of all runs, with a bar from the least to the greatest; in numbers “theirs → ours (least to greatest)” \
     <span class=\"mark model\"></span> ours by the model, where measuring would take too long</p>\
     <p>Scales are logarithmic, so equal distances are equal factors. “× 3” is three times better than the \
     other number; below one we are <span class=\"worse\">worse ▼</span>, and the reason stands below the table. The other \

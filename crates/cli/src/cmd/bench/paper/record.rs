@@ -6,6 +6,7 @@ use super::{
     Report,
     fill::{Filled, Line, Ours},
     measurement::{COLUMNS, Job, csv},
+    numbers::minutes,
     run::Runner,
 };
 use crate::failure::Failure;
@@ -137,12 +138,13 @@ fn readme(report: &Report) -> String {
     let quick =
         if report.quick { "\nFewer runs and smaller N than usual: `--quick`.\n" } else { "" };
     format!(
-        "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}{quick}\n\
+        "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}| duration | {} |\n{quick}\n\
          `{SAMPLES}` has every run: times in seconds, bytes of each party; `set_up` is what is done once, `begun` when the \
-         rest began, `ended` when the party had its result, all since the start and only over a link. `{TABLES}` has \
+         rest began, `ended` when the party had its result, all since the start and only over a link; of kernels `slower` is one call; of processes `cpu` is all of their time and `peak_bytes` the most memory. `{TABLES}` has \
          the report's numbers with the least and the greatest sample, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \
          docs/methodology.md says how all of it is measured.\n",
         report.machine.date,
+        minutes(report.took),
     )
 }
 

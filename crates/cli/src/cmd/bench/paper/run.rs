@@ -94,9 +94,19 @@ impl Runner {
         }
     }
 
-    /// How many to make for a point of a line, which takes two that differ.
-    pub(super) fn point(&self, bench: &str, n: usize, over: Over) -> usize {
-        if self.quick && is_slow(over) { n.min(1 << 16) } else { self.scaled(bench, n, over) }
+    /// How many to make for points of a line, where the table has so many; for a look, two points.
+    pub(super) fn points(&self, bench: &str, xs: &[usize], over: Over) -> Vec<usize> {
+        let scaled = |n: &usize| match self.quick && is_slow(over) {
+            true => (*n).min(1 << 16),
+            false => self.scaled(bench, *n, over),
+        };
+        let mut sizes: Vec<_> = xs.iter().map(scaled).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if self.quick && sizes.len() > 2 {
+            sizes.drain(1..sizes.len() - 1);
+        }
+        sizes
     }
 
     /// Of earlier, if there is one.

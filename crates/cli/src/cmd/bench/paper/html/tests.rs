@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use std::time::Duration;
+
 use super::{
     super::{
         figure::{Figure, Stat},
@@ -53,7 +55,8 @@ fn report() -> Report {
     let yardsticks = vec![("x25519_us", 21.7)];
     let mut machine = Machine::of_this_run("foxtrot bench paper".into());
     machine.processor = "a <processor>".into();
-    Report { machine, quick: true, tables: tables.collect(), yardsticks }
+    let took = Duration::from_secs(754);
+    Report { machine, quick: true, took, tables: tables.collect(), yardsticks }
 }
 
 /// Every tag that is opened is closed in its turn, but for those that have no end.
@@ -78,6 +81,10 @@ fn a_page_is_well_formed_and_needs_nothing_from_elsewhere() {
     for outside in ["http:", "https:", "<script", "<link", "<img", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
+    // A finger reads all that a pointer does, and a reader that speaks knows whose head a head is.
+    assert!(!page.contains(" title=") && page.contains("20 → 2 (1 to 9)"));
+    assert!(page.split("<th").skip(1).all(|it| it.starts_with("ead") || it.contains(" scope=\"")));
+    assert!(page.contains("<dt>this run took</dt><dd>12 min 34 s</dd>"));
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
     assert!(
         page.contains("a &lt;processor&gt;") && page.contains("because &lt;this&gt; &amp; that")
