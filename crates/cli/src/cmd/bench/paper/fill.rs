@@ -1,5 +1,7 @@
 //! Tables with our numbers in them.
 
+mod quotients;
+
 use std::rc::Rc;
 
 use super::{
@@ -10,6 +12,7 @@ use super::{
     tables::{Column, Row, Series, Table, at_x},
 };
 use crate::cmd::bench::{base_named, over::Over};
+use quotients::{quotients, speedups};
 
 /// A table, or a figure.
 pub(super) struct Filled {
@@ -23,6 +26,23 @@ pub(super) struct Filled {
 }
 
 impl Filled {
+    fn new(table: Table, lines: Vec<Line>, mut columns: Vec<Head>, processor: String) -> Self {
+        let foreign = |name: &str| {
+            let named = table.processors.iter().find(|it| name.contains(it.as_str()));
+            named.is_some_and(|named| !processor.contains(named.as_str()))
+        };
+        for (i, head) in columns.iter_mut().enumerate() {
+            let measured = |line: &Line| line.cells[i].ours.value().is_some();
+            if foreign(&head.title) && lines.iter().any(measured) {
+                head.title += "; ours on another processor";
+            }
+        }
+        let measured = |line: &&Line| line.cells.iter().any(|cell| cell.ours.value().is_some());
+        let groups = lines.iter().filter(measured).map(|line| line.group.clone());
+        let elsewhere = groups.filter(|group| foreign(group)).collect();
+        Self { table, lines, columns, elsewhere, processor }
+    }
+
     /// The name of a group, and whose numbers ours in it are.
     pub(super) fn heading(&self, group: &str) -> String {
         if self.elsewhere.iter().any(|it| it == group) {
@@ -42,6 +62,11 @@ pub(super) struct Head {
 }
 
 impl Head {
+    fn of(column: &Column) -> Self {
+        let Column { title, unit, figure, .. } = column;
+        Self { title: title.clone(), unit: unit.clone(), figure: *figure }
+    }
+
     /// With the unit, if there is one.
     pub(super) fn words(&self) -> String {
         let Self { title, unit, .. } = self;
@@ -121,11 +146,7 @@ impl Cell {
 
 /// Measures all that the table needs. `earlier` are those that it may be computed from.
 pub(super) fn fill(table: Table, earlier: &[Filled], runner: &mut Runner) -> Filled {
-    let head = |column: &Column| {
-        let Column { title, unit, figure, .. } = column;
-        Head { title: title.clone(), unit: unit.clone(), figure: *figure }
-    };
-    let mut columns: Vec<_> = table.columns.iter().map(head).collect();
+    let mut columns: Vec<_> = table.columns.iter().map(Head::of).collect();
     let mut lines = Vec::new();
     for row in &table.rows {
         lines.push(of_row(&table, row, runner));
@@ -140,21 +161,7 @@ pub(super) fn fill(table: Table, earlier: &[Filled], runner: &mut Runner) -> Fil
         let of = earlier.iter().find(|it| it.table.id == speedup.of);
         lines = of.map(|of| speedups(&table, of)).unwrap_or_default();
     }
-    let processor = runner.processor().to_owned();
-    let foreign = |name: &str| {
-        let named = table.processors.iter().find(|it| name.contains(it.as_str()));
-        named.is_some_and(|named| !processor.contains(named.as_str()))
-    };
-    for (i, head) in columns.iter_mut().enumerate() {
-        let measured = |line: &Line| line.cells[i].ours.value().is_some();
-        if foreign(&head.title) && lines.iter().any(measured) {
-            head.title += "; ours on another processor";
-        }
-    }
-    let measured = |line: &&Line| line.cells.iter().any(|cell| cell.ours.value().is_some());
-    let groups = lines.iter().filter(measured).map(|line| line.group.clone());
-    let elsewhere = groups.filter(|group| foreign(group)).collect();
-    Filled { table, lines, columns, elsewhere, processor }
+    Filled::new(table, lines, columns, runner.processor().to_owned())
 }
 
 fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
@@ -208,36 +215,6 @@ fn unmeasured(row: &Row, column: &Column, figure: Figure) -> Option<Ours> {
         return Some(words.map_or(Ours::None, Ours::Said));
     }
     (figure == Figure::Theirs || column.quotient.is_some()).then_some(Ours::None)
-}
-
-/// How many times better a row is than that one of its group which it names, by the same column.
-fn quotients(table: &Table, lines: &mut [Line]) {
-    let place = |key: &String| table.columns.iter().position(|column| column.key == *key);
-    for (to, column) in table.columns.iter().enumerate() {
-        let Some(of) = column.quotient.as_ref().and_then(place) else { continue };
-        for (i, row) in table.rows.iter().enumerate() {
-            let is_baseline = |line: &&Line| {
-                line.group == row.group && Some(&line.label) == row.baseline.as_ref()
-            };
-            let Some(baseline) = lines.iter().find(is_baseline) else { continue };
-            let baseline = baseline.cells[of].ours.value();
-            lines[i].cells[to].ours = over(baseline, &lines[i].cells[of].ours);
-        }
-    }
-}
-
-/// A number of ours over another.
-fn over(baseline: Option<f64>, ours: &Ours) -> Ours {
-    match (ours, baseline) {
-        (Ours::Measured(stat), Some(base)) => Ours::Measured(Stat {
-            value: base / stat.value,
-            low: base / stat.high,
-            high: base / stat.low,
-            ..*stat
-        }),
-        (Ours::Measured(_), None) => Ours::Absent("no baseline".into()),
-        (other, _) => other.clone(),
-    }
 }
 
 /// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
@@ -356,38 +333,10 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Vec<Line> {
     lines
 }
 
-fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
-    let Some(speedup) = &table.speedup else { return Vec::new() };
-    let column =
-        of.table.columns.iter().position(|column| column.key == speedup.column).unwrap_or(0);
-    let is_baseline =
-        |line: &&Line| line.group == speedup.baseline_group && line.label == speedup.baseline;
-    let baseline = of.lines.iter().find(is_baseline).map(|line| line.cells[column].clone());
-    let quotient = |base: Option<f64>, it: Option<f64>| Some(base? / it?);
-    let line = |line: &Line| {
-        let cell = &line.cells[column];
-        let paper = quotient(baseline.as_ref().and_then(|it| it.paper), cell.paper);
-        let ours = over(baseline.as_ref().and_then(|it| it.ours.value()), &cell.ours);
-        Line {
-            group: line.group.clone(),
-            label: line.label.clone(),
-            x: None,
-            // A greater speed-up is better.
-            cells: vec![Cell { paper, said: None, ours, figure: Figure::SpeedUp }],
-            headline: None,
-            why: None,
-            n: None,
-            model: None,
-            job: None,
-        }
-    };
-    let in_groups = |it: &&Line| speedup.groups.contains(&it.group);
-    of.lines.iter().filter(in_groups).map(line).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::bench::paper::tables;
 
     #[test]
     fn bytes_are_worse_by_any_difference_and_times_by_more_than_noise() {
@@ -403,5 +352,30 @@ mod tests {
         assert!(!cell(Figure::CpuUs, 104.0).is_worse());
         assert!(cell(Figure::CpuUs, 106.0).is_worse());
         assert!(cell(Figure::PerSecond, 94.0).is_worse());
+    }
+
+    #[test]
+    fn a_group_that_is_named_after_another_processor_says_so_where_ours_is_measured() {
+        let table = || tables::select(&["roted-3".into()]).unwrap().remove(0);
+        let line = |group: &str, ours| Line {
+            group: group.into(),
+            label: String::new(),
+            x: None,
+            cells: vec![Cell { paper: Some(1.0), said: None, ours, figure: Figure::CpuUs }],
+            headline: None,
+            why: None,
+            n: None,
+            model: None,
+            job: None,
+        };
+        let (intel, m1) = ("Intel i9-10980XE @ 3 GHz", "Apple M1 @ 3.2 GHz");
+        let heads = |processor: &str| {
+            let lines = vec![line(intel, Ours::Counted(1.0)), line(m1, Ours::None)];
+            let filled = Filled::new(table(), lines, Vec::new(), processor.into());
+            [intel, m1].map(|group| filled.heading(group))
+        };
+        let other = format!("{intel}; ours on another processor, AMD EPYC");
+        assert_eq!(heads("AMD EPYC"), [other, m1.into()]);
+        assert_eq!(heads("Intel(R) Core(TM) i9-10980XE CPU @ 3.00GHz"), [intel, m1]);
     }
 }
