@@ -62,7 +62,7 @@ pub(super) fn count(n: usize) -> String {
 
 /// How long something took.
 pub(super) fn minutes(time: Duration) -> String {
-    let seconds = time.as_secs_f64().round() as u64;
+    let seconds = (time + Duration::from_millis(500)).as_secs();
     match (seconds / 60, seconds % 60) {
         (0, seconds) => format!("{seconds} s"),
         (minutes, seconds) => format!("{minutes} min {seconds} s"),
