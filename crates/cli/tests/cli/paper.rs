@@ -10,7 +10,7 @@ use crate::support::{foxtrot, stderr, stdout};
 fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_record() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let tables = ["simplest", "roted-1", "triples-1"];
+    let tables = ["simplest", "roted-1", "roted-5", "triples-1"];
     let files = ["--html", &path("report.html"), "--record", &path("record")];
     let run = [&["bench", "paper", "--quick"][..], &tables, &files].concat();
     let output = foxtrot(&run).current_dir(folder.path()).output().unwrap();
@@ -30,6 +30,15 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     assert!(samples.lines().all(|line| line.split(',').count() == columns));
     let of_128 = samples.lines().filter(|line| line.starts_with("base/chou-orlandi,128,"));
     assert!(of_128.count() >= 3);
+    let kernel = |line: &&str| line.starts_with("kernel/table,128,") && line.ends_with(",memory");
+    assert!(samples.lines().filter(kernel).count() >= 15);
+    if cfg!(target_os = "linux") {
+        let line = samples.lines().find(|line| line.starts_with("processes/psi,2048,")).unwrap();
+        // …,peak_bytes_sender,peak_bytes_receiver,transport
+        let fields: Vec<_> = line.rsplit(',').collect();
+        let peaks = [2, 1].map(|i: usize| fields[i].parse::<u64>().unwrap());
+        assert!(fields[0] == "tcp" && peaks.iter().all(|peak| *peak > 1 << 20), "{line}");
+    }
     let line = record("tables.csv");
     let line = line.lines().find(|line| line.contains("beside this work,512,")).unwrap().to_owned();
     // …,unit,paper,ours,low,high,kind,ratio,model,headline
@@ -38,7 +47,9 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     assert_eq!(paper, 118.5);
     assert!(ours > 0.0 && (paper / ours / ratio - 1.0).abs() < 1e-9, "{line}");
     assert!(
-        record("README.md").contains("--quick") && record("yardsticks.csv").contains("x25519_us,")
+        record("README.md").contains("--quick")
+            && record("README.md").contains("| duration | ")
+            && record("yardsticks.csv").contains("x25519_us,")
     );
 
     // The commit is the program's, wherever it runs.

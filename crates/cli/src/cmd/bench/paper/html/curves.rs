@@ -141,8 +141,10 @@ fn chart(
     let said =
         format!("{group}: {title} in {unit} by {}", filled.table.x_title.as_deref().unwrap_or("n"));
     format!(
-        "<figure><figcaption>{}</figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{drawing}</svg></figure>",
+        "<figure><figcaption>{} <small>{} by {}</small></figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{drawing}</svg></figure>",
         escape(group),
+        escape(unit),
+        escape(filled.table.x_title.as_deref().unwrap_or("n")),
         attribute(&said)
     )
 }
