@@ -187,7 +187,9 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
             (None, Some(Err(why))) => Ours::Absent(why),
             (None, Some(Ok(job))) => {
                 let ours = of_job(&job, figure, row, &table.xs, runner);
-                line.n = (row.n != Some(job.n)).then_some(job.n);
+                // A break-even is of points of many sizes.
+                let is_less = row.n != Some(job.n) && row.against.is_none();
+                line.n = is_less.then_some(job.n);
                 // The first column stands for the row.
                 if line.job.is_none() {
                     line.model = model_of(&job, figure, runner);
@@ -302,9 +304,9 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Vec<Line> {
             let (over, bench) = (series.over.0, bench.clone());
             let job =
                 Job { bench, n: x, over, threads: threads.unwrap_or(1), backend: None, base: None };
-            let expected =
-                last.as_ref().map(|last| last.longest().mul_f64(x as f64 / last.n as f64));
-            let in_time = expected.is_none_or(|expected| expected <= runner.budget());
+            let expected = last.as_ref().map(|last| last.usual().mul_f64(x as f64 / last.n as f64));
+            let in_time = expected.is_none_or(|expected| expected <= runner.budget())
+                || !matches!(over, Over::Net(_));
             let outcome = match runner.known(&job) {
                 Some(known) => Some(known.clone()),
                 None if in_time => Some(runner.outcome(&job)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cmd::bench::{ext::Sample, over::Over};
+use crate::cmd::bench::{ext::Sample, median, over::Over};
 
 /// Which benchmark, and how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,9 +35,9 @@ impl Measurement {
         Self { n, samples, mhz: None, least: 1 }
     }
 
-    /// The time of the longest run.
-    pub(super) fn longest(&self) -> Duration {
-        self.samples.iter().map(|sample| sample.wall).max().unwrap_or_default()
+    /// How long a run usually takes.
+    pub(super) fn usual(&self) -> Duration {
+        median(&self.samples, |sample| sample.wall)
     }
 }
 

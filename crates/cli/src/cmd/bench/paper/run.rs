@@ -216,7 +216,7 @@ impl Runner {
             return Err(failed(&said.trim()));
         }
         let report: Value = serde_json::from_slice(&output.stdout).map_err(|e| failed(&e))?;
-        let samples = from_json(&report["samples"]);
+        let samples = from_json(&report["samples"]).filter(|samples| !samples.is_empty());
         Ok(Measurement::new(job.n, samples.ok_or_else(|| failed(&"no samples"))?))
     }
 
