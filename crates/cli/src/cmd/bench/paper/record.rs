@@ -17,7 +17,7 @@ const YARDSTICKS: &str = "yardsticks.csv";
 
 /// The head of [`TABLES`].
 const HEAD: &str =
-    "table,title,group,label,n,column,unit,paper,ours,low,high,kind,ratio,model,headline";
+    "table,title,group,label,n,column,unit,paper,ours,low,high,runs,kind,ratio,model,headline";
 
 /// Makes the folder, with a first file in it, so that one can see that it may be written to.
 pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
@@ -67,13 +67,17 @@ fn cells(filled: &Filled, line: &Line) -> String {
     let n = line.x.or(line.job.as_ref().map(|job| job.n));
     let mut text = String::new();
     for (cell, head) in line.cells.iter().zip(&filled.columns) {
-        let (kind, low, high) = match &cell.ours {
-            Ours::Measured(stat) => ("measured", Some(stat.low), Some(stat.high)),
-            Ours::Counted(_) => ("counted", None, None),
-            Ours::Said(_) => ("words", None, None),
-            Ours::Modelled(_) => ("model", None, None),
-            Ours::None => ("none", None, None),
-            Ours::Absent(why) => (why.as_str(), None, None),
+        let stat = match &cell.ours {
+            Ours::Measured(stat) => Some(stat),
+            _ => None,
+        };
+        let kind = match &cell.ours {
+            Ours::Measured(_) => "measured",
+            Ours::Counted(_) => "counted",
+            Ours::Said(_) => "words",
+            Ours::Modelled(_) => "model",
+            Ours::None => "none",
+            Ours::Absent(why) => why.as_str(),
         };
         let fields = [
             filled.table.id.into(),
@@ -88,8 +92,9 @@ fn cells(filled: &Filled, line: &Line) -> String {
                 Ours::Said(words) => words.clone(),
                 ours => or_empty(ours.value()),
             },
-            or_empty(low),
-            or_empty(high),
+            or_empty(stat.map(|stat| stat.low)),
+            or_empty(stat.map(|stat| stat.high)),
+            stat.map(|stat| stat.runs.to_string()).unwrap_or_default(),
             kind.into(),
             or_empty(cell.ratio()),
             or_empty(line.model),
@@ -141,7 +146,7 @@ fn readme(report: &Report) -> String {
         "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}| duration | {} |\n{quick}\n\
          `{SAMPLES}` has every run: times in seconds, bytes of each party; `set_up` is what is done once, `begun` when the \
          rest began, `ended` when the party had its result, all since the start and only over a link; of kernels `slower` is one call; of processes `cpu` is all of their time and `peak_bytes` the most memory. `{TABLES}` has \
-         the report's numbers with the least and the greatest sample, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \
+         the report's numbers with the least and the greatest of so many runs, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \
          docs/methodology.md says how all of it is measured.\n",
         report.machine.date,
         minutes(report.took),
