@@ -30,7 +30,7 @@ use crate::{
     workers::Workers,
 };
 use effort::Effort;
-use ext::Sample;
+use ext::{RECEIVER, SENDER, Sample};
 use over::Over;
 use yardsticks::Yardsticks;
 
@@ -63,11 +63,37 @@ struct Measured {
     report: Report,
     /// What the slower party took for all transfers.
     slower: Duration,
-    /// All runs that the figures are medians of; of `kernel/` there are none.
+    /// All runs that the figures are medians of.
     samples: Vec<Sample>,
 }
 
 impl Measured {
+    /// The medians of runs of both parties.
+    fn of_both(
+        name: String,
+        params: String,
+        security: String,
+        setting: &Setting<'_>,
+        samples: Vec<Sample>,
+    ) -> Self {
+        let report = Report {
+            name,
+            params,
+            security,
+            parties: "both",
+            transport: setting.over.name(),
+            n: setting.n,
+            threads: setting.workers.threads(),
+            wall: median(&samples, |sample| sample.wall),
+            cpu_sender: Some(median(&samples, |sample| sample.cpu[SENDER])),
+            cpu_receiver: Some(median(&samples, |sample| sample.cpu[RECEIVER])),
+            bytes_sender: Some(samples[0].bytes[SENDER]),
+            bytes_receiver: Some(samples[0].bytes[RECEIVER]),
+            rounds: samples[0].flows,
+        };
+        Self::new(report, samples)
+    }
+
     fn new(report: Report, samples: Vec<Sample>) -> Self {
         let slower = median(&samples, |sample| sample.slower);
         Self { report, slower, samples }

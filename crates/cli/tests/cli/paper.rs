@@ -1,6 +1,6 @@
 //! `foxtrot bench paper` as its users meet it.
 
-use std::fs;
+use std::{env, fs, process::Command};
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::support::{foxtrot, stderr, stdout};
 fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_record() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let tables = ["simplest", "roted-1", "triples-1"];
+    let tables = ["simplest", "roted-1", "roted-5", "triples-1"];
     let files = ["--html", &path("report.html"), "--record", &path("record")];
     let run = [&["bench", "paper", "--quick"][..], &tables, &files].concat();
-    let output = foxtrot(&run).output().unwrap();
+    let output = foxtrot(&run).current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("simplest-4: base/chou-orlandi n = 1024, memory\n"));
     let text = stdout(&output);
@@ -30,16 +30,42 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     assert!(samples.lines().all(|line| line.split(',').count() == columns));
     let of_128 = samples.lines().filter(|line| line.starts_with("base/chou-orlandi,128,"));
     assert!(of_128.count() >= 3);
+    let kernel = |line: &&str| line.starts_with("kernel/table,128,") && line.ends_with(",memory");
+    assert!(samples.lines().filter(kernel).count() >= 15);
+    if cfg!(target_os = "linux") {
+        let line = samples.lines().find(|line| line.starts_with("processes/psi,2048,")).unwrap();
+        // …,peak_bytes_sender,peak_bytes_receiver,transport
+        let fields: Vec<_> = line.rsplit(',').collect();
+        let peaks = [2, 1].map(|i: usize| fields[i].parse::<u64>().unwrap());
+        assert!(fields[0] == "tcp" && peaks.iter().all(|peak| *peak > 1 << 20), "{line}");
+    }
     let line = record("tables.csv");
     let line = line.lines().find(|line| line.contains("beside this work,512,")).unwrap().to_owned();
-    // …,unit,paper,ours,low,high,kind,ratio,model,headline
+    // …,unit,paper,ours,low,high,runs,kind,ratio,model,headline
     let fields: Vec<_> = line.rsplit(',').collect();
-    let [paper, ours, ratio] = [7, 6, 2].map(|i: usize| fields[i].parse::<f64>().unwrap());
+    let [paper, ours, ratio] = [8, 7, 2].map(|i: usize| fields[i].parse::<f64>().unwrap());
     assert_eq!(paper, 118.5);
+    assert!(fields[3] == "measured" && fields[4].parse::<usize>().unwrap() >= 3, "{line}");
     assert!(ours > 0.0 && (paper / ours / ratio - 1.0).abs() < 1e-9, "{line}");
     assert!(
-        record("README.md").contains("--quick") && record("yardsticks.csv").contains("x25519_us,")
+        record("README.md").contains("--quick")
+            && record("README.md").contains("| duration | ")
+            && record("yardsticks.csv").contains("x25519_us,")
     );
+
+    // The commit is the program's, wherever it runs.
+    let git = |arguments: &[&str]| {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let output = Command::new("git").args(["-C", root]).args(arguments).output().ok()?;
+        let said = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        output.status.success().then_some(said)
+    };
+    let of_program = git(&["ls-files", "--error-unmatch", "crates/cli/build.rs"])
+        .and_then(|_| git(&["rev-parse", "--short", "HEAD"]))
+        .filter(|_| env::var_os("FOXTROT_COMMIT").is_none())
+        .unwrap_or_default();
+    let line = format!("| commit of the program | {of_program}");
+    assert!(record("README.md").contains(&line), "{line}");
 
     let summary = foxtrot(&["bench", "summary", &path("")]).output().unwrap();
     assert_eq!(summary.status.code(), Some(0), "{}", stderr(&summary));

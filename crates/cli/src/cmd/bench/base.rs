@@ -17,7 +17,6 @@ use foxtrot_ot::{
 use super::{
     Measured, Setting, Yardsticks, effort,
     ext::Sample,
-    median,
     over::{Over, both},
 };
 use crate::{
@@ -51,7 +50,6 @@ pub(super) fn run(
             _ => sample_over(base, setting, counter),
         }
     })?;
-    let [sender, receiver] = samples[0].bytes;
     let info = base.info();
     let announced = [(info.sender_bytes)(n), (info.receiver_bytes)(n)].map(|bytes| bytes as u64);
     if samples[0].bytes != announced {
@@ -60,22 +58,8 @@ pub(super) fn run(
         return Err(Failure::run(why));
     }
     let method = Method { base, extension: Extension::None };
-    let report = Report {
-        name,
-        params: method.params(),
-        security: method.security(),
-        parties: "both",
-        transport: over.name(),
-        n,
-        threads: workers.threads(),
-        wall: median(&samples, |sample| sample.wall),
-        cpu_sender: Some(median(&samples, |sample| sample.cpu[0])),
-        cpu_receiver: Some(median(&samples, |sample| sample.cpu[1])),
-        bytes_sender: Some(sender),
-        bytes_receiver: Some(receiver),
-        rounds: samples[0].flows,
-    };
-    Ok(Measured::new(report, samples))
+    let (params, security) = (method.params(), method.security());
+    Ok(Measured::of_both(name, params, security, setting, samples))
 }
 
 /// One batch; everything counts, from the seeds to the keys.

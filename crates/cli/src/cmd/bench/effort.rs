@@ -12,7 +12,9 @@ pub(crate) enum Effort {
     Usual,
     /// A look.
     Quick,
-    /// One run, for what takes long.
+    /// Three runs and none to warm up, for what takes long.
+    Thrice,
+    /// One such run.
     Once,
 }
 
@@ -29,9 +31,10 @@ pub(super) fn repeat(
     let (time, at_least) = match effort {
         Effort::Usual => (time, at_least),
         Effort::Quick => (time / 4, at_least.div_ceil(3)),
+        Effort::Thrice => (Duration::ZERO, 3),
         Effort::Once => (Duration::ZERO, 1),
     };
-    if effort != Effort::Once {
+    if matches!(effort, Effort::Usual | Effort::Quick) {
         sample()?;
     }
     let started = Instant::now();

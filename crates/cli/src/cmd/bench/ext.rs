@@ -15,12 +15,11 @@ use foxtrot_ot::{
     extension::{Any, ROWS},
 };
 
-use super::{Measured, Setting, Yardsticks, effort, median, over::Over};
+use super::{Measured, Setting, Yardsticks, effort, over::Over};
 use crate::{
     args::BenchOptions,
     failure::Failure,
     method::{Extension, Method},
-    report::Report,
 };
 
 /// Transfers of a run.
@@ -57,55 +56,41 @@ pub(super) struct Sample {
     pub(super) set_up: [Duration; 2],
     /// and the bytes up to then.
     pub(super) set_up_bytes: [u64; 2],
+    /// Of processes, the most memory in bytes.
+    pub(super) peaks: [u64; 2],
 }
 
 pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {
-    let Setting { n, over, workers, base, .. } = *setting;
+    let Setting { n, over, base, .. } = *setting;
     let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
         let sample = match over {
             Over::Memory => memory::sample(extension, setting)?,
             _ => over::sample(extension, setting)?,
         };
-        check_bytes(extension, base, n, sample.bytes)?;
+        let announced = [extension.sender_bytes(n), extension.receiver_bytes(n)];
+        check_bytes(extension.info().name, (base, ROWS), announced, sample.bytes)?;
         Ok(sample)
     })?;
     let method = Method { base, extension: Extension::OneOfTwo(extension) };
-    let report = Report {
-        name: format!("ext/{}", method.name()),
-        params: method.params(),
-        security: method.security(),
-        parties: "both",
-        transport: over.name(),
-        n,
-        threads: workers.threads(),
-        wall: median(&samples, |sample| sample.wall),
-        cpu_sender: Some(median(&samples, |sample| sample.cpu[SENDER])),
-        cpu_receiver: Some(median(&samples, |sample| sample.cpu[RECEIVER])),
-        bytes_sender: Some(samples[0].bytes[SENDER]),
-        bytes_receiver: Some(samples[0].bytes[RECEIVER]),
-        rounds: samples[0].flows,
-    };
-    Ok(Measured::new(report, samples))
+    let (params, security) = (method.params(), method.security());
+    Ok(Measured::of_both(format!("ext/{}", method.name()), params, security, setting, samples))
 }
 
-/// That a run sends what the protocols say.
-fn check_bytes(
-    extension: Any,
-    base: &dyn BaseOt,
-    n: usize,
+/// That a run sends what the protocols say: so many base OTs, and these bytes of sender and receiver upon them.
+pub(super) fn check_bytes(
+    name: &str,
+    (base, base_ots): (&dyn BaseOt, usize),
+    [sender, receiver]: [usize; 2],
     measured: [u64; 2],
 ) -> Result<(), Failure> {
     let base = base.info();
     // The base OTs go the other way.
-    let announced = [
-        extension.sender_bytes(n) + (base.receiver_bytes)(ROWS),
-        extension.receiver_bytes(n) + (base.sender_bytes)(ROWS),
-    ]
-    .map(|bytes| bytes as u64);
+    let announced =
+        [sender + (base.receiver_bytes)(base_ots), receiver + (base.sender_bytes)(base_ots)];
+    let announced = announced.map(|bytes| bytes as u64);
     if measured == announced {
         return Ok(());
     }
-    let name = extension.info().name;
     Err(Failure::run(format!("{name} sent {measured:?} bytes where {announced:?} are announced")))
 }
 

@@ -16,7 +16,7 @@ use foxtrot_kernel::{
 
 use serde_json::Value;
 
-use super::{Measured, Yardsticks, median};
+use super::{Measured, Yardsticks, ext::Sample, median};
 use crate::{clock::thread_cpu, failure::Failure, report::Report};
 
 /// Operations of a batch.
@@ -200,7 +200,8 @@ pub(super) fn measure(
     while started.elapsed() < MEASURE_FOR || samples.len() < AT_LEAST {
         let (wall, cpu) = (Instant::now(), thread_cpu());
         (0..calls).for_each(|_| run());
-        samples.push((wall.elapsed() / calls, (thread_cpu() - cpu) / calls));
+        let (wall, cpu) = (wall.elapsed() / calls, (thread_cpu() - cpu) / calls);
+        samples.push(Sample { wall, cpu: [cpu, Duration::ZERO], slower: cpu, ..Sample::default() });
     }
     let report = Report {
         name,
@@ -210,14 +211,14 @@ pub(super) fn measure(
         transport: "memory",
         n,
         threads: 1,
-        wall: median(&samples, |sample| sample.0),
+        wall: median(&samples, |sample| sample.wall),
         cpu_sender: None,
         cpu_receiver: None,
         bytes_sender: None,
         bytes_receiver: None,
         rounds: 0,
     };
-    Measured { report, slower: median(&samples, |sample| sample.1), samples: Vec::new() }
+    Measured::new(report, samples)
 }
 
 /// Nanoseconds of CPU for one element, and the ratio to the yardstick.

@@ -5,7 +5,6 @@ use std::{hint::black_box, time::Instant};
 
 use foxtrot_ot::{
     Direction,
-    base::BaseOt,
     extension::one_of_n::{Any, Places},
 };
 use zeroize::Zeroizing;
@@ -13,15 +12,13 @@ use zeroize::Zeroizing;
 use super::{
     Measured, Setting, effort,
     ext::{
-        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample,
+        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample, check_bytes,
         memory::{Meter, base_ots, seed, session},
     },
-    median,
 };
 use crate::{
     failure::Failure,
     method::{Extension, Method},
-    report::Report,
     workers::Workers,
 };
 
@@ -29,29 +26,17 @@ use crate::{
 pub(super) const SIZES: [usize; 2] = [1 << 20, 1 << 22];
 
 pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {
-    let Setting { n, workers, base, .. } = *setting;
+    let Setting { n, base, .. } = *setting;
     let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
         let sample = sample(extension, setting)?;
-        check_bytes(extension, base, n, sample.bytes)?;
+        let announced = [extension.sender_bytes(n), extension.receiver_bytes(n)];
+        let base_ots = extension.parameters().length;
+        check_bytes(extension.info().name, (base, base_ots), announced, sample.bytes)?;
         Ok(sample)
     })?;
     let method = Method { base, extension: Extension::OneOfN(extension) };
-    let report = Report {
-        name: format!("ext/{}", method.name()),
-        params: method.params(),
-        security: method.security(),
-        parties: "both",
-        transport: "memory",
-        n,
-        threads: workers.threads(),
-        wall: median(&samples, |sample| sample.wall),
-        cpu_sender: Some(median(&samples, |sample| sample.cpu[SENDER])),
-        cpu_receiver: Some(median(&samples, |sample| sample.cpu[RECEIVER])),
-        bytes_sender: Some(samples[0].bytes[SENDER]),
-        bytes_receiver: Some(samples[0].bytes[RECEIVER]),
-        rounds: samples[0].flows,
-    };
-    Ok(Measured::new(report, samples))
+    let (params, security) = (method.params(), method.security());
+    Ok(Measured::of_both(format!("ext/{}", method.name()), params, security, setting, samples))
 }
 
 fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
@@ -97,25 +82,4 @@ fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
         black_box(&keys);
     }
     Ok(meter.sample(started, &workers))
-}
-
-/// That a run sends what the protocols say.
-fn check_bytes(
-    extension: Any,
-    base: &dyn BaseOt,
-    n: usize,
-    measured: [u64; 2],
-) -> Result<(), Failure> {
-    let (base, rows) = (base.info(), extension.parameters().length);
-    // The base OTs go the other way.
-    let announced = [
-        extension.sender_bytes(n) + (base.receiver_bytes)(rows),
-        extension.receiver_bytes(n) + (base.sender_bytes)(rows),
-    ]
-    .map(|bytes| bytes as u64);
-    if measured == announced {
-        return Ok(());
-    }
-    let name = extension.info().name;
-    Err(Failure::run(format!("{name} sent {measured:?} bytes where {announced:?} are announced")))
 }

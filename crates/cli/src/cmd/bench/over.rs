@@ -175,6 +175,7 @@ pub(super) fn both<E: Into<Failure> + Send>(
         begun: each(|it| it.begun),
         set_up: each(|it| it.set_up.0),
         set_up_bytes: both.each_ref().map(|it| it.set_up.1),
+        peaks: [0; 2],
     })
 }
 

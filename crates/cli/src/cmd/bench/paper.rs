@@ -5,16 +5,19 @@ mod fill;
 mod html;
 mod machine;
 mod measurement;
-mod memory;
 mod model;
 mod numbers;
+mod processes;
 mod record;
 mod run;
 pub(super) mod summary;
 mod tables;
 mod text;
 
-use std::{fs, io};
+use std::{
+    fs, io,
+    time::{Duration, Instant},
+};
 
 pub(super) use measurement::to_json;
 
@@ -27,6 +30,7 @@ use run::Runner;
 struct Report {
     machine: Machine,
     quick: bool,
+    took: Duration,
     tables: Vec<Filled>,
     yardsticks: Vec<(&'static str, f64)>,
 }
@@ -35,6 +39,7 @@ pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
     let mut command = vec!["foxtrot bench paper"];
     command.extend(options.tables.iter().map(String::as_str));
     command.extend(options.quick.then_some("--quick"));
+    let started = Instant::now();
     let machine = Machine::of_this_run(command.join(" "));
     let tables = tables::select(&options.tables)?;
     // What cannot be written is to fail now, not after half an hour.
@@ -54,7 +59,13 @@ pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
         filled.push(next);
     }
     let yardsticks = runner.yardsticks.figures().to_vec();
-    let report = Report { machine, quick: options.quick, tables: filled, yardsticks };
+    let report = Report {
+        machine,
+        quick: options.quick,
+        took: started.elapsed(),
+        tables: filled,
+        yardsticks,
+    };
     if let Some(path) = &options.html {
         fs::write(path, html::page(&report)).map_err(|e| Failure::writing(path, &e))?;
         say(&format!("wrote {}", path.display()));

@@ -9,24 +9,19 @@ use std::{
     time::Instant,
 };
 
-use foxtrot_ot::{
-    Backend, Direction,
-    base::{Adversary, BaseOt},
-    tasks::Executor,
-};
+use foxtrot_ot::{Backend, Direction, base::Adversary};
 use foxtrot_psi::paxos::{self, Digest, Next, Parameters, commit};
 
 use super::{
     Measured, Setting, effort,
     ext::{
-        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample,
+        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample, check_bytes,
         memory::{Meter, base_ots, seed, session},
     },
-    median,
     over::Over,
     yardsticks::Yardsticks,
 };
-use crate::{args::BenchOptions, failure::Failure, report::Report};
+use crate::{args::BenchOptions, failure::Failure};
 
 /// Items of each side.
 pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
@@ -39,35 +34,24 @@ pub(super) fn name(adversary: Adversary) -> &'static str {
 }
 
 pub(super) fn run(adversary: Adversary, setting: &Setting<'_>) -> Result<Measured, Failure> {
-    let Setting { n, over, workers, base, .. } = *setting;
+    let Setting { n, over, base, .. } = *setting;
     let parameters = Parameters::new(adversary, n, n)?;
     let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
         let sample = match over {
             Over::Memory => sample(&parameters, setting)?,
             _ => over::sample(&parameters, setting)?,
         };
-        check_bytes(&parameters, base, sample.bytes)?;
+        let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
+        check_bytes(name(adversary), (base, parameters.base_ots()), announced, sample.bytes)?;
         Ok(sample)
     })?;
-    let report = Report {
-        name: format!("psi/{}", name(adversary)),
-        params: format!("{}, base {}", parameters.extension().info().name, base.info().name),
-        security: match adversary {
-            Adversary::SemiHonest => "semi-honest".into(),
-            _ => "malicious".into(),
-        },
-        parties: "both",
-        transport: over.name(),
-        n,
-        threads: workers.threads(),
-        wall: median(&samples, |sample| sample.wall),
-        cpu_sender: Some(median(&samples, |sample| sample.cpu[SENDER])),
-        cpu_receiver: Some(median(&samples, |sample| sample.cpu[RECEIVER])),
-        bytes_sender: Some(samples[0].bytes[SENDER]),
-        bytes_receiver: Some(samples[0].bytes[RECEIVER]),
-        rounds: samples[0].flows,
+    let extension = parameters.extension().info().name;
+    let params = format!("{extension}, base {}", base.info().name);
+    let security = match adversary {
+        Adversary::SemiHonest => "semi-honest".into(),
+        _ => "malicious".into(),
     };
-    Ok(Measured::new(report, samples))
+    Ok(Measured::of_both(format!("psi/{}", name(adversary)), params, security, setting, samples))
 }
 
 fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
@@ -86,10 +70,9 @@ fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Fail
     let mut sender = meter.step(SENDER, || {
         paxos::Sender::new(session(), *parameters, base_received, theirs, joint, seed(4))
     })?;
-    if workers[SENDER].threads() > 1 {
-        let executor = |party: usize| -> Arc<dyn Executor> { Arc::new(workers[party].clone()) };
-        sender = sender.with_executor(executor(SENDER));
-        receiver = receiver.with_executor(executor(RECEIVER));
+    let executor = |party: usize| workers[party].executor().map(Arc::from);
+    if let (Some(ours), Some(theirs)) = (executor(SENDER), executor(RECEIVER)) {
+        (sender, receiver) = (sender.with_executor(ours), receiver.with_executor(theirs));
     }
     let (sent, mut received) = loop {
         match bucket(&mut meter, parameters, receiver, sender)? {
@@ -164,25 +147,6 @@ fn digest(k: usize) -> Digest {
     let mut digest = [0x5a; 32];
     digest[..8].copy_from_slice(&(k as u64).to_le_bytes());
     digest
-}
-
-/// That a run sends what the protocol says.
-fn check_bytes(
-    parameters: &Parameters,
-    base: &dyn BaseOt,
-    measured: [u64; 2],
-) -> Result<(), Failure> {
-    let (base, rows) = (base.info(), parameters.base_ots());
-    // The base OTs go the other way.
-    let announced = [
-        parameters.sender_bytes() + (base.receiver_bytes)(rows),
-        parameters.receiver_bytes() + (base.sender_bytes)(rows),
-    ]
-    .map(|bytes| bytes as u64);
-    if measured == announced {
-        return Ok(());
-    }
-    Err(Failure::run(format!("psi sent {measured:?} bytes where {announced:?} are announced")))
 }
 
 pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {

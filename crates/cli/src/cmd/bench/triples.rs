@@ -30,11 +30,10 @@ use super::{
         AT_LEAST, BASE, MEASURE_FOR, Sample,
         memory::{Meter, base_ots, seed, session},
     },
-    median,
     over::Over,
     yardsticks::Yardsticks,
 };
-use crate::{args::BenchOptions, failure::Failure, report::Report, workers::Workers};
+use crate::{args::BenchOptions, failure::Failure, workers::Workers};
 
 /// Triples of a run.
 pub(super) const SIZES: [usize; 1] = [1 << 20];
@@ -88,31 +87,21 @@ impl Protocol {
 
 pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured, Failure> {
     let Setting { n, over, workers, .. } = *setting;
-    // Over a slow link a run takes as long as many in memory.
-    let at_least = if over == Over::Memory { AT_LEAST } else { 1 };
     let samples =
-        effort::repeat(setting.effort, (MEASURE_FOR, at_least), || match (over, protocol) {
+        effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || match (over, protocol) {
             (Over::Memory, Protocol::Rlwe(set)) => sample(set, n, workers),
             (Over::Memory, Protocol::Gilboa(set)) => gilboa::sample(set, n, workers),
             (Over::Memory, Protocol::Paper(set)) => paper_sample(set, n, workers),
             _ => over::sample(protocol, setting),
         })?;
-    let report = Report {
-        name: format!("triples/{}", protocol.name()),
-        params: protocol.params(),
-        security: "semi-honest".into(),
-        parties: "both",
-        transport: over.name(),
-        n,
-        threads: workers.threads(),
-        wall: median(&samples, |sample| sample.wall),
-        cpu_sender: Some(median(&samples, |sample| sample.cpu[P0])),
-        cpu_receiver: Some(median(&samples, |sample| sample.cpu[P1])),
-        bytes_sender: Some(samples[0].bytes[P0]),
-        bytes_receiver: Some(samples[0].bytes[P1]),
-        rounds: samples[0].flows,
-    };
-    Ok(Measured::new(report, samples))
+    let (params, security) = (protocol.params(), "semi-honest".into());
+    Ok(Measured::of_both(
+        format!("triples/{}", protocol.name()),
+        params,
+        security,
+        setting,
+        samples,
+    ))
 }
 
 /// What batches at the same place in a group use one after another.

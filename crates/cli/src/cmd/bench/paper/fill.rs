@@ -1,20 +1,77 @@
 //! Tables with our numbers in them.
 
+mod quotients;
+
+use std::rc::Rc;
+
 use super::{
-    figure::{Figure, Stat, break_even},
+    figure::{Figure, Stat, break_even, line_through},
     measurement::{Job, Measurement},
     model,
     run::{Outcome, Runner},
     tables::{Column, Row, Series, Table, at_x},
 };
-use crate::cmd::bench::over::Over;
+use crate::cmd::bench::{base_named, over::Over};
+use quotients::{quotients, speedups};
 
 /// A table, or a figure.
 pub(super) struct Filled {
     pub(super) table: Table,
     pub(super) lines: Vec<Line>,
-    /// Titles and units.
-    pub(super) columns: Vec<(String, String)>,
+    pub(super) columns: Vec<Head>,
+    /// Groups that are named after a processor that is not this one, while ours in them are of this.
+    pub(super) elsewhere: Vec<String>,
+    /// This machine's.
+    pub(super) processor: String,
+}
+
+impl Filled {
+    fn new(table: Table, lines: Vec<Line>, mut columns: Vec<Head>, processor: String) -> Self {
+        let foreign = |name: &str| {
+            let named = table.processors.iter().find(|it| name.contains(it.as_str()));
+            named.is_some_and(|named| !processor.contains(named.as_str()))
+        };
+        for (i, head) in columns.iter_mut().enumerate() {
+            let measured = |line: &Line| line.cells[i].ours.value().is_some();
+            if foreign(&head.title) && lines.iter().any(measured) {
+                head.title += "; ours on another processor";
+            }
+        }
+        let measured = |line: &&Line| line.cells.iter().any(|cell| cell.ours.value().is_some());
+        let groups = lines.iter().filter(measured).map(|line| line.group.clone());
+        let elsewhere = groups.filter(|group| foreign(group)).collect();
+        Self { table, lines, columns, elsewhere, processor }
+    }
+
+    /// The name of a group, and whose numbers ours in it are.
+    pub(super) fn heading(&self, group: &str) -> String {
+        if self.elsewhere.iter().any(|it| it == group) {
+            format!("{group}; ours on another processor, {}", self.processor)
+        } else {
+            group.into()
+        }
+    }
+}
+
+/// Of a column.
+#[derive(Clone)]
+pub(super) struct Head {
+    pub(super) title: String,
+    pub(super) unit: String,
+    pub(super) figure: Figure,
+}
+
+impl Head {
+    fn of(column: &Column) -> Self {
+        let Column { title, unit, figure, .. } = column;
+        Self { title: title.clone(), unit: unit.clone(), figure: *figure }
+    }
+
+    /// With the unit, if there is one.
+    pub(super) fn words(&self) -> String {
+        let Self { title, unit, .. } = self;
+        if unit.is_empty() { title.clone() } else { format!("{title}, {unit}") }
+    }
 }
 
 /// A row of it, or a point of a curve.
@@ -39,6 +96,8 @@ pub(super) struct Line {
 #[derive(Clone)]
 pub(super) struct Cell {
     pub(super) paper: Option<f64>,
+    /// The paper's words.
+    pub(super) said: Option<String>,
     pub(super) ours: Ours,
     pub(super) figure: Figure,
 }
@@ -48,6 +107,8 @@ pub(super) struct Cell {
 pub(super) enum Ours {
     Measured(Stat),
     Counted(f64),
+    /// Words.
+    Said(String),
     /// By the model, where measuring would take too long.
     Modelled(f64),
     /// There is none to be expected.
@@ -61,7 +122,7 @@ impl Ours {
         match self {
             Self::Measured(stat) => Some(stat.value),
             Self::Counted(value) | Self::Modelled(value) => Some(*value),
-            Self::None | Self::Absent(_) => None,
+            Self::Said(_) | Self::None | Self::Absent(_) => None,
         }
     }
 }
@@ -85,21 +146,22 @@ impl Cell {
 
 /// Measures all that the table needs. `earlier` are those that it may be computed from.
 pub(super) fn fill(table: Table, earlier: &[Filled], runner: &mut Runner) -> Filled {
-    let titles = |column: &Column| (column.title.clone(), column.unit.clone());
-    let mut columns: Vec<_> = table.columns.iter().map(titles).collect();
+    let mut columns: Vec<_> = table.columns.iter().map(Head::of).collect();
     let mut lines = Vec::new();
     for row in &table.rows {
         lines.push(of_row(&table, row, runner));
     }
+    quotients(&table, &mut lines);
     for series in &table.series {
         lines.extend(of_series(&table, series, runner));
     }
     if let Some(speedup) = &table.speedup {
-        columns = vec![("speed-up".into(), "×".into())];
+        let (title, unit, figure) = ("speed-up".into(), "×".into(), Figure::SpeedUp);
+        columns = vec![Head { title, unit, figure }];
         let of = earlier.iter().find(|it| it.table.id == speedup.of);
         lines = of.map(|of| speedups(&table, of)).unwrap_or_default();
     }
-    Filled { table, lines, columns }
+    Filled::new(table, lines, columns, runner.processor().to_owned())
 }
 
 fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
@@ -117,24 +179,44 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
     let least = table.columns.iter().filter_map(|column| column.threads).min();
     for column in &table.columns {
         let paper = row.paper.get(&column.key).copied();
-        let ours = match (row.counted.get(&column.key), job(row, column, least, runner)) {
-            (Some(count), _) => Ours::Counted(*count),
+        let said = row.said.get(&column.key).cloned();
+        let figure = row.figure.unwrap_or(column.figure);
+        let ours = match (unmeasured(row, column, figure), job(row, column, least, runner)) {
+            (Some(ours), _) => ours,
             (None, None) => Ours::None,
             (None, Some(Err(why))) => Ours::Absent(why),
             (None, Some(Ok(job))) => {
-                let ours = of_job(&job, column.figure, row, runner);
-                line.n = (row.n != Some(job.n)).then_some(job.n);
+                let ours = of_job(&job, figure, row, &table.xs, runner);
+                // A break-even is of points of many sizes.
+                let is_less = row.n != Some(job.n) && row.against.is_none();
+                line.n = is_less.then_some(job.n);
                 // The first column stands for the row.
                 if line.job.is_none() {
-                    line.model = model_of(&job, column.figure, runner);
+                    line.model = model_of(&job, figure, runner);
                     line.job = Some(job);
                 }
                 ours
             }
         };
-        line.cells.push(Cell { paper, ours, figure: column.figure });
+        line.cells.push(Cell { paper, said, ours, figure });
     }
     line
+}
+
+/// What needs no measurement.
+fn unmeasured(row: &Row, column: &Column, figure: Figure) -> Option<Ours> {
+    if let Some(words) = row.ours.get(&column.key) {
+        return Some(Ours::Said(words.clone()));
+    }
+    if let Some(count) = row.counted.get(&column.key) {
+        return Some(Ours::Counted(*count));
+    }
+    if figure.is_words() {
+        let base = row.base_ot().and_then(|name| base_named(name).ok());
+        let words = base.and_then(|base| figure.words(base.info()));
+        return Some(words.map_or(Ours::None, Ours::Said));
+    }
+    (figure == Figure::Theirs || column.quotient.is_some()).then_some(Ours::None)
 }
 
 /// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
@@ -161,7 +243,8 @@ fn job(
     Some(threads.map(job).ok_or_else(|| "needs more cores".into()))
 }
 
-fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Ours {
+/// `xs` are where points of a line are.
+fn of_job(job: &Job, figure: Figure, row: &Row, xs: &[usize], runner: &mut Runner) -> Ours {
     let measurement = match runner.outcome(job) {
         Outcome::Absent(why) => return Ours::Absent(why),
         Outcome::Measured(measurement) => measurement,
@@ -170,11 +253,26 @@ fn of_job(job: &Job, figure: Figure, row: &Row, runner: &mut Runner) -> Ours {
         let stat = figure.of(&measurement);
         return stat.map_or(Ours::Absent("the machine does not tell".into()), Ours::Measured);
     };
-    let other = runner.outcome(&Job { bench: against.clone(), ..job.clone() });
-    match other {
-        Outcome::Absent(why) => Ours::Absent(format!("{against} is {why}")),
-        Outcome::Measured(other) => Ours::Counted(break_even(figure, &measurement, &other)),
+    let lines = [&job.bench, against].map(|bench| {
+        let points = points(&Job { bench: bench.clone(), ..job.clone() }, xs, runner);
+        (points.first().map_or(1, |it| it.least), line_through(figure, &points))
+    });
+    match lines {
+        [(least, Some(ours)), (other_least, Some(other))] => {
+            Ours::Counted(break_even((ours, least), (other, other_least)))
+        }
+        [(_, None), _] => Ours::Absent(format!("{} has no two points", job.bench)),
+        _ => Ours::Absent(format!("{against} has no two points")),
     }
+}
+
+/// Measurements of the job at as many sizes as it may have.
+fn points(job: &Job, xs: &[usize], runner: &mut Runner) -> Vec<Rc<Measurement>> {
+    let outcomes = runner
+        .points(&job.bench, xs, job.over)
+        .into_iter()
+        .map(|n| runner.outcome(&Job { n, ..job.clone() }));
+    outcomes.filter_map(Outcome::measured).collect()
 }
 
 fn model_of(job: &Job, figure: Figure, runner: &Runner) -> Option<f64> {
@@ -206,9 +304,9 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Vec<Line> {
             let (over, bench) = (series.over.0, bench.clone());
             let job =
                 Job { bench, n: x, over, threads: threads.unwrap_or(1), backend: None, base: None };
-            let expected =
-                last.as_ref().map(|last| last.longest().mul_f64(x as f64 / last.n as f64));
-            let in_time = expected.is_none_or(|expected| expected <= runner.budget());
+            let expected = last.as_ref().map(|last| last.usual().mul_f64(x as f64 / last.n as f64));
+            let in_time = expected.is_none_or(|expected| expected <= runner.budget())
+                || !matches!(over, Over::Net(_));
             let outcome = match runner.known(&job) {
                 Some(known) => Some(known.clone()),
                 None if in_time => Some(runner.outcome(&job)),
@@ -230,61 +328,56 @@ fn of_series(table: &Table, series: &Series, runner: &mut Runner) -> Vec<Line> {
             line.model = model_of(&job, series.figure, runner);
             line.job = Some(job);
         }
-        line.cells.push(Cell { paper: at_x(&series.paper, x), ours, figure: series.figure });
+        let paper = at_x(&series.paper, x);
+        line.cells.push(Cell { paper, said: None, ours, figure: series.figure });
         lines.push(line);
     }
     lines
 }
 
-fn speedups(table: &Table, of: &Filled) -> Vec<Line> {
-    let Some(speedup) = &table.speedup else { return Vec::new() };
-    let column =
-        of.table.columns.iter().position(|column| column.key == speedup.column).unwrap_or(0);
-    let is_baseline =
-        |line: &&Line| line.group == speedup.baseline_group && line.label == speedup.baseline;
-    let baseline = of.lines.iter().find(is_baseline).map(|line| line.cells[column].clone());
-    let quotient = |base: Option<f64>, it: Option<f64>| Some(base? / it?);
-    let line = |line: &Line| {
-        let cell = &line.cells[column];
-        let paper = quotient(baseline.as_ref().and_then(|it| it.paper), cell.paper);
-        let ours = match (&cell.ours, baseline.as_ref().and_then(|it| it.ours.value())) {
-            (Ours::Measured(stat), Some(base)) => Ours::Measured(Stat {
-                value: base / stat.value,
-                low: base / stat.high,
-                high: base / stat.low,
-            }),
-            (Ours::Measured(_), None) => Ours::Absent("no baseline".into()),
-            (other, _) => other.clone(),
-        };
-        Line {
-            group: line.group.clone(),
-            label: line.label.clone(),
-            x: None,
-            // A greater speed-up is better.
-            cells: vec![Cell { paper, ours, figure: Figure::SpeedUp }],
-            headline: None,
-            why: None,
-            n: None,
-            model: None,
-            job: None,
-        }
-    };
-    let in_groups = |it: &&Line| speedup.groups.contains(&it.group);
-    of.lines.iter().filter(in_groups).map(line).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cmd::bench::paper::tables;
 
     #[test]
     fn bytes_are_worse_by_any_difference_and_times_by_more_than_noise() {
-        let cell = |figure, ours| Cell { paper: Some(100.0), ours: Ours::Counted(ours), figure };
+        let cell = |figure, ours| Cell {
+            paper: Some(100.0),
+            said: None,
+            ours: Ours::Counted(ours),
+            figure,
+        };
         assert!(cell(Figure::Bytes, 100.1).is_worse());
         assert!(cell(Figure::Counted, 101.0).is_worse());
         assert!(!cell(Figure::Bytes, 100.0).is_worse());
         assert!(!cell(Figure::CpuUs, 104.0).is_worse());
         assert!(cell(Figure::CpuUs, 106.0).is_worse());
         assert!(cell(Figure::PerSecond, 94.0).is_worse());
+    }
+
+    #[test]
+    fn a_group_that_is_named_after_another_processor_says_so_where_ours_is_measured() {
+        let table = || tables::select(&["roted-3".into()]).unwrap().remove(0);
+        let line = |group: &str, ours| Line {
+            group: group.into(),
+            label: String::new(),
+            x: None,
+            cells: vec![Cell { paper: Some(1.0), said: None, ours, figure: Figure::CpuUs }],
+            headline: None,
+            why: None,
+            n: None,
+            model: None,
+            job: None,
+        };
+        let (intel, m1) = ("Intel i9-10980XE @ 3 GHz", "Apple M1 @ 3.2 GHz");
+        let heads = |processor: &str| {
+            let lines = vec![line(intel, Ours::Counted(1.0)), line(m1, Ours::None)];
+            let filled = Filled::new(table(), lines, Vec::new(), processor.into());
+            [intel, m1].map(|group| filled.heading(group))
+        };
+        let other = format!("{intel}; ours on another processor, AMD EPYC");
+        assert_eq!(heads("AMD EPYC"), [other, m1.into()]);
+        assert_eq!(heads("Intel(R) Core(TM) i9-10980XE CPU @ 3.00GHz"), [intel, m1]);
     }
 }

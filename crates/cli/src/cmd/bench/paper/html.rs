@@ -9,8 +9,9 @@ mod tests;
 
 use super::{
     Report,
+    figure::Figure,
     fill::{Cell, Filled, Line, Ours},
-    numbers::{count, number, ratio},
+    numbers::{count, minutes, number, ratio},
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -50,13 +51,14 @@ pub(super) fn page(report: &Report) -> String {
          <p class=\"lead\">Every measured table and figure of the papers that Foxtrot implements, and what \
          other libraries come to, with our numbers beside them: on {}, {}, {}.</p>\n{quick}\
          </header>\n<main>\n{}\n<nav aria-label=\"Tables\"><ul>{links}</ul></nav>\n{}\n{sections}\
-         <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
+         <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>this run took</dt><dd>{}</dd><dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
          </main>\n</body>\n</html>\n",
         escape(&machine.processor),
         machine.backend,
         machine.date,
         overview(report),
         READING,
+        minutes(report.took),
         escape(&yardsticks.join(", ")),
     )
 }
@@ -64,7 +66,7 @@ pub(super) fn page(report: &Report) -> String {
 /// What the marks mean.
 const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
     <p class=\"legend\"><span class=\"mark paper\"></span> the paper’s or the peer’s number \
-    <span class=\"mark ours\"></span> ours, the median of all runs, with a bar from the least to the greatest \
+    <span class=\"mark ours\"></span> ours, the median of all runs, with a bar from the least to the greatest; in numbers “theirs → ours (least to greatest)” \
     <span class=\"mark model\"></span> ours by the model, where measuring would take too long</p>\
     <p>Scales are logarithmic, so equal distances are equal factors. “× 3” is three times better than the \
     other number; below one we are <span class=\"worse\">worse ▼</span>, and the reason stands below the table. The other \
@@ -142,42 +144,55 @@ fn section(filled: &Filled) -> String {
     )
 }
 
+/// How many columns of the page a column has: theirs, ours, and how many times better that is.
+fn parts(figure: Figure) -> &'static [&'static str] {
+    match figure {
+        Figure::Theirs => &["theirs"],
+        _ if figure.has_ratio() => &["theirs", "ours", "ratio"],
+        _ => &["theirs", "ours"],
+    }
+}
+
 fn numbers(filled: &Filled) -> String {
     let with_model = filled.lines.iter().any(|line| line.model.is_some());
-    let head: String = filled
-        .columns
-        .iter()
-        .map(|(title, unit)| {
-            let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
-            format!("<th colspan=\"3\" scope=\"colgroup\">{}{}</th>", escape(title), escape(&unit))
-        })
-        .collect();
-    let kinds = "<th scope=\"col\">theirs</th><th scope=\"col\">ours</th><th scope=\"col\"></th>";
-    let (model, under) = if with_model {
-        ("<th scope=\"col\">model, the later party</th>", "<td></td>")
-    } else {
-        ("", "")
-    };
-    let span = 1 + 3 * filled.columns.len() + usize::from(with_model);
+    let (mut head, mut kinds) = (String::new(), String::new());
+    for column in &filled.columns {
+        let parts = parts(column.figure);
+        head += &format!(
+            "<th colspan=\"{}\" scope=\"colgroup\">{}</th>",
+            parts.len(),
+            escape(&column.words())
+        );
+        kinds += &parts.iter().map(|it| format!("<th scope=\"col\">{it}</th>")).collect::<String>();
+    }
+    if with_model {
+        head += "<th scope=\"colgroup\">the later party</th>";
+        kinds += "<th scope=\"col\">model</th>";
+    }
+    let span = 1
+        + filled.columns.iter().map(|column| parts(column.figure).len()).sum::<usize>()
+        + usize::from(with_model);
     let (mut body, mut group) = (String::new(), "");
     for line in &filled.lines {
         if line.group != group {
             group = &line.group;
             body += &format!(
                 "<tr class=\"group\"><th colspan=\"{span}\" scope=\"rowgroup\">{}</th></tr>",
-                escape(group)
+                escape(&filled.heading(group))
             );
         }
-        body += &row(line, with_model);
+        body += &row(filled, line, with_model);
     }
     format!(
-        "<div class=\"scroll\"><table><thead><tr><td></td>{head}{model}</tr><tr><td></td>{}{under}</tr></thead>\
-         <tbody>{body}</tbody></table></div>",
-        kinds.repeat(filled.columns.len())
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Numbers of {}, {}\"><table><thead>\
+         <tr><th rowspan=\"2\" scope=\"col\">{}</th>{head}</tr><tr>{kinds}</tr></thead><tbody>{body}</tbody></table></div>",
+        attribute(&filled.table.paper),
+        attribute(&filled.table.name),
+        if filled.table.series.is_empty() { "row" } else { "curve" },
     )
 }
 
-fn row(line: &Line, with_model: bool) -> String {
+fn row(filled: &Filled, line: &Line, with_model: bool) -> String {
     let mut label = escape(&line.label);
     if let Some(x) = line.x {
         label += &format!(", n = {}", count(x));
@@ -185,7 +200,8 @@ fn row(line: &Line, with_model: bool) -> String {
     if let Some(n) = line.n {
         label += &format!(" <small>(n = {})</small>", count(n));
     }
-    let cells: String = line.cells.iter().map(cell).collect();
+    let columns = filled.columns.iter().zip(&line.cells);
+    let cells: String = columns.map(|(head, it)| cell(it, parts(head.figure).len())).collect();
     let model = match line.model {
         Some(model) => format!("<td>{}</td>", number(model)),
         None if with_model => "<td></td>".into(),
@@ -194,9 +210,35 @@ fn row(line: &Line, with_model: bool) -> String {
     format!("<tr><th scope=\"row\">{label}</th>{cells}{model}</tr>")
 }
 
-fn cell(cell: &Cell) -> String {
-    let paper = cell.paper.map(number).unwrap_or_default();
-    let ours = match &cell.ours {
+fn cell(cell: &Cell, parts: usize) -> String {
+    let said = cell.said.as_deref().map(escape);
+    let paper = match (cell.paper.map(number), said) {
+        (Some(number), Some(said)) => format!("{number} <small>{said}</small>"),
+        (number, said) => number.or(said).unwrap_or_default(),
+    };
+    let quotient = match cell.ratio() {
+        Some(x) if cell.is_worse() => format!("<span class=\"worse\">{} ▼</span>", ratio(x)),
+        Some(x) => ratio(x),
+        None => String::new(),
+    };
+    let words = if cell.figure.is_words() || matches!(cell.ours, Ours::Said(_)) {
+        " class=\"words\""
+    } else {
+        ""
+    };
+    let all = [
+        format!("<td{words}>{paper}</td>"),
+        format!("<td{words}>{}</td>", ours(cell)),
+        format!("<td class=\"ratio\">{quotient}</td>"),
+    ];
+    all[..parts].concat()
+}
+
+fn ours(cell: &Cell) -> String {
+    match &cell.ours {
+        Ours::Measured(stat) if stat.runs == 1 && !cell.figure.is_exact() => {
+            format!("{} <small>one run</small>", number(stat.value))
+        }
         Ours::Measured(stat) if stat.low == stat.high => number(stat.value),
         Ours::Measured(stat) => format!(
             "{} <small>{}–{}</small>",
@@ -205,16 +247,11 @@ fn cell(cell: &Cell) -> String {
             number(stat.high)
         ),
         Ours::Counted(value) => number(*value),
+        Ours::Said(words) => escape(words),
         Ours::Modelled(value) => format!("<i>{}</i> <small>model</small>", number(*value)),
         Ours::None => String::new(),
         Ours::Absent(why) => format!("<small>{}</small>", escape(why)),
-    };
-    let quotient = match cell.ratio() {
-        Some(x) if cell.is_worse() => format!("<span class=\"worse\">{} ▼</span>", ratio(x)),
-        Some(x) => ratio(x),
-        None => String::new(),
-    };
-    format!("<td>{paper}</td><td>{ours}</td><td class=\"ratio\">{quotient}</td>")
+    }
 }
 
 /// Text that is no markup; what stands between backquotes is code.

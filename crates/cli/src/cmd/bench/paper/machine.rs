@@ -1,6 +1,6 @@
 //! What the figures were measured on.
 
-use std::{env::consts, fs, process::Command, time::SystemTime};
+use std::{env::consts, fs, time::SystemTime};
 
 use foxtrot_ot::Backend;
 
@@ -15,9 +15,9 @@ pub(super) struct Machine {
     pub(super) cores: usize,
     pub(super) system: String,
     pub(super) backend: &'static str,
-    pub(super) compiler: String,
-    /// Of the folder that the command ran in; the program does not know its own.
-    pub(super) commit: String,
+    pub(super) compiler: &'static str,
+    /// What the program was built from, marked if its sources had been changed.
+    pub(super) commit: &'static str,
     /// Year, month and day, as 2026-11-21; of UTC.
     pub(super) date: String,
     /// Without the files that it writes.
@@ -37,8 +37,8 @@ impl Machine {
             cores: cores(),
             system: format!("{}, {}", consts::OS, consts::ARCH),
             backend: Backend::best().name(),
-            compiler: said(&["rustc", "--version"]),
-            commit: said(&["git", "describe", "--always", "--dirty"]),
+            compiler: env!("FOXTROT_COMPILER"),
+            commit: env!("FOXTROT_COMMIT"),
             date: date(SystemTime::now()),
             command,
         }
@@ -53,21 +53,12 @@ impl Machine {
             ("cores", self.cores.to_string()),
             ("system", self.system.clone()),
             ("backend", self.backend.into()),
-            ("compiler", self.compiler.clone()),
-            ("commit of the working folder", self.commit.clone()),
+            ("compiler", self.compiler.into()),
+            ("commit of the program", self.commit.into()),
             ("date", self.date.clone()),
             ("command", self.command.clone()),
         ]
     }
-}
-
-/// What a program of the machine says in one line.
-fn said(command: &[&str]) -> String {
-    let output = Command::new(command[0]).args(&command[1..]).output().ok();
-    let output = output.filter(|output| output.status.success());
-    output.map_or("not known".into(), |output| {
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    })
 }
 
 fn date(now: SystemTime) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cmd::bench::{ext::Sample, over::Over};
+use crate::cmd::bench::{ext::Sample, median, over::Over};
 
 /// Which benchmark, and how.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,27 +26,23 @@ pub(super) struct Measurement {
     pub(super) samples: Vec<Sample>,
     /// The processor's nominal clock.
     pub(super) mhz: Option<f64>,
-    /// Of a kernel, the median.
-    pub(super) operation_ns: Option<f64>,
-    /// Of a process.
-    pub(super) peak_bytes: Option<u64>,
     /// Fewer than these cost as much.
     pub(super) least: usize,
 }
 
 impl Measurement {
     pub(super) fn new(n: usize, samples: Vec<Sample>) -> Self {
-        Self { n, samples, mhz: None, operation_ns: None, peak_bytes: None, least: 1 }
+        Self { n, samples, mhz: None, least: 1 }
     }
 
-    /// The time of the longest run.
-    pub(super) fn longest(&self) -> Duration {
-        self.samples.iter().map(|sample| sample.wall).max().unwrap_or_default()
+    /// How long a run usually takes.
+    pub(super) fn usual(&self) -> Duration {
+        median(&self.samples, |sample| sample.wall)
     }
 }
 
 /// Columns of a file of samples, behind those of its job: times in seconds.
-pub(super) const COLUMNS: [&str; 16] = [
+pub(super) const COLUMNS: [&str; 18] = [
     "wall",
     "cpu_sender",
     "cpu_receiver",
@@ -62,18 +58,22 @@ pub(super) const COLUMNS: [&str; 16] = [
     "set_up_receiver",
     "set_up_bytes_sender",
     "set_up_bytes_receiver",
+    "peak_bytes_sender",
+    "peak_bytes_receiver",
     "transport",
 ];
 
-fn numbers(sample: &Sample) -> [f64; 15] {
-    let Sample { wall, cpu, slower, bytes, flows, ended, begun, set_up, set_up_bytes } = sample;
+fn numbers(sample: &Sample) -> [f64; 17] {
+    let Sample { wall, cpu, slower, bytes, flows, ended, begun, set_up, set_up_bytes, peaks } =
+        sample;
     let [wall, slower] = [wall, slower].map(Duration::as_secs_f64);
     let seconds = |times: &[Duration; 2]| times.map(|time| time.as_secs_f64());
     let ([cs, cr], [es, er]) = (seconds(cpu), seconds(ended));
     let ([bs, br], [ss, sr]) = (seconds(begun), seconds(set_up));
     let [ours, theirs] = bytes.map(|bytes| bytes as f64);
     let [us, ur] = set_up_bytes.map(|bytes| bytes as f64);
-    [wall, cs, cr, slower, ours, theirs, *flows as f64, es, er, bs, br, ss, sr, us, ur]
+    let [ps, pr] = peaks.map(|bytes| bytes as f64);
+    [wall, cs, cr, slower, ours, theirs, *flows as f64, es, er, bs, br, ss, sr, us, ur, ps, pr]
 }
 
 /// A line of such a file.
@@ -109,6 +109,7 @@ fn from_numbers(numbers: &Value) -> Option<Sample> {
         begun: times(9)?,
         set_up: times(11)?,
         set_up_bytes: counts(13)?,
+        peaks: counts(15)?,
     })
 }
 
@@ -129,6 +130,7 @@ mod tests {
             begun: [ms(10), ms(11)],
             set_up: [ms(12), ms(13)],
             set_up_bytes: [14, 15],
+            peaks: [16, 17],
         };
         let all = vec![sample, Sample::default()];
         assert_eq!(from_json(&to_json(&all)), Some(all));

@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use std::time::Duration;
+
 /// Three digits that mean something, and no more behind the point than they need.
 pub(super) fn number(x: f64) -> String {
     if x.is_infinite() {
@@ -58,6 +60,15 @@ pub(super) fn count(n: usize) -> String {
     number(n as f64)
 }
 
+/// How long something took.
+pub(super) fn minutes(time: Duration) -> String {
+    let seconds = (time + Duration::from_millis(500)).as_secs();
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +83,8 @@ mod tests {
             [1.0, 1.234, 12.34, 0.4567, 345.0].map(ratio),
             ["=", "× 1.2", "× 12", "× 0.46", "× 350"]
         );
+        let took = [0.4, 59.4, 59.6, 754.0].map(|s| minutes(Duration::from_secs_f64(s)));
+        assert_eq!(took, ["0 s", "59 s", "1 min 0 s", "12 min 34 s"]);
         assert_eq!([1024, 2048, 1 << 20, 1000].map(count), ["1024", "2¹¹", "2²⁰", "1000"]);
     }
 }

@@ -6,6 +6,7 @@ use super::{
     Report,
     fill::{Filled, Line, Ours},
     measurement::{COLUMNS, Job, csv},
+    numbers::minutes,
     run::Runner,
 };
 use crate::failure::Failure;
@@ -16,7 +17,7 @@ const YARDSTICKS: &str = "yardsticks.csv";
 
 /// The head of [`TABLES`].
 const HEAD: &str =
-    "table,title,group,label,n,column,unit,paper,ours,low,high,kind,ratio,model,headline";
+    "table,title,group,label,n,column,unit,paper,ours,low,high,runs,kind,ratio,model,headline";
 
 /// Makes the folder, with a first file in it, so that one can see that it may be written to.
 pub(super) fn prepare(folder: &Path) -> Result<(), Failure> {
@@ -65,26 +66,35 @@ fn cells(filled: &Filled, line: &Line) -> String {
     let or_empty = |x: Option<f64>| x.map(|x| x.to_string()).unwrap_or_default();
     let n = line.x.or(line.job.as_ref().map(|job| job.n));
     let mut text = String::new();
-    for (cell, (column, unit)) in line.cells.iter().zip(&filled.columns) {
-        let (kind, low, high) = match &cell.ours {
-            Ours::Measured(stat) => ("measured", Some(stat.low), Some(stat.high)),
-            Ours::Counted(_) => ("counted", None, None),
-            Ours::Modelled(_) => ("model", None, None),
-            Ours::None => ("none", None, None),
-            Ours::Absent(why) => (why.as_str(), None, None),
+    for (cell, head) in line.cells.iter().zip(&filled.columns) {
+        let stat = match &cell.ours {
+            Ours::Measured(stat) => Some(stat),
+            _ => None,
+        };
+        let kind = match &cell.ours {
+            Ours::Measured(_) => "measured",
+            Ours::Counted(_) => "counted",
+            Ours::Said(_) => "words",
+            Ours::Modelled(_) => "model",
+            Ours::None => "none",
+            Ours::Absent(why) => why.as_str(),
         };
         let fields = [
             filled.table.id.into(),
             title.clone(),
-            line.group.clone(),
+            filled.heading(&line.group),
             line.label.clone(),
             n.map(|n| n.to_string()).unwrap_or_default(),
-            column.clone(),
-            unit.clone(),
-            or_empty(cell.paper),
-            or_empty(cell.ours.value()),
-            or_empty(low),
-            or_empty(high),
+            head.title.clone(),
+            head.unit.clone(),
+            cell.paper.map(|x| x.to_string()).or_else(|| cell.said.clone()).unwrap_or_default(),
+            match &cell.ours {
+                Ours::Said(words) => words.clone(),
+                ours => or_empty(ours.value()),
+            },
+            or_empty(stat.map(|stat| stat.low)),
+            or_empty(stat.map(|stat| stat.high)),
+            stat.map(|stat| stat.runs.to_string()).unwrap_or_default(),
             kind.into(),
             or_empty(cell.ratio()),
             or_empty(line.model),
@@ -133,12 +143,13 @@ fn readme(report: &Report) -> String {
     let quick =
         if report.quick { "\nFewer runs and smaller N than usual: `--quick`.\n" } else { "" };
     format!(
-        "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}{quick}\n\
+        "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}| duration | {} |\n{quick}\n\
          `{SAMPLES}` has every run: times in seconds, bytes of each party; `set_up` is what is done once, `begun` when the \
-         rest began, `ended` when the party had its result, all since the start and only over a link. `{TABLES}` has \
-         the report's numbers with the least and the greatest sample, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \
+         rest began, `ended` when the party had its result, all since the start and only over a link; of kernels `slower` is one call; of processes `cpu` is all of their time and `peak_bytes` the most memory. `{TABLES}` has \
+         the report's numbers with the least and the greatest of so many runs, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \
          docs/methodology.md says how all of it is measured.\n",
         report.machine.date,
+        minutes(report.took),
     )
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     machine::Machine,
     measurement::{Job, Measurement, from_json},
-    memory,
+    processes,
 };
 use crate::{
     cmd::bench::{
@@ -28,6 +28,13 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
+    pub(super) fn measured(self) -> Option<Rc<Measurement>> {
+        match self {
+            Self::Measured(measurement) => Some(measurement),
+            Self::Absent(_) => None,
+        }
+    }
+
     pub(super) fn measurement(&self) -> Option<&Measurement> {
         match self {
             Self::Measured(measurement) => Some(measurement),
@@ -56,6 +63,10 @@ impl Runner {
         Ok(Self { quick, machine, yardsticks, done, quiet, failed: 0, place })
     }
 
+    pub(super) fn processor(&self) -> &str {
+        &self.machine.processor
+    }
+
     /// What stands in a file of samples.
     pub(super) fn measured(&self) -> impl Iterator<Item = (&Job, &Measurement)> {
         self.done.iter().filter_map(|(job, outcome)| Some((job, outcome.measurement()?)))
@@ -75,13 +86,27 @@ impl Runner {
 
     /// How many to make where the table has so many.
     pub(super) fn scaled(&self, bench: &str, n: usize, over: Over) -> usize {
-        let slow = matches!(over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000);
         match (self.quick, bench.starts_with("triples/")) {
-            (true, true) if slow => n.min(1 << 15),
+            (true, true) if is_slow(over) => n.min(1 << 15),
             (true, true) => n.min(1 << 17),
             (true, false) => n.min(1 << 20),
             (false, _) => n,
         }
+    }
+
+    /// How many to make for points of a line, where the table has so many; for a look, two points.
+    pub(super) fn points(&self, bench: &str, xs: &[usize], over: Over) -> Vec<usize> {
+        let scaled = |n: &usize| match self.quick && is_slow(over) {
+            true => (*n).min(1 << 16),
+            false => self.scaled(bench, *n, over),
+        };
+        let mut sizes: Vec<_> = xs.iter().map(scaled).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if self.quick && sizes.len() > 2 {
+            sizes.drain(1..sizes.len() - 1);
+        }
+        sizes
     }
 
     /// Of earlier, if there is one.
@@ -108,11 +133,10 @@ impl Runner {
     }
 
     fn effort(&self, job: &Job) -> Effort {
-        let slow =
-            matches!(job.over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000);
+        let slow = is_slow(job.over);
         match self.quick {
-            // Seconds for each run, most of which is waiting.
-            _ if slow && job.bench.starts_with("triples/") => Effort::Once,
+            true if slow && job.bench.starts_with("triples/") => Effort::Once,
+            false if slow && job.bench.starts_with("triples/") => Effort::Thrice,
             true => Effort::Quick,
             false => Effort::Usual,
         }
@@ -120,9 +144,9 @@ impl Runner {
 
     /// The measurement, or why there is none.
     fn measure(&self, job: &Job) -> Result<Result<Measurement, String>, Failure> {
-        if let Some(role) = job.bench.strip_prefix("memory/psi-") {
+        if job.bench == processes::NAME {
             self.progress(job);
-            return memory::peak(role, job.n);
+            return processes::measure(job.n, self.effort(job));
         }
         let Some(benchmark) = Benchmark::all().find(|it| it.name() == job.bench) else {
             return Ok(Err("not in this build".into()));
@@ -157,11 +181,7 @@ impl Runner {
         let workers = Workers::new(threads)?;
         let (n, over, effort) = (job.n, job.over, self.effort(job));
         let measured = benchmark.run(&Setting { n, over, workers: &workers, base, effort })?;
-        let operation_ns = match benchmark {
-            Benchmark::Kernel(_) => Some(measured.slower.as_secs_f64() * 1e9 / n as f64),
-            _ => None,
-        };
-        Ok(Measurement { operation_ns, ..Measurement::new(n, measured.samples) })
+        Ok(Measurement::new(n, measured.samples))
     }
 
     /// A process has one backend.
@@ -196,7 +216,7 @@ impl Runner {
             return Err(failed(&said.trim()));
         }
         let report: Value = serde_json::from_slice(&output.stdout).map_err(|e| failed(&e))?;
-        let samples = from_json(&report["samples"]);
+        let samples = from_json(&report["samples"]).filter(|samples| !samples.is_empty());
         Ok(Measurement::new(job.n, samples.ok_or_else(|| failed(&"no samples"))?))
     }
 
@@ -208,6 +228,11 @@ impl Runner {
         let backend = backend.as_deref().map(|name| format!(" on {name}")).unwrap_or_default();
         say(&format!("{} {bench} n = {n}, {}{backend}", self.place, over.name()));
     }
+}
+
+/// Whether runs take seconds, most of which is waiting.
+fn is_slow(over: Over) -> bool {
+    matches!(over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000)
 }
 
 /// Cores that this process may use.

@@ -1,5 +1,10 @@
 //! The tables of the papers, as data: `bench/tables/*.toml`.
 
+#[cfg(test)]
+mod shape;
+#[cfg(test)]
+mod tests;
+
 use std::{collections::BTreeMap, str::FromStr};
 
 use serde::Deserialize;
@@ -73,6 +78,9 @@ pub(super) struct Table {
     pub(super) xs: Vec<usize>,
     /// Quotients of another table.
     pub(super) speedup: Option<Speedup>,
+    /// Those that groups or columns are named after.
+    #[serde(default)]
+    pub(super) processors: Vec<String>,
     #[serde(default, rename = "column")]
     pub(super) columns: Vec<Column>,
     #[serde(default, rename = "row")]
@@ -92,6 +100,8 @@ pub(super) struct Column {
     pub(super) figure: Figure,
     /// The paper's number of threads at each party.
     pub(super) threads: Option<usize>,
+    /// The column whose number in the row's `baseline` is divided by that of the row.
+    pub(super) quotient: Option<String>,
 }
 
 /// Numbers of the paper, by the keys of columns, and how ours are measured.
@@ -103,12 +113,21 @@ pub(super) struct Row {
     pub(super) label: String,
     #[serde(default)]
     pub(super) paper: BTreeMap<String, f64>,
+    /// What the paper says where it has no number, or how it writes the number.
+    #[serde(default)]
+    pub(super) said: BTreeMap<String, String>,
     /// Numbers of ours that are counted, not measured, and asserted by a test.
     #[serde(default)]
     pub(super) counted: BTreeMap<String, f64>,
-    /// What is counted, for that test.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the tests that count"))]
+    /// What is counted, for that test: a base OT and what of it.
     pub(super) counter: Option<String>,
+    /// Our words where there is nothing to count.
+    #[serde(default)]
+    pub(super) ours: BTreeMap<String, String>,
+    /// Another figure than that of the columns.
+    pub(super) figure: Option<Figure>,
+    /// The label of that row of the group that quotients are of.
+    pub(super) baseline: Option<String>,
     /// The benchmark; without it there is none here.
     pub(super) bench: Option<String>,
     pub(super) n: Option<usize>,
@@ -124,6 +143,14 @@ pub(super) struct Row {
     pub(super) why: Option<String>,
     /// What it is in a few words, if it stands for the table.
     pub(super) headline: Option<String>,
+}
+
+impl Row {
+    /// The base OT that it is of, if it is of one.
+    pub(super) fn base_ot(&self) -> Option<&str> {
+        let measured = self.bench.as_deref().and_then(|bench| bench.strip_prefix("base/"));
+        measured.or_else(|| self.counter.as_deref()?.split(' ').next())
+    }
 }
 
 /// The same for every x.
@@ -224,99 +251,4 @@ pub(super) fn select(names: &[String]) -> Result<Vec<Table>, Failure> {
 /// A number of a series.
 pub(super) fn at_x(paper: &BTreeMap<String, f64>, x: usize) -> Option<f64> {
     paper.iter().find(|(key, _)| usize::from_str(key) == Ok(x)).map(|(_, value)| *value)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{collections::BTreeSet, fs, path::Path};
-
-    use super::*;
-    use crate::cmd::bench::Benchmark;
-
-    #[test]
-    fn every_file_is_a_table_and_every_table_is_in_the_report() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/tables");
-        let on_disk: BTreeSet<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
-            .collect();
-        let all = all().unwrap();
-        assert_eq!(on_disk, all.iter().map(|table| table.id.to_owned()).collect());
-        for table in &all {
-            let kinds = [!table.rows.is_empty(), !table.series.is_empty(), table.speedup.is_some()];
-            assert_eq!(kinds.iter().filter(|it| **it).count(), 1, "{}", table.id);
-            let keys: Vec<_> = table.columns.iter().map(|column| &column.key).collect();
-            for row in &table.rows {
-                let of_row = row.paper.keys().chain(row.counted.keys());
-                assert!(
-                    of_row.clone().all(|key| keys.contains(&key)),
-                    "{} {}",
-                    table.id,
-                    row.label
-                );
-                assert!(row.counted.is_empty() || row.counter.is_some(), "{}", table.id);
-                assert_eq!(row.bench.is_some(), row.n.is_some(), "{} {}", table.id, row.label);
-            }
-            for series in &table.series {
-                let known = |key: &String| key.parse().is_ok_and(|x: usize| table.xs.contains(&x));
-                assert!(series.paper.keys().all(known), "{} {}", table.id, series.label);
-            }
-        }
-    }
-
-    #[test]
-    fn every_benchmark_of_a_table_is_in_this_build() {
-        let names: BTreeSet<_> = Benchmark::all().map(|it| it.name()).collect();
-        for table in all().unwrap() {
-            let of_rows = table.rows.iter().flat_map(|row| [&row.bench, &row.against]);
-            let all = of_rows.chain(table.series.iter().map(|series| &series.bench));
-            for bench in all.flatten() {
-                let of_processes = bench.starts_with("memory/psi-");
-                assert!(names.contains(bench) || of_processes, "{}: {bench}", table.id);
-            }
-        }
-    }
-
-    #[test]
-    fn a_speed_up_has_the_table_and_the_rows_that_it_is_of() {
-        let all = all().unwrap();
-        for speedup in all.iter().filter_map(|table| table.speedup.as_ref()) {
-            let of = all.iter().find(|table| table.id == speedup.of).unwrap();
-            assert!(of.columns.iter().any(|column| column.key == speedup.column));
-            let baseline =
-                |row: &&Row| row.group == speedup.baseline_group && row.label == speedup.baseline;
-            assert_eq!(of.rows.iter().filter(baseline).count(), 1);
-            for group in &speedup.groups {
-                assert!(of.rows.iter().any(|row| row.group == *group), "{group}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_parameters_of_the_paper_are_those_of_its_sets() {
-        let bits = |x: f64| x.ceil();
-        let table = all().unwrap().into_iter().find(|table| table.id == "triples-1").unwrap();
-        assert_eq!(table.rows.len(), foxtrot_triples::rlwe_paper::SETS.len());
-        for (row, set) in table.rows.iter().zip(&foxtrot_triples::rlwe_paper::SETS) {
-            assert_eq!(row.counter.as_deref(), Some(set.name()));
-            let log_q: f64 = set.primes().iter().map(|p| (*p as f64).log2()).sum();
-            let log_p = set.plain().iter().map(|p| bits((*p as f64).log2())).fold(0.0, f64::max);
-            assert_eq!(row.counted["q"], bits(log_q));
-            assert_eq!(row.counted["p"], log_p);
-            assert_eq!(row.counted["e"], set.plain().len() as f64);
-            assert_eq!(row.counted["n"], set.n() as f64);
-        }
-    }
-
-    #[test]
-    fn a_beginning_names_all_tables_of_a_paper_and_a_figure_brings_its_table() {
-        let ids = |names: &[&str]| -> Vec<_> {
-            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-            select(&names).unwrap().iter().map(|table| table.id).collect()
-        };
-        assert_eq!(ids(&[]).len(), FILES.len());
-        assert_eq!(ids(&["simplest"]), ["simplest-3", "simplest-4"]);
-        assert_eq!(ids(&["roted-fig8"]), ["roted-4", "roted-fig8"]);
-        assert!(select(&["roted-9".into()]).is_err());
-    }
 }

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
-    let Filled { table, lines, columns } = filled;
+    let Filled { table, lines, columns, .. } = filled;
     writeln!(out, "\n{}, {}: {}", table.paper, table.name, table.title)?;
     let label = |line: &Line| match line.x {
         Some(x) => format!("{}, n = {}", line.label, count(x)),
@@ -17,9 +17,8 @@ pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
     let width = lines.iter().map(|line| label(line).chars().count()).max().unwrap_or(0).max(10);
     let (mut group, mut whys) = ("", Vec::new());
     write!(out, "  {:<width$}", "")?;
-    for (title, unit) in columns {
-        let head = if unit.is_empty() { title.clone() } else { format!("{title}, {unit}") };
-        write!(out, "  {head:^36}")?;
+    for column in columns {
+        write!(out, "  {:^36}", column.words())?;
     }
     write!(out, "\n  {:<width$}", "")?;
     for _ in columns {
@@ -29,11 +28,11 @@ pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
     for line in lines {
         if line.group != group {
             group = &line.group;
-            writeln!(out, " {group}")?;
+            writeln!(out, " {}", filled.heading(group))?;
         }
         write!(out, "  {:<width$}", label(line))?;
         for cell in &line.cells {
-            let paper = cell.paper.map(number).unwrap_or_default();
+            let paper = cell.paper.map(number).or_else(|| cell.said.clone()).unwrap_or_default();
             let quotient = cell.ratio().map(ratio).unwrap_or_default();
             write!(out, "  {paper:>10} {:>16} {quotient:>8}", ours(cell))?;
         }
@@ -56,7 +55,11 @@ pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
 
 fn ours(cell: &Cell) -> String {
     match &cell.ours {
+        Ours::Measured(stat) if stat.runs == 1 && !cell.figure.is_exact() => {
+            format!("{}, one run", number(stat.value))
+        }
         Ours::Measured(stat) => number(stat.value),
+        Ours::Said(words) => words.clone(),
         Ours::Counted(value) => number(*value),
         Ours::Modelled(value) => format!("({})", number(*value)),
         Ours::None => String::new(),

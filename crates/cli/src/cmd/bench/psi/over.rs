@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use foxtrot_net::psi::{Plan, Receiver, Sender};
-use foxtrot_ot::{Direction, Session, Sid, tasks::Executor};
+use foxtrot_ot::{Direction, Session, Sid};
 use foxtrot_psi::paxos::Parameters;
 
 use super::{Sample, Setting, sets};
@@ -25,18 +25,16 @@ pub(super) fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<S
         |end| {
             let mut sender = Sender::set_up(end.channel, &plan)?;
             end.is_set_up();
-            if end.workers.threads() > 1 {
-                let executor: Arc<dyn Executor> = Arc::new(end.workers.clone());
-                sender = sender.with_executor(executor);
+            if let Some(executor) = end.workers.executor() {
+                sender = sender.with_executor(Arc::from(executor));
             }
             Ok::<_, Failure>(sender.run(theirs, |_| ())?)
         },
         |end| {
             let mut receiver = Receiver::set_up(end.channel, &plan)?;
             end.is_set_up();
-            if end.workers.threads() > 1 {
-                let executor: Arc<dyn Executor> = Arc::new(end.workers.clone());
-                receiver = receiver.with_executor(executor);
+            if let Some(executor) = end.workers.executor() {
+                receiver = receiver.with_executor(Arc::from(executor));
             }
             let found = receiver.run(ours, |_| ())?;
             if found.into_iter().eq(common) {

@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        fill::{Filled, Line, Ours},
+        fill::{Filled, Head, Line, Ours},
         numbers::{count, number},
     },
     attribute,
@@ -51,7 +51,7 @@ pub(super) fn charts(filled: &Filled) -> String {
             )
         })
         .collect();
-    let (title, unit) = &filled.columns[0];
+    let Head { title, unit, .. } = &filled.columns[0];
     let charts: String = groups
         .iter()
         .map(|group| {
@@ -137,12 +137,14 @@ fn chart(
             kind % KINDS
         );
     }
-    let (title, unit) = &filled.columns[0];
+    let Head { title, unit, .. } = &filled.columns[0];
     let said =
         format!("{group}: {title} in {unit} by {}", filled.table.x_title.as_deref().unwrap_or("n"));
     format!(
-        "<figure><figcaption>{}</figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{drawing}</svg></figure>",
+        "<figure><figcaption>{} <small>{} by {}</small></figcaption><svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{drawing}</svg></figure>",
         escape(group),
+        escape(unit),
+        escape(filled.table.x_title.as_deref().unwrap_or("n")),
         attribute(&said)
     )
 }

@@ -3,7 +3,7 @@
 use super::{
     super::{
         figure::Figure,
-        fill::{Cell, Filled, Line, Ours},
+        fill::{Cell, Filled, Head, Line, Ours},
         numbers::{count, number, ratio},
     },
     attribute,
@@ -22,11 +22,10 @@ pub(super) fn charts(filled: &Filled) -> String {
 }
 
 fn chart(filled: &Filled, column: usize) -> Option<String> {
-    let (title, unit) = &filled.columns[column];
+    let Head { figure: kind, .. } = &filled.columns[column];
     let cells = || filled.lines.iter().map(|line| &line.cells[column]);
-    let kind = cells().next()?.figure;
     // A rate is a time upside down; counts of different things have no common axis.
-    let drawn = kind == Figure::SpeedUp
+    let drawn = filled.table.speedup.is_some()
         || !matches!(kind, Figure::PerSecond | Figure::Counted)
             && cells().any(|cell| cell.ratio().is_some());
     if !drawn {
@@ -47,12 +46,12 @@ fn chart(filled: &Filled, column: usize) -> Option<String> {
         }
         if line.group != group {
             group = &line.group;
-            rows += &format!("<p class=\"group\">{}</p>", escape(group));
+            rows += &format!("<p class=\"group\">{}</p>", escape(&filled.heading(group)));
         }
-        rows += &row(line, cell, axis, unit);
+        rows += &row(line, cell, axis);
     }
     let better = if kind.more_is_better() { "more is better" } else { "less is better" };
-    let caption = format!("{title}, {unit}: {better}");
+    let caption = format!("{}: {better}", filled.columns[column].words());
     Some(format!(
         "<figure class=\"dots\" aria-label=\"{}\"><figcaption>{}</figcaption>{}{rows}</figure>",
         attribute(&caption),
@@ -61,29 +60,23 @@ fn chart(filled: &Filled, column: usize) -> Option<String> {
     ))
 }
 
-fn row(line: &Line, cell: &Cell, axis: Axis, unit: &str) -> String {
+fn row(line: &Line, cell: &Cell, axis: Axis) -> String {
     let mut marks = grid(axis);
     if let (Some(paper), Some(ours)) = (cell.paper, cell.ours.value()) {
         let class = if cell.is_worse() { "link bad" } else { "link" };
         marks += &bar(class, axis, paper.min(ours), paper.max(ours));
     }
-    let mut said = Vec::new();
     if let Some(paper) = cell.paper {
         marks += &dot("paper", axis.place(paper));
-        said.push(format!("theirs {} {unit}", number(paper)));
-    }
-    if let Some(value) = cell.ours.value() {
-        said.push(format!("ours {} {unit}", number(value)));
     }
     match &cell.ours {
         Ours::Measured(stat) => {
             marks += &bar("whisker", axis, stat.low, stat.high);
             marks += &dot("ours", axis.place(stat.value));
-            said.push(format!("from {} to {}", number(stat.low), number(stat.high)));
         }
         Ours::Counted(value) => marks += &dot("ours", axis.place(*value)),
         Ours::Modelled(value) => marks += &dot("model", axis.place(*value)),
-        Ours::None | Ours::Absent(_) => {}
+        Ours::Said(_) | Ours::None | Ours::Absent(_) => {}
     }
     let quotient = match (cell.ratio(), &cell.ours) {
         (Some(x), _) if cell.is_worse() => format!("<span class=\"worse\">{} ▼</span>", ratio(x)),
@@ -93,11 +86,31 @@ fn row(line: &Line, cell: &Cell, axis: Axis, unit: &str) -> String {
     };
     let made = line.n.map(|n| format!(" <small>n = {}</small>", count(n))).unwrap_or_default();
     format!(
-        "<div class=\"row\" title=\"{}\"><span class=\"label\">{}{made}</span><span class=\"track\">{marks}</span>\
-         <span class=\"quotient\">{quotient}</span></div>",
-        attribute(&said.join(", ")),
+        "<div class=\"row\"><span class=\"label\">{}{made} <small class=\"values\">{}</small></span>\
+         <span class=\"track\">{marks}</span><span class=\"quotient\">{quotient}</span></div>",
         escape(&line.label),
+        values(cell),
     )
+}
+
+/// The numbers of the marks, so that nobody needs a pointer to read them.
+fn values(cell: &Cell) -> String {
+    let ours = cell.ours.value().map(|value| match &cell.ours {
+        Ours::Measured(stat) if stat.runs == 1 && !cell.figure.is_exact() => {
+            format!("{} (one run)", number(value))
+        }
+        Ours::Measured(stat) if stat.low != stat.high => {
+            format!("{} ({} to {})", number(value), number(stat.low), number(stat.high))
+        }
+        Ours::Modelled(_) => format!("{} (model)", number(value)),
+        _ => number(value),
+    });
+    match (cell.paper.map(number), ours) {
+        (Some(paper), Some(ours)) => format!("{paper} → {ours}"),
+        (Some(paper), None) => format!("theirs {paper}"),
+        (None, Some(ours)) => format!("ours {ours}"),
+        (None, None) => String::new(),
+    }
 }
 
 /// Ratios around one, with where they come from.

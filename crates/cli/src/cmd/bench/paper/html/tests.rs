@@ -1,8 +1,11 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use std::time::Duration;
+
 use super::{
     super::{
         figure::{Figure, Stat},
+        fill::Head,
         machine::Machine,
         tables,
     },
@@ -23,27 +26,37 @@ fn report() -> Report {
         job: None,
     };
     let kinds = [
-        Ours::Measured(Stat { value: 2.0, low: 1.0, high: 9.0 }),
+        Ours::Measured(Stat { value: 2.0, low: 1.0, high: 9.0, runs: 5 }),
         Ours::Modelled(3.0),
         Ours::Absent("not in this build".into()),
         Ours::None,
-        Ours::Measured(Stat { value: 200.0, low: 200.0, high: 200.0 }),
+        Ours::Measured(Stat { value: 200.0, low: 200.0, high: 200.0, runs: 1 }),
     ];
     let tables = tables::all().unwrap().into_iter().map(|table| {
-        let figure = table.columns.first().map_or(Figure::SpeedUp, |column| column.figure);
+        let has_ratio = |figure: &Figure| figure.has_ratio();
+        let mut figures = table.columns.iter().map(|column| column.figure);
+        let figure = figures.find(has_ratio).unwrap_or(Figure::SpeedUp);
         let width = table.columns.len().max(1);
-        let columns = vec![("time".to_owned(), "ms".to_owned()); width];
+        let head = Head { title: "time".into(), unit: "ms".into(), figure };
+        let columns = vec![head; width];
         let lines = kinds.iter().enumerate().map(|(i, ours)| {
-            let cell = Cell { paper: Some(20.0), ours: ours.clone(), figure };
+            let cell = Cell { paper: Some(20.0), said: None, ours: ours.clone(), figure };
             let x = table.xs.get(i).copied();
             line(["", "a \"group\"", "b"][i % 3], "a `label` <b>", x, vec![cell; width])
         });
-        Filled { lines: lines.collect(), columns, table }
+        Filled {
+            lines: lines.collect(),
+            columns,
+            table,
+            elsewhere: vec!["b".into()],
+            processor: "a <processor>".into(),
+        }
     });
     let yardsticks = vec![("x25519_us", 21.7)];
     let mut machine = Machine::of_this_run("foxtrot bench paper".into());
     machine.processor = "a <processor>".into();
-    Report { machine, quick: true, tables: tables.collect(), yardsticks }
+    let took = Duration::from_secs(754);
+    Report { machine, quick: true, took, tables: tables.collect(), yardsticks }
 }
 
 /// Every tag that is opened is closed in its turn, but for those that have no end.
@@ -68,6 +81,10 @@ fn a_page_is_well_formed_and_needs_nothing_from_elsewhere() {
     for outside in ["http:", "https:", "<script", "<link", "<img", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
+    // A finger reads all that a pointer does, and a reader that speaks knows whose head a head is.
+    assert!(!page.contains(" title=") && page.contains("20 → 2 (1 to 9)"));
+    assert!(page.split("<th").skip(1).all(|it| it.starts_with("ead") || it.contains(" scope=\"")));
+    assert!(page.contains("<dt>this run took</dt><dd>12 min 34 s</dd>"));
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
     assert!(
         page.contains("a &lt;processor&gt;") && page.contains("because &lt;this&gt; &amp; that")
@@ -82,10 +99,11 @@ fn a_page_has_every_table_and_says_where_we_are_worse_and_why() {
         let section = section.split("</section>").next().unwrap();
         assert!(section.contains(&escape(&table.analysis)), "{}", table.id);
         assert!(section.contains("not in this build") && section.contains("20"), "{}", table.id);
-        let has_ratio =
-            table.speedup.is_none() && table.columns.iter().all(|column| column.figure.has_ratio());
+        let has_ratio = table.columns.iter().any(|column| column.figure.has_ratio());
         assert_eq!(section.contains("Where we are worse"), has_ratio, "{}", table.id);
         assert!(page.contains(&format!("<a href=\"#{}\"", table.id)));
+        assert!(section.contains("b; ours on another processor, a &lt;processor&gt;"));
+        assert!(!section.contains("group\"; ours on another"));
     }
 }
 
