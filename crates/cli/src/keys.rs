@@ -54,7 +54,6 @@ impl Party<'_> {
                 self.tell_threads();
                 for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let session = self.link.sub(base.info().name, counter);
-                    let session = self.workers.in_session(session);
                     let role = base.sender(session, batch.n(), fresh_seed()?)?;
                     sink(drive::run(channel, Lane::PROTOCOL, role)?.pairs())?;
                 }
@@ -99,7 +98,6 @@ impl Party<'_> {
                         Choice::Random(_) => Choice::Random(batch.n()),
                     };
                     let session = self.link.sub(base.info().name, counter);
-                    let session = self.workers.in_session(session);
                     let role = base.receiver(session, choice, fresh_seed()?)?;
                     let keys = drive::run(channel, Lane::PROTOCOL, role)?;
                     sink(keys.choices(), keys.keys())?;

@@ -80,6 +80,12 @@ impl Link {
         Ok(Self { channel, agreement, session, transport, peer })
     }
 
+    /// Begins the run, on these threads, which have done nothing yet.
+    pub(crate) fn start(self, workers: &Workers) -> (Self, Timer<'_>) {
+        let session = workers.in_session(self.session);
+        (Self { session, ..self }, Timer::start(workers))
+    }
+
     /// The namespace of a protocol in which the parties have the roles of the hello.
     pub(crate) fn sub(&self, protocol: &str, counter: usize) -> Session {
         self.session.sub(protocol, counter as u64, self.agreement.direction())
@@ -102,8 +108,7 @@ impl Cost {
 }
 
 impl<'a> Timer<'a> {
-    /// Of a party with these workers, which have done nothing yet.
-    pub(crate) fn start(workers: &'a Workers) -> Self {
+    fn start(workers: &'a Workers) -> Self {
         Self { wall: std::time::Instant::now(), cpu: clock::thread_cpu(), workers }
     }
 

@@ -3,9 +3,9 @@
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use foxtrot_ot::{
@@ -16,11 +16,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{clock::thread_cpu, failure::Failure};
 
+/// How long a thread that has nothing to do waits awake for what comes next: what it takes to wake it.
+const AWAKE: Duration = Duration::from_micros(50);
+
 /// A party's access to the threads beside its own, which does its part: to wake another one takes
 /// as long as many a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Workers {
     pool: Option<Arc<ThreadPool>>,
+    /// How often the threads have been given something to do.
+    rounds: Arc<AtomicU64>,
     /// Nanoseconds of CPU that this party's tasks took.
     busy: Arc<AtomicU64>,
 }
@@ -36,12 +41,12 @@ impl Workers {
                 Some(Arc::new(pool.map_err(failed)?))
             }
         };
-        Ok(Self { pool, busy: Arc::default() })
+        Ok(Self { pool, rounds: Arc::default(), busy: Arc::default() })
     }
 
     /// The same threads for another party, whose time is counted apart.
     pub(crate) fn for_another(&self) -> Self {
-        Self { pool: self.pool.clone(), busy: Arc::default() }
+        Self { busy: Arc::default(), ..self.clone() }
     }
 
     pub(crate) fn threads(&self) -> usize {
@@ -77,9 +82,10 @@ impl Executor for Workers {
             return tasks.into_iter().for_each(|task| task());
         };
         let others = pool.current_num_threads().min(tasks.len().saturating_sub(1));
-        let tasks = Mutex::new(tasks);
+        let (tasks, running) = (Mutex::new(tasks), AtomicUsize::new(others));
         // Whoever is free takes the next, so that a thread that wakes late holds up nobody.
         let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed) + 1;
         pool.in_place_scope(|scope| {
             for _ in 0..others {
                 scope.spawn(|_| {
@@ -90,12 +96,24 @@ impl Executor for Workers {
                     let took = (thread_cpu() - start).as_nanos();
                     let took = u64::try_from(took).unwrap_or(u64::MAX);
                     self.busy.fetch_add(took, Ordering::Relaxed);
+                    running.fetch_sub(1, Ordering::Relaxed);
+                    let rounds = Arc::clone(&self.rounds);
+                    rayon::spawn(move || stay_awake(|| rounds.load(Ordering::Relaxed) == round));
                 });
             }
             while let Some(task) = next() {
                 task();
             }
+            stay_awake(|| running.load(Ordering::Relaxed) > 0);
         });
+    }
+}
+
+/// Waits as long as that is so, and a short time at most, without going to sleep.
+fn stay_awake(waiting: impl Fn() -> bool) {
+    let start = Instant::now();
+    while waiting() && start.elapsed() < AWAKE {
+        std::hint::spin_loop();
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
     files::{Existing, write_secret},
     keys::Party,
     lines::{Messages, decimal, encode_hex, read_choices, read_messages, write_lines},
-    link::{Cost, Link, Terms, Timer},
+    link::{Cost, Link, Terms},
     local::both,
     method::{Extension, Method},
     output::Output,
@@ -183,7 +183,7 @@ fn send(
     messages: &Messages,
     output: Output,
 ) -> Result<Cost, Failure> {
-    let timer = Timer::start(workers);
+    let (link, timer) = link.start(workers);
     if let Extension::OneOfN(extension) = terms.method.extension {
         let party = one_of_n::Party { link: &link, terms, extension, workers, output };
         party.send(messages, longest(messages))?;
@@ -215,7 +215,7 @@ fn receive(
     choices: Zeroizing<Vec<u64>>,
     output: Output,
 ) -> Result<(Messages, Cost), Failure> {
-    let timer = Timer::start(workers);
+    let (link, timer) = link.start(workers);
     let message_len = offered_length(&link)?;
     if let Extension::OneOfN(extension) = terms.method.extension {
         let party = one_of_n::Party { link: &link, terms, extension, workers, output };

@@ -15,7 +15,7 @@ use crate::{
     failure::Failure,
     files::{Draft, Existing, put_in_place},
     keys::Party,
-    link::{Cost, Link, Terms, Timer},
+    link::{Cost, Link, Terms},
     local::both,
     method::{Job, Method},
     output::Output,
@@ -121,7 +121,7 @@ fn send(
     mut files: SenderFiles,
     output: Output,
 ) -> Result<(SenderFiles, Cost), Failure> {
-    let timer = Timer::start(workers);
+    let (link, timer) = link.start(workers);
     let party = Party { link: &link, method: terms.method, workers, output };
     party.send(Shape::random(terms.n), |keys| files.append(keys))?;
     Ok((files, link.close(&timer)?))
@@ -134,7 +134,7 @@ fn receive(
     mut files: ReceiverFiles,
     output: Output,
 ) -> Result<(ReceiverFiles, Cost), Failure> {
-    let timer = Timer::start(workers);
+    let (link, timer) = link.start(workers);
     let party = Party { link: &link, method: terms.method, workers, output };
     party.receive(&Choice::Random(terms.n), |choices, keys| files.append(choices, keys))?;
     Ok((files, link.close(&timer)?))

@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::{
     args::{Common, Transport, TriplesCommand, TriplesOut},
     failure::Failure,
-    link::{Cost, Link, Timer},
+    link::{Cost, Link},
     local::both,
     output::Output,
     reach::Way,
@@ -109,7 +109,7 @@ fn make(
     workers: &Workers,
     output: Output,
 ) -> Result<Cost, Failure> {
-    let timer = Timer::start(workers);
+    let (link, timer) = link.start(workers);
     let (record, batches) = (&agreed.record, agreed.batches.clone());
     let file = folder.open(record.clone(), batches.start)?;
     if let Some(mut file) = file.filter(|_| !batches.is_empty()) {

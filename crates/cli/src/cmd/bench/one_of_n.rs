@@ -45,7 +45,7 @@ fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
     let parameters = extension.parameters();
-    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.length)?;
+    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.length, &workers)?;
 
     let session = || session("bench", Direction::InitiatorSends);
     let receiver = meter.step(RECEIVER, || extension.receiver(session(), base_sent, seed(3)))?;

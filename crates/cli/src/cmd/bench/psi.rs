@@ -60,7 +60,7 @@ fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Fail
     let started = Instant::now();
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.base_ots())?;
+    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.base_ots(), &workers)?;
 
     let session = || session("paxos", Direction::InitiatorSends);
     let joint = joint_coin(&mut meter, parameters)?;

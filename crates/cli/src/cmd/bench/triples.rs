@@ -156,7 +156,7 @@ impl Ots {
         extension: Extension<SemiHonest>,
         workers: &[Workers; 2],
     ) -> Result<Self, Failure> {
-        let (sent, received) = base_ots(meter, BASE, ROWS)?;
+        let (sent, received) = base_ots(meter, BASE, ROWS, workers)?;
         let session = || session(extension.name(), Direction::InitiatorSends);
         let (receiver, setup) =
             meter.step(P1, || Receiver::new(session(), extension, sent, seed(3)))?;

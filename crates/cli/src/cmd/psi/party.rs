@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::agreement::Agreed;
 use crate::{
     failure::Failure,
-    link::{Cost, Link, Timer},
+    link::{Cost, Link},
     output::Output,
     table::Item,
     workers::Workers,
@@ -28,7 +28,7 @@ impl Party<'_> {
         link: Link,
         mut items: Zeroizing<Vec<Item>>,
     ) -> Result<Cost, Failure> {
-        let timer = Timer::start(self.workers);
+        let (link, timer) = link.start(self.workers);
         self.tell_setup();
         let mut sender = Sender::set_up(&link.channel, &self.plan(&link))?;
         if let Some(executor) = self.workers.executor() {
@@ -47,7 +47,7 @@ impl Party<'_> {
         link: Link,
         items: &[Item],
     ) -> Result<(Vec<usize>, Cost), Failure> {
-        let timer = Timer::start(self.workers);
+        let (link, timer) = link.start(self.workers);
         self.tell_setup();
         let mut receiver = Receiver::set_up(&link.channel, &self.plan(&link))?;
         if let Some(executor) = self.workers.executor() {

@@ -32,7 +32,7 @@ pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Fa
     let Setting { n, workers, base, .. } = *setting;
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let (base_sent, base_received) = base_ots(&mut meter, base, ROWS)?;
+    let (base_sent, base_received) = base_ots(&mut meter, base, ROWS, &workers)?;
 
     let session = || session("bench", Direction::InitiatorSends);
     let (receiver, setup) =
@@ -120,14 +120,17 @@ pub(in crate::cmd::bench) fn base_ots(
     meter: &mut Meter,
     base: &dyn BaseOt,
     n: usize,
+    workers: &[Workers; 2],
 ) -> Result<(SenderKeys, ReceiverKeys), Error> {
-    let session = || session(base.info().name, Direction::ResponderSends);
+    let session = |party: usize| {
+        workers[party].in_session(session(base.info().name, Direction::ResponderSends))
+    };
     let delta = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),
     };
-    let sender = base.sender(session(), n, seed(1))?;
-    let pair = Pair::new(sender, base.receiver(session(), delta, seed(2))?);
+    let sender = base.sender(session(RECEIVER), n, seed(1))?;
+    let pair = Pair::new(sender, base.receiver(session(SENDER), delta, seed(2))?);
     let mut last = SENDER;
     meter.begin();
     let keys = pair.run_through(|party, message| {

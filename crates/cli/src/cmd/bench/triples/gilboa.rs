@@ -23,7 +23,7 @@ pub(super) fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<S
     let started = Instant::now();
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let [zero, one] = set_up(&mut meter, set)?;
+    let [zero, one] = set_up(&mut meter, set, &workers)?;
     let threads = |party: Party, workers: &Workers| match [(); 3].map(|()| workers.executor()) {
         [Some(first), Some(second), Some(third)] => party.with_executors([first, second, third]),
         _ => party,
@@ -44,10 +44,14 @@ pub(super) fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<S
 }
 
 /// Base OTs and set-ups.
-fn set_up(meter: &mut Meter, set: &'static Set) -> Result<[Party; 2], Failure> {
+fn set_up(
+    meter: &mut Meter,
+    set: &'static Set,
+    workers: &[Workers; 2],
+) -> Result<[Party; 2], Failure> {
     let session = Session::new(Sid::from_bytes([0; 32]));
     // Their sender is party 1.
-    let (pairs, chosen) = base_ots(meter, BASE, ROWS)?;
+    let (pairs, chosen) = base_ots(meter, BASE, ROWS, workers)?;
     let responder = || Party::responder(&session, set, pairs, seed(5));
     let (one, opening) = meter.step(P1, responder).map_err(Error::from)?;
     meter.sent(P1, opening.len());
