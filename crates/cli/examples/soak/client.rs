@@ -56,13 +56,11 @@ impl Job {
         }
     }
 
-    /// KiB that a server may keep for each session at once, if that is much: the 802 base OTs of a set take 3.5 MB,
-    /// and a key of each side some hundred bytes. By how much the first sessions at once overlap is chance, and what
-    /// they took is used again.
-    pub(crate) fn most_of_each(self) -> Option<u64> {
+    /// KiB that a server may take for each session: the 802 base OTs of a set take 3 MB, and a key some hundred bytes.
+    pub(crate) fn most_of_each(self) -> u64 {
         match self {
-            Self::Messages => None,
-            Self::Sets(keys) => Some((12 << 10) + keys as u64 / 2),
+            Self::Messages => 128,
+            Self::Sets(keys) => (3 << 10) + keys as u64 / 2,
         }
     }
 

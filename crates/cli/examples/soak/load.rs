@@ -21,9 +21,12 @@ const WAVES: usize = 3;
 /// Looks at the memory while sessions go one after another.
 const LOOKS: usize = 10;
 
-/// How much the memory may grow in KiB: from the first look to the last, and from the first wave to
-/// the last.
+/// How much the memory may grow in KiB from the first look on, beside what a session takes.
 const MOST_GROWTH: u64 = 8 << 10;
+
+/// KiB that the system's allocator may keep of sessions at once, beside what these take: by how much they overlap in
+/// which of its parts is chance.
+const KEPT: u64 = 128 << 10;
 
 /// What a number of sessions took.
 struct Phase {
@@ -34,7 +37,7 @@ struct Phase {
     failures: Vec<String>,
     /// KiB.
     memory: Vec<u64>,
-    /// How much of that may be there at the end.
+    /// The most that it may be.
     most: u64,
 }
 
@@ -78,10 +81,9 @@ pub(crate) fn run(
     let one = || timed(|| job.session(&server.address, tls.as_ref()));
     let mut phases =
         [one_after_another(sequential, &server, one), at_once(concurrent, &server, one)];
-    let [_, waves] = &mut phases;
-    if let Some(most) = job.most_of_each() {
-        waves.most = before.unwrap_or(0) + most * concurrent as u64;
-    }
+    let (of_each, first) = (job.most_of_each(), phases[0].memory.first().copied());
+    phases[0].most = first.unwrap_or_default() + MOST_GROWTH + of_each;
+    phases[1].most = before.unwrap_or_default() + KEPT + of_each * concurrent as u64;
     Ok(Report { job, transport: if tls.is_some() { "tls" } else { "tcp" }, before, phases })
 }
 
@@ -149,7 +151,6 @@ impl Phase {
     fn end(mut self, start: Instant) -> Self {
         self.wall = start.elapsed();
         self.latencies.sort_unstable();
-        self.most = self.memory.first().copied().unwrap_or_default() + MOST_GROWTH;
         self
     }
 

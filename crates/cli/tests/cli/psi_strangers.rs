@@ -93,20 +93,18 @@ fn ends_after(address: &str, left: usize) {
     assert!(run().is_err(), "{left}");
 }
 
-/// Says that it has as many keys as it may, and does nothing more, or nothing after the base OTs.
-fn begins(address: &str, base_ots: bool) -> Channel {
-    const MOST: usize = 100_000_000;
+/// Says that it has so many keys, and does nothing more, or nothing after base OTs and row seed.
+fn begins(address: &str, keys: usize, with_base_ots: bool) -> Channel {
     let channel = open(address);
-    let agreement = greet(&channel, &terms(&MOST.to_string(), "100000000")).unwrap();
-    if base_ots {
+    let agreement = greet(&channel, &terms(&keys.to_string(), "100000000")).unwrap();
+    if with_base_ots {
         let session = Session::new(agreement.sid);
-        let parameters = Parameters::new(Adversary::Malicious, MOST, KEYS).unwrap();
+        let parameters = Parameters::new(Adversary::Malicious, keys, KEYS).unwrap();
         let direction = agreement.direction();
         let (session, base) = (&session, &Endemic as &dyn BaseOt);
         let plan = Plan { parameters, base, session, direction, counter: 0 };
         Receiver::set_up(&channel, &plan).unwrap();
-        // A commitment, and its opening, of which the server finds out that it is none.
-        channel.send(Lane::PROTOCOL, vec![0; 32]).unwrap();
+        channel.send(Lane::PROTOCOL, vec![7; 32]).unwrap();
     }
     channel
 }
@@ -152,7 +150,10 @@ fn a_server_of_sets_answers_among_all_kinds_of_hostile_clients() {
 
     let done = AtomicBool::new(false);
     let silent: Vec<_> = (0..60).map(|_| TcpStream::connect(&address).unwrap()).collect();
-    let begun: Vec<_> = (0..12).map(|k| begins(&address, k % 2 == 1)).collect();
+    // As many as it may have, and as many as a bucket has, for which the rows would take 140 MB.
+    let sizes = [(100_000_000, false), (1 << 20, true)].into_iter().cycle();
+    let begun: Vec<_> =
+        sizes.take(12).map(|(keys, base_ots)| begins(&address, keys, base_ots)).collect();
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| drip(&address, &done));
