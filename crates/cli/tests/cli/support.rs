@@ -87,6 +87,15 @@ impl Running {
     }
 }
 
+/// A test that fails leaves no process.
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended needs neither.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// A command in the background that listens.
 pub(crate) struct Listening {
     pub(crate) running: Running,
