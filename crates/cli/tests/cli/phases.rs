@@ -13,7 +13,7 @@ use std::{
 
 use super::{
     relay::{Act, Place, Relay, Within},
-    support::{Key, Listening, Running, foxtrot, stderr},
+    support::{Key, Listening, Running, foxtrot, stderr, stdout},
     triples::{name, verified},
 };
 
@@ -148,6 +148,42 @@ fn a_connection_that_is_cut_at_any_frame_ends_both_with_status_1_and_without_a_r
         assert_nothing_left(two.folder.path(), done, &what);
         true
     });
+}
+
+/// Status 3 where somebody sees it; never a panic, a wrong row or half a result. Frames of triples may be changed into
+/// others that could have been sent.
+#[test]
+fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
+    let local = ["examples/customers-a.csv", "examples/customers-b.csv", "--key", "email"];
+    let local = [&["psi", "local"][..], &local, &["--key-b", "E-Mail"]].concat();
+    let right = stdout(&foxtrot(&local).output().unwrap());
+    assert!(right.lines().count() > 2);
+    let seen = AtomicUsize::new(0);
+    at_every_frame(1, |job, place| {
+        let two = Two::start(job, place, Act::Flip, &["--timeout", "5"]);
+        let is_there = two.relay.acts();
+        let ended = two.running.map(Running::end);
+        let what = format!("{job:?}, {place:?}: {ended:?}");
+        assert!(ended.iter().all(|(status, ..)| [0, 1, 3].contains(status)), "{what}");
+        assert!(!is_there || ended.iter().all(|(_, result, _)| result.is_empty()), "{what}");
+        for (status, _, said) in &ended {
+            let words = "hint: the peer's program is faulty or cheats; nothing was written\n";
+            assert_eq!(*status == 3, said.ends_with(words), "{what}");
+            seen.fetch_add(usize::from(*status == 3), Ordering::Relaxed);
+        }
+        let psi = job[0][0] == "psi";
+        for (out, (status, ..)) in ["l", "c"].iter().zip(&ended) {
+            let out = two.folder.path().join(out);
+            assert!(*status == 0 || !out.exists(), "{what}");
+            if psi && out.exists() {
+                let rows = fs::read_to_string(out).unwrap();
+                assert!(rows.lines().all(|row| right.lines().any(|it| it == row)), "{what}");
+            }
+        }
+        is_there
+    });
+    // Of a set: blinded elements, replies, corrections, challenges and proofs, in either order.
+    assert!(seen.into_inner() >= 8);
 }
 
 /// Who waits for what does not come is interrupted, or who has sent it and may have nothing more to wait for.

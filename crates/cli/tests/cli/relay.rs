@@ -32,6 +32,8 @@ pub(crate) enum Act {
     Cut,
     /// Forwards nothing more that way but the end of the connection.
     Hold,
+    /// Forwards the frame with another bit in the middle of its payload, and all that follows.
+    Flip,
 }
 
 pub(crate) struct Relay {
@@ -87,8 +89,12 @@ fn forward(
         let [a, b, c, d, _] = header;
         let mut payload = vec![0; usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap()];
         from.read_exact(&mut payload)?;
-        let all = [&header[..], &payload].concat();
-        if frame < place.frame {
+        let mut all = [&header[..], &payload].concat();
+        if frame == place.frame && act == Act::Flip && !payload.is_empty() {
+            all[5 + payload.len() / 2] ^= 1;
+            let _ = acted.send(());
+        }
+        if frame < place.frame || act == Act::Flip {
             to.write_all(&all)?;
             continue;
         }
