@@ -1,7 +1,7 @@
 //! Keys over a link, batch after batch into a sink: base OTs alone (`docs/wire.md`, section 5), or an
 //! extension of them (sections 7 and 11).
 
-use foxtrot_net::{ChannelError, Lane, drive, extend};
+use foxtrot_net::{Lane, drive, extend};
 use foxtrot_ot::{
     Bits, Seed,
     base::{BaseOt, Block, Choice},
@@ -35,7 +35,7 @@ impl Party<'_> {
         let (channel, base) = (&self.link.channel, self.method.base);
         let progress = self.output.progress(shape.n(), "transfers");
         let mut sink = |keys: &[[Block; 2]]| {
-            sink(keys).map_err(|e| self.abandon(e))?;
+            sink(keys).map_err(|e| self.link.abandon(e))?;
             progress.inc(keys.len() as u64);
             Ok::<_, Failure>(())
         };
@@ -74,7 +74,7 @@ impl Party<'_> {
         let shape = Shape::of(choice);
         let progress = self.output.progress(shape.n(), "transfers");
         let mut sink = |choices: &Bits, keys: &[Block]| {
-            sink(choices, keys).map_err(|e| self.abandon(e))?;
+            sink(choices, keys).map_err(|e| self.link.abandon(e))?;
             progress.inc(keys.len() as u64);
             Ok::<_, Failure>(())
         };
@@ -133,12 +133,6 @@ impl Party<'_> {
         let batches = shape.n().div_ceil(extension.max_batch());
         let done = format!("{ROWS} base OTs done, {name} set up");
         self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
-    }
-
-    /// The sink failed, which the peer gets to know.
-    fn abandon(&self, failure: Failure) -> Failure {
-        self.link.channel.give_up(ChannelError::Abandoned);
-        failure
     }
 }
 

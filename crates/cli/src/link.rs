@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    Channel, Counters, Error,
+    Channel, ChannelError, Counters, Error,
     hello::{self, Agreement, Hello, Role},
 };
 use foxtrot_ot::Session;
@@ -89,6 +89,12 @@ impl Link {
     /// The namespace of a protocol in which the parties have the roles of the hello.
     pub(crate) fn sub(&self, protocol: &str, counter: usize) -> Session {
         self.session.sub(protocol, counter as u64, self.agreement.direction())
+    }
+
+    /// Something failed on our side, which the peer gets to know.
+    pub(crate) fn abandon(&self, failure: Failure) -> Failure {
+        self.channel.give_up(ChannelError::Abandoned);
+        failure
     }
 
     /// Ends the connection when everything has been sent and received.

@@ -6,6 +6,9 @@ mod cmd;
 #[path = "cli/extension.rs"]
 mod extension;
 #[cfg(unix)]
+#[path = "cli/full_disk.rs"]
+mod full_disk;
+#[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
 #[path = "cli/keygen.rs"]
@@ -16,14 +19,23 @@ mod one_of_n;
 mod outputs;
 #[path = "cli/paper.rs"]
 mod paper;
+#[cfg(unix)]
+#[path = "cli/phases.rs"]
+mod phases;
 #[path = "cli/psi.rs"]
 mod psi;
 #[path = "cli/psi_parties.rs"]
 mod psi_parties;
+#[cfg(target_os = "linux")]
+#[path = "cli/psi_strangers.rs"]
+mod psi_strangers;
 #[path = "cli/python.rs"]
 mod python;
 #[path = "cli/readme.rs"]
 mod readme;
+#[cfg(unix)]
+#[path = "cli/relay.rs"]
+mod relay;
 #[path = "cli/secure.rs"]
 mod secure;
 #[path = "cli/strangers.rs"]

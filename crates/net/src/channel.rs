@@ -20,7 +20,7 @@ use std::{
     net::Shutdown,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicU8, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::Instant,
@@ -37,7 +37,7 @@ use receive::Inbox;
 use transmit::Outbox;
 
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
-/// ready to take them: 64 MiB.
+/// ready to take them: 64 MiB; of what comes in, less where a protocol says so.
 pub const QUEUE_BYTES: usize = 64 << 20;
 
 /// The longest payload of a frame in bytes: 256 MiB.
@@ -74,6 +74,8 @@ struct Shared {
     timeout: Duration,
     /// Lanes from this number on are not in use.
     lanes: AtomicU8,
+    /// So many bytes that came are held back in a lane.
+    inbound_bytes: AtomicUsize,
     hook: Hook,
     state: Mutex<State>,
     /// A frame has come, or its reader is free.
@@ -106,6 +108,7 @@ impl Channel {
         let shared = Arc::new(Shared {
             timeout,
             lanes: AtomicU8::new(Lane::COUNT),
+            inbound_bytes: AtomicUsize::new(QUEUE_BYTES),
             hook,
             state: Mutex::new(State {
                 failure: None,
@@ -186,6 +189,14 @@ impl Channel {
     /// [`Lane::HELLO`] and [`Lane::PROTOCOL`] unless a protocol has more.
     pub fn use_lanes(&self, below: u8) {
         self.shared.lanes.store(below, Ordering::SeqCst);
+    }
+
+    /// From now on a lane holds back at most so many messages of so many bytes that came before they are asked for,
+    /// if that is less than [`QUEUE_BYTES`]. A peer that follows the protocol never has more on their way; what
+    /// another sends waits at its side.
+    pub(crate) fn hold_back(&self, messages: usize, len: usize) {
+        let bytes = messages.saturating_mul(cost(len)).min(QUEUE_BYTES);
+        self.shared.inbound_bytes.store(bytes, Ordering::SeqCst);
     }
 
     /// The hellos have been exchanged; counts from zero again.
@@ -290,7 +301,7 @@ fn cost(len: usize) -> usize {
     len + 64
 }
 
-/// Whether a lane that holds back `queued` can hold back a message of that length too.
-fn fits(queued: usize, len: usize) -> bool {
-    queued.saturating_add(cost(len)) <= QUEUE_BYTES
+/// Whether a lane that holds back `queued` of so many bytes can hold back a message of that length too.
+fn fits(most: usize, queued: usize, len: usize) -> bool {
+    queued.saturating_add(cost(len)) <= most
 }

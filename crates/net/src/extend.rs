@@ -88,6 +88,7 @@ impl<'a> Sender<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
+        plan.hold_back(channel);
         let choice = secret_choice(plan.base)?;
         let role = plan.base.receiver(plan.base_session(), choice, fresh_seed()?);
         let role = role.map_err(|e| channel.give_up(e))?;
@@ -198,6 +199,7 @@ impl<'a> Receiver<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
+        plan.hold_back(channel);
         let role = plan.base.sender(plan.base_session(), ROWS, fresh_seed()?);
         let role = role.map_err(|e| channel.give_up(e))?;
         let keys = drive::run(channel, Lane::PROTOCOL, role)?;
@@ -326,6 +328,15 @@ impl Plan<'_> {
     fn check(&self) -> Result<(), Usage> {
         let (base, extension) = (self.base.info(), self.extension.info());
         compatible(base, &extension).map_err(Usage::Incompatible)
+    }
+
+    /// A window of corrections is on its way, and with groups of the two parties two more.
+    fn hold_back(&self, channel: &Channel) {
+        let (extension, n) = (&self.extension, self.extension.max_batch());
+        let corrections =
+            [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
+        let longest = corrections[0].max(corrections[1]).max(extension.proof_len());
+        channel.hold_back(4 * WINDOW, longest);
     }
 
     fn base_session(&self) -> Session {

@@ -289,6 +289,10 @@ impl<'a> Link<'a> {
         let compatible = plan.parameters.compatible(plan.base.info());
         compatible.map_err(|e| channel.give_up(Usage::Incompatible(e)))?;
         channel.use_lanes(PROOFS.index() + 1);
+        // Who waits for the proof of a batch has read the corrections of a window, and none follow before that proof.
+        let extension = plan.parameters.extension();
+        let corrections = plan.parameters.batches().map(|n| extension.corrections_len(n)).max();
+        channel.hold_back(2 * WINDOW, corrections.unwrap_or(0).max(extension.proof_len()));
         let (parameters, session) = (plan.parameters, plan.of_protocol());
         Ok(Self { channel, parameters, session, executor: None })
     }

@@ -2,12 +2,18 @@
 //! and no two parties have the same keys from different transcripts.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "faults/cuts.rs"]
+mod cuts;
 #[path = "faults/honest.rs"]
 mod honest;
+#[path = "faults/protocols.rs"]
+mod protocols;
 #[path = "faults/session.rs"]
 mod session;
 #[path = "faults/stream.rs"]
 mod stream;
+#[path = "faults/tampering.rs"]
+mod tampering;
 #[cfg(feature = "tls")]
 #[path = "faults/tls.rs"]
 mod tls;

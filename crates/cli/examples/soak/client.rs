@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    Lane, drive,
-    hello::{self, Hello, Role},
+    Channel, Lane, drive,
+    hello::{self, Agreement, Hello, Role},
     tcp,
     tls::Tls,
 };
@@ -14,6 +14,8 @@ use foxtrot_ot::{
     convert::{self, frame_len},
 };
 
+use crate::psi;
+
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Transfers of a session.
@@ -22,30 +24,84 @@ pub(crate) const TRANSFERS: usize = 8;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Both messages of a transfer.
-pub(crate) fn messages(transfer: usize) -> [String; 2] {
+fn messages(transfer: usize) -> [String; 2] {
     [format!("left message of transfer {transfer}"), format!("right message of {transfer}")]
 }
 
-/// Receives the messages of random choices, and checks that they are those.
-pub(crate) fn session(address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
-    let base = find("roted", Functionality::Endemic).ok_or("no base OT")?;
+/// What a server offers, and its clients want.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Job {
+    /// One message of each pair.
+    Messages,
+    /// What its set of so many keys has in common with as many.
+    Sets(usize),
+}
+
+impl Job {
+    /// What the server is told to do with its file.
+    pub(crate) fn command(self) -> [&'static str; 2] {
+        match self {
+            Self::Messages => ["ot", "send"],
+            Self::Sets(_) => ["psi", "send"],
+        }
+    }
+
+    /// The server's file.
+    pub(crate) fn lines(self) -> String {
+        match self {
+            Self::Messages => {
+                (0..TRANSFERS).flat_map(messages).map(|message| message + "\n").collect()
+            }
+            Self::Sets(keys) => (0..keys).map(|k| psi::key(k) + "\n").collect(),
+        }
+    }
+
+    /// KiB that a server may take for each session: the 802 base OTs of a set take 3 MB, and a key some hundred bytes.
+    pub(crate) fn most_of_each(self) -> u64 {
+        match self {
+            Self::Messages => 128,
+            Self::Sets(keys) => (3 << 10) + keys as u64 / 2,
+        }
+    }
+
+    /// Runs a session, and checks its result.
+    pub(crate) fn session(self, address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
+        match self {
+            Self::Messages => session(address, tls),
+            Self::Sets(keys) => psi::session(address, tls, keys),
+        }
+    }
+}
+
+/// A channel on which both sides want the same.
+pub(crate) fn open(
+    address: &str,
+    tls: Option<&Tls>,
+    hello: Hello,
+) -> Result<(Channel, Agreement), Failure> {
     let socket = tcp::connect(address, TIMEOUT)?;
-    let mut hello = Hello::new(Role::Receiver)
+    let (channel, hello) = match tls {
+        Some(tls) => {
+            let secured = tls.connect(socket)?;
+            (secured.channel, hello.bound_to(secured.binding))
+        }
+        None => (socket.open()?, hello),
+    };
+    let agreement = hello::exchange(&channel, true, &hello)?;
+    Ok((channel, agreement))
+}
+
+/// Receives the messages of random choices, and checks that they are those.
+fn session(address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
+    let base = find("roted", Functionality::Endemic).ok_or("no base OT")?;
+    let hello = Hello::new(Role::Receiver)
         .term("job", "ot")
         .term("base", base.info().name)
         .term("extension", "none")
         .term("adversary", base.info().adversary)
         .term("count", TRANSFERS)
         .term("format", "text");
-    let channel = match tls {
-        Some(tls) => {
-            let secured = tls.connect(socket)?;
-            hello = hello.bound_to(secured.binding);
-            secured.channel
-        }
-        None => socket.open()?,
-    };
-    let agreement = hello::exchange(&channel, true, &hello)?;
+    let (channel, agreement) = open(address, tls, hello)?;
     let length = agreement.peer_offers.get("message-length").ok_or("no length")?.parse()?;
     let sub = |protocol| Session::new(agreement.sid).sub(protocol, 0, agreement.direction());
 

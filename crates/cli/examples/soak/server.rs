@@ -17,16 +17,18 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it with the messages in that file.
+    /// Starts it with what is in that file.
     pub(crate) fn start(
         binary: &Path,
-        messages: &Path,
+        command: [&str; 2],
+        file: &Path,
         transport: &[String],
     ) -> Result<Self, Failure> {
         let mut child = Command::new(binary)
-            .args(["ot", "send", "--serve", "--quiet", "--listen", "127.0.0.1:0"])
+            .args(command)
+            .args(["--serve", "--quiet", "--listen", "127.0.0.1:0"])
             .args(transport)
-            .arg(messages)
+            .arg(file)
             .stdin(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

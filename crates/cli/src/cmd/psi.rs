@@ -91,7 +91,7 @@ fn local(
             let link = Link::greet(opened, true, &terms.hello(Role::Sender, items.len()))?;
             let agreed = Agreed::on(&terms, &link, items.len())?;
             let output = Output::in_background();
-            Party { agreed: &agreed, workers: &senders, output }.send(link, items)
+            Party { agreed: &agreed, workers: &senders, output }.send(link, || items)
         },
         |opened| {
             let n = ours.items().len();
@@ -133,9 +133,9 @@ fn send(set: Set, terms: &Terms, way: Way<'_>, common: &Common) -> Result<(), Fa
     let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.tell(output, Some(Role::Sender), &workers);
-    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, items)?;
+    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || items)?;
     let report = agreed.report(&workers, Some(&cost), None);
-    output.note(&format!("done, the peer has its result: {}", report.figures()));
+    output.note(&format!("done, all that the peer's result takes is sent: {}", report.figures()));
     result::print_json(&agreed, &report, common)
 }
 
@@ -156,7 +156,7 @@ fn answer_all(set: Set, terms: Terms, way: Way<'_>, common: &Common) -> Result<(
             }
             let party =
                 Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
-            let cost = party.send(link, items.clone())?;
+            let cost = party.send(link, || items.clone())?;
             let report = agreed.report(&workers, Some(&cost), None);
             Ok((agreed, report))
         },

@@ -111,7 +111,7 @@ fn make(
 ) -> Result<Cost, Failure> {
     let (link, timer) = link.start(workers);
     let (record, batches) = (&agreed.record, agreed.batches.clone());
-    let file = folder.open(record.clone(), batches.start)?;
+    let file = folder.open(record.clone(), batches.start).map_err(|e| link.abandon(e))?;
     if let Some(mut file) = file.filter(|_| !batches.is_empty()) {
         let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
         let sink = |shares: &Shares| {
@@ -120,7 +120,7 @@ fn make(
             Ok::<_, Failure>(())
         };
         let made = make_batches(&link, agreed, workers, output, sink)?;
-        file.sync()?;
+        file.sync().map_err(|e| link.abandon(e))?;
         made.settle()?;
         bar.finish_and_clear();
     }

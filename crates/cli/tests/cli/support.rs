@@ -18,6 +18,17 @@ pub(crate) fn foxtrot(arguments: &[&str]) -> Command {
     command
 }
 
+/// The same, on a system that lets it write files of so many blocks of 512 bytes only: as on a disk that is full,
+/// a write fails.
+#[cfg(unix)]
+pub(crate) fn on_full_disk(blocks: u32, arguments: &[&str]) -> Command {
+    let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_foxtrot")]).args(arguments);
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
 /// A command in the background.
 pub(crate) struct Running {
     child: Child,
@@ -26,8 +37,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut child =
-            foxtrot(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(foxtrot(arguments))
+    }
+
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         Self { child, stderr }
     }
@@ -39,6 +53,11 @@ impl Running {
         line.trim_end().to_owned()
     }
 
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Presses Ctrl-C.
     #[cfg(unix)]
     pub(crate) fn interrupt(&self) {
@@ -46,7 +65,7 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
+        let id = self.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
@@ -65,6 +84,15 @@ impl Running {
         self.stderr.read_to_string(&mut stderr).unwrap();
         // A signal that nobody handled is as good as none.
         (self.child.wait().unwrap().code().unwrap_or(-1), stdout, stderr)
+    }
+}
+
+/// A test that fails leaves no process.
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended needs neither.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

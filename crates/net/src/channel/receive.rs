@@ -77,8 +77,14 @@ impl Inbox {
         queue.frames.push_back(frame);
     }
 
-    /// The turn of somebody who waits for `want` on `lane`.
-    fn turn(&mut self, lane: Lane, want: Want, greeted: bool) -> Result<Turn, FrameError> {
+    /// The turn of somebody who waits for `want` on `lane`; a lane holds back at most so many bytes.
+    fn turn(
+        &mut self,
+        lane: Lane,
+        want: Want,
+        greeted: bool,
+        most: usize,
+    ) -> Result<Turn, FrameError> {
         if let Some(header) = self.header {
             if greeted && header.lane == Lane::HELLO {
                 // The peer's last word, one byte.
@@ -87,7 +93,7 @@ impl Inbox {
                 want.check(header.len)?;
             } else if matches!(want, Want::AtMost(_)) {
                 return Err(FrameError::Lane { got: header.lane.index() });
-            } else if !fits(self.lanes[header.lane].held, header.len) {
+            } else if !fits(most, self.lanes[header.lane].held, header.len) {
                 // Its receiver takes the frame, or makes room for it.
                 return Ok(Turn::Wait);
             }
@@ -119,8 +125,8 @@ impl Shared {
                 self.inbound.notify_all();
                 return Ok(frame);
             }
-            let greeted = state.greeted;
-            let turn = match state.inbox.turn(lane, want, greeted) {
+            let (greeted, most) = (state.greeted, self.inbound_bytes.load(Ordering::SeqCst));
+            let turn = match state.inbox.turn(lane, want, greeted, most) {
                 Ok(turn) => turn,
                 Err(e) => return Err(self.fail(&mut state, e)),
             };

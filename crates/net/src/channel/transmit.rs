@@ -7,7 +7,7 @@ use std::{
     sync::PoisonError,
 };
 
-use super::{BUFFER_BYTES, Lane, MAX_FRAME, PerLane, Shared, cost, fits};
+use super::{BUFFER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, cost, fits};
 use crate::{ChannelError, Error, deadline::Deadline};
 
 /// Frames that are to be written.
@@ -41,7 +41,7 @@ impl Shared {
             }
             let held = state.outbox.held[lane];
             // A long message may go alone.
-            if held == 0 || fits(held, len) {
+            if held == 0 || fits(QUEUE_BYTES, held, len) {
                 break;
             }
             let (guard, woken) = deadline.wait(&self.outbound, state);

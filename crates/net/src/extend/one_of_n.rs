@@ -81,6 +81,8 @@ impl<'a> Sender<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
+        let corrections = plan.extension.corrections_len(plan.extension.max_batch());
+        channel.hold_back(2 * WINDOW, corrections.max(plan.extension.proof_len()));
         let rows = plan.extension.parameters().length;
         let choice = match plan.base.info().functionality {
             Functionality::Random => Choice::Random(rows),
@@ -163,6 +165,8 @@ impl<'a> Receiver<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
+        let corrections = plan.extension.corrections_len(plan.extension.max_batch());
+        channel.hold_back(2 * WINDOW, corrections.max(plan.extension.proof_len()));
         let rows = plan.extension.parameters().length;
         let role = plan.base.sender(plan.base_session(), rows, fresh_seed()?);
         let role = role.map_err(|e| channel.give_up(e))?;

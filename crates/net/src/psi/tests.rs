@@ -130,3 +130,31 @@ fn a_receiver_that_cheats_is_told_and_gets_no_tags() {
     let told = here.recv(Lane::PROTOCOL, 3200).unwrap_err();
     assert_eq!(told, ChannelError::GivenUp(Reason::CheckFailed).into());
 }
+
+/// What nobody waits for is not taken: memory follows from the sizes of the sets, and not from what a peer sends.
+#[test]
+fn a_flood_of_proofs_stays_with_who_sends_it() {
+    const SHORT: Duration = Duration::from_secs(2);
+    let (here, there) = memory::pair(SHORT);
+    there.greeted();
+    here.greeted();
+    let parameters = Parameters::new(Adversary::Malicious, 100, 100).unwrap();
+    let sender = thread::spawn(move || {
+        let session = session();
+        let sender = Sender::set_up(&there, &plan(parameters, &session))?;
+        sender.run((0..100).map(digest).collect(), |_| ())
+    });
+    let session = session();
+    drop(Receiver::set_up(&here, &plan(parameters, &session)).unwrap());
+    // Far less than a lane holds back otherwise, and more than lies between writer and reader.
+    let proof = parameters.extension().proof_len();
+    let flood = (8 << 20) / proof;
+    for _ in 0..flood {
+        here.send(PROOFS, vec![0; proof]).unwrap();
+    }
+    let refused = here.close().unwrap_err();
+    let expected = [ChannelError::NothingTaken(SHORT), ChannelError::ClosedSending];
+    assert!(expected.map(Error::from).contains(&refused), "{refused}");
+    let failed = sender.join().unwrap().unwrap_err();
+    assert_eq!(failed, ChannelError::NothingReceived(SHORT).into());
+}

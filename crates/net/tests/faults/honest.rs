@@ -31,6 +31,19 @@ impl Frame {
     pub(crate) const HEADER: usize = 5;
 }
 
+/// The frames in what was written that way.
+pub(crate) fn frames_of(way: Way, log: &[u8]) -> Vec<Frame> {
+    let (mut frames, mut start) = (Vec::new(), 0);
+    while start < log.len() {
+        let length = log[start..].first_chunk().copied().map_or(0, u32::from_le_bytes);
+        let end = start + Frame::HEADER + usize::try_from(length).unwrap();
+        let (index, last) = (frames.len(), end == log.len());
+        frames.push(Frame { way, index, last, bytes: start..end });
+        start = end;
+    }
+    frames
+}
+
 impl Honest {
     pub(crate) fn of(job: Job) -> Self {
         let Ended { sender, receiver, logs, answered } = run(job, &Plan::default(), LONG);
@@ -48,16 +61,7 @@ impl Honest {
     }
 
     pub(crate) fn frames(&self, way: Way) -> Vec<Frame> {
-        let log = &self.logs[way as usize];
-        let (mut frames, mut start) = (Vec::new(), 0);
-        while start < log.len() {
-            let length = log[start..].first_chunk().copied().map_or(0, u32::from_le_bytes);
-            let end = start + Frame::HEADER + usize::try_from(length).unwrap();
-            let (index, last) = (frames.len(), end == log.len());
-            frames.push(Frame { way, index, last, bytes: start..end });
-            start = end;
-        }
-        frames
+        frames_of(way, &self.logs[way as usize])
     }
 
     /// Of both ways.

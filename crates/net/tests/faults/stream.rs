@@ -33,6 +33,8 @@ pub(crate) enum Fault {
     Drop(Range<usize>),
     /// These arrive twice.
     Repeat(Range<usize>),
+    /// The first of these arrive behind the second, which follow them.
+    Swap(Range<usize>, Range<usize>),
 }
 
 /// How a connection is cut.
@@ -185,6 +187,11 @@ impl Wire {
                 Some((_, Fault::Repeat(range))) if k + 1 == range.end => {
                     pipe.bytes.push_back(byte);
                     pipe.bytes.extend(&pipe.log[range.clone()]);
+                }
+                Some((_, Fault::Swap(first, _))) if first.contains(&k) => {}
+                Some((_, Fault::Swap(first, second))) if k + 1 == second.end => {
+                    pipe.bytes.push_back(byte);
+                    pipe.bytes.extend(&pipe.log[first.clone()]);
                 }
                 _ => pipe.bytes.push_back(byte),
             }

@@ -99,7 +99,8 @@ impl Sender {
         check_bucket(&self.parameters, self.bucket)?;
         let row_seed = RowSeed::decode(row_seed)?;
         let len = self.parameters.lengths().row_len();
-        let rows = Secret(vec![0; self.parameters.slots() * len]);
+        // Written, and so erased, only as far as the peer has come: it may have declared much and end at once.
+        let rows = Secret(Vec::with_capacity(self.parameters.slots() * len));
         Ok(Absorbing { sender: self, row_seed, rows, begun: 0, finished: 0 })
     }
 }
@@ -132,7 +133,15 @@ impl Absorbing {
     pub fn verify(&mut self, unverified: Unverified, proof: &[u8]) -> Result<(), Error> {
         let Unverified { batch, at, n } = unverified;
         let len = self.sender.parameters.lengths().row_len();
-        let rows = self.rows.0.get_mut(at * len..(at + n) * len).ok_or(Usage::ForeignBatch)?;
+        let end = at + n;
+        if end > self.sender.parameters.slots() {
+            return Err(Usage::ForeignBatch.into());
+        }
+        if self.rows.0.len() < end * len {
+            // There is room: it does not grow.
+            self.rows.0.resize(end * len, 0);
+        }
+        let rows = self.rows.0.get_mut(at * len..end * len).ok_or(Usage::ForeignBatch)?;
         self.sender.ots.rows(batch, proof, rows)?;
         self.finished += n;
         Ok(())

@@ -22,11 +22,12 @@ pub(super) struct Party<'a> {
 }
 
 impl Party<'_> {
-    /// Lets the peer find out which of its items are among these.
+    /// Lets the peer find out which of its items are among these. They are asked for when the base OTs are done:
+    /// whoever only connects costs no copy.
     pub(super) fn send(
         &self,
         link: Link,
-        mut items: Zeroizing<Vec<Item>>,
+        items: impl FnOnce() -> Zeroizing<Vec<Item>>,
     ) -> Result<Cost, Failure> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
@@ -36,7 +37,7 @@ impl Party<'_> {
         }
         self.tell_buckets();
         let bar = self.bar();
-        sender.run(mem::take(&mut *items), |progress| show(&bar, progress))?;
+        sender.run(mem::take(&mut *items()), |progress| show(&bar, progress))?;
         bar.finish_and_clear();
         link.close(&timer)
     }

@@ -108,7 +108,21 @@ impl Folder {
             return Err(Failure::run(why).hint("begin a new run, on both sides"));
         }
         let path = record.path(&self.partial);
-        let failed = |e| Failure::writing(&path, &e);
+        let file = self.create(&path).inspect_err(|_| self.discard_folders(&path))?;
+        let begun = self.begin(&record, batches, &file);
+        if begun.is_err() && self.found == Found::Nothing {
+            // There would be nothing to continue with.
+            let _ = fs::remove_file(&path);
+            self.discard_folders(&path);
+        }
+        begun?;
+        let buffer = Zeroizing::new(vec![0; record.batch_len()]);
+        Ok(Some(Output { record, path, file, batches, buffer, unsynced: 0 }))
+    }
+
+    /// The party's file: one of our own, unless there is one to be continued.
+    fn create(&self, path: &Path) -> Result<File, Failure> {
+        let failed = |e| Failure::writing(path, &e);
         make_folder(path.parent().unwrap_or(&self.partial)).map_err(failed)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true);
@@ -118,21 +132,32 @@ impl Folder {
         };
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path).map_err(failed)?;
-        lock(&file, &path)?;
+        let file = options.open(path).map_err(failed)?;
+        lock(&file, path)?;
+        Ok(file)
+    }
+
+    /// Leaves so many batches in the file, and makes its record.
+    fn begin(&self, record: &Record, batches: u64, mut file: &File) -> Result<(), Failure> {
         // The batches behind are the earlier session's: they go before the first of this one can be there, at the
         // peer, too.
-        if batches == 0 {
-            file.set_len(0).and_then(|()| file.write_all(&record.header())).map_err(failed)?;
-        }
-        file.set_len(record.len_of(batches)).map_err(failed)?;
-        file.sync_all().map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
-        if self.found == Found::Nothing {
-            record.write(&self.partial)?;
-        }
-        let buffer = Zeroizing::new(vec![0; record.batch_len()]);
-        Ok(Some(Output { record, path, file, batches, buffer, unsynced: 0 }))
+        let mut begin = || {
+            if batches == 0 {
+                file.set_len(0).and_then(|()| file.write_all(&record.header()))?;
+            }
+            file.set_len(record.len_of(batches))?;
+            file.sync_all()?;
+            file.seek(SeekFrom::End(0)).map(drop)
+        };
+        let path = record.path(&self.partial);
+        begin().map_err(|e| Failure::writing(&path, &e))?;
+        if self.found == Found::Nothing { record.write(&self.partial) } else { Ok(()) }
+    }
+
+    /// Removes the folders that have nothing in them.
+    fn discard_folders(&self, path: &Path) {
+        let _ = path.parent().map(fs::remove_dir);
+        let _ = fs::remove_dir(&self.partial);
     }
 
     /// Everything is complete: DIR.partial becomes DIR. Returns the files of the parties.
