@@ -67,7 +67,9 @@ pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
 }
 
 /// Compares the files of both parties as `triples verify` does, and counts the whole batches of each as `triples --resume`.
-#[must_use]
+///
+/// # Errors
+/// What the user would be told, of each.
 pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 2]) {
     let (right, batches) = triples::read(place);
     (right.map_err(told), batches.map(|batches| batches.map_err(told)))
