@@ -1,5 +1,5 @@
 //! Hello and batch over a byte stream of which the fuzzer changes anything: each role of each base
-//! OT ends by itself, and after a session other than the honest one `roted`, which hashes its messages into
+//! OT, and of the two-round extension, ends by itself, and after a session other than the honest one `roted`, which hashes its messages into
 //! its keys, leaves no key in common.
 #![no_main]
 
@@ -13,6 +13,7 @@ use foxtrot_net::{
 use foxtrot_ot::{
     Direction, Session, Sid,
     base::{self, BaseOt, Block, ReceiverKeys, SenderKeys},
+    extension::two_round,
     pair::{Pair, Party},
 };
 use libfuzzer_sys::fuzz_target;
@@ -47,9 +48,11 @@ fuzz_target!(|input: (u8, bool, Vec<Change>)| {
     }
 });
 
-/// Every base OT that the command offers. What only reproduces a paper need not notice changes.
+/// Every base OT that the command offers, and the extension of two messages. What only reproduces a paper need not
+/// notice changes.
 fn bases() -> Vec<&'static dyn BaseOt> {
-    base::registry().iter().copied().filter(|base| !base.info().reproduction).collect()
+    let all = base::registry().iter().chain(two_round::registry()).copied();
+    all.filter(|base| !base.info().reproduction).collect()
 }
 
 /// Our side.

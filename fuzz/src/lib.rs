@@ -4,10 +4,13 @@
 //! honest peer says and let the fuzzer make changes, of which a few suffice to replace all of it.
 
 mod batch;
+pub mod live;
 mod peer;
 
 pub use batch::{check_any, check_batch, receiver, sender};
 pub use peer::{frame, said, scripted};
+
+use foxtrot_ot::base::{BaseOt, Functionality, find};
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 
@@ -39,6 +42,15 @@ impl Change {
             }
         }
     }
+}
+
+/// A base OT for what stands on one: of lattices, or of short messages.
+///
+/// # Panics
+/// If there is none by its name.
+pub fn base_ot(short: bool) -> &'static dyn BaseOt {
+    let name = if short { "mcquoid-rosulek-roy" } else { "roted" };
+    find(name, Functionality::Endemic).expect("a base OT")
 }
 
 /// The message after all the changes.

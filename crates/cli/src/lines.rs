@@ -117,12 +117,13 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Failure> {
     fs::read(path).map(Zeroizing::new).map_err(|e| Failure::reading(path, &e))
 }
 
-/// The lines with their numbers, from 1, without LF or CRLF.
+/// The lines with their numbers, from 1, without LF or CRLF. A carriage return at the end of the file is no line end.
 fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let some = !content.is_empty();
-    let content = content.strip_suffix(b"\n").unwrap_or(content);
-    let lines = content.split(|&byte| byte == b'\n').filter(move |_| some);
-    lines.enumerate().map(|(i, line)| (i + 1, line.strip_suffix(b"\r").unwrap_or(line)))
+    let lines = content.split_inclusive(|&byte| byte == b'\n').map(|line| {
+        let ended = line.strip_suffix(b"\n");
+        ended.map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line))
+    });
+    lines.enumerate().map(|(i, line)| (i + 1, line))
 }
 
 fn not_empty<T>(path: &Path, entries: &[T]) -> Result<(), Failure> {
@@ -154,6 +155,19 @@ mod tests {
         assert_eq!(collected(""), []);
         assert_eq!(collected("\n"), [(1, String::new())]);
         assert_eq!(collected("a\n\n"), [(1, "a".into()), (2, String::new())]);
+        assert_eq!(collected("\n\r\n"), [(1, String::new()), (2, String::new())]);
+    }
+
+    #[test]
+    fn a_carriage_return_at_the_end_of_the_file_is_not_dropped() {
+        assert_eq!(collected("a\nb\r"), [(1, "a".into()), (2, "b\r".into())]);
+        assert_eq!(collected("a\r\r\n"), [(1, "a\r".into())]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        fs::write(&path, "0\n1\r").unwrap();
+        let why = "line 2: the message ends with a carriage return";
+        assert!(read_messages(&path, 2, false).unwrap_err().message().ends_with(why));
+        assert!(read_choices(&path, 2).unwrap_err().message().ends_with("a choice is 0 or 1"));
     }
 
     #[test]

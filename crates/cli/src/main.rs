@@ -1,83 +1,8 @@
 //! The `foxtrot` command.
 #![forbid(unsafe_code)]
 
-mod args;
-mod clock;
-mod cmd;
-mod failure;
-mod files;
-mod host;
-mod identity;
-mod interrupt;
-mod keys;
-mod lines;
-mod link;
-mod local;
-mod memory;
-mod method;
-mod output;
-mod places;
-mod reach;
-mod report;
-mod secure;
-mod table;
-mod workers;
-
 use std::process::ExitCode;
 
-use clap::Parser;
-use foxtrot_ot::Backend;
-
-use args::{Args, Command};
-use failure::Failure;
-
 fn main() -> ExitCode {
-    if let Err(failure) = check_backend() {
-        return failure.report();
-    }
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(e) => return wrong_usage(&e),
-    };
-    interrupt::catch();
-    memory::keep_what_is_freed();
-    match places::check(&args.command).and_then(|()| run(&args.command)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
-}
-
-fn run(command: &Command) -> Result<(), Failure> {
-    match command {
-        Command::Ot(command) => cmd::ot::run(command),
-        Command::Rot(command) => cmd::rot::run(command),
-        Command::Psi(command) => cmd::psi::run(command),
-        Command::Triples(command) => cmd::triples::run(command),
-        Command::Protocols(options) => cmd::protocols::run(options),
-        Command::Bench(command) => cmd::bench::run(command),
-        Command::Keygen(args) => cmd::keygen::run(args),
-        Command::Generate(command) => cmd::generate::run(command),
-    }
-}
-
-/// Help where it was asked for; else what is wrong, in our own form.
-fn wrong_usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        return match error.print() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(e) => Failure::stdout(&e).report(),
-        };
-    }
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text).replace("  tip: ", "hint: ");
-    output::say(text.trim_end());
-    ExitCode::from(2)
-}
-
-/// The library ignores a backend that it cannot honour; whoever asked for it here is told.
-fn check_backend() -> Result<(), Failure> {
-    Backend::from_env().map(drop).map_err(|e| {
-        let value = std::env::var_os("FOXTROT_BACKEND").unwrap_or_default();
-        Failure::usage(format!("FOXTROT_BACKEND={}: {e}", value.to_string_lossy()))
-    })
+    foxtrot_cli::main()
 }

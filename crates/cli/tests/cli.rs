@@ -1,6 +1,8 @@
 //! The command as its users meet it.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "cli/claims.rs"]
+mod claims;
 #[path = "cli/cmd.rs"]
 mod cmd;
 #[path = "cli/extension.rs"]

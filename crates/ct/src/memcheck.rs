@@ -9,6 +9,7 @@ mod chosen;
 mod extension;
 mod gilboa;
 mod one_of_n;
+mod psi;
 mod triples;
 
 use std::{hint::black_box, process::ExitCode};
@@ -34,6 +35,7 @@ pub(crate) fn run(wanted: &[String]) -> ExitCode {
     }
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
     let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
+    let checks = checks.chain(psi::checks());
     let checks = checks
         .filter(|check| wanted.is_empty() || wanted.iter().any(|part| check.name.contains(part)));
     let mut leaks = 0;

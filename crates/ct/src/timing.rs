@@ -3,17 +3,17 @@
 //! and passing proves nothing.
 //!
 //! A step runs many times, at random with a secret that is always the same or with a fresh one. Welch's t of
-//! both times, for all of them and for the fastest parts, is beyond 10 where they certainly differ.
+//! both times, for all of them and for the fastest parts, is beyond 10 where they certainly differ. The secret is a party's choices or
+//! words, its Δ, or its seed, from which its scalars, noise and shares come.
+
+mod base;
+mod extension;
+mod one_of_n;
+mod triples;
 
 use std::{hint::black_box, process::ExitCode, time::Instant};
 
-use foxtrot_ot::{
-    Backend, Bits, Direction, Seed, Session, Sid,
-    base::{self, BaseOt, Choice, Functionality},
-    extension::{Kind, Places, ROWS, Shape, registry},
-    ideal, oracle,
-    pair::{Event, Pair, Party},
-};
+use foxtrot_ot::{Backend, Direction, Seed, Session, Sid, oracle};
 
 /// Where the two certainly differ.
 const CERTAIN: f64 = 10.0;
@@ -38,9 +38,8 @@ pub(crate) fn run(wanted: &[String]) -> ExitCode {
         eprintln!("foxtrot-ct: that was not seen");
         return ExitCode::FAILURE;
     }
-    let steps = ["roted", "mcquoid-rosulek-roy", "masny-rindal", "csw", "chou-orlandi"];
-    let steps = steps.into_iter().filter_map(|name| base::find(name, functionality(name)));
-    let steps = steps.map(choices_of).chain(extension_steps());
+    let steps = base::steps().chain(extension::steps());
+    let steps = steps.chain(one_of_n::steps()).chain(triples::steps());
     let mut leaks = 0;
     for step in
         steps.filter(|step| wanted.is_empty() || wanted.iter().any(|it| step.name.contains(it)))
@@ -105,92 +104,15 @@ fn seed(byte: u8, run: usize) -> Seed {
     Seed::from_bytes(seed)
 }
 
+/// A seed of these coins, for run after run another one if they are random.
+fn secret_seed(secret: &[u8; 128]) -> Seed {
+    Seed::from_bytes(*secret.first_chunk().expect("128 bytes"))
+}
+
 fn session(backend: Backend, protocol: &str) -> Session {
     Session::new(Sid::from_bytes([0; 32])).with_backend(backend).sub(
         protocol,
         0,
         Direction::InitiatorSends,
     )
-}
-
-fn functionality(name: &str) -> Functionality {
-    if name == "csw" { Functionality::SelectiveFailure } else { Functionality::Endemic }
-}
-
-/// The receiver's steps in a batch, by its choices.
-fn choices_of(base: &'static dyn BaseOt) -> Step {
-    const N: usize = 16;
-    let name = base.info().name;
-    let run = move |backend, run, secret: &[u8; 128]| {
-        let choice = Choice::Given(Bits::from_bytes(&secret[..N / 8], N));
-        let sender = base.sender(session(backend, name), N, seed(1, run)).expect("a small batch");
-        let receiver = base.receiver(session(backend, name), choice, seed(2, run));
-        let mut pair = Pair::new(sender, receiver.expect("choices that it takes"));
-        let mut time = 0.0;
-        loop {
-            let start = Instant::now();
-            let event = pair.step().unwrap_or_else(|(party, error)| panic!("{party:?}: {error}"));
-            let Some(Event { party, message }) = event else { break time };
-            if party == Party::Receiver {
-                time += nanoseconds(start);
-            }
-            if let Some(message) = message {
-                pair.deliver(party, message);
-            }
-        }
-    };
-    Step { name: format!("{name}: choices"), run: Box::new(run) }
-}
-
-/// The extension's receiver by its choices, and its sender by Δ.
-fn extension_steps() -> impl Iterator<Item = Step> {
-    const N: usize = 512;
-    let all =
-        registry().filter(|it| ["softspoken-2", "softspoken-8", "kos"].contains(&it.info().name));
-    all.flat_map(|extension| {
-        [Party::Receiver, Party::Sender].map(|timed| {
-            let name = extension.info().name;
-            let run = move |backend, run, secret: &[u8; 128]| {
-                // One of the two is the secret.
-                let (delta, choices) = match timed {
-                    Party::Sender => (secret, &[0x35; 128]),
-                    Party::Receiver => (&[0x35; 128], secret),
-                };
-                let delta = Bits::from_bytes(&delta[..ROWS / 8], ROWS);
-                let (sent, received) = ideal::given(delta, &seed(1, run));
-                let session = || session(backend, name);
-                let (mut receiver, setup) =
-                    extension.receiver(session(), sent, seed(2, run)).expect("128 base OTs");
-                let choice = Choice::Given(Bits::from_bytes(&choices[..N / 8], N));
-                let shape = Shape::of(&choice);
-                let (mut keys, mut pairs) = (vec![[0; 16]; N], vec![[[0; 16]; 2]; N]);
-                let mut corrections = Vec::new();
-                let mut times = [0.0; 2];
-
-                let start = Instant::now();
-                let mut sender =
-                    extension.sender(session(), received, &setup, seed(3, run)).expect("a setup");
-                times[0] += nanoseconds(start);
-                let start = Instant::now();
-                let batch = receiver.extend(choice, &mut corrections).expect("a batch");
-                times[1] += nanoseconds(start);
-                let start = Instant::now();
-                let (absorbed, challenge) =
-                    sender.absorb(shape, &corrections).expect("corrections");
-                times[0] += nanoseconds(start);
-                let challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
-                let start = Instant::now();
-                let finished = receiver.finish(batch, &challenge, Kind::Random, &mut keys);
-                times[1] += nanoseconds(start);
-                let (_, proof) = finished.expect("a challenge");
-                let start = Instant::now();
-                sender.finish(absorbed, &proof, Places::Random(&mut pairs)).expect("a proof");
-                times[0] += nanoseconds(start);
-                black_box((&keys, &pairs));
-                times[usize::from(timed == Party::Receiver)]
-            };
-            let what = if timed == Party::Sender { "Δ" } else { "choices" };
-            Step { name: format!("{name}: {what}"), run: Box::new(run) }
-        })
-    })
 }

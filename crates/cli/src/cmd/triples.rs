@@ -48,6 +48,17 @@ pub(crate) fn run(command: &TriplesCommand) -> Result<(), Failure> {
     }
 }
 
+/// Reads the files of both parties as `triples verify` does, and how many batches an interrupted run has left of each, in that
+/// folder and in the one of the same name with `.partial`.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn read(place: &std::path::Path) -> (Result<(), Failure>, [Result<u64, Failure>; 2]) {
+    let batches = |party| {
+        let earlier = Folder::find(place, true)?.earlier(party)?;
+        Ok(earlier.map_or(0, |(_, batches)| batches))
+    };
+    (verify::check(place, place).map(drop), [0, 1].map(batches))
+}
+
 fn generate(
     party: u8,
     out: &TriplesOut,

@@ -75,6 +75,17 @@ pub(super) struct Plan {
 }
 
 impl SetOptions {
+    /// For a fuzz target.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn reading(
+        key: Option<u8>,
+        normalize: &str,
+        no_header: bool,
+    ) -> Result<Self, String> {
+        let key = key.map(|number| Column::Number(number.into())).into_iter().collect();
+        Ok(Self { key, normalize: vec![normalize.parse()?], no_header, ..Self::default() })
+    }
+
     /// Those of a second file: what is not said of it is as for the first, where its format takes that.
     pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
         let OtherOptions { key_b, format_b, delimiter_b } = others.clone();

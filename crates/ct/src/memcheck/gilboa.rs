@@ -6,7 +6,7 @@ use foxtrot_ot::{
     base::{self, Functionality},
     extension::ROWS,
 };
-use foxtrot_triples::gilboa::{DEFAULT_K, Party, Set, registry};
+use foxtrot_triples::gilboa::{Party, Set, registry};
 
 use super::{Check, seed, triples::compare};
 
@@ -14,7 +14,7 @@ use super::{Check, seed, triples::compare};
 const N: usize = 301;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
-    registry().filter(|set| set.k() == DEFAULT_K).map(|set| Check {
+    registry().map(|set| Check {
         name: set.name().into(),
         run: Box::new(move |backend| run(set, backend)),
     })

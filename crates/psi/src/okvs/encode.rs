@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use foxtrot_kernel::aes::Aes128;
+use foxtrot_kernel::{aes::Aes128, memcheck};
 use foxtrot_ot::{Session, Usage};
 use zeroize::Zeroize;
 
@@ -64,7 +64,9 @@ impl<const H: usize> Okvs<H> {
             return Err(Usage::CountMismatch { what: "keys", expected, got }.into());
         }
         let oracle = session.oracle("foxtrot v1 okvs coins");
-        let seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
+        let mut seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
+        // It is sent, whoever uses the store; where keys are placed follows from it.
+        memcheck::public(&mut seed.0);
         let plan = self.plan(session, &seed, keys)?;
         let mut key = oracle.query(0, 1).field(&coins.0).finish();
         fill(&Aes128::new(session.backend(), &key), slots.as_flattened_mut());

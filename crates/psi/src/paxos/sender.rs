@@ -3,6 +3,7 @@
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::{fmt, mem::take};
 
+use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Seed, Session, Usage, base::ReceiverKeys, extension::Challenge, tasks::Executor};
 use zeroize::Zeroizing;
 
@@ -179,6 +180,8 @@ impl Absorbing {
         let mut tags = sender.tags;
         // Step 6: in an order that says no more than the tags themselves.
         let of_items = &mut tags.0[..parameters.sender_items()];
+        // How they are sorted says whose they are, but that only to who shares the processor.
+        memcheck::public(of_items);
         of_items.sort_unstable();
         let repeated = of_items.windows(2).filter(|pair| pair[0] == pair[1]).count();
         if parameters.checked() && repeated > 0 {

@@ -24,6 +24,20 @@ struct Input {
 }
 
 pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure> {
+    let Record { kind, count, .. } = check(first, second)?;
+    let (set, bits) = (kind.name(), kind.bits());
+    let mut out = io::stdout().lock();
+    if json {
+        let object = json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 });
+        writeln!(out, "{object}")
+    } else {
+        writeln!(out, "right: {count} of {count} triples modulo 2^{bits}")
+    }
+    .map_err(|e| Failure::stdout(&e))
+}
+
+/// The record of the triples, all of which are right.
+pub(super) fn check(first: &Path, second: &Path) -> Result<Record, Failure> {
     let [first, second] =
         if Record::is_there(first, 0) { [first, second] } else { [second, first] };
     let (zero, one) = (Record::read(first, 0)?, Record::read(second, 1)?);
@@ -61,15 +75,7 @@ pub(super) fn run(first: &Path, second: &Path, json: bool) -> Result<(), Failure
             format!("wrong triples: {wrong} of {count}; the first is {at}, at {zero} and {one}");
         return Err(Failure::usage(why).hint("triples and bytes are counted from 0"));
     }
-    let mut out = io::stdout().lock();
-    let set = zero.kind.name();
-    if json {
-        let object = json!({ "schema": 1, "set": set, "bits": bits, "count": count, "wrong": 0 });
-        writeln!(out, "{object}")
-    } else {
-        writeln!(out, "right: {count} of {count} triples modulo 2^{bits}")
-    }
-    .map_err(|e| Failure::stdout(&e))
+    Ok(zero)
 }
 
 impl Input {

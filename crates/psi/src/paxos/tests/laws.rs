@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use foxtrot_ot::tasks::{Executor, Task};
 
 use super::*;
+use crate::paxos::buckets::Items;
 
 fn parameters(adversary: Adversary, ours: &[Digest], theirs: &[Digest]) -> Parameters {
     Parameters::new(adversary, ours.len(), theirs.len()).unwrap()
@@ -66,6 +67,46 @@ fn sizes_may_differ_by_a_million() {
         let parameters = parameters(Adversary::Malicious, ours, theirs);
         assert_eq!(run(&parameters, ours, theirs), naive(ours, theirs));
     }
+}
+
+/// `docs/wire.md`, section 13; no vector has several buckets.
+#[test]
+fn what_fills_a_bucket_up_is_of_the_party_and_the_bucket() {
+    let items = digests(0..40);
+    let parameters = Parameters::with_buckets(Adversary::Malicious, 40, 40, 2).unwrap();
+    let shape = (parameters.receiver_items(), parameters.keys());
+    let all = Items::new(&session(), &parameters, shape, items.clone(), coin(&parameters)).unwrap();
+    for bucket in 0..2 {
+        let filled = all.filled(&session(), &seed(1), bucket);
+        assert_eq!(filled.len(), parameters.keys());
+        let (own, others): (Vec<Digest>, Vec<Digest>) =
+            filled.iter().partition(|item| items.contains(item));
+        let mut expected = vec![[0; 32]; others.len()];
+        let oracle = session().oracle("foxtrot v1 paxos others");
+        oracle.query(bucket as u64, 0).field(&[1; 32]).fill(expected.as_flattened_mut());
+        assert!(own.len() < 40 && !others.is_empty());
+        assert_eq!(others, expected);
+    }
+}
+
+/// The rows of `docs/wire.md`, section 13, from the receiver's half to the joint coin.
+#[test]
+fn the_joint_coin_is_that_of_the_wire_document() {
+    let session = session();
+    let answer = |context, fields: &[&[u8; 32]]| -> [u8; 32] {
+        let query = session.oracle(context).query(0, 0);
+        fields.iter().fold(query, |query, field| query.field(*field)).finish()
+    };
+    let r = answer("foxtrot v1 paxos receiver coin", &[&[5; 32]]);
+    let s = answer("foxtrot v1 paxos sender coin", &[&[6; 32]]);
+    let (committed, commitment) = commit(&session, &seed(5));
+    assert_eq!(commitment, answer("foxtrot v1 paxos commitment", &[&r]));
+    let (challenged, coin) = Challenged::new(&session, &commitment, &seed(6)).unwrap();
+    assert_eq!(coin, s);
+    let (joint, opening) = committed.open(&coin).unwrap();
+    assert_eq!(opening, r);
+    assert_eq!(joint.0, answer("foxtrot v1 paxos joint coin", &[&r, &s]));
+    assert_eq!(challenged.check(&opening).unwrap(), joint);
 }
 
 #[test]
@@ -234,8 +275,7 @@ fn tags_have_room_for_what_fills_the_last_bucket_up_and_no_more() {
         let parameters = Parameters::with_buckets(BOTH[0], n, 0, buckets).unwrap();
         let load = parameters.keys();
         let items = digests(0..n as u64);
-        let items =
-            buckets::Items::new(&session(), &parameters, (n, load), items, coin(&parameters));
+        let items = Items::new(&session(), &parameters, (n, load), items, coin(&parameters));
         let items = items.unwrap();
         assert_eq!(items.places(), items.start(buckets - 1) + load);
         let fits = |bucket| items.start(bucket) + load <= items.places();

@@ -1,0 +1,80 @@
+//! The readers of the user's files, for fuzz targets: what is read comes out again as it is, and all else ends with
+//! words that blame the file.
+
+use std::path::Path;
+
+use crate::{
+    cmd::triples,
+    failure::Failure,
+    lines,
+    table::{Row, Set, SetOptions},
+};
+
+/// Which key column a set is read by, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// The number of the key column, from 0; none for the only one.
+    pub key: Option<u8>,
+    /// What is done to keys, as after `--normalize`.
+    pub normalize: &'static str,
+    /// The first row is one like the others.
+    pub no_header: bool,
+}
+
+/// A set that was read.
+#[derive(Debug)]
+pub struct Read {
+    /// What is compared.
+    pub items: Vec<[u8; 32]>,
+    /// All rows, as they are written.
+    pub rows: Vec<u8>,
+}
+
+/// Reads a set as `psi` does, by the name of its file, and writes all of its rows.
+///
+/// # Errors
+/// What the user would be told.
+pub fn read_set(path: &Path, reading: Reading) -> Result<Read, String> {
+    let options = SetOptions::reading(reading.key, reading.normalize, reading.no_header)?;
+    let mut set = Set::read(path, &options).map_err(told)?;
+    let rows: Vec<Row> = set.rows(|_, _| true);
+    let mut bytes = Vec::new();
+    let written = set.write(&rows, |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    });
+    written.map_err(told)?;
+    Ok(Read { items: set.items().to_vec(), rows: bytes })
+}
+
+/// Reads messages as `ot send` does, and writes them as `ot receive`.
+///
+/// # Errors
+/// What the user would be told.
+pub fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Vec<u8>, String> {
+    let messages = lines::read_messages(path, one_of, hex).map_err(told)?;
+    let mut bytes = Vec::new();
+    lines::write_lines(&messages, hex, &mut bytes).map_err(|e| e.to_string())?;
+    Ok(bytes)
+}
+
+/// Reads choices as `ot receive` does.
+///
+/// # Errors
+/// What the user would be told.
+pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
+    lines::read_choices(path, one_of).map(|choices| choices.to_vec()).map_err(told)
+}
+
+/// Compares the files of both parties as `triples verify` does, and counts the whole batches of each as `triples --resume`.
+///
+/// # Errors
+/// What the user would be told, of each.
+pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 2]) {
+    let (right, batches) = triples::read(place);
+    (right.map_err(told), batches.map(|batches| batches.map_err(told)))
+}
+
+fn told(failure: Failure) -> String {
+    failure.message().to_owned()
+}

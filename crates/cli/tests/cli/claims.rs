@@ -1,0 +1,75 @@
+//! The tables of `docs/claims.md`: a row for every protocol, that says what the registry says, and test files that there are.
+
+use std::{collections::BTreeMap, fs};
+
+use serde_json::Value;
+
+use super::support::{foxtrot, root};
+
+/// The cells of every row of a table with that many columns, without the heads.
+fn rows(text: &str, columns: usize) -> Vec<Vec<String>> {
+    let cells = |line: &str| -> Vec<String> {
+        let line = line.trim_matches('|');
+        line.split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let rows = text.lines().filter(|line| line.starts_with("| `")).map(cells);
+    rows.inspect(|row| assert_eq!(row.len(), columns, "{}", row[0])).collect()
+}
+
+/// What stands between backquotes.
+fn quoted(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// The tables of protocols, and that of commands.
+fn parts() -> [String; 2] {
+    let text = fs::read_to_string(root().join("docs/claims.md")).unwrap();
+    let (tables, commands) = text.split_once("## Commands").unwrap();
+    [tables.to_owned(), commands.to_owned()]
+}
+
+#[test]
+fn every_protocol_has_one_row_that_says_what_the_registry_says() {
+    let out = foxtrot(&["protocols", "--json"]).output().unwrap();
+    let all: Vec<Value> = serde_json::from_slice(&out.stdout).unwrap();
+    let mut claimed = BTreeMap::new();
+    for row in rows(&parts()[0], 8) {
+        for name in quoted(&row[0]) {
+            let key = (name.to_owned(), row[2].clone());
+            assert!(claimed.insert(key, row.clone()).is_none(), "{name} has two rows");
+        }
+        assert!(row.iter().all(|cell| !cell.is_empty()), "{}", row[0]);
+    }
+    assert_eq!(claimed.len(), all.len());
+    for protocol in all {
+        let text = |key: &str| protocol[key].as_str();
+        let (name, adversary) = (text("name").unwrap(), text("adversary").unwrap());
+        let key = (name.to_owned(), adversary.to_owned());
+        let row = claimed.get(&key).unwrap_or_else(|| panic!("{name}, {adversary} has no row"));
+        assert_eq!(row[3], text("assumption").unwrap(), "{name}");
+        // Triples' length is in their name.
+        let functionality = text("functionality").map_or("", |it| it.split('^').next().unwrap());
+        assert!(row[1].starts_with(functionality) || row[1] == "as above", "{name}: {}", row[1]);
+    }
+}
+
+#[test]
+fn every_test_file_and_every_page_is_there() {
+    let [tables, commands] = parts();
+    for row in rows(&tables, 8) {
+        let mut files = quoted(&row[6]).peekable();
+        assert!(files.peek().is_some(), "{}", row[0]);
+        for file in files {
+            assert!(root().join("crates").join(file).is_file(), "{file}");
+        }
+    }
+    for target in [&tables, &commands].into_iter().flat_map(|text| text.split("](").skip(1)) {
+        let target = target.split(')').next().unwrap();
+        let there = target.starts_with("https://") || root().join("docs").join(target).exists();
+        assert!(there, "{target}");
+    }
+    for script in quoted(&commands).filter(|it| it.starts_with(".ci/") || it.starts_with("fuzz/")) {
+        let file = script.split(' ').next().unwrap();
+        assert!(root().join(file).is_file(), "{file}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Private set intersection, but for its items: where they are placed follows from them, as SECURITY.md says. So they are
+//! public here, and secret is all else, seeds and the keys of base OTs: Δ, rows and their sums, the padding of slots, tags
+//! before they are sent. What the receiver finds at the end is looked up, and not run here.
+
+use foxtrot_kernel::memcheck::public;
+use foxtrot_ot::{
+    Backend, Direction,
+    base::{self, Adversary, Functionality},
+};
+use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
+
+use super::{Check, seed, session};
+
+/// Items of receiver and sender.
+const N: [usize; 2] = [61, 53];
+
+pub(crate) fn checks() -> impl Iterator<Item = Check> {
+    [Adversary::Malicious, Adversary::SemiHonest].into_iter().map(|adversary| Check {
+        name: format!("paxos, {adversary}, items public"),
+        run: Box::new(move |backend| run(adversary, backend)),
+    })
+}
+
+fn run(adversary: Adversary, backend: Backend) {
+    let digests = |first: usize, n: usize| -> Vec<Digest> {
+        (first..first + n).map(|k| [u8::try_from(k).expect("few"); 32]).collect()
+    };
+    let parameters = Parameters::new(adversary, N[0], N[1]).expect("small sets");
+    let base = base::find("roted", Functionality::Endemic).expect("it is there");
+    let (sent, chosen) = super::base::run(base, backend, parameters.base_ots());
+    let session = || session(backend, "paxos", Direction::InitiatorSends);
+    let receiver = Receiver::new(session(), parameters, sent, digests(0, N[0]), None, seed(3));
+    let sender = Sender::new(session(), parameters, chosen, digests(30, N[1]), None, seed(4));
+    let (receiver, sender) = (receiver.expect("distinct items"), sender.expect("distinct items"));
+
+    let (mut encoded, row_seed) = receiver.encode().expect("slots for all");
+    let mut message = row_seed.as_bytes().to_vec();
+    public(&mut message);
+    let mut absorbing = sender.open(&message).expect("a seed of rows");
+    for n in parameters.batches() {
+        let mut corrections = Vec::new();
+        let unanswered = encoded.extend(n, &mut corrections).expect("a batch");
+        public(&mut corrections);
+        let (unverified, challenge) = absorbing.absorb(n, &corrections).expect("corrections");
+        let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+        public(&mut challenge);
+        let mut proof = encoded.answer(unanswered, &challenge).expect("a challenge");
+        public(&mut proof);
+        absorbing.verify(unverified, &proof).expect("a proof");
+    }
+    let (Next::Done(mut received), Next::Done(sent)) =
+        (encoded.finish().expect("all batches"), absorbing.finish().expect("all batches"))
+    else {
+        unreachable!("one bucket")
+    };
+    for mut tags in sent.frames() {
+        public(&mut tags);
+        received.take(&tags).expect("tags");
+    }
+}

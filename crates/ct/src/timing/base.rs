@@ -1,0 +1,71 @@
+//! Base OTs: the receiver by its choices, and either party by its seed.
+
+use std::time::Instant;
+
+use foxtrot_ot::{
+    Bits,
+    base::{BaseOt, Choice, Functionality, find},
+    extension::two_round,
+    pair::{Event, Pair, Party},
+};
+
+use super::{Step, nanoseconds, secret_seed, seed, session};
+
+const N: usize = 16;
+
+/// On lattices, and on the curve those whose work does not depend on the points that are drawn.
+const NAMES: [&str; 6] =
+    ["roted", "mcquoid-rosulek-roy", "masny-rindal", "csw", "chou-orlandi", "naor-pinkas"];
+
+/// What a step is measured by.
+#[derive(Clone, Copy)]
+enum Secret {
+    Choices,
+    Seed(Party),
+}
+
+pub(super) fn steps() -> impl Iterator<Item = Step> {
+    let all = NAMES.into_iter().filter_map(|name| {
+        let selective =
+            if name == "csw" { Functionality::SelectiveFailure } else { Functionality::Endemic };
+        find(name, selective)
+    });
+    let all = all.chain(two_round::find("mcquoid-rosulek-roy"));
+    let secrets = [Secret::Choices, Secret::Seed(Party::Sender), Secret::Seed(Party::Receiver)];
+    all.flat_map(move |base| secrets.map(|secret| step(base, secret)))
+}
+
+/// All steps of a party in a batch.
+fn step(base: &'static dyn BaseOt, of: Secret) -> Step {
+    let name = base.info().name;
+    let (timed, what) = match of {
+        Secret::Choices => (Party::Receiver, "choices"),
+        Secret::Seed(Party::Sender) => (Party::Sender, "sender's seed"),
+        Secret::Seed(Party::Receiver) => (Party::Receiver, "receiver's seed"),
+    };
+    let run = move |backend, run, secret: &[u8; 128]| {
+        let choices = if matches!(of, Secret::Choices) { secret } else { &[0x35; 128] };
+        let choice = Choice::Given(Bits::from_bytes(&choices[..N / 8], N));
+        let coins = |party: Party, byte| match of {
+            Secret::Seed(secrets) if secrets == party => secret_seed(secret),
+            _ => seed(byte, run),
+        };
+        let (first, second) = (coins(Party::Sender, 1), coins(Party::Receiver, 2));
+        let sender = base.sender(session(backend, name), N, first).expect("a small batch");
+        let receiver = base.receiver(session(backend, name), choice, second);
+        let mut pair = Pair::new(sender, receiver.expect("choices that it takes"));
+        let mut time = 0.0;
+        loop {
+            let start = Instant::now();
+            let event = pair.step().unwrap_or_else(|(party, error)| panic!("{party:?}: {error}"));
+            let Some(Event { party, message }) = event else { break time };
+            if party == timed {
+                time += nanoseconds(start);
+            }
+            if let Some(message) = message {
+                pair.deliver(party, message);
+            }
+        }
+    };
+    Step { name: format!("{name}: {what}"), run: Box::new(run) }
+}

@@ -1,0 +1,68 @@
+//! Extensions: the receiver by its choices, the sender by Δ.
+
+use std::{hint::black_box, time::Instant};
+
+use foxtrot_ot::{
+    Bits,
+    base::Choice,
+    extension::{Kind, Places, ROWS, Shape, registry},
+    ideal,
+    pair::Party,
+};
+
+use super::{Step, nanoseconds, seed, session};
+
+const NAMES: [&str; 5] =
+    ["softspoken-2", "softspoken-8", "kos", "softspoken-6-semi-honest", "iknp"];
+
+/// The extension's receiver by its choices, and its sender by Δ.
+pub(super) fn steps() -> impl Iterator<Item = Step> {
+    const N: usize = 512;
+    let all = registry().filter(|it| NAMES.contains(&it.info().name));
+    all.flat_map(|extension| {
+        [Party::Receiver, Party::Sender].map(|timed| {
+            let name = extension.info().name;
+            let run = move |backend, run, secret: &[u8; 128]| {
+                // One of the two is the secret.
+                let (delta, choices) = match timed {
+                    Party::Sender => (secret, &[0x35; 128]),
+                    Party::Receiver => (&[0x35; 128], secret),
+                };
+                let delta = Bits::from_bytes(&delta[..ROWS / 8], ROWS);
+                let (sent, received) = ideal::given(delta, &seed(1, run));
+                let session = || session(backend, name);
+                let (mut receiver, setup) =
+                    extension.receiver(session(), sent, seed(2, run)).expect("128 base OTs");
+                let choice = Choice::Given(Bits::from_bytes(&choices[..N / 8], N));
+                let shape = Shape::of(&choice);
+                let (mut keys, mut pairs) = (vec![[0; 16]; N], vec![[[0; 16]; 2]; N]);
+                let mut corrections = Vec::new();
+                let mut times = [0.0; 2];
+
+                let start = Instant::now();
+                let mut sender =
+                    extension.sender(session(), received, &setup, seed(3, run)).expect("a setup");
+                times[0] += nanoseconds(start);
+                let start = Instant::now();
+                let batch = receiver.extend(choice, &mut corrections).expect("a batch");
+                times[1] += nanoseconds(start);
+                let start = Instant::now();
+                let (absorbed, challenge) =
+                    sender.absorb(shape, &corrections).expect("corrections");
+                times[0] += nanoseconds(start);
+                let challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+                let start = Instant::now();
+                let finished = receiver.finish(batch, &challenge, Kind::Random, &mut keys);
+                times[1] += nanoseconds(start);
+                let (_, proof) = finished.expect("a challenge");
+                let start = Instant::now();
+                sender.finish(absorbed, &proof, Places::Random(&mut pairs)).expect("a proof");
+                times[0] += nanoseconds(start);
+                black_box((&keys, &pairs));
+                times[usize::from(timed == Party::Receiver)]
+            };
+            let what = if timed == Party::Sender { "Δ" } else { "choices" };
+            Step { name: format!("{name}: {what}"), run: Box::new(run) }
+        })
+    })
+}

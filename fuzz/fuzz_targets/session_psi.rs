@@ -1,0 +1,59 @@
+//! A session of a set intersection from its hello on, whose every frame the fuzzer changes: both parties end, errors are
+//! not of their own making, and what the receiver gets is part of the intersection.
+#![no_main]
+
+use foxtrot_fuzz::{
+    base_ot,
+    live::{Changes, session},
+};
+use foxtrot_net::{
+    hello::Agreement,
+    psi::{Plan, Receiver, Sender},
+};
+use foxtrot_ot::{Session, base::Adversary};
+use foxtrot_psi::paxos::{Digest, Parameters};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (bool, u8, u8, u8, bool, [Changes; 2])| {
+    let (checked, ours, first, theirs, short, changes) = input;
+    let adversary = if checked { Adversary::Malicious } else { Adversary::SemiHonest };
+    let digests = |first: u8, n: u8| -> Vec<Digest> {
+        (u16::from(first)..)
+            .take(n.into())
+            .map(|k| [k.to_le_bytes(); 16].concat().try_into().unwrap())
+            .collect()
+    };
+    let (ours, theirs) = (digests(0, ours), digests(first, theirs));
+    let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
+    let parameters = Parameters::new(adversary, ours.len(), theirs.len()).unwrap();
+    let ended = session(
+        changes,
+        |channel, agreement| {
+            let session = Session::new(agreement.sid);
+            let sender = Sender::set_up(channel, &plan(parameters, short, &session, agreement))?;
+            sender.run(theirs, |_| ())
+        },
+        |channel, agreement| {
+            let session = Session::new(agreement.sid);
+            let receiver =
+                Receiver::set_up(channel, &plan(parameters, short, &session, agreement))?;
+            receiver.run(ours, |_| ())
+        },
+    );
+    if let Ok(found) = &ended.receiver {
+        assert!(found.iter().all(|k| shared.contains(k)));
+    }
+    let tampered = ended.tampered;
+    if let Some(((), found)) = ended.both() {
+        assert!(tampered || found == shared);
+    }
+});
+
+fn plan<'a>(
+    parameters: Parameters,
+    short: bool,
+    session: &'a Session,
+    agreement: &Agreement,
+) -> Plan<'a> {
+    Plan { parameters, base: base_ot(short), session, direction: agreement.direction(), counter: 0 }
+}

@@ -1,0 +1,80 @@
+//! A session that makes triples, by either method, whose every frame the fuzzer changes from the hello on: both parties
+//! end, errors are not of their own making, and the triples are right if nothing was changed.
+#![no_main]
+
+use foxtrot_fuzz::{
+    base_ot,
+    live::{Changes, session},
+};
+use foxtrot_net::{
+    Channel, Error,
+    hello::Agreement,
+    triples::{self, gilboa},
+};
+use foxtrot_ot::Session;
+use foxtrot_triples::{
+    Shares,
+    formats::{record_len, write_records, wrong_records},
+    gilboa::{Set, registry},
+    params::{self, TOY, TOY_LIFT},
+};
+use libfuzzer_sys::fuzz_target;
+
+/// Which triples, and how many batches or triples.
+#[derive(Clone, Copy)]
+enum Which {
+    Rlwe(&'static params::Set, u64),
+    Gilboa(&'static Set, u64, bool),
+}
+
+fuzz_target!(|input: (u8, u8, bool, [Changes; 2])| {
+    let (which, n, short, changes) = input;
+    let which = match which {
+        0..64 => Which::Rlwe(&TOY, u64::from(n % 20)),
+        64..128 => Which::Rlwe(&TOY_LIFT, u64::from(n)),
+        _ => {
+            let set = registry().nth(usize::from(which) % registry().count()).unwrap();
+            Which::Gilboa(set, n.into(), short)
+        }
+    };
+    let bits = match which {
+        Which::Rlwe(set, _) => set.bits(),
+        Which::Gilboa(set, ..) => set.bits(),
+    };
+    let play = |channel: &Channel, agreement: &Agreement| make(channel, agreement, which, bits);
+    let ended = session(changes, play, play);
+    let tampered = ended.tampered;
+    if let Some((ours, theirs)) = ended.both() {
+        assert_eq!(ours.len(), theirs.len());
+        assert!(tampered || wrong_records(bits, &ours, &theirs).next().is_none());
+    }
+});
+
+/// A party's records.
+fn make(
+    channel: &Channel,
+    agreement: &Agreement,
+    which: Which,
+    bits: u32,
+) -> Result<Vec<u8>, Error> {
+    let (session, we_are_initiator) = (&Session::new(agreement.sid), agreement.we_are_initiator);
+    let mut records = Vec::new();
+    let sink = |shares: &Shares| {
+        let start = records.len();
+        records.resize(start + shares.len() * record_len(bits), 0);
+        write_records(shares, &mut records[start..]);
+        Ok::<_, Error>(())
+    };
+    match which {
+        Which::Rlwe(set, n) => {
+            let plan = triples::Plan { set, session, we_are_initiator, batches: 0..n };
+            triples::Party::set_up(channel, &plan)?.run(sink)?.settle()?;
+        }
+        Which::Gilboa(set, count, short) => {
+            let base = base_ot(short);
+            let plan = gilboa::Plan { set, base, session, we_are_initiator, count };
+            gilboa::Party::set_up(channel, &plan)?.run(sink)?.settle()?;
+        }
+    }
+    Ok(records)
+}
