@@ -66,9 +66,17 @@ impl Workers {
         }
     }
 
-    /// CPU time of the tasks so far, without that of the party's own thread.
+    /// CPU time of the tasks so far and of waiting awake, without that of the party's own thread.
     pub(crate) fn busy(&self) -> Duration {
         Duration::from_nanos(self.busy.load(Ordering::Relaxed))
+    }
+
+    /// Does that, and counts its time.
+    fn count(&self, work: impl FnOnce()) {
+        let start = thread_cpu();
+        work();
+        let took = u64::try_from((thread_cpu() - start).as_nanos()).unwrap_or(u64::MAX);
+        self.busy.fetch_add(took, Ordering::Relaxed);
     }
 }
 
@@ -89,16 +97,16 @@ impl Executor for Workers {
         pool.in_place_scope(|scope| {
             for _ in 0..others {
                 scope.spawn(|_| {
-                    let start = thread_cpu();
-                    while let Some(task) = next() {
-                        task();
-                    }
-                    let took = (thread_cpu() - start).as_nanos();
-                    let took = u64::try_from(took).unwrap_or(u64::MAX);
-                    self.busy.fetch_add(took, Ordering::Relaxed);
+                    self.count(|| {
+                        while let Some(task) = next() {
+                            task();
+                        }
+                    });
                     running.fetch_sub(1, Ordering::Relaxed);
-                    let rounds = Arc::clone(&self.rounds);
-                    rayon::spawn(move || stay_awake(|| rounds.load(Ordering::Relaxed) == round));
+                    let this = self.clone();
+                    rayon::spawn(move || {
+                        this.count(|| stay_awake(|| this.rounds.load(Ordering::Relaxed) == round));
+                    });
                 });
             }
             while let Some(task) = next() {

@@ -40,6 +40,9 @@ use transmit::Outbox;
 /// ready to take them: 64 MiB; of what comes in, less where a protocol says so.
 pub const QUEUE_BYTES: usize = 64 << 20;
 
+/// No protocol has said how much it has on its way.
+const UNBOUNDED: usize = usize::MAX;
+
 /// The longest payload of a frame in bytes: 256 MiB.
 pub const MAX_FRAME: usize = 256 << 20;
 
@@ -74,7 +77,7 @@ struct Shared {
     timeout: Duration,
     /// Lanes from this number on are not in use.
     lanes: AtomicU8,
-    /// So many bytes that came are held back in a lane.
+    /// So many bytes that came are held back in a lane, if that is less than [`QUEUE_BYTES`].
     inbound_bytes: AtomicUsize,
     hook: Hook,
     state: Mutex<State>,
@@ -108,7 +111,7 @@ impl Channel {
         let shared = Arc::new(Shared {
             timeout,
             lanes: AtomicU8::new(Lane::COUNT),
-            inbound_bytes: AtomicUsize::new(QUEUE_BYTES),
+            inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
             state: Mutex::new(State {
                 failure: None,
@@ -192,11 +195,12 @@ impl Channel {
     }
 
     /// From now on a lane holds back at most so many messages of so many bytes that came before they are asked for,
-    /// if that is less than [`QUEUE_BYTES`]. A peer that follows the protocol never has more on their way; what
-    /// another sends waits at its side.
+    /// or the most that any protocol of this channel has asked for, if that is less than [`QUEUE_BYTES`]. A peer that
+    /// follows the protocol never has more on their way; what another sends waits at its side.
     pub(crate) fn hold_back(&self, messages: usize, len: usize) {
         let bytes = messages.saturating_mul(cost(len)).min(QUEUE_BYTES);
-        self.shared.inbound_bytes.store(bytes, Ordering::SeqCst);
+        let most = |before| Some(if before == UNBOUNDED { bytes } else { bytes.max(before) });
+        let _ = self.shared.inbound_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, most);
     }
 
     /// The hellos have been exchanged; counts from zero again.

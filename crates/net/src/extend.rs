@@ -4,7 +4,7 @@
 pub mod one_of_n;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use core::fmt;
 use std::collections::VecDeque;
@@ -330,13 +330,13 @@ impl Plan<'_> {
         compatible(base, &extension).map_err(Usage::Incompatible)
     }
 
-    /// A window of corrections is on its way, and with groups of the two parties two more.
+    /// Corrections are a window ahead of proofs at most, whatever the groups, and proofs of challenges.
     fn hold_back(&self, channel: &Channel) {
         let (extension, n) = (&self.extension, self.extension.max_batch());
         let corrections =
             [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
         let longest = corrections[0].max(corrections[1]).max(extension.proof_len());
-        channel.hold_back(4 * WINDOW, longest);
+        channel.hold_back(2 * WINDOW, longest);
     }
 
     fn base_session(&self) -> Session {

@@ -27,7 +27,7 @@ pub(crate) enum BenchCommand {
     },
     /// The tables and figures of the papers beside ours
     Paper(PaperOptions),
-    /// The headlines of the newest record of `bench paper`, in Markdown
+    /// The headlines of the newest records of `bench paper`, in Markdown
     Summary {
         /// The folder with the records
         records: PathBuf,

@@ -31,7 +31,7 @@ const BLOCK: usize = 8;
 /// (32⁵¹ − 1)·P, with which a sum ends.
 struct Comb([Sixteen; ODD + 1]);
 
-/// A point of the curve, prepared for many multiplications; 50 kB. That costs as much as five to ten
+/// A point of the curve, prepared for many multiplications; 50 kB. That costs as much as six to fifteen
 /// multiplications by [`mul`](super::mul). Erased when it is dropped.
 pub struct Table(Comb);
 

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, ReadHalf, Reason, Shared, cost, fits};
+use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, ReadHalf, Reason, Shared, cost, fits};
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 
 type Reader = BufReader<Box<dyn ReadHalf>>;
@@ -125,7 +125,8 @@ impl Shared {
                 self.inbound.notify_all();
                 return Ok(frame);
             }
-            let (greeted, most) = (state.greeted, self.inbound_bytes.load(Ordering::SeqCst));
+            let (greeted, most) =
+                (state.greeted, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
             let turn = match state.inbox.turn(lane, want, greeted, most) {
                 Ok(turn) => turn,
                 Err(e) => return Err(self.fail(&mut state, e)),

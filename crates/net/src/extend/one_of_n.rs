@@ -81,8 +81,7 @@ impl<'a> Sender<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
-        let corrections = plan.extension.corrections_len(plan.extension.max_batch());
-        channel.hold_back(2 * WINDOW, corrections.max(plan.extension.proof_len()));
+        plan.hold_back(channel);
         let rows = plan.extension.parameters().length;
         let choice = match plan.base.info().functionality {
             Functionality::Random => Choice::Random(rows),
@@ -165,8 +164,7 @@ impl<'a> Receiver<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         plan.check().map_err(|e| channel.give_up(e))?;
         channel.use_lanes(PROOFS.index() + 1);
-        let corrections = plan.extension.corrections_len(plan.extension.max_batch());
-        channel.hold_back(2 * WINDOW, corrections.max(plan.extension.proof_len()));
+        plan.hold_back(channel);
         let rows = plan.extension.parameters().length;
         let role = plan.base.sender(plan.base_session(), rows, fresh_seed()?);
         let role = role.map_err(|e| channel.give_up(e))?;
@@ -251,6 +249,12 @@ impl<'a> Receiver<'a> {
 impl Plan<'_> {
     fn check(&self) -> Result<(), Usage> {
         self.extension.compatible(self.base.info()).map_err(Usage::Incompatible)
+    }
+
+    /// Corrections are a window ahead of proofs at most.
+    fn hold_back(&self, channel: &Channel) {
+        let corrections = self.extension.corrections_len(self.extension.max_batch());
+        channel.hold_back(2 * WINDOW, corrections.max(self.extension.proof_len()));
     }
 
     fn base_session(&self) -> Session {

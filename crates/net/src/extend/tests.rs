@@ -9,7 +9,7 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::{Counters, Reason, memory};
+use crate::{ChannelError, Counters, Reason, memory};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -337,4 +337,40 @@ fn after_a_sink_has_failed_the_peer_is_told_and_there_are_no_further_runs() {
     let (failed, again, _there) = sender.join().unwrap().unwrap();
     assert_eq!(failed, ChannelError::Abandoned.into());
     assert_eq!(again, Usage::SessionEnded.into());
+}
+
+/// How long a party of [`flood`] waits.
+pub(crate) const SHORT: Duration = Duration::from_secs(2);
+
+/// Sends proofs of that length which nobody waits for, far less than a lane holds back otherwise and more than
+/// lies between writer and reader: they are not taken.
+pub(crate) fn flood(here: &Channel, proof_len: usize) {
+    for _ in 0..(24 << 20) / proof_len {
+        here.send(PROOFS, vec![0; proof_len]).unwrap();
+    }
+}
+
+/// What such a sender and the party that has waited for something else meanwhile then say.
+pub(crate) fn assert_refused(here: Channel, there: Error) {
+    let refused = here.close().unwrap_err();
+    let expected = [ChannelError::NothingTaken(SHORT), ChannelError::ClosedSending];
+    assert!(expected.map(Error::from).contains(&refused), "{refused}");
+    assert_eq!(there, ChannelError::NothingReceived(SHORT).into());
+}
+
+#[test]
+fn a_flood_of_proofs_stays_with_who_sends_it() {
+    let (here, there) = memory::pair(SHORT);
+    let sender = thread::spawn(move || {
+        let session = session();
+        let plan = plan("softspoken-8", Adversary::Malicious, "roted-endemic", &session);
+        let mut sender = Sender::set_up(&there, &plan)?;
+        sender.random(Shape::random(100), |_| Ok::<_, Error>(()))
+    });
+    let session = session();
+    let plan = plan("softspoken-8", Adversary::Malicious, "roted-endemic", &session);
+    drop(Receiver::set_up(&here, &plan).unwrap());
+    flood(&here, plan.extension.proof_len());
+    let failed = sender.join().unwrap().unwrap_err();
+    assert_refused(here, failed);
 }

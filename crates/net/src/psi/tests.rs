@@ -7,7 +7,11 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::{ChannelError, Counters, Reason, memory};
+use crate::{
+    ChannelError, Counters, Reason,
+    extend::tests::{SHORT, assert_refused, flood},
+    memory,
+};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -134,7 +138,6 @@ fn a_receiver_that_cheats_is_told_and_gets_no_tags() {
 /// What nobody waits for is not taken: memory follows from the sizes of the sets, and not from what a peer sends.
 #[test]
 fn a_flood_of_proofs_stays_with_who_sends_it() {
-    const SHORT: Duration = Duration::from_secs(2);
     let (here, there) = memory::pair(SHORT);
     there.greeted();
     here.greeted();
@@ -146,15 +149,7 @@ fn a_flood_of_proofs_stays_with_who_sends_it() {
     });
     let session = session();
     drop(Receiver::set_up(&here, &plan(parameters, &session)).unwrap());
-    // Far less than a lane holds back otherwise, and more than lies between writer and reader.
-    let proof = parameters.extension().proof_len();
-    let flood = (8 << 20) / proof;
-    for _ in 0..flood {
-        here.send(PROOFS, vec![0; proof]).unwrap();
-    }
-    let refused = here.close().unwrap_err();
-    let expected = [ChannelError::NothingTaken(SHORT), ChannelError::ClosedSending];
-    assert!(expected.map(Error::from).contains(&refused), "{refused}");
+    flood(&here, parameters.extension().proof_len());
     let failed = sender.join().unwrap().unwrap_err();
-    assert_eq!(failed, ChannelError::NothingReceived(SHORT).into());
+    assert_refused(here, failed);
 }

@@ -133,7 +133,12 @@ impl Folder {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path).map_err(failed)?;
-        lock(&file, path)?;
+        lock(&file, path).inspect_err(|_| {
+            if self.found == Found::Nothing {
+                // It was made just now, and nobody else has it.
+                let _ = fs::remove_file(path);
+            }
+        })?;
         Ok(file)
     }
 

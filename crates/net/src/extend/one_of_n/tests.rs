@@ -8,7 +8,11 @@ use foxtrot_ot::{
 };
 
 use super::*;
-use crate::{Counters, memory};
+use crate::{
+    Counters,
+    extend::tests::{SHORT, assert_refused, flood},
+    memory,
+};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -140,4 +144,22 @@ fn a_sender_ends_at_a_wrong_proof_and_has_no_further_runs() {
     assert!(matches!(first, Error::Protocol(it) if it == check), "{first:?}");
     let ended = foxtrot_ot::Error::Usage(Usage::SessionEnded);
     assert!(matches!(second, Error::Protocol(it) if it == ended), "{second:?}");
+}
+
+#[test]
+fn a_flood_of_proofs_stays_with_who_sends_it() {
+    let (here, there) = memory::pair(SHORT);
+    let shape = Shape { n: 100, choices: 2 };
+    let sender = thread::spawn(move || {
+        let session = session();
+        let plan = plan("oos", Adversary::Malicious, "roted-endemic", &session);
+        let mut sender = Sender::set_up(&there, &plan)?;
+        sender.run(shape, |_| Ok::<_, Error>(()))
+    });
+    let session = session();
+    let plan = plan("oos", Adversary::Malicious, "roted-endemic", &session);
+    drop(Receiver::set_up(&here, &plan).unwrap());
+    flood(&here, plan.extension.proof_len());
+    let failed = sender.join().unwrap().unwrap_err();
+    assert_refused(here, failed);
 }

@@ -33,7 +33,7 @@ pub(super) enum Figure {
     /// By the wall clock, without the set-up.
     RunningUs,
     SetUpMs,
-    SetUpKb,
+    SetUpKib,
     Bytes,
     RunningBytes,
     /// Of the whole run.
@@ -93,7 +93,7 @@ impl Figure {
     pub(super) fn is_exact(self) -> bool {
         matches!(
             self,
-            Self::Bytes | Self::RunningBytes | Self::Kilobytes | Self::SetUpKb | Self::Counted
+            Self::Bytes | Self::RunningBytes | Self::Kilobytes | Self::SetUpKib | Self::Counted
         )
     }
 
@@ -150,7 +150,7 @@ impl Figure {
                 scaled(&|sample| later(&sample.ended) - later(&sample.begun), 1e6 / n)
             }
             Self::SetUpMs => scaled(&|sample| later(&sample.set_up), 1e3),
-            Self::SetUpKb => scaled(&set_up_bytes, 1e-3),
+            Self::SetUpKib => scaled(&set_up_bytes, 1.0 / 1024.0),
             Self::Bytes => scaled(&bytes, 1.0 / n),
             Self::RunningBytes => scaled(&|sample| bytes(sample) - set_up_bytes(sample), 1.0 / n),
             Self::Kilobytes => scaled(&bytes, 1e-3),

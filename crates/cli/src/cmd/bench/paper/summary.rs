@@ -1,21 +1,22 @@
-//! `foxtrot bench summary`: the headlines of a record, for the README.
+//! `foxtrot bench summary`: the headlines of records, for the README.
 
 use std::{
     fs,
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use super::{
     numbers::{number, ratio},
     record::{TABLES, fields},
+    tables::{self, Row, Series, Table},
 };
 use crate::failure::Failure;
 
 /// What stands around the summary in a file.
 const MARKERS: [&str; 2] = ["<!-- bench summary -->", "<!-- end of bench summary -->"];
 
-/// Prints the summary of the newest record, or puts it between the markers of a file.
+/// Prints the summary, or puts it between the markers of a file: each table's from the newest record that has it.
 pub(in crate::cmd::bench) fn run(records: &Path, splice: Option<&Path>) -> Result<(), Failure> {
     let text = of_newest(records)?;
     let Some(file) = splice else {
@@ -29,60 +30,100 @@ pub(in crate::cmd::bench) fn run(records: &Path, splice: Option<&Path>) -> Resul
     fs::write(file, new).map_err(|e| Failure::writing(file, &e))
 }
 
-/// The summary of that record under `records` whose name is the last.
+/// The numbers of a record, and its name.
+struct Record {
+    name: String,
+    lines: Vec<Vec<String>>,
+}
+
+/// The summary of the records under `records`, of which the one whose name is the last is the newest.
 fn of_newest(records: &Path) -> Result<String, Failure> {
-    let folder = newest(records).map_err(|e| Failure::reading(records, &e))?.ok_or_else(|| {
-        Failure::usage(format!("{} has no record of the tables", records.display()))
-            .hint("`foxtrot bench paper --record FOLDER` makes one")
-    })?;
-    let path = folder.join(TABLES);
-    let tables = fs::read_to_string(&path).map_err(|e| Failure::reading(&path, &e))?;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(table(&tables, &name))
+    let mut all = read(records)?;
+    if all.is_empty() {
+        return Err(Failure::usage(format!("{} has no record of the tables", records.display()))
+            .hint("`foxtrot bench paper --record FOLDER` makes one"));
+    }
+    all.sort_by(|a, b| b.name.cmp(&a.name));
+    Ok(summary(&tables::all()?, &all))
 }
 
-fn newest(records: &Path) -> io::Result<Option<PathBuf>> {
+fn read(records: &Path) -> Result<Vec<Record>, Failure> {
     let mut all = Vec::new();
-    for entry in fs::read_dir(records)? {
-        let path = entry?.path();
-        if path.join(TABLES).is_file() {
-            all.push(path);
+    for entry in fs::read_dir(records).map_err(|e| Failure::reading(records, &e))? {
+        let folder = entry.map_err(|e| Failure::reading(records, &e))?.path();
+        let path = folder.join(TABLES);
+        if path.is_file() {
+            let text = fs::read_to_string(&path).map_err(|e| Failure::reading(&path, &e))?;
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            all.push(Record { name, lines: text.lines().skip(1).map(fields).collect() });
         }
     }
-    Ok(all.into_iter().max())
+    Ok(all)
 }
 
-/// A line for each paper: of every headline the first column that has both numbers.
-fn table(tables: &str, record: &str) -> String {
-    let mut papers: Vec<(String, Vec<String>)> = Vec::new();
-    let mut seen = Vec::new();
-    for line in tables.lines().skip(1) {
-        let all = fields(line);
-        let [_, title, _, label, n, _, unit, paper, ours, .., quotient, _, headline] =
-            all.as_slice()
-        else {
-            continue;
-        };
-        let numbers = [paper, ours, quotient].map(|x| x.parse::<f64>().ok());
-        let [Some(paper), Some(ours), Some(quotient)] = numbers else { continue };
-        let key = (title.clone(), label.clone(), n.clone(), headline.clone());
-        if headline.is_empty() || seen.contains(&key) {
+/// A line for each paper: of every headline the first column that has both numbers. A headline that no record has
+/// is left out. The newest record comes first.
+fn summary(tables: &[Table], records: &[Record]) -> String {
+    let mut papers: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut used = Vec::new();
+    for table in tables {
+        let has = |record: &&Record| record.lines.iter().any(|line| line[0] == table.id);
+        let Some(record) = records.iter().find(has) else { continue };
+        let found = headlines(table).filter_map(|headline| entry(table, &headline, record));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() {
             continue;
         }
-        seen.push(key);
-        let (name, table) = title.split_once(", ").unwrap_or((title, ""));
-        let (theirs, ours) = (number(paper), number(ours));
-        let entry = format!("{table}, {headline}: {theirs} → {ours} {unit} ({})", ratio(quotient));
-        match papers.iter_mut().find(|(paper, _)| paper == name) {
-            Some((_, entries)) => entries.push(entry),
-            None => papers.push((name.into(), vec![entry])),
+        let link = format!("[{0}](bench/record/{0})", record.name);
+        if !used.contains(&link) {
+            used.push(link);
+        }
+        match papers.iter_mut().find(|(paper, _)| *paper == table.paper) {
+            Some((_, entries)) => entries.extend(found),
+            None => papers.push((&table.paper, found)),
         }
     }
-    let head =
-        format!("| | theirs → Foxtrot, record [{record}](bench/record/{record}) |\n|---|---|\n");
+    let head = format!("| | theirs → Foxtrot, of {} |\n|---|---|\n", used.join(" and "));
     let rows =
         papers.iter().map(|(name, entries)| format!("| {name} | {} |\n", entries.join("; ")));
     head + &rows.collect::<String>()
+}
+
+/// What stands for a table, and where it is.
+struct Headline<'a> {
+    group: &'a str,
+    label: &'a str,
+    x: Option<usize>,
+    text: &'a str,
+}
+
+fn headlines(table: &Table) -> impl Iterator<Item = Headline<'_>> {
+    let rows = table.rows.iter().filter_map(|Row { group, label, headline, .. }| {
+        Some(Headline { group, label, x: None, text: headline.as_ref()? })
+    });
+    let series = table.series.iter().filter_map(|Series { group, label, headline, .. }| {
+        Some(Headline { group, label, x: table.xs.last().copied(), text: headline.as_ref()? })
+    });
+    rows.chain(series)
+}
+
+fn entry(table: &Table, headline: &Headline<'_>, record: &Record) -> Option<String> {
+    record.lines.iter().find_map(|line| {
+        let [id, _, group, label, n, _, unit, paper, ours, .., quotient, _, _] = line.as_slice() else {
+            return None;
+        };
+        let there = id == table.id && (&**group, &**label) == (headline.group, headline.label);
+        if !there || headline.x.is_some_and(|x| *n != x.to_string()) {
+            return None;
+        }
+        let [Some(paper), Some(ours), Some(quotient)] =
+            [paper, ours, quotient].map(|number| number.parse::<f64>().ok())
+        else {
+            return None;
+        };
+        let (theirs, ours, quotient) = (number(paper), number(ours), ratio(quotient));
+        Some(format!("{}, {}: {theirs} → {ours} {unit} ({quotient})", table.name, headline.text))
+    })
 }
 
 fn spliced(old: &str, text: &str) -> Option<String> {
@@ -97,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_has_the_summary_of_the_newest_record() {
+    fn the_readme_has_the_summary_of_the_records() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let readme = fs::read_to_string(root.join("README.md")).unwrap();
         let text = of_newest(&root.join("bench/record")).unwrap();
@@ -106,20 +147,45 @@ mod tests {
         assert_eq!(spliced(&readme, &text), Some(readme));
     }
 
+    fn table(id: &'static str, text: &str) -> Table {
+        let head = "paper = 'Paper'\ntitle = ''\nsetting = ''\nours = ''\nanalysis = ''\n";
+        Table { id, ..toml::from_str(&format!("{head}{text}")).unwrap() }
+    }
+
+    fn record(name: &str, lines: &[&str]) -> Record {
+        Record { name: name.into(), lines: lines.iter().map(|line| fields(line)).collect() }
+    }
+
     #[test]
-    fn a_summary_has_the_headlines_and_goes_between_the_markers() {
-        let line = |title, label, column, numbers, headline| {
-            format!("t,\"Paper, {title}\",here,{label},8,{column},{numbers},,{headline}\n")
-        };
-        let tables = "head\n".to_owned()
-            + &line("Table 1", "one", "time,ms", "12,3,2,4,measured,4", "first")
-            + &line("Table 1", "one", "bytes,kB", "12,6,6,6,measured,2", "first")
-            + &line("Table 1", "two", "time,ms", "12,3,2,4,measured,4", "")
-            + &line("Table 1", "three", "time,ms", ",3,2,4,measured,", "third")
-            + &line("Table 2", "four", "time,ms", "6,3,2,4,measured,2", "fourth");
-        let text = table(&tables, "2026-01-01-x");
-        let row = "| Paper | Table 1, first: 12 → 3 ms (× 4); Table 2, fourth: 6 → 3 ms (× 2) |\n";
-        assert!(text.ends_with(row), "{text}");
+    fn a_summary_has_the_headlines_each_of_the_newest_record_that_has_its_table() {
+        let tables = [
+            table(
+                "a",
+                "name = 'A'\n[[row]]\nlabel = 'one'\nheadline = 'first'\n[[row]]\nlabel = 'two'\n\
+                 [[row]]\ngroup = 'g'\nlabel = 'one'\nheadline = 'second'\n",
+            ),
+            table(
+                "b",
+                "name = 'B'\nxs = [4, 8]\n[[series]]\nlabel = 'one'\nfigure = 'cpu-us'\nheadline = 'last'\n",
+            ),
+        ];
+        let new = record("2", &["a,A,,one,,bytes,B,,6,6,6,3,measured,,,", "a,A,,one,,time,ms,12,3,2,4,3,measured,4,,old words"]);
+        let old = record(
+            "1",
+            &[
+                "a,A,,one,,time,ms,12,6,2,4,3,measured,2,,",
+                "b,B,,one,4,time,ms,6,6,2,4,3,measured,1,,",
+                "b,B,,one,8,time,ms,6,3,2,4,3,measured,2,,",
+            ],
+        );
+        let text = summary(&tables, &[new, old]);
+        let head = "| | theirs → Foxtrot, of [2](bench/record/2) and [1](bench/record/1) |\n|---|---|\n";
+        let row = "| Paper | A, first: 12 → 3 ms (× 4); B, last: 6 → 3 ms (× 2) |\n";
+        assert_eq!(text, format!("{head}{row}"));
+    }
+
+    #[test]
+    fn a_summary_goes_between_the_markers() {
         let [begin, end] = MARKERS;
         let old = format!("a\n{begin}\nold\n{end}\nb\n");
         assert_eq!(spliced(&old, "new\n"), Some(format!("a\n{begin}\nnew\n{end}\nb\n")));
