@@ -1,8 +1,10 @@
-//! What of a table is the paper's: columns with their units, groups with their rows, and the numbers, as text.
+//! What of a table is the paper's, and what stands beside it, as text: columns with their units, groups with their
+//! rows, the numbers, and which of our benchmarks they are compared with.
 
 use std::fmt::Write;
 
-use super::{Row, Table, at_x};
+use super::{Between, Row, Table, at_x};
+use crate::cmd::bench::over::Over;
 
 /// All tables, written down once more.
 const EXPECTED: &str = include_str!("shapes.txt");
@@ -21,7 +23,8 @@ pub(super) fn of(table: &Table) -> String {
     for column in &table.columns {
         let threads = column.threads.map(|t| format!(", T = {t}")).unwrap_or_default();
         let figure = format!("{:?}", column.figure);
-        let _ = write!(text, "column {}, {figure}, [{}]{threads}", column.key, column.unit);
+        let of = column.quotient.as_ref().map(|key| format!(" of {key}")).unwrap_or_default();
+        let _ = write!(text, "column {}, {figure}{of}, [{}]{threads}", column.key, column.unit);
         let cells: Vec<_> = table.rows.iter().map(|row| cell(row, &column.key)).collect();
         let colon = if cells.is_empty() { "" } else { ": " };
         text += &format!("{colon}{}\n", cells.join(" "));
@@ -32,6 +35,13 @@ pub(super) fn of(table: &Table) -> String {
         text += format!("group {} {}", group.len(), group[0]).trim_end();
         text.push('\n');
     }
+    // By the number of the row, the first is 1.
+    for (i, row) in table.rows.iter().enumerate() {
+        let ours = ours(row);
+        if !ours.is_empty() {
+            let _ = writeln!(text, "{}:{ours}", i + 1);
+        }
+    }
     if !table.xs.is_empty() {
         let xs: Vec<_> = table.xs.iter().map(ToString::to_string).collect();
         text += &format!("at {}\n", xs.join(" "));
@@ -39,7 +49,14 @@ pub(super) fn of(table: &Table) -> String {
     for series in &table.series {
         let points = table.xs.iter().filter_map(|x| Some((x, at_x(&series.paper, *x)?)));
         let points: Vec<_> = points.map(|(x, y)| format!("{x}:{y}")).collect();
-        text += &format!("series {}, {:?}: {}\n", series.label, series.figure, points.join(" "));
+        let ours = measured(series.bench.as_deref(), None, series.over);
+        let _ = writeln!(
+            text,
+            "series {}, {:?},{ours}: {}",
+            series.label,
+            series.figure,
+            points.join(" ")
+        );
     }
     if let Some(of) = &table.speedup {
         let _ = writeln!(
@@ -53,6 +70,30 @@ pub(super) fn of(table: &Table) -> String {
         );
     }
     text
+}
+
+/// What of ours is in the row.
+fn ours(row: &Row) -> String {
+    let mut text = measured(row.bench.as_deref(), row.n, row.over);
+    let figure = row.figure.map(|figure| format!("{figure:?}"));
+    let rest = [
+        ("figure", &figure),
+        ("backend", &row.backend),
+        ("base", &row.base),
+        ("against", &row.against),
+        ("baseline", &row.baseline),
+    ];
+    for (key, value) in rest {
+        text += &value.as_ref().map(|value| format!(" {key}={value}")).unwrap_or_default();
+    }
+    text
+}
+
+fn measured(bench: Option<&str>, n: Option<usize>, over: Between) -> String {
+    let bench = bench.map(|bench| format!(" {bench}"));
+    let n = n.map(|n| format!(" n={n}"));
+    let over = (over.0 != Over::Memory).then(|| format!(" over={}", over.0.name()));
+    [bench, n, over].into_iter().flatten().collect()
 }
 
 /// The paper's number or words.

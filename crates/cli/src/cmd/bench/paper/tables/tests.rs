@@ -84,45 +84,127 @@ fn every_table_is_the_papers_and_names_what_is_in_this_build() {
     assert_eq!(FILES.len(), 27);
 }
 
+/// Writes down what the tables are, for a change of a table that is meant. What it changes is to be read before it is
+/// committed.
+#[test]
+#[ignore = "writes shapes.txt"]
+fn write_the_shapes() {
+    let shapes: String = all().unwrap().iter().map(shape::of).collect();
+    let path = "src/cmd/bench/paper/tables/shapes.txt";
+    fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(path), shapes).unwrap();
+}
+
 #[test]
 fn a_table_that_has_lost_a_row_or_has_another_unit_number_or_name_fails() {
     for (id, text) in FILES {
         let fails = |what: &str, text: &str| assert!(check(id, text).is_err(), "{id}: {what}");
+        let unnamed = |what: &str, text: &str| {
+            assert!(names(&parse(id, text).unwrap()).is_err(), "{id}: {what}");
+        };
         // What begins with `[[` ends where the next does.
         let starts: Vec<_> = text.match_indices("\n[[").map(|(at, _)| at).collect();
         for (i, start) in starts.iter().enumerate() {
             let end = starts.get(i + 1).copied().unwrap_or(text.len());
             fails(&text[*start..end], &[&text[..*start], &text[end..]].concat());
         }
-        let named = ["unit", "bench", "base", "backend", "against", "baseline", "of", "counter"];
-        let numbers = ["paper", "said", "counted"];
-        for (at, line) in lines(text) {
-            let Some((key, value)) = line.split_once(" = ") else { continue };
-            let with = |value: &str| {
-                let after = &text[at + line.len()..];
-                format!("{}{key} = {value}{after}", &text[..at])
-            };
-            if named.contains(&key) && at > text.find("\n[").unwrap_or(0) {
+        let named = ["bench", "base", "backend", "against", "baseline", "counter"];
+        let numbers = ["paper", "said"];
+        for Line { key, value, at, line } in lines(text) {
+            let with = |value: &str| replaced(text, at, line, &format!("{key} = {value}"));
+            let typo = with(&value.replacen('"', "\"x", 1));
+            if ["unit", "of", "quotient"].contains(&key) && in_a_part(text, at) {
+                fails(line, &typo);
+            }
+            if named.contains(&key) && in_a_row_or_series(text, at) {
                 // The protocol of what is counted is looked at here, the rest where it is counted.
-                let typo = value.replacen('"', "\"x", 1);
                 if key != "counter" || words_follow(&text[at..]) {
-                    fails(line, &with(&typo));
+                    unnamed(line, &typo);
                 }
             }
-            if numbers.contains(&key) && key != "counted" && value != "{}" {
+            if numbers.contains(&key) && value != "{}" {
                 fails(line, &with("{}"));
             }
         }
     }
 }
 
-/// Lines and where they begin.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+#[test]
+fn a_table_whose_row_stands_beside_another_measurement_fails() {
+    let mut changed = BTreeSet::new();
+    for (id, text) in FILES {
+        let table = parse(id, text).unwrap();
+        for Line { key, value, at, line } in lines(text) {
+            if !in_a_part(text, at) || value == "\"memory\"" {
+                continue;
+            }
+            let Some(other) = another(&table, key, value.trim_matches('"')) else { continue };
+            // No row of the table names what it is beside without the key, or with another value.
+            for instead in ["".into(), format!("{key} = {other}")] {
+                let found = parse(id, &replaced(text, at, line, &instead));
+                let same = found.is_ok_and(|found| shape::of(&found) == shape::of(&table));
+                assert!(!same, "{id}: {instead:?} for {line}");
+            }
+            assert!(parse(id, &replaced(text, at, line, &format!("{key} = {other}"))).is_ok());
+            changed.insert(key);
+        }
+    }
+    let keys = "against backend base baseline bench figure n over quotient";
+    assert_eq!(changed, keys.split(' ').collect());
+}
+
+/// A value of that key that is as good, as it stands in a file. `None` if the key is not of what is measured.
+fn another(table: &Table, key: &str, value: &str) -> Option<String> {
+    let values: Vec<String> = match key {
+        "n" => return Some((2 * value.parse::<usize>().unwrap()).to_string()),
+        "bench" | "against" => Benchmark::all().map(|it| it.name()).collect(),
+        "base" => registry().iter().map(|base| base.info().name.into()).collect(),
+        "backend" => ["portable", "avx2", "avx512", "neon"].map(Into::into).into(),
+        "over" => ["memory", "tcp", "lan10", "lan1", "wan"].map(Into::into).into(),
+        "figure" => ["cpu-us", "wall-ms", "sender-memory-mib"].map(Into::into).into(),
+        "baseline" => table.rows.iter().map(|row| row.label.clone()).collect(),
+        "quotient" => table.columns.iter().map(|column| column.key.clone()).collect(),
+        _ => return None,
+    };
+    // The next one, often of the same kind.
+    let at = values.iter().position(|it| it == value).map_or(0, |at| at + 1);
+    let other = values.iter().cycle().skip(at).take(values.len()).find(|it| *it != value)?;
+    Some(format!("\"{other}\""))
+}
+
+struct Line<'a> {
+    key: &'a str,
+    value: &'a str,
+    /// Where it begins.
+    at: usize,
+    line: &'a str,
+}
+
+/// Lines with a key.
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
+    let lines = text.split_inclusive('\n').map(move |line| {
         at += line.len();
         (at - line.len(), line.trim_end())
+    });
+    lines.filter_map(|(at, line)| {
+        let (key, value) = line.split_once(" = ")?;
+        Some(Line { key, value, at, line })
     })
+}
+
+/// The text with another line there.
+fn replaced(text: &str, at: usize, line: &str, instead: &str) -> String {
+    [&text[..at], instead, &text[at + line.len()..]].concat()
+}
+
+/// Not in the table's head.
+fn in_a_part(text: &str, at: usize) -> bool {
+    text[..at].contains("\n[")
+}
+
+fn in_a_row_or_series(text: &str, at: usize) -> bool {
+    let head = text[..at].rfind("\n[").map(|head| &text[head..at]);
+    head.is_some_and(|head| head.starts_with("\n[[row]]") || head.starts_with("\n[[series]]"))
 }
 
 /// Whether the row has words of a base OT.
