@@ -6,7 +6,9 @@ use std::{
     sync::atomic::Ordering,
 };
 
-use super::{HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, ReadHalf, Reason, Shared, cost, fits};
+use super::{
+    HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, ReadHalf, Reason, Shared, cost, fits,
+};
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 
 type Reader = BufReader<Box<dyn ReadHalf>>;

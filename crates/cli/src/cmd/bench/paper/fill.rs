@@ -14,6 +14,9 @@ use super::{
 use crate::cmd::bench::{base_named, over::Over};
 use quotients::{quotients, speedups};
 
+/// What the names of groups and columns get whose machine is not ours.
+pub(super) const ELSEWHERE: &str = "; ours on another processor";
+
 /// A table, or a figure.
 pub(super) struct Filled {
     pub(super) table: Table,
@@ -34,7 +37,7 @@ impl Filled {
         for (i, head) in columns.iter_mut().enumerate() {
             let measured = |line: &Line| line.cells[i].ours.value().is_some();
             if foreign(&head.title) && lines.iter().any(measured) {
-                head.title += "; ours on another processor";
+                head.title += ELSEWHERE;
             }
         }
         let measured = |line: &&Line| line.cells.iter().any(|cell| cell.ours.value().is_some());
@@ -46,7 +49,7 @@ impl Filled {
     /// The name of a group, and whose numbers ours in it are.
     pub(super) fn heading(&self, group: &str) -> String {
         if self.elsewhere.iter().any(|it| it == group) {
-            format!("{group}; ours on another processor, {}", self.processor)
+            format!("{group}{ELSEWHERE}, {}", self.processor)
         } else {
             group.into()
         }

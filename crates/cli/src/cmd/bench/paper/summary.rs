@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    fill::ELSEWHERE,
     numbers::{number, ratio},
     record::{TABLES, fields},
     tables::{self, Row, Series, Table},
@@ -109,10 +110,12 @@ fn headlines(table: &Table) -> impl Iterator<Item = Headline<'_>> {
 
 fn entry(table: &Table, headline: &Headline<'_>, record: &Record) -> Option<String> {
     record.lines.iter().find_map(|line| {
-        let [id, _, group, label, n, _, unit, paper, ours, .., quotient, _, _] = line.as_slice() else {
+        let [id, _, group, label, n, _, unit, paper, ours, .., quotient, _, _] = line.as_slice()
+        else {
             return None;
         };
-        let there = id == table.id && (&**group, &**label) == (headline.group, headline.label);
+        let group = group.split(ELSEWHERE).next();
+        let there = id == table.id && label == headline.label && group == Some(headline.group);
         if !there || headline.x.is_some_and(|x| *n != x.to_string()) {
             return None;
         }
@@ -169,17 +172,24 @@ mod tests {
                 "name = 'B'\nxs = [4, 8]\n[[series]]\nlabel = 'one'\nfigure = 'cpu-us'\nheadline = 'last'\n",
             ),
         ];
-        let new = record("2", &["a,A,,one,,bytes,B,,6,6,6,3,measured,,,", "a,A,,one,,time,ms,12,3,2,4,3,measured,4,,old words"]);
+        let new = record(
+            "2",
+            &[
+                "a,A,,one,,bytes,B,,6,6,6,3,measured,,,",
+                "a,A,,one,,time,ms,12,3,2,4,3,measured,4,,old words",
+            ],
+        );
         let old = record(
             "1",
             &[
                 "a,A,,one,,time,ms,12,6,2,4,3,measured,2,,",
-                "b,B,,one,4,time,ms,6,6,2,4,3,measured,1,,",
-                "b,B,,one,8,time,ms,6,3,2,4,3,measured,2,,",
+                "b,B,; ours on another processor,one,4,time,ms,6,6,2,4,3,measured,1,,",
+                "b,B,; ours on another processor,one,8,time,ms,6,3,2,4,3,measured,2,,",
             ],
         );
         let text = summary(&tables, &[new, old]);
-        let head = "| | theirs → Foxtrot, of [2](bench/record/2) and [1](bench/record/1) |\n|---|---|\n";
+        let head =
+            "| | theirs → Foxtrot, of [2](bench/record/2) and [1](bench/record/1) |\n|---|---|\n";
         let row = "| Paper | A, first: 12 → 3 ms (× 4); B, last: 6 → 3 ms (× 2) |\n";
         assert_eq!(text, format!("{head}{row}"));
     }
