@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Stdio};
 
 use super::{
-    support::{Listening, Running, foxtrot, on_full_disk, stderr, stdout},
+    support::{Listening, Running, foxtrot, names, on_full_disk, stderr, stdout},
     triples::{generate, name, verified},
 };
 
@@ -16,14 +16,6 @@ const B: [&str; 3] = ["examples/customers-b.csv", "--key", "E-Mail"];
 fn is_told(said: &str) -> bool {
     said.contains("foxtrot: the peer gave up: something failed on its side\n")
         || said.contains("foxtrot: the peer closed the connection")
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 /// Files of these names, with something in them.

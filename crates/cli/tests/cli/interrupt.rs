@@ -7,15 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::support::{Listening, Running};
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
+use super::support::{Listening, Running, names};
 
 #[test]
 fn a_listener_is_interrupted() {

@@ -1,6 +1,7 @@
 //! Running the command, alone or against a peer.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -182,4 +183,13 @@ pub(crate) fn without_times(text: &str) -> String {
         }
     }
     words.join(" ")
+}
+
+/// What is in a folder.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }

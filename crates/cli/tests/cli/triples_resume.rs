@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    support::{Listening, Running, connect, foxtrot, root, stderr},
+    support::{Listening, Running, connect, foxtrot, names, root, stderr},
     triples::{generate, name, verified},
 };
 
@@ -27,14 +27,6 @@ fn wait_for(batches: u64, file: &Path) {
         assert!(start.elapsed() < Duration::from_secs(30), "nothing is written");
         thread::sleep(Duration::from_millis(2));
     }
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 #[test]
