@@ -2,10 +2,12 @@
 
 use std::{
     borrow::Cow,
+    cell::Cell,
     fs::File,
     io::{Read, Seek},
+    panic::{self, AssertUnwindSafe},
     path::Path,
-    sync::Arc,
+    sync::{Arc, Once},
 };
 
 use parquet::{
@@ -49,6 +51,10 @@ impl Parquet {
     pub(super) fn read(path: &Path, options: &SetOptions) -> Result<Set, Failure> {
         options.without_csv(path)?;
         let source = Source::open(path)?;
+        guarded(path, || Self::read_source(source, options))
+    }
+
+    fn read_source(source: Source, options: &SetOptions) -> Result<Set, Failure> {
         let reader = open(&source)?;
         let wrong = |e: ParquetError| unreadable(&source, &e);
         let metadata = reader.metadata().file_metadata();
@@ -112,8 +118,11 @@ impl Parquet {
         let failed = |e: std::io::Error| Failure::writing(&std::env::temp_dir(), &e);
         let mut copy = tempfile::tempfile().map_err(failed)?;
         let from = open(&self.source)?;
-        Self::copy(&from, rows, copy.try_clone().map_err(failed)?)
-            .map_err(|e| Failure::run(format!("cannot make a Parquet file: {e}")))?;
+        let to = copy.try_clone().map_err(failed)?;
+        guarded(self.source.path(), || {
+            Self::copy(&from, rows, to)
+                .map_err(|e| Failure::run(format!("cannot make a Parquet file: {e}")))
+        })?;
         self.source.check_unchanged()?;
         copy.rewind().map_err(failed)?;
         let mut piece = vec![0; CHUNK];
@@ -221,6 +230,34 @@ fn copy_column<T: DataType>(
         )?;
     }
     to.close()
+}
+
+thread_local! {
+    /// Whether a panic says nothing, since [`guarded`] will.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What the crate `parquet` makes of a file. At some files whose parts contradict each other it
+/// panics.
+fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                others(panic);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let result = panic::catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(false);
+    result.unwrap_or_else(|_| {
+        let path = path.display();
+        Err(Failure::usage(format!(
+            "cannot read {path} as Parquet: its parts contradict each other"
+        )))
+    })
 }
 
 fn open(source: &Source) -> Result<SerializedFileReader<File>, Failure> {

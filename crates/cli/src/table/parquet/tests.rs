@@ -125,3 +125,24 @@ fn what_is_no_table_of_keys_is_refused() {
         assert!(Set::read(&path, &options(&["id"], &[])).is_err(), "{len}");
     }
 }
+
+/// The crate `parquet` panics at some of these files.
+#[test]
+fn a_damaged_file_is_read_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &[&PEOPLE]);
+    let bytes = fs::read(&path).unwrap();
+    let mut contradictions = 0;
+    for at in 0..bytes.len() {
+        for bits in [0x01, 0x0e, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= bits;
+            fs::write(&path, damaged).unwrap();
+            if let Err(why) = Set::read(&path, &options(&["email", "id"], &["email", "none"])) {
+                contradictions += usize::from(why.to_string().contains("contradict"));
+            }
+        }
+    }
+    assert!(contradictions > 0, "none of these files made it panic: is this still needed?");
+}
