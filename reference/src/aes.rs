@@ -20,6 +20,12 @@ pub fn encrypt(key: u128, block: u128) -> u128 {
     u128::from_le_bytes(xor(shift_rows(substitute(state)), round_keys[10]))
 }
 
+/// Returns what a round makes of a block: the key comes last.
+pub(crate) fn round(block: u128, key: u128) -> u128 {
+    let mixed = mix_columns(shift_rows(substitute(block.to_le_bytes())));
+    u128::from_le_bytes(mixed) ^ key
+}
+
 /// Returns the eleven round keys: 44 words, the first four of which are the key.
 fn expand(key: State) -> [State; 11] {
     let mut bytes = key.to_vec();

@@ -28,8 +28,8 @@
 //! Rows of a batch are bits, one per column; a node, a key and an output row are 128 bits, least
 //! significant first.
 
-use crate::aes;
 use crate::oracle::{Id, oracle};
+use crate::{aegis, aes};
 use crate::{bits_from_bytes, bytes_from_bits};
 use core::ops::Range;
 
@@ -129,34 +129,15 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rejected;
 
-/// Where a batch begins.
-#[derive(Clone, Copy, Debug, Default)]
-struct Position {
-    /// β.
-    batch: usize,
-    /// s.
-    block: usize,
+/// Returns β ‖ ν of batch β.
+pub(crate) fn nonce(id: &Id, batch: usize) -> Block {
+    let nu = oracle("foxtrot v2 extension stream", id, 0, 0, &[], 8);
+    Block::from_le_bytes(array(&[&(batch as u64).to_le_bytes(), &nu[..]].concat()))
 }
 
-impl Position {
-    /// Returns this position and moves behind a batch of `m` columns.
-    fn advance(&mut self, m: usize) -> Position {
-        let here = *self;
-        *self = Position { batch: here.batch + 1, block: here.block + m / 128 };
-        here
-    }
-}
-
-/// Returns ν · 2⁶⁴, what the counters of a session have in common.
-pub(crate) fn nonce(id: &Id) -> Block {
-    let bytes = oracle("foxtrot v1 extension stream", id, 0, 0, &[], 8);
-    bytes.iter().rev().fold(0, |nonce, &byte| nonce << 8 | Block::from(byte)) << 64
-}
-
-/// Returns G: `m` bits of AES-128 in counter mode under `key`, from block number `first` on.
-pub(crate) fn stream(key: Block, nonce: Block, first: usize, m: usize) -> Row {
-    let block = |b: usize| aes::encrypt(key, nonce | (first + b) as Block).to_le_bytes();
-    bits_from_bytes(&(0..m / 128).flat_map(block).collect::<Vec<u8>>(), m)
+/// Returns G: `m` bits of AEGIS-128L under `key` and `nonce`.
+pub(crate) fn stream(key: Block, nonce: Block, m: usize) -> Row {
+    bits_from_bytes(&aegis::keystream(key, nonce, m / 8), m)
 }
 
 pub(crate) fn add(sum: &mut Row, row: &Row) {

@@ -16,6 +16,7 @@
 //! (`src/bin/vectors.rs`). It is not for use: it is slow, its running time depends on secrets, it
 //! never erases them, and it answers bad input with a panic.
 
+pub mod aegis;
 pub mod aes;
 pub mod bdgm;
 pub mod blake3;

@@ -21,7 +21,7 @@
 use crate::extension::Rejected;
 use crate::extension::check::{elements, multiply};
 use crate::oracle::{Id, oracle, oracle32};
-use crate::{aes, bits_from_bytes, bytes_from_bits};
+use crate::{aegis, bits_from_bytes, bytes_from_bits};
 
 pub mod code;
 
@@ -39,9 +39,8 @@ pub struct Protocol {
     id: Id,
     code: Code,
     checked: bool,
-    /// β and s of the next batch.
+    /// β of the next batch.
     batch: usize,
-    block: usize,
 }
 
 impl Protocol {
@@ -51,7 +50,7 @@ impl Protocol {
         let semi_honest = name.strip_suffix("-semi-honest");
         let checked = semi_honest.is_none() && name != "kkrt";
         let code = Code::of(semi_honest.unwrap_or(name), id);
-        Protocol { id: *id, code, checked, batch: 0, block: 0 }
+        Protocol { id: *id, code, checked, batch: 0 }
     }
 
     /// Returns the code.
@@ -60,24 +59,21 @@ impl Protocol {
         &self.code
     }
 
-    /// Returns β, s and m of the next batch, of `n` OTs.
-    fn next(&mut self, n: usize) -> (usize, usize, usize) {
+    /// Returns β and m of the next batch, of `n` OTs.
+    fn next(&mut self, n: usize) -> (usize, usize) {
         let m = 512 * (n + if self.checked { 64 } else { 0 }).div_ceil(512).max(1);
         assert!(m <= 16384, "OTs of a batch");
-        let here = (self.batch, self.block, m);
-        (self.batch, self.block) = (self.batch + 1, self.block + m / 128);
-        here
+        self.batch += 1;
+        (self.batch - 1, m)
     }
 
-    /// Returns G: `m` bits from block `s` on.
-    fn stream(&self, row: usize, branch: u8, key: &[u8], s: usize, m: usize) -> Bits {
-        let key = oracle("foxtrot v1 one-of-n base", &self.id, row, branch, &[key], 16);
-        let key = u128::from_le_bytes(key.try_into().expect("16 bytes"));
-        let nonce = oracle("foxtrot v1 one-of-n stream", &self.id, 0, 0, &[], 8);
-        let nonce = u64::from_le_bytes(nonce.try_into().expect("8 bytes"));
-        let block = |b: usize| aes::encrypt(key, u128::from(nonce) << 64 | b as u128);
-        let blocks = (s..s + m / 128).flat_map(|b| block(b).to_le_bytes());
-        bits_from_bytes(&blocks.collect::<Vec<_>>(), m)
+    /// Returns G: `m` bits, of batch `beta`.
+    fn stream(&self, row: usize, branch: u8, key: &[u8], beta: usize, m: usize) -> Bits {
+        let number = |bytes: Vec<u8>| u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
+        let key = oracle("foxtrot v2 one-of-n base", &self.id, row, branch, &[key], 16);
+        let nu = oracle("foxtrot v2 one-of-n stream", &self.id, 0, 0, &[], 8);
+        let nonce = [(beta as u64).to_le_bytes().to_vec(), nu].concat();
+        bits_from_bytes(&aegis::keystream(number(key), number(nonce), m / 8), m)
     }
 
     /// Returns h of every row.
@@ -136,7 +132,7 @@ impl Receiver {
 
     /// Steps 2 and 3: returns the state and `Corrections`.
     pub fn begin(&mut self, words: &[Bits]) -> (ReceiverBatch, Vec<u8>) {
-        let (beta, s, m) = self.protocol.next(words.len());
+        let (beta, m) = self.protocol.next(words.len());
         let Protocol { id, code, checked, .. } = &self.protocol;
         let mut of_columns = vec![vec![false; code.word_bits()]; m];
         let mut codewords = vec![vec![false; code.length()]; m];
@@ -153,7 +149,7 @@ impl Receiver {
         let (mut rows, mut corrections) = (Vec::new(), Vec::new());
         for (j, keys) in self.base_keys.iter().enumerate() {
             let [zero, one] =
-                [0, 1].map(|b: u8| self.protocol.stream(j, b, &keys[usize::from(b)], s, m));
+                [0, 1].map(|b: u8| self.protocol.stream(j, b, &keys[usize::from(b)], beta, m));
             let correction: Bits = (0..m).map(|c| zero[c] ^ one[c] ^ codewords[c][j]).collect();
             corrections.extend(bytes_from_bits(&correction));
             rows.push(zero);
@@ -223,12 +219,12 @@ impl Sender {
     ///
     /// If the corrections are not of the length that n OTs have.
     pub fn begin(&mut self, n: usize, corrections: &[u8]) -> (SenderBatch, Vec<u8>) {
-        let (beta, s, m) = self.protocol.next(n);
+        let (beta, m) = self.protocol.next(n);
         assert_eq!(corrections.len(), self.delta.len() * m / 8);
         let mut rows = Vec::new();
         for (j, correction) in corrections.chunks(m / 8).enumerate() {
             let (correction, delta) = (bits_from_bytes(correction, m), self.delta[j]);
-            let stream = self.protocol.stream(j, delta.into(), &self.base_keys[j], s, m);
+            let stream = self.protocol.stream(j, delta.into(), &self.base_keys[j], beta, m);
             rows.push((0..m).map(|c| stream[c] ^ (delta & correction[c])).collect());
         }
         let u = match self.protocol.checked {

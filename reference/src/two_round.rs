@@ -169,7 +169,7 @@ impl Sender {
             .map(|r| {
                 // The leaf that the sender has is x = 1 − Δ; it is in the sum of those with y = 1.
                 let delta = choices[r];
-                let mut q = stream(leaf(&id, r, !delta, &keys[r]), nonce(&id), 0, m);
+                let mut q = stream(leaf(&id, r, !delta, &keys[r]), nonce(&id, 0), m);
                 if delta {
                     add(&mut q, &bits_from_bytes(&corrections[r * m / 8..][..m / 8], m));
                 }
@@ -220,7 +220,7 @@ pub fn respond(
     for (r, keys) in base_keys.iter().enumerate() {
         // Leaf x comes from the base key of the other branch.
         let [zero, one] = [(false, &keys[1]), (true, &keys[0])]
-            .map(|(x, key)| stream(leaf(id, r, x, key), nonce(id), 0, m));
+            .map(|(x, key)| stream(leaf(id, r, x, key), nonce(id, 0), m));
         let mut d = x.clone();
         add(&mut d, &zero);
         add(&mut d, &one);
@@ -240,7 +240,7 @@ pub fn respond(
 /// Returns Lₓ of row `r` from the base key that it comes from.
 fn leaf(id: &Id, r: usize, x: bool, key: &[u8; 16]) -> Block {
     let node = oracle("foxtrot v1 extension base", id, r, u8::from(x), &[key], 16);
-    let leaf = oracle("foxtrot v1 extension leaf", id, r, 0, &[&node], 16);
+    let leaf = oracle("foxtrot v2 extension leaf", id, r, 0, &[&node], 16);
     Block::from_le_bytes(array(&leaf))
 }
 

@@ -5,10 +5,10 @@ use core::fmt;
 use crate::{Backend, Block, halves};
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
+mod avx2;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
-pub(crate) mod portable;
+mod avx512;
+mod portable;
 
 /// An expanded encryption key, for the backend it was expanded on. Erased on drop.
 pub struct Aes128 {

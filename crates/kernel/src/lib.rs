@@ -26,6 +26,7 @@ mod backend;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 
+pub mod aegis;
 pub mod aes;
 pub mod bits;
 pub mod blake3;

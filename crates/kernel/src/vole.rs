@@ -1,18 +1,22 @@
 //! Small-field VOLE of SoftSpokenOT ([Roy22], figure 7) together with its pseudorandom generator.
 //!
-//! A tree of 2^k leaves gives the strings G_x, x < 2^k: AES keystreams under the leaves. One party
-//! knows all and computes their sum u and, for each bit j of x, v_j = ⊕ of the G_x with that bit
-//! set. The other lacks one leaf; with its leaves numbered by the difference to the one that it
+//! A tree of 2^k leaves gives the strings G_x, x < 2^k: AEGIS-128L keystreams under the leaves. One
+//! party knows all and computes their sum u and, for each bit j of x, v_j = ⊕ of the G_x with that
+//! bit set. The other lacks one leaf; with its leaves numbered by the difference to the one that it
 //! lacks, the same sums over what it has are v_j ⊕ Δ_j·u.
 //!
-//! Leaves are added up in a binary tree, about two additions per leaf for all k sums together, on
-//! pieces of the strings that stay in the nearest cache.
+//! Leaves are added up by groups of sixteen, whose sums stay in the nearest cache; what the group's
+//! number says goes to the rows once for all of a group.
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
 use core::ops::Range;
 
-use crate::aes::{Aes128, check_counters};
+use crate::{
+    Backend, Block,
+    aegis::{STEP, keystream, keystreams},
+    bits::xor,
+};
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -23,59 +27,75 @@ mod portable;
 /// The largest k.
 pub const MAX_K: usize = 8;
 
+/// Leaves of a group are numbered by as many bits.
+const GROUP_BITS: usize = 4;
+const GROUP: usize = 1 << GROUP_BITS;
+
 /// Writes u, the sum of all strings, to `sum`, and v_j to `rows[j * stride..]` for j < k. The
-/// strings are keystreams from block `first_block`, as long as `sum`.
+/// strings are the streams of the leaves and a nonce, as long as `sum`.
 ///
 /// # Panics
-/// If there are not 2^k leaves with 1 ≤ k ≤ 8, all of one backend; if `sum` is not a multiple of 64
-/// bytes, is longer than `stride`, or `rows` does not hold k rows; if the lower half of a counter
-/// reaches 2^64.
+/// If there are not 2^k leaves with 1 ≤ k ≤ 8; if `sum` is not a multiple of 64 bytes, is longer
+/// than `stride`, or `rows` does not hold k rows.
 pub fn expand(
-    leaves: &[Aes128],
-    k: usize,
-    first_block: u128,
+    backend: Backend,
+    leaves: &[Block],
+    nonce: &Block,
     sum: &mut [u8],
     rows: &mut [u8],
     stride: usize,
 ) {
     let len = sum.len();
-    let tree = Tree { leaves, k, missing: 0, first_block };
-    run(&tree, len, Sums { sum: Some(sum), rows, stride });
+    run(backend, &Tree::new(leaves, 0, nonce), len, Sums { sum: Some(sum), rows, stride });
 }
 
 /// Writes the v_j as [`expand`] does, `len` bytes each, without the string of x = 0: `leaves` are
 /// those of x = 1, 2, … 2^k − 1.
 ///
 /// # Panics
-/// If there are not 2^k − 1 leaves with 1 ≤ k ≤ 8, all of one backend; if `len` is not a multiple
-/// of 64, is larger than `stride`, or `rows` does not hold k rows; if the lower half of a counter
-/// reaches 2^64.
+/// If there are not 2^k − 1 leaves with 1 ≤ k ≤ 8; if `len` is not a multiple of 64, is larger than
+/// `stride`, or `rows` does not hold k rows.
 pub fn expand_punctured(
-    leaves: &[Aes128],
-    k: usize,
-    first_block: u128,
+    backend: Backend,
+    leaves: &[Block],
+    nonce: &Block,
     rows: &mut [u8],
     stride: usize,
     len: usize,
 ) {
-    let tree = Tree { leaves, k, missing: 1, first_block };
-    run(&tree, len, Sums { sum: None, rows, stride });
+    run(backend, &Tree::new(leaves, 1, nonce), len, Sums { sum: None, rows, stride });
 }
 
 /// The strings of a tree.
 struct Tree<'a> {
     /// Those of x = `missing` and up.
-    leaves: &'a [Aes128],
+    leaves: &'a [Block],
     k: usize,
     missing: usize,
-    first_block: u128,
+    nonce: &'a Block,
 }
 
 impl<'a> Tree<'a> {
+    fn new(leaves: &'a [Block], missing: usize, nonce: &'a Block) -> Self {
+        let count = leaves.len() + missing;
+        let k = count.ilog2() as usize;
+        assert!(count == 1 << k && (1..=MAX_K).contains(&k), "the leaves of a tree");
+        Self { leaves, k, missing, nonce }
+    }
+
     /// The leaf of x, unless it is missing.
     #[inline(always)]
-    fn leaf(&self, x: usize) -> Option<&'a Aes128> {
-        x.checked_sub(self.missing).map(|at| &self.leaves[at])
+    fn leaf(&self, x: usize) -> Option<&'a Block> {
+        x.checked_sub(self.missing).and_then(|at| self.leaves.get(at))
+    }
+
+    /// The bits of x that number the leaves of a group.
+    fn group_bits(&self) -> usize {
+        self.k.min(GROUP_BITS)
+    }
+
+    fn groups(&self) -> Range<usize> {
+        0..1 << (self.k - self.group_bits())
     }
 }
 
@@ -98,17 +118,28 @@ impl Sums<'_> {
     }
 }
 
-fn run(tree: &Tree<'_>, len: usize, sums: Sums<'_>) {
-    let Tree { leaves, k, missing, first_block } = *tree;
-    assert!((1..=MAX_K).contains(&k), "k is 1 to 8");
-    assert!(leaves.len() + missing == 1 << k, "the leaves of a tree of depth k");
-    assert!(len.is_multiple_of(64), "strings come by 64 bytes");
+fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
+    assert!(len.is_multiple_of(2 * STEP), "strings come by 64 bytes");
     assert!(len <= sums.stride, "rows do not overlap");
-    assert!(sums.rows.len() >= (k - 1) * sums.stride + len, "k rows");
-    check_counters(first_block, len / 16);
-    let backend = leaves[0].backend();
-    assert!(leaves.iter().all(|leaf| leaf.backend() == backend), "leaves of one backend");
-    per_isa!(backend, expand(tree, len, sums));
+    assert!(sums.rows.len() >= (tree.k - 1) * sums.stride + len, "k rows");
+    if tree.k == 1 {
+        return add_pair(backend, tree, len, sums);
+    }
+    // A group begins a row, or adds to it.
+    for group in tree.groups() {
+        per_isa!(backend, add_group(tree, group, len, &mut sums));
+    }
+}
+
+/// The smallest tree: its row is the string of x = 1.
+fn add_pair(backend: Backend, tree: &Tree<'_>, len: usize, sums: Sums<'_>) {
+    let row = &mut sums.rows[..len];
+    if let (Some(leaves), Some(sum)) = (tree.leaves.first_chunk(), sums.sum) {
+        keystreams(backend, leaves, tree.nonce, [&mut *sum, &mut *row]);
+        xor(backend, sum, row);
+    } else if let [leaf] = tree.leaves {
+        keystream(backend, leaf, tree.nonce, row);
+    }
 }
 
 #[cfg(test)]

@@ -78,6 +78,7 @@ mod matrix;
 mod output;
 mod receiver;
 mod sender;
+mod streams;
 mod trees;
 
 use core::{fmt, marker::PhantomData};

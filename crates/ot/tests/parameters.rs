@@ -307,21 +307,6 @@ fn the_column_check_errs_with_less_than_2_to_the_minus_61() {
     assert!(21.0 + (few + many).log2() - 64.0 < -40.0);
 }
 
-/// `docs/protocols/softspoken.md`, the same place: blocks of a leaf, and what is distinguished of them and of all leaves'.
-#[test]
-fn key_streams_without_checks_are_told_from_random_ones_with_2_to_the_minus_43() {
-    use foxtrot_ot::extension::{Extension, ROWS, SemiHonest};
-    type Unchecked = Extension<SemiHonest>;
-    let blocks = (Unchecked::MAX_BATCHES as f64 * Unchecked::MAX_BATCH as f64 / 128.0).log2();
-    assert_eq!(blocks, 37.0);
-    let of_a_leaf = 2.0 * blocks - 1.0 - 128.0;
-    assert_eq!(of_a_leaf, -55.0);
-    let leaves = |k: usize| (ROWS.div_ceil(k) << k) as f64;
-    let most = (1..=8).map(leaves).fold(0.0, f64::max);
-    assert_eq!(most.log2(), 12.0);
-    assert_eq!(most.log2() + of_a_leaf, -43.0);
-}
-
 /// `docs/protocols/oos.md`, the lemma, in all the batches of one set of base OTs, and the guesses.
 #[test]
 fn the_check_of_oos_errs_with_less_than_2_to_the_minus_40() {

@@ -5,7 +5,7 @@ use core::fmt;
 
 use foxtrot_ot::extension::{Extension, SemiHonest, Shape, softspoken};
 
-/// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of AES; with 5 it would be half a
+/// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of a key stream; with 5 it would be half a
 /// byte more, with 7 three bits less and 18.3 blocks, with 8 six bits less and 32.
 const SOFTSPOKEN: Extension<SemiHonest> = match softspoken::semi_honest(6) {
     Ok(extension) => extension,

@@ -1,8 +1,8 @@
 //! The receiver: steps 1, 2, 4, 5, 8, 10 and 11.
 
 use super::{
-    Block, DELTA_BITS, Output, Position, Protocol, Row, Seed, add, check, column, commitment,
-    flips, nonce, stream, tree,
+    Block, DELTA_BITS, Output, Protocol, Row, Seed, add, check, column, commitment, flips, nonce,
+    stream, tree,
 };
 use crate::oracle::{Id, oracle, oracle32};
 use crate::{bits_from_bytes, bytes_from_bits};
@@ -15,7 +15,7 @@ pub struct Receiver {
     seed: Seed,
     /// Lₓ of every tree.
     trees: Vec<Vec<Block>>,
-    next: Position,
+    next: usize,
 }
 
 /// The receiver between `Corrections` and `Challenge`.
@@ -54,7 +54,7 @@ impl Receiver {
         seed: &Seed,
     ) -> (Receiver, Vec<u8>) {
         let (trees, setup) = tree::grow(protocol, id, base_keys);
-        (Receiver { protocol, id: *id, seed: *seed, trees, next: Position::default() }, setup)
+        (Receiver { protocol, id: *id, seed: *seed, trees, next: 0 }, setup)
     }
 
     /// Steps 4 and 5: begins a batch of `n` OTs, with `given` choices or random ones; returns the
@@ -67,14 +67,15 @@ impl Receiver {
     pub fn correct(&mut self, n: usize, given: Option<&[bool]>) -> (ReceiverBatch, Vec<u8>) {
         let Receiver { protocol, id, seed, .. } = *self;
         let m = protocol.columns(n);
-        let Position { batch, block } = self.next.advance(m);
-        let nonce = nonce(&id);
+        let batch = self.next;
+        self.next += 1;
+        let nonce = nonce(&id, batch);
 
         let (mut sums, mut rows) = (vec![], vec![]);
         for (leaves, tree_rows) in self.trees.iter().zip(protocol.trees()) {
             let (mut z, mut t) = (vec![false; m], vec![vec![false; m]; tree_rows.len()]);
             for (x, &key) in leaves.iter().enumerate() {
-                let g = stream(key, nonce, block, m);
+                let g = stream(key, nonce, m);
                 add(&mut z, &g);
                 for (j, row) in t.iter_mut().enumerate() {
                     if x >> j & 1 == 1 {

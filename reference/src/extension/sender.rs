@@ -1,7 +1,7 @@
 //! The sender: steps 3, 6, 7 and 9 to 11.
 
 use super::{
-    Block, DELTA_BITS, Output, Position, Protocol, Rejected, Row, Seed, add, array, check, column,
+    Block, DELTA_BITS, Output, Protocol, Rejected, Row, Seed, add, array, check, column,
     commitment, flips, nonce, stream, tree,
 };
 use crate::oracle::{Id, oracle};
@@ -16,7 +16,7 @@ pub struct Sender {
     delta: [bool; DELTA_BITS],
     /// Lₓ of every tree, without the one where Δ points.
     trees: Vec<Vec<Option<Block>>>,
-    next: Position,
+    next: usize,
 }
 
 /// The sender between `Challenge` and `Proof`.
@@ -59,7 +59,7 @@ impl Sender {
         setup: &[u8],
     ) -> Result<Sender, Rejected> {
         let trees = tree::regrow(protocol, id, delta, base_keys, setup)?;
-        let next = Position::default();
+        let next = 0;
         Ok(Sender { protocol, id: *id, seed: *seed, delta: *delta, trees, next })
     }
 
@@ -78,8 +78,9 @@ impl Sender {
     ) -> (SenderBatch, Vec<u8>) {
         let Sender { protocol, id, seed, delta, .. } = *self;
         let m = protocol.columns(n);
-        let Position { batch, block } = self.next.advance(m);
-        let nonce = nonce(&id);
+        let batch = self.next;
+        self.next += 1;
+        let nonce = nonce(&id, batch);
         let f = protocol.uncorrected(given);
         let (commitment, d) = corrections.split_at(if protocol.checked { 32 } else { 0 });
         assert_eq!(d.len(), (self.trees.len() - f) * m / 8, "length of Corrections");
@@ -92,7 +93,7 @@ impl Sender {
             let mut w = vec![vec![false; m]; tree_rows.len()];
             for (x, &key) in leaves.iter().enumerate() {
                 let Some(key) = key else { continue };
-                let g = stream(key, nonce, block, m);
+                let g = stream(key, nonce, m);
                 for (j, row) in w.iter_mut().enumerate() {
                     if (x ^ missing) >> j & 1 == 1 {
                         add(row, &g);

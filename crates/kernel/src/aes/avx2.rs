@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Blocks at a time.
-pub(crate) const WIDE: usize = 8;
+const WIDE: usize = 8;
 
 /// Groups whose hashes go through the first half together, then through the second: in one group
 /// the second half would wait for the first.
@@ -169,7 +169,7 @@ fn finish<const PAIRS: bool>(
 
 #[inline]
 #[target_feature(enable = "avx2,aes")]
-pub(crate) fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m128i; N] {
+fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m128i; N] {
     let keys = pi.round_keys();
     for x in &mut x {
         *x = _mm_xor_si128(*x, keys[0]);
@@ -187,7 +187,7 @@ pub(crate) fn encrypt<const N: usize>(pi: &Aes128, mut x: [__m128i; N]) -> [__m1
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) fn counter(first: u128) -> __m128i {
+fn counter(first: u128) -> __m128i {
     let [low, high] = halves(first);
     _mm_set_epi64x(high.cast_signed(), low.cast_signed())
 }
@@ -195,7 +195,7 @@ pub(crate) fn counter(first: u128) -> __m128i {
 /// N blocks that count from `counter`; moves `counter` beyond them.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(crate) fn count<const N: usize>(counter: &mut __m128i) -> [__m128i; N] {
+fn count<const N: usize>(counter: &mut __m128i) -> [__m128i; N] {
     let mut counters = [*counter; N];
     for x in &mut counters {
         *x = *counter;

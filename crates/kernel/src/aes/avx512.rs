@@ -164,43 +164,10 @@ fn encrypt<const N: usize>(keys: &Keys, mut x: [__m512i; N]) -> [__m512i; N] {
     x
 }
 
-/// Adds [`encrypt`] to sums, but for [`last_key`]: with sums in its place the last round adds up for
-/// nothing. Keys that are not used again soon need not all be in registers.
-#[inline]
-#[target_feature(enable = "avx512f,vaes")]
-pub(crate) fn encrypt_onto<const N: usize>(
-    pi: &Aes128,
-    mut x: [__m512i; N],
-    sums: [__m512i; N],
-) -> [__m512i; N] {
-    let keys = pi.round_keys();
-    let key = _mm512_broadcast_i32x4(keys[0]);
-    for x in &mut x {
-        *x = _mm512_xor_si512(*x, key);
-    }
-    for key in &keys[1..10] {
-        let key = _mm512_broadcast_i32x4(*key);
-        for x in &mut x {
-            *x = _mm512_aesenc_epi128(*x, key);
-        }
-    }
-    for (x, sum) in x.iter_mut().zip(sums) {
-        *x = _mm512_aesenclast_epi128(*x, sum);
-    }
-    x
-}
-
-/// What [`encrypt_onto`] leaves out.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(crate) fn last_key(pi: &Aes128) -> __m512i {
-    _mm512_broadcast_i32x4(pi.round_keys()[10])
-}
-
 /// Four blocks that count from `first`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(crate) fn counter(first: u128) -> __m512i {
+fn counter(first: u128) -> __m512i {
     let [low, high] = halves(first).map(u64::cast_signed);
     let first = _mm512_set_epi64(high, low, high, low, high, low, high, low);
     _mm512_add_epi64(first, _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
@@ -209,7 +176,7 @@ pub(crate) fn counter(first: u128) -> __m512i {
 /// N vectors from `counter` on, each `step` above the one before; moves `counter` beyond them.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(crate) fn count<const N: usize>(counter: &mut __m512i, step: i64) -> [__m512i; N] {
+fn count<const N: usize>(counter: &mut __m512i, step: i64) -> [__m512i; N] {
     let step = _mm512_maskz_set1_epi64(0b0101_0101, step);
     let mut counters = [*counter; N];
     for x in &mut counters {

@@ -14,7 +14,7 @@ pub(super) fn schedule(key: &Block) -> Schedule {
     Schedule::Cipher(Cipher::new(&Array(*key)))
 }
 
-pub(crate) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
+pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
     for (block, counter) in out.iter_mut().zip(first..) {
         *block = counter.to_le_bytes();
     }

@@ -1,130 +1,127 @@
-//! On pieces of 512 bytes, of which the eight blocks that AES-NI works on at a time stay in
-//! registers until they are added.
+//! On pieces of 1 KiB, leaf after leaf: the rounds of one stream hide each other's latency, and its
+//! state and what it gives need all registers. Strings wait for their siblings, and complete
+//! subtrees for theirs.
 
 use core::{arch::x86_64::*, ops::Range};
 
-use super::{MAX_K, Sums, Tree};
+use super::{GROUP, GROUP_BITS, Sums, Tree};
 use crate::{
     Block,
-    aes::{
-        Aes128,
-        avx2::{WIDE, count, counter, encrypt},
+    aegis::{
+        STEP,
+        avx2::{State, begin, next},
     },
     erase,
-    x86::store128,
+    x86::{load128, store128},
 };
 
-/// Groups of a piece: a leaf's round keys stay in the nearest cache for as many.
-const GROUPS: usize = 4;
+/// Steps of a piece.
+const STEPS: usize = 32;
 
-const GROUP_BYTES: usize = 16 * WIDE;
+type Piece = [[__m128i; 2]; STEPS];
 
-type Group = [__m128i; WIDE];
-
-/// Of a piece: the strings that wait for their sibling, by level, and the sums of the rows so far.
+/// Of a group: its streams, the sums of subtrees that wait for their sibling, by level, the last
+/// that of all; and the rows.
 struct Partial {
-    waiting: [[Group; GROUPS]; MAX_K],
-    rows: [[Group; GROUPS]; MAX_K],
+    states: [State; GROUP],
+    waiting: [Piece; GROUP_BITS + 1],
+    rows: [Piece; GROUP_BITS],
 }
 
 #[target_feature(enable = "avx2,aes")]
-pub(super) fn expand(tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
-    let zero = [[_mm_setzero_si128(); WIDE]; GROUPS];
-    let mut partial = Partial { waiting: [zero; MAX_K], rows: [zero; MAX_K] };
-    for at in (0..len).step_by(GROUPS * GROUP_BYTES) {
-        add_up(tree, at..len.min(at + GROUPS * GROUP_BYTES), &mut partial, &mut sums);
+pub(super) fn add_group(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
+    let zero = _mm_setzero_si128();
+    let none = [[zero; 2]; STEPS];
+    let mut partial = Partial {
+        states: [[zero; 8]; GROUP],
+        waiting: [none; GROUP_BITS + 1],
+        rows: [none; GROUP_BITS],
+    };
+    let leaves = 1 << tree.group_bits();
+    for (x, state) in partial.states[..leaves].iter_mut().enumerate() {
+        if let Some(leaf) = tree.leaf(group * GROUP + x) {
+            *state = begin(leaf, tree.nonce);
+        }
     }
-    erase(&mut partial.waiting[..tree.k], zero);
-    erase(&mut partial.rows[..tree.k], zero);
+    for at in (0..len).step_by(STEPS * STEP) {
+        let piece = at..len.min(at + STEPS * STEP);
+        let steps = piece.len() / STEP;
+        for x in 0..leaves {
+            if tree.leaf(group * GROUP + x).is_none() {
+                partial.waiting[0] = none;
+                continue;
+            }
+            // A leaf with ones at the end of its number completes that many subtrees.
+            match x.trailing_ones() {
+                0 => add_leaf::<0>(&mut partial, x, steps),
+                1 => add_leaf::<1>(&mut partial, x, steps),
+                2 => add_leaf::<2>(&mut partial, x, steps),
+                3 => add_leaf::<3>(&mut partial, x, steps),
+                _ => add_leaf::<GROUP_BITS>(&mut partial, x, steps),
+            }
+        }
+        add_piece(tree, group, &partial, &piece, sums);
+    }
+    erase(&mut partial.states[..leaves], [zero; 8]);
+    erase(&mut partial.waiting, none);
+    erase(&mut partial.rows, none);
 }
 
-/// One piece of the results.
+/// One leaf, that completes so many subtrees.
 #[target_feature(enable = "avx2,aes")]
-fn add_up(tree: &Tree<'_>, piece: Range<usize>, partial: &mut Partial, sums: &mut Sums<'_>) {
-    let first = counter(tree.first_block + (piece.start / 16) as u128);
-    let groups = piece.clone().step_by(GROUP_BYTES);
-    let last = (1 << (tree.k - 1)) - 1;
-    for pair in 0..last {
-        let [even, odd] = [tree.leaf(2 * pair), tree.leaf(2 * pair + 1)];
-        let mut counter = first;
-        for group in 0..groups.len() {
-            let counters = count(&mut counter);
-            let even = keystream(even, counters);
-            let odd = keystream(odd, counters);
-            put(&mut partial.rows[0][group], odd, pair == 0);
-            let mut sum = xor(even, odd);
-            // A pair with ones at the end of its number completes that many larger subtrees.
-            let mut level = 1;
-            while pair >> (level - 1) & 1 == 1 {
-                put(&mut partial.rows[level][group], sum, pair >> level == 0);
-                sum = xor(sum, partial.waiting[level][group]);
-                level += 1;
-            }
-            partial.waiting[level][group] = sum;
+fn add_leaf<const COMPLETE: usize>(partial: &mut Partial, x: usize, steps: usize) {
+    let Partial { states, waiting, rows } = partial;
+    let mut state = states[x];
+    for i in 0..steps {
+        let mut sum = next(&mut state);
+        for level in 0..COMPLETE {
+            // The first right subtree of its size has no left siblings but one.
+            let row = rows[level][i];
+            rows[level][i] = if x >> (level + 1) == 0 { sum } else { xor(row, sum) };
+            sum = xor(sum, waiting[level][i]);
         }
+        waiting[COMPLETE][i] = sum;
     }
-
-    let mut counter = first;
-    for (group, at) in groups.enumerate() {
-        let bytes = at..piece.end.min(at + GROUP_BYTES);
-        let counters = count(&mut counter);
-        let even = keystream(tree.leaf(2 * last), counters);
-        let mut right = keystream(tree.leaf(2 * last + 1), counters);
-        let mut sum = xor(even, right);
-        for level in 0..tree.k {
-            if level > 0 {
-                right = sum;
-                sum = xor(sum, partial.waiting[level][group]);
-            }
-            if level + 1 < tree.k {
-                right = xor(right, partial.rows[level][group]);
-            }
-            store(sums.row(level, &bytes), right);
-        }
-        if let Some(bytes) = sums.sum(&bytes) {
-            store(bytes, sum);
-        }
-    }
+    states[x] = state;
 }
 
-/// Nothing, for the missing leaf.
-#[inline]
-#[target_feature(enable = "avx2,aes")]
-fn keystream(leaf: Option<&Aes128>, counters: Group) -> Group {
-    match leaf {
-        Some(leaf) => encrypt(leaf, counters),
-        None => [_mm_setzero_si128(); WIDE],
-    }
-}
-
-/// Adds to a sum, or begins it.
+/// What a group gives to the rows: its own, and the sum of all its leaves, by its number.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn put(sum: &mut Group, x: Group, first: bool) {
-    *sum = if first { x } else { xor(*sum, x) };
+fn add_piece(
+    tree: &Tree<'_>,
+    group: usize,
+    partial: &Partial,
+    piece: &Range<usize>,
+    sums: &mut Sums<'_>,
+) {
+    let all = &partial.waiting[tree.group_bits()];
+    for (j, row) in partial.rows[..tree.group_bits()].iter().enumerate() {
+        put(sums.row(j, piece), row, group == 0);
+    }
+    for j in 0..tree.k.saturating_sub(GROUP_BITS) {
+        if group >> j & 1 == 1 {
+            put(sums.row(GROUP_BITS + j, piece), all, group == 1 << j);
+        }
+    }
+    if let Some(bytes) = sums.sum(piece) {
+        put(bytes, all, group == 0);
+    }
+}
+
+/// Begins a row, or adds to it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn put(bytes: &mut [u8], vectors: &Piece, first: bool) {
+    let blocks: &mut [Block] = bytes.as_chunks_mut().0;
+    for (block, vector) in blocks.iter_mut().zip(vectors.as_flattened()) {
+        let sum = if first { *vector } else { _mm_xor_si128(load128(block), *vector) };
+        store128(block, sum);
+    }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn xor(mut a: Group, b: Group) -> Group {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a = _mm_xor_si128(*a, b);
-    }
-    a
-}
-
-/// All of a group, or the half of it at the end.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store(bytes: &mut [u8], group: Group) {
-    let blocks = bytes.as_chunks_mut().0;
-    if let Ok(blocks) = <&mut [Block; WIDE]>::try_from(&mut *blocks) {
-        for (block, vector) in blocks.iter_mut().zip(group) {
-            store128(block, vector);
-        }
-    } else {
-        for (block, vector) in blocks.iter_mut().zip(group) {
-            store128(block, vector);
-        }
-    }
+fn xor([a, b]: [__m128i; 2], [c, d]: [__m128i; 2]) -> [__m128i; 2] {
+    [_mm_xor_si128(a, c), _mm_xor_si128(b, d)]
 }

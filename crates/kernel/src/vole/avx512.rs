@@ -1,151 +1,177 @@
-//! On pieces of 256 bytes: a leaf's part of one is four vectors, which stay in registers until they
-//! are added. More vectors hide the latency of AES no better, since leaves overlap, and leave no
-//! registers for sums. The last round of AES adds a string to its sibling: sums lack the last round
-//! keys until they are stored.
+//! On pieces of 2 KiB, four leaves at a time, in the lanes of a vector: of a leaf's number, the
+//! lower two bits are its lane, the others its vector's place. Two vectors' streams fit into
+//! registers.
 
-use core::arch::x86_64::*;
+use core::{arch::x86_64::*, ops::Range};
 
-use super::{MAX_K, Sums, Tree};
+use super::{GROUP, GROUP_BITS, Sums, Tree};
 use crate::{
-    aes::{
-        Aes128,
-        avx512::{count, counter, encrypt_onto, last_key},
+    aegis::{
+        STEP,
+        avx512::{State, begin, next},
     },
     erase,
-    x86::store512,
+    x86::{load512, store512},
 };
 
-/// Vectors of a piece.
-const WIDE: usize = 4;
+/// Steps of a piece.
+const STEPS: usize = 64;
 
-/// Of a piece: the strings that wait for their sibling, by level, and the sums of the rows so far.
-struct Partial {
-    waiting: [[__m512i; WIDE]; MAX_K],
-    rows: [[__m512i; WIDE]; MAX_K],
-}
+/// Bits of a leaf's number that are its lane.
+const LANE_BITS: usize = 2;
+const LANES: usize = 1 << LANE_BITS;
 
-/// The last round keys, which the sums lack: those of the rows, and that of all.
-struct Keys {
-    rows: [__m512i; MAX_K],
-    sum: __m512i,
-}
+/// What two steps of the streams in a vector give.
+type Two = [__m512i; 4];
+
+/// Of two vectors: the strings of the second, and the sum of both.
+type Pair = [Two; 2];
 
 #[target_feature(enable = "avx512f,vaes")]
-pub(super) fn expand(tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
-    let zero = [_mm512_setzero_si512(); WIDE];
-    let mut keys = last_keys(tree);
-    let mut partial = Partial { waiting: [zero; MAX_K], rows: [zero; MAX_K] };
-    let mut counter = counter(tree.first_block);
-    let mut at = 0;
-    while at < len {
-        match (len - at) / 64 {
-            WIDE.. => add_up::<WIDE>(tree, &keys, &mut counter, &mut partial, &mut sums, &mut at),
-            _ => add_up::<1>(tree, &keys, &mut counter, &mut partial, &mut sums, &mut at),
-        }
+pub(super) fn add_group(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
+    match tree.k {
+        ..=LANE_BITS => add_vectors::<1>(tree, group, len, sums),
+        3 => add_vectors::<2>(tree, group, len, sums),
+        _ => add_vectors::<4>(tree, group, len, sums),
     }
-    erase(&mut partial.waiting[..tree.k], zero);
-    erase(&mut partial.rows[..tree.k], zero);
-    erase(&mut keys.rows[..tree.k], _mm512_setzero_si512());
-    erase(core::slice::from_mut(&mut keys.sum), _mm512_setzero_si512());
 }
 
-#[target_feature(enable = "avx512f")]
-fn last_keys(tree: &Tree<'_>) -> Keys {
+/// A group of V vectors.
+#[target_feature(enable = "avx512f,vaes")]
+fn add_vectors<const V: usize>(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
     let zero = _mm512_setzero_si512();
-    let mut keys = Keys { rows: [zero; MAX_K], sum: zero };
-    for (x, leaf) in (tree.missing..).zip(tree.leaves) {
-        let key = last_key(leaf);
-        keys.sum = _mm512_xor_si512(keys.sum, key);
-        for (j, row) in keys.rows[..tree.k].iter_mut().enumerate() {
-            if x >> j & 1 == 1 {
-                *row = _mm512_xor_si512(*row, key);
+    let mut states = [[zero; 8]; V];
+    let mut keys = [[0; 16]; LANES];
+    for (place, state) in states.iter_mut().enumerate() {
+        for (lane, key) in keys.iter_mut().enumerate() {
+            *key = tree.leaf(group * GROUP + place * LANES + lane).copied().unwrap_or_default();
+        }
+        *state = begin(&keys, tree.nonce);
+    }
+    erase(&mut keys, [0; 16]);
+    // All lanes but that of the leaf that is missing.
+    let present = if tree.leaf(group * GROUP).is_some() { 0xff } else { 0xfc };
+
+    let mut first = [[[zero; 4]; 2]; STEPS / 2];
+    for at in (0..len).step_by(STEPS * STEP) {
+        let piece = at..len.min(at + STEPS * STEP);
+        let steps = piece.len() / (2 * STEP);
+        if V == 4 {
+            let [mut even, mut odd] = [states[0], states[1]];
+            for pair in &mut first[..steps] {
+                *pair = two_of_both(&mut even, &mut odd, present);
             }
+            [states[0], states[1]] = [even, odd];
+        }
+        if V == 1 {
+            let mut state = states[0];
+            for i in 0..steps {
+                let all = two(&mut state).map(|string| _mm512_maskz_mov_epi64(present, string));
+                let bytes = piece.start + 64 * i..piece.start + 64 * (i + 1);
+                put_lanes(tree, group, &bytes, all, sums);
+            }
+            states[0] = state;
+        } else {
+            let [mut even, mut odd] = [states[V - 2], states[V - 1]];
+            let present = if V == 2 { present } else { 0xff };
+            for (i, first) in first[..steps].iter().enumerate() {
+                let bytes = piece.start + 64 * i..piece.start + 64 * (i + 1);
+                let [mut row, mut all] = two_of_both(&mut even, &mut odd, present);
+                if V == 4 {
+                    put(sums.row(LANE_BITS + 1, &bytes), sum_of_lanes(all), group == 0);
+                    [row, all] = [xor(row, first[0]), xor(all, first[1])];
+                }
+                put(sums.row(LANE_BITS, &bytes), sum_of_lanes(row), group == 0);
+                put_lanes(tree, group, &bytes, all, sums);
+            }
+            [states[V - 2], states[V - 1]] = [even, odd];
         }
     }
-    keys
+    erase(&mut states, [zero; 8]);
+    erase(&mut first, [[zero; 4]; 2]);
 }
 
-/// One piece of N vectors: that of the results at `at`, which `counter` belongs to.
+#[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn add_up<const N: usize>(
+fn two(state: &mut State) -> Two {
+    let [a, b] = next(state);
+    let [c, d] = next(state);
+    [a, b, c, d]
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn two_of_both(even: &mut State, odd: &mut State, present: __mmask8) -> Pair {
+    let odd = two(odd);
+    let even = two(even).map(|string| _mm512_maskz_mov_epi64(present, string));
+    [odd, xor(odd, even)]
+}
+
+/// Of all vectors of a group: the rows of lanes; and those of the group's number, with the sum.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn put_lanes(
     tree: &Tree<'_>,
-    keys: &Keys,
-    counter: &mut __m512i,
-    partial: &mut Partial,
+    group: usize,
+    bytes: &Range<usize>,
+    strings: Two,
     sums: &mut Sums<'_>,
-    at: &mut usize,
 ) {
-    let counters = count::<N>(counter, 4);
-    let zero = [_mm512_setzero_si512(); N];
-    let last = (1 << (tree.k - 1)) - 1;
-    let mut odds = zero;
-    for pair in 0..last {
-        let odd = keystream(tree.leaf(2 * pair + 1), counters, zero);
-        odds = xor(odds, &odd);
-        let mut sum = keystream(tree.leaf(2 * pair), counters, odd);
-        // A pair with ones at the end of its number completes that many larger subtrees.
-        let mut level = 1;
-        while pair >> (level - 1) & 1 == 1 {
-            put(&mut partial.rows[level], sum, pair >> level == 0);
-            sum = xor(sum, &partial.waiting[level]);
-            level += 1;
+    let [zero, one, two, three] = lanes(strings);
+    let odd = _mm512_xor_si512(one, three);
+    let all = _mm512_ternarylogic_epi64::<0x96>(zero, two, odd);
+    put(sums.row(0, bytes), odd, group == 0);
+    put(sums.row(1, bytes), _mm512_xor_si512(two, three), group == 0);
+    for j in 0..tree.k.saturating_sub(GROUP_BITS) {
+        if group >> j & 1 == 1 {
+            put(sums.row(GROUP_BITS + j, bytes), all, group == 1 << j);
         }
-        put(&mut partial.waiting[level], sum, true);
     }
-
-    let piece = *at..*at + 64 * N;
-    let odd = keystream(tree.leaf(2 * last + 1), counters, zero);
-    let mut sum = keystream(tree.leaf(2 * last), counters, odd);
-    store(sums.row(0, &piece), xor(odds, &odd), keys.rows[0]);
-    for level in 1..tree.k {
-        let right = sum;
-        sum = xor(sum, &partial.waiting[level]);
-        let row = if level + 1 < tree.k { xor(right, &partial.rows[level]) } else { right };
-        store(sums.row(level, &piece), row, keys.rows[level]);
-    }
-    if let Some(bytes) = sums.sum(&piece) {
-        store(bytes, sum, keys.sum);
-    }
-    *at = piece.end;
-}
-
-/// A leaf's string, but for the last round key, added to sums; nothing, for the missing leaf.
-#[inline]
-#[target_feature(enable = "avx512f,vaes")]
-fn keystream<const N: usize>(
-    leaf: Option<&Aes128>,
-    counters: [__m512i; N],
-    sums: [__m512i; N],
-) -> [__m512i; N] {
-    match leaf {
-        Some(leaf) => encrypt_onto(leaf, counters, sums),
-        None => sums,
+    if let Some(bytes) = sums.sum(bytes) {
+        put(bytes, all, group == 0);
     }
 }
 
-/// Adds to a sum, or begins it.
+/// The strings of each lane, one block after another: the transpose.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn put<const N: usize>(sum: &mut [__m512i; WIDE], x: [__m512i; N], first: bool) {
-    for (sum, x) in sum.iter_mut().zip(x) {
-        *sum = if first { x } else { _mm512_xor_si512(*sum, x) };
+fn lanes([a, b, c, d]: Two) -> [__m512i; LANES] {
+    let low = [_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d)];
+    let high = [_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d)];
+    [
+        _mm512_shuffle_i64x2::<0x88>(low[0], low[1]),
+        _mm512_shuffle_i64x2::<0xdd>(low[0], low[1]),
+        _mm512_shuffle_i64x2::<0x88>(high[0], high[1]),
+        _mm512_shuffle_i64x2::<0xdd>(high[0], high[1]),
+    ]
+}
+
+/// The sum of [`lanes`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum_of_lanes([a, b, c, d]: Two) -> __m512i {
+    let halves = |a, b| {
+        _mm512_xor_si512(_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0xee>(a, b))
+    };
+    let [ab, cd] = [halves(a, b), halves(c, d)];
+    _mm512_xor_si512(_mm512_shuffle_i64x2::<0x88>(ab, cd), _mm512_shuffle_i64x2::<0xdd>(ab, cd))
+}
+
+/// Begins a row, or adds to it.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn put(bytes: &mut [u8], vector: __m512i, first: bool) {
+    for bytes in bytes.as_chunks_mut().0 {
+        let sum = if first { vector } else { _mm512_xor_si512(load512(bytes), vector) };
+        store512(bytes, sum);
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn xor<const N: usize>(mut a: [__m512i; N], b: &[__m512i]) -> [__m512i; N] {
+fn xor(mut a: Two, b: Two) -> Two {
     for (a, b) in a.iter_mut().zip(b) {
-        *a = _mm512_xor_si512(*a, *b);
+        *a = _mm512_xor_si512(*a, b);
     }
     a
-}
-
-/// With the key that the sums lack.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store<const N: usize>(bytes: &mut [u8], vectors: [__m512i; N], key: __m512i) {
-    for (bytes, vector) in bytes.as_chunks_mut().0.iter_mut().zip(vectors) {
-        store512(bytes, _mm512_xor_si512(vector, key));
-    }
 }

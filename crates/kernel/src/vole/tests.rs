@@ -5,19 +5,15 @@ use std::{vec, vec::Vec};
 
 use super::*;
 use crate::{
-    Backend,
+    aegis::keystream,
     laws::{Stream, on_every_backend},
 };
 
-fn leaves(backend: Backend, k: usize, random: &mut Stream) -> Vec<Aes128> {
-    random.blocks(1 << k).iter().map(|key| Aes128::new(backend, key)).collect()
-}
-
-/// The sum over the leaves that `which` names of their keystreams.
-fn naive(leaves: &[Aes128], first: u128, len: usize, which: impl Fn(usize) -> bool) -> Vec<u8> {
+/// The sum over the leaves that `which` names of their streams.
+fn naive(leaves: &[Block], nonce: &Block, len: usize, which: impl Fn(usize) -> bool) -> Vec<u8> {
     let (mut sum, mut one) = (vec![0; len], vec![0; len]);
     for (_, leaf) in leaves.iter().enumerate().filter(|&(x, _)| which(x)) {
-        leaf.ctr(first, &mut one);
+        keystream(Backend::PORTABLE, leaf, nonce, &mut one);
         sum.iter_mut().zip(&one).for_each(|(sum, x)| *sum ^= x);
     }
     sum
@@ -35,21 +31,21 @@ fn lengths(k: usize) -> Vec<usize> {
 fn rows_are_sums_of_keystreams(backend: Backend) {
     let mut random = Stream(1);
     for k in 1..=MAX_K {
-        let leaves = leaves(backend, k, &mut random);
+        let leaves = random.blocks(1 << k);
         for len in lengths(k) {
-            let first = u128::from(random.word()) << 64 | u128::from(random.word() >> 1);
+            let nonce = &random.blocks(1)[0];
             let stride = len + 24;
             let mut sum = vec![0xa5; len];
             let mut rows = vec![0xa5; k * stride];
-            expand(&leaves, k, first, &mut sum, &mut rows, stride);
-            assert_eq!(sum, naive(&leaves, first, len, |_| true));
+            expand(backend, &leaves, nonce, &mut sum, &mut rows, stride);
+            assert_eq!(sum, naive(&leaves, nonce, len, |_| true));
             for (j, row) in rows.chunks_exact(stride).enumerate() {
-                assert_eq!(row[..len], naive(&leaves, first, len, |x| x >> j & 1 == 1), "{k} {j}");
+                assert_eq!(row[..len], naive(&leaves, nonce, len, |x| x >> j & 1 == 1), "{k} {j}");
                 assert_eq!(row[len..], [0xa5; 24]);
             }
 
             let mut punctured = vec![0xa5; (k - 1) * stride + len];
-            expand_punctured(&leaves[1..], k, first, &mut punctured, stride, len);
+            expand_punctured(backend, &leaves[1..], nonce, &mut punctured, stride, len);
             assert_eq!(punctured, rows[..(k - 1) * stride + len]);
         }
     }
@@ -60,16 +56,13 @@ fn rows_are_sums_of_keystreams(backend: Backend) {
 fn the_parties_are_correlated(backend: Backend) {
     let mut random = Stream(2);
     let len = 192;
-    for k in 1..=4 {
+    for k in 1..=5 {
         let keys = random.blocks(1 << k);
-        let expand_keys = |keys: &[crate::Block]| -> Vec<Aes128> {
-            keys.iter().map(|key| Aes128::new(backend, key)).collect()
-        };
         let (mut u, mut v, mut w) = (vec![0; len], vec![0; k * len], vec![0; k * len]);
-        expand(&expand_keys(&keys), k, 9, &mut u, &mut v, len);
+        expand(backend, &keys, &[9; 16], &mut u, &mut v, len);
         for delta in 0..1 << k {
             let others: Vec<_> = (1..1 << k).map(|y| keys[y ^ delta]).collect();
-            expand_punctured(&expand_keys(&others), k, 9, &mut w, len, len);
+            expand_punctured(backend, &others, &[9; 16], &mut w, len, len);
             for j in 0..k {
                 for at in 0..len {
                     let share = if delta >> j & 1 == 1 { u[at] } else { 0 };
@@ -86,15 +79,15 @@ on_every_backend! {
 }
 
 #[test]
-#[should_panic(expected = "the leaves of a tree of depth k")]
+#[should_panic(expected = "the leaves of a tree")]
 fn a_missing_leaf_is_refused() {
-    let leaves = leaves(Backend::PORTABLE, 2, &mut Stream(3));
-    expand(&leaves[1..], 2, 0, &mut [0; 64], &mut [0; 128], 64);
+    let (leaves, nonce) = ([[0; 16]; 3], [0; 16]);
+    expand(Backend::PORTABLE, &leaves, &nonce, &mut [0; 64], &mut [0; 128], 64);
 }
 
 #[test]
 #[should_panic(expected = "k rows")]
 fn missing_rows_are_refused() {
-    let leaves = leaves(Backend::PORTABLE, 2, &mut Stream(3));
-    expand(&leaves, 2, 0, &mut [0; 64], &mut [0; 127], 64);
+    let (leaves, nonce) = ([[0; 16]; 4], [0; 16]);
+    expand(Backend::PORTABLE, &leaves, &nonce, &mut [0; 64], &mut [0; 127], 64);
 }

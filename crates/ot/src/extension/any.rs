@@ -50,7 +50,7 @@ impl Any {
             Adversary::SemiHonest => 1,
             Adversary::Malicious => 3,
         };
-        let assumption = "AES as a PRG and as an ideal cipher, random oracle";
+        let assumption = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
         Info { name, family, paper, adversary, assumption, k, flows }
     }
 

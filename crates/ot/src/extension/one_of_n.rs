@@ -67,13 +67,13 @@ use core::{fmt, marker::PhantomData};
 pub use adaptor::{
     Any, AnyReceiver, AnySender, Info, Places, ReceiverBatch, SenderBatch, find, registry,
 };
-use foxtrot_kernel::aes::Aes128;
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Opened, Sender, Sent, Unverified};
 
 use super::{
     MASK_COLUMNS, Security,
     code::{Family, Parameters},
+    streams::Nonces,
 };
 use crate::{
     Session, Usage,
@@ -177,15 +177,12 @@ fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
     if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 
-/// The generator of the stream of a row and a key of its base OT.
-fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Aes128 {
-    let oracle = session.oracle("foxtrot v1 one-of-n base");
-    let key = zeroize::Zeroizing::new(oracle.query(row as u64, branch).field(key).finish());
-    Aes128::new(session.backend(), &key)
+/// The key of the stream of a row and a key of its base OT.
+fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Block {
+    session.oracle("foxtrot v2 one-of-n base").query(row as u64, branch).field(key).finish()
 }
 
-/// Where the counters of a session begin: their upper half is its own.
-fn first_counter(session: &Session) -> u128 {
-    let nonce = session.oracle("foxtrot v1 one-of-n stream").query(0, 0).finish();
-    u128::from(u64::from_le_bytes(nonce)) << 64
+/// Those of all streams.
+fn nonces(session: &Session) -> Nonces {
+    Nonces::new(session, "foxtrot v2 one-of-n stream")
 }

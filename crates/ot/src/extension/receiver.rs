@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{aes::Aes128, bits::xor, vole};
+use foxtrot_kernel::{bits::xor, vole};
 use zeroize::Zeroizing;
 
 use super::{
@@ -12,7 +12,8 @@ use super::{
     check_base, check_session,
     matrix::{Matrix, Pool},
     output::{Coins, Kind, Output, check_places, flips},
-    trees::{first_counter, grow, trees},
+    streams::{Keys, Nonces},
+    trees::{grow, nonces, trees},
 };
 use crate::{
     Bits, Seed, Session, Sid, Usage,
@@ -25,11 +26,10 @@ pub struct Receiver<S> {
     extension: Extension<S>,
     session: Session,
     seed: Seed,
-    leaves: Vec<Aes128>,
+    leaves: Keys,
     /// Batches so far.
     batch: u64,
-    /// The counter of the next block of every leaf's stream.
-    counter: u128,
+    nonces: Nonces,
     pool: Pool,
     executor: Box<dyn Executor>,
 }
@@ -47,8 +47,6 @@ struct Batch {
 /// A batch that has its number, and where its message goes.
 struct Begun<'m> {
     number: u64,
-    /// The counter of its first block of every leaf's stream.
-    counter: u128,
     choice: Choice,
     columns: usize,
     matrix: Matrix,
@@ -91,8 +89,8 @@ impl<S: Security> Receiver<S> {
         check_base(base.pairs().len())?;
         let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, &base);
         let (pool, executor) = (Pool::default(), Box::new(InPlace));
-        let (batch, counter) = (0, first_counter(&session));
-        let receiver = Self { extension, session, seed, leaves, batch, counter, pool, executor };
+        let (batch, nonces) = (0, nonces(&session));
+        let receiver = Self { extension, session, seed, leaves, batch, nonces, pool, executor };
         Ok((receiver, setup))
     }
 
@@ -112,18 +110,16 @@ impl<S: Security> Receiver<S> {
         }
         let begin = |(choice, message): (Choice, &'m mut Vec<u8>)| {
             let columns = Extension::<S>::columns(Shape::of(&choice).n);
-            let (number, counter, matrix) =
-                (self.batch, self.counter, self.pool.take(ROWS, columns));
+            let (number, matrix) = (self.batch, self.pool.take(ROWS, columns));
             self.batch += 1;
-            self.counter += columns as u128 / 128;
-            Begun { number, counter, choice, columns, matrix, message }
+            Begun { number, choice, columns, matrix, message }
         };
         Ok(batches.into_iter().map(begin).collect())
     }
 
     /// Steps 5 and 6: the matrix, and the corrections in `message`, behind the commitment's place.
     fn expand<'m>(&self, executor: &dyn Executor, begun: Begun<'m>) -> (Batch, &'m mut Vec<u8>) {
-        let Begun { number, counter, choice, columns, mut matrix, message } = begun;
+        let Begun { number, choice, columns, mut matrix, message } = begun;
         let (backend, shape) = (self.session.backend(), Shape::of(&choice));
         let (n, first) = (shape.n, self.extension.first_tree(shape));
 
@@ -141,7 +137,7 @@ impl<S: Security> Receiver<S> {
             }
         }
 
-        let k = self.extension.k;
+        let (k, nonce) = (self.extension.k, self.nonces.of_batch(number));
         let stride = matrix.stride();
         message.resize(self.extension.corrections_len(shape), 0);
         let corrections = &mut message[Extension::<S>::commitment_len()..];
@@ -150,7 +146,7 @@ impl<S: Security> Receiver<S> {
             // The choices are the sum of the first tree.
             let (of_first, others) = leaves.split_at(1 << k);
             let (rows_of_first, other_rows) = rows.split_at_mut(k * stride);
-            vole::expand(of_first, k, counter, &mut choices, rows_of_first, stride);
+            vole::expand(backend, of_first, &nonce, &mut choices, rows_of_first, stride);
             (rows, leaves) = (other_rows, others);
         }
         let parts = trees(k)
@@ -159,7 +155,8 @@ impl<S: Security> Receiver<S> {
             .zip(rows.chunks_mut(k * stride))
             .zip(corrections.chunks_mut(columns / 8));
         for_each(executor, parts, |(((tree, leaves), rows), correction)| {
-            vole::expand(leaves, tree.rows.len(), counter, correction, rows, stride);
+            let leaves = &leaves[..1 << tree.rows.len()];
+            vole::expand(backend, leaves, &nonce, correction, rows, stride);
             xor(backend, correction, &choices);
         });
         (Batch { session: *self.session.id(), number, shape, choices, matrix }, message)

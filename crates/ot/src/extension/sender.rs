@@ -6,7 +6,7 @@ mod tests;
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{aes::Aes128, bits::xor_masked, vole};
+use foxtrot_kernel::{bits::xor_masked, vole};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -17,7 +17,8 @@ use super::{
     matrix::{Matrix, Pool},
     output::{Coins, Output, Places, check_places, flips},
     receiver::commit,
-    trees::{first_counter, regrow, trees},
+    streams::{Keys, Nonces},
+    trees::{nonces, regrow, trees},
 };
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
@@ -32,11 +33,10 @@ pub struct Sender<S> {
     session: Session,
     seed: Seed,
     delta: Bits,
-    leaves: Vec<Aes128>,
+    leaves: Keys,
     /// Batches so far.
     batch: u64,
-    /// The counter of the next block of every leaf's stream.
-    counter: u128,
+    nonces: Nonces,
     /// A check has failed: there is no output any more.
     ended: bool,
     pool: Pool,
@@ -47,8 +47,6 @@ pub struct Sender<S> {
 struct Batch {
     session: Sid,
     number: u64,
-    /// The counter of its first block of every leaf's stream.
-    counter: u128,
     shape: Shape,
     columns: usize,
     matrix: Matrix,
@@ -114,8 +112,8 @@ impl<S: Security> Sender<S> {
         let leaves = regrow(&session, extension.k, Extension::<S>::CHECKED, &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
         let (pool, executor) = (Pool::default(), Box::new(InPlace));
-        let (batch, counter, ended) = (0, first_counter(&session), false);
-        Ok(Self { extension, session, seed, delta, leaves, batch, counter, ended, pool, executor })
+        let (batch, nonces, ended) = (0, nonces(&session), false);
+        Ok(Self { extension, session, seed, delta, leaves, batch, nonces, ended, pool, executor })
     }
 
     /// The same, on several threads.
@@ -159,10 +157,9 @@ impl<S: Security> Sender<S> {
         let begin = |(shape, message): &(Shape, &'m [u8])| {
             let columns = Extension::<S>::columns(shape.n);
             let (session, matrix) = (*self.session.id(), self.pool.take(ROWS, columns));
-            let (number, counter) = (self.batch, self.counter);
+            let number = self.batch;
             self.batch += 1;
-            self.counter += columns as u128 / 128;
-            (Batch { session, number, counter, shape: *shape, columns, matrix }, *message)
+            (Batch { session, number, shape: *shape, columns, matrix }, *message)
         };
         messages.iter().map(begin).collect()
     }
@@ -170,8 +167,8 @@ impl<S: Security> Sender<S> {
     /// Step 6: the matrix.
     fn fill(&self, executor: &dyn Executor, batch: &mut Batch, corrections: &[u8]) {
         let (k, delta, backend) = (self.extension.k, &self.delta, self.session.backend());
-        let &mut Batch { counter, shape, columns, ref mut matrix, .. } = batch;
-        let stride = matrix.stride();
+        let &mut Batch { number, shape, columns, ref mut matrix, .. } = batch;
+        let (stride, nonce) = (matrix.stride(), self.nonces.of_batch(number));
         // The first tree has no correction where its sum is the choices.
         let uncorrected = self.extension.first_tree(shape);
         let corrections = corrections.chunks(columns / 8).map(Some);
@@ -180,8 +177,8 @@ impl<S: Security> Sender<S> {
             .zip(matrix.bytes_mut().chunks_mut(k * stride))
             .zip(core::iter::repeat_n(None, uncorrected).chain(corrections));
         for_each(executor, parts, |(((tree, leaves), rows), correction)| {
-            let depth = tree.rows.len();
-            vole::expand_punctured(leaves, depth, counter, rows, stride, columns / 8);
+            let leaves = &leaves[..(1 << tree.rows.len()) - 1];
+            vole::expand_punctured(backend, leaves, &nonce, rows, stride, columns / 8);
             let Some(correction) = correction else { return };
             for (row, r) in rows.chunks_mut(stride).zip(tree.rows) {
                 xor_masked(backend, &mut row[..columns / 8], correction, mask(delta.get(r)));
@@ -367,7 +364,7 @@ impl Sender<Malicious> {
     /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
     fn end(&mut self) {
         self.ended = true;
-        self.leaves = Vec::new();
+        self.leaves = Keys::default();
         self.pool = Pool::default();
         self.seed = Seed::from_bytes([0; 32]);
         self.delta = Bits::from_random(vec![0; ROWS / 8], ROWS);

@@ -1,7 +1,7 @@
 //! SoftSpokenOT [[Roy22](https://eprint.iacr.org/2022/192)]: the default extension.
 //!
 //! k base OTs become a vector OLE over GF(2^k) from a tree of 2^k seeds, so that one correction of n
-//! bits serves k rows: 16/k bytes per OT, for 2^k/k blocks of AES. Paper: Figure 7 (small-field
+//! bits serves k rows: 16/k bytes per OT, for 2^k/k blocks of a key stream. Paper: Figure 7 (small-field
 //! VOLE), and its subspace VOLE with the repetition code. `docs/protocols/softspoken.md` has it all,
 //! with the differences.
 //!

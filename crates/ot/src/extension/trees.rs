@@ -7,11 +7,14 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use foxtrot_kernel::{Backend, aes::Aes128, bits::xor};
+use foxtrot_kernel::{Backend, bits::xor};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::ROWS;
+use super::{
+    ROWS,
+    streams::{Keys, Nonces},
+};
 use crate::{
     Decode, Error, Misbehaved, Session,
     base::{Block, ReceiverKeys, SenderKeys},
@@ -51,7 +54,6 @@ pub(super) fn setup_len(k: usize, checked: bool) -> usize {
 
 /// What both parties hash with.
 struct Oracles {
-    backend: Backend,
     wide: Wide,
     base: Oracle,
     tree: Oracle,
@@ -62,11 +64,10 @@ struct Oracles {
 impl Oracles {
     fn new(session: &Session) -> Self {
         Self {
-            backend: session.backend(),
             wide: Wide::new(session.backend()),
             base: session.oracle("foxtrot v1 extension base"),
             tree: session.oracle("foxtrot v1 extension tree"),
-            leaf: session.oracle("foxtrot v1 extension leaf"),
+            leaf: session.oracle("foxtrot v2 extension leaf"),
             check: session.oracle("foxtrot v1 extension tree check"),
         }
     }
@@ -92,18 +93,16 @@ impl Oracles {
         tree: &Tree,
         nodes: &[Block],
         checked: bool,
-        leaves: &mut Vec<Aes128>,
+        leaves: &mut Keys,
     ) -> Vec<Witness> {
         let len = 16 + if checked { WITNESS_LEN } else { 0 };
         let mut bytes = Zeroizing::new(vec![0; len * nodes.len()]);
         let question = |k: usize| (tree.index as u64, 0, [nodes[k].as_slice()]);
         self.wide.ask(&self.leaf, nodes.len(), question, &mut bytes);
-        let mut key = Zeroizing::new([0; 16]);
         let mut witnesses = Vec::with_capacity(if checked { nodes.len() } else { 0 });
         for leaf in bytes.chunks_exact(len) {
-            let (of_key, witness) = leaf.split_at(16);
-            key.copy_from_slice(of_key);
-            leaves.push(Aes128::new(self.backend, &key));
+            let (key, witness) = leaf.split_at(16);
+            leaves.extend(key.first_chunk::<16>());
             witnesses.extend(witness.first_chunk::<WITNESS_LEN>());
         }
         witnesses
@@ -135,11 +134,11 @@ pub(super) fn grow(
     k: usize,
     checked: bool,
     keys: &SenderKeys,
-) -> (Vec<Aes128>, Vec<u8>) {
+) -> (Keys, Vec<u8>) {
     let mut oracles = Oracles::new(session);
     let checked = checked && k > 1;
     let mut setup = Vec::with_capacity(setup_len(k, checked));
-    let mut leaves = Vec::with_capacity(ROWS.div_ceil(k) << k);
+    let mut leaves = Keys::new(Vec::with_capacity(ROWS.div_ceil(k) << k));
     let mut witnesses = Vec::new();
     for tree in trees(k) {
         let mut nodes = Nodes::new(pads(&oracles, keys, tree.row_of(1)).to_vec());
@@ -182,7 +181,7 @@ pub(super) fn regrow(
     checked: bool,
     keys: &ReceiverKeys,
     setup: &[u8],
-) -> Result<Vec<Aes128>, Error> {
+) -> Result<Keys, Error> {
     let mut oracles = Oracles::new(session);
     let checked = checked && k > 1;
     let expected = setup_len(k, checked);
@@ -194,7 +193,7 @@ pub(super) fn regrow(
     let mut corrections = corrections.chunks_exact(32);
     let mut sums = check.chunks_exact(WITNESS_LEN);
 
-    let mut leaves = Vec::with_capacity(ROWS.div_ceil(k) << k);
+    let mut leaves = Keys::new(Vec::with_capacity(ROWS.div_ceil(k) << k));
     let mut witnesses = Vec::new();
     for tree in trees(k) {
         let mut nodes = Nodes::new(vec![[0; 16], *known_pad(&oracles, keys, tree.row_of(1))]);
@@ -247,10 +246,9 @@ fn known_pad(oracles: &Oracles, keys: &ReceiverKeys, row: usize) -> Zeroizing<Bl
     Zeroizing::new(oracles.pad(row, !keys.choices().get(row), &keys.keys()[row]))
 }
 
-/// Where the counters of a session begin: their upper half is its own.
-pub(super) fn first_counter(session: &Session) -> u128 {
-    let nonce = session.oracle("foxtrot v1 extension stream").query(0, 0).finish();
-    u128::from(u64::from_le_bytes(nonce)) << 64
+/// Those of the leaves' streams.
+pub(super) fn nonces(session: &Session) -> Nonces {
+    Nonces::new(session, "foxtrot v2 extension stream")
 }
 
 fn add(sum: &mut Block, block: &Block) {

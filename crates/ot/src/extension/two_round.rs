@@ -57,7 +57,7 @@ use super::{
     COLUMNS, Incompatible, ROWS,
     matrix::{Matrix, Pool},
     output::Output,
-    trees::{first_counter, grow, regrow},
+    trees::{grow, nonces, regrow},
 };
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
@@ -256,7 +256,7 @@ pub fn respond<B: Carrier>(
     // Step 3.
     let all_choices = choices_of_columns(&session, &seed, &choices);
     let (leaves, _) = grow(&session, 1, true, &base);
-    let counter = first_counter(&session);
+    let nonce = nonces(&session).of_batch(0);
     let mut matrix = Pool::default().take(ROWS, columns);
     let stride = matrix.stride();
     response.reserve_exact(ROWS * columns / 8 + Proof::ENCODED_LEN);
@@ -264,7 +264,7 @@ pub fn respond<B: Carrier>(
     let corrections = response[answer_len..].chunks_mut(columns / 8);
     let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections).zip(leaves.chunks(2));
     for ((row, correction), leaves) in parts {
-        vole::expand(leaves, 1, counter, correction, row, stride);
+        vole::expand(backend, leaves, &nonce, correction, row, stride);
         xor(backend, correction, &all_choices);
     }
 
@@ -330,12 +330,12 @@ fn matrix_of_sender(
     columns: usize,
 ) -> Result<Matrix, Error> {
     let leaves = regrow(session, 1, true, base, &[])?;
-    let counter = first_counter(session);
+    let nonce = nonces(session).of_batch(0);
     let mut matrix = Pool::default().take(ROWS, columns);
     let stride = matrix.stride();
     let parts = matrix.bytes_mut().chunks_mut(stride).zip(corrections.chunks(columns / 8));
     for (r, ((row, correction), leaf)) in parts.zip(leaves.chunks(1)).enumerate() {
-        vole::expand_punctured(leaf, 1, counter, row, stride, columns / 8);
+        vole::expand_punctured(session.backend(), leaf, &nonce, row, stride, columns / 8);
         let mask = base.choices().get(r).unwrap_u8().wrapping_neg();
         xor_masked(session.backend(), &mut row[..columns / 8], correction, mask);
     }

@@ -51,7 +51,7 @@ pub(super) fn vectors() -> String {
     let runs = NAMES.iter().flat_map(|name| [run(name, false), run(name, true)]);
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "3".to_string()),
+        ("wire_version", "4".to_string()),
         ("about", array(ABOUT.map(string))),
         ("aes", array([0, 1].map(aes_vector))),
         ("output_hash", array([0, 1, 1023, 65535].map(output_hash_vector))),

@@ -24,7 +24,7 @@ const ABOUT: [&str; 6] = [
 pub(super) fn vectors() -> String {
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "3".to_string()),
+        ("wire_version", "4".to_string()),
         ("about", array(ABOUT.map(string))),
         ("sid", bytes(&pattern(0))),
         ("initiator_seed", bytes(&pattern(100))),

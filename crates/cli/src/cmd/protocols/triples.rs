@@ -15,7 +15,7 @@ const PAPER: &str = "after RSS19, rounding in place of flooding";
 const ADVERSARY: &str = "semi-honest";
 const ASSUMPTION: &str = "Ring-LWE, random oracle";
 /// What the OTs of the fix assume besides.
-const OTS: &str = "Module-LWE, AES as an ideal cipher";
+const OTS: &str = "Module-LWE, AEGIS-128L as a PRG, AES as an ideal cipher";
 const CAVEAT: &str =
     "a peer that departs from the protocol may learn shares or spoil triples, and is not found out";
 

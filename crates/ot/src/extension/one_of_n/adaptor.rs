@@ -80,7 +80,10 @@ impl Any {
             Self::Checked(_) => (Malicious::ADVERSARY, 3, "endemic 1-of-N OT with abort"),
             _ => (SemiHonest::ADVERSARY, 1, "endemic 1-of-N OT"),
         };
-        let assumption = "AES as a PRG, random oracle";
+        let assumption = match self {
+            Self::Pseudorandom(_) => "AEGIS-128L as a PRG, AES as a PRF, random oracle",
+            _ => "AEGIS-128L as a PRG, random oracle",
+        };
         let (name, parameters) = of_any!(self, it => (it.name(), it.parameters()));
         Info { name, family, paper, functionality, adversary, assumption, code, parameters, flows }
     }

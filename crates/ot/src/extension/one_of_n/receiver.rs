@@ -3,13 +3,13 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{aes::Aes128, vole};
+use foxtrot_kernel::vole;
 use zeroize::Zeroizing;
 
 use super::{
     Extension, GROUP,
     check::{coefficients, hash_rows},
-    first_counter,
+    nonces,
     output::{Output, oracle},
     same, stream,
 };
@@ -20,6 +20,7 @@ use crate::{
         Challenge, MASK_COLUMNS, Malicious, Security, SemiHonest, check_session,
         code::{Code, Family, Linear, Parameters},
         matrix::{Matrix, Pool},
+        streams::{Keys, Nonces},
     },
     tasks::{Executor, InPlace, for_each},
 };
@@ -31,11 +32,10 @@ pub struct Receiver<F: Family, S> {
     seed: Seed,
     code: F::Code,
     /// Two for each row: of the sum with the other, and of the receiver's row.
-    leaves: Vec<Aes128>,
+    leaves: Keys,
     /// Batches so far.
     batch: u64,
-    /// The counter of the next block of every stream.
-    counter: u128,
+    nonces: Nonces,
     rows: Pool,
     words: Pool,
     executor: Box<dyn Executor>,
@@ -80,24 +80,14 @@ impl<F: Family, S: Security> Receiver<F, S> {
         extension.check_base(base.pairs().len())?;
         // The leaf of index 0 belongs to branch 1: the row is the stream of branch 0, and the sum of
         // both goes with the bits of Δ.
-        let leaves = base.pairs().iter().enumerate().flat_map(|(row, [zero, one])| {
-            [stream(&session, row, 1, one), stream(&session, row, 0, zero)]
-        });
-        let (leaves, counter) = (leaves.collect(), first_counter(&session));
+        let mut leaves = Keys::new(Vec::with_capacity(2 * base.pairs().len()));
+        for (row, [zero, one]) in base.pairs().iter().enumerate() {
+            leaves.extend([stream(&session, row, 1, one), stream(&session, row, 0, zero)]);
+        }
+        let nonces = nonces(&session);
         let code = extension.family.of_session(&session);
         let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));
-        Ok(Self {
-            extension,
-            session,
-            seed,
-            code,
-            leaves,
-            batch: 0,
-            counter,
-            rows,
-            words,
-            executor,
-        })
+        Ok(Self { extension, session, seed, code, leaves, batch: 0, nonces, rows, words, executor })
     }
 
     /// The same, on several threads.
@@ -118,9 +108,8 @@ impl<F: Family, S: Security> Receiver<F, S> {
         self.extension.check_words(n, words)?;
         let (backend, columns) = (self.session.backend(), Extension::<F, S>::columns(n));
         let len = columns / 8;
-        let (number, counter) = (self.batch, self.counter);
+        let (number, nonce) = (self.batch, self.nonces.of_batch(self.batch));
         self.batch += 1;
-        self.counter += columns as u128 / 128;
 
         let turned = self.turn(number, n, words, columns);
         let Parameters { length, .. } = self.extension.parameters();
@@ -137,7 +126,7 @@ impl<F: Family, S: Security> Receiver<F, S> {
         for_each(&*self.executor, parts.enumerate(), |(group, ((rows, message), leaves))| {
             let parts = rows.chunks_mut(stride).zip(message.chunks_mut(len));
             for ((row, sum), leaves) in parts.zip(leaves.chunks(2)) {
-                vole::expand(leaves, 1, counter, sum, row, stride);
+                vole::expand(backend, leaves, &nonce, sum, row, stride);
             }
             let bits = group * GROUP..length.min((group + 1) * GROUP);
             code.add(backend, bits, of_words, (message, len), len);

@@ -6,14 +6,14 @@ mod tests;
 use alloc::{boxed::Box, vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::{aes::Aes128, bits::xor_masked};
+use foxtrot_kernel::{aegis, bits::xor_masked};
 use subtle::Choice;
 use zeroize::Zeroizing;
 
 use super::{
     Extension, GROUP,
     check::{coefficients, fits, hash_rows},
-    first_counter,
+    nonces,
     output::{Output, oracle},
     same, stream,
 };
@@ -26,6 +26,7 @@ use crate::{
         Challenge, Malicious, Security, SemiHonest, check_session,
         code::{Code, Family, Linear, Parameters},
         matrix::{Matrix, Pool},
+        streams::{Keys, Nonces},
     },
     oracle::Oracle,
     tasks::{Executor, InPlace, for_each},
@@ -38,11 +39,10 @@ pub struct Sender<F: Family, S> {
     seed: Seed,
     pub(super) code: F::Code,
     pub(super) delta: Bits,
-    leaves: Vec<Aes128>,
+    leaves: Keys,
     /// Batches so far.
     batch: u64,
-    /// The counter of the next block of every stream.
-    counter: u128,
+    nonces: Nonces,
     /// A check has failed: there is no output any more.
     pub(super) ended: bool,
     rows: Pool,
@@ -127,7 +127,7 @@ impl<F: Family, S: Security> Sender<F, S> {
         let leaves = base.keys().iter().enumerate();
         let leaves =
             leaves.map(|(row, key)| stream(&session, row, delta.get(row).unwrap_u8(), key));
-        let (leaves, counter) = (leaves.collect(), first_counter(&session));
+        let (leaves, nonces) = (Keys::new(leaves.collect()), nonces(&session));
         let code = extension.family.of_session(&session);
         let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));
         let (batch, ended) = (0, false);
@@ -139,7 +139,7 @@ impl<F: Family, S: Security> Sender<F, S> {
             delta,
             leaves,
             batch,
-            counter,
+            nonces,
             ended,
             rows,
             words,
@@ -190,9 +190,9 @@ impl<F: Family, S: Security> Sender<F, S> {
     /// Step 3, for a message that has been checked.
     fn expand(&mut self, n: usize, corrections: &[u8]) -> Batch {
         let (backend, columns) = (self.session.backend(), Extension::<F, S>::columns(n));
-        let (number, counter, len) = (self.batch, self.counter, columns / 8);
+        let (number, len) = (self.batch, columns / 8);
+        let nonce = self.nonces.of_batch(number);
         self.batch += 1;
-        self.counter += columns as u128 / 128;
 
         let Parameters { length, .. } = self.extension.parameters();
         let mut rows = self.rows.take(length.next_multiple_of(GROUP), columns);
@@ -200,9 +200,9 @@ impl<F: Family, S: Security> Sender<F, S> {
         rows.bytes_mut()[length * stride..].chunks_mut(stride).take(7).for_each(|row| row.fill(0));
         let delta = &self.delta;
         let parts = rows.bytes_mut().chunks_mut(stride);
-        let parts = parts.zip(corrections.chunks(len)).zip(&self.leaves).enumerate();
+        let parts = parts.zip(corrections.chunks(len)).zip(&*self.leaves).enumerate();
         for_each(&*self.executor, parts, |(j, ((row, correction), leaf))| {
-            leaf.ctr(counter, &mut row[..len]);
+            aegis::keystream(backend, leaf, &nonce, &mut row[..len]);
             xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
         });
         Batch { session: *self.session.id(), number, n, columns, rows }
@@ -426,7 +426,7 @@ impl Sender<Linear, Malicious> {
     /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
     fn end(&mut self) {
         self.ended = true;
-        self.leaves = Vec::new();
+        self.leaves = Keys::default();
         (self.rows, self.words) = (Pool::default(), Pool::default());
         self.differences = SecretBytes::zeroed(0);
         self.seed = Seed::from_bytes([0; 32]);

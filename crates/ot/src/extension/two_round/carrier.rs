@@ -81,7 +81,7 @@ impl Carrier for roted::Endemic {
         paper: PAPER,
         functionality: Functionality::Endemic,
         adversary: Adversary::Malicious,
-        assumption: "Module-LWE, random oracle, AES as a PRG and as an ideal cipher",
+        assumption: "Module-LWE, random oracle, AEGIS-128L as a PRG, AES as an ideal cipher",
         params: "Fiat-Shamir, s = 256; base OT roted-endemic: Module768",
         security: "base OT: core-SVP 164 classical, 148 quantum",
         caveat: "a corrupt party may fix its own keys; not proved against quantum access to the oracle",
@@ -147,8 +147,8 @@ impl Extended for FeistelMoeller {
         sender_bytes: |_| McQuoidRosulekRoy::<Self>::invitation_len(),
         ..over(
             "kos-two-round:mcquoid-rosulek-roy:feistel:moeller",
-            "tagged oracle Diffie-Hellman jointly on curve and twist, random oracle, AES as a PRG \
-             and as an ideal cipher",
+            "tagged oracle Diffie-Hellman jointly on curve and twist, random oracle, AEGIS-128L \
+             as a PRG, AES as an ideal cipher",
             "Fiat-Shamir, s = 256; base OT mcquoid-rosulek-roy: Curve25519 and its twist",
         )
     };
@@ -160,7 +160,7 @@ impl Extended for Feistel2Ristretto {
         sender_bytes: |_| McQuoidRosulekRoy::<Self>::invitation_len(),
         ..over(
             "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto",
-            "tagged oracle Diffie-Hellman, random oracle, AES as a PRG and as an ideal cipher",
+            "tagged oracle Diffie-Hellman, random oracle, AEGIS-128L as a PRG, AES as an ideal cipher",
             "Fiat-Shamir, s = 256; base OT mcquoid-rosulek-roy: Ristretto255",
         )
     };
