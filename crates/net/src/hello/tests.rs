@@ -90,7 +90,7 @@ fn two_meetings_are_two_sessions() {
 #[test]
 fn the_layout_is_that_of_the_wire_document() {
     let expected = [
-        b"FOXTROT\0\x03\0".as_slice(),
+        b"FOXTROT\0\x04\0".as_slice(),
         &[1; 32],
         b"\0\0",
         b"\x02\0\x05count\x02\x0010\x03job\x02\0ot",
