@@ -1,29 +1,71 @@
 //! A hello from the peer is accepted only if it is the one encoding of an honest peer's, with the
-//! same terms, another nonce and whatever offers; and no error carries control characters.
+//! same terms, another nonce and whatever offers. What jobs read in the offers, and what they hear before their
+//! protocols begin, is a number that they can use or an error. No error carries control characters.
 #![no_main]
 
 use std::sync::LazyLock;
 
+use foxtrot_cli::fuzzing::{Job, Side};
 use foxtrot_fuzz::{Change, changed, frame, said, scripted};
 use foxtrot_net::{
-    Error,
+    Error, Lane,
     hello::{self, Binding, Hello, Role},
 };
 use foxtrot_ot::Sid;
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{
+    arbitrary::{self, Arbitrary},
+    fuzz_target,
+};
 
 /// Bytes of a frame before its payload.
 const HEADER: usize = 5;
+
+#[derive(Arbitrary, Debug)]
+enum Said {
+    /// A hello, with keys to be bound to or without.
+    Hello(bool),
+    /// All that is said to the first or second side of a job, which opened the connection or not.
+    Job(u8, bool, bool),
+}
 
 static HELLOS: LazyLock<[[Vec<u8>; 2]; 2]> = LazyLock::new(|| {
     let bytes = |hello| said(&hello)[HEADER..].to_vec();
     [false, true].map(|bound| [bytes(ours(bound)), bytes(peers(bound).offer("message-length", 9))])
 });
 
-fuzz_target!(|input: (bool, Vec<Change>)| {
-    let (bound, changes) = input;
+static SIDES: LazyLock<[[Side; 2]; 3]> = LazyLock::new(|| {
+    [Job::Ot, Job::Psi, Job::Triples]
+        .map(|job| [true, false].map(|first| Side::new(job, first).expect("small inputs")))
+});
+
+/// What each side says first.
+static FIRST: LazyLock<[[Vec<u8>; 2]; 3]> =
+    LazyLock::new(|| SIDES.each_ref().map(|sides| sides.each_ref().map(|side| said(side.hello()))));
+
+fuzz_target!(|input: (Said, Vec<Change>)| match input {
+    (Said::Hello(bound), changes) => exchange(bound, &changes),
+    (Said::Job(job, second, initiator), changes) => {
+        let (job, us) = (usize::from(job) % SIDES.len(), usize::from(second));
+        let mut script = FIRST[job][1 - us].clone();
+        // A peer that measures the link sends what it wants back, nothing, and its choice. One that is asked sends it back.
+        let then: &[usize] = if initiator { &[1] } else { &[1, 1 << 16, 0, 1] };
+        for len in then.iter().filter(|_| job == 2) {
+            script.extend(frame(Lane::PROTOCOL.index(), &vec![0; *len]));
+        }
+        let heard = changed(&script, &changes);
+        match SIDES[job][us].agree(scripted(heard.clone()), initiator) {
+            Ok(()) => {}
+            Err(error) => {
+                assert_ne!(heard, script, "{error}");
+                assert!(!error.contains(char::is_control), "{error:?}");
+            }
+        }
+    }
+});
+
+fn exchange(bound: bool, changes: &[Change]) {
     let [here, there] = &HELLOS[usize::from(bound)];
-    let there = changed(there, &changes);
+    let there = changed(there, changes);
     match hello::exchange(&scripted(frame(0, &there)), true, &ours(bound)) {
         Ok(agreement) => {
             let exporter: &[u8] = if bound { &[7; 32] } else { &[] };
@@ -36,7 +78,7 @@ fuzz_target!(|input: (bool, Vec<Change>)| {
         Err(Error::Hello(error)) => assert!(!error.to_string().contains(char::is_control)),
         Err(error) => panic!("{error}"),
     }
-});
+}
 
 fn ours(bound: bool) -> Hello {
     hello(Role::Receiver, bound.then_some([[1; 32], [2; 32]]), [3; 32])

@@ -1,14 +1,24 @@
 //! A set intersection whose every message the fuzzer changes: nobody panics, and what the receiver gets
-//! is part of the intersection, all of it if nothing was changed.
+//! is part of the intersection, all of it if nothing was changed. So it is with the messages of the coin that
+//! divides large sets: both have the same one or the sender has none, unless its own half was changed.
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{Seed, Session, Sid, base::Adversary, ideal};
-use foxtrot_psi::paxos::{Digest, Error, Next, Parameters, Receiver, Sender};
+use foxtrot_psi::paxos::{
+    Challenged, Digest, Error, Joint, Next, Parameters, Receiver, Sender, commit,
+};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (bool, u8, u8, u8, [Vec<Change>; 5])| {
-    let (checked, ours, first, theirs, changes) = input;
+type Changes = Vec<Change>;
+
+fuzz_target!(|input: (bool, u8, u8, u8, [Changes; 5], [Changes; 3])| {
+    let (checked, ours, first, theirs, changes, of_coin) = input;
+    let [_, half, _] = &of_coin;
+    match toss(&of_coin) {
+        Ok([receivers, senders]) => assert!(receivers == senders || !half.is_empty()),
+        Err(_) => assert!(!of_coin.iter().all(Vec::is_empty)),
+    }
     let adversary = if checked { Adversary::Malicious } else { Adversary::SemiHonest };
     let digests = |first: u8, n: u8| -> Vec<Digest> {
         (u16::from(first)..)
@@ -31,7 +41,7 @@ fn run(
     parameters: &Parameters,
     ours: Vec<Digest>,
     theirs: Vec<Digest>,
-    [row_seed, corrections, challenge, proof, tags]: &[Vec<Change>; 5],
+    [row_seed, corrections, challenge, proof, tags]: &[Changes; 5],
 ) -> Result<Vec<usize>, Error> {
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let (base, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([4; 32]));
@@ -54,4 +64,18 @@ fn run(
     };
     sent.frames().try_for_each(|frame| received.take(&changed(&frame, tags)))?;
     received.intersect()
+}
+
+/// The coin, as either party has it.
+fn toss([commitment, half, opening]: &[Changes; 3]) -> Result<[Joint; 2], Error> {
+    let session = &Session::new(Sid::from_bytes([1; 32]));
+    let seed = |byte| Seed::from_bytes([byte; 32]);
+    let (receiver, committed) = commit(session, &seed(3));
+    let as_it_came = changed(&committed, commitment);
+    let (sender, coin) = Challenged::new(session, &as_it_came, &seed(2))?;
+    let (receivers, opened) = receiver.open(&changed(&coin, half))?;
+    let opening = changed(&opened, opening);
+    let senders = sender.check(&opening)?;
+    assert!(as_it_came == committed && opening == opened, "another opening");
+    Ok([receivers, senders])
 }

@@ -1,5 +1,6 @@
-//! A session of an extension from its hello on, whose every frame the fuzzer changes: both parties end, errors are not
-//! of their own making, and if both have output after a check it fits.
+//! A session of an extension from its hello on, with messages behind it or without, whose every frame the fuzzer
+//! changes: both parties end, errors are not of their own making, and if both have output after a check it fits. Messages
+//! that open are the chosen ones, check or not.
 #![no_main]
 
 use foxtrot_fuzz::{
@@ -7,25 +8,34 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{
-    Error,
+    Error, Lane,
     extend::{Plan, Receiver, Sender},
     hello::Agreement,
 };
 use foxtrot_ot::{
     Bits, Session,
     base::{Adversary, Choice},
+    convert,
     extension::{Any, Kind, Shape, registry},
 };
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
-    let (which, n, given, short, changes) = input;
+/// Bytes of a message.
+const LEN: usize = 20;
+
+fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
+    let (which, n, given, short, sealed, changes) = input;
     let extension = registry().nth(usize::from(which) % registry().count()).unwrap();
     let choice = match given {
         true => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),
         false => Choice::Random(n.into()),
     };
     let shape = Shape::of(&choice);
+    let messages: Vec<_> =
+        (0..n).map(|i| [0, 1].map(|j| vec![i; usize::from(j + i % 20)])).collect();
+    let behind = |session: &Session, agreement: &Agreement| {
+        session.sub("chosen-messages", 0, agreement.direction())
+    };
     let ended = session(
         changes,
         |channel, agreement| {
@@ -38,11 +48,15 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
                     Ok::<_, Error>(())
                 },
             )?;
+            if sealed {
+                let mut sender = convert::Sender::new(behind(&session, agreement), LEN).unwrap();
+                channel.send(Lane::PROTOCOL, sender.seal(&pairs, &messages).unwrap())?;
+            }
             Ok(pairs)
         },
         |channel, agreement| {
             let session = Session::new(agreement.sid);
-            let (mut choices, mut keys) = (Vec::new(), Vec::new());
+            let (mut choices, mut keys) = (Vec::<bool>::new(), Vec::new());
             Receiver::set_up(channel, &plan(extension, short, &session, agreement))?.run(
                 &choice,
                 Kind::Random,
@@ -52,12 +66,25 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
                     Ok::<_, Error>(())
                 },
             )?;
-            Ok((choices, keys))
+            let mut receiver = convert::Receiver::new(behind(&session, agreement), LEN).unwrap();
+            if sealed {
+                let frame = channel.recv(Lane::PROTOCOL, convert::frame_len(keys.len(), LEN))?;
+                receiver.take(&Bits::from_bools(choices.iter().copied()), &keys, &frame)?;
+            }
+            Ok((choices, keys, receiver))
         },
     );
     let checked = extension.info().adversary == Adversary::Malicious || !ended.tampered;
-    if let Some((pairs, (choices, keys))) = ended.both() {
+    let tampered = ended.tampered;
+    if let Some((pairs, (choices, keys, receiver))) = ended.both() {
         assert_eq!((pairs.len(), keys.len()), (usize::from(n), usize::from(n)));
+        match receiver.open() {
+            Ok(opened) => {
+                let chosen = messages.iter().zip(&choices).map(|(pair, c)| &pair[usize::from(*c)]);
+                assert!(!sealed || chosen.eq(opened.iter().map(|message| &**message)));
+            }
+            Err(_) => assert!(tampered, "nobody changed anything"),
+        }
         let chosen = pairs.iter().zip(choices).map(|(pair, choice)| pair[usize::from(choice)]);
         assert!(!checked || chosen.eq(keys));
     }

@@ -1,5 +1,6 @@
-//! A session of a 1-of-N extension from its hello on, whose every frame the fuzzer changes: both parties end, errors are
-//! not of their own making, and if both have output after a check it fits.
+//! A session of a 1-of-N extension from its hello on, with messages behind it or without, whose every frame the fuzzer
+//! changes: both parties end, errors are not of their own making, and if both have output after a check it fits. Messages
+//! that open are the chosen ones, check or not.
 #![no_main]
 
 use foxtrot_fuzz::{
@@ -7,24 +8,32 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{
-    Error,
+    Error, Lane,
     extend::one_of_n::{Plan, Receiver, Sender, Shape},
     hello::Agreement,
 };
 use foxtrot_ot::{
     Session,
     base::Adversary,
+    convert::one_of_n as convert,
     extension::one_of_n::{Any, registry},
 };
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (u8, u8, bool, [Changes; 2])| {
-    let (which, n, short, changes) = input;
+/// Bytes of a message.
+const LEN: usize = 20;
+
+fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
+    let (which, n, short, sealed, changes) = input;
     let extension = registry().nth(usize::from(which) % registry().count()).unwrap();
     // One has words of a single bit.
     let one_of = if extension.parameters().word(4).is_some() { 5 } else { 2 };
     let shape = Shape { n: n.into(), choices: one_of };
     let choices: Vec<u64> = (0..n.into()).map(|i: u64| 3 * i % one_of as u64).collect();
+    let messages: Vec<_> = (0..one_of * usize::from(n)).map(|i| vec![i as u8; i % LEN]).collect();
+    let behind = |session: &Session, agreement: &Agreement| {
+        session.sub("chosen-messages", 0, agreement.direction())
+    };
     let ended = session(
         changes,
         |channel, agreement| {
@@ -37,6 +46,11 @@ fuzz_target!(|input: (u8, u8, bool, [Changes; 2])| {
                     Ok::<_, Error>(())
                 },
             )?;
+            if sealed && n > 0 {
+                let session = behind(&session, agreement);
+                let mut sender = convert::Sender::new(session, LEN, one_of).unwrap();
+                channel.send(Lane::PROTOCOL, sender.seal(&keys, &messages).unwrap())?;
+            }
             Ok(keys)
         },
         |channel, agreement| {
@@ -52,12 +66,27 @@ fuzz_target!(|input: (u8, u8, bool, [Changes; 2])| {
                     Ok::<_, Error>(())
                 },
             )?;
-            Ok(keys)
+            let chosen = if sealed { choices.clone() } else { Vec::new() }.into();
+            let session = behind(&session, agreement);
+            let mut receiver = convert::Receiver::new(session, LEN, one_of, chosen).unwrap();
+            while let Some(len) = receiver.next_frame_len() {
+                receiver.take(&channel.recv(Lane::PROTOCOL, len)?)?;
+            }
+            Ok((keys, receiver))
         },
     );
     let checked = extension.info().adversary == Adversary::Malicious || !ended.tampered;
-    if let Some((all, keys)) = ended.both() {
+    let tampered = ended.tampered;
+    if let Some((all, (keys, receiver))) = ended.both() {
         assert_eq!((all.len(), keys.len()), (one_of * usize::from(n), usize::from(n)));
+        match receiver.open(if sealed { &keys } else { &[] }) {
+            Ok(opened) => {
+                let chosen = messages.chunks(one_of).zip(&choices);
+                let chosen = chosen.map(|(all, choice)| &all[*choice as usize]);
+                assert!(!sealed || chosen.eq(opened.iter().map(|message| &**message)));
+            }
+            Err(_) => assert!(tampered, "nobody changed anything"),
+        }
         let chosen = all.chunks(one_of).zip(&choices).map(|(keys, choice)| keys[*choice as usize]);
         assert!(!checked || chosen.eq(keys));
     }

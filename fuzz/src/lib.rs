@@ -3,6 +3,7 @@
 //! Next to nothing of what a fuzzer makes up has the right length. So the targets begin with what an
 //! honest peer says and let the fuzzer make changes, of which a few suffice to replace all of it.
 
+pub mod backends;
 mod batch;
 pub mod live;
 mod peer;

@@ -1,5 +1,7 @@
-//! The readers of the user's files, for fuzz targets: what is read comes out again as it is, and all else ends with
-//! words that blame the file.
+//! What fuzz targets reach: the readers of the user's files, where what is read comes out again as it is, and all else
+//! ends with words that blame the file; and what jobs read of the peer before their protocols begin.
+
+mod agreement;
 
 use std::path::Path;
 
@@ -9,6 +11,8 @@ use crate::{
     lines,
     table::{Row, Set, SetOptions},
 };
+
+pub use agreement::{Job, Side};
 
 /// Which key column a set is read by, and how.
 #[derive(Clone, Copy, Debug)]

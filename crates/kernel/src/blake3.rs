@@ -25,8 +25,8 @@ pub fn lanes(backend: Backend) -> usize {
 /// of [`lanes`], or of half as many.
 ///
 /// # Panics
-/// If the backend has no vectors, an input is empty or longer than [`MAX_INPUT`], there is no input,
-/// or the lengths do not fit together.
+/// If the backend has no vectors, an input is empty or longer than [`MAX_INPUT`], there is no input or
+/// no byte of output, or the lengths do not fit together.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     expect(unused_variables, reason = "it panics")
@@ -40,7 +40,7 @@ pub fn derive_keys(
 ) {
     assert!(input_len > 0 && input_len <= MAX_INPUT && inputs.len().is_multiple_of(input_len));
     let count = inputs.len() / input_len;
-    assert!(count > 0 && outputs.len().is_multiple_of(count));
+    assert!(count > 0 && !outputs.is_empty() && outputs.len().is_multiple_of(count));
     let output_len = outputs.len() / count;
     let lanes = lanes(backend);
     assert!(lanes > 1, "the backend {} has no vectors", backend.name());
@@ -77,8 +77,8 @@ impl Blocks<'_> {
 /// [`derive_keys`].
 ///
 /// # Panics
-/// If the backend has no vectors, there is no input, an input is longer than [`MAX_INPUT`], or the
-/// lengths do not fit together.
+/// If the backend has no vectors, there is no input or no byte of output, an input is longer than
+/// [`MAX_INPUT`], or the lengths do not fit together.
 #[cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
     expect(unused_variables, reason = "it panics")
@@ -91,7 +91,7 @@ pub fn keyed(
     outputs: &mut [u8],
 ) {
     let count = ends.len();
-    assert!(count > 0 && outputs.len().is_multiple_of(count));
+    assert!(count > 0 && !outputs.is_empty() && outputs.len().is_multiple_of(count));
     assert!((1..=64).contains(&end_len) && 64 * blocks.number + end_len <= MAX_INPUT);
     let output_len = outputs.len() / count;
     let lanes = lanes(backend);

@@ -85,6 +85,13 @@ impl Tls {
         })
     }
 
+    /// For a fuzz target, which has no socket.
+    #[cfg(feature = "fuzzing")]
+    #[must_use]
+    pub fn configurations(&self) -> (Arc<ClientConfig>, Arc<ServerConfig>) {
+        (Arc::clone(&self.client), Arc::clone(&self.server))
+    }
+
     /// Secures a connection that we opened.
     ///
     /// # Errors

@@ -156,8 +156,16 @@ fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
     terms.hello(Role::Sender).offer(MESSAGE_LENGTH, longest(messages))
 }
 
+/// What both sides of a run with two messages say, the sender first.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn hellos(common: &Common) -> Result<[Hello; 2], Failure> {
+    let messages = [b"one".to_vec(), b"another".to_vec()].map(Zeroizing::new).to_vec();
+    let terms = terms(common, messages.len(), &OneOf { choices: 2 }, false)?;
+    Ok([sender_hello(&terms, &messages), terms.hello(Role::Receiver)])
+}
+
 /// The length to which the sender says it pads, if that is one.
-fn offered_length(link: &Link) -> Result<usize, Failure> {
+pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
     let offer = link.agreement.peer_offers.get(MESSAGE_LENGTH);
     let length = offer.and_then(|offer| decimal(offer.as_bytes()));
     let length = length.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= MAX_MESSAGE);

@@ -28,6 +28,29 @@ use party::Party;
 const OF_B: [(&str, &str); 3] =
     [("--key ", "--key-b "), ("--format ", "--format-b "), ("--delimiter ", "--delimiter-b ")];
 
+/// One side of a run, as far as the two sizes are agreed on.
+#[cfg(feature = "fuzzing")]
+pub(crate) struct Side {
+    terms: Terms,
+    keys: usize,
+}
+
+#[cfg(feature = "fuzzing")]
+impl Side {
+    /// With the keys of this set, which accepts so many at most.
+    pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
+        Ok(Self { terms: Terms::new(common, set, most)?, keys: set.items().len() })
+    }
+
+    pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
+        self.terms.hello(role, self.keys)
+    }
+
+    pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
+        Agreed::on(&self.terms, link, self.keys).map(drop)
+    }
+}
+
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
         PsiCommand::Local { a, b, options, others, out, common } => {

@@ -1,0 +1,116 @@
+//! The jobs up to where their protocols begin: their hellos, and the numbers that they take from the peer's.
+
+use std::io::Write;
+
+use clap::Parser;
+use foxtrot_net::{
+    Channel,
+    hello::{Hello, Role},
+};
+
+use super::told;
+use crate::{
+    args::{Args, Command, TriplesCommand},
+    cmd::{ot, psi, triples},
+    failure::Failure,
+    link::Link,
+    secure::Opened,
+    table::{Set, SetOptions},
+};
+
+/// What is done after the hello.
+#[derive(Clone, Copy, Debug)]
+pub enum Job {
+    /// Messages, of which the sender tells the length.
+    Ot,
+    /// An intersection; each side tells how many keys it has, and accepts.
+    Psi,
+    /// Triples by whatever method is the fastest: the sides tell what they take, and measure the link.
+    Triples,
+}
+
+/// One side of a small run.
+pub struct Side {
+    hello: Hello,
+    agree: Agree,
+}
+
+enum Agree {
+    Nothing,
+    Length,
+    Sizes(psi::Side),
+    Method(triples::Side),
+}
+
+impl Side {
+    /// The first side is the sender, or P₀.
+    ///
+    /// # Errors
+    /// What the user would be told.
+    pub fn new(job: Job, first: bool) -> Result<Self, String> {
+        Self::with_defaults(job, first).map_err(told)
+    }
+
+    fn with_defaults(job: Job, first: bool) -> Result<Self, Failure> {
+        let line =
+            ["foxtrot", "triples", "local", "-n=1000", "--bits=8", "--method=auto", "-o=out"];
+        let command = Args::try_parse_from(line).map(|args| args.command);
+        let Ok(Command::Triples(TriplesCommand::Local { out, common })) = command else {
+            return Err(Failure::usage("options that clap does not take"));
+        };
+        let role = if first { Role::Sender } else { Role::Receiver };
+        Ok(match job {
+            Job::Ot => {
+                let [sender, receiver] = ot::hellos(&common)?;
+                match first {
+                    true => Self { hello: sender, agree: Agree::Nothing },
+                    false => Self { hello: receiver, agree: Agree::Length },
+                }
+            }
+            Job::Psi => {
+                let set = three_keys().map_err(|e| Failure::run(e.to_string()))?;
+                let set = Set::read(set.path(), &SetOptions::default())?;
+                let side = psi::Side::new(&common, &set, 1000)?;
+                Self { hello: side.hello(role), agree: Agree::Sizes(side) }
+            }
+            Job::Triples => {
+                let side = triples::Side::new(u8::from(!first), &out, &common)?;
+                Self { hello: side.hello(), agree: Agree::Method(side) }
+            }
+        })
+    }
+
+    /// What it says first.
+    #[must_use]
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Says hello, and goes on with the peer on the channel until the protocol would begin.
+    ///
+    /// # Errors
+    /// What the user would be told.
+    pub fn agree(&self, channel: Channel, initiator: bool) -> Result<(), String> {
+        let opened = Opened { channel, transport: "tcp", peer: String::new(), binding: None };
+        let link = Link::greet(opened, initiator, &self.hello).map_err(|e| told(e.into()))?;
+        let agreed = match &self.agree {
+            Agree::Nothing => Ok(()),
+            Agree::Length => ot::offered_length(&link).map(drop),
+            Agree::Sizes(side) => side.agree(&link),
+            Agree::Method(side) => side.agree(&link),
+        };
+        agreed.map_err(told)
+    }
+}
+
+fn three_keys() -> std::io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(b"one\ntwo\nthree\n")?;
+    Ok(file)
+}
+
+impl std::fmt::Debug for Side {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Side")
+    }
+}

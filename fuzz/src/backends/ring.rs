@@ -1,0 +1,117 @@
+//! The rings of the lattice protocols.
+
+use foxtrot_kernel::{
+    Backend,
+    ring::{Factor, NttPoly, Poly, module768, paper512, vectors},
+};
+
+use super::{Input, Results};
+
+type Module = NttPoly<256, 7681>;
+type ModuleFactor = Factor<256, 7681>;
+
+/// Operations on single polynomials, of both rings.
+pub(super) fn polynomials(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
+    let mut results = Results::default();
+    let strings = input.string(3 * module768::UNIFORM_BYTES);
+    let mut all = [const { [Module::ZERO; 3] }; 3];
+    Module::uniform_all::<{ module768::BITS }, 3>(backend, &strings, &mut all);
+    let mut public = all.clone();
+    Module::uniform_all_public::<{ module768::BITS }, 3>(backend, &strings, &mut public);
+    for poly in all.as_flattened().iter().chain(public.as_flattened()) {
+        results.keep(256 * 13 / 8, |to| poly.pack::<13>(backend, to));
+    }
+    ring::<256, 7681, 13, 11, 3>(backend, input, all[2].clone(), &mut results);
+    let uniform = input.string(paper512::UNIFORM_BYTES);
+    let uniform = NttPoly::uniform::<{ paper512::BITS }, 1>(backend, &uniform);
+    ring::<512, 13313, 14, 11, 1>(backend, input, uniform, &mut results);
+    results.0
+}
+
+/// BITS is the length of Q; coefficients are rounded to ROUNDED bits.
+fn ring<const N: usize, const Q: u16, const BITS: usize, const ROUNDED: usize, const K: usize>(
+    backend: Backend,
+    input: &mut Input<'_>,
+    uniform: [NttPoly<N, Q>; K],
+    results: &mut Results,
+) {
+    let noise = Poly::<N, Q>::centred_binomial(backend, &input.string(N / 2));
+    let gaussian = Poly::<N, Q>::gaussian(backend, &input.string(2 * N));
+    let rounded = input.string(N * ROUNDED / 8);
+    let rounded = Poly::<N, Q>::unpack_rounded::<ROUNDED>(backend, &rounded);
+    let unpacked = NttPoly::<N, Q>::unpack::<BITS>(backend, &input.string(N * BITS / 8));
+    let unpacked = unpacked.unwrap_or(NttPoly::ZERO);
+    let (noise_ntt, rounded_ntt) =
+        (noise.clone().into_ntt(backend), rounded.clone().into_ntt(backend));
+    let other = [&noise_ntt, &rounded_ntt, &unpacked];
+    let mut p =
+        NttPoly::inner_product(backend, uniform.each_ref(), std::array::from_fn(|k| other[k]));
+    p.add(backend, &rounded_ntt);
+    p.sub(backend, &unpacked);
+    p.add_noise(backend, &input.string(N / 2));
+    let mut factors = [const { Factor::<N, Q>::ZERO }; K];
+    factors.iter_mut().for_each(|factor| factor.set_noise(backend, &input.string(N / 2)));
+    let mut product = NttPoly::ZERO;
+    product.set_product(backend, factors.each_ref(), uniform.each_ref());
+    for ntt in uniform.iter().chain(other).chain([&p, &product]) {
+        results.keep(N * BITS / 8, |to| ntt.pack::<BITS>(backend, to));
+    }
+    let mut sum = p.into_poly(backend);
+    sum.add(backend, &noise);
+    let mut doubled = sum.clone();
+    doubled.double(backend);
+    let mut product = Poly::ZERO;
+    product.set_product(backend, factors.each_ref(), uniform.each_ref());
+    let (hints, coin) = (input.string(N / 8), input.byte());
+    for poly in [&noise, &gaussian, &rounded, &sum, &doubled, &product] {
+        results.0.extend(poly.coefficients().iter().flat_map(|x| x.to_le_bytes()));
+        results.keep(N * ROUNDED / 8, |to| poly.round_and_pack::<ROUNDED>(backend, to));
+        results.keep(N / 8, |to| poly.key_bits(backend, &hints, to));
+        results.keep(N / 8, |to| poly.signal(backend, coin, to));
+        results.keep(N / 8, |to| poly.parities(backend, &hints, to));
+        results.keep(N / 4, |to| {
+            let (hints, key) = to.split_at_mut(N / 8);
+            poly.reconcile(backend, hints, key);
+        });
+    }
+}
+
+/// What goes through vectors of polynomials in one pass, of the ring that has them.
+pub(super) fn vectors(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
+    const PACKED: usize = 3 * 256 * 13 / 8;
+    const ROUNDED: usize = 3 * 256 * 11 / 8;
+    let mut results = Results::default();
+    let strings = input.string(3 * module768::UNIFORM_BYTES);
+    let mut a = [const { [Module::ZERO; 3] }; 3];
+    Module::uniform_all_public::<13, 3>(backend, &strings, &mut a);
+    let noise = input.string(3 * 256 / 2);
+    let mut s = [const { ModuleFactor::ZERO }; 3];
+    vectors::set_noise(backend, &noise, &mut s);
+
+    let mut h = a[1].clone();
+    let packed = input.string(PACKED);
+    let below = vectors::add_packed::<_, _, 13, 3>(backend, &mut h, &packed);
+    results.0.extend([below, vectors::in_range::<256, 7681, 13>(backend, &packed)].map(u8::from));
+    // A sum with what is out of range means nothing.
+    let h = if below { h } else { a[2].clone() };
+    for poly in &h {
+        results.keep(PACKED / 3, |to| poly.pack::<13>(backend, to));
+    }
+    let noise = input.string(3 * 256 / 2);
+    results.keep(PACKED, |to| {
+        vectors::pack_blinded::<_, _, 13, 3>(backend, &a, &s, &noise, &h, to);
+        assert!(vectors::in_range::<256, 7681, 13>(backend, to));
+    });
+    results.keep(ROUNDED, |to| {
+        vectors::round_transposed::<_, _, 11, 3>(backend, &a, &s, &noise, to);
+    });
+    results.keep(2 * 256 / 8, |to| {
+        let (hints, key) = to.split_at_mut(256 / 8);
+        vectors::reconcile(backend, &s, &h, &noise[..128], hints, key);
+    });
+    let (rounded, hints) = (input.string(ROUNDED), input.string(256 / 8));
+    results.keep(256 / 8, |to| {
+        vectors::key_bits::<_, _, 11, 3>(backend, &s, &rounded, &hints, to);
+    });
+    results.0
+}
