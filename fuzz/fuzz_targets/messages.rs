@@ -3,7 +3,8 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::base::{
-    bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw, rot_from_ot,
+    bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw,
+    rot_from_ot,
     roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
     roted_figure1 as figure1,
 };
