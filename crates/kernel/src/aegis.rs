@@ -1,9 +1,9 @@
 //! AEGIS-128L ([RFC 10032], [WP13]) as a stream cipher: the encryption of zeros without associated
-//! data. A step takes eight rounds of AES for 32 bytes, where counter mode takes
-//! twenty.
+//! data. A step takes eight rounds of AES for 32 bytes, where counter mode takes twenty; a stream
+//! begins with eighty.
 //!
-//! A stream begins with a key and a nonce, and has no counter: who needs another place of it takes
-//! another nonce.
+//! It begins with a key and a nonce, and has no counter: who needs another place of it takes another
+//! nonce.
 //!
 //! [RFC 10032]: https://www.rfc-editor.org/rfc/rfc10032
 //! [WP13]: https://eprint.iacr.org/2013/695
@@ -62,7 +62,7 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
-mod neon;
+pub(crate) mod neon;
 pub(crate) mod portable;
 
 /// Bytes that a step gives.
@@ -77,13 +77,21 @@ const CONSTANTS: [Block; 2] = [
     0xdd28_b573_4231_1120_f12f_c26d_5518_3ddb_u128.to_le_bytes(),
 ];
 
+/// One stream, piece by piece.
+pub(crate) trait Stream {
+    fn begin(key: &Block, nonce: &Block) -> Self;
+
+    /// What the stream gives next.
+    fn fill(&mut self, out: &mut [[u8; STEP]]);
+}
+
 /// Writes the first `out.len()` bytes of the stream of a key and a nonce.
 ///
 /// # Panics
 /// If `out` is not a multiple of 32 bytes.
 pub fn keystream(backend: Backend, key: &Block, nonce: &Block, out: &mut [u8]) {
     assert!(out.len().is_multiple_of(STEP), "a stream consists of steps");
-    per_isa!(backend, keystream(key, nonce, out));
+    per_isa!(neon backend, keystream(key, nonce, out));
 }
 
 /// Two streams under one nonce.
@@ -93,7 +101,7 @@ pub fn keystream(backend: Backend, key: &Block, nonce: &Block, out: &mut [u8]) {
 pub fn keystreams(backend: Backend, keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {
     assert!(out[0].len() == out[1].len(), "strings of one length");
     assert!(out[0].len().is_multiple_of(STEP), "a stream consists of steps");
-    per_isa!(backend, keystreams(keys, nonce, out));
+    per_isa!(neon backend, keystreams(keys, nonce, out));
 }
 
 #[cfg(test)]

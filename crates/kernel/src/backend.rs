@@ -274,10 +274,14 @@ impl Backend {
 }
 
 /// Calls the function of that name in the module `portable`, `avx2` or `avx512` where the macro
-/// stands, after the backend. Those of the last two may have only target features that the
+/// stands, after the backend; with `neon` before it, in the module `neon`, too. Those of the last may have only target features that the
 /// backend was detected by.
 macro_rules! per_isa {
     ($backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
+        per_isa!(portable $backend, $function($($argument),*))
+    };
+    // With code of its own for NEON, or the portable one.
+    ($neon:ident $backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $backend.isa() {
             $crate::backend::Isa::Portable => portable::$function($($argument),*),
             #[cfg(target_arch = "x86_64")]
@@ -289,7 +293,7 @@ macro_rules! per_isa {
             // SAFETY: a `Backend` with `Isa::Avx512` exists only where its features were detected.
             $crate::backend::Isa::Avx512 => unsafe { avx512::$function($($argument),*) },
             #[cfg(target_arch = "aarch64")]
-            $crate::backend::Isa::Neon => portable::$function($($argument),*),
+            $crate::backend::Isa::Neon => $neon::$function($($argument),*),
         }
     };
 }

@@ -2,8 +2,8 @@
 //!
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
 //! the polynomial rings of the lattice protocols, [`rns`] those of larger moduli, [`curve`] Curve25519
-//! in batches, [`blake3`] hashes many inputs at once; [`aes`], [`bits`], [`gf`] and [`vole`] are what OT
-//! extension needs; [`rijndael`] is a cipher on 256 bits; [`memcheck`] is
+//! in batches, [`blake3`] hashes many inputs at once; [`aegis`], [`aes`], [`bits`], [`gf`] and [`vole`] are what
+//! OT extension needs; [`rijndael`] is a cipher on 256 bits; [`memcheck`] is
 //! where protocols say what is public; [`Backend`] says which instructions to use.
 //!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation

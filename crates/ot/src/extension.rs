@@ -107,7 +107,7 @@ const COLUMNS: usize = 512;
 /// The most batches of one set of base OTs: what is left to chance in their checks adds up.
 const MAX_BATCHES: u64 = 1 << 21;
 
-/// The same without checks: what distinguishes a leaf's key stream, of a permutation's blocks, from random strings adds up.
+/// The same without checks: bounds the data under a leaf's key, 2⁴¹ bytes.
 const MAX_UNCHECKED: u64 = 1 << 28;
 
 /// Columns by which a checked batch is longer: one element of the field of the check.

@@ -6,7 +6,7 @@ use crate::oracle::{Id, oracle, oracle32};
 /// 32 bytes that stand for a leaf in the check.
 type Witness = [u8; 32];
 
-/// Returns the receiver's leaves of every tree as AES keys, and the message `Setup`.
+/// Returns the receiver's leaves of every tree as keys, and the message `Setup`.
 pub(super) fn grow(
     protocol: Protocol,
     id: &Id,
@@ -39,7 +39,7 @@ pub(super) fn grow(
     (trees, setup)
 }
 
-/// Returns the sender's leaves of every tree as AES keys, `None` where Δ points.
+/// Returns the sender's leaves of every tree as keys, `None` where Δ points.
 pub(super) fn regrow(
     protocol: Protocol,
     id: &Id,

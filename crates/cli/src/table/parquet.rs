@@ -51,12 +51,7 @@ impl Parquet {
     pub(super) fn read(path: &Path, options: &SetOptions) -> Result<Set, Failure> {
         options.without_csv(path)?;
         let source = Source::open(path)?;
-        guarded(path, || Self::read_source(source, options))
-    }
-
-    fn read_source(source: Source, options: &SetOptions) -> Result<Set, Failure> {
         let reader = open(&source)?;
-        let wrong = |e: ParquetError| unreadable(&source, &e);
         let metadata = reader.metadata().file_metadata();
         let root = metadata.schema_descr().root_schema();
         let names = root.get_fields().iter().map(|field| field.name().to_owned()).collect();
@@ -71,9 +66,10 @@ impl Parquet {
             columns.keys().iter().map(|key| order.partition_point(|other| other < key)).collect();
         let fields = order.iter().map(|&key| Arc::clone(&root.get_fields()[key])).collect();
         let wanted = Type::group_type_builder(root.name()).with_fields(fields).build();
-        let rows = reader.get_row_iter(Some(wanted.map_err(wrong)?)).map_err(wrong)?;
-        for (number, row) in rows.enumerate() {
-            let row = row.map_err(wrong)?;
+        let wrong = |why: String| unreadable(&source, &why);
+        let mut rows = guarded(|| reader.get_row_iter(Some(wanted?))).map_err(wrong)?;
+        for number in 0.. {
+            let Some(row) = guarded(|| rows.next().transpose()).map_err(wrong)? else { break };
             let fields: Vec<(&String, &Field)> = row.get_column_iter().collect();
             let mut parts = Vec::with_capacity(place.len());
             for &at in &place {
@@ -118,11 +114,9 @@ impl Parquet {
         let failed = |e: std::io::Error| Failure::writing(&std::env::temp_dir(), &e);
         let mut copy = tempfile::tempfile().map_err(failed)?;
         let from = open(&self.source)?;
-        let to = copy.try_clone().map_err(failed)?;
-        guarded(self.source.path(), || {
-            Self::copy(&from, rows, to)
-                .map_err(|e| Failure::run(format!("cannot make a Parquet file: {e}")))
-        })?;
+        let file = copy.try_clone().map_err(failed)?;
+        guarded(|| Self::copy(&from, rows, file))
+            .map_err(|why| Failure::run(format!("cannot make a Parquet file: {why}")))?;
         self.source.check_unchanged()?;
         copy.rewind().map_err(failed)?;
         let mut piece = vec![0; CHUNK];
@@ -232,14 +226,20 @@ fn copy_column<T: DataType>(
     to.close()
 }
 
+fn open(source: &Source) -> Result<SerializedFileReader<File>, Failure> {
+    let file = source.rewound()?.try_clone();
+    let file = file.map_err(|e| Failure::reading(source.path(), &e))?;
+    guarded(|| SerializedFileReader::new(file)).map_err(|why| unreadable(source, &why))
+}
+
 thread_local! {
     /// Whether a panic says nothing, since [`guarded`] will.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What the crate `parquet` makes of a file. At some files whose parts contradict each other it
-/// panics.
-fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// panics. (Where one makes it ask for more memory than there is, the process ends all the same.)
+fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let others = panic::take_hook();
@@ -252,22 +252,14 @@ fn guarded<T>(path: &Path, work: impl FnOnce() -> Result<T, Failure>) -> Result<
     GUARDED.set(true);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(false);
-    result.unwrap_or_else(|_| {
-        let path = path.display();
-        Err(Failure::usage(format!(
-            "cannot read {path} as Parquet: its parts contradict each other"
-        )))
-    })
+    match result {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("its parts contradict each other".into()),
+    }
 }
 
-fn open(source: &Source) -> Result<SerializedFileReader<File>, Failure> {
-    let file = source.rewound()?.try_clone();
-    let file = file.map_err(|e| Failure::reading(source.path(), &e))?;
-    SerializedFileReader::new(file).map_err(|e| unreadable(source, &e))
-}
-
-fn unreadable(source: &Source, error: &ParquetError) -> Failure {
-    Failure::usage(format!("cannot read {} as Parquet: {error}", source.path().display()))
+fn unreadable(source: &Source, why: &str) -> Failure {
+    Failure::usage(format!("cannot read {} as Parquet: {why}", source.path().display()))
 }
 
 /// A part of a key as text; nothing for what is none.

@@ -1,4 +1,4 @@
-//! OT extension.
+//! OT extension: a batch of random and one of correlated OTs.
 
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
@@ -32,6 +32,8 @@ fn name(extension: Any) -> &'static str {
 fn run(extension: Any, given: bool, backend: Backend) {
     let base = base::find("roted", base::Functionality::Endemic).expect("it is there");
     let (base_sent, base_received) = super::base::run(base, backend, ROWS);
+    let delta = base_received.choices().as_bytes().first_chunk().expect("128 choices");
+    let delta = u128::from_ne_bytes(*delta);
     let session = || session(backend, name(extension), Direction::InitiatorSends);
     let (mut receiver, mut setup) =
         extension.receiver(session(), base_sent, seed(3)).expect("128 base OTs");
@@ -40,19 +42,30 @@ fn run(extension: Any, given: bool, backend: Backend) {
         .sender(session(), base_received, &setup, seed(4))
         .expect("a setup as it should be");
 
-    let mut corrections = Vec::new();
-    let choice = if given { Choice::Given(super::base::choices(N)) } else { Choice::Random(N) };
-    let shape = Shape::of(&choice);
-    let n = shape.n();
-    let batch = receiver.extend(choice, &mut corrections).expect("a batch");
-    public(&mut corrections);
-    let (sent, challenge) = sender.absorb(shape, &corrections).expect("corrections");
-    let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
-    public(&mut challenge);
-    let (mut keys, mut pairs) = (vec![[0; 16]; n], vec![[[0; 16]; 2]; n]);
-    let (choices, mut proof) =
-        receiver.finish(batch, &challenge, Kind::Random, &mut keys).expect("a challenge");
-    public(&mut proof);
-    sender.finish(sent, &proof, Places::Random(&mut pairs)).expect("a proof");
-    compare(&pairs, &choices, &keys);
+    for kind in [Kind::Random, Kind::Correlated] {
+        let mut corrections = Vec::new();
+        let choice = if given { Choice::Given(super::base::choices(N)) } else { Choice::Random(N) };
+        let shape = Shape::of(&choice);
+        let n = shape.n();
+        let batch = receiver.extend(choice, &mut corrections).expect("a batch");
+        public(&mut corrections);
+        let (sent, challenge) = sender.absorb(shape, &corrections).expect("corrections");
+        let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+        public(&mut challenge);
+        let (mut keys, mut pairs) = (vec![[0; 16]; n], vec![[[0; 16]; 2]; n]);
+        let (choices, mut proof) =
+            receiver.finish(batch, &challenge, kind, &mut keys).expect("a challenge");
+        public(&mut proof);
+        if kind == Kind::Random {
+            sender.finish(sent, &proof, Places::Random(&mut pairs)).expect("a proof");
+        } else {
+            let mut rows = vec![[0; 16]; n];
+            sender.finish(sent, &proof, Places::Correlated(&mut rows)).expect("a proof");
+            for (pair, row) in pairs.iter_mut().zip(rows) {
+                let row = u128::from_ne_bytes(row);
+                *pair = [row, row ^ delta].map(u128::to_ne_bytes);
+            }
+        }
+        compare(&pairs, &choices, &keys);
+    }
 }

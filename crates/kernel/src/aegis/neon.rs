@@ -4,22 +4,42 @@
 
 use core::arch::aarch64::*;
 
-use super::STEP;
-use crate::Block;
+use super::{STEP, Stream, portable};
+use crate::{Block, erase};
 
-/// Steps from a state on; false, and nothing done, without the instructions.
-pub(super) fn fill(state: &mut [Block], out: &mut [[u8; STEP]]) -> bool {
-    #[cfg(feature = "std")]
-    let present = std::arch::is_aarch64_feature_detected!("aes");
-    #[cfg(not(feature = "std"))]
-    let present = cfg!(target_feature = "aes");
-    if present {
-        // SAFETY: the feature was detected; NEON is in the baseline.
-        unsafe { fill_with(state, out) };
+/// Where a stream is.
+pub(crate) struct State(portable::State);
+
+impl Stream for State {
+    fn begin(key: &Block, nonce: &Block) -> Self {
+        Self(portable::State::begin(key, nonce))
     }
-    present
+
+    fn fill(&mut self, out: &mut [[u8; STEP]]) {
+        #[cfg(feature = "std")]
+        let present = std::arch::is_aarch64_feature_detected!("aes");
+        #[cfg(not(feature = "std"))]
+        let present = cfg!(target_feature = "aes");
+        if present {
+            // SAFETY: the feature was detected; NEON is in the baseline.
+            unsafe { fill_with(self.0.blocks(), out) };
+        } else {
+            self.0.fill(out);
+        }
+    }
 }
 
+pub(super) fn keystream(key: &Block, nonce: &Block, out: &mut [u8]) {
+    State::begin(key, nonce).fill(out.as_chunks_mut().0);
+}
+
+pub(super) fn keystreams(keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {
+    for (key, out) in keys.iter().zip(out) {
+        keystream(key, nonce, out);
+    }
+}
+
+/// Steps from a state on.
 #[target_feature(enable = "neon,aes")]
 fn fill_with(state: &mut [Block], out: &mut [[u8; STEP]]) {
     let mut s: [_; 8] = core::array::from_fn(|i| {
@@ -40,10 +60,11 @@ fn fill_with(state: &mut [Block], out: &mut [[u8; STEP]]) {
         }
         s[0] = round(last, s[0]);
     }
-    for (block, vector) in state.iter_mut().zip(s) {
+    for (block, vector) in state.iter_mut().zip(s.iter().copied()) {
         // SAFETY: writes 16 bytes of an array of 16.
         unsafe { vst1q_u8(block.as_mut_ptr(), vector) };
     }
+    erase(&mut s, vdupq_n_u8(0));
 }
 
 /// Adds its key last: that of the instruction, which comes first, is zero.

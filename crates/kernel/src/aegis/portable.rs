@@ -1,12 +1,12 @@
 //! By the rounds of the `aes` crate: constant time everywhere, and it finds AES instructions by
-//! itself (ARMv8 and x86).
+//! itself.
 
 use aes::{
     cipher::Array,
     hazmat::{Block8, cipher_round_par},
 };
 
-use super::{CONSTANTS, STEP, WARM_UP};
+use super::{CONSTANTS, STEP, Stream, WARM_UP};
 use crate::{Block, erase};
 
 /// S₀ to S₇, and the keys of a step's rounds; erased on drop.
@@ -15,8 +15,8 @@ pub(crate) struct State {
     keys: Block8,
 }
 
-impl State {
-    pub(crate) fn new(key: &Block, nonce: &Block) -> Self {
+impl Stream for State {
+    fn begin(key: &Block, nonce: &Block) -> Self {
         let [c0, c1] = &CONSTANTS;
         let both = xor(key, nonce);
         let [of_c0, of_c1] = [xor(key, c0), xor(key, c1)];
@@ -32,16 +32,7 @@ impl State {
         state
     }
 
-    fn blocks(&mut self) -> &mut [Block] {
-        Array::cast_slice_to_core_mut(&mut self.blocks)
-    }
-
-    /// What the stream gives next.
-    pub(crate) fn fill(&mut self, out: &mut [[u8; STEP]]) {
-        #[cfg(target_arch = "aarch64")]
-        if super::neon::fill(self.blocks(), out) {
-            return;
-        }
+    fn fill(&mut self, out: &mut [[u8; STEP]]) {
         for out in out {
             let s = self.blocks();
             let [first, second] = [
@@ -52,6 +43,12 @@ impl State {
             out[16..].copy_from_slice(&second);
             self.update();
         }
+    }
+}
+
+impl State {
+    pub(super) fn blocks(&mut self) -> &mut [Block] {
+        Array::cast_slice_to_core_mut(&mut self.blocks)
     }
 
     fn update(&mut self) {
@@ -69,7 +66,7 @@ impl Drop for State {
 }
 
 pub(super) fn keystream(key: &Block, nonce: &Block, out: &mut [u8]) {
-    State::new(key, nonce).fill(out.as_chunks_mut().0);
+    State::begin(key, nonce).fill(out.as_chunks_mut().0);
 }
 
 pub(super) fn keystreams(keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {

@@ -10,9 +10,16 @@ use crate::laws::{Stream, on_every_backend};
 fn the_rfc(backend: Backend) {
     let key = 0x0000_0000_0000_0000_0000_0000_0000_0110_u128.to_le_bytes();
     let nonce = 0x0000_0000_0000_0000_0000_0000_0002_0010_u128.to_le_bytes();
-    let mut out = [0; 32];
-    keystream(backend, &key, &nonce, &mut out);
-    assert_eq!(out[..16], 0xc1c0_e58b_d913_006f_eba0_0f4b_3cc3_594e_u128.to_be_bytes());
+    let mut out = [[0; 16]; 4];
+    keystream(backend, &key, &nonce, out.as_flattened_mut());
+    // The first is the RFC's; the others are of an implementation of their own, in Python, that has all of the RFC's right.
+    let expected: [u128; 4] = [
+        0xc1c0_e58b_d913_006f_eba0_0f4b_3cc3_594e,
+        0xc034_44c2_d2d6_4af5_c4c1_7ad9_902d_2206,
+        0x79d8_4790_dcc7_179a_7686_d3b3_f07a_8a53,
+        0x4c16_6816_a647_9d7d_dd52_4c21_f193_e09b,
+    ];
+    assert_eq!(out, expected.map(u128::to_be_bytes));
 }
 
 fn backends_agree(backend: Backend) {
@@ -38,4 +45,16 @@ fn backends_agree(backend: Backend) {
 on_every_backend! {
     rfc => the_rfc;
     portable => backends_agree;
+}
+
+#[test]
+#[should_panic(expected = "a stream consists of steps")]
+fn a_part_of_a_step_is_refused() {
+    keystream(Backend::PORTABLE, &[0; 16], &[0; 16], &mut [0; 48]);
+}
+
+#[test]
+#[should_panic(expected = "strings of one length")]
+fn a_shorter_string_is_refused() {
+    keystreams(Backend::PORTABLE, &[[0; 16]; 2], &[0; 16], [&mut [0; 64], &mut [0; 32]]);
 }

@@ -52,7 +52,8 @@ fn add_vectors<const V: usize>(tree: &Tree<'_>, group: usize, len: usize, sums: 
     // All lanes but that of the leaf that is missing.
     let present = if tree.leaf(group * GROUP).is_some() { 0xff } else { 0xfc };
 
-    let mut first = [[[zero; 4]; 2]; STEPS / 2];
+    // Of the first pair of vectors, if there is a second one.
+    let mut first: [Pair; STEPS / 2] = [[[zero; 4]; 2]; STEPS / 2];
     for at in (0..len).step_by(STEPS * STEP) {
         let piece = at..len.min(at + STEPS * STEP);
         let steps = piece.len() / (2 * STEP);

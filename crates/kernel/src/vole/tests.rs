@@ -91,3 +91,17 @@ fn missing_rows_are_refused() {
     let (leaves, nonce) = ([[0; 16]; 4], [0; 16]);
     expand(Backend::PORTABLE, &leaves, &nonce, &mut [0; 64], &mut [0; 127], 64);
 }
+
+#[test]
+#[should_panic(expected = "strings come by 64 bytes")]
+fn a_part_of_64_bytes_is_refused() {
+    let (leaves, nonce) = ([[0; 16]; 4], [0; 16]);
+    expand(Backend::PORTABLE, &leaves, &nonce, &mut [0; 32], &mut [0; 128], 64);
+}
+
+#[test]
+#[should_panic(expected = "rows do not overlap")]
+fn a_stride_below_the_length_is_refused() {
+    let (leaves, nonce) = ([[0; 16]; 4], [0; 16]);
+    expand(Backend::PORTABLE, &leaves, &nonce, &mut [0; 128], &mut [0; 256], 64);
+}

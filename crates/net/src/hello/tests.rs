@@ -146,7 +146,7 @@ fn another_version_is_named() {
     let mut bytes = encoded(&receiver());
     bytes.splice(8.., [1, 0, 99]);
     let error = meet_bytes(&bytes).unwrap_err();
-    assert_eq!(error, HelloError::Version { peer: 1, ours: 3 }.into());
+    assert_eq!(error, HelloError::Version { peer: 1, ours: VERSION }.into());
     assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 4");
 }
 

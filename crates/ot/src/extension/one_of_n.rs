@@ -64,6 +64,8 @@ mod sums;
 
 use core::{fmt, marker::PhantomData};
 
+use zeroize::Zeroizing;
+
 pub use adaptor::{
     Any, AnyReceiver, AnySender, Info, Places, ReceiverBatch, SenderBatch, find, registry,
 };
@@ -178,8 +180,9 @@ fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
 }
 
 /// The key of the stream of a row and a key of its base OT.
-fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Block {
-    session.oracle("foxtrot v2 one-of-n base").query(row as u64, branch).field(key).finish()
+fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Zeroizing<Block> {
+    let oracle = session.oracle("foxtrot v2 one-of-n base");
+    Zeroizing::new(oracle.query(row as u64, branch).field(key).finish())
 }
 
 /// Those of all streams.

@@ -11,6 +11,7 @@ const N: usize = 1 << 20;
 
 const NAME: &str = "paxos";
 const PAPER: &str = "PRTY20 over OOS17, three hashes";
+const ASSUMPTION: &str = "AEGIS-128L and AES as PRGs, random oracle";
 const FUNCTIONALITY: &str = "F_PSI with sizes (n, n')";
 
 /// What there is, for N keys of each side.
@@ -47,7 +48,7 @@ pub(super) fn in_json(bases: &[&dyn BaseOt]) -> impl Iterator<Item = Value> {
             "paper": PAPER,
             "functionality": FUNCTIONALITY,
             "adversary": parameters.adversary().to_string(),
-            "assumption": info.assumption,
+            "assumption": ASSUMPTION,
             "params": info.code,
             "extension": info.name,
             "base_ots_needed": parameters.base_ots(),

@@ -82,7 +82,8 @@ impl<F: Family, S: Security> Receiver<F, S> {
         // both goes with the bits of Δ.
         let mut leaves = Keys::new(Vec::with_capacity(2 * base.pairs().len()));
         for (row, [zero, one]) in base.pairs().iter().enumerate() {
-            leaves.extend([stream(&session, row, 1, one), stream(&session, row, 0, zero)]);
+            leaves.push(*stream(&session, row, 1, one));
+            leaves.push(*stream(&session, row, 0, zero));
         }
         let nonces = nonces(&session);
         let code = extension.family.of_session(&session);

@@ -126,7 +126,7 @@ impl<F: Family, S: Security> Sender<F, S> {
         let delta = base.choices().slice(0..base.keys().len());
         let leaves = base.keys().iter().enumerate();
         let leaves =
-            leaves.map(|(row, key)| stream(&session, row, delta.get(row).unwrap_u8(), key));
+            leaves.map(|(row, key)| *stream(&session, row, delta.get(row).unwrap_u8(), key));
         let (leaves, nonces) = (Keys::new(leaves.collect()), nonces(&session));
         let code = extension.family.of_session(&session);
         let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));

@@ -10,7 +10,7 @@ use super::{ADVERSARY, CAVEAT};
 use crate::cmd::triples::kind::BASE;
 
 const PAPER: &str = "Gil99, DSZ15; choices are random";
-const ASSUMPTION: &str = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
+const ASSUMPTION: &str = "AES and AEGIS-128L as PRGs, AES as an ideal cipher, random oracle";
 
 /// Corrections and products; before them are base OTs and two set-ups.
 const FLOWS: usize = 2;
