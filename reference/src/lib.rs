@@ -6,7 +6,8 @@
 //! ([`roted_figure1`] is the protocol that the first repairs; [`bdgm`], [`pvw`] over [`p256`], and
 //! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`], [`masny_rindal`],
 //! [`naor_pinkas`] and [`csw`] over [`ristretto`], and [`chou_orlandi`], over [`curve25519`], are base OTs from
-//! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`paxos`] is private set intersection, with
+//! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`sealed`] carries
+//! messages under keys, with [`chacha`]; [`paxos`] is private set intersection, with
 //! the stores of [`okvs`]; [`rlwe`] and [`gilboa`] make multiplication triples); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
 //! a question.
@@ -20,6 +21,7 @@ pub mod aegis;
 pub mod aes;
 pub mod bdgm;
 pub mod blake3;
+pub mod chacha;
 pub mod chou_orlandi;
 pub mod csw;
 pub mod curve25519;
@@ -41,6 +43,7 @@ pub mod rlwe;
 pub mod rot_from_ot;
 pub mod roted;
 pub mod roted_figure1;
+pub mod sealed;
 pub mod two_round;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.

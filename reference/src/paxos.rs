@@ -104,6 +104,18 @@ impl Protocol {
         derive_key_from(&key, &[item, row].concat(), self.tag_len())
     }
 
+    /// Returns r, the receiver's half of the joint coin.
+    #[must_use]
+    pub fn receiver_coin(&self, seed: &[u8; 32]) -> [u8; 32] {
+        oracle32("foxtrot v1 paxos receiver coin", &self.id, 0, 0, &[seed])
+    }
+
+    /// Returns s, the sender's half.
+    #[must_use]
+    pub fn sender_coin(&self, seed: &[u8; 32]) -> [u8; 32] {
+        oracle32("foxtrot v1 paxos sender coin", &self.id, 0, 0, &[seed])
+    }
+
     /// Returns what the receiver commits to the half `r` of the joint coin with.
     #[must_use]
     pub fn commitment(&self, r: &[u8; 32]) -> [u8; 32] {

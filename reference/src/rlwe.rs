@@ -12,15 +12,15 @@
 //!
 //! What is in brackets there is with the MSB fix only, and takes a random OT per triple, of which P₀ is the sender.
 //!
-//! An element of R_q is a list of integers in [0, q), coefficients, and products are school products; values at
-//! roots of unity are sums of powers. Moduli of more than 127 bits do not fit: only toys do.
+//! An element of R_q is a list of integers in [0, q), coefficients, and products are school products over the
+//! integers, which have to stay below 2¹²⁷: of the sets of `docs/wire.md` only [`rlwe_8`] does.
 
 mod numbers;
 mod streams;
 
 use crate::oracle::{Id, oracle32};
 use crate::{bits_from_bytes, bytes_from_bits};
-use numbers::{integer_product, multiply, pack, power, reduced, unpack, width};
+use numbers::{fourier, integer_product, multiply, pack, power, reduced, unpack, width};
 use streams::{Key, binomial, stream_key, ternary, uniform, words};
 
 /// A polynomial: n integers.
@@ -62,6 +62,19 @@ pub fn toy_lift() -> Set {
     }
 }
 
+/// The set `rlwe-8` of `docs/wire.md`, section 18.
+#[must_use]
+pub fn rlwe_8() -> Set {
+    Set {
+        bits: 8,
+        n: 4096,
+        plain: vec![147_457],
+        rest: vec![549_755_731_969, 274_877_816_833],
+        t: [1, 9],
+        fix: true,
+    }
+}
+
 /// Both keys of every random OT of a batch.
 pub type Pairs = Vec<[[u8; 16]; 2]>;
 
@@ -95,18 +108,11 @@ impl Set {
         self.plain.iter().chain(&self.rest).copied()
     }
 
-    /// The product of two polynomials modulo q.
-    fn multiply(&self, f: &[i128], g: &[i128]) -> Poly {
-        let mut product = vec![0; self.n];
-        for (i, x) in f.iter().enumerate() {
-            for (j, y) in g.iter().enumerate() {
-                let term = multiply(*x, *y, self.q());
-                let sign = if i + j < self.n { 1 } else { -1 };
-                let place = &mut product[(i + j) % self.n];
-                *place = (*place + sign * term).rem_euclid(self.q());
-            }
-        }
-        product
+    /// The product modulo q with a polynomial of small coefficients.
+    fn multiply(&self, f: &[i128], small: &[i128]) -> Poly {
+        let most = small.iter().map(|x| x.abs()).max().unwrap_or(0);
+        assert!(self.n as i128 * most < i128::MAX / self.q(), "sums have 127 bits");
+        reduced(&integer_product(f, small), self.q())
     }
 
     fn sum(&self, terms: &[&[i128]]) -> Poly {
@@ -114,32 +120,33 @@ impl Set {
         (0..self.n).map(sum).collect()
     }
 
-    /// The values of a polynomial modulo a prime.
+    /// The values of a polynomial modulo a prime: value j is f(x^(2·brv(j) + 1)), x = ψ.
     fn values(&self, f: &[i128], prime: i128) -> Vec<i128> {
-        let at = |x: i128| f.iter().rev().fold(0, |sum, c| (sum * x + c).rem_euclid(prime));
-        self.points(prime).into_iter().map(at).collect()
+        let psi = self.psi(prime);
+        // f(ψ^(2k + 1)) = Σ (f_i·ψⁱ)·(ψ²)^(ik).
+        let values = fourier(&scaled(f, psi, prime), psi * psi % prime, prime);
+        (0..self.n).map(|j| values[self.reversed(j)]).collect()
     }
 
-    /// The polynomial modulo a prime with these values: f_i = n⁻¹·Σⱼ vⱼ·xⱼ⁻ⁱ.
+    /// The polynomial modulo a prime with these values: f_i = n⁻¹·ψ⁻ⁱ·Σ v(k)·(ψ⁻²)^(ik).
     fn coefficients(&self, values: &[i128], prime: i128) -> Poly {
-        let points: Vec<i128> =
-            self.points(prime).iter().map(|x| power(*x, prime - 2, prime)).collect();
-        let scale = power(self.n as i128, prime - 2, prime);
-        let coefficient = |i: usize| {
-            let term = |(v, x): (&i128, &i128)| v * power(*x, i as i128, prime) % prime;
-            values.iter().zip(&points).map(term).sum::<i128>() % prime * scale % prime
-        };
-        (0..self.n).map(coefficient).collect()
+        let inverse = |x| power(x, prime - 2, prime);
+        let psi = inverse(self.psi(prime));
+        let values: Vec<i128> = (0..self.n).map(|k| values[self.reversed(k)]).collect();
+        let f = scaled(&fourier(&values, psi * psi % prime, prime), psi, prime);
+        f.iter().map(|x| x * inverse(self.n as i128) % prime).collect()
     }
 
-    /// ψ^(2·brv(j) + 1).
-    fn points(&self, prime: i128) -> Vec<i128> {
+    /// ψ, by the least x that is no square.
+    fn psi(&self, prime: i128) -> i128 {
         let is_no_square = |x: &i128| power(*x, (prime - 1) / 2, prime) == prime - 1;
         let x = (2..).find(is_no_square).expect("half of all");
-        let psi = power(x, (prime - 1) / (2 * self.n as i128), prime);
-        let bits = self.n.trailing_zeros();
-        let reversed = |j: usize| j.reverse_bits() >> (usize::BITS - bits);
-        (0..self.n).map(|j| power(psi, 2 * reversed(j) as i128 + 1, prime)).collect()
+        power(x, (prime - 1) / (2 * self.n as i128), prime)
+    }
+
+    /// brv(j).
+    fn reversed(&self, j: usize) -> usize {
+        j.reverse_bits() >> (usize::BITS - self.n.trailing_zeros())
     }
 
     /// The polynomial modulo the product of these primes with given residues.
@@ -277,6 +284,12 @@ impl Set {
         let y1 = lift(&self.combine(&self.plain, &residues), &low1, t1);
         ([lift(answer, &low0, t0), y1], rest)
     }
+}
+
+/// f_i·xⁱ modulo a prime.
+fn scaled(f: &[i128], x: i128, prime: i128) -> Poly {
+    let powers = core::iter::successors(Some(1), |power| Some(power * x % prime));
+    f.iter().zip(powers).map(|(f, power)| f.rem_euclid(prime) * power % prime).collect()
 }
 
 /// The party with the key.
@@ -494,7 +507,14 @@ mod tests {
         let set = toy();
         for prime in set.primes() {
             let f: Poly = (0..128).map(|i| power(i + 3, 1000 + i, prime)).collect();
-            assert_eq!(set.coefficients(&set.values(&f, prime), prime), f);
+            let values = set.values(&f, prime);
+            assert_eq!(set.coefficients(&values, prime), f);
+            // Horner's rule, at points in the order of the page.
+            for (j, value) in values.into_iter().enumerate() {
+                let brv = (0..7).fold(0, |brv, k| brv << 1 | (j >> k & 1));
+                let x = power(set.psi(prime), 2 * brv as i128 + 1, prime);
+                assert_eq!(value, f.iter().rev().fold(0, |sum, c| (sum * x + c) % prime));
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use foxtrot_ot::{
     base::{Adversary, Block},
     extension::{
         code::{Code, Family, Linear, Pseudorandom},
-        one_of_n::{Any, Places, Receiver, Sender, find},
+        one_of_n::{Any, Places, Receiver, Sender, find, registry},
         oos,
     },
     ideal,
@@ -148,7 +148,13 @@ impl Run<'_> {
 
 #[test]
 fn runs_are_those_of_the_vectors_on_every_backend() {
-    for vector in vectors()["runs"].as_array().unwrap() {
+    let file = vectors();
+    let runs = file["runs"].as_array().unwrap();
+    for extension in registry() {
+        let name = extension.info().name;
+        assert!(runs.iter().any(|run| run["protocol"] == name), "{name}");
+    }
+    for vector in runs {
         for backend in Backend::all() {
             let run = Run { vector, backend };
             run.keys();

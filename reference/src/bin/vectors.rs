@@ -33,6 +33,8 @@ mod paxos;
 mod rlwe;
 #[path = "vectors/roted_figure1.rs"]
 mod roted_figure1;
+#[path = "vectors/sealed.rs"]
+mod sealed;
 #[path = "vectors/two_round.rs"]
 mod two_round;
 
@@ -51,7 +53,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 10] = [
+const FILES: [(&str, Contents); 11] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
@@ -61,6 +63,7 @@ const FILES: [(&str, Contents); 10] = [
     ("rlwe", rlwe::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
+    ("sealed", sealed::vectors),
     ("two_round", two_round::vectors),
 ];
 

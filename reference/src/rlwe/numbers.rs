@@ -2,16 +2,28 @@
 
 use crate::{bits_from_bytes, bytes_from_bits};
 
-/// The product with a ternary polynomial over the integers.
+/// The product over the integers, modulo Xⁿ + 1.
 pub(super) fn integer_product(f: &[i128], s: &[i128]) -> Vec<i128> {
     let n = f.len();
     let mut product = vec![0; n];
-    for (i, x) in f.iter().enumerate() {
-        for (j, y) in s.iter().enumerate() {
-            product[(i + j) % n] += if i + j < n { x * y } else { -x * y };
-        }
+    for (j, y) in s.iter().enumerate() {
+        let (straight, around) = f.split_at(n - j);
+        product[j..].iter_mut().zip(straight).for_each(|(sum, x)| *sum += x * y);
+        product.iter_mut().zip(around).for_each(|(sum, x)| *sum -= x * y);
     }
     product
+}
+
+/// Σ_k v_k·w^(ik) for all i, w having the order of their number, a power of two: by those of even and of odd k.
+pub(super) fn fourier(v: &[i128], w: i128, prime: i128) -> Vec<i128> {
+    if v.len() == 1 {
+        return v.to_vec();
+    }
+    let half = |first| -> Vec<i128> { v.iter().skip(first).step_by(2).copied().collect() };
+    let [even, odd] = [0, 1].map(|first| fourier(&half(first), w * w % prime, prime));
+    let powers = core::iter::successors(Some(1), |power| Some(power * w % prime));
+    let sums = even.iter().chain(&even).zip(odd.iter().chain(&odd)).zip(powers);
+    sums.map(|((even, odd), power)| (even + odd * power) % prime).take(v.len()).collect()
 }
 
 pub(super) fn reduced(f: &[i128], modulus: i128) -> Vec<i128> {

@@ -32,6 +32,32 @@ fn a_link_is_measured_and_then_free_for_others() {
     }
 }
 
+/// `docs/wire.md`, section 20.
+#[test]
+fn what_is_sent_to_find_out_are_the_bytes_of_the_wire_document() {
+    for most in [0, FIRST, 2 * MOST] {
+        let (here, there) = pair();
+        let peer = thread::spawn(move || {
+            let mut messages = Vec::new();
+            loop {
+                let message = there.recv_at_most(Lane::PROTOCOL, 1 << 22).unwrap();
+                messages.push(message.clone());
+                if message.is_empty() {
+                    return messages;
+                }
+                there.send(Lane::PROTOCOL, message).unwrap();
+            }
+        });
+        ask(&here, most).unwrap();
+        let messages = peer.join().unwrap();
+        assert!(messages.iter().flatten().all(|&byte| byte == 0));
+        let lens: Vec<usize> = messages.iter().map(Vec::len).collect();
+        let [1, longer @ .., 0] = &lens[..] else { panic!("{lens:?}") };
+        assert!([1 << 16, 1 << 18, 1 << 20, 1 << 22].starts_with(longer), "{lens:?}");
+        assert_eq!(longer.is_empty(), most == 0, "{lens:?}");
+    }
+}
+
 #[test]
 fn a_peer_that_has_nothing_to_find_out_is_answered_with_nothing() {
     let (here, there) = pair();

@@ -3,6 +3,7 @@ extern crate std;
 mod attacks;
 mod laws;
 mod reference;
+mod vectors;
 
 use alloc::{vec, vec::Vec};
 use std::collections::BTreeSet;

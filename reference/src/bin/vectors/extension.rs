@@ -28,7 +28,7 @@ const ABOUT: [&str; 8] = [
     "first_sender_row, first_receiver_row, last_receiver_key: of OT 0 and of OT n - 1.",
 ];
 
-/// Every k, and so every depth of a last tree, and some of the unchecked ones.
+/// Every k, and so every depth of a last tree, and some of the unchecked ones; in full.
 const NAMES: [&str; 12] = [
     "iknp",
     "kos",
@@ -47,8 +47,23 @@ const NAMES: [&str; 12] = [
 /// The last has two output keys.
 const SIZES: [usize; 3] = [5, 700, 1100];
 
+/// The others, in short.
+const MORE_NAMES: [&str; 6] = [
+    "softspoken-2-semi-honest",
+    "softspoken-3-semi-honest",
+    "softspoken-5-semi-honest",
+    "softspoken-6-semi-honest",
+    "softspoken-7-semi-honest",
+    "softspoken-8-semi-honest",
+];
+
+const MORE_SIZES: [usize; 2] = [1100, 5];
+
 pub(super) fn vectors() -> String {
-    let runs = NAMES.iter().flat_map(|name| [run(name, false), run(name, true)]);
+    let full = NAMES.iter().map(|name| (name, &SIZES[..]));
+    let short = MORE_NAMES.iter().map(|name| (name, &MORE_SIZES[..]));
+    let runs = full.chain(short);
+    let runs = runs.flat_map(|(name, sizes)| [false, true].map(|given| run(name, sizes, given)));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
         ("wire_version", "4".to_string()),
@@ -97,8 +112,8 @@ fn field_vectors() -> Vec<String> {
     pairs.map(vector).to_vec()
 }
 
-/// Returns one honest run of several batches.
-fn run(name: &str, given: bool) -> String {
+/// Returns one honest run of batches of these sizes.
+fn run(name: &str, sizes: &[usize], given: bool) -> String {
     let protocol = Protocol::named(name);
     let id = sub_session_id(&pattern(0), usize::from(given), 0, name);
     let keys: [[Block; 2]; DELTA_BITS] = core::array::from_fn(|r| {
@@ -115,8 +130,8 @@ fn run(name: &str, given: bool) -> String {
     let mut sender = Sender::setup(protocol, &id, &delta_bits, &chosen, &sender_seed, &setup)
         .expect("an honest run");
     let batches: Vec<String> = (0..)
-        .zip(SIZES)
-        .map(|(batch, n)| {
+        .zip(sizes)
+        .map(|(batch, &n)| {
             let choices = given.then(|| given_choices(&id, batch, n));
             batch_vector(&mut receiver, &mut sender, n, choices.as_deref())
         })

@@ -1,6 +1,7 @@
 //! The contents of `paxos.json`. What the entries are stands there, under `about`.
 
 use super::{array, bytes, object, pattern, string};
+use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{oracle, sub_session_id};
 use foxtrot_reference::paxos::{Item, Protocol, Receiver, Sender, load};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
@@ -9,13 +10,21 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
     cargo run --release -p foxtrot-reference --bin vectors paxos \
     > crates/psi/tests/vectors/paxos.json";
 
-const ABOUT: [&str; 4] = [
+const ABOUT: [&str; 9] = [
     "All byte strings are hexadecimal.",
     "sizes: items of receiver and sender, buckets, keys of a bucket, the sender's load, slots of a \
      bucket, bytes of a tag against malicious and against semi-honest peers.",
     "runs: in the sub-session 0 of the protocol paxos under sid. Key b of base OT j is j, 8 bytes little \
      endian, and 8 bytes b; bit j of delta is the sender's choice.",
     "row_seed to proof are what a receiver sent, tags what the sender answers.",
+    "coin: the joint coin of runs with several buckets, in the same sub-session, from a seed of each party; the messages \
+     commitment, coin and opening.",
+    "bucket_of: a number of buckets, and the bucket of every one of the coin's items under the joint coin.",
+    "several: runs as above with that coin and three buckets, of sets far smaller than those for which a session has \
+     several (2^20 + 1 items and more), as the schoolbook encodes by elimination.",
+    "Base keys are as in runs, delta too. steps: bucket after bucket, one batch each; corrections_blake3 and proof_blake3 are \
+     the plain BLAKE3 hashes of the messages, of slots that the schoolbook chose.",
+    "common: places of the receiver's items that are the sender's, too.",
 ];
 
 /// Sizes of sets at which a rule changes or rounds.
@@ -41,6 +50,8 @@ pub(super) fn vectors() -> String {
         ("about", array(ABOUT.map(string))),
         ("sizes", array(SIZES.map(size_vector))),
         ("runs", array([run_vector(true), run_vector(false)])),
+        ("coin", coin_vector()),
+        ("several", array([several_vector(true), several_vector(false)])),
     ]);
     file + "\n"
 }
@@ -60,10 +71,14 @@ fn size_vector((n, m): (usize, usize)) -> String {
     format!("[{}]", numbers.map(|number| number.to_string()).join(", "))
 }
 
-fn run_vector(checked: bool) -> String {
-    let items = |range: core::ops::Range<u8>| -> Vec<Item> { range.map(pattern).collect() };
-    let (ours, theirs) = (items(0..6), items(3..10));
-    let protocol = protocol(checked, ours.len(), theirs.len());
+fn items(range: core::ops::Range<u8>) -> Vec<Item> {
+    range.map(pattern).collect()
+}
+
+type Pairs = Vec<[[u8; 16]; 2]>;
+
+/// Both keys of every base OT, and Δ with the chosen ones.
+fn base(protocol: &Protocol) -> (Pairs, (Vec<bool>, Vec<[u8; 16]>)) {
     let n = protocol.ots().code().length();
     let delta = oracle("foxtrot v1 test paxos", &pattern(0), 0, 0, &[], n.div_ceil(8));
     let delta = bits_from_bytes(&delta, n);
@@ -74,6 +89,13 @@ fn run_vector(checked: bool) -> String {
     };
     let pairs = (0..n).map(|j| [0, 1].map(|b| key(j, b))).collect();
     let chosen = (0..n).map(|j| key(j, u8::from(delta[j]))).collect();
+    (pairs, (delta, chosen))
+}
+
+fn run_vector(checked: bool) -> String {
+    let (ours, theirs) = (items(0..6), items(3..10));
+    let protocol = protocol(checked, ours.len(), theirs.len());
+    let (pairs, (delta, chosen)) = base(&protocol);
     let seeds = [pattern(100), pattern(101)];
     let mut receiver = Receiver::new(&protocol, pairs, &ours, [0; 32], seeds[0]);
     let mut sender = Sender::new(&protocol, (delta.clone(), chosen), &theirs, [0; 32], seeds[1]);
@@ -99,5 +121,81 @@ fn run_vector(checked: bool) -> String {
         ("challenge", bytes(&challenge)),
         ("proof", bytes(&proof)),
         ("tags", bytes(&tags.concat())),
+    ])
+}
+
+const COIN_SEEDS: [u8; 2] = [110, 111];
+
+/// r, s and the joint coin of them.
+fn coin(protocol: &Protocol) -> [[u8; 32]; 3] {
+    let [first, second] = COIN_SEEDS.map(pattern);
+    let (r, s) = (protocol.receiver_coin(&first), protocol.sender_coin(&second));
+    [r, s, protocol.joint_coin(&r, &s)]
+}
+
+fn coin_vector() -> String {
+    // The coin comes before anything that depends on the sizes.
+    let protocol = protocol(true, 1, 1);
+    let [r, s, joint] = coin(&protocol);
+    let divided = items(0..16);
+    let divide = |buckets: usize| {
+        let protocol = Protocol { buckets, ..protocol.clone() };
+        let of = divided.iter().map(|item| protocol.bucket_of(&joint, item).to_string());
+        format!("[{buckets}, [{}]]", of.collect::<Vec<_>>().join(", "))
+    };
+    let [receiver_seed, sender_seed] = COIN_SEEDS.map(|seed| bytes(&pattern(seed)));
+    object(&[
+        ("receiver_seed", receiver_seed),
+        ("sender_seed", sender_seed),
+        ("commitment", bytes(&protocol.commitment(&r))),
+        ("coin", bytes(&s)),
+        ("opening", bytes(&r)),
+        ("joint_coin", bytes(&joint)),
+        ("items", bytes(divided.as_flattened())),
+        ("bucket_of", array([2, 3, 10, 1024].map(divide))),
+    ])
+}
+
+fn several_vector(checked: bool) -> String {
+    let (ours, theirs) = (items(0..12), items(5..20));
+    let protocol = Protocol { buckets: 3, ..protocol(checked, ours.len(), theirs.len()) };
+    let (pairs, (delta, chosen)) = base(&protocol);
+    let [_, _, joint] = coin(&protocol);
+    let seeds = [pattern(100), pattern(101)];
+    let mut receiver = Receiver::new(&protocol, pairs, &ours, joint, seeds[0]);
+    let mut sender = Sender::new(&protocol, (delta.clone(), chosen), &theirs, joint, seeds[1]);
+    let mut steps = Vec::new();
+    for bucket in 0..protocol.buckets {
+        let (row_seed, batches) = receiver.bucket(bucket);
+        let [(batch, corrections)] = &batches[..] else { panic!("one batch") };
+        let (answered, challenge) = sender.batch(protocol.shape().slots(), corrections);
+        let proof = if checked { batch.proof(&challenge) } else { Vec::new() };
+        answered.check(&proof).expect("an honest receiver");
+        sender.finish(bucket, &row_seed, &answered.rows());
+        let rows: Vec<_> = batch.finish(&challenge).into_iter().map(|(row, _)| row).collect();
+        receiver.finish(bucket, &row_seed, &rows);
+        steps.push(object(&[
+            ("row_seed", bytes(&row_seed)),
+            ("corrections_blake3", bytes(&hash(corrections))),
+            ("challenge", bytes(&challenge)),
+            ("proof_blake3", bytes(&hash(&proof))),
+        ]));
+    }
+    let tags = sender.tags();
+    let common = receiver.intersect(&tags);
+    assert_eq!(common, [5, 6, 7, 8, 9, 10, 11]);
+    let common: Vec<_> = common.iter().map(ToString::to_string).collect();
+    object(&[
+        ("checked", checked.to_string()),
+        ("buckets", protocol.buckets.to_string()),
+        ("sid", bytes(&pattern(0))),
+        ("receiver_items", bytes(ours.as_flattened())),
+        ("sender_items", bytes(theirs.as_flattened())),
+        ("delta", bytes(&bytes_from_bits(&delta))),
+        ("receiver_seed", bytes(&seeds[0])),
+        ("sender_seed", bytes(&seeds[1])),
+        ("steps", array(steps)),
+        ("tags", bytes(&tags.concat())),
+        ("common", format!("[{}]", common.join(", "))),
     ])
 }

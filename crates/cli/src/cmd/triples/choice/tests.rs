@@ -205,6 +205,34 @@ fn both_sides_come_to_the_same_whoever_gives_the_link() {
     }
 }
 
+/// `docs/wire.md`, section 20, with its hello byte by byte (section 3).
+#[test]
+fn offers_and_the_choice_are_the_bytes_of_the_wire_document() {
+    let (here, there) = memory::pair(Duration::from_secs(60));
+    let peer = thread::spawn(move || {
+        let hello = there.recv_at_most(Lane::HELLO, 4096).unwrap();
+        let (head, role, no_terms) = (b"FOXTROT\0\x04\0", [1, 0], [0, 0]);
+        let offers = b"\x01\0\x09computing\x07\x005,6,7,8";
+        let theirs = [&head[..], &[7; 32], &role, &no_terms, offers].concat();
+        there.send(Lane::HELLO, theirs).unwrap();
+        (hello, there.recv(Lane::PROTOCOL, 1).unwrap())
+    });
+    let kinds = kinds("rlwe", 8);
+    let choice =
+        Choice { kinds: kinds.clone(), picoseconds: vec![1, 20, 300, 4000], link: Some(WAN) };
+    let hello = choice.offer(Hello::new(Role::Sender));
+    let link = Link::greet(Opened::in_memory(here), true, &hello).unwrap();
+    let kind = choice.agree(&link, 100, Output::in_background()).unwrap();
+
+    let (hello, chosen) = peer.join().unwrap();
+    let offers = b"\x02\0\x09computing\x0d\x001,20,300,4000\x04link\x0f\x0012500000,100000";
+    assert_eq!(hello[44..], [&[0, 0], &offers[..]].concat());
+    assert_eq!(usize::from(chosen[0]), kinds.iter().position(|it| *it == kind).unwrap());
+    // The numbers are those of this order.
+    let names: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
+    assert_eq!(names, ["rlwe-8", "gilboa-8", "gilboa-8-k2", "gilboa-8-k8"]);
+}
+
 #[test]
 fn a_choice_that_there_is_not_is_the_peers_fault() {
     let (here, there) = memory::pair(Duration::from_secs(60));
