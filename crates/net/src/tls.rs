@@ -85,8 +85,9 @@ impl Tls {
         })
     }
 
-    /// For a fuzz target, which has no socket.
+    /// For a fuzz target, which has no socket. No part of the API.
     #[cfg(feature = "fuzzing")]
+    #[doc(hidden)]
     #[must_use]
     pub fn configurations(&self) -> (Arc<ClientConfig>, Arc<ServerConfig>) {
         (Arc::clone(&self.client), Arc::clone(&self.server))

@@ -46,7 +46,7 @@ use foxtrot_reference::roted::{
 };
 use foxtrot_reference::{bytes_from_bits, hex};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors > crates/ot/tests/vectors/roted.json";
 
 /// Makes a file's contents.

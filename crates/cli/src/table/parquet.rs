@@ -249,12 +249,17 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
             }
         }));
     });
-    GUARDED.set(true);
+    let before = GUARDED.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(work));
-    GUARDED.set(false);
+    GUARDED.set(before);
     match result {
         Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("its parts contradict each other".into()),
+        // The panic's text finds the place, should it be one of ours.
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref().copied()).unwrap_or_default();
+            Err(format!("parts of the file contradict each other ({text})"))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use foxtrot_reference::{
     naor_pinkas, pvw, rot_from_ot,
 };
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors -- chosen > \
     crates/ot/tests/vectors/chosen.json";
 

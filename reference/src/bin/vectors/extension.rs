@@ -8,7 +8,7 @@ use foxtrot_reference::extension::{
 use foxtrot_reference::oracle::{Id, oracle, oracle32, sub_session_id};
 use foxtrot_reference::{aes, bits_from_bytes, bytes_from_bits};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors extension \
     > crates/ot/tests/vectors/extension.json";
 

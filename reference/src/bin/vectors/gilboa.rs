@@ -4,7 +4,7 @@ use super::{array, bytes, object, pattern, string};
 use foxtrot_reference::gilboa::{Party, Shares, set};
 use foxtrot_reference::oracle::oracle32;
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors gilboa \
     > crates/triples/tests/vectors/gilboa.json";
 

@@ -3,7 +3,7 @@
 use super::{array, bytes, object, pattern, string};
 use foxtrot_reference::okvs::{Key, Shape, decode, encode, row_seed, test_strings};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/protocols/okvs.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/protocols/okvs.md and docs/wire.md: \
     cargo run --release -p foxtrot-reference --bin vectors okvs \
     > crates/psi/tests/vectors/okvs.json";
 

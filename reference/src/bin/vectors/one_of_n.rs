@@ -7,7 +7,7 @@ use foxtrot_reference::one_of_n::{Protocol, Receiver, Sender};
 use foxtrot_reference::oracle::{Id, oracle, sub_session_id};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors one_of_n \
     > crates/ot/tests/vectors/one_of_n.json";
 

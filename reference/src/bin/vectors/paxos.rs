@@ -6,7 +6,7 @@ use foxtrot_reference::oracle::{oracle, sub_session_id};
 use foxtrot_reference::paxos::{Item, Protocol, Receiver, Sender, load};
 use foxtrot_reference::{bits_from_bytes, bytes_from_bits};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors paxos \
     > crates/psi/tests/vectors/paxos.json";
 

@@ -8,7 +8,7 @@ use foxtrot_reference::rlwe::{
     Chosen, P0, P1, Pairs, Set, Shares, rlwe_8, stream_seed, toy, toy_lift,
 };
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors rlwe \
     > crates/triples/tests/vectors/rlwe.json";
 

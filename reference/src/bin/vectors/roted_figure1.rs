@@ -8,7 +8,7 @@ use foxtrot_reference::oracle::oracle;
 use foxtrot_reference::ring::Ring;
 use foxtrot_reference::roted_figure1;
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors roted_figure1 \
     > crates/ot/tests/vectors/roted_figure1.json";
 

@@ -5,7 +5,7 @@ use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, sub_session_id};
 use foxtrot_reference::sealed::{Key, of_n, pairs};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors sealed \
     > crates/ot/tests/vectors/sealed.json";
 

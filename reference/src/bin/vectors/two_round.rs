@@ -10,7 +10,7 @@ use foxtrot_reference::blake3::hash;
 use foxtrot_reference::bytes_from_bits;
 use foxtrot_reference::two_round::{Base, Sender, multiply, respond};
 
-const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md alone: \
+const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors two_round > \
     crates/ot/tests/vectors/two_round.json";
 

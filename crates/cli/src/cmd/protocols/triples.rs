@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 const PAPER: &str = "after RSS19, rounding in place of flooding";
 const ADVERSARY: &str = "semi-honest";
-const ASSUMPTION: &str = "Ring-LWE, random oracle";
+const ASSUMPTION: &str = "Ring-LWE, AES as a PRG and as an ideal cipher, random oracle";
 /// What the OTs of the fix assume besides.
-const OTS: &str = "Module-LWE, AEGIS-128L as a PRG, AES as an ideal cipher";
+const OTS: &str = "Module-LWE, AEGIS-128L as a PRG";
 const CAVEAT: &str =
     "a peer that departs from the protocol may learn shares or spoil triples, and is not found out";
 

@@ -126,29 +126,26 @@ fn what_is_no_table_of_keys_is_refused() {
     }
 }
 
-/// The crate `parquet` panics at some of these files, when they are read or when rows are copied.
+/// The crate `parquet` panics at some of these files.
 #[test]
 fn a_damaged_file_is_read_or_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     write(&path, &[&PEOPLE]);
     let bytes = fs::read(&path).unwrap();
-    let mut contradictions = [0, 0];
+    let mut contradictions = 0;
     for at in 0..bytes.len() {
         for bits in [0x01, 0x0e, 0xff] {
             let mut damaged = bytes.clone();
             damaged[at] ^= bits;
             fs::write(&path, damaged).unwrap();
             let of_panic = |why: Failure| usize::from(why.message().contains("contradict"));
-            match Set::read(&path, &options(&["email", "id"], &["email", "none"])) {
-                Ok(mut set) => {
-                    let rows = set.rows(|_, _| true);
-                    let written = set.write(&rows, |_| Ok(()));
-                    contradictions[1] += written.err().map_or(0, of_panic);
-                }
-                Err(why) => contradictions[0] += of_panic(why),
-            }
+            let read = Set::read(&path, &options(&["email", "id"], &["email", "none"]));
+            contradictions += read.map_or_else(of_panic, |mut set| {
+                let rows = set.rows(|_, _| true);
+                set.write(&rows, |_| Ok(())).map_or_else(of_panic, |()| 0)
+            });
         }
     }
-    assert!(contradictions[0] > 0, "the crate does not panic any more: {contradictions:?}");
+    assert!(contradictions > 0, "the crate does not panic any more");
 }
