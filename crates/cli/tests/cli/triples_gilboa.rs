@@ -75,9 +75,12 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let kind = ["-n", "600001", "--bits", "64", "--method", "gilboa"];
     let mut run = Running::start(&in_words(&local(&dir, &kind)));
     assert!(run.line().starts_with("foxtrot: agreed: 600001 triples modulo 2^64, gilboa-64; none"));
-    let file = folder.path().join("t.partial/P0.triples");
-    while fs::metadata(&file).map_or(0, |file| file.len()) < 2 * 1024 * 24 {
-        thread::sleep(Duration::from_millis(2));
+    // What both have is kept.
+    for party in ["P0", "P1"] {
+        let file = folder.path().join(format!("t.partial/{party}.triples"));
+        while fs::metadata(&file).map_or(0, |file| file.len()) < 2 * 1024 * 24 {
+            thread::sleep(Duration::from_millis(2));
+        }
     }
     run.interrupt();
     assert_eq!(run.end().0, 130);
