@@ -4,12 +4,13 @@ use std::{
     borrow::Cow,
     cell::Cell,
     fs::File,
-    io::{Read, Seek},
+    io::{self, BufReader, Read, Seek},
     panic::{self, AssertUnwindSafe},
     path::Path,
     sync::{Arc, Once},
 };
 
+use bytes::Bytes;
 use parquet::{
     basic::{Compression, Type as Physical},
     column::{reader::ColumnReaderImpl, writer::ColumnWriterImpl},
@@ -20,7 +21,7 @@ use parquet::{
     errors::ParquetError,
     file::{
         properties::WriterProperties,
-        reader::{FileReader, SerializedFileReader},
+        reader::{ChunkReader, FileReader, Length, SerializedFileReader},
         writer::{SerializedColumnWriter, SerializedFileWriter},
     },
     record::Field,
@@ -111,7 +112,7 @@ impl Parquet {
         mut to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.source.check_unchanged()?;
-        let failed = |e: std::io::Error| Failure::writing(&std::env::temp_dir(), &e);
+        let failed = |e: io::Error| Failure::writing(&std::env::temp_dir(), &e);
         let mut copy = tempfile::tempfile().map_err(failed)?;
         let from = open(&self.source)?;
         let file = copy.try_clone().map_err(failed)?;
@@ -128,7 +129,7 @@ impl Parquet {
         }
     }
 
-    fn copy(from: &SerializedFileReader<File>, rows: &[Row], to: File) -> Result<(), ParquetError> {
+    fn copy(from: &SerializedFileReader<Whole>, rows: &[Row], to: File) -> Result<(), ParquetError> {
         let metadata = from.metadata().file_metadata();
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
@@ -226,10 +227,44 @@ fn copy_column<T: DataType>(
     to.close()
 }
 
-fn open(source: &Source) -> Result<SerializedFileReader<File>, Failure> {
+fn open(source: &Source) -> Result<SerializedFileReader<Whole>, Failure> {
     let file = source.rewound()?.try_clone();
     let file = file.map_err(|e| Failure::reading(source.path(), &e))?;
-    guarded(|| SerializedFileReader::new(file)).map_err(|why| unreadable(source, &why))
+    guarded(|| SerializedFileReader::new(Whole(file))).map_err(|why| unreadable(source, &why))
+}
+
+/// A file that says where it ends. What the crate `parquet` skips it does not miss: behind the end it
+/// would go on skipping as much as a damaged file says, for hours.
+struct Whole(File);
+
+/// A reader for which the end is an error.
+struct Ending<R>(R);
+
+impl Length for Whole {
+    fn len(&self) -> u64 {
+        Length::len(&self.0)
+    }
+}
+
+impl ChunkReader for Whole {
+    type T = Ending<BufReader<File>>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        self.0.get_read(start).map(Ending)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        self.0.get_bytes(start, length)
+    }
+}
+
+impl<R: Read> Read for Ending<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(to)? {
+            0 if !to.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            len => Ok(len),
+        }
+    }
 }
 
 thread_local! {

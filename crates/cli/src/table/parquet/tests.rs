@@ -149,3 +149,16 @@ fn a_damaged_file_is_read_or_refused() {
     }
     assert!(contradictions > 0, "the crate does not panic any more");
 }
+
+/// The header of a page begins with a list of 2³¹ − 1 numbers in a field that nobody knows.
+#[test]
+fn what_a_file_does_not_have_is_not_skipped_for_hours() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &[&PEOPLE]);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[4..11].copy_from_slice(&[0xf9, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
+    fs::write(&path, bytes).unwrap();
+    let why = Set::read(&path, &options(&["id"], &["none"])).err().unwrap();
+    assert!(why.message().contains("as Parquet"), "{}", why.message());
+}
