@@ -27,7 +27,7 @@
 //! Polynomials are held as coefficients; NTT order is only for the wire and for uniform expansion.
 
 use crate::bytes_from_bits;
-use crate::oracle::{Id, oracle};
+use crate::oracle::{Id, ask, coins, key_of, oracle};
 use crate::ring::{Poly, Ring};
 use crate::roted::{Key, Seed};
 
@@ -82,8 +82,8 @@ pub fn receiver_blind(id: &Id, n: usize, seed: &Seed) -> (ReceiverState, Vec<u8>
     let (mut instances, mut blinded) = (vec![], vec![]);
     for i in 0..n {
         // Step 1, and r of step 3.
-        let context = "foxtrot v1 roted-figure1 receiver coins";
-        let mut coins = oracle(context, id, i, 0, &[seed], 3 * 1024 + 49);
+        let context = "foxtrot v2 roted-figure1 receiver coins";
+        let mut coins = coins(context, id, seed, i, 3 * 1024 + 64);
         let [s_r, e_r, e_prime] = [(); 3].map(|()| gaussian(&ring, &take(&mut coins, 1024)));
         let t = [(); 2].map(|()| take(&mut coins, 16));
         let r = take(&mut coins, 16);
@@ -118,8 +118,8 @@ pub fn sender_reply(id: &Id, n: usize, blinded: &[u8], seed: &Seed) -> (SenderSt
         let r = take(&mut message, 16);
         let commitments = [(); 2].map(|()| take(&mut message, 32));
         // Steps 6 and 9.
-        let context = "foxtrot v1 roted-figure1 sender coins";
-        let mut coins = oracle(context, id, i, 0, &[seed], 3 * 1024 + 17);
+        let context = "foxtrot v2 roted-figure1 sender coins";
+        let mut coins = coins(context, id, seed, i, 3 * 1024 + 32);
         let [s_s, e_s, e_prime] = [(); 3].map(|()| gaussian(&ring, &take(&mut coins, 1024)));
         let u = take(&mut coins, 16);
         let a = coins[0] & 4 != 0;
@@ -240,23 +240,28 @@ fn m(ring: &Ring, id: &Id) -> Poly {
 
 /// H₁, the difference of p¹ and p⁰.
 fn h1(ring: &Ring, id: &Id, i: usize, r: &[u8]) -> Poly {
-    let bytes = oracle("foxtrot v1 roted-figure1 H1", id, i, 0, &[r], 1540);
+    let bytes = ask_as("foxtrot v2 roted-figure1 H1", id, r, i, 1540);
     ring.from_ntt_order(&ring.uniform(&bytes, 1)[0])
 }
 
 fn commitment(id: &Id, i: usize, t: &[u8]) -> Vec<u8> {
-    oracle("foxtrot v1 roted-figure1 commitment", id, i, 0, &[t], 32)
+    ask_as("foxtrot v2 roted-figure1 commitment", id, t, i, 32)
 }
 
 fn confirmation(id: &Id, i: usize, sk: &[u8]) -> Vec<u8> {
-    oracle("foxtrot v1 roted-figure1 confirmation", id, i, 0, &[sk], 16)
+    ask_as("foxtrot v2 roted-figure1 confirmation", id, sk, i, 16)
 }
 
 fn output(id: &Id, i: usize, sk: &[u8], t: &[u8], u: &[u8]) -> Key {
     let mut key = [0; 16];
-    let context = "foxtrot v1 roted-figure1 output";
-    key.copy_from_slice(&oracle(context, id, i, 0, &[sk, t, u], 16));
+    let context = "foxtrot v2 roted-figure1 output";
+    key.copy_from_slice(&ask_as(context, id, &[sk, t, u].concat(), i, 16));
     key
+}
+
+/// The answer to a question under the key that `context` gives.
+fn ask_as(context: &str, id: &Id, text: &[u8], i: usize, length: usize) -> Vec<u8> {
+    ask(&key_of(context, id, &[]), text, i, 0, length)
 }
 
 /// Removes the first `length` bytes.

@@ -179,6 +179,36 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         );
     }
 
+    /// a·b + c.
+    #[inline]
+    pub fn set_product_plus(
+        &mut self,
+        backend: Backend,
+        a: &Factor<N, Q>,
+        b: &NttPoly<N, Q>,
+        c: &Self,
+    ) {
+        count(Operation::InverseNtt, 1);
+        let (a, b, c, f) = ([&a.0], [&b.0], &c.0, &mut self.0);
+        dispatch!(
+            neon backend,
+            simd => vector::inverse::<_, N, Q>(
+                simd,
+                f,
+                #[inline(always)] |_, i| vector::products::<_, N, Q, 1>(simd, a, b, i),
+                #[inline(always)] |i, x| {
+                    let x = vector::canonical::<_, Q>(simd, x);
+                    vector::add::<_, Q>(simd, x, simd.load(&c[i..]))
+                },
+            ),
+            {
+                ntt::products::<N, Q, 1>(a, b, f);
+                ntt::inverse::<N, Q>(f);
+                combine(f, c, field::add::<Q>);
+            },
+        );
+    }
+
     /// Rounds every coefficient to BITS bits, at most 11, and packs them.
     ///
     /// # Panics
@@ -371,6 +401,22 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         );
     }
 
+    /// Subtracts another polynomial if the bit, which may be secret, is 1.
+    #[inline]
+    pub fn sub_if(&mut self, backend: Backend, bit: u8, other: &Self) {
+        // Kept from the optimiser, which would branch on it.
+        let mask = core::hint::black_box(u16::from(bit & 1).wrapping_neg());
+        let (f, other) = (&mut self.0, &other.0);
+        dispatch!(
+            neon backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+                let subtrahend = simd.and(simd.load(&other[i..]), simd.splat(mask));
+                vector::sub::<_, Q>(simd, x, subtrahend)
+            }),
+            combine(f, other, #[inline(always)] |x, y| field::sub::<Q>(x, y & mask)),
+        );
+    }
+
     /// Adds noise to the coefficients: centred binomial with η = 2, from N/2 bytes.
     ///
     /// # Panics
@@ -466,9 +512,25 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     /// If `bytes` has not N·BITS/8 bytes.
     #[inline]
     pub fn unpack<const BITS: usize>(backend: Backend, bytes: &[u8]) -> Result<Self, OutOfRange> {
-        const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
         let mut poly = Self::ZERO;
-        let f = &mut poly.0;
+        poly.set_unpacked::<BITS>(backend, bytes).map(|()| poly)
+    }
+
+    /// The same in place; with a value that is out of range, the polynomial is useless.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if a value is not below Q.
+    ///
+    /// # Panics
+    /// If `bytes` has not N·BITS/8 bytes.
+    #[inline]
+    pub fn set_unpacked<const BITS: usize>(
+        &mut self,
+        backend: Backend,
+        bytes: &[u8],
+    ) -> Result<(), OutOfRange> {
+        const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
+        let f = &mut self.0;
         let in_range = dispatch!(
             neon backend,
             simd => vector::unpack::<_, N, Q, BITS>(simd, bytes, f),
@@ -477,7 +539,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 f.iter().fold(true, |in_range, &x| in_range & (x < Q))
             },
         );
-        if in_range { Ok(poly) } else { Err(OutOfRange) }
+        if in_range { Ok(()) } else { Err(OutOfRange) }
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) trait Simd: Copy {
 
     /// The first lanes of `from`, which has at least [`Simd::LANES`].
     fn load(self, from: &[u16]) -> Self::Lanes;
+    /// Lanes of two bytes, the low one first, from the first 2·LANES bytes.
+    fn load_bytes(self, from: &[u8]) -> Self::Lanes;
     /// Writes the first lanes of `to`, which has at least [`Simd::LANES`].
     fn store(self, x: Self::Lanes, to: &mut [u16]);
     /// The same value in all lanes.
@@ -56,6 +58,8 @@ pub(crate) trait Simd: Copy {
     fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
     /// All ones where the signed lane is negative, else 0.
     fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
+    /// One less than x where a < b, for lanes below 2¹⁵.
+    fn count_down(self, x: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// The sign bits of all lanes; writes LANES/8 bytes.
     fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);
     /// LANES/8 bytes as masks: all ones in the lanes whose bit is set, else 0.

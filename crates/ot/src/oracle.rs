@@ -103,7 +103,7 @@ impl Keyed {
         self.backend
     }
 
-    /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes. The
+    /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes, or of 64 to 119. The
     /// answers are one after another and equally long.
     pub fn ask<const L: usize>(
         &self,
@@ -111,24 +111,30 @@ impl Keyed {
         question: impl Fn(usize) -> (u64, u8, [u8; L]),
         answers: &mut [u8],
     ) {
-        const { assert!(L + POSITION_LEN <= 64, "one block") };
+        const { assert!(L < 128 && L % 64 + POSITION_LEN <= 64, "whole blocks, and one for the end") };
         count(Operation::Oracle, number);
         if number == 0 {
             return;
         }
         let answer_len = answers.len() / number;
-        let mut ends = [[0; 64]; AT_ONCE];
+        let (whole, end_len) = const { (L / 64 * 64, L % 64 + POSITION_LEN) };
+        let (mut blocks, mut ends) = ([[0; 64]; AT_ONCE], [[0; 64]; AT_ONCE]);
         for (group, answers) in answers.chunks_mut(AT_ONCE * answer_len).enumerate() {
             let ends = &mut ends[..answers.len() / answer_len];
-            for (k, end) in ends.iter_mut().enumerate() {
+            for (k, (block, end)) in blocks.iter_mut().zip(&mut *ends).enumerate() {
                 let (i, branch, text) = question(group * AT_ONCE + k);
-                end[..L].copy_from_slice(&text);
-                end[L..L + POSITION_LEN].copy_from_slice(&position(i, branch));
+                let (first, rest) = text.split_at(whole);
+                block[..whole].copy_from_slice(first);
+                end[..rest.len()].copy_from_slice(rest);
+                end[rest.len()..end_len].copy_from_slice(&position(i, branch));
             }
-            let texts = Texts { bytes: &[], stride: 0, len: 0 };
-            self.hash(texts, (ends, L + POSITION_LEN), answers);
+            let texts = Texts { bytes: blocks.as_flattened(), stride: 64, len: whole };
+            self.hash(texts, (ends, end_len), answers);
         }
         erase(ends.as_flattened_mut());
+        if whole > 0 {
+            erase(blocks.as_flattened_mut());
+        }
     }
 
     /// The same for longer public texts: those of branch 0 of the instances from `first` on.
@@ -335,6 +341,12 @@ mod tests {
                     for (k, answer) in answers.chunks(len).enumerate() {
                         assert_eq!(answer, expected(&text(k), 900 + k as u64, branch(k), len));
                     }
+                }
+                let text = |k: usize| -> [u8; 96] { core::array::from_fn(|b| texts[k + b]) };
+                let mut answers = vec![0; number * 16];
+                oracle.ask(number, |k| (k as u64, 1, text(k)), &mut answers);
+                for (k, answer) in answers.chunks(16).enumerate() {
+                    assert_eq!(answer, expected(&text(k), k as u64, 1, 16));
                 }
                 let mut digests = vec![[0; 32]; number];
                 let all = Texts { bytes: &texts, stride: 1296, len: 1248 };

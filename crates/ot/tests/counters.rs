@@ -77,21 +77,22 @@ const TABLE: &[Row] = &[
         messages: 1,
         bytes_of_128: 1296 * 128,
     },
-    // m per batch. Per instance coins, H₁(r), K₀, K₁, two commitments to check, M₀, M₁.
+    // m, the keys of four oracles and of coins per batch. Per instance H₁(r), K₀, K₁, two commitments to
+    // check, M₀, M₁.
     Row {
         protocol: "roted-figure1",
         party: Party::Sender,
-        per_batch: Work { uniform: 1, oracle: 1, ..NOTHING },
-        per_instance: Work { transforms: 4, noise: 3, uniform: 1, oracle: 8, ..NOTHING },
+        per_batch: Work { uniform: 1, oracle: 6, ..NOTHING },
+        per_instance: Work { transforms: 4, noise: 3, uniform: 1, oracle: 7, ..NOTHING },
         messages: 1,
         bytes_of_128: 1072 * 128,
     },
-    // Coins, H₁(r), two commitments, K_c, M_b.
+    // H₁(r), two commitments, K_c, M_b.
     Row {
         protocol: "roted-figure1",
         party: Party::Receiver,
-        per_batch: Work { uniform: 1, oracle: 1, ..NOTHING },
-        per_instance: Work { transforms: 3, noise: 3, uniform: 1, oracle: 6, ..NOTHING },
+        per_batch: Work { uniform: 1, oracle: 6, ..NOTHING },
+        per_instance: Work { transforms: 3, noise: 3, uniform: 1, oracle: 5, ..NOTHING },
         messages: 2,
         bytes_of_128: (976 + 32) * 128,
     },
@@ -472,8 +473,7 @@ fn figure_1_costs_what_the_papers_table_1_says_but_for_the_oracle() {
     assert_eq!([sender, receiver].map(|row| row.per_instance.noise), [3, 3]);
     assert_eq!(sender.messages + receiver.messages, 3);
 
-    // One question of each party is for its coins; the paper draws those otherwise.
-    let asked = [sender, receiver].map(|row| row.per_instance.oracle - 1);
+    let asked = [sender, receiver].map(|row| row.per_instance.oracle);
     // The paper has 5 and 2. It leaves out both commitments, which the receiver makes and the sender
     // checks, and the receiver's h = H₁(r).
     let (commitments, h) = (2, 1);

@@ -14,6 +14,7 @@ mod repaired;
 #[path = "roted_faults/reuse.rs"]
 mod reuse;
 
+use foxtrot_kernel::aes::Aes128;
 use foxtrot_ot::{
     Backend, Seed,
     base::{
@@ -28,6 +29,18 @@ const GARBAGE: [u8; 16] = [0xaa; 16];
 
 fn seed(bytes: [u8; 32]) -> Seed {
     Seed::from_bytes(bytes)
+}
+
+/// Piece `number` of the stream of a party's coins.
+fn coins<const L: usize>(context: &'static str, seed: [u8; 32], number: usize) -> [u8; L] {
+    let mut coins = [0; L];
+    let oracle = figure1::session().oracle(context);
+    let bytes: [u8; 24] = oracle.query(0, 0).field(&seed).finish();
+    let (key, nonce) = bytes.split_at(16);
+    let nonce = u64::from_le_bytes(nonce.try_into().unwrap());
+    let aes = Aes128::new(Backend::PORTABLE, key.try_into().unwrap());
+    aes.ctr(u128::from(nonce) << 64 | (number * L / 16) as u128, &mut coins);
+    coins
 }
 
 fn bit(bytes: &[u8], k: usize) -> bool {

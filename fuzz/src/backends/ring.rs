@@ -22,8 +22,18 @@ pub(super) fn polynomials(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
         results.keep(256 * 13 / 8, |to| poly.pack::<13>(backend, to));
     }
     ring::<256, 7681, 13, 11, 3>(backend, input, all[2].clone(), &mut results);
-    let uniform = input.string(paper512::UNIFORM_BYTES);
-    let uniform = NttPoly::uniform::<{ paper512::BITS }, 1>(backend, &uniform);
+    let bytes = input.string(paper512::UNIFORM_BYTES);
+    let uniform = NttPoly::uniform::<{ paper512::BITS }, 1>(backend, &bytes);
+    let [m] = &uniform;
+    let (mut s, mut p, mut k) =
+        (paper512::Factor::ZERO, paper512::NttPoly::ZERO, paper512::Poly::ZERO);
+    s.set_gaussian(backend, &bytes[..1024]);
+    k.set_product_plus(backend, &s, m, &Poly::gaussian(backend, &bytes[..1024]));
+    results.0.extend(k.coefficients().iter().flat_map(|x| x.to_le_bytes()));
+    p.set_product(backend, [&s], [m]);
+    p.add_twice_gaussian(backend, &bytes[..1024]);
+    p.sub_if(backend, bytes[0], m);
+    results.keep(512 * 14 / 8, |to| p.pack::<14>(backend, to));
     ring::<512, 13313, 14, 11, 1>(backend, input, uniform, &mut results);
     results.0
 }

@@ -129,7 +129,11 @@ impl Parquet {
         }
     }
 
-    fn copy(from: &SerializedFileReader<Whole>, rows: &[Row], to: File) -> Result<(), ParquetError> {
+    fn copy(
+        from: &SerializedFileReader<Whole>,
+        rows: &[Row],
+        to: File,
+    ) -> Result<(), ParquetError> {
         let metadata = from.metadata().file_metadata();
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)

@@ -1,6 +1,15 @@
-//! Noise from a discrete Gaussian by its cumulative table: plain Rust for every backend.
+//! Noise from a discrete Gaussian with σ = 2, by its cumulative table.
+//!
+//! Two bytes per coefficient, a sign and 15 bits to compare with the whole table, as in
+//! [FrodoKEM](https://frodokem.org). The result is in −8..=8. Per coefficient the statistical
+//! distance to the Gaussian on all of Z is 2⁻¹⁴·¹, so hardness should be assumed for this
+//! distribution, not derived from the ideal one.
 
-use super::{Poly, field::sub};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use super::vector;
+use super::{Factor, NttPoly, Poly, combine, erase, field, ntt};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::simd::Simd;
 use crate::{
     Backend,
     counters::{Operation, count},
@@ -10,7 +19,7 @@ use crate::{
 ///
 /// Rounding up makes the tail lighter than it should be: no value is much more likely than it is
 /// under the Gaussian.
-const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
+pub(super) const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
 
 const _: () = {
     let mut k = 1;
@@ -21,30 +30,114 @@ const _: () = {
 };
 
 impl<const N: usize, const Q: u16> Poly<N, Q> {
-    /// Noise: a discrete Gaussian with σ = 2, from 2N bytes.
-    ///
-    /// Two bytes per coefficient, a sign and 15 bits to compare with the whole cumulative table, as
-    /// in [FrodoKEM](https://frodokem.org). The result is in −8..=8. Per coefficient the statistical
-    /// distance to the Gaussian on all of Z is 2⁻¹⁴·¹, so hardness should be assumed for this
-    /// distribution, not derived from the ideal one.
+    /// The noise of [`Poly::set_gaussian`].
     ///
     /// # Panics
     /// If there are not 2N bytes.
     #[must_use]
     #[inline]
     pub fn gaussian(backend: Backend, bytes: &[u8]) -> Self {
+        let mut poly = Self::ZERO;
+        poly.set_gaussian(backend, bytes);
+        poly
+    }
+
+    /// Noise: a discrete Gaussian with σ = 2, from 2N bytes.
+    ///
+    /// # Panics
+    /// If there are not 2N bytes.
+    #[inline]
+    pub fn set_gaussian(&mut self, backend: Backend, bytes: &[u8]) {
         count(Operation::Noise, 1);
-        Self(backend.run(
-            #[inline(always)]
-            || gaussian::<N, Q>(bytes),
-        ))
+        check::<N>(bytes);
+        let f = &mut self.0;
+        dispatch!(
+            neon backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+                vector::canonical::<_, Q>(simd, vector::gaussian_at(simd, bytes, i))
+            }),
+            gaussian::<N, Q>(bytes, f),
+        );
     }
 }
 
-#[inline(always)]
-fn gaussian<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
+impl<const N: usize, const Q: u16> NttPoly<N, Q> {
+    /// Adds twice the noise of [`Poly::set_gaussian`] to the coefficients.
+    ///
+    /// # Panics
+    /// If there are not 2N bytes.
+    #[inline]
+    pub fn add_twice_gaussian(&mut self, backend: Backend, bytes: &[u8]) {
+        count(Operation::Noise, 1);
+        count(Operation::Ntt, 1);
+        check::<N>(bytes);
+        let f = &mut self.0;
+        let mut noise = [0; N];
+        dispatch!(
+            neon backend,
+            simd => vector::forward::<_, N, Q>(
+                simd,
+                &mut noise,
+                #[inline(always)] |_, i| {
+                    let x = vector::gaussian_at(simd, bytes, i);
+                    simd.add(x, x)
+                },
+                #[inline(always)] |i, x| {
+                    let x = vector::canonical::<_, Q>(simd, x);
+                    let sum = vector::add::<_, Q>(simd, x, simd.load(&f[i..]));
+                    simd.store(sum, &mut f[i..]);
+                    x
+                },
+            ),
+            {
+                gaussian::<N, Q>(bytes, &mut noise);
+                noise.iter_mut().for_each(|x| *x = field::add::<Q>(*x, *x));
+                ntt::forward::<N, Q>(&mut noise);
+                combine(f, &noise, field::add::<Q>);
+            },
+        );
+        erase(&mut noise);
+    }
+}
+
+impl<const N: usize, const Q: u16> Factor<N, Q> {
+    /// The noise of [`Poly::set_gaussian`] by its values.
+    ///
+    /// # Panics
+    /// If there are not 2N bytes.
+    #[inline]
+    pub fn set_gaussian(&mut self, backend: Backend, bytes: &[u8]) {
+        count(Operation::Noise, 1);
+        count(Operation::Ntt, 1);
+        check::<N>(bytes);
+        let f = &mut self.0;
+        dispatch!(
+            neon backend,
+            simd => {
+                const { assert!(TABLE.len() * vector::montgomery_one::<Q>().cast_signed().unsigned_abs() as usize <= Q as usize) };
+                let one = simd.splat(const { vector::montgomery_one::<Q>() });
+                vector::forward::<_, N, Q>(
+                    simd,
+                    f,
+                    #[inline(always)] |_, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one),
+                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                );
+            },
+            {
+                gaussian::<N, Q>(bytes, f);
+                ntt::forward::<N, Q>(f);
+                ntt::scale::<N, Q>(f);
+            },
+        );
+    }
+}
+
+fn check<const N: usize>(bytes: &[u8]) {
     assert_eq!(bytes.len(), 2 * N, "two bytes per coefficient");
-    let mut coefficients = [0; N];
+}
+
+#[inline(always)]
+fn gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16; N]) {
     for (x, &pair) in coefficients.iter_mut().zip(bytes.as_chunks::<2>().0) {
         let word = u16::from_le_bytes(pair);
         let (negative, uniform) = ((word & 1).wrapping_neg(), word >> 1);
@@ -52,9 +145,8 @@ fn gaussian<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
         let magnitude = TABLE
             .iter()
             .fold(0, |magnitude, &entry| magnitude + (entry.wrapping_sub(uniform + 1) >> 15));
-        *x = sub::<Q>(magnitude & !negative, magnitude & negative);
+        *x = field::sub::<Q>(magnitude & !negative, magnitude & negative);
     }
-    coefficients
 }
 
 #[cfg(test)]
@@ -108,6 +200,29 @@ mod tests {
         }
         for backend in Backend::all() {
             assert_eq!(histogram(backend), expected, "{backend:?}");
+        }
+    }
+
+    /// With the same bytes for all.
+    #[test]
+    fn all_forms_hold_the_same_noise() {
+        let bytes: Vec<u8> = (0..1024u32).map(|k| (k * k % 251) as u8).collect();
+        for backend in Backend::all() {
+            let mut noise = Poly::<512, Q>::gaussian(backend, &bytes);
+            let (mut factor, mut one) = (Factor::ZERO, Poly::ZERO);
+            factor.set_gaussian(backend, &bytes);
+            one.0[0] = 1;
+            let one = one.into_ntt(backend);
+            let mut values = NttPoly::ZERO;
+            values.set_product(backend, [&factor], [&one]);
+            assert_eq!(values, noise.clone().into_ntt(backend), "{backend:?}");
+
+            let mut sum = one.clone();
+            sum.add_twice_gaussian(backend, &bytes);
+            noise.double(backend);
+            values = noise.into_ntt(backend);
+            values.add(backend, &one);
+            assert_eq!(sum, values, "{backend:?}");
         }
     }
 

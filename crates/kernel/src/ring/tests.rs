@@ -132,7 +132,13 @@ fn transforms_are_inverse_and_linear<const N: usize, const Q: u16>(backend: Back
             sum.add(backend, b);
             transformed.add(backend, &b.clone().into_ntt(backend));
             assert_eq!(sum.clone().into_ntt(backend), transformed);
-            transformed.sub(backend, &b.clone().into_ntt(backend));
+            let b = b.clone().into_ntt(backend);
+            transformed.sub_if(backend, 0, &b);
+            assert_eq!(sum.into_ntt(backend), transformed);
+            let mut other = transformed.clone();
+            other.sub_if(backend, 1, &b);
+            transformed.sub(backend, &b);
+            assert_eq!(transformed, other);
             assert_eq!(&transformed.into_poly(backend), a);
         }
     }

@@ -12,7 +12,10 @@ pub(super) use encode::{
 };
 pub(super) use ntt::{forward, inverse};
 
-use super::field::{inverse_mod_2_16, to_montgomery};
+use super::{
+    field::{inverse_mod_2_16, to_montgomery},
+    gaussian::TABLE,
+};
 use crate::simd::Simd;
 
 /// The lanes of a vector.
@@ -86,6 +89,22 @@ pub(super) fn noise<S: Simd>(simd: S, bytes: &[u8]) -> S::Lanes {
 #[inline(always)]
 pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     noise(simd, &bytes[i / 2..i / 2 + S::LANES / 2])
+}
+
+/// Noise for the LANES coefficients from index `i` from two bytes for each, signed: see
+/// `ring::gaussian`.
+#[inline(always)]
+pub(super) fn gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
+    let words = simd.load_bytes(&bytes[2 * i..]);
+    let uniform = simd.shift_right::<1>(words);
+    // Less one for each entry that is at most `uniform`; both are below 2¹⁵.
+    let mut negative = simd.splat(0);
+    for entry in TABLE {
+        negative = simd.count_down(negative, simd.splat(entry - 1), uniform);
+    }
+    // 1 where the sign is to stay, −1 elsewhere.
+    let sign = simd.sub(simd.and(simd.add(words, words), simd.splat(2)), simd.splat(1));
+    simd.mul_low(negative, sign)
 }
 
 /// 2¹⁶ mod Q, the one of least absolute value.

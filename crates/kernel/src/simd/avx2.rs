@@ -140,6 +140,11 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn load_bytes(self, from: &[u8]) -> __m256i {
+        self.bytes(&from.as_chunks().0[0])
+    }
+
+    #[inline(always)]
     fn store(self, x: __m256i, to: &mut [u16]) {
         let to: &mut [u16; 16] = &mut to.as_chunks_mut().0[0];
         avx2!(_mm256_storeu_si256(to.as_mut_ptr().cast(), x));
@@ -161,6 +166,11 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn shift_right<const BITS: u32>(self, a: __m256i) -> __m256i {
         avx2!(_mm256_srl_epi16(a, _mm_cvtsi32_si128(BITS.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn count_down(self, x: __m256i, a: __m256i, b: __m256i) -> __m256i {
+        avx2!(_mm256_add_epi16(x, _mm256_cmpgt_epi16(b, a)))
     }
 
     #[inline(always)]

@@ -186,6 +186,11 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn load_bytes(self, from: &[u8]) -> __m512i {
+        self.bytes(&from.as_chunks().0[0])
+    }
+
+    #[inline(always)]
     fn store(self, x: __m512i, to: &mut [u16]) {
         let to: &mut [u16; 32] = &mut to.as_chunks_mut().0[0];
         avx512!(_mm512_storeu_si512(to.as_mut_ptr().cast(), x));
@@ -207,6 +212,11 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
         avx512!(_mm512_srli_epi16::<BITS>(a))
+    }
+
+    #[inline(always)]
+    fn count_down(self, x: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        avx512!(_mm512_mask_sub_epi16(x, _mm512_cmplt_epi16_mask(a, b), x, _mm512_set1_epi16(1)))
     }
 
     #[inline(always)]

@@ -94,6 +94,11 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn load_bytes(self, from: &[u8]) -> uint16x8_t {
+        neon!(vreinterpretq_u16_u8(self.bytes(&from.as_chunks().0[0])))
+    }
+
+    #[inline(always)]
     fn store(self, x: uint16x8_t, to: &mut [u16]) {
         let to: &mut [u16; 8] = &mut to.as_chunks_mut().0[0];
         neon!(vst1q_u16(to.as_mut_ptr(), x));
@@ -136,6 +141,11 @@ impl Simd for Neon {
     #[inline(always)]
     fn sign_mask(self, a: uint16x8_t) -> uint16x8_t {
         neon!(vcltzq_s16(vreinterpretq_s16_u16(a)))
+    }
+
+    #[inline(always)]
+    fn count_down(self, x: uint16x8_t, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
+        neon!(vaddq_u16(x, vcltq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b))))
     }
 
     #[inline(always)]

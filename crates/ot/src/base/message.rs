@@ -32,11 +32,16 @@ macro_rules! message {
             /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`](crate::Decode) if the bytes are
             /// none.
             pub fn decode(bytes: &[u8], n: usize) -> Result<Self, crate::Error> {
+                Self::check(bytes, n)?;
+                Ok(Self { bytes: bytes.to_vec(), n })
+            }
+
+            /// Whether these bytes are such a message.
+            pub(crate) fn check(bytes: &[u8], n: usize) -> Result<(), crate::Error> {
                 $crate::base::check_batch(n)?;
                 $crate::base::message::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
                 let check = |$bytes: &[u8], $count: usize| -> Result<(), crate::Decode> { $check };
-                check(bytes, n)?;
-                Ok(Self { bytes: bytes.to_vec(), n })
+                Ok(check(bytes, n)?)
             }
 
             /// The encoding.

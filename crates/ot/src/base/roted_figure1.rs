@@ -76,7 +76,8 @@ impl BaseOt for Figure1 {
     ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
         check_batch(n)?;
         Ok(Waiting::message(Blinded::encoded_len(n), move |bytes| {
-            let (sender, reply) = Sender::respond(session, &Blinded::decode(bytes, n)?, seed);
+            Blinded::check(bytes, n)?;
+            let (sender, reply) = Sender::respond_to(session, bytes, seed);
             let finish = Waiting::message(Opening::encoded_len(n), move |bytes| {
                 Ok(Step::done(None, sender.finish(&Opening::decode(bytes, n)?)?))
             });
@@ -95,7 +96,8 @@ impl BaseOt for Figure1 {
         Ok(Waiting::first(move || {
             let (receiver, blinded) = Receiver::start(session, n, seed)?;
             let finish = Waiting::message(Reply::encoded_len(n), move |bytes| {
-                let (keys, opening) = receiver.finish(&Reply::decode(bytes, n)?)?;
+                Reply::check(bytes, n)?;
+                let (keys, opening) = receiver.finish_with(bytes);
                 Ok(Step::done(Some(opening.into_bytes()), keys))
             });
             Ok(Step::send(blinded.into_bytes(), finish))

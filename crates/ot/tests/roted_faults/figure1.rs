@@ -36,9 +36,7 @@ pub(crate) struct SenderCoins {
 
 impl SenderCoins {
     pub(crate) fn new(seed: [u8; 32], i: usize) -> Self {
-        let mut coins = [0; 3 * 1024 + 17];
-        let oracle = session().oracle("foxtrot v1 roted-figure1 sender coins");
-        oracle.query(i as u64, 0).field(&seed).fill(&mut coins);
+        let coins: [u8; 3104] = crate::coins("foxtrot v2 roted-figure1 sender coins", seed, i);
         let noise = |k: usize| Poly::gaussian(BACKEND, &coins[1024 * k..][..1024]);
         let bits = coins[3088];
         Self {
@@ -76,19 +74,19 @@ impl SenderCoins {
     }
 }
 
+fn receiver_coins(seed: [u8; 32], i: usize) -> [u8; 3136] {
+    crate::coins("foxtrot v2 roted-figure1 receiver coins", seed, i)
+}
+
 /// The receiver's secret branch c, from its seed.
 pub(crate) fn branch(seed: [u8; 32], i: usize) -> usize {
-    let mut coins = [0; 3 * 1024 + 49];
-    let oracle = session().oracle("foxtrot v1 roted-figure1 receiver coins");
-    oracle.query(i as u64, 0).field(&seed).fill(&mut coins);
+    let coins = receiver_coins(seed, i);
     usize::from(coins[3120] & 1)
 }
 
 /// H₂(sk_R) as an honest receiver computes it, from its seed.
 pub(crate) fn receivers_confirmation(seed: [u8; 32], i: usize, reply: &Reply) -> Block {
-    let mut coins = [0; 3 * 1024 + 49];
-    let oracle = session().oracle("foxtrot v1 roted-figure1 receiver coins");
-    oracle.query(i as u64, 0).field(&seed).fill(&mut coins);
+    let coins = receiver_coins(seed, i);
     let view = ReplyView::of(reply, i);
     let mut k = Poly::gaussian(BACKEND, &coins[2048..3072]);
     k.double(BACKEND);
@@ -154,10 +152,8 @@ pub(crate) const T: [[u8; 16]; 2] = [[3; 16], [4; 16]];
 pub(crate) fn malicious(n: usize, p_0: impl Fn(usize, &NttPoly) -> NttPoly) -> Blinded {
     let instance = |i: usize| {
         let r = [i as u8; 16];
-        let commit = |t: &[u8; 16]| -> [u8; 32] {
-            let oracle = session().oracle("foxtrot v1 roted-figure1 commitment");
-            oracle.query(i as u64, 0).field(t).finish()
-        };
+        let commit =
+            |t: &[u8; 16]| -> [u8; 32] { ask("foxtrot v2 roted-figure1 commitment", i, *t) };
         let p_0 = pack(&p_0(i, &h1(i, &r)));
         [&p_0[..], &r, &commit(&T[0]), &commit(&T[1])].concat()
     };
@@ -170,30 +166,36 @@ pub(crate) fn honest(n: usize, seed: [u8; 32]) -> (Receiver, Blinded) {
 }
 
 pub(crate) fn m() -> NttPoly {
-    uniform("foxtrot v1 roted-figure1 m", 0, &[])
+    let mut bytes = [0; 1540];
+    session().oracle("foxtrot v1 roted-figure1 m").query(0, 0).fill(&mut bytes);
+    uniform(&bytes)
 }
 
 pub(crate) fn h1(i: usize, r: &[u8]) -> NttPoly {
-    uniform("foxtrot v1 roted-figure1 H1", i, &[r])
+    let r: [u8; 16] = r.try_into().unwrap();
+    uniform(&ask::<16, 1540>("foxtrot v2 roted-figure1 H1", i, r))
 }
 
-fn uniform(context: &'static str, i: usize, fields: &[&[u8]]) -> NttPoly {
-    let query = session().oracle(context).query(i as u64, 0);
-    let mut bytes = [0; 1540];
-    fields.iter().fold(query, |query, field| query.field(field)).fill(&mut bytes);
-    let [poly] = NttPoly::uniform::<BITS, 1>(BACKEND, &bytes);
+fn uniform(bytes: &[u8; 1540]) -> NttPoly {
+    let [poly] = NttPoly::uniform::<BITS, 1>(BACKEND, bytes);
     poly
 }
 
 /// H₂(sk).
 pub(crate) fn confirmation(i: usize, sk: &Bits) -> Block {
-    session().oracle("foxtrot v1 roted-figure1 confirmation").query(i as u64, 0).field(sk).finish()
+    ask("foxtrot v2 roted-figure1 confirmation", i, *sk)
 }
 
 /// H₂(sk, t, u).
 pub(crate) fn output(i: usize, sk: &Bits, t: &[u8; 16], u: &[u8; 16]) -> Block {
-    let oracle = session().oracle("foxtrot v1 roted-figure1 output");
-    oracle.query(i as u64, 0).field(sk).field(t).field(u).finish()
+    let text: [u8; 96] = [&sk[..], t, u].concat().try_into().unwrap();
+    ask("foxtrot v2 roted-figure1 output", i, text)
+}
+
+fn ask<const L: usize, const A: usize>(context: &'static str, i: usize, text: [u8; L]) -> [u8; A] {
+    let mut answer = [0; A];
+    session().keyed(context, &[]).ask(1, |_| (i as u64, 0, text), &mut answer);
+    answer
 }
 
 /// p·s, s by coefficients.

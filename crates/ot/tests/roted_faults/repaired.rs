@@ -1,9 +1,6 @@
 //! The same of the repaired protocol: `docs/wire.md`, section 5.
 
-use foxtrot_kernel::{
-    aes::Aes128,
-    ring::module768::{BITS, NttPoly, Poly},
-};
+use foxtrot_kernel::ring::module768::{BITS, NttPoly, Poly};
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
     base::roted::{Blinded, Endemic, endemic},
@@ -40,14 +37,8 @@ pub(crate) struct Secrets {
 impl Secrets {
     /// Those of an honest sender with this seed.
     pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
-        let mut coins = [0; 7 * 128];
-        let oracle = session().oracle("foxtrot v2 roted sender coins");
-        let bytes: [u8; 24] = oracle.query(0, 0).field(&seed).finish();
-        let (key, nonce) = bytes.split_at(16);
-        let first = (2 * i + usize::from(j)) * coins.len() / 16;
-        let nonce = u64::from_le_bytes(nonce.try_into().unwrap());
-        let aes = Aes128::new(BACKEND, key.try_into().unwrap());
-        aes.ctr(u128::from(nonce) << 64 | first as u128, &mut coins);
+        let number = 2 * i + usize::from(j);
+        let coins: [u8; 7 * 128] = crate::coins("foxtrot v2 roted sender coins", seed, number);
         let noise = |k: usize| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]);
         Self { s: [0, 1, 2].map(noise), e: [3, 4, 5].map(noise), e_prime: noise(6) }
     }

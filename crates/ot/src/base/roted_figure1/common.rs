@@ -1,12 +1,13 @@
 //! What both parties compute alike. Step numbers are those of `docs/protocols/roted-figure1.md`.
 
+use alloc::{vec, vec::Vec};
+
 use foxtrot_kernel::{
     Backend,
-    ring::paper512::{BITS, NttPoly, Poly, UNIFORM_BYTES},
+    ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES},
 };
-use zeroize::Zeroizing;
 
-use crate::{Session, base::Block, oracle::Oracle};
+use crate::{Session, base::Block, erase::SecretBytes, oracle::Keyed};
 
 /// Bytes of one packed polynomial.
 pub(super) const POLY_LEN: usize = 512 * BITS / 8;
@@ -14,6 +15,8 @@ pub(super) const POLY_LEN: usize = 512 * BITS / 8;
 pub(super) const BITS_LEN: usize = 512 / 8;
 /// Bytes of coins for one noise polynomial.
 pub(super) const NOISE_LEN: usize = 2 * 512;
+/// How many instances ask H₁ together.
+pub(super) const GROUP: usize = 16;
 
 /// sk, an element of R₂.
 pub(super) type Sk = [u8; BITS_LEN];
@@ -23,85 +26,96 @@ pub(super) type Nonce = [u8; 16];
 pub(super) type Commitment = [u8; 32];
 
 /// The oracles of a batch, and m.
-#[derive(Debug)]
 pub(super) struct Common {
     pub(super) backend: Backend,
     m: NttPoly,
-    h1: Oracle,
-    commitment: Oracle,
-    confirmation: Oracle,
-    output: Oracle,
+    h1: Keyed,
+    commitment: Keyed,
+    confirmation: Keyed,
+    output: Keyed,
+    /// Room for answers of H₁.
+    answers: SecretBytes,
 }
 
 impl Common {
     pub(super) fn new(session: &Session) -> Self {
         let backend = session.backend();
+        let mut bytes = [0; UNIFORM_BYTES];
+        session.oracle("foxtrot v1 roted-figure1 m").query(0, 0).fill(&mut bytes);
+        let [m] = NttPoly::uniform::<BITS, 1>(backend, &bytes);
         Self {
             backend,
-            m: uniform(backend, &session.oracle("foxtrot v1 roted-figure1 m"), 0, &[]),
-            h1: session.oracle("foxtrot v1 roted-figure1 H1"),
-            commitment: session.oracle("foxtrot v1 roted-figure1 commitment"),
-            confirmation: session.oracle("foxtrot v1 roted-figure1 confirmation"),
-            output: session.oracle("foxtrot v1 roted-figure1 output"),
+            m,
+            h1: session.keyed("foxtrot v2 roted-figure1 H1", &[]),
+            commitment: session.keyed("foxtrot v2 roted-figure1 commitment", &[]),
+            confirmation: session.keyed("foxtrot v2 roted-figure1 confirmation", &[]),
+            output: session.keyed("foxtrot v2 roted-figure1 output", &[]),
+            answers: SecretBytes::zeroed(GROUP * UNIFORM_BYTES),
         }
     }
 
-    /// m·s + 2e and s, in NTT order, from the coins of s and of e.
-    pub(super) fn sample(&self, s: &[u8], e: &[u8]) -> (NttPoly, Zeroizing<NttPoly>) {
-        let backend = self.backend;
-        let s = Zeroizing::new(Poly::gaussian(backend, s).into_ntt(backend));
-        let e = Zeroizing::new(self.twice_noise(e).into_ntt(backend));
-        let mut p = NttPoly::inner_product(backend, [&self.m], [&s]);
-        p.add(backend, &e);
-        (p, s)
+    /// s and m·s + 2e, in NTT order, from the coins of s and of e.
+    pub(super) fn sample(&self, s: &mut Factor, p: &mut NttPoly, coins: [&[u8]; 2]) {
+        let [of_s, of_e] = coins;
+        s.set_gaussian(self.backend, of_s);
+        p.set_product(self.backend, [s], [&self.m]);
+        p.add_twice_gaussian(self.backend, of_e);
     }
 
-    /// 2e from the coins of e.
-    pub(super) fn twice_noise(&self, coins: &[u8]) -> Poly {
-        let mut e = Poly::gaussian(self.backend, coins);
-        e.double(self.backend);
-        e
+    /// 2e′ from the coins of e′.
+    pub(super) fn twice_noise(&self, e_prime: &mut Poly, coins: &[u8]) {
+        e_prime.set_gaussian(self.backend, coins);
+        e_prime.double(self.backend);
     }
 
     /// s·p + 2e′, by coefficients.
-    pub(super) fn product(
+    pub(super) fn product(&self, k: &mut Poly, s: &Factor, p: &NttPoly, twice_e_prime: &Poly) {
+        k.set_product_plus(self.backend, s, p, twice_e_prime);
+    }
+
+    /// H₁(r) of the instances from `first` on, at most [`GROUP`], in NTT order; each r is public.
+    pub(super) fn h1(&mut self, first: usize, r: &[Nonce], h: &mut [[NttPoly; 1]]) {
+        let answers = &mut self.answers[..r.len() * UNIFORM_BYTES];
+        self.h1.ask(r.len(), |k| ((first + k) as u64, 0, r[k]), answers);
+        NttPoly::uniform_all_public::<BITS, 1>(self.backend, answers, &mut h[..r.len()]);
+    }
+
+    /// The commitments to t₀ and t₁ of every instance.
+    pub(super) fn commit(&self, t: &[Nonce]) -> Vec<Commitment> {
+        let mut commitments = vec![[0; 32]; t.len()];
+        let question = |k: usize| ((k / 2) as u64, 0, t[k]);
+        self.commitment.ask(t.len(), question, commitments.as_flattened_mut());
+        commitments
+    }
+
+    /// H₂(sk), as in K, with so many sk of each instance.
+    pub(super) fn confirm(&self, strings: &[Sk], of_each: usize, answers: &mut [u8]) {
+        let question = |k: usize| ((k / of_each) as u64, 0, strings[k]);
+        self.confirmation.ask(strings.len(), question, answers);
+    }
+
+    /// H₂(sk, t, u), as in M, each with its instance.
+    pub(super) fn output(
         &self,
-        s: &NttPoly,
-        p: &NttPoly,
-        twice_e_prime: &Poly,
-    ) -> Zeroizing<Poly> {
-        let product = NttPoly::inner_product(self.backend, [s], [p]);
-        let mut k = Zeroizing::new(product.into_poly(self.backend));
-        k.add(self.backend, twice_e_prime);
-        k
-    }
-
-    /// H₁(r), in NTT order.
-    pub(super) fn h1(&self, i: usize, r: &[u8]) -> NttPoly {
-        uniform(self.backend, &self.h1, i as u64, &[r])
-    }
-
-    /// The commitment to t.
-    pub(super) fn commit(&self, i: usize, t: &[u8]) -> Commitment {
-        self.commitment.query(i as u64, 0).field(t).finish()
-    }
-
-    /// H₂(sk), as in K.
-    pub(super) fn confirm(&self, i: usize, sk: &Sk) -> Block {
-        self.confirmation.query(i as u64, 0).field(sk).finish()
-    }
-
-    /// H₂(sk, t, u), as in M.
-    pub(super) fn output(&self, i: usize, sk: &Sk, t: &[u8], u: &[u8]) -> Block {
-        self.output.query(i as u64, 0).field(sk).field(t).field(u).finish()
+        question: impl Fn(usize) -> (usize, Sk, Nonce, Nonce),
+        answers: &mut [Block],
+    ) {
+        let question = |k: usize| {
+            let (i, sk, t, u) = question(k);
+            let mut text = [0; BITS_LEN + 32];
+            text[..BITS_LEN].copy_from_slice(&sk);
+            text[BITS_LEN..][..16].copy_from_slice(&t);
+            text[BITS_LEN + 16..].copy_from_slice(&u);
+            (i as u64, 0, text)
+        };
+        self.output.ask(answers.len(), question, answers.as_flattened_mut());
     }
 }
 
-fn uniform(backend: Backend, oracle: &Oracle, i: u64, fields: &[&[u8]]) -> NttPoly {
-    let mut bytes = [0; UNIFORM_BYTES];
-    fields.iter().fold(oracle.query(i, 0), |query, field| query.field(field)).fill(&mut bytes);
-    let [poly] = NttPoly::uniform::<BITS, 1>(backend, &bytes);
-    poly
+/// A polynomial from bytes that were checked when the message was decoded.
+pub(super) fn decode(backend: Backend, p: &mut NttPoly, bytes: &[u8]) {
+    let decoded = p.set_unpacked::<BITS>(backend, bytes);
+    debug_assert!(decoded.is_ok(), "decoding the message has checked it");
 }
 
 /// The sum of the lengths.
@@ -123,22 +137,19 @@ pub(super) fn split<const K: usize>(mut bytes: &[u8], lengths: [usize; K]) -> [&
     })
 }
 
-/// Writes the parts one after another.
-pub(super) fn join<const K: usize>(parts: [&[u8]; K], mut bytes: &mut [u8]) {
-    for part in parts {
-        let (place, rest) = bytes.split_at_mut(part.len());
-        place.copy_from_slice(part);
+/// The same, to be written.
+pub(super) fn split_mut<const K: usize>(
+    mut bytes: &mut [u8],
+    lengths: [usize; K],
+) -> [&mut [u8]; K] {
+    lengths.map(|length| {
+        let (part, rest) = core::mem::take(&mut bytes).split_at_mut(length);
         bytes = rest;
-    }
+        part
+    })
 }
 
 /// The bytes as an array of their length.
 pub(super) fn array<const L: usize>(bytes: &[u8]) -> [u8; L] {
     core::array::from_fn(|k| bytes[k])
-}
-
-/// A polynomial from bytes that were checked when the message was decoded.
-pub(super) fn decoded(backend: Backend, bytes: &[u8]) -> NttPoly {
-    NttPoly::unpack::<BITS>(backend, bytes)
-        .unwrap_or_else(|_| unreachable!("decoding the message has checked it"))
 }

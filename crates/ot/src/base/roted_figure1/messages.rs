@@ -1,29 +1,20 @@
 //! The three messages: checked bytes, in the layout of `docs/wire.md`, section 8.
 
 use alloc::{vec, vec::Vec};
-use core::slice::{ChunksExact, ChunksExactMut};
 
 use foxtrot_kernel::{
     Backend,
-    ring::paper512::{BITS, NttPoly},
+    ring::{paper512::BITS, vectors},
 };
 
 use super::common::{BITS_LEN, POLY_LEN, total};
 use crate::{Decode, base::message::message};
 
-/// Refuses an instance of which one of the polynomials at its beginning has a coefficient that is
-/// not below q.
-fn polynomials(
-    message: &'static str,
-    bytes: &[u8],
-    instance_len: usize,
-    count: usize,
-) -> Result<(), Decode> {
+/// Refuses an instance of which the polynomial at its beginning has a coefficient that is not below q.
+fn polynomial(message: &'static str, bytes: &[u8], instance_len: usize) -> Result<(), Decode> {
     for (instance, bytes) in bytes.chunks_exact(instance_len).enumerate() {
-        for poly in bytes.chunks_exact(POLY_LEN).take(count) {
-            if NttPoly::unpack::<BITS>(Backend::best(), poly).is_err() {
-                return Err(Decode::Coefficient { message, instance });
-            }
+        if !vectors::in_range::<512, 13313, BITS>(Backend::best(), &bytes[..POLY_LEN]) {
+            return Err(Decode::Coefficient { message, instance });
         }
     }
     Ok(())
@@ -33,14 +24,14 @@ message! {
     /// R → S: p⁰, r and the commitments to t₀ and t₁ of each instance.
     Blinded,
     len: |n| n * Self::INSTANCE,
-    check: |bytes, _n| polynomials(Self::NAME, bytes, Self::INSTANCE, 1)
+    check: |bytes, _n| polynomial(Self::NAME, bytes, Self::INSTANCE)
 }
 
 message! {
     /// S → R: p_S, K_a, K_{1−a}, σ₀, σ₁ and u of each instance.
     Reply,
     len: |n| n * Self::INSTANCE,
-    check: |bytes, _n| polynomials(Self::NAME, bytes, Self::INSTANCE, 1)
+    check: |bytes, _n| polynomial(Self::NAME, bytes, Self::INSTANCE)
 }
 
 message! {
@@ -55,18 +46,14 @@ macro_rules! layout {
     ($name:ident: $parts:literal parts $layout:expr) => {
         impl $name {
             pub(super) const LAYOUT: [usize; $parts] = $layout;
-            const INSTANCE: usize = total(Self::LAYOUT);
+            pub(super) const INSTANCE: usize = total(Self::LAYOUT);
 
             pub(super) fn blank(n: usize) -> Self {
                 Self { bytes: vec![0; Self::encoded_len(n)], n }
             }
 
-            pub(super) fn each(&self) -> ChunksExact<'_, u8> {
-                self.bytes.chunks_exact(Self::INSTANCE)
-            }
-
-            pub(super) fn each_mut(&mut self) -> ChunksExactMut<'_, u8> {
-                self.bytes.chunks_exact_mut(Self::INSTANCE)
+            pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+                &mut self.bytes
             }
         }
     };
