@@ -37,6 +37,7 @@ static PARQUET: LazyLock<Vec<u8>> = LazyLock::new(|| {
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();
+    assert!(!takes_hours(&bytes));
     bytes
 });
 
@@ -57,9 +58,13 @@ fuzz_target!(|input: (u8, Option<u8>, u8, bool, Vec<Change>)| {
         normalize: NORMALISERS[usize::from(normalize) % NORMALISERS.len()],
         no_header: !header && form % 4 < 2,
     };
+    let content = changed(honest, &changes);
+    if !text && takes_hours(&content) {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
-    match read(&path, reading, &changed(honest, &changes)) {
+    match read(&path, reading, &content) {
         // A second byte order mark would be the first of what is written.
         Ok(set) if !(text && set.rows.starts_with("\u{feff}".as_bytes())) => {
             let again = read(&path, reading, &set.rows).expect("our own rows");
@@ -70,6 +75,16 @@ fuzz_target!(|input: (u8, Option<u8>, u8, bool, Vec<Change>)| {
         Err(why) => assert!(!(text && why.contains("changed")), "{why}"),
     }
 });
+
+/// Whether something may be a list, set or map of very many truth values: the crate `parquet` goes through them
+/// one by one although they take no bytes (SECURITY.md, "Denial of service").
+fn takes_hours(content: &[u8]) -> bool {
+    let goes_on = |byte: &u8| byte & 0x80 != 0;
+    let of_list = |header: u8| matches!(header, 0xf1 | 0xf2);
+    let of_map = |types: &u8| matches!(types, 0x11 | 0x12 | 0x21 | 0x22);
+    content.windows(4).any(|part| of_list(part[0]) && part[1..].iter().all(goes_on))
+        || content.windows(5).any(|part| part[..3].iter().all(goes_on) && of_map(&part[4]))
+}
 
 fn read(path: &Path, reading: Reading, content: &[u8]) -> Result<Read, String> {
     fs::write(path, content).unwrap();

@@ -1,4 +1,4 @@
-//! Runs every protocol with both parties' secrets declared undefined, for valgrind to watch.
+//! Runs every protocol, and what else the kernel can do, with secrets declared undefined, for valgrind to watch.
 //!
 //! What a peer receives is public, and so is what a protocol declares by
 //! [`foxtrot_kernel::memcheck`]. Every other jump or address that depends on seeds, choices,
@@ -8,6 +8,7 @@ mod base;
 mod chosen;
 mod extension;
 mod gilboa;
+mod kernel;
 mod one_of_n;
 mod psi;
 mod triples;
@@ -35,7 +36,7 @@ pub(crate) fn run(wanted: &[String]) -> ExitCode {
     }
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
     let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
-    let checks = checks.chain(psi::checks());
+    let checks = checks.chain(psi::checks()).chain(kernel::checks());
     let checks = checks
         .filter(|check| wanted.is_empty() || wanted.iter().any(|part| check.name.contains(part)));
     let mut leaks = 0;

@@ -43,18 +43,6 @@ pub fn xor(backend: Backend, out: &mut [u8], a: &[u8]) {
     );
 }
 
-/// `out` = `a` ⊕ `b`.
-///
-/// # Panics
-/// If the lengths differ.
-pub fn xor_into(backend: Backend, out: &mut [u8], a: &[u8], b: &[u8]) {
-    assert!(out.len() == a.len() && out.len() == b.len(), "strings of one length");
-    backend.run(
-        #[inline(always)]
-        || out.iter_mut().zip(a.iter().zip(b)).for_each(|(out, (a, b))| *out = a ^ b),
-    );
-}
-
 /// `out` ⊕= `a` ∧ `mask`, byte by byte, whatever the mask is. To add `a` or nothing by a secret
 /// bit, the mask is 0xff or 0.
 ///

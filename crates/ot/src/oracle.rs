@@ -1,7 +1,7 @@
 //! The random oracle: BLAKE3 in derive-key mode (`docs/wire.md`, section 1).
 
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, ops::Range};
 
 use blake3::{
     Hasher,
@@ -103,7 +103,7 @@ impl Keyed {
         self.backend
     }
 
-    /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes, or of 64 to 119. The
+    /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes. The
     /// answers are one after another and equally long.
     pub fn ask<const L: usize>(
         &self,
@@ -111,29 +111,58 @@ impl Keyed {
         question: impl Fn(usize) -> (u64, u8, [u8; L]),
         answers: &mut [u8],
     ) {
-        const { assert!(L < 128 && L % 64 + POSITION_LEN <= 64, "whole blocks, and one for the end") };
+        const { assert!(L + POSITION_LEN <= 64, "one block") };
+        let mut ends = [[0; 64]; AT_ONCE];
+        self.ask_groups(number, answers, |group, answers| {
+            let ends = &mut ends[..group.len()];
+            for (end, k) in ends.iter_mut().zip(group) {
+                let (i, branch, text) = question(k);
+                set_end(end, &text, i, branch);
+            }
+            let texts = Texts { bytes: &[], stride: 0, len: 0 };
+            self.hash(texts, (ends, L + POSITION_LEN), answers);
+        });
+        erase(ends.as_flattened_mut());
+    }
+
+    /// The same with texts of 64 to 119 bytes.
+    pub fn ask_two_blocks<const L: usize>(
+        &self,
+        number: usize,
+        question: impl Fn(usize) -> (u64, u8, [u8; L]),
+        answers: &mut [u8],
+    ) {
+        const { assert!(L >= 64 && L + POSITION_LEN <= 128, "two blocks") };
+        let (mut firsts, mut ends) = ([[0; 64]; AT_ONCE], [[0; 64]; AT_ONCE]);
+        self.ask_groups(number, answers, |group, answers| {
+            let ends = &mut ends[..group.len()];
+            for ((first, end), k) in firsts.iter_mut().zip(&mut *ends).zip(group) {
+                let (i, branch, text) = question(k);
+                first.copy_from_slice(&text[..64]);
+                set_end(end, &text[64..], i, branch);
+            }
+            let texts = Texts { bytes: firsts.as_flattened(), stride: 64, len: 64 };
+            self.hash(texts, (ends, L - 64 + POSITION_LEN), answers);
+        });
+        erase(firsts.as_flattened_mut());
+        erase(ends.as_flattened_mut());
+    }
+
+    /// Calls `ask` for as many questions as are put at once, with room for their answers.
+    fn ask_groups(
+        &self,
+        number: usize,
+        answers: &mut [u8],
+        mut ask: impl FnMut(Range<usize>, &mut [u8]),
+    ) {
         count(Operation::Oracle, number);
         if number == 0 {
             return;
         }
         let answer_len = answers.len() / number;
-        let (whole, end_len) = const { (L / 64 * 64, L % 64 + POSITION_LEN) };
-        let (mut blocks, mut ends) = ([[0; 64]; AT_ONCE], [[0; 64]; AT_ONCE]);
         for (group, answers) in answers.chunks_mut(AT_ONCE * answer_len).enumerate() {
-            let ends = &mut ends[..answers.len() / answer_len];
-            for (k, (block, end)) in blocks.iter_mut().zip(&mut *ends).enumerate() {
-                let (i, branch, text) = question(group * AT_ONCE + k);
-                let (first, rest) = text.split_at(whole);
-                block[..whole].copy_from_slice(first);
-                end[..rest.len()].copy_from_slice(rest);
-                end[rest.len()..end_len].copy_from_slice(&position(i, branch));
-            }
-            let texts = Texts { bytes: blocks.as_flattened(), stride: 64, len: whole };
-            self.hash(texts, (ends, end_len), answers);
-        }
-        erase(ends.as_flattened_mut());
-        if whole > 0 {
-            erase(blocks.as_flattened_mut());
+            let first = group * AT_ONCE;
+            ask(first..first + answers.len() / answer_len, answers);
         }
     }
 
@@ -153,9 +182,7 @@ impl Keyed {
             let ends = &mut ends[..answers.len()];
             for (k, end) in ends.iter_mut().enumerate() {
                 let rest = &bytes[k * texts.stride + whole..][..texts.len - whole];
-                let position = position(first + (group * AT_ONCE + k) as u64, 0);
-                end[..rest.len()].copy_from_slice(rest);
-                end[rest.len()..end_len].copy_from_slice(&position);
+                set_end(end, rest, first + (group * AT_ONCE + k) as u64, 0);
             }
             self.hash(
                 Texts { bytes, len: whole, ..texts },
@@ -261,6 +288,12 @@ fn position(i: u64, branch: u8) -> [u8; POSITION_LEN] {
     position
 }
 
+/// The end of a text, and the position behind it.
+fn set_end(end: &mut [u8; 64], text: &[u8], i: u64, branch: u8) {
+    end[..text.len()].copy_from_slice(text);
+    end[text.len()..][..POSITION_LEN].copy_from_slice(&position(i, branch));
+}
+
 pub(crate) fn length_prefixed(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
 }
@@ -342,12 +375,22 @@ mod tests {
                         assert_eq!(answer, expected(&text(k), 900 + k as u64, branch(k), len));
                     }
                 }
-                let text = |k: usize| -> [u8; 96] { core::array::from_fn(|b| texts[k + b]) };
-                let mut answers = vec![0; number * 16];
-                oracle.ask(number, |k| (k as u64, 1, text(k)), &mut answers);
-                for (k, answer) in answers.chunks(16).enumerate() {
-                    assert_eq!(answer, expected(&text(k), k as u64, 1, 16));
+                macro_rules! holds {
+                    ($ask:ident, $len:literal) => {
+                        let text =
+                            |k: usize| -> [u8; $len] { core::array::from_fn(|b| texts[k + b]) };
+                        let mut answers = vec![0; number * 70];
+                        oracle.$ask(number, |k| (k as u64, 1, text(k)), &mut answers);
+                        for (k, answer) in answers.chunks(70).enumerate() {
+                            assert_eq!(answer, expected(&text(k), k as u64, 1, 70));
+                        }
+                    };
                 }
+                holds!(ask, 1);
+                holds!(ask, 55);
+                holds!(ask_two_blocks, 64);
+                holds!(ask_two_blocks, 96);
+                holds!(ask_two_blocks, 119);
                 let mut digests = vec![[0; 32]; number];
                 let all = Texts { bytes: &texts, stride: 1296, len: 1248 };
                 oracle.ask_long(700, all, &mut digests);

@@ -2,7 +2,7 @@
 
 use foxtrot_kernel::{
     Backend,
-    bits::{add_product, transpose, xor, xor_into, xor_masked},
+    bits::{add_product, transpose, xor, xor_masked},
     gf::{gf64, gf128},
     vole::{MAX_K, expand, expand_punctured},
 };
@@ -20,8 +20,10 @@ pub(super) fn bits(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
 
     let len = input.up_to(300);
     let (a, b, mask) = (input.string(len), input.string(len), input.byte());
-    results.keep(len, |to| xor(backend, to, &a));
-    results.keep(len, |to| xor_into(backend, to, &a, &b));
+    results.keep(len, |to| {
+        xor(backend, to, &a);
+        xor(backend, to, &b);
+    });
     results.keep(len, |to| xor_masked(backend, to, &a, mask));
     results.0
 }

@@ -238,7 +238,8 @@ fn open(source: &Source) -> Result<SerializedFileReader<Whole>, Failure> {
 }
 
 /// A file that says where it ends. What the crate `parquet` skips it does not miss: behind the end it
-/// would go on skipping as much as a damaged file says, for hours.
+/// would go on skipping as much as a damaged file says, for hours. (Of lists of truth values it skips
+/// any number without a byte, so that a file made for it still takes that long.)
 struct Whole(File);
 
 /// A reader for which the end is an error.

@@ -11,7 +11,7 @@ use foxtrot_ot::{
 use super::{Check, secrets, seed, session};
 
 /// More than vectors have lanes, and no multiple of it.
-const N: usize = 9;
+const N: usize = 17;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
     let all = registry().iter().chain(two_round::registry());

@@ -12,14 +12,22 @@ use super::{Check, secrets, seed, session};
 /// Not whole bytes.
 const N: usize = 77;
 
+/// One of so many, where the sender takes the keys of all.
+const CHOICES: usize = 4;
+
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
-    registry().map(|extension| Check {
-        name: extension.info().name.into(),
-        run: Box::new(move |backend| run(extension, backend)),
+    let all = registry().flat_map(|extension| [(extension, false), (extension, true)]);
+    all.map(|(extension, all)| Check {
+        name: format!(
+            "{}{}",
+            extension.info().name,
+            if all { ", the keys of all words" } else { "" }
+        ),
+        run: Box::new(move |backend| run(extension, all, backend)),
     })
 }
 
-fn run(extension: Any, backend: Backend) {
+fn run(extension: Any, all: bool, backend: Backend) {
     let base = base::find("roted", Functionality::Endemic).expect("it is there");
     let parameters = extension.parameters();
     let (base_sent, base_received) = super::base::run(base, backend, parameters.length);
@@ -27,18 +35,34 @@ fn run(extension: Any, backend: Backend) {
     let mut receiver = extension.receiver(session(), base_sent, seed(3)).expect("enough base OTs");
     let mut sender = extension.sender(session(), base_received, seed(4)).expect("enough base OTs");
 
-    let words = &secrets([0xa6; 77 * 32])[..N * parameters.word_len()];
+    let mut choices: Vec<u64> = (0..N as u64).map(|i| secret_choice(i % CHOICES as u64)).collect();
+    let words: Vec<u8> = if all {
+        choices.iter().flat_map(|&choice| parameters.word(choice).expect("few")).collect()
+    } else {
+        secrets([0xa6; 77 * 32])[..N * parameters.word_len()].to_vec()
+    };
     let mut corrections = Vec::new();
-    let batch = receiver.extend(N, words, &mut corrections).expect("a word for each");
+    let batch = receiver.extend(N, &words, &mut corrections).expect("a word for each");
     public(&mut corrections);
     let (sent, challenge) = sender.absorb(N, &corrections).expect("corrections");
     let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
     public(&mut challenge);
-    let [mut ours, mut theirs] = [vec![[0; 16]; N], vec![[0; 16]; N]];
+    let [mut ours, mut theirs] =
+        [vec![[0; 16]; if all { CHOICES * N } else { N }], vec![[0; 16]; N]];
     let mut proof = receiver.finish(batch, &challenge, &mut theirs).expect("a challenge");
     public(&mut proof);
-    sender.finish(sent, &proof, Places::Words(words, &mut ours)).expect("a proof");
+    let places =
+        if all { Places::All(CHOICES, &mut ours) } else { Places::Words(&words, &mut ours) };
+    sender.finish(sent, &proof, places).expect("a proof");
     public(&mut ours);
     public(&mut theirs);
-    assert!(ours == theirs, "the keys of the words are the same");
+    public(&mut choices);
+    for (i, (key, &choice)) in theirs.iter().zip(&choices).enumerate() {
+        let place = if all { CHOICES * i + usize::try_from(choice).expect("few") } else { i };
+        assert!(ours[place] == *key, "the keys of the words are the same");
+    }
+}
+
+fn secret_choice(choice: u64) -> u64 {
+    u64::from_le_bytes(secrets(choice.to_le_bytes()))
 }

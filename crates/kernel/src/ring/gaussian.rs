@@ -21,7 +21,12 @@ use crate::{
 /// under the Gaussian.
 pub(super) const TABLE: [u16; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
 
+/// The largest absolute value.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const LARGEST: u16 = 8;
+
 const _: () = {
+    assert!(TABLE.len() == 8);
     let mut k = 1;
     while k < TABLE.len() {
         assert!(TABLE[k - 1] < TABLE[k] && TABLE[k] < 1 << 15);
@@ -114,7 +119,10 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
         dispatch!(
             neon backend,
             simd => {
-                const { assert!(TABLE.len() * vector::montgomery_one::<Q>().cast_signed().unsigned_abs() as usize <= Q as usize) };
+                const {
+                    let one = vector::montgomery_one::<Q>().cast_signed().unsigned_abs();
+                    assert!(LARGEST * one <= Q, "products are below Q");
+                }
                 let one = simd.splat(const { vector::montgomery_one::<Q>() });
                 vector::forward::<_, N, Q>(
                     simd,
@@ -203,14 +211,18 @@ mod tests {
         }
     }
 
-    /// With the same bytes for all.
+    /// From the same bytes, with the largest values of either sign among them.
     #[test]
     fn all_forms_hold_the_same_noise() {
-        let bytes: Vec<u8> = (0..1024u32).map(|k| (k * k % 251) as u8).collect();
-        for backend in Backend::all() {
-            let mut noise = Poly::<512, Q>::gaussian(backend, &bytes);
+        let mixed: Vec<u8> = (0..1024u32).map(|k| (k * k % 251) as u8).collect();
+        let [plus, minus] = [0xfffeu16, 0xffff].map(|word| word.to_le_bytes().repeat(512));
+        let both = [0xfe, 0xff, 0xff, 0xff].repeat(256);
+        for (backend, bytes) in
+            Backend::all().flat_map(|backend| [&mixed, &plus, &minus, &both].map(|b| (backend, b)))
+        {
+            let mut noise = Poly::<512, Q>::gaussian(backend, bytes);
             let (mut factor, mut one) = (Factor::ZERO, Poly::ZERO);
-            factor.set_gaussian(backend, &bytes);
+            factor.set_gaussian(backend, bytes);
             one.0[0] = 1;
             let one = one.into_ntt(backend);
             let mut values = NttPoly::ZERO;
@@ -218,7 +230,7 @@ mod tests {
             assert_eq!(values, noise.clone().into_ntt(backend), "{backend:?}");
 
             let mut sum = one.clone();
-            sum.add_twice_gaussian(backend, &bytes);
+            sum.add_twice_gaussian(backend, bytes);
             noise.double(backend);
             values = noise.into_ntt(backend);
             values.add(backend, &one);

@@ -59,6 +59,12 @@ fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(ba
             let mut values = NttPoly::ZERO;
             values.set_product(backend, [&factor], [&a]);
             assert_eq!(values.into_poly(backend).0, expected);
+            for c in special_polynomials::<N, Q>() {
+                let (mut plus, mut sum) = (Poly::ZERO, Poly(expected));
+                plus.set_product_plus(backend, &factor, &a, &c);
+                sum.add(backend, &c);
+                assert_eq!(plus, sum);
+            }
         }
     }
 }
@@ -240,7 +246,17 @@ fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
         let product = NttPoly::inner_product(backend, [&m], [&noise]);
         let mut wide = [0; 896];
         product.into_poly(backend).into_ntt(backend).pack::<14>(backend, &mut wide);
-        [packed.as_slice(), multiplied.as_slice(), &wide].concat()
+
+        let mut s = paper512::Factor::ZERO;
+        let (mut p, mut k) = (NttPoly::ZERO, Poly::ZERO);
+        s.set_gaussian(backend, &bytes[..1024]);
+        p.set_product(backend, [&s], [&m]);
+        p.add_twice_gaussian(backend, &bytes[500..1524]);
+        p.sub_if(backend, bytes[0], &m);
+        k.set_product_plus(backend, &s, &p, &Poly::gaussian(backend, &bytes[3..1027]));
+        let mut noisy = [0; 896];
+        k.into_ntt(backend).pack::<14>(backend, &mut noisy);
+        [packed.as_slice(), multiplied.as_slice(), &wide, &noisy].concat()
     }
     assert_eq!(everything(backend, bytes), everything(Backend::PORTABLE, bytes));
 }

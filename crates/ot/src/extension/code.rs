@@ -31,7 +31,7 @@ mod tests;
 
 use core::{fmt, ops::Range};
 
-use foxtrot_kernel::Backend;
+use foxtrot_kernel::{Backend, memcheck::decided};
 pub use linear::{Linear, LinearCode};
 pub use pseudorandom::{Pseudorandom, PseudorandomCode};
 
@@ -62,7 +62,7 @@ impl Parameters {
     /// The word of number `choice`, little endian; `None` if it is not below 2^k.
     #[must_use]
     pub fn word(&self, choice: u64) -> Option<alloc::vec::Vec<u8>> {
-        if self.word_bits < 64 && choice >> self.word_bits != 0 {
+        if self.word_bits < 64 && decided(choice >> self.word_bits != 0) {
             return None;
         }
         let mut word = alloc::vec![0; self.word_len().max(8)];

@@ -17,7 +17,7 @@ pub(super) fn vectors() -> String {
         ("provenance", string(PROVENANCE)),
         ("wire_version", "4".to_string()),
         ("ring", ring_vector()),
-        ("roted_figure1", array([1, 2, 9].map(batch_vector))),
+        ("roted_figure1", array([1, 2, 17].map(batch_vector))),
     ]);
     file + "\n"
 }

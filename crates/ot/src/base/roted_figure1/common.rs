@@ -7,7 +7,7 @@ use foxtrot_kernel::{
     ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES},
 };
 
-use crate::{Session, base::Block, erase::SecretBytes, oracle::Keyed};
+use crate::{Session, base::Block, oracle::Keyed};
 
 /// Bytes of one packed polynomial.
 pub(super) const POLY_LEN: usize = 512 * BITS / 8;
@@ -17,6 +17,8 @@ pub(super) const BITS_LEN: usize = 512 / 8;
 pub(super) const NOISE_LEN: usize = 2 * 512;
 /// How many instances ask H₁ together.
 pub(super) const GROUP: usize = 16;
+/// Bytes of H₁'s answers to them.
+pub(super) const ANSWERS_LEN: usize = GROUP * UNIFORM_BYTES;
 
 /// sk, an element of R₂.
 pub(super) type Sk = [u8; BITS_LEN];
@@ -33,8 +35,6 @@ pub(super) struct Common {
     commitment: Keyed,
     confirmation: Keyed,
     output: Keyed,
-    /// Room for answers of H₁.
-    answers: SecretBytes,
 }
 
 impl Common {
@@ -50,7 +50,6 @@ impl Common {
             commitment: session.keyed("foxtrot v2 roted-figure1 commitment", &[]),
             confirmation: session.keyed("foxtrot v2 roted-figure1 confirmation", &[]),
             output: session.keyed("foxtrot v2 roted-figure1 output", &[]),
-            answers: SecretBytes::zeroed(GROUP * UNIFORM_BYTES),
         }
     }
 
@@ -74,8 +73,9 @@ impl Common {
     }
 
     /// H₁(r) of the instances from `first` on, at most [`GROUP`], in NTT order; each r is public.
-    pub(super) fn h1(&mut self, first: usize, r: &[Nonce], h: &mut [[NttPoly; 1]]) {
-        let answers = &mut self.answers[..r.len() * UNIFORM_BYTES];
+    /// There is room for [`ANSWERS_LEN`] bytes.
+    pub(super) fn h1(&self, answers: &mut [u8], first: usize, r: &[Nonce], h: &mut [[NttPoly; 1]]) {
+        let answers = &mut answers[..r.len() * UNIFORM_BYTES];
         self.h1.ask(r.len(), |k| ((first + k) as u64, 0, r[k]), answers);
         NttPoly::uniform_all_public::<BITS, 1>(self.backend, answers, &mut h[..r.len()]);
     }
@@ -91,7 +91,7 @@ impl Common {
     /// H₂(sk), as in K, with so many sk of each instance.
     pub(super) fn confirm(&self, strings: &[Sk], of_each: usize, answers: &mut [u8]) {
         let question = |k: usize| ((k / of_each) as u64, 0, strings[k]);
-        self.confirmation.ask(strings.len(), question, answers);
+        self.confirmation.ask_two_blocks(strings.len(), question, answers);
     }
 
     /// H₂(sk, t, u), as in M, each with its instance.
@@ -108,7 +108,7 @@ impl Common {
             text[BITS_LEN + 16..].copy_from_slice(&u);
             (i as u64, 0, text)
         };
-        self.output.ask(answers.len(), question, answers.as_flattened_mut());
+        self.output.ask_two_blocks(answers.len(), question, answers.as_flattened_mut());
     }
 }
 

@@ -3,13 +3,18 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
-use foxtrot_kernel::ring::paper512::{BITS, Factor, NttPoly, Poly};
+use foxtrot_kernel::{
+    memcheck,
+    ring::paper512::{BITS, Factor, NttPoly, Poly},
+};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply,
-    common::{BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, split, split_mut},
+    common::{
+        ANSWERS_LEN, BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, split, split_mut,
+    },
 };
 use crate::{
     Bits, Seed, Session, Usage,
@@ -69,7 +74,7 @@ impl Receiver {
     /// [`Usage::BatchTooLarge`].
     pub fn start(session: Session, n: usize, seed: Seed) -> Result<(Self, Blinded), Usage> {
         check_batch(n)?;
-        let mut common = Common::new(&session);
+        let common = Common::new(&session);
         let backend = common.backend;
         let coins_of = Coins::new(&session, "foxtrot v2 roted-figure1 receiver coins", &seed);
         let mut coins = Zeroizing::new([0; 2 * NOISE_LEN]);
@@ -77,7 +82,7 @@ impl Receiver {
         let (mut c_bytes, mut t) = (vec![0; n.div_ceil(8)], SecretBytes::zeroed(n * T_LEN));
         let mut s_r: Vec<Factor> = (0..n).map(|_| Factor::ZERO).collect();
         let mut p = Zeroizing::new(NttPoly::ZERO);
-        let mut h = vec![[NttPoly::ZERO]; GROUP];
+        let (mut answers, mut h) = (vec![0; ANSWERS_LEN], vec![[NttPoly::ZERO]; GROUP]);
         let mut blinded = Blinded::blank(n);
         let groups =
             blinded.bytes_mut().chunks_mut(GROUP * Blinded::INSTANCE).zip(s_r.chunks_mut(GROUP));
@@ -94,7 +99,9 @@ impl Receiver {
                 r_of[i - first] = array(r);
                 c_bytes[i / 8] |= (c[0] & 1) << (i % 8);
             }
-            common.h1(first, &r_of[..s_r.len()], &mut h);
+            // Step 5 sends them.
+            memcheck::public(r_of.as_flattened_mut());
+            common.h1(&mut answers, first, &r_of[..s_r.len()], &mut h);
 
             let instances = blinded.chunks_exact_mut(Blinded::INSTANCE).zip(s_r).zip(&h);
             for (i, ((blinded, s_r), [h])) in (first..).zip(instances) {

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply,
     common::{
-        BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, split, split_mut,
-        total,
+        ANSWERS_LEN, BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, split,
+        split_mut, total,
     },
 };
 use crate::{
@@ -70,7 +70,7 @@ impl Sender {
     /// To a checked message.
     pub(super) fn respond_to(session: Session, blinded: &[u8], seed: Seed) -> (Self, Reply) {
         let n = blinded.len() / Blinded::INSTANCE;
-        let mut common = Common::new(&session);
+        let common = Common::new(&session);
         let backend = common.backend;
         let coins_of = Coins::new(&session, "foxtrot v2 roted-figure1 sender coins", &seed);
         let mut coins = Zeroizing::new([0; total(COINS)]);
@@ -78,7 +78,7 @@ impl Sender {
         let mut strings = SecretBytes::zeroed(2 * BITS_LEN * n);
         let (mut twice_e_prime, mut k) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
         let (mut s_s, mut p_s, mut p_0) = (Factor::ZERO, NttPoly::ZERO, NttPoly::ZERO);
-        let mut h = vec![[NttPoly::ZERO]; GROUP];
+        let (mut answers, mut h) = (vec![0; ANSWERS_LEN], vec![[NttPoly::ZERO]; GROUP]);
         let mut reply = Reply::blank(n);
         let groups = blinded.chunks(GROUP * Blinded::INSTANCE);
         let groups = groups.zip(reply.bytes_mut().chunks_mut(GROUP * Reply::INSTANCE));
@@ -87,8 +87,11 @@ impl Sender {
             let first = group * GROUP;
             let instances = blinded.chunks_exact(Blinded::INSTANCE);
             let parts = instances.map(|blinded| split(blinded, Blinded::LAYOUT));
-            let r: Vec<Nonce> = parts.clone().map(|[_, r, _, _]| array(r)).collect();
-            common.h1(first, &r, &mut h);
+            let mut r_of = [[0; 16]; GROUP];
+            for (r_of, [_, r, _, _]) in r_of.iter_mut().zip(parts.clone()) {
+                *r_of = array(r);
+            }
+            common.h1(&mut answers, first, &r_of[..parts.len()], &mut h);
 
             let replies = reply.chunks_exact_mut(Reply::INSTANCE);
             let replies = replies.zip(strings.chunks_exact_mut(2 * BITS_LEN));

@@ -1,0 +1,84 @@
+//! Operations of the kernel that no protocol uses, or only on what is public.
+
+use foxtrot_kernel::{
+    curve::{Point, Table, double, elligator, invert},
+    gf::gf64,
+    ring::{NttPoly, Poly},
+    rns::{Modulus, residues},
+};
+use foxtrot_ot::Backend;
+
+use super::{Check, secrets};
+
+/// More than vectors have lanes, and no multiple of it.
+const N: usize = 9;
+
+pub(crate) fn checks() -> impl Iterator<Item = Check> {
+    let named = |name: &str, run: fn(Backend)| Check {
+        name: format!("kernel: {name}"),
+        run: Box::new(run),
+    };
+    [
+        named("polynomials of Module768", polynomials::<256, 7681, 13, 128>),
+        named("polynomials of Paper512", polynomials::<512, 13313, 14, 256>),
+        named("curve, secret points", curve),
+        named("GF(2^64)", products),
+        named("residues", of_residues),
+    ]
+    .into_iter()
+}
+
+/// NOISE is N/2, and BITS the length of Q.
+fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usize>(
+    backend: Backend,
+) {
+    let bytes: [u8; NOISE] = secrets([0x5b; NOISE]);
+    let mut noise = Poly::<N, Q>::centred_binomial(backend, &bytes);
+    noise.add_noise(backend, &bytes);
+    noise.double(backend);
+    let values = noise.clone().into_ntt(backend);
+    let mut p = NttPoly::inner_product(backend, [&values, &values], [&values, &values]);
+    p.add(backend, &values);
+    p.sub(backend, &values);
+    p.sub_if(backend, bytes[0], &values);
+    p.add_noise(backend, &bytes);
+    p.pack::<BITS>(backend, &mut [0; 896][..N / 8 * BITS]);
+    let mut k = p.into_poly(backend);
+    k.add(backend, &noise);
+    let (mut rounded, mut hints, mut key) = ([0; 704], [0; 64], [0; 64]);
+    let (rounded, hints, key) =
+        (&mut rounded[..N / 8 * 11], &mut hints[..N / 8], &mut key[..N / 8]);
+    k.round_and_pack::<11>(backend, rounded);
+    k = Poly::unpack_rounded::<11>(backend, rounded);
+    k.reconcile(backend, hints, key);
+    k.key_bits(backend, hints, key);
+    k.signal(backend, bytes[0], hints);
+    k.parities(backend, hints, key);
+    let gaussian = Poly::<N, Q>::gaussian(backend, &bytes.repeat(4));
+    k.add(backend, &gaussian);
+}
+
+fn curve(backend: Backend) {
+    let strings = [secrets([0x37; 32]); N];
+    let mut inverses = [[0; 32]; N];
+    invert(backend, &strings, &mut inverses);
+    let mut points = vec![Point::IDENTITY; N];
+    elligator::map_to_points(backend, &strings, &mut points);
+    double(backend, &mut points);
+    let mut products = vec![Point::IDENTITY; N];
+    Table::new(backend, &points[0]).mul(backend, &strings, &mut products);
+}
+
+fn products(backend: Backend) {
+    let [a, b] = [secrets([0x91; 8]), secrets([0x3c; 8])].map(u64::from_le_bytes);
+    std::hint::black_box(gf64::mul(backend, a, b));
+}
+
+fn of_residues(backend: Backend) {
+    let p = Modulus::new(1_125_899_906_826_241).expect("a prime of 50 bits");
+    let words: Vec<u64> =
+        (0..64).map(|k| u64::from_le_bytes(secrets([k; 8])) & 0x3fff_ffff_ffff).collect();
+    let mut x = vec![0; words.len()];
+    residues::set_reduced(backend, &p, &mut x, &words);
+    residues::set_products(backend, &p, &mut x, [&words, &words], [&words, &words]);
+}
