@@ -12,7 +12,7 @@ use super::{Check, secrets, seed, session};
 /// Not whole bytes.
 const N: usize = 77;
 
-/// One of so many, where the sender takes the keys of all.
+/// One of so many at most, where the sender takes the keys of all.
 const CHOICES: usize = 4;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
@@ -35,7 +35,8 @@ fn run(extension: Any, all: bool, backend: Backend) {
     let mut receiver = extension.receiver(session(), base_sent, seed(3)).expect("enough base OTs");
     let mut sender = extension.sender(session(), base_received, seed(4)).expect("enough base OTs");
 
-    let mut choices: Vec<u64> = (0..N as u64).map(|i| secret_choice(i % CHOICES as u64)).collect();
+    let of = CHOICES.min(1 << parameters.word_bits.min(8));
+    let mut choices: Vec<u64> = (0..N).map(|i| secret_choice((i % of) as u64)).collect();
     let words: Vec<u8> = if all {
         choices.iter().flat_map(|&choice| parameters.word(choice).expect("few")).collect()
     } else {
@@ -47,18 +48,16 @@ fn run(extension: Any, all: bool, backend: Backend) {
     let (sent, challenge) = sender.absorb(N, &corrections).expect("corrections");
     let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
     public(&mut challenge);
-    let [mut ours, mut theirs] =
-        [vec![[0; 16]; if all { CHOICES * N } else { N }], vec![[0; 16]; N]];
+    let [mut ours, mut theirs] = [vec![[0; 16]; if all { of * N } else { N }], vec![[0; 16]; N]];
     let mut proof = receiver.finish(batch, &challenge, &mut theirs).expect("a challenge");
     public(&mut proof);
-    let places =
-        if all { Places::All(CHOICES, &mut ours) } else { Places::Words(&words, &mut ours) };
+    let places = if all { Places::All(of, &mut ours) } else { Places::Words(&words, &mut ours) };
     sender.finish(sent, &proof, places).expect("a proof");
     public(&mut ours);
     public(&mut theirs);
     public(&mut choices);
     for (i, (key, &choice)) in theirs.iter().zip(&choices).enumerate() {
-        let place = if all { CHOICES * i + usize::try_from(choice).expect("few") } else { i };
+        let place = if all { of * i + usize::try_from(choice).expect("few") } else { i };
         assert!(ours[place] == *key, "the keys of the words are the same");
     }
 }
