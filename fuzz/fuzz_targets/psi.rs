@@ -1,5 +1,5 @@
 //! A set intersection whose every message the fuzzer changes: nobody panics, and what the receiver gets
-//! is part of the intersection, all of it if nothing was changed. So it is with the messages of the coin that
+//! is part of the intersection, all of it if nothing was changed; in one to three buckets. So it is with the messages of the coin that
 //! divides large sets: both have the same one or the sender has none, unless its own half was changed.
 #![no_main]
 
@@ -12,8 +12,9 @@ use libfuzzer_sys::fuzz_target;
 
 type Changes = Vec<Change>;
 
-fuzz_target!(|input: (bool, u8, u8, u8, [Changes; 5], [Changes; 3])| {
-    let (checked, ours, first, theirs, changes, of_coin) = input;
+fuzz_target!(|input: (u8, u8, u8, u8, [Changes; 5], [Changes; 3])| {
+    let (how, ours, first, theirs, changes, of_coin) = input;
+    let (checked, buckets) = (how % 2 == 1, 1 + usize::from(how / 2 % 3));
     let [_, half, _] = &of_coin;
     match toss(&of_coin) {
         Ok([receivers, senders]) => assert!(receivers == senders || !half.is_empty()),
@@ -29,6 +30,7 @@ fuzz_target!(|input: (bool, u8, u8, u8, [Changes; 5], [Changes; 3])| {
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
     let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
     let parameters = Parameters::new(adversary, ours.len(), theirs.len()).unwrap();
+    let parameters = parameters.in_buckets(buckets).unwrap();
     let found = run(&parameters, ours, theirs, &changes);
     if changes.iter().all(Vec::is_empty) {
         assert_eq!(found, Ok(shared));
@@ -46,21 +48,26 @@ fn run(
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let (base, chosen) = ideal::random(parameters.base_ots(), &Seed::from_bytes([4; 32]));
     let seed = |byte| Seed::from_bytes([byte; 32]);
-    let receiver = Receiver::new(session(), *parameters, base, ours, None, seed(3))?;
-    let sender = Sender::new(session(), *parameters, chosen, theirs, None, seed(2))?;
-    let (mut encoded, message) = receiver.encode()?;
-    let mut absorbing = sender.open(&changed(message.as_bytes(), row_seed))?;
-    for n in parameters.batches() {
-        let mut message = Vec::new();
-        let unanswered = encoded.extend(n, &mut message)?;
-        let (unverified, coin) = absorbing.absorb(n, &changed(&message, corrections))?;
-        let coin = coin.map_or(Vec::new(), Vec::from);
-        let message = encoded.answer(unanswered, &changed(&coin, challenge))?;
-        absorbing.verify(unverified, &changed(&message, proof))?;
-    }
-    let (Next::Done(mut received), Next::Done(sent)) = (encoded.finish()?, absorbing.finish()?)
-    else {
-        unreachable!("one bucket")
+    let [joint, _] = toss(&[const { Vec::new() }; 3])?;
+    let joint = || (parameters.buckets() > 1).then_some(joint);
+    let mut receiver = Receiver::new(session(), *parameters, base, ours, joint(), seed(3))?;
+    let mut sender = Sender::new(session(), *parameters, chosen, theirs, joint(), seed(2))?;
+    let (mut received, sent) = loop {
+        let (mut encoded, message) = receiver.encode()?;
+        let mut absorbing = sender.open(&changed(message.as_bytes(), row_seed))?;
+        for n in parameters.batches() {
+            let mut message = Vec::new();
+            let unanswered = encoded.extend(n, &mut message)?;
+            let (unverified, coin) = absorbing.absorb(n, &changed(&message, corrections))?;
+            let coin = coin.map_or(Vec::new(), Vec::from);
+            let message = encoded.answer(unanswered, &changed(&coin, challenge))?;
+            absorbing.verify(unverified, &changed(&message, proof))?;
+        }
+        match (encoded.finish()?, absorbing.finish()?) {
+            (Next::Bucket(next), Next::Bucket(senders)) => (receiver, sender) = (next, senders),
+            (Next::Done(received), Next::Done(sent)) => break (received, sent),
+            _ => unreachable!("as many buckets"),
+        }
     };
     sent.frames().try_for_each(|frame| received.take(&changed(&frame, tags)))?;
     received.intersect()

@@ -18,7 +18,7 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 /// What the network, or a peer that cheats, does to a message.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Change {
-    /// Overwrites bytes from a place on.
+    /// Overwrites bytes from a place on; places in long messages are counted by more than one byte, here and below.
     Overwrite(u16, Vec<u8>),
     /// Overwrites everything, again and again with the same.
     Fill(Vec<u8>),
@@ -28,16 +28,18 @@ pub enum Change {
 
 impl Change {
     fn apply(&self, message: &mut Vec<u8>) {
+        let step = message.len() / (1 << 16) + 1;
+        let place = |at: u16| usize::from(at) * step + usize::from(at) % step;
         match self {
             Self::Overwrite(at, new) => {
-                let old = message.iter_mut().skip((*at).into());
+                let old = message.iter_mut().skip(place(*at));
                 old.zip(new).for_each(|(old, new)| *old = *new);
             }
             Self::Fill(new) => {
                 message.iter_mut().zip(new.iter().cycle()).for_each(|(old, new)| *old = *new);
             }
             Self::Splice(at, count, new) => {
-                let start = usize::from(*at).min(message.len());
+                let start = place(*at).min(message.len());
                 let end = (start + usize::from(*count)).min(message.len());
                 message.splice(start..end, new.iter().copied());
             }

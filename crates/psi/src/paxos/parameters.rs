@@ -65,6 +65,15 @@ impl Parameters {
         Ok(Self { adversary, receiver_items, sender_items, buckets, okvs })
     }
 
+    /// The same with another number of buckets, which no peer would have: for fuzzing.
+    ///
+    /// # Errors
+    /// Those of [`Parameters::new`].
+    #[cfg(feature = "fuzzing")]
+    pub fn in_buckets(self, buckets: usize) -> Result<Self, Usage> {
+        Self::with_buckets(self.adversary, self.receiver_items, self.sender_items, buckets)
+    }
+
     /// Against whom.
     #[must_use]
     pub const fn adversary(&self) -> Adversary {
