@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use foxtrot_ot::{
     Bits,
-    base::{BaseOt, Choice, Functionality, find},
+    base::{BaseOt, Choice, Functionality, registry},
     extension::two_round,
     pair::{Event, Pair, Party},
 };
@@ -13,10 +13,6 @@ use super::{Step, nanoseconds, secret_seed, seed, session};
 
 const N: usize = 16;
 
-/// On lattices, and on the curve those whose work does not depend on the points that are drawn.
-const NAMES: [&str; 6] =
-    ["roted", "mcquoid-rosulek-roy", "masny-rindal", "csw", "chou-orlandi", "naor-pinkas"];
-
 /// What a step is measured by.
 #[derive(Clone, Copy)]
 enum Secret {
@@ -24,15 +20,19 @@ enum Secret {
     Seed(Party),
 }
 
+/// All but those whose work depends on points that are drawn (Elligator 2), and `pvw`, whose curve is a
+/// crate's and has no vectors of ours.
 pub(super) fn steps() -> impl Iterator<Item = Step> {
-    let all = NAMES.into_iter().filter_map(|name| {
-        let selective =
-            if name == "csw" { Functionality::SelectiveFailure } else { Functionality::Endemic };
-        find(name, selective)
-    });
+    let depends = ["elligator", "pvw"];
+    let all = registry().iter().copied();
+    let all = all.filter(move |base| depends.iter().all(|it| !base.info().name.contains(it)));
     let all = all.chain(two_round::find("mcquoid-rosulek-roy"));
-    let secrets = [Secret::Choices, Secret::Seed(Party::Sender), Secret::Seed(Party::Receiver)];
-    all.flat_map(move |base| secrets.map(|secret| step(base, secret)))
+    all.flat_map(|base| {
+        let given = base.info().functionality != Functionality::Random;
+        let seeds = [Secret::Seed(Party::Sender), Secret::Seed(Party::Receiver)];
+        let secrets = given.then_some(Secret::Choices).into_iter().chain(seeds);
+        secrets.map(|secret| step(base, secret)).collect::<Vec<_>>()
+    })
 }
 
 /// All steps of a party in a batch.
@@ -45,7 +45,10 @@ fn step(base: &'static dyn BaseOt, of: Secret) -> Step {
     };
     let run = move |backend, run, secret: &[u8; 128]| {
         let choices = if matches!(of, Secret::Choices) { secret } else { &[0x35; 128] };
-        let choice = Choice::Given(Bits::from_bytes(&choices[..N / 8], N));
+        let choice = match base.info().functionality {
+            Functionality::Random => Choice::Random(N),
+            _ => Choice::Given(Bits::from_bytes(&choices[..N / 8], N)),
+        };
         let coins = |party: Party, byte| match of {
             Secret::Seed(secrets) if secrets == party => secret_seed(secret),
             _ => seed(byte, run),
