@@ -150,6 +150,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_shares_of_nothing_are_empty() {
+        for n in 0..3 {
+            let shares = Shares::with(4, n);
+            assert_eq!((shares.len(), shares.is_empty()), (n, n == 0));
+        }
+    }
+
+    #[test]
     fn triples_that_are_right_modulo_the_power_of_two_are_right() {
         for width in [1, 2, 4, 8] {
             let numbers = |a: u64, b: u64, c: u64| [a, b, c].map(|x| x.to_le_bytes());

@@ -7,7 +7,10 @@ use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},
     extension::{Extension, ROWS, SemiHonest},
 };
-use foxtrot_triples::params::{LIFT_40, LIFT_64, MSB_40, MSB_64, Set, registry, width_of};
+use foxtrot_triples::{
+    gilboa,
+    params::{LIFT_40, LIFT_64, MSB_40, MSB_64, Set, find, registry, width_of},
+};
 
 /// Deviation of the errors: binomial, η = 21.
 const SIGMA_E: f64 = 3.240_370_349_203_93;
@@ -298,4 +301,17 @@ fn of_a_million_a_triple_takes_no_more_than_that_with_all_that_comes_before() {
         println!("{set:?}: {each:.3}");
         assert!(each <= most && (each - expected).abs() < 0.01, "{set:?}: {each}");
     }
+}
+
+/// A name finds what has it, and sets are told apart by their names.
+#[test]
+fn names_find_their_sets() {
+    for set in registry() {
+        assert_eq!(find(set.name()), Some(set));
+        assert_eq!(registry().filter(|other| *other == set).count(), 1);
+    }
+    for set in gilboa::registry() {
+        assert_eq!(gilboa::find(set.name()).map(gilboa::Set::name), Some(set.name()));
+    }
+    assert!(find("rlwe").is_none() && gilboa::find("gilboa").is_none());
 }
