@@ -30,7 +30,7 @@ enum Which {
 fuzz_target!(|input: (u8, u8, bool, [Changes; 2])| {
     let (which, n, short, changes) = input;
     let which = match which {
-        // It takes as long as the others do together.
+        // A set that is used: it is slow.
         63 => Which::Rlwe(params::find("rlwe-8").expect("it is listed"), u64::from(n)),
         0..64 => Which::Rlwe(&TOY, u64::from(n % 20)),
         64..128 => Which::Rlwe(&TOY_LIFT, u64::from(n)),

@@ -430,16 +430,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut noise = [0; N];
         dispatch!(
             neon backend,
-            simd => vector::forward::<_, N, Q>(
+            simd => vector::add_transform::<_, N, Q>(
                 simd,
+                f,
                 &mut noise,
-                #[inline(always)] |_, i| vector::noise_at(simd, bytes, i),
-                #[inline(always)] |i, x| {
-                    let x = vector::canonical::<_, Q>(simd, x);
-                    let sum = vector::add::<_, Q>(simd, x, simd.load(&f[i..]));
-                    simd.store(sum, &mut f[i..]);
-                    x
-                },
+                #[inline(always)] |i| vector::noise_at(simd, bytes, i),
             ),
             {
                 noise = sample::centred_binomial::<N, Q>(bytes);

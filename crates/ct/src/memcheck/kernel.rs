@@ -4,7 +4,10 @@ use foxtrot_kernel::{
     curve::{Point, Table, double, elligator, invert},
     gf::gf64,
     ring::{NttPoly, Poly},
-    rns::{Modulus, residues},
+    rns::{
+        Modulus, residues,
+        sample::{Streams, uniform},
+    },
 };
 use foxtrot_ot::Backend;
 
@@ -81,4 +84,5 @@ fn of_residues(backend: Backend) {
     let mut x = vec![0; words.len()];
     residues::set_reduced(backend, &p, &mut x, &words);
     residues::set_products(backend, &p, &mut x, [&words, &words], [&words, &words]);
+    uniform(&Streams::new(backend, &secrets([0x42; 24])), 0, &p, &mut x);
 }

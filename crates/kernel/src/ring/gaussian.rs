@@ -80,18 +80,13 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut noise = [0; N];
         dispatch!(
             neon backend,
-            simd => vector::forward::<_, N, Q>(
+            simd => vector::add_transform::<_, N, Q>(
                 simd,
+                f,
                 &mut noise,
-                #[inline(always)] |_, i| {
+                #[inline(always)] |i| {
                     let x = vector::gaussian_at(simd, bytes, i);
                     simd.add(x, x)
-                },
-                #[inline(always)] |i, x| {
-                    let x = vector::canonical::<_, Q>(simd, x);
-                    let sum = vector::add::<_, Q>(simd, x, simd.load(&f[i..]));
-                    simd.store(sum, &mut f[i..]);
-                    x
                 },
             ),
             {

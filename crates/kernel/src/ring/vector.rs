@@ -37,6 +37,30 @@ pub(super) fn map<S: Simd>(
     }
 }
 
+/// Adds the values of a polynomial to canonical ones; its coefficients, below Q, come by vectors, and
+/// its values are left in `room`.
+#[inline(always)]
+pub(super) fn add_transform<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &mut [u16; N],
+    room: &mut [u16; N],
+    mut coefficients: impl FnMut(usize) -> S::Lanes,
+) {
+    forward::<S, N, Q>(
+        simd,
+        room,
+        #[inline(always)]
+        |_, i| coefficients(i),
+        #[inline(always)]
+        |i, x| {
+            let x = canonical::<S, Q>(simd, x);
+            let sum = add::<S, Q>(simd, x, simd.load(&f[i..]));
+            simd.store(sum, &mut f[i..]);
+            x
+        },
+    );
+}
+
 /// a·b·2⁻¹⁶ mod Q, below Q/2 + |a·b|/2¹⁶; `b_q` is b/Q mod 2¹⁶.
 #[inline(always)]
 pub(super) fn montgomery<S: Simd, const Q: u16>(

@@ -162,3 +162,11 @@ fn what_a_file_does_not_have_is_not_skipped_for_hours() {
     let why = Set::read(&path, &options(&["id"], &["none"])).err().unwrap();
     assert!(why.message().contains("as Parquet"), "{}", why.message());
 }
+
+#[test]
+fn the_end_is_an_error_only_to_those_who_want_more() {
+    let mut reader = Ending(&b"ab"[..]);
+    assert_eq!(reader.read(&mut [0; 3]).unwrap(), 2);
+    assert_eq!(reader.read(&mut []).unwrap(), 0);
+    assert_eq!(reader.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+}
