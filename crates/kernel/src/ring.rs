@@ -38,6 +38,8 @@ pub mod module768 {
     /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a whole vector:
     /// 960 candidates.
     pub const UNIFORM_BYTES: usize = 1560;
+    /// How many of them mostly have enough candidates: 864, too few once in 2²⁵ times.
+    pub const USUAL_BYTES: usize = 1404;
     /// Polynomials by coefficients.
     pub type Poly = super::Poly<256, 7681>;
     /// Polynomials by values.
@@ -53,6 +55,8 @@ pub mod paper512 {
     /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a polynomial: 880
     /// candidates.
     pub const UNIFORM_BYTES: usize = 1540;
+    /// How many of them mostly have enough candidates: 688, too few once in 2¹⁷ times.
+    pub const USUAL_BYTES: usize = 1204;
     /// Polynomials by coefficients.
     pub type Poly = super::Poly<512, 13313>;
     /// Polynomials by values.
@@ -340,27 +344,24 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         }
     }
 
-    /// [`NttPoly::uniform_all`] for public strings: time and addresses depend on what is rejected.
+    /// [`NttPoly::uniform`] for a public string: time and addresses depend on what is rejected.
+    /// Returns whether the string had enough candidates; if not, the polynomials are zero.
     ///
     /// # Panics
-    /// As [`NttPoly::uniform_all`].
-    pub fn uniform_all_public<const BITS: usize, const K: usize>(
+    /// As [`NttPoly::uniform`].
+    pub fn set_uniform_public<const BITS: usize, const K: usize>(
         backend: Backend,
         bytes: &[u8],
-        polys: &mut [[Self; K]],
-    ) {
+        polys: &mut [Self; K],
+    ) -> bool {
         const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
-        count(Operation::Uniform, K * polys.len());
-        assert!(!polys.is_empty() && bytes.len().is_multiple_of(polys.len()));
-        let len = bytes.len() / polys.len();
-        sample::check::<N, BITS, K>(&bytes[..len]);
-        for (string, polys) in bytes.chunks_exact(len).zip(polys) {
-            dispatch!(
-                neon backend,
-                simd => simd.uniform_public::<Q, BITS>(string, values(polys)),
-                sample::uniform_public::<N, Q, BITS, K>(string, values(polys)),
-            );
-        }
+        count(Operation::Uniform, K);
+        sample::check::<N, BITS, K>(bytes);
+        dispatch!(
+            neon backend,
+            simd => simd.uniform_public::<Q, BITS>(bytes, values(polys)),
+            sample::uniform_public::<N, Q, BITS, K>(bytes, values(polys)),
+        )
     }
 
     /// The same polynomial by coefficients.

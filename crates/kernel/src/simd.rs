@@ -58,8 +58,9 @@ pub(crate) trait Simd: Copy {
     fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
     /// All ones where the signed lane is negative, else 0.
     fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
-    /// One less than x where a < b, for lanes below 2¹⁵.
-    fn count_down(self, x: Self::Lanes, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// How many entries of the table are at most x; the entries rise, and they and the lanes are
+    /// below 2¹⁵.
+    fn rank(self, table: &[u16; 8], x: Self::Lanes) -> Self::Lanes;
     /// The sign bits of all lanes; writes LANES/8 bytes.
     fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);
     /// LANES/8 bytes as masks: all ones in the lanes whose bit is set, else 0.
@@ -89,8 +90,12 @@ pub(crate) trait Simd: Copy {
     );
 
     /// The same for one string, in a time and at addresses that depend on what is rejected: for
-    /// public strings.
-    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]);
+    /// public strings. Returns whether there were enough.
+    fn uniform_public<const Q: u16, const BITS: usize>(
+        self,
+        string: &[u8],
+        out: &mut [u16],
+    ) -> bool;
 
     /// The same value in all lanes.
     fn splat_words(self, x: u32) -> Self::Words;

@@ -1,6 +1,6 @@
 //! The random oracle: BLAKE3 in derive-key mode (`docs/wire.md`, section 1).
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::{fmt, ops::Range};
 
 use blake3::{
@@ -125,7 +125,29 @@ impl Keyed {
         erase(ends.as_flattened_mut());
     }
 
-    /// The same with texts of 64 to 119 bytes.
+    /// The same with answers of `whole` bytes, of which the first `usual` mostly do: `take` gets so
+    /// many, and all if it says that they did not do. There is room for the usual ones. Which of the
+    /// answers do not is seen in the time.
+    pub fn ask_by_need<const L: usize>(
+        &self,
+        number: usize,
+        question: impl Fn(usize) -> (u64, u8, [u8; L]),
+        [usual, whole]: [usize; 2],
+        room: &mut [u8],
+        mut take: impl FnMut(usize, &[u8]) -> bool,
+    ) {
+        let answers = &mut room[..number * usual];
+        self.ask(number, &question, answers);
+        for (k, answer) in answers.chunks_exact(usual).enumerate() {
+            if !take(k, answer) {
+                let mut answer = vec![0; whole];
+                self.ask(1, |_| question(k), &mut answer);
+                take(k, &answer);
+            }
+        }
+    }
+
+    /// [`Keyed::ask`] with texts of 64 to 119 bytes.
     pub fn ask_two_blocks<const L: usize>(
         &self,
         number: usize,
@@ -324,8 +346,6 @@ impl fmt::Debug for Query {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
-
     use super::*;
 
     #[test]
@@ -348,6 +368,27 @@ mod tests {
                         query.field(fields(k)[0]).field(fields(k)[1]).fill(&mut expected);
                         assert_eq!(answer, expected);
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_needs_more_of_an_answer_gets_the_whole_of_it() {
+        for backend in Backend::all() {
+            let oracle = Keyed::new(backend, [3; 32]);
+            for number in [0, 1, 16, 17] {
+                let question = |k: usize| (900 + k as u64, 1, [7; 48]);
+                let mut whole = vec![0; number * 70];
+                oracle.ask(number, question, &mut whole);
+                let (mut room, mut taken) = (vec![0; number * 64 + 5], vec![vec![]; number]);
+                oracle.ask_by_need(number, question, [64, 70], &mut room, |k, answer| {
+                    taken[k].push(answer.to_vec());
+                    k % 3 != 1
+                });
+                for (k, (answer, taken)) in whole.chunks(70).zip(taken).enumerate() {
+                    let expected = [&answer[..64], answer];
+                    assert_eq!(taken, expected[..1 + usize::from(k % 3 == 1)]);
                 }
             }
         }

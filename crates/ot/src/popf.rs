@@ -82,6 +82,9 @@ pub trait Group {
     /// Length in bytes of the oracle's answers from which elements are made.
     const ANSWER_LEN: usize;
 
+    /// How many of these bytes mostly do for a public element.
+    const USUAL_LEN: usize;
+
     /// The neutral element.
     fn zero(&self) -> Self::Element;
 
@@ -91,8 +94,9 @@ pub trait Group {
     fn hash(&self, answers: &[u8], elements: &mut [Self::Element]);
 
     /// The same for one public answer, of those to both points of a description; the time may
-    /// depend on it.
-    fn hash_public(&self, answer: &[u8], element: &mut Self::Element);
+    /// depend on it. Returns false if these are the first [`Group::USUAL_LEN`] bytes only, and do
+    /// not do.
+    fn hash_public(&self, answer: &[u8], element: &mut Self::Element) -> bool;
 
     /// Adds an element in its encoding, which was checked before.
     fn add_encoded(&self, a: &mut Self::Element, bytes: &[u8]);

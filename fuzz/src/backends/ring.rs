@@ -17,7 +17,13 @@ pub(super) fn polynomials(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let mut all = [const { [Module::ZERO; 3] }; 3];
     Module::uniform_all::<{ module768::BITS }, 3>(backend, &strings, &mut all);
     let mut public = all.clone();
-    Module::uniform_all_public::<{ module768::BITS }, 3>(backend, &strings, &mut public);
+    for (string, polys) in strings.chunks(module768::UNIFORM_BYTES).zip(&mut public) {
+        // As much of it as is tried first, and all.
+        for string in [&string[..module768::USUAL_BYTES], string] {
+            let enough = Module::set_uniform_public::<{ module768::BITS }, 3>(backend, string, polys);
+            results.0.push(u8::from(enough));
+        }
+    }
     for poly in all.as_flattened().iter().chain(public.as_flattened()) {
         results.keep(256 * 13 / 8, |to| poly.pack::<13>(backend, to));
     }
@@ -30,8 +36,9 @@ pub(super) fn polynomials(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     s.set_gaussian(backend, &bytes[..1024]);
     k.set_product_plus(backend, &s, m, &Poly::gaussian(backend, &bytes[..1024]));
     results.0.extend(k.coefficients().iter().flat_map(|x| x.to_le_bytes()));
-    p.set_product(backend, [&s], [m]);
-    p.add_twice_gaussian(backend, &bytes[..1024]);
+    p.set_noisy_product(backend, m, &s, &bytes[..1024]);
+    k.set_twice_gaussian(backend, &bytes[..1024]);
+    results.0.extend(k.coefficients().iter().flat_map(|x| x.to_le_bytes()));
     p.sub_if(backend, bytes[0], m);
     results.keep(512 * 14 / 8, |to| p.pack::<14>(backend, to));
     ring::<512, 13313, 14, 11, 1>(backend, input, uniform, &mut results);
@@ -93,7 +100,7 @@ pub(super) fn vectors(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let mut results = Results::default();
     let strings = input.string(3 * module768::UNIFORM_BYTES);
     let mut a = [const { [Module::ZERO; 3] }; 3];
-    Module::uniform_all_public::<13, 3>(backend, &strings, &mut a);
+    Module::uniform_all::<13, 3>(backend, &strings, &mut a);
     let noise = input.string(3 * 256 / 2);
     let mut s = [const { ModuleFactor::ZERO }; 3];
     vectors::set_noise(backend, &noise, &mut s);

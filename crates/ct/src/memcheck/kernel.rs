@@ -59,6 +59,7 @@ fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usi
     k.parities(backend, hints, key);
     let gaussian = Poly::<N, Q>::gaussian(backend, &bytes.repeat(4));
     k.add(backend, &gaussian);
+    k.set_twice_gaussian(backend, &bytes.repeat(4));
 }
 
 fn curve(backend: Backend) {

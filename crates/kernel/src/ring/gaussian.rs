@@ -35,27 +35,17 @@ const _: () = {
 };
 
 impl<const N: usize, const Q: u16> Poly<N, Q> {
-    /// The noise of [`Poly::set_gaussian`].
+    /// Noise: a discrete Gaussian with σ = 2, from 2N bytes.
     ///
     /// # Panics
     /// If there are not 2N bytes.
     #[must_use]
     #[inline]
     pub fn gaussian(backend: Backend, bytes: &[u8]) -> Self {
-        let mut poly = Self::ZERO;
-        poly.set_gaussian(backend, bytes);
-        poly
-    }
-
-    /// Noise: a discrete Gaussian with σ = 2, from 2N bytes.
-    ///
-    /// # Panics
-    /// If there are not 2N bytes.
-    #[inline]
-    pub fn set_gaussian(&mut self, backend: Backend, bytes: &[u8]) {
         count(Operation::Noise, 1);
         check::<N>(bytes);
-        let f = &mut self.0;
+        let mut poly = Self::ZERO;
+        let f = &mut poly.0;
         dispatch!(
             neon backend,
             simd => vector::map(simd, f, #[inline(always)] |i, _| {
@@ -63,45 +53,70 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             }),
             gaussian::<N, Q>(bytes, f),
         );
+        poly
     }
-}
 
-impl<const N: usize, const Q: u16> NttPoly<N, Q> {
-    /// Adds twice the noise of [`Poly::set_gaussian`] to the coefficients.
+    /// Twice the noise of [`Poly::gaussian`].
     ///
     /// # Panics
     /// If there are not 2N bytes.
     #[inline]
-    pub fn add_twice_gaussian(&mut self, backend: Backend, bytes: &[u8]) {
+    pub fn set_twice_gaussian(&mut self, backend: Backend, bytes: &[u8]) {
+        count(Operation::Noise, 1);
+        check::<N>(bytes);
+        let f = &mut self.0;
+        dispatch!(
+            neon backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+                vector::canonical::<_, Q>(simd, vector::twice_gaussian_at(simd, bytes, i))
+            }),
+            twice_gaussian::<N, Q>(bytes, f),
+        );
+    }
+}
+
+impl<const N: usize, const Q: u16> NttPoly<N, Q> {
+    /// a·s + 2e, for noise e as in [`Poly::gaussian`], from 2N bytes.
+    ///
+    /// # Panics
+    /// If there are not 2N bytes.
+    pub fn set_noisy_product(
+        &mut self,
+        backend: Backend,
+        a: &Self,
+        s: &Factor<N, Q>,
+        bytes: &[u8],
+    ) {
         count(Operation::Noise, 1);
         count(Operation::Ntt, 1);
         check::<N>(bytes);
-        let f = &mut self.0;
-        let mut noise = [0; N];
+        let (a, s, f) = ([&a.0], [&s.0], &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::add_transform::<_, N, Q>(
+            simd => vector::forward::<_, N, Q>(
                 simd,
                 f,
-                &mut noise,
-                #[inline(always)] |i| {
-                    let x = vector::gaussian_at(simd, bytes, i);
-                    simd.add(x, x)
+                #[inline(always)] |_, i| vector::twice_gaussian_at(simd, bytes, i),
+                #[inline(always)] |i, x| {
+                    let product = vector::products::<_, N, Q, 1>(simd, s, a, i);
+                    let product = vector::canonical::<_, Q>(simd, product);
+                    vector::add::<_, Q>(simd, vector::canonical::<_, Q>(simd, x), product)
                 },
             ),
             {
-                gaussian::<N, Q>(bytes, &mut noise);
-                noise.iter_mut().for_each(|x| *x = field::add::<Q>(*x, *x));
-                ntt::forward::<N, Q>(&mut noise);
-                combine(f, &noise, field::add::<Q>);
+                twice_gaussian::<N, Q>(bytes, f);
+                ntt::forward::<N, Q>(f);
+                let mut product = [0; N];
+                ntt::products::<N, Q, 1>(s, a, &mut product);
+                combine(f, &product, field::add::<Q>);
+                erase(&mut product);
             },
         );
-        erase(&mut noise);
     }
 }
 
 impl<const N: usize, const Q: u16> Factor<N, Q> {
-    /// The noise of [`Poly::set_gaussian`] by its values.
+    /// The noise of [`Poly::gaussian`] by its values.
     ///
     /// # Panics
     /// If there are not 2N bytes.
@@ -150,6 +165,12 @@ fn gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16;
             .fold(0, |magnitude, &entry| magnitude + (entry.wrapping_sub(uniform + 1) >> 15));
         *x = field::sub::<Q>(magnitude & !negative, magnitude & negative);
     }
+}
+
+#[inline(always)]
+fn twice_gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16; N]) {
+    gaussian::<N, Q>(bytes, coefficients);
+    coefficients.iter_mut().for_each(|x| *x = field::add::<Q>(*x, *x));
 }
 
 #[cfg(test)]
@@ -224,12 +245,16 @@ mod tests {
             values.set_product(backend, [&factor], [&one]);
             assert_eq!(values, noise.clone().into_ntt(backend), "{backend:?}");
 
-            let mut sum = one.clone();
-            sum.add_twice_gaussian(backend, bytes);
+            let mut sum = NttPoly::ZERO;
+            sum.set_noisy_product(backend, &one, &factor, bytes);
+            let mut product = noise.clone().into_ntt(backend);
             noise.double(backend);
+            let mut twice = Poly::ZERO;
+            twice.set_twice_gaussian(backend, bytes);
+            assert_eq!(twice, noise, "{backend:?}");
             values = noise.into_ntt(backend);
-            values.add(backend, &one);
-            assert_eq!(sum, values, "{backend:?}");
+            product.add(backend, &values);
+            assert_eq!(sum, product, "{backend:?}");
         }
     }
 

@@ -55,12 +55,13 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     }
 }
 
-/// The same for a public string: candidates are tried one after another.
+/// The same for a public string: candidates are tried one after another. Returns whether there were
+/// enough.
 #[inline(always)]
 pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
     polys: &mut [u16],
-) {
+) -> bool {
     check::<N, BITS, K>(bytes);
     let mut filled = 0;
     for group in bytes.chunks_exact(BITS) {
@@ -68,16 +69,18 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
         unpack::<BITS>(group, &mut candidates);
         for x in candidates {
             if filled == polys.len() {
-                return;
+                return true;
             }
             // Overwritten by the next one unless it is accepted.
             polys[filled] = x;
             filled += usize::from(x < Q);
         }
     }
-    if filled < polys.len() {
+    let enough = filled == polys.len();
+    if !enough {
         polys.fill(0);
     }
+    enough
 }
 
 /// The number of candidates in a string of random bytes.
@@ -168,10 +171,13 @@ mod tests {
                 NttPoly::uniform_all::<BITS, K>(backend, &strings, &mut polys);
                 let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
                 assert_eq!(coefficients, expected, "{backend:?}");
-                NttPoly::uniform_all_public::<BITS, K>(backend, &strings, &mut polys);
-                let coefficients: Vec<u16> = polys[at].iter().flat_map(|poly| poly.0).collect();
-                assert_eq!(coefficients, expected, "{backend:?}, of a public string");
             }
+            let mut polys = [const { NttPoly::<N, Q>::ZERO }; K];
+            let enough = NttPoly::set_uniform_public::<BITS, K>(backend, &bytes, &mut polys);
+            let kept = candidates.iter().filter(|&&x| x < Q).count();
+            assert_eq!(enough, kept >= K * N, "{backend:?}");
+            let coefficients: Vec<u16> = polys.iter().flat_map(|poly| poly.0).collect();
+            assert_eq!(coefficients, expected, "{backend:?}, of a public string");
         }
     }
 

@@ -250,8 +250,7 @@ fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
         let mut s = paper512::Factor::ZERO;
         let (mut p, mut k) = (NttPoly::ZERO, Poly::ZERO);
         s.set_gaussian(backend, &bytes[..1024]);
-        p.set_product(backend, [&s], [&m]);
-        p.add_twice_gaussian(backend, &bytes[500..1524]);
+        p.set_noisy_product(backend, &m, &s, &bytes[500..1524]);
         p.sub_if(backend, bytes[0], &m);
         k.set_product_plus(backend, &s, &p, &Poly::gaussian(backend, &bytes[3..1027]));
         let mut noisy = [0; 896];

@@ -121,14 +121,16 @@ pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
 pub(super) fn gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     let words = simd.load_bytes(&bytes[2 * i..]);
     let uniform = simd.shift_right::<1>(words);
-    // Less one for each entry that is at most `uniform`; both are below 2¹⁵.
-    let mut negative = simd.splat(0);
-    for entry in TABLE {
-        negative = simd.count_down(negative, simd.splat(entry - 1), uniform);
-    }
-    // 1 where the sign is to stay, −1 elsewhere.
-    let sign = simd.sub(simd.and(simd.add(words, words), simd.splat(2)), simd.splat(1));
-    simd.mul_low(negative, sign)
+    let magnitude = simd.rank(&TABLE, uniform);
+    let sign = simd.sub(simd.splat(1), simd.and(simd.add(words, words), simd.splat(2)));
+    simd.mul_low(magnitude, sign)
+}
+
+/// Twice [`gaussian_at`].
+#[inline(always)]
+pub(super) fn twice_gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
+    let x = gaussian_at(simd, bytes, i);
+    simd.add(x, x)
 }
 
 /// 2¹⁶ mod Q, the one of least absolute value.

@@ -169,8 +169,13 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn count_down(self, x: __m256i, a: __m256i, b: __m256i) -> __m256i {
-        avx2!(_mm256_add_epi16(x, _mm256_cmpgt_epi16(b, a)))
+    fn rank(self, table: &[u16; 8], x: __m256i) -> __m256i {
+        let mut rank = self.splat(0);
+        for &entry in table {
+            let below = self.splat(entry - 1);
+            rank = avx2!(_mm256_sub_epi16(rank, _mm256_cmpgt_epi16(x, below)));
+        }
+        rank
     }
 
     #[inline(always)]
@@ -278,8 +283,12 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]) {
-        self.uniform_variable_time::<Q, BITS>(string, out);
+    fn uniform_public<const Q: u16, const BITS: usize>(
+        self,
+        string: &[u8],
+        out: &mut [u16],
+    ) -> bool {
+        self.uniform_variable_time::<Q, BITS>(string, out)
     }
 
     #[inline(always)]

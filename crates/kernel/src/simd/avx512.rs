@@ -215,8 +215,21 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn count_down(self, x: __m512i, a: __m512i, b: __m512i) -> __m512i {
-        avx512!(_mm512_mask_sub_epi16(x, _mm512_cmplt_epi16_mask(a, b), x, _mm512_set1_epi16(1)))
+    fn rank(self, table: &[u16; 8], x: __m512i) -> __m512i {
+        // By bisection; entries are looked up within a register.
+        avx512!({
+            let entries = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
+            // The number of entries that are known to be at most x.
+            let upper = _mm512_cmpge_epi16_mask(x, self.splat(table[3]));
+            let mut rank = _mm512_maskz_mov_epi16(upper, self.splat(4));
+            for step in [2, 1] {
+                let entry = _mm512_permutexvar_epi16(self.add(rank, self.splat(step - 1)), entries);
+                let passed = _mm512_cmpge_epi16_mask(x, entry);
+                rank = _mm512_mask_add_epi16(rank, passed, rank, self.splat(step));
+            }
+            let all = _mm512_cmpge_epi16_mask(x, self.splat(table[7]));
+            _mm512_mask_add_epi16(rank, all, rank, self.splat(1))
+        })
     }
 
     #[inline(always)]
@@ -321,8 +334,12 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]) {
-        self.uniform_variable_time::<Q, BITS>(string, out);
+    fn uniform_public<const Q: u16, const BITS: usize>(
+        self,
+        string: &[u8],
+        out: &mut [u16],
+    ) -> bool {
+        self.uniform_variable_time::<Q, BITS>(string, out)
     }
 
     #[inline(always)]
@@ -337,10 +354,11 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn load_blocks(self, blocks: &[&[u8; 64]; MAX_WORDS]) -> [__m512i; 16] {
-        self.transpose(blocks.map(
-            #[inline(always)]
-            |block| self.bytes(block),
-        ))
+        let mut words = [self.splat_words(0); 16];
+        for (word, block) in words.iter_mut().zip(blocks) {
+            *word = self.bytes(block);
+        }
+        self.transpose(words)
     }
 
     #[inline(always)]

@@ -144,8 +144,12 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn count_down(self, x: uint16x8_t, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
-        neon!(vaddq_u16(x, vcltq_s16(vreinterpretq_s16_u16(a), vreinterpretq_s16_u16(b))))
+    fn rank(self, table: &[u16; 8], x: uint16x8_t) -> uint16x8_t {
+        let mut rank = self.splat(0);
+        for &entry in table {
+            rank = neon!(vsubq_u16(rank, vcgeq_u16(x, self.splat(entry))));
+        }
+        rank
     }
 
     #[inline(always)]
@@ -245,8 +249,12 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn uniform_public<const Q: u16, const BITS: usize>(self, string: &[u8], out: &mut [u16]) {
-        self.uniform_variable_time::<Q, BITS>(string, out);
+    fn uniform_public<const Q: u16, const BITS: usize>(
+        self,
+        string: &[u8],
+        out: &mut [u16],
+    ) -> bool {
+        self.uniform_variable_time::<Q, BITS>(string, out)
     }
 
     #[inline(always)]

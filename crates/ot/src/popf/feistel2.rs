@@ -120,15 +120,23 @@ impl<G: Group> Feistel2<G> {
     ) {
         let count = phis.len() / Self::ENCODED_LEN;
         let coins = self.coins(digests, phis, x);
-        self.ask_h1(digests.first, &[x; GROUP][..count], &coins[..count], &mut room.answers);
-        let answers = room.answers.chunks_exact(G::ANSWER_LEN);
-        for (k, (answer, phi)) in answers.zip(phis.chunks_exact(Self::ENCODED_LEN)).enumerate() {
-            // Of a description that the peer sees, both values are computed.
-            let point = &mut room.hashes[0];
-            self.group.hash_public(answer, point);
-            self.group.add_encoded(point, &phi[..G::ENCODED_LEN]);
-            value(k, point);
-        }
+        let question = |k: usize| (digests.first + k as u64, x, coins[k]);
+        let (answers, point) = (&mut room.answers, &mut room.hashes[0]);
+        self.h1.ask_by_need(
+            count,
+            question,
+            [G::USUAL_LEN, G::ANSWER_LEN],
+            answers,
+            |k, answer| {
+                // Of a description that the peer sees, both values are computed.
+                let done = self.group.hash_public(answer, point) || answer.len() == G::ANSWER_LEN;
+                if done {
+                    self.group.add_encoded(point, &phis[k * Self::ENCODED_LEN..][..G::ENCODED_LEN]);
+                    value(k, point);
+                }
+                done
+            },
+        );
     }
 
     /// The r that programming at x would have used.
@@ -304,6 +312,7 @@ mod tests {
         type Element = [u8; 16];
         const ENCODED_LEN: usize = 16;
         const ANSWER_LEN: usize = 20;
+        const USUAL_LEN: usize = 18;
 
         fn zero(&self) -> [u8; 16] {
             [0; 16]
@@ -312,13 +321,16 @@ mod tests {
         fn hash(&self, answers: &[u8], elements: &mut [[u8; 16]]) {
             for (answer, element) in answers.chunks_exact(20).zip(elements) {
                 self.count(0);
-                element.copy_from_slice(&answer[4..]);
+                element.copy_from_slice(&answer[..16]);
             }
         }
 
-        fn hash_public(&self, answer: &[u8], element: &mut [u8; 16]) {
+        /// Half the answers are too short at first.
+        fn hash_public(&self, answer: &[u8], element: &mut [u8; 16]) -> bool {
             self.count(1);
-            element.copy_from_slice(&answer[4..]);
+            let enough = answer.len() == Self::ANSWER_LEN || answer[16] < 128;
+            element.copy_from_slice(if enough { &answer[..16] } else { &[0; 16] });
+            enough
         }
 
         fn add_encoded(&self, a: &mut [u8; 16], bytes: &[u8]) {

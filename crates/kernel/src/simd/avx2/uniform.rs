@@ -38,7 +38,7 @@ impl Avx2 {
         self,
         string: &[u8],
         out: &mut [u16],
-    ) {
+    ) -> bool {
         let steps = string.len() / BITS;
         assert!(string.len() == steps * BITS);
         let mut filled = 0;
@@ -78,10 +78,11 @@ impl Avx2 {
                 }
             }
             if filled == out.len() {
-                return;
+                return true;
             }
         }
         out.fill(0);
+        false
     }
 
     /// The first candidates below Q of each string, as many as there is room for; all zero if there

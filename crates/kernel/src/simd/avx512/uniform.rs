@@ -74,7 +74,7 @@ impl Avx512 {
         self,
         string: &[u8],
         out: &mut [u16],
-    ) {
+    ) -> bool {
         assert!(string.len().is_multiple_of(BITS));
         let mut filled = 0;
         for group in string.chunks(4 * BITS) {
@@ -90,13 +90,15 @@ impl Avx512 {
                 avx512!(_mm512_mask_storeu_epi16(rest.as_mut_ptr().cast(), mask, together));
                 filled += number;
                 if number >= rest.len() {
-                    return;
+                    return true;
                 }
             }
         }
-        if filled < out.len() {
+        let enough = filled == out.len();
+        if !enough {
             out.fill(0);
         }
+        enough
     }
 
     /// The accepted ones of a group of candidates, together at the low end, and which they are.

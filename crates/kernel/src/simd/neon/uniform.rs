@@ -21,7 +21,7 @@ impl Neon {
         self,
         string: &[u8],
         out: &mut [u16],
-    ) {
+    ) -> bool {
         let steps = string.len() / BITS;
         assert!(string.len() == steps * BITS);
         let mut filled = 0;
@@ -30,16 +30,18 @@ impl Neon {
             self.store(self.unpack::<BITS>(&string[step * BITS..]), &mut candidates);
             for x in candidates {
                 if filled == out.len() {
-                    return;
+                    return true;
                 }
                 // Overwritten by the next one unless it is accepted.
                 out[filled] = x;
                 filled += usize::from(x < Q);
             }
         }
-        if filled < out.len() {
+        let enough = filled == out.len();
+        if !enough {
             out.fill(0);
         }
+        enough
     }
 
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.

@@ -6,7 +6,7 @@ use alloc::{vec, vec::Vec};
 use foxtrot_kernel::{
     Backend,
     ring::{
-        module768::{BITS, Factor, NttPoly, RANK, UNIFORM_BYTES},
+        module768::{BITS, Factor, NttPoly, RANK, UNIFORM_BYTES, USUAL_BYTES},
         vectors,
     },
 };
@@ -66,6 +66,7 @@ impl Group for Module {
     type Element = Vector;
     const ENCODED_LEN: usize = T_LEN;
     const ANSWER_LEN: usize = UNIFORM_BYTES;
+    const USUAL_LEN: usize = USUAL_BYTES;
 
     fn zero(&self) -> Vector {
         ZERO
@@ -75,9 +76,8 @@ impl Group for Module {
         NttPoly::uniform_all::<BITS, RANK>(self.0, answers, elements);
     }
 
-    fn hash_public(&self, answer: &[u8], element: &mut Vector) {
-        let element = core::slice::from_mut(element);
-        NttPoly::uniform_all_public::<BITS, RANK>(self.0, answer, element);
+    fn hash_public(&self, answer: &[u8], element: &mut Vector) -> bool {
+        NttPoly::set_uniform_public::<BITS, RANK>(self.0, answer, element)
     }
 
     fn add_encoded(&self, a: &mut Vector, bytes: &[u8]) {
@@ -134,7 +134,7 @@ impl Batch {
         let mut bytes = vec![0; UNIFORM_BYTES];
         for (row, a) in (0..).zip(&mut a) {
             oracle.query(row, 0).fill(&mut bytes);
-            NttPoly::uniform_all_public::<BITS, RANK>(backend, &bytes, core::slice::from_mut(a));
+            NttPoly::set_uniform_public::<BITS, RANK>(backend, &bytes, a);
         }
         Self { backend, popf, a }
     }

@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
-    ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES},
+    ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES, USUAL_BYTES},
 };
 
 use crate::{Session, base::Block, oracle::Keyed};
@@ -17,8 +17,8 @@ pub(super) const BITS_LEN: usize = 512 / 8;
 pub(super) const NOISE_LEN: usize = 2 * 512;
 /// How many instances ask H₁ together.
 pub(super) const GROUP: usize = 16;
-/// Bytes of H₁'s answers to them.
-pub(super) const ANSWERS_LEN: usize = GROUP * UNIFORM_BYTES;
+/// Bytes of room for H₁'s answers to them.
+pub(super) const ANSWERS_LEN: usize = GROUP * USUAL_BYTES;
 
 /// sk, an element of R₂.
 pub(super) type Sk = [u8; BITS_LEN];
@@ -57,14 +57,12 @@ impl Common {
     pub(super) fn sample(&self, s: &mut Factor, p: &mut NttPoly, coins: [&[u8]; 2]) {
         let [of_s, of_e] = coins;
         s.set_gaussian(self.backend, of_s);
-        p.set_product(self.backend, [s], [&self.m]);
-        p.add_twice_gaussian(self.backend, of_e);
+        p.set_noisy_product(self.backend, &self.m, s, of_e);
     }
 
     /// 2e′ from the coins of e′.
     pub(super) fn twice_noise(&self, e_prime: &mut Poly, coins: &[u8]) {
-        e_prime.set_gaussian(self.backend, coins);
-        e_prime.double(self.backend);
+        e_prime.set_twice_gaussian(self.backend, coins);
     }
 
     /// s·p + 2e′, by coefficients.
@@ -74,10 +72,12 @@ impl Common {
 
     /// H₁(r) of the instances from `first` on, at most [`GROUP`], in NTT order; each r is public.
     /// There is room for [`ANSWERS_LEN`] bytes.
-    pub(super) fn h1(&self, answers: &mut [u8], first: usize, r: &[Nonce], h: &mut [[NttPoly; 1]]) {
-        let answers = &mut answers[..r.len() * UNIFORM_BYTES];
-        self.h1.ask(r.len(), |k| ((first + k) as u64, 0, r[k]), answers);
-        NttPoly::uniform_all_public::<BITS, 1>(self.backend, answers, &mut h[..r.len()]);
+    pub(super) fn h1(&self, room: &mut [u8], first: usize, r: &[Nonce], h: &mut [[NttPoly; 1]]) {
+        let question = |k: usize| ((first + k) as u64, 0, r[k]);
+        let lengths = [USUAL_BYTES, UNIFORM_BYTES];
+        self.h1.ask_by_need(r.len(), question, lengths, room, |k, answer| {
+            NttPoly::set_uniform_public::<BITS, 1>(self.backend, answer, &mut h[k])
+        });
     }
 
     /// The commitments to t₀ and t₁ of every instance.
