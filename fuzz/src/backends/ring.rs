@@ -20,7 +20,8 @@ pub(super) fn polynomials(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     for (string, polys) in strings.chunks(module768::UNIFORM_BYTES).zip(&mut public) {
         // As much of it as is tried first, and all.
         for string in [&string[..module768::USUAL_BYTES], string] {
-            let enough = Module::set_uniform_public::<{ module768::BITS }, 3>(backend, string, polys);
+            let enough =
+                Module::set_uniform_public::<{ module768::BITS }, 3>(backend, string, polys);
             results.0.push(u8::from(enough));
         }
     }

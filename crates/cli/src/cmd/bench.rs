@@ -34,6 +34,9 @@ use ext::{RECEIVER, SENDER, Sample};
 use over::Over;
 use yardsticks::Yardsticks;
 
+#[cfg(feature = "fuzzing")]
+pub(crate) use paper::summary::run as summary;
+
 /// Something to measure.
 #[derive(Clone, Copy)]
 enum Benchmark {

@@ -10,7 +10,7 @@ mod numbers;
 mod processes;
 mod record;
 mod run;
-pub(super) mod summary;
+pub(in crate::cmd) mod summary;
 mod tables;
 mod text;
 

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 const MARKERS: [&str; 2] = ["<!-- bench summary -->", "<!-- end of bench summary -->"];
 
 /// Prints the summary, or puts it between the markers of a file: each table's from the newest record that has it.
-pub(in crate::cmd::bench) fn run(records: &Path, splice: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn run(records: &Path, splice: Option<&Path>) -> Result<(), Failure> {
     let text = of_newest(records)?;
     let Some(file) = splice else {
         return write!(io::stdout().lock(), "{text}").map_err(|e| Failure::stdout(&e));
