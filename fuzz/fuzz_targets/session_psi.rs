@@ -1,5 +1,5 @@
 //! A session of a set intersection from its hello on, whose every frame the fuzzer changes: both parties end, errors are
-//! not of their own making, and what the receiver gets is part of the intersection.
+//! not of their own making, and what the receiver gets is part of the intersection; in one to three buckets.
 #![no_main]
 
 use foxtrot_fuzz::{
@@ -14,8 +14,9 @@ use foxtrot_ot::{Session, base::Adversary};
 use foxtrot_psi::paxos::{Digest, Parameters};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: (bool, u8, u8, u8, bool, [Changes; 2])| {
-    let (checked, ours, first, theirs, short, changes) = input;
+fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
+    let (how, ours, first, theirs, short, changes) = input;
+    let (checked, buckets) = (how % 2 == 1, 1 + usize::from(how / 2 % 3));
     let adversary = if checked { Adversary::Malicious } else { Adversary::SemiHonest };
     let digests = |first: u8, n: u8| -> Vec<Digest> {
         (u16::from(first)..)
@@ -26,6 +27,7 @@ fuzz_target!(|input: (bool, u8, u8, u8, bool, [Changes; 2])| {
     let (ours, theirs) = (digests(0, ours), digests(first, theirs));
     let shared: Vec<usize> = (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect();
     let parameters = Parameters::new(adversary, ours.len(), theirs.len()).unwrap();
+    let parameters = parameters.in_buckets(buckets).unwrap();
     let ended = session(
         changes,
         |channel, agreement| {

@@ -58,8 +58,8 @@ pub(crate) trait Simd: Copy {
     fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
     /// All ones where the signed lane is negative, else 0.
     fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
-    /// How many entries of the table are at most x; the entries rise, and they and the lanes are
-    /// below 2¹⁵.
+    /// How many entries of the table are at most x; the entries rise from at least 1, and they and
+    /// the lanes are below 2¹⁵.
     fn rank(self, table: &[u16; 8], x: Self::Lanes) -> Self::Lanes;
     /// The sign bits of all lanes; writes LANES/8 bytes.
     fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);

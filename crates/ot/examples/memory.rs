@@ -49,9 +49,9 @@ fn messages() -> [Vec<u8>; 3] {
     [blinded.into_bytes(), reply.into_bytes(), opening.into_bytes()]
 }
 
+#[inline(never)]
 fn run(part: usize, [blinded, reply, opening]: &[Vec<u8>; 3]) {
     match part {
-        0 => {}
         1 | 2 => {
             let (receiver, blinded) = Receiver::start(session(), 1, seed(2)).expect("not empty");
             drop(black_box(blinded));
@@ -75,10 +75,10 @@ fn run(part: usize, [blinded, reply, opening]: &[Vec<u8>; 3]) {
 /// Spends so many frames of the stack first.
 #[inline(never)]
 fn beneath(frames: usize, part: usize, messages: &[Vec<u8>; 3]) {
-    if black_box(frames) == 0 {
-        run(part, messages);
-    } else {
+    if black_box(frames) > 0 {
         beneath(frames - 1, part, messages);
+    } else if part > 0 {
+        run(part, messages);
     }
     black_box(&frames);
 }
@@ -127,7 +127,9 @@ fn main() {
     }
     for backend in Backend::all() {
         let nothing = most_frames(backend, 0, STACK);
-        let frame = STACK / (most_frames(backend, 0, 2 * STACK) - nothing);
+        // Frames are whole units of 16 bytes.
+        let frames = most_frames(backend, 0, 2 * STACK) - nothing;
+        let frame = (STACK / 16 + frames / 2) / frames * 16;
         let overhead = trial(backend, 0, STACK, 0).expect("it does nothing");
         for (part, name) in PARTS.iter().enumerate().skip(1) {
             let stack = (nothing - most_frames(backend, part, STACK)) * frame;

@@ -94,8 +94,8 @@ pub trait Group {
     fn hash(&self, answers: &[u8], elements: &mut [Self::Element]);
 
     /// The same for one public answer, of those to both points of a description; the time may
-    /// depend on it. Returns false if these are the first [`Group::USUAL_LEN`] bytes only, and do
-    /// not do.
+    /// depend on it. It may be its first [`Group::USUAL_LEN`] bytes only. Returns whether it had
+    /// enough; if not, the element is neutral.
     fn hash_public(&self, answer: &[u8], element: &mut Self::Element) -> bool;
 
     /// Adds an element in its encoding, which was checked before.

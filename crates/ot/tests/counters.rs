@@ -24,7 +24,8 @@ struct Work {
     noise: usize,
     /// Polynomials.
     uniform: usize,
-    /// Questions, but for those after the reference string of `pvw`: their number is a matter of luck.
+    /// Questions, but for those after the reference string of `pvw`: their number is a matter of luck. So is it, once in
+    /// 2¹⁷ times, whether a public question to H₁ is asked again, with these seeds never.
     oracle: usize,
     points: usize,
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "supports of distributions are small")]
 
+use foxtrot_kernel::ring;
 use foxtrot_ot::base::{
     self, Functionality,
     roted::{Blinded, Endemic, Reply},
@@ -168,16 +169,30 @@ fn core_svp_is_calibrated_on_kyber() {
 #[test]
 fn uniform_expansion_falls_short_with_probability_below_2_to_the_minus_150() {
     for (q, bits, candidates, wanted) in [(7681.0, 13, 960, 768), (13313.0, 14, 880, 512)] {
-        let accept: f64 = q / f64::from(1 << bits);
-        // The binomial tail, each term from the one before, in logarithms.
-        let (mut log_term, mut tail) = (f64::from(candidates) * (1.0 - accept).log2(), 0.0f64);
-        for k in 0..wanted {
-            tail += log_term.exp2();
-            let ratio = f64::from(candidates - k) / f64::from(k + 1) * accept / (1.0 - accept);
-            log_term += ratio.log2();
-        }
-        assert!(tail.log2() < -150.0, "2^{}", tail.log2());
+        let short = log2_too_few(q / f64::from(1 << bits), candidates, wanted);
+        assert!(short < -150.0, "2^{short}");
     }
+    // What is tried first of public strings, as the kernel's documentation says.
+    for (q, bits, bytes, wanted, said) in [
+        (7681.0, 13, ring::module768::USUAL_BYTES, 768, -25.0),
+        (13313.0, 14, ring::paper512::USUAL_BYTES, 512, -17.0),
+    ] {
+        let candidates = u32::try_from(bytes / bits * 8).unwrap();
+        let short = log2_too_few(q / f64::from(1 << bits), candidates, wanted);
+        assert!(bytes.is_multiple_of(bits) && (said - 1.0..said).contains(&short), "2^{short}");
+    }
+}
+
+/// Of the probability that fewer than so many candidates are accepted: the binomial tail, each term from the
+/// one before, in logarithms.
+fn log2_too_few(accept: f64, candidates: u32, wanted: u32) -> f64 {
+    let (mut log_term, mut tail) = (f64::from(candidates) * (1.0 - accept).log2(), 0.0f64);
+    for k in 0..wanted {
+        tail += log_term.exp2();
+        let ratio = f64::from(candidates - k) / f64::from(k + 1) * accept / (1.0 - accept);
+        log_term += ratio.log2();
+    }
+    tail.log2()
 }
 
 /// The constants of this file are those of the code, as far as its messages show them.
@@ -208,9 +223,9 @@ mod paper512 {
     /// That of the kernel's table, from all inputs to it.
     fn table() -> Distribution {
         let words: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
-        let polynomials = words.chunks(1024).map(|bytes| {
-            foxtrot_kernel::ring::paper512::Poly::gaussian(foxtrot_ot::Backend::PORTABLE, bytes)
-        });
+        let polynomials = words
+            .chunks(1024)
+            .map(|bytes| ring::paper512::Poly::gaussian(foxtrot_ot::Backend::PORTABLE, bytes));
         let coefficients: Vec<u16> =
             polynomials.flat_map(|poly| poly.coefficients().to_vec()).collect();
         Distribution::from(coefficients.into_iter().map(|x| {

@@ -1,9 +1,11 @@
 //! Operations of the kernel that no protocol uses, or only on what is public.
 
+use std::hint::black_box;
+
 use foxtrot_kernel::{
     curve::{Point, Table, double, elligator, invert},
     gf::gf64,
-    ring::{NttPoly, Poly},
+    ring::{Factor, NttPoly, Poly},
     rns::{
         Modulus, residues,
         sample::{Streams, uniform},
@@ -46,7 +48,7 @@ fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usi
     p.sub_if(backend, bytes[0], &values);
     p.add_noise(backend, &bytes);
     p.pack::<BITS>(backend, &mut [0; 896][..N / 8 * BITS]);
-    let mut k = p.into_poly(backend);
+    let mut k = p.clone().into_poly(backend);
     k.add(backend, &noise);
     let (mut rounded, mut hints, mut key) = ([0; 704], [0; 64], [0; 64]);
     let (rounded, hints, key) =
@@ -59,7 +61,12 @@ fn polynomials<const N: usize, const Q: u16, const BITS: usize, const NOISE: usi
     k.parities(backend, hints, key);
     let gaussian = Poly::<N, Q>::gaussian(backend, &bytes.repeat(4));
     k.add(backend, &gaussian);
-    k.set_twice_gaussian(backend, &bytes.repeat(4));
+    let mut factor = Factor::<N, Q>::ZERO;
+    factor.set_noise(backend, &bytes);
+    p = NttPoly::ZERO;
+    p.set_product(backend, [&factor], [&values]);
+    k.set_product(backend, [&factor], [&p]);
+    black_box(&k);
 }
 
 fn curve(backend: Backend) {
@@ -75,7 +82,7 @@ fn curve(backend: Backend) {
 
 fn products(backend: Backend) {
     let [a, b] = [secrets([0x91; 8]), secrets([0x3c; 8])].map(u64::from_le_bytes);
-    std::hint::black_box(gf64::mul(backend, a, b));
+    black_box(gf64::mul(backend, a, b));
 }
 
 fn of_residues(backend: Backend) {

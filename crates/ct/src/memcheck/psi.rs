@@ -4,10 +4,12 @@
 
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
-    Backend, Direction,
+    Backend, Direction, Seed, Session,
     base::{self, Adversary, Functionality},
 };
-use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};
+use foxtrot_psi::paxos::{
+    Challenged, Digest, Joint, Next, Parameters, Received, Receiver, Sender, Sent, commit,
+};
 
 use super::{Check, seed, session};
 
@@ -15,24 +17,54 @@ use super::{Check, seed, session};
 const N: [usize; 2] = [61, 53];
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
-    [Adversary::Malicious, Adversary::SemiHonest].into_iter().map(|adversary| Check {
-        name: format!("paxos, {adversary}, items public"),
-        run: Box::new(move |backend| run(adversary, backend)),
+    let all = [(Adversary::Malicious, 1), (Adversary::Malicious, 3), (Adversary::SemiHonest, 1)];
+    all.into_iter().map(|(adversary, buckets)| Check {
+        name: format!("paxos, {adversary}, buckets: {buckets}, items public"),
+        run: Box::new(move |backend| run(adversary, buckets, backend)),
     })
 }
 
-fn run(adversary: Adversary, backend: Backend) {
+fn run(adversary: Adversary, buckets: usize, backend: Backend) {
     let digests = |first: usize, n: usize| -> Vec<Digest> {
         (first..first + n).map(|k| [u8::try_from(k).expect("few"); 32]).collect()
     };
     let parameters = Parameters::new(adversary, N[0], N[1]).expect("small sets");
+    let parameters = parameters.in_buckets(buckets).expect("few");
     let base = base::find("roted", Functionality::Endemic).expect("it is there");
     let (sent, chosen) = super::base::run(base, backend, parameters.base_ots());
     let session = || session(backend, "paxos", Direction::InitiatorSends);
-    let receiver = Receiver::new(session(), parameters, sent, digests(0, N[0]), None, seed(3));
-    let sender = Sender::new(session(), parameters, chosen, digests(30, N[1]), None, seed(4));
-    let (receiver, sender) = (receiver.expect("distinct items"), sender.expect("distinct items"));
+    // What the buckets are divided by is public.
+    let joint = || (buckets > 1).then(|| toss(&session()));
+    let receiver = Receiver::new(session(), parameters, sent, digests(0, N[0]), joint(), seed(3));
+    let sender = Sender::new(session(), parameters, chosen, digests(30, N[1]), joint(), seed(4));
+    let (mut receiver, mut sender) =
+        (receiver.expect("distinct items"), sender.expect("distinct items"));
+    let (mut received, sent) = loop {
+        match bucket(&parameters, receiver, sender) {
+            (Next::Bucket(next), Next::Bucket(senders)) => (receiver, sender) = (next, senders),
+            (Next::Done(received), Next::Done(sent)) => break (received, sent),
+            _ => unreachable!("as many buckets"),
+        }
+    };
+    for mut tags in sent.frames() {
+        public(&mut tags);
+        received.take(&tags).expect("tags");
+    }
+}
 
+/// The coin of both, from public seeds.
+fn toss(session: &Session) -> Joint {
+    let seed = |byte| Seed::from_bytes([byte; 32]);
+    let (receiver, committed) = commit(session, &seed(5));
+    let (_, half) = Challenged::new(session, &committed, &seed(6)).expect("a commitment");
+    receiver.open(&half).expect("a half").0
+}
+
+fn bucket(
+    parameters: &Parameters,
+    receiver: Receiver,
+    sender: Sender,
+) -> (Next<Receiver, Received>, Next<Sender, Sent>) {
     let (mut encoded, row_seed) = receiver.encode().expect("slots for all");
     let mut message = row_seed.as_bytes().to_vec();
     public(&mut message);
@@ -48,13 +80,5 @@ fn run(adversary: Adversary, backend: Backend) {
         public(&mut proof);
         absorbing.verify(unverified, &proof).expect("a proof");
     }
-    let (Next::Done(mut received), Next::Done(sent)) =
-        (encoded.finish().expect("all batches"), absorbing.finish().expect("all batches"))
-    else {
-        unreachable!("one bucket")
-    };
-    for mut tags in sent.frames() {
-        public(&mut tags);
-        received.take(&tags).expect("tags");
-    }
+    (encoded.finish().expect("all batches"), absorbing.finish().expect("all batches"))
 }

@@ -221,6 +221,12 @@ mod tests {
         }
         let wide: Vec<u16> = (0..880).map(|i| if i % 5 == 0 { 16383 } else { i }).collect();
         check::<512, 13313, 14, 1>(&wide);
+        // What is tried first of a public string.
+        check::<512, 13313, 14, 1>(&wide[..688]);
+        check::<512, 13313, 14, 1>(&[&wide[..640], &[16383; 48]].concat());
+        check_module768(&low[..864]);
+        check_module768(&[&low[..767], &[8191; 96], &[5]].concat());
+        check_module768(&[&low[..766], &[8191; 97], &[5]].concat());
         check::<512, 13313, 14, 1>(&vec![13312; 880]);
     }
 
