@@ -3,6 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
+use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Seed, Session, Usage};
 
 use super::{Digest, Error, Joint, Parameters, hashes::buckets_of, same};
@@ -87,6 +88,8 @@ impl Items {
         filled.resize(self.load, [0; 32]);
         let others = filled[indices.len()..].as_flattened_mut();
         seed.fill(&session.oracle("foxtrot v1 paxos others"), bucket as u64, others);
+        // They are placed as items are, at addresses that follow from them.
+        memcheck::public(others);
         Filled::Bucket(Secret(filled))
     }
 }
