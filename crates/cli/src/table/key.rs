@@ -68,6 +68,22 @@ mod tests {
         assert_eq!(item(&["lower", "trim"], &["A", " b c "]), Some(expected));
     }
 
+    /// By another implementation, of normalisers too, in Python: `docs/psi-files.md` is normative.
+    #[test]
+    fn items_are_those_of_the_vectors() {
+        let vectors = include_str!("../../tests/vectors/psi-items.json");
+        let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
+        let cases = vectors["cases"].as_array().unwrap();
+        assert!(cases.len() > 20);
+        for case in cases {
+            let terms: Vec<&str> = case["terms"].as_str().unwrap().split(';').collect();
+            let parts = case["parts"].as_array().unwrap();
+            let parts: Vec<&str> = parts.iter().map(|part| part.as_str().unwrap()).collect();
+            let hex = item(&terms, &parts).map(|item| blake3::Hash::from(item).to_string());
+            assert_eq!(hex.as_deref(), case["item"].as_str(), "{case}");
+        }
+    }
+
     #[test]
     fn one_item_does_not_depend_on_the_one_before() {
         let mut keyer = Keyer::new(vec![Normaliser::default()]);
