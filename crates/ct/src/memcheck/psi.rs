@@ -1,6 +1,6 @@
 //! Private set intersection, but for its items: where they are placed follows from them, as SECURITY.md says. So they are
-//! public here, with the random ones that fill buckets up, and secret is all else, seeds and the keys of base OTs: Δ, rows and their sums, the padding of slots, tags
-//! before they are sent. What the receiver finds at the end is looked up, and not run here.
+//! public here, with the random ones that fill buckets up, and secret is all else, seeds and the keys of base OTs: Δ,
+//! rows and their sums, the padding of slots, tags before they are sent. What the receiver finds at the end is looked up, and not run here.
 
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
