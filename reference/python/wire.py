@@ -4,7 +4,7 @@ import os
 
 from blake3 import derive_key, keyed_hash
 
-VERSION = 4
+VERSION = 5
 MAGIC = b"FOXTROT\0"
 HELLO, PROTOCOL = 0, 1
 SENDER, RECEIVER = 0, 1

@@ -83,7 +83,8 @@ pub struct SenderState {
     commitment: Vec<u8>,
     u: Vec<u8>,
     a: Vec<bool>,
-    transcript: [u8; 32],
+    blinded: Vec<u8>,
+    reply: Vec<u8>,
 }
 
 /// Starts a batch of `n` instances under the sub-sid `id`; returns the state and `Blinded`.
@@ -163,8 +164,8 @@ pub fn sender_reply(
         secrets.push([answer_branch(0), answer_branch(1)]);
     }
     assert!(message.0.is_empty(), "trailing bytes");
-    let transcript = transcript(id, n, blinded, &reply);
-    (SenderState { mode, id: *id, secrets, commitment, u, a, transcript }, reply)
+    let (blinded, kept) = (blinded.to_vec(), reply.clone());
+    (SenderState { mode, id: *id, secrets, commitment, u, a, blinded, reply: kept }, reply)
 }
 
 /// Takes `Reply`; returns the receiver's outputs and `Opening`.
@@ -176,7 +177,7 @@ pub fn sender_reply(
 pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
     let ReceiverState { mode, id, branches, secrets, t, blinded } = state;
     let n = branches.len();
-    let transcript = transcript(&id, n, &blinded, reply);
+    let transcript = transcript(mode, &id, n, &blinded, reply, &t);
     let mut message = Bytes(reply.to_vec());
     let (mut u, mut a, mut opening) = (vec![], vec![false; n], vec![]);
     if mode == Mode::Rot {
@@ -205,11 +206,12 @@ pub fn receiver_finish(state: ReceiverState, reply: &[u8]) -> Received {
 /// If `opening` is not what `Blinded` committed to.
 #[must_use]
 pub fn sender_finish(state: SenderState, opening: &[u8]) -> Vec<[Key; 2]> {
-    let SenderState { mode, id, secrets, commitment: committed, u, a, transcript } = state;
+    let SenderState { mode, id, secrets, commitment: committed, u, a, blinded, reply } = state;
     if mode == Mode::Rot {
         // Step 11.
         assert_eq!(committed, commitment(&id, opening), "opening of another commitment");
     }
+    let transcript = transcript(mode, &id, secrets.len(), &blinded, &reply, opening);
     let mut keys = vec![];
     for (i, [sk_0, sk_1]) in secrets.iter().enumerate() {
         // Step 12.
@@ -328,8 +330,9 @@ fn commitment(id: &Id, t: &[u8]) -> Vec<u8> {
     oracle("foxtrot v1 roted commitment", id, 0, 0, &[t], 32)
 }
 
-/// Returns the hash of both messages, of `n` instances, which every key depends on.
-fn transcript(id: &Id, n: usize, blinded: &[u8], reply: &[u8]) -> [u8; 32] {
+/// Returns the hash of both messages, of `n` instances, which every key depends on; t has no part in
+/// it in endemic mode.
+fn transcript(mode: Mode, id: &Id, n: usize, blinded: &[u8], reply: &[u8], t: &[u8]) -> [u8; 32] {
     let (head, phis) = blinded.split_at(blinded.len() - 1296 * n);
     let condense = |(i, phi): (usize, &[u8])| {
         let (t_bytes, s) = phi.split_at(1248);
@@ -337,7 +340,31 @@ fn transcript(id: &Id, n: usize, blinded: &[u8], reply: &[u8]) -> [u8; 32] {
     };
     let condensed: Vec<u8> = phis.chunks(1296).enumerate().flat_map(condense).collect();
     let digest = oracle32("foxtrot v2 roted Blinded", id, 0, 0, &[head, &condensed]);
-    oracle32("foxtrot v2 roted transcript", id, 0, 0, &[&digest, reply])
+    if mode == Mode::Endemic {
+        return oracle32("foxtrot v2 roted transcript", id, 0, 0, &[&digest, reply]);
+    }
+    let key = oracle("foxtrot v3 roted NH key", id, 0, 0, &[t], 2176 + 24);
+    let (head, replies) = reply.split_at(reply.len() - 2176 * n);
+    let hashes: Vec<u8> = replies.chunks(2176).flat_map(|text| nh(&key, text)).collect();
+    oracle32("foxtrot v3 roted rot transcript", id, 0, 0, &[&digest, head, &hashes])
+}
+
+/// Returns the NH hash of a text, four sums, the key of each two words further on.
+fn nh(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let word = |bytes: &[u8], k: usize| {
+        u32::from_le_bytes([bytes[4 * k], bytes[4 * k + 1], bytes[4 * k + 2], bytes[4 * k + 3]])
+    };
+    let mut hash = vec![];
+    for l in 0..4 {
+        let mut sum = 0u64;
+        for k in (0..text.len() / 4).step_by(2) {
+            let a = word(text, k).wrapping_add(word(key, k + 2 * l));
+            let b = word(text, k + 1).wrapping_add(word(key, k + 1 + 2 * l));
+            sum = sum.wrapping_add(u64::from(a) * u64::from(b));
+        }
+        hash.extend(sum.to_le_bytes());
+    }
+    hash
 }
 
 /// Returns the bits of `k` under `hints` as the 32 bytes sk.

@@ -3,7 +3,7 @@
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
 //! the polynomial rings of the lattice protocols, [`rns`] those of larger moduli, [`curve`] Curve25519
 //! in batches, [`blake3`] hashes many inputs at once; [`aegis`], [`aes`], [`bits`], [`gf`] and [`vole`] are what
-//! OT extension needs; [`rijndael`] is a cipher on 256 bits; [`memcheck`] is
+//! OT extension needs; [`rijndael`] is a cipher on 256 bits; [`nh`] is a universal hash; [`memcheck`] is
 //! where protocols say what is public; [`Backend`] says which instructions to use.
 //!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation
@@ -34,6 +34,7 @@ pub mod counters;
 pub mod curve;
 pub mod gf;
 pub mod memcheck;
+pub mod nh;
 pub mod rijndael;
 pub mod ring;
 pub mod rns;

@@ -97,10 +97,16 @@ pub(crate) trait Simd: Copy {
         out: &mut [u16],
     ) -> bool;
 
+    /// Words of four bytes, the low one first, from the first 4·WORDS bytes.
+    fn load_words(self, from: &[u8]) -> Self::Words;
     /// The same value in all lanes.
     fn splat_words(self, x: u32) -> Self::Words;
     /// a + b mod 2³².
     fn add_words(self, a: Self::Words, b: Self::Words) -> Self::Words;
+    /// Adds, mod 2⁶⁴, to each two lanes of `sums`, the low one first, the product of these lanes of x.
+    fn add_products_of_words(self, sums: Self::Words, x: Self::Words) -> Self::Words;
+    /// The sum mod 2⁶⁴ of all two lanes.
+    fn sum_words(self, x: Self::Words) -> u64;
     /// a ⊕ b.
     fn xor_words(self, a: Self::Words, b: Self::Words) -> Self::Words;
     /// Rotated right by BITS: 16, 12, 8 or 7.

@@ -14,7 +14,7 @@ use crate::{Channel, Error, HelloError, Lane, error::Difference};
 use codec::Decoded;
 
 /// The wire version that this crate speaks.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// The most bytes that a hello has.
 pub const MAX_BYTES: usize = 4096;

@@ -49,7 +49,7 @@ const TABLE: &[Row] = &[
     Row {
         protocol: "roted",
         party: Party::Sender,
-        per_batch: Work { uniform: 9, oracle: 12, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 13, ..NOTHING },
         per_instance: Work { transforms: 14, noise: 14, uniform: 6, oracle: 7, ..NOTHING },
         messages: 1,
         bytes_of_128: 32 + 16 + 2176 * 128,
@@ -57,7 +57,7 @@ const TABLE: &[Row] = &[
     Row {
         protocol: "roted",
         party: Party::Receiver,
-        per_batch: Work { uniform: 9, oracle: 12, ..NOTHING },
+        per_batch: Work { uniform: 9, oracle: 13, ..NOTHING },
         per_instance: Work { transforms: 10, noise: 6, uniform: 3, oracle: 4, ..NOTHING },
         messages: 2,
         bytes_of_128: 32 + 1296 * 128 + 32,

@@ -292,6 +292,23 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn load_words(self, from: &[u8]) -> __m256i {
+        self.load_bytes(from)
+    }
+
+    #[inline(always)]
+    fn add_products_of_words(self, sums: __m256i, x: __m256i) -> __m256i {
+        avx2!(_mm256_add_epi64(sums, _mm256_mul_epu32(x, _mm256_srli_epi64::<32>(x))))
+    }
+
+    #[inline(always)]
+    fn sum_words(self, x: __m256i) -> u64 {
+        let mut words = [0; 4];
+        avx2!(_mm256_storeu_si256(words.as_mut_ptr().cast(), x));
+        words.into_iter().fold(0, u64::wrapping_add)
+    }
+
+    #[inline(always)]
     fn splat_words(self, x: u32) -> __m256i {
         avx2!(_mm256_set1_epi32(x.cast_signed()))
     }

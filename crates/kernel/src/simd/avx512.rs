@@ -343,6 +343,21 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn load_words(self, from: &[u8]) -> __m512i {
+        self.load_bytes(from)
+    }
+
+    #[inline(always)]
+    fn add_products_of_words(self, sums: __m512i, x: __m512i) -> __m512i {
+        avx512!(_mm512_add_epi64(sums, _mm512_mul_epu32(x, _mm512_srli_epi64::<32>(x))))
+    }
+
+    #[inline(always)]
+    fn sum_words(self, x: __m512i) -> u64 {
+        avx512!(_mm512_reduce_add_epi64(x)).cast_unsigned()
+    }
+
+    #[inline(always)]
     fn splat_words(self, x: u32) -> __m512i {
         avx512!(_mm512_set1_epi32(x.cast_signed()))
     }

@@ -258,6 +258,25 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn load_words(self, from: &[u8]) -> uint32x4_t {
+        neon!(vreinterpretq_u32_u8(self.bytes(&from.as_chunks().0[0])))
+    }
+
+    #[inline(always)]
+    fn add_products_of_words(self, sums: uint32x4_t, x: uint32x4_t) -> uint32x4_t {
+        neon!({
+            let pairs = vreinterpretq_u64_u32(x);
+            let (low, high) = (vmovn_u64(pairs), vshrn_n_u64::<32>(pairs));
+            vreinterpretq_u32_u64(vmlal_u32(vreinterpretq_u64_u32(sums), low, high))
+        })
+    }
+
+    #[inline(always)]
+    fn sum_words(self, x: uint32x4_t) -> u64 {
+        neon!(vaddvq_u64(vreinterpretq_u64_u32(x)))
+    }
+
+    #[inline(always)]
     fn splat_words(self, x: u32) -> uint32x4_t {
         neon!(vdupq_n_u32(x))
     }

@@ -90,7 +90,7 @@ fn two_meetings_are_two_sessions() {
 #[test]
 fn the_layout_is_that_of_the_wire_document() {
     let expected = [
-        b"FOXTROT\0\x04\0".as_slice(),
+        b"FOXTROT\0\x05\0".as_slice(),
         &[1; 32],
         b"\0\0",
         b"\x02\0\x05count\x02\x0010\x03job\x02\0ot",
@@ -147,7 +147,7 @@ fn another_version_is_named() {
     bytes.splice(8.., [1, 0, 99]);
     let error = meet_bytes(&bytes).unwrap_err();
     assert_eq!(error, HelloError::Version { peer: 1, ours: VERSION }.into());
-    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 4");
+    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 5");
 }
 
 #[test]

@@ -3,12 +3,14 @@
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
+use foxtrot_kernel::nh;
+
 use super::{
     super::message::expect_len,
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
-use crate::{Bits, Decode, Error, Session, Usage};
+use crate::{Bits, Decode, Error, Session, Usage, erase::SecretBytes};
 
 /// What the two modes put before the instances.
 pub trait Mode: sealed::Sealed {
@@ -98,6 +100,22 @@ impl<'a> View<'a> {
     pub(super) fn transcript(self, session: &Session, blinded: &[u8; 32]) -> [u8; 32] {
         let query = session.oracle("foxtrot v2 roted transcript").query(0, 0);
         query.field(blinded).field(self.bytes).finish()
+    }
+
+    /// The same by a universal hash under t, which nobody but the receiver knows before the `Reply`
+    /// has come: whoever changes it on the way does not know its hash.
+    pub(super) fn transcript_under(
+        self,
+        t: &[u8; 32],
+        session: &Session,
+        blinded: &[u8; 32],
+    ) -> [u8; 32] {
+        let mut key = SecretBytes::zeroed(nh::key_len(REPLY_LEN));
+        session.oracle("foxtrot v3 roted NH key").query(0, 0).field(t).fill(&mut key);
+        let mut hashes = vec![[0; nh::HASH_LEN]; self.n];
+        nh::hash(session.backend(), &key, self.instances_bytes(), &mut hashes);
+        let query = session.oracle("foxtrot v3 roted rot transcript").query(0, 0);
+        query.field(blinded).field(self.head()).field(hashes.as_flattened()).finish()
     }
 
     /// The typed states hold n, the message holds n: they must be the same batch.

@@ -79,9 +79,10 @@ pub struct Sender {
     session: Session,
     strings: Zeroizing<Vec<[Sk; 2]>>,
     commitment: [u8; 32],
-    u: [u8; 32],
-    a: Bits,
-    transcript: [u8; 32],
+    /// Of the `Blinded`.
+    digest: [u8; 32],
+    /// Kept until there is the t under which it is hashed.
+    reply: Reply<Rot>,
 }
 
 impl Receiver {
@@ -113,7 +114,7 @@ impl Receiver {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(&self.session, reply.instances_bytes());
-        let transcript = reply.transcript(&self.session, &self.digest);
+        let transcript = reply.transcript_under(&self.t, &self.session, &self.digest);
         let oracle = output(&self.session, &self.t, reply.u(), &transcript);
         let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
@@ -148,8 +149,7 @@ impl Sender {
         );
         let commitment = core::array::from_fn(|k| blinded.head()[k]);
         let digest = blinded.digest(&session, &condensed);
-        let transcript = reply.view().transcript(&session, &digest);
-        (Self { session, strings, commitment, u, a, transcript }, reply)
+        (Self { session, strings, commitment, digest, reply: reply.clone() }, reply)
     }
 
     /// Steps 11 and 12: checks the opening and gives the keys.
@@ -160,10 +160,12 @@ impl Sender {
         if !verdict(commit(&self.session, &opening.0).ct_eq(&self.commitment)) {
             return Err(Misbehaved::CommitmentMismatch);
         }
-        let oracle = output(&self.session, &opening.0, &self.u, &self.transcript);
+        let (reply, t) = (self.reply.view(), &opening.0);
+        let transcript = reply.transcript_under(t, &self.session, &self.digest);
+        let (a, oracle) = (reply.a(), output(&self.session, t, reply.u(), &transcript));
         let question = |k: usize| {
             // The bit a is public: it was part of the reply.
-            let (i, j) = (k / 2, self.a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));
+            let (i, j) = (k / 2, a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));
             (i as u64, j, self.strings[i][usize::from(j)])
         };
         let mut keys = vec![[[0; 16]; 2]; self.strings.len()];

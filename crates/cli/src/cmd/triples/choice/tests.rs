@@ -205,7 +205,7 @@ fn offers_and_the_choice_are_the_bytes_of_the_wire_document() {
     let (here, there) = memory::pair(Duration::from_secs(60));
     let peer = thread::spawn(move || {
         let hello = there.recv_at_most(Lane::HELLO, 4096).unwrap();
-        let (head, role, no_terms) = (b"FOXTROT\0\x04\0", [1, 0], [0, 0]);
+        let (head, role, no_terms) = (b"FOXTROT\0\x05\0", [1, 0], [0, 0]);
         let offers = b"\x01\0\x09computing\x07\x005,6,7,8";
         let theirs = [&head[..], &[7; 32], &role, &no_terms, offers].concat();
         there.send(Lane::HELLO, theirs).unwrap();
