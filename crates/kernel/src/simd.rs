@@ -67,6 +67,9 @@ pub(crate) trait Simd: Copy {
     fn spread_bits(self, from: &[u8]) -> Self::Lanes;
     /// LANES/2 bytes as lanes of four bits, the low half of each byte first.
     fn spread_nibbles(self, from: &[u8]) -> Self::Lanes;
+    /// For each byte of the lanes, below 16, the entry of the table. Neither time nor addresses depend
+    /// on it.
+    fn look_up(self, table: &[u8; 16], x: Self::Lanes) -> Self::Lanes;
     /// Lanes of BITS bits, 9 to 15, from the first LANES·BITS/8 bytes, which may be all.
     fn unpack<const BITS: usize>(self, from: &[u8]) -> Self::Lanes;
     /// The inverse of [`Simd::unpack`], for lanes below 2^BITS.

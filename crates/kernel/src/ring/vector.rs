@@ -103,10 +103,9 @@ pub(super) fn sub<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S
 /// Noise for LANES coefficients from the bytes that belong to them: b₀ + b₁ − b₂ − b₃, signed.
 #[inline(always)]
 pub(super) fn noise<S: Simd>(simd: S, bytes: &[u8]) -> S::Lanes {
-    let bits = simd.spread_nibbles(bytes);
-    let five = simd.splat(5);
-    let sums = simd.add(simd.and(bits, five), simd.and(simd.shift_right::<1>(bits), five));
-    simd.sub(simd.and(sums, simd.splat(3)), simd.shift_right::<2>(sums))
+    // Two more, so that no entry is negative; the zero in the upper byte of a lane gives two, too.
+    const TWO_MORE: [u8; 16] = [2, 3, 3, 4, 1, 2, 2, 3, 1, 2, 2, 3, 0, 1, 1, 2];
+    simd.sub(simd.look_up(&TWO_MORE, simd.spread_nibbles(bytes)), simd.splat(0x0202))
 }
 
 /// The bytes of noise for the LANES coefficients from index `i`.

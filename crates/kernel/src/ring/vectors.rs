@@ -119,11 +119,12 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
             true,
             #[inline(always)] |in_range, (NttPoly(f), bytes)| {
                 let mut all_below = simd.splat(u16::MAX);
-                vector::map(simd, f, #[inline(always)] |i, x| {
-                    let y = simd.unpack::<BITS>(&bytes[i / 8 * BITS..]);
+                let lanes = f.chunks_exact_mut(vector::lanes(simd));
+                for (f, bytes) in lanes.zip(bytes.chunks_exact(vector::lanes(simd) / 8 * BITS)) {
+                    let y = simd.unpack::<BITS>(bytes);
                     all_below = simd.and(all_below, simd.sub(y, simd.splat(Q)));
-                    vector::add::<_, Q>(simd, x, y)
-                });
+                    simd.store(vector::add::<_, Q>(simd, simd.load(f), y), f);
+                }
                 in_range & vector::all_negative(simd, all_below)
             }
         ),
@@ -157,8 +158,8 @@ pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
         neon backend,
         simd => {
             let mut all_below = simd.splat(u16::MAX);
-            for i in (0..bytes.len() / BITS * 8).step_by(vector::lanes(simd)) {
-                let y = simd.unpack::<BITS>(&bytes[i / 8 * BITS..]);
+            for bytes in bytes.chunks_exact(vector::lanes(simd) / 8 * BITS) {
+                let y = simd.unpack::<BITS>(bytes);
                 all_below = simd.and(all_below, simd.sub(y, simd.splat(Q)));
             }
             vector::all_negative(simd, all_below)

@@ -11,7 +11,7 @@ use core::arch::x86_64::*;
 
 use super::{
     MAX_WORDS, Simd,
-    packing::{Packing, Unpacking},
+    packing::{Packing, Unpacking, ZERO},
 };
 
 /// Proof that the processor has AVX2.
@@ -49,20 +49,77 @@ const fn twice(half: [u8; 16]) -> [u8; 32] {
     bytes
 }
 
-/// The powers of two of both halves.
-const fn factors(up: [i16; 8]) -> [u16; 16] {
-    let mut factors = [0; 16];
-    let mut k = 0;
-    while k < 16 {
-        factors[k] = 1 << up[k % 8];
-        k += 1;
+/// The bytes of both halves.
+const fn both(lower: [u8; 16], upper: [u8; 16]) -> [u8; 32] {
+    let mut bytes = twice(lower);
+    let mut i = 0;
+    while i < 16 {
+        bytes[16 + i] = upper[i];
+        i += 1;
     }
-    factors
+    bytes
+}
+
+/// An order of bytes of which the first is found behind 16 − BITS others; no byte stays none.
+#[expect(clippy::cast_possible_truncation, reason = "below 16")]
+const fn found_later<const BITS: usize>(mut order: [u8; 16]) -> [u8; 16] {
+    let mut i = 0;
+    while i < 16 {
+        if order[i] < 16 {
+            order[i] += 16 - BITS as u8;
+        }
+        i += 1;
+    }
+    order
+}
+
+/// An order of BITS bytes, moved to the end of 16.
+const fn moved_up<const BITS: usize>(order: [u8; 16]) -> [u8; 16] {
+    let mut moved = [ZERO; 16];
+    let mut i = 0;
+    while i < BITS {
+        moved[16 - BITS + i] = order[i];
+        i += 1;
+    }
+    moved
+}
+
+/// The last of BITS bytes, as many as stand before BITS others in 16.
+#[expect(clippy::cast_possible_truncation, reason = "below 16")]
+const fn last<const BITS: usize>() -> [u8; 16] {
+    let mut order = [ZERO; 16];
+    let mut i = 0;
+    while i < 16 - BITS {
+        order[i] = (2 * BITS - 16 + i) as u8;
+        i += 1;
+    }
+    order
+}
+
+/// The powers of two of both halves.
+const fn factors(up: [i16; 8]) -> Aligned {
+    let mut bytes = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        bytes[i] = (1u16 << up[i / 2 % 8]).to_le_bytes()[i % 2];
+        i += 1;
+    }
+    Aligned(bytes)
 }
 
 /// Bytes where a vector can be loaded as one value.
 #[repr(align(32))]
 struct Aligned([u8; 32]);
+
+impl Aligned {
+    /// A vector that the compiler does not know to be constant: it takes apart instructions of
+    /// which it knows an operand, into more that do the same.
+    #[inline(always)]
+    fn unknown(&'static self) -> __m256i {
+        // SAFETY: a reference to 32 aligned bytes.
+        unsafe { core::ptr::read_volatile((&raw const self.0).cast()) }
+    }
+}
 
 impl Avx2 {
     #[inline(always)]
@@ -89,15 +146,22 @@ impl Avx2 {
     /// Eight lanes of BITS bits from each of two groups of bytes.
     #[inline(always)]
     fn unpack_groups<const BITS: usize>(self, low: __m128i, high: __m128i) -> __m256i {
-        let bytes = avx2!(_mm256_set_m128i(high, low));
-        let factor = self.lanes(const { &factors(Unpacking::<BITS>::UP) });
+        let order = const { [&twice(Unpacking::<BITS>::LOW), &twice(Unpacking::<BITS>::HIGH)] };
+        self.unpack_ordered::<BITS>(avx2!(_mm256_set_m128i(high, low)), order)
+    }
+
+    /// The same from bytes in which the words are in that order.
+    #[inline(always)]
+    fn unpack_ordered<const BITS: usize>(
+        self,
+        bytes: __m256i,
+        [low, high]: [&[u8; 32]; 2],
+    ) -> __m256i {
+        // Of known powers of two it would make shifts of words, and pack these.
+        let factor = const { &factors(Unpacking::<BITS>::UP) }.unknown();
         avx2!({
-            let low =
-                _mm256_shuffle_epi8(bytes, self.bytes(const { &twice(Unpacking::<BITS>::LOW) }));
-            let high =
-                _mm256_shuffle_epi8(bytes, self.bytes(const { &twice(Unpacking::<BITS>::HIGH) }));
-            let low = _mm256_mulhi_epu16(low, factor);
-            let high = _mm256_mullo_epi16(high, factor);
+            let low = _mm256_mulhi_epu16(_mm256_shuffle_epi8(bytes, self.bytes(low)), factor);
+            let high = _mm256_mullo_epi16(_mm256_shuffle_epi8(bytes, self.bytes(high)), factor);
             _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi16((1 << BITS) - 1))
         })
     }
@@ -210,14 +274,33 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn look_up(self, table: &[u8; 16], x: __m256i) -> __m256i {
+        avx2!({
+            let table = _mm_loadu_si128(table.as_ptr().cast());
+            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), x)
+        })
+    }
+
+    #[inline(always)]
     fn unpack<const BITS: usize>(self, from: &[u8]) -> __m256i {
-        self.unpack_groups::<BITS>(self.group::<BITS>(from, 0), self.group::<BITS>(from, BITS))
+        // Nothing behind the last byte is read: the upper half begins earlier.
+        let (low, high) = (&from[..16], &from[2 * BITS - 16..2 * BITS]);
+        let (low, high): (&[u8; 16], &[u8; 16]) = (&low.as_chunks().0[0], &high.as_chunks().0[0]);
+        let bytes = avx2!(_mm256_set_m128i(
+            _mm_loadu_si128(high.as_ptr().cast()),
+            _mm_loadu_si128(low.as_ptr().cast())
+        ));
+        let order = const {
+            let (low, high) = (Unpacking::<BITS>::LOW, Unpacking::<BITS>::HIGH);
+            [&both(low, found_later::<BITS>(low)), &both(high, found_later::<BITS>(high))]
+        };
+        self.unpack_ordered::<BITS>(bytes, order)
     }
 
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "BITS is below 16")]
     fn pack<const BITS: usize>(self, x: __m256i, to: &mut [u8]) {
-        let mut bytes = [0; 32];
+        let to = &mut to[..2 * BITS];
         avx2!({
             // Two lanes to 2·BITS bits, four to 4·BITS.
             let pairs = _mm256_madd_epi16(x, _mm256_set1_epi32(1 | 1 << (16 + BITS)));
@@ -226,14 +309,24 @@ impl Simd for Avx2 {
             let fours = _mm256_srlv_epi64(fours, _mm256_set1_epi64x(gap.into()));
             let up = Packing::<BITS>::UP;
             let fours = _mm256_sllv_epi64(fours, _mm256_setr_epi64x(0, up, 0, up));
-            let low =
-                _mm256_shuffle_epi8(fours, self.bytes(const { &twice(Packing::<BITS>::LOWER) }));
-            let high =
-                _mm256_shuffle_epi8(fours, self.bytes(const { &twice(Packing::<BITS>::UPPER) }));
-            _mm256_storeu_si256(bytes.as_mut_ptr().cast(), _mm256_or_si256(low, high));
+            // The upper half at the end of its bytes, behind what is the end of the lower one.
+            let [low, high] = const {
+                let (low, high) = (Packing::<BITS>::LOWER, Packing::<BITS>::UPPER);
+                [&both(low, moved_up::<BITS>(low)), &both(high, moved_up::<BITS>(high))]
+            };
+            let bytes = _mm256_or_si256(
+                _mm256_shuffle_epi8(fours, self.bytes(low)),
+                _mm256_shuffle_epi8(fours, self.bytes(high)),
+            );
+            let lower = _mm256_castsi256_si128(bytes);
+            let order = _mm256_castsi256_si128(self.bytes(const { &twice(last::<BITS>()) }));
+            let end = _mm_shuffle_epi8(lower, order);
+            let upper = _mm_or_si128(_mm256_extracti128_si256::<1>(bytes), end);
+            let first: &mut [u8; 16] = &mut to.as_chunks_mut().0[0];
+            _mm_storeu_si128(first.as_mut_ptr().cast(), lower);
+            let last: &mut [u8; 16] = &mut to[2 * BITS - 16..].as_chunks_mut().0[0];
+            _mm_storeu_si128(last.as_mut_ptr().cast(), upper);
         });
-        to[..BITS].copy_from_slice(&bytes[..BITS]);
-        to[BITS..2 * BITS].copy_from_slice(&bytes[16..16 + BITS]);
     }
 
     #[inline(always)]
@@ -319,8 +412,8 @@ impl Simd for Avx2 {
             Aligned(twice([2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13]));
         const BY_8: [u8; 32] = twice([1, 2, 3, 0, 5, 6, 7, 4, 9, 10, 11, 8, 13, 14, 15, 12]);
         avx2!(match BITS {
-            // A constant order the compiler would take apart into two shuffles of words.
-            16 => _mm256_shuffle_epi8(a, core::ptr::read_volatile((&raw const BY_16.0).cast())),
+            // Of a known order it would make two shuffles of words.
+            16 => _mm256_shuffle_epi8(a, BY_16.unknown()),
             8 => _mm256_shuffle_epi8(a, self.bytes(&BY_8)),
             12 => _mm256_or_si256(_mm256_srli_epi32::<12>(a), _mm256_slli_epi32::<20>(a)),
             _ => _mm256_or_si256(_mm256_srli_epi32::<7>(a), _mm256_slli_epi32::<25>(a)),

@@ -255,6 +255,14 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn look_up(self, table: &[u8; 16], x: __m512i) -> __m512i {
+        avx512!({
+            let table = _mm_loadu_si128(table.as_ptr().cast());
+            _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), x)
+        })
+    }
+
+    #[inline(always)]
     fn unpack<const BITS: usize>(self, from: &[u8]) -> __m512i {
         self.unpack_lanes::<BITS>(self.load_masked(from, Packed::<BITS>::MASK))
     }

@@ -1,7 +1,7 @@
 //! In which order bytes are shuffled to unpack eight lanes of BITS bits, and to pack them.
 
 /// An index that shuffles to zero on every instruction set.
-const ZERO: u8 = 0x80;
+pub(super) const ZERO: u8 = 0x80;
 
 /// Lane k is ⌊low·2^UP\[k\]/2¹⁶⌋ | high·2^UP\[k\] mod 2¹⁶, cut to BITS bits, where low and high are
 /// words of four bytes in a row.

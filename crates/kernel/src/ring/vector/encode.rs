@@ -59,22 +59,20 @@ pub(in crate::ring) fn round<S: Simd, const Q: u16, const BITS: usize>(
     x: S::Lanes,
 ) -> S::Lanes {
     const { assert!(BITS <= 11 && Q > 1 << 12 && Q < 1 << 14) };
-    // The quotient by a rounded reciprocal errs by one at most; the remainder, between −Q and 2·Q,
-    // shows in which direction.
+    // The quotient by a reciprocal that was rounded up is too large by one at most; then the remainder
+    // is negative.
     let reciprocal = const { reciprocal::<Q, BITS>() };
     let y = simd.mul_round(x, simd.splat(reciprocal));
     let numerator = simd.add(simd.mul_low(x, simd.splat(1 << BITS)), simd.splat(Q / 2));
     let remainder = simd.sub(numerator, simd.mul_low(y, simd.splat(Q)));
-    let too_large = simd.sign_mask(remainder);
-    let too_small = simd.sign_mask(simd.sub(simd.splat(Q - 1), remainder));
-    let y = simd.sub(simd.add(y, too_large), too_small);
+    let y = simd.add(y, simd.sign_mask(remainder));
     simd.and(y, simd.splat(u16::MAX >> (16 - BITS)))
 }
 
-/// 2^(15 + BITS)/Q.
+/// 2^(15 + BITS)/Q, rounded up.
 #[expect(clippy::cast_possible_truncation, reason = "below 2¹⁵, as BITS is less than those of Q")]
 const fn reciprocal<const Q: u16, const BITS: usize>() -> u16 {
-    ((1u32 << (15 + BITS)) / Q as u32) as u16
+    (1u32 << (15 + BITS)).div_ceil(Q as u32) as u16
 }
 
 /// `encode::unround` for lanes below 2^BITS.
