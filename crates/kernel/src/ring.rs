@@ -304,7 +304,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     /// [`paper512::UNIFORM_BYTES`]); BITS is the length of Q.
     ///
     /// # Panics
-    /// If the bytes do not hold a multiple of 8 candidates, at least K·N and at most 1024.
+    /// If the bytes do not hold a multiple of 8 candidates, at least K·N and at most 960.
     #[must_use]
     #[inline]
     pub fn uniform<const BITS: usize, const K: usize>(backend: Backend, bytes: &[u8]) -> [Self; K] {

@@ -16,8 +16,8 @@ pub(crate) struct Coins {
 impl Coins {
     /// Those of that purpose.
     pub(crate) fn new(session: &Session, context: &'static str, seed: &Seed) -> Self {
-        let query = session.oracle(context).query(0, 0).field(seed.as_bytes());
-        let bytes: Zeroizing<[u8; 24]> = Zeroizing::new(query.finish());
+        let mut bytes = Zeroizing::new([0; 24]);
+        session.oracle(context).answer(0, 0, &[seed.as_bytes()], bytes.as_mut_slice());
         let (key, nonce) = bytes.split_at(16);
         let key = Zeroizing::new(core::array::from_fn(|k| key[k]));
         let nonce = u64::from_le_bytes(core::array::from_fn(|k| nonce[k]));

@@ -39,6 +39,19 @@ impl Oracle {
         hasher.update(&self.id).update(&position(i, branch));
         Query(hasher)
     }
+
+    /// The answer to a question with these fields. It takes less of the stack than a [`Query`], which is
+    /// moved with every field.
+    #[inline(never)]
+    pub fn answer(&self, i: u64, branch: u8, fields: &[&[u8]], answer: &mut [u8]) {
+        count(Operation::Oracle, 1);
+        let mut hasher = Hasher::new_from_context_key(&self.context_key);
+        hasher.update(&self.id).update(&position(i, branch));
+        for field in fields {
+            length_prefixed(&mut hasher, field);
+        }
+        finish(&hasher, answer);
+    }
 }
 
 impl Query {
@@ -112,17 +125,58 @@ impl Keyed {
         answers: &mut [u8],
     ) {
         const { assert!(L + POSITION_LEN <= 64, "one block") };
-        let mut ends = [[0; 64]; AT_ONCE];
         self.ask_groups(number, answers, |group, answers| {
-            let ends = &mut ends[..group.len()];
-            for (end, k) in ends.iter_mut().zip(group) {
-                let (i, branch, text) = question(k);
-                set_end(end, &text, i, branch);
+            if self.one_by_one(group.len()) {
+                self.ask_each(group, &question, answers);
+            } else {
+                self.ask_together(group, &question, answers);
             }
-            let texts = Texts { bytes: &[], stride: 0, len: 0 };
-            self.hash(texts, (ends, L + POSITION_LEN), answers);
         });
+    }
+
+    /// A group, side by side.
+    #[inline(never)]
+    fn ask_together<const L: usize>(
+        &self,
+        group: Range<usize>,
+        question: &impl Fn(usize) -> (u64, u8, [u8; L]),
+        answers: &mut [u8],
+    ) {
+        let mut ends = [[0; 64]; AT_ONCE];
+        let ends = &mut ends[..group.len()];
+        for (end, k) in ends.iter_mut().zip(group) {
+            let (i, branch, text) = question(k);
+            set_end(end, &text, i, branch);
+        }
+        let blocks = Blocks { bytes: &[], stride: 0, number: 0 };
+        keyed(self.backend, &self.key, blocks, (ends, L + POSITION_LEN), answers);
         erase(ends.as_flattened_mut());
+    }
+
+    /// A group, one after another.
+    fn ask_each<const L: usize>(
+        &self,
+        group: Range<usize>,
+        question: &impl Fn(usize) -> (u64, u8, [u8; L]),
+        answers: &mut [u8],
+    ) {
+        let answer_len = answers.len() / group.len();
+        for (k, answer) in group.zip(answers.chunks_exact_mut(answer_len)) {
+            let (i, branch, text) = question(k);
+            self.ask_one(i, branch, &text, answer);
+        }
+    }
+
+    #[inline(never)]
+    fn ask_one(&self, i: u64, branch: u8, text: &[u8], answer: &mut [u8]) {
+        let mut hasher = Hasher::new_keyed(&self.key);
+        hasher.update(text).update(&position(i, branch));
+        finish(&hasher, answer);
+    }
+
+    /// Whether so many questions are put one after another.
+    fn one_by_one(&self, number: usize) -> bool {
+        lanes(self.backend) == 1 || number <= FEW
     }
 
     /// The same with answers of `whole` bytes, of which the first `usual` mostly do: `take` gets so
@@ -155,19 +209,22 @@ impl Keyed {
         answers: &mut [u8],
     ) {
         const { assert!(L >= 64 && L + POSITION_LEN <= 128, "two blocks") };
-        let (mut firsts, mut ends) = ([[0; 64]; AT_ONCE], [[0; 64]; AT_ONCE]);
         self.ask_groups(number, answers, |group, answers| {
+            if self.one_by_one(group.len()) {
+                return self.ask_each(group, &question, answers);
+            }
+            let (mut firsts, mut ends) = ([[0; 64]; AT_ONCE], [[0; 64]; AT_ONCE]);
             let ends = &mut ends[..group.len()];
             for ((first, end), k) in firsts.iter_mut().zip(&mut *ends).zip(group) {
                 let (i, branch, text) = question(k);
                 first.copy_from_slice(&text[..64]);
                 set_end(end, &text[64..], i, branch);
             }
-            let texts = Texts { bytes: firsts.as_flattened(), stride: 64, len: 64 };
-            self.hash(texts, (ends, L - 64 + POSITION_LEN), answers);
+            let blocks = Blocks { bytes: firsts.as_flattened(), stride: 64, number: 1 };
+            keyed(self.backend, &self.key, blocks, (ends, L - 64 + POSITION_LEN), answers);
+            erase(firsts.as_flattened_mut());
+            erase(ends.as_flattened_mut());
         });
-        erase(firsts.as_flattened_mut());
-        erase(ends.as_flattened_mut());
     }
 
     /// Calls `ask` for as many questions as are put at once, with room for their answers.
@@ -196,38 +253,38 @@ impl Keyed {
         answers: &mut [[u8; L]],
     ) {
         count(Operation::Oracle, answers.len());
-        let whole = texts.len / 64 * 64;
-        let end_len = texts.len - whole + POSITION_LEN;
         for (group, answers) in answers.chunks_mut(AT_ONCE).enumerate() {
             let bytes = &texts.bytes[group * AT_ONCE * texts.stride..];
-            let mut ends = [[0; 64]; AT_ONCE];
-            let ends = &mut ends[..answers.len()];
-            for (k, end) in ends.iter_mut().enumerate() {
-                let rest = &bytes[k * texts.stride + whole..][..texts.len - whole];
-                set_end(end, rest, first + (group * AT_ONCE + k) as u64, 0);
+            let (texts, first) = (Texts { bytes, ..texts }, first + (group * AT_ONCE) as u64);
+            if self.one_by_one(answers.len()) {
+                for (k, answer) in answers.iter_mut().enumerate() {
+                    let text = &bytes[k * texts.stride..][..texts.len];
+                    self.ask_one(first + k as u64, 0, text, answer);
+                }
+            } else {
+                self.ask_long_together(first, texts, answers);
             }
-            self.hash(
-                Texts { bytes, len: whole, ..texts },
-                (ends, end_len),
-                answers.as_flattened_mut(),
-            );
         }
     }
 
-    /// Whole blocks, then ends.
-    fn hash(&self, texts: Texts<'_>, (ends, end_len): (&[[u8; 64]], usize), answers: &mut [u8]) {
+    /// A group, side by side.
+    #[inline(never)]
+    fn ask_long_together<const L: usize>(
+        &self,
+        first: u64,
+        texts: Texts<'_>,
+        answers: &mut [[u8; L]],
+    ) {
         let Texts { bytes, stride, len } = texts;
-        if lanes(self.backend) > 1 && ends.len() > FEW {
-            let blocks = Blocks { bytes, stride, number: len / 64 };
-            return keyed(self.backend, &self.key, blocks, (ends, end_len), answers);
+        let whole = len / 64 * 64;
+        let mut ends = [[0; 64]; AT_ONCE];
+        let ends = &mut ends[..answers.len()];
+        for (k, end) in ends.iter_mut().enumerate() {
+            set_end(end, &bytes[k * stride + whole..][..len - whole], first + k as u64, 0);
         }
-        let answer_len = answers.len() / ends.len();
-        for (k, (end, answer)) in ends.iter().zip(answers.chunks_exact_mut(answer_len)).enumerate()
-        {
-            let mut hasher = Hasher::new_keyed(&self.key);
-            hasher.update(&bytes[k * stride..][..len]).update(&end[..end_len]);
-            finish(&hasher, answer);
-        }
+        let blocks = Blocks { bytes, stride, number: whole / 64 };
+        let ends = (&*ends, len - whole + POSITION_LEN);
+        keyed(self.backend, &self.key, blocks, ends, answers.as_flattened_mut());
     }
 }
 

@@ -2,9 +2,6 @@
 
 use super::{encode::unpack, field::sub};
 
-/// The most candidates that one call of [`uniform`] takes.
-const MAX_CANDIDATES: usize = 1024;
-
 /// Centred binomial with η = 2: b₀ + b₁ − b₂ − b₃ from four bits per coefficient.
 #[inline(always)]
 pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
@@ -24,7 +21,8 @@ pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u
 /// can compute both branches' candidates and would recognise the receiver's by that. Instead of
 /// being written at a running index, candidates move left by the number of rejections before them,
 /// in one pass over the whole array for each bit of that number.
-#[inline(always)]
+// Never inlined: its frame would be that of the other backends, too.
+#[inline(never)]
 pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
     polys: &mut [u16],
@@ -50,7 +48,7 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     // Kept from the optimiser, which would branch on it.
     let enough =
         core::hint::black_box(mask(u16::from(usize::from(rejected) <= candidates - K * N)));
-    for (x, value) in polys.iter_mut().zip(all.values) {
+    for (x, value) in polys.iter_mut().zip(&all.values) {
         *x = value & enough;
     }
 }
@@ -86,8 +84,9 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
 /// The number of candidates in a string of random bytes.
 pub(super) fn check<const N: usize, const BITS: usize, const K: usize>(bytes: &[u8]) -> usize {
     let candidates = bytes.len() / BITS * 8;
-    assert!(bytes.len().is_multiple_of(BITS) && (K * N..=MAX_CANDIDATES).contains(&candidates));
-    assert!(candidates - K * N < MAX_CANDIDATES / 2, "moves by a quarter at most");
+    assert!(bytes.len().is_multiple_of(BITS) && (K * N..=960).contains(&candidates));
+    let longest_move = (candidates - K * N + 1).next_power_of_two() / 2;
+    assert!(candidates.next_multiple_of(STRIDE) + longest_move <= ROOM, "room for all moves");
     candidates
 }
 
@@ -97,8 +96,9 @@ struct Candidates {
     shifts: [u16; ROOM],
 }
 
-/// Behind the last candidate there are empty places for the longest move to look at.
-const ROOM: usize = MAX_CANDIDATES + MAX_CANDIDATES / 4 + STRIDE;
+/// Behind the last candidate there are empty places for the longest move to look at: 128 of 960
+/// candidates, 256 of 880.
+const ROOM: usize = 1152;
 
 /// How many places a pass of the compaction handles together.
 const STRIDE: usize = 64;

@@ -50,6 +50,8 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
 ///
 /// # Panics
 /// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
+// Its frame is not to be part of the caller's.
+#[inline(never)]
 pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
     a: &[[NttPoly<N, Q>; K]; K],

@@ -177,7 +177,7 @@ impl Simd for Neon {
 
     #[inline(always)]
     fn look_up(self, table: &[u8; 16], x: uint16x8_t) -> uint16x8_t {
-        neon!({ vreinterpretq_u16_u8(vqtbl1q_u8(self.bytes(table), vreinterpretq_u8_u16(x))) })
+        neon!(vreinterpretq_u16_u8(vqtbl1q_u8(self.bytes(table), vreinterpretq_u8_u16(x))))
     }
 
     #[inline(always)]

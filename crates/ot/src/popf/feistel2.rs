@@ -8,12 +8,12 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{Backend, curve::Invalid};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{Domain, Elements, Group, Popf, check, column, decoded};
 use crate::{
     Session,
-    erase::{SecretBytes, Secrets, erase},
+    erase::{SecretBytes, Secrets},
     oracle::{Keyed, Texts},
 };
 
@@ -42,7 +42,7 @@ pub struct Room<G: Group> {
 #[derive(Debug)]
 pub struct Digests {
     first: u64,
-    digests: [[u8; 32]; GROUP],
+    digests: Vec<[u8; 32]>,
 }
 
 impl<G: Group> Feistel2<G> {
@@ -90,11 +90,10 @@ impl<G: Group> Feistel2<G> {
             }
         }
         let digests = self.open(first, phis);
-        let mut masks = self.masks(&digests, x);
-        for ((phi, r), mask) in phis.chunks_exact_mut(Self::ENCODED_LEN).zip(r).zip(&masks) {
+        let masks = Zeroizing::new(self.masks(&digests, |k| x[k]));
+        for ((phi, r), mask) in phis.chunks_exact_mut(Self::ENCODED_LEN).zip(r).zip(&*masks) {
             phi[G::ENCODED_LEN..].copy_from_slice(&xor(r, mask));
         }
-        erase(masks.as_flattened_mut());
         digests
     }
 
@@ -140,7 +139,7 @@ impl<G: Group> Feistel2<G> {
     }
 
     /// The r that programming at x would have used.
-    pub(crate) fn coins(&self, digests: &Digests, phis: &[u8], x: u8) -> [[u8; S_LEN]; GROUP] {
+    pub(crate) fn coins(&self, digests: &Digests, phis: &[u8], x: u8) -> Vec<[u8; S_LEN]> {
         self.unmasked(digests, phis, G::ENCODED_LEN, x)
     }
 
@@ -155,33 +154,29 @@ impl<G: Group> Feistel2<G> {
 impl<G> Feistel2<G> {
     fn digests(&self, first: u64, phis: &[u8], t_len: usize) -> Digests {
         let stride = t_len + S_LEN;
-        let mut digests = [[0; 32]; GROUP];
-        let texts = Texts { bytes: phis, stride, len: t_len };
-        self.digest.ask_long(first, texts, &mut digests[..phis.len() / stride]);
+        let mut digests = vec![[0; 32]; phis.len() / stride];
+        assert!(digests.len() <= GROUP, "a group");
+        self.digest.ask_long(first, Texts { bytes: phis, stride, len: t_len }, &mut digests);
         Digests { first, digests }
     }
 
-    fn unmasked(
-        &self,
-        digests: &Digests,
-        phis: &[u8],
-        t_len: usize,
-        x: u8,
-    ) -> [[u8; S_LEN]; GROUP] {
-        let stride = t_len + S_LEN;
-        let mut coins = self.masks(digests, &[x; GROUP][..phis.len() / stride]);
-        for (coins, phi) in coins.iter_mut().zip(phis.chunks_exact(stride)) {
+    fn unmasked(&self, digests: &Digests, phis: &[u8], t_len: usize, x: u8) -> Vec<[u8; S_LEN]> {
+        let mut coins = self.masks(digests, |_| x);
+        for (coins, phi) in coins.iter_mut().zip(phis.chunks_exact(t_len + S_LEN)) {
             *coins = xor(&phi[t_len..], coins);
         }
         coins
     }
 
     /// H′(i, x, T).
-    fn masks(&self, digests: &Digests, x: &[u8]) -> [[u8; S_LEN]; GROUP] {
-        let mut masks = [[0; S_LEN]; GROUP];
-        let answers = masks[..x.len()].as_flattened_mut();
-        let question = |k: usize| (digests.first + k as u64, x[k], digests.digests[k]);
-        self.h_prime.ask(x.len(), question, answers);
+    fn masks(
+        &self,
+        Digests { first, digests }: &Digests,
+        x: impl Fn(usize) -> u8,
+    ) -> Vec<[u8; S_LEN]> {
+        let mut masks = vec![[0; S_LEN]; digests.len()];
+        let question = |k: usize| (first + k as u64, x(k), digests[k]);
+        self.h_prime.ask(digests.len(), question, masks.as_flattened_mut());
         masks
     }
 }
@@ -231,11 +226,10 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
         let groups = phis.chunks_mut(GROUP * phi_len).zip(x.chunks(GROUP)).zip(coins.chunks(GROUP));
         for (start, ((phis, x), coins)) in (first..).step_by(GROUP).zip(groups) {
             let digests = self.digests(start, phis, super::ENCODED_LEN);
-            let mut masks = self.masks(&digests, x);
-            for ((phi, r), mask) in phis.chunks_exact_mut(phi_len).zip(coins).zip(&masks) {
+            let masks = Zeroizing::new(self.masks(&digests, |k| x[k]));
+            for ((phi, r), mask) in phis.chunks_exact_mut(phi_len).zip(coins).zip(&*masks) {
                 phi[super::ENCODED_LEN..].copy_from_slice(&xor(r, mask));
             }
-            erase(masks.as_flattened_mut());
         }
     }
 
@@ -248,7 +242,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
             let end = n.min(start + GROUP);
             for (x, coins) in (0..).zip(&mut coins) {
                 let unmasked = self.unmasked(&digests, phis, super::ENCODED_LEN, x);
-                coins[start..end].copy_from_slice(&unmasked[..end - start]);
+                coins[start..end].copy_from_slice(&unmasked);
             }
         }
         let t = decoded::<D>(backend, &column(phis, phi_len, 0));
@@ -260,9 +254,9 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
 }
 
 impl Digests {
-    /// All of them; those behind the last instance are zero.
+    /// All of them.
     #[must_use]
-    pub fn all(&self) -> &[[u8; 32]; GROUP] {
+    pub fn all(&self) -> &[[u8; 32]] {
         &self.digests
     }
 }
@@ -405,11 +399,11 @@ mod tests {
     /// Each oracle by itself: together they would cover for each other.
     #[test]
     fn every_oracle_is_bound_to_session_instance_and_point() {
-        let digests = |first| Digests { first, digests: [[5; 32]; GROUP] };
+        let digests = |first| Digests { first, digests: vec![[5; 32]] };
         let answers = |sid: u8, i: u64, x: u8| {
             let (popf, mut answer) = (popf(sid), [0; 20]);
             popf.ask_h1(i, &[x], &[[3; S_LEN]], &mut answer);
-            (answer, popf.masks(&digests(i), &[x])[0])
+            (answer, popf.masks(&digests(i), |_| x)[0])
         };
         let here = answers(1, 5, 0);
         for there in [answers(2, 5, 0), answers(1, 6, 0), answers(1, 5, 1)] {

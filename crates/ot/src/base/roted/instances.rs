@@ -130,10 +130,11 @@ impl Batch {
             session.keyed(contexts.h_prime, &[]),
         );
         let oracle = session.oracle(contexts.a);
-        let mut a = vec![ZERO; RANK];
+        let mut a = Vec::new();
+        a.resize_with(RANK, || ZERO);
         let mut bytes = vec![0; UNIFORM_BYTES];
         for (row, a) in (0..).zip(&mut a) {
-            oracle.query(row, 0).fill(&mut bytes);
+            oracle.answer(row, 0, &[], &mut bytes);
             NttPoly::set_uniform_public::<BITS, RANK>(backend, &bytes, a);
         }
         Self { backend, popf, a }
@@ -155,7 +156,8 @@ impl Batch {
         let backend = self.backend;
         let mut room = self.popf.room(secrets.len());
         let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
-        let (mut c, mut r) = (Zeroizing::new([0; GROUP]), Zeroizing::new([[0; S_LEN]; GROUP]));
+        let mut c = Zeroizing::new([0; GROUP]);
+        let mut r = Zeroizing::new(vec![[0; S_LEN]; secrets.len().min(GROUP)]);
         let groups = secrets.chunks_mut(GROUP).zip(phis.chunks_mut(GROUP * PHI_LEN));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
         for (group, ((secrets, phis), digests)) in groups.enumerate() {

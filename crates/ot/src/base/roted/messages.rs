@@ -92,14 +92,18 @@ impl<'a> View<'a> {
 
     /// The digest of a `Blinded`, from what the transcript has of each instance.
     pub(super) fn digest(self, session: &Session, condensed: &[u8]) -> [u8; 32] {
-        let query = session.oracle("foxtrot v2 roted Blinded").query(0, 0);
-        query.field(self.head()).field(condensed).finish()
+        let mut digest = [0; 32];
+        let oracle = session.oracle("foxtrot v2 roted Blinded");
+        oracle.answer(0, 0, &[self.head(), condensed], &mut digest);
+        digest
     }
 
     /// The hash of both messages, of a `Reply` and the digest of the `Blinded`.
     pub(super) fn transcript(self, session: &Session, blinded: &[u8; 32]) -> [u8; 32] {
-        let query = session.oracle("foxtrot v2 roted transcript").query(0, 0);
-        query.field(blinded).field(self.bytes).finish()
+        let mut transcript = [0; 32];
+        let oracle = session.oracle("foxtrot v2 roted transcript");
+        oracle.answer(0, 0, &[blinded, self.bytes], &mut transcript);
+        transcript
     }
 
     /// The same by a universal hash under t, which nobody but the receiver knows before the `Reply`
@@ -111,11 +115,13 @@ impl<'a> View<'a> {
         blinded: &[u8; 32],
     ) -> [u8; 32] {
         let mut key = SecretBytes::zeroed(nh::key_len(REPLY_LEN));
-        session.oracle("foxtrot v3 roted NH key").query(0, 0).field(t).fill(&mut key);
+        session.oracle("foxtrot v3 roted NH key").answer(0, 0, &[t], &mut key);
         let mut hashes = vec![[0; nh::HASH_LEN]; self.n];
         nh::hash(session.backend(), &key, self.instances_bytes(), &mut hashes);
-        let query = session.oracle("foxtrot v3 roted rot transcript").query(0, 0);
-        query.field(blinded).field(self.head()).field(hashes.as_flattened()).finish()
+        let mut transcript = [0; 32];
+        let oracle = session.oracle("foxtrot v3 roted rot transcript");
+        oracle.answer(0, 0, &[blinded, self.head(), hashes.as_flattened()], &mut transcript);
+        transcript
     }
 
     /// The typed states hold n, the message holds n: they must be the same batch.

@@ -183,7 +183,7 @@ fn batch_coins(
     n: usize,
 ) -> ([u8; 32], Bits) {
     let mut coins = Zeroizing::new(vec![0; 32 + n.div_ceil(8)]);
-    session.oracle(context).query(0, 0).field(seed.as_bytes()).fill(&mut coins);
+    session.oracle(context).answer(0, 0, &[seed.as_bytes()], &mut coins);
     let (string, bits) = coins.split_at(32);
     (core::array::from_fn(|k| string[k]), Bits::from_random(bits.to_vec(), n))
 }
@@ -194,7 +194,9 @@ fn output(session: &Session, t: &[u8; 32], u: &[u8], transcript: &[u8; 32]) -> K
 }
 
 fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
-    session.oracle("foxtrot v1 roted commitment").query(0, 0).field(t).finish()
+    let mut commitment = [0; 32];
+    session.oracle("foxtrot v1 roted commitment").answer(0, 0, &[t], &mut commitment);
+    commitment
 }
 
 impl fmt::Debug for Receiver {
