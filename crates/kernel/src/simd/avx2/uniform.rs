@@ -30,6 +30,37 @@ static TOGETHER: [[u8; 16]; 256] = {
     all
 };
 
+/// How 32-bit lanes are made that hold two candidates each, at their top.
+struct Pairs<const BITS: usize>;
+
+#[expect(clippy::cast_possible_truncation, reason = "at most 32")]
+impl<const BITS: usize> Pairs<BITS> {
+    /// The bits of a lane beside a candidate.
+    const REST: i32 = 16 - BITS as i32;
+    /// The four bytes from that in which a pair begins.
+    const BYTES: [u8; 16] = {
+        let mut order = [0; 16];
+        let mut i = 0;
+        while i < 16 {
+            order[i] = (2 * BITS * (i / 4) / 8 + i % 4) as u8;
+            i += 1;
+        }
+        order
+    };
+    /// The bits behind the pair in these bytes.
+    const UP: [u32; 8] = {
+        let mut up = [0; 8];
+        let mut i = 0;
+        while i < 8 {
+            let bits = 2 * BITS * (i % 4) % 8 + 2 * BITS;
+            assert!(bits <= 32, "a pair is in four bytes");
+            up[i] = 32 - bits as u32;
+            i += 1;
+        }
+        up
+    };
+}
+
 impl Avx2 {
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.
     /// Addresses depend on which these are.
@@ -39,50 +70,77 @@ impl Avx2 {
         string: &[u8],
         out: &mut [u16],
     ) -> bool {
-        let steps = string.len() / BITS;
-        assert!(string.len() == steps * BITS);
-        let mut filled = 0;
-        for step in (0..steps).step_by(2) {
-            let low = self.group::<BITS>(string, step * BITS);
-            let two = step + 1 < steps;
-            let high = if two { self.group::<BITS>(string, (step + 1) * BITS) } else { low };
-            let candidates = self.unpack_groups::<BITS>(low, high);
-            let [low_bits, high_bits, ..] = avx2!({
-                let q = _mm256_set1_epi16(Q.cast_signed());
-                let accepted = _mm256_cmpgt_epi16(q, candidates);
-                let bits = _mm256_packs_epi16(
-                    accepted,
-                    _mm256_permute2x128_si256::<1>(accepted, accepted),
-                );
-                _mm256_movemask_epi8(bits).to_le_bytes()
-            });
-            let halves = avx2!([
-                _mm256_castsi256_si128(candidates),
-                _mm256_extracti128_si256::<1>(candidates)
-            ]);
-            for (half, bits) in
-                halves.into_iter().zip([low_bits, high_bits]).take(1 + usize::from(two))
-            {
-                let order = &TOGETHER[usize::from(bits)];
-                let together =
-                    avx2!(_mm_shuffle_epi8(half, _mm_loadu_si128(order.as_ptr().cast())));
-                if let Some(out) = out[filled..].first_chunk_mut::<8>() {
-                    avx2!(_mm_storeu_si128(out.as_mut_ptr().cast(), together));
-                    filled += bits.count_ones() as usize;
-                } else {
-                    let mut lanes = [0; 8];
-                    avx2!(_mm_storeu_si128(lanes.as_mut_ptr().cast(), together));
-                    let number = (bits.count_ones() as usize).min(out.len() - filled);
-                    out[filled..filled + number].copy_from_slice(&lanes[..number]);
-                    filled += number;
-                }
-            }
-            if filled == out.len() {
-                return true;
-            }
+        assert!(string.len().is_multiple_of(BITS));
+        let (mut bytes, mut room) = (string, &mut *out);
+        // Two groups of eight, as long as all of both have room and can be loaded as 16 bytes.
+        while let (Some(two), Some(places)) = (bytes.first_chunk::<32>(), room.first_chunk_mut()) {
+            let places: &mut [u16; 16] = places;
+            let groups = [self.group::<BITS>(two, 0), self.group::<BITS>(two, BITS)];
+            let ([low, high], numbers) = self.accepted_first::<Q, BITS>(groups);
+            places[..8].copy_from_slice(&self.eight(low));
+            places[numbers[0]..numbers[0] + 8].copy_from_slice(&self.eight(high));
+            bytes = &bytes[2 * BITS..];
+            room = &mut core::mem::take(&mut room)[numbers[0] + numbers[1]..];
         }
-        out.fill(0);
-        false
+        while !bytes.is_empty() && !room.is_empty() {
+            let group = self.group::<BITS>(bytes, 0);
+            let ([lanes, _], [number, _]) = self.accepted_first::<Q, BITS>([group; 2]);
+            let number = number.min(room.len());
+            room[..number].copy_from_slice(&self.eight(lanes)[..number]);
+            bytes = &bytes[BITS..];
+            room = &mut core::mem::take(&mut room)[number..];
+        }
+        let enough = room.is_empty();
+        if !enough {
+            out.fill(0);
+        }
+        enough
+    }
+
+    /// The candidates of two groups, in each those below Q first, and how many these are.
+    #[inline(always)]
+    fn accepted_first<const Q: u16, const BITS: usize>(
+        self,
+        [low, high]: [__m128i; 2],
+    ) -> ([__m128i; 2], [usize; 2]) {
+        avx2!({
+            let candidates = self.unpack_to_top::<BITS>(_mm256_set_m128i(high, low));
+            let candidates = _mm256_srl_epi16(candidates, _mm_cvtsi32_si128(Pairs::<BITS>::REST));
+            let accepted = _mm256_cmpgt_epi16(_mm256_set1_epi16(Q.cast_signed()), candidates);
+            let bits = _mm256_movemask_epi8(_mm256_packs_epi16(accepted, accepted));
+            let [low_bits, _, _, high_bits] = bits.to_le_bytes();
+            let halves =
+                [_mm256_castsi256_si128(candidates), _mm256_extracti128_si256::<1>(candidates)];
+            let [low, high] = [(halves[0], low_bits), (halves[1], high_bits)].map(
+                #[inline(always)]
+                |(half, bits)| {
+                    let order = TOGETHER[usize::from(bits)].as_ptr();
+                    (_mm_shuffle_epi8(half, _mm_loadu_si128(order.cast())), bits.count_ones())
+                },
+            );
+            ([low.0, high.0], [low.1 as usize, high.1 as usize])
+        })
+    }
+
+    #[inline(always)]
+    fn eight(self, lanes: __m128i) -> [u16; 8] {
+        let mut eight = [0; 8];
+        avx2!(_mm_storeu_si128(eight.as_mut_ptr().cast(), lanes));
+        eight
+    }
+
+    /// Eight candidates of BITS bits from each half, each in the top bits of its lane; below them
+    /// are bits of its neighbours.
+    #[inline(always)]
+    fn unpack_to_top<const BITS: usize>(self, bytes: __m256i) -> __m256i {
+        avx2!({
+            let pairs =
+                _mm256_shuffle_epi8(bytes, self.bytes(const { &twice(Pairs::<BITS>::BYTES) }));
+            let up = _mm256_loadu_si256(const { &Pairs::<BITS>::UP }.as_ptr().cast());
+            let second = _mm256_sllv_epi32(pairs, up);
+            let first = _mm256_srl_epi32(second, _mm_cvtsi32_si128(Pairs::<BITS>::REST));
+            _mm256_blend_epi16::<0xaa>(first, second)
+        })
     }
 
     /// The first candidates below Q of each string, as many as there is room for; all zero if there
