@@ -9,7 +9,12 @@
 use core::arch::x86_64::*;
 
 use super::{Avx2, avx2, twice};
-use crate::simd::compaction::{BYTES, ORDER, ROOM, STEPS, move_moves};
+
+/// The most steps, eight candidates each.
+const STEPS: usize = 128;
+
+/// Moves of all slots, and of none behind them for the longest move to look at.
+const ROOM: usize = STEPS + 16 + 32;
 
 /// For eight acceptance bits the order that puts the bytes of the accepted lanes first.
 static TOGETHER: [[u8; 16]; 256] = {
@@ -26,6 +31,47 @@ static TOGETHER: [[u8; 16]; 256] = {
             lane += 1;
         }
         accepted += 1;
+    }
+    all
+};
+
+/// A slot that is being filled, in each half.
+struct Filling {
+    slot: __m256i,
+    /// For each byte how far it is behind the place where the filling ends, counted round.
+    from: __m256i,
+    /// In the top bits whether the last sixteen slots were not full, the latest one first.
+    gaps: __m256i,
+}
+
+const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+
+/// Of a rejected lane, in two bytes: 256, and a bit for the first three in the order in which
+/// [`ACCEPTED`] takes four lanes, which is backwards for the first four.
+const WEIGHTS: [u8; 32] = twice([255, 1, 255, 5, 255, 3, 255, 2, 255, 2, 255, 3, 255, 5, 255, 1]);
+
+/// Where the bits of a lane's four are.
+const OWN_FOUR: [u8; 32] = twice([0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8]);
+
+/// Which part of [`ACCEPTED`] each accepted lane is looked up in. The third one is the last entry if
+/// none of the first three are rejected, else it has the sign and is 0, as the fourth one always.
+const COLUMNS: [u8; 32] = twice([128, 128, 127, 127, 8, 8, 0, 0, 0, 0, 8, 8, 127, 127, 128, 128]);
+
+/// Twice the index of the first accepted one of four lanes, then of the second one, for the
+/// rejected ones of the first three. The last entry, where there is no second one, is for the third: what
+/// lane 2 has that lane 3 has not.
+const ACCEPTED: [u8; 32] = twice([0, 2, 0, 4, 0, 2, 0, 6, 2, 4, 4, 6, 2, 6, 6, 2]);
+
+/// What these are added to without carries: bytes of lanes, backwards in the first four.
+const LANES: [u8; 32] = twice([0, 1, 0, 1, 6, 7, 6, 7, 8, 9, 8, 9, 14, 15, 14, 15]);
+
+/// A byte to shuffle to all places.
+const EVERYWHERE: [[u8; 32]; 16] = {
+    let mut all = [[0; 32]; 16];
+    let mut k = 0;
+    while k < 16 {
+        all[k] = [PLACES[k]; 32];
+        k += 1;
     }
     all
 };
@@ -144,142 +190,243 @@ impl Avx2 {
     }
 
     /// The first candidates below Q of each string, as many as there is room for; all zero if there
-    /// are too few.
+    /// are too few. Without room for those of the second string they are not written.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "below 256")]
     pub(super) fn uniform_pair<const Q: u16, const BITS: usize>(
         self,
         strings: [&[u8]; 2],
-        out: [&mut [u16]; 2],
+        low: &mut [u16],
+        high: Option<&mut [u16]>,
     ) {
         let steps = strings[0].len() / BITS;
-        let wanted = out[0].len() / 8;
+        let wanted = low.len() / 8;
         assert!(strings.iter().all(|string| string.len() == steps * BITS));
-        assert!(out.iter().all(|out| out.len() == wanted * 8) && steps - wanted < 64);
-        assert!((wanted..=STEPS).contains(&steps));
+        assert!(low.len() == wanted * 8 && wanted.is_multiple_of(8));
+        assert!((wanted..=STEPS).contains(&steps) && steps - wanted < 64);
+        // With those behind the last step, which stay empty, at least eight more than are wanted.
+        let all = (steps / 16 + 1) * 16;
 
-        let mut slots = [avx2!(_mm256_setzero_si256()); ROOM];
+        let mut slots = [[avx2!(_mm256_setzero_si256()); 8]; (STEPS + 16) / 8];
         let mut moves = [[0; ROOM]; 2];
-        let enough = self.fill_slots::<Q, BITS>(strings, wanted, &mut slots[..steps], &mut moves);
+        let slots = &mut slots[..all / 8];
+        let gaps = self.fill_slots::<Q, BITS>(strings, slots, &mut moves);
         // Kept from the optimiser, which could make a branch of masks that it knows.
         let moves = core::hint::black_box(&mut moves);
 
-        let mut distance = 1;
-        while distance <= steps - wanted {
-            let masks = moves.each_mut().map(
-                #[inline(always)]
-                |moves| move_moves(moves, distance),
-            );
-            for i in 0..steps {
-                let [low, high] = masks.each_ref().map(|masks| masks[i].cast_signed());
-                slots[i] = avx2!({
-                    let mask = _mm256_set_m128i(_mm_set1_epi8(high), _mm_set1_epi8(low));
-                    _mm256_blendv_epi8(slots[i], slots[i + distance], mask)
-                });
+        self.move_by_1_2_4(slots, moves);
+        let mut distance = 8;
+        while 2 * distance <= steps - wanted {
+            for i in 0..(steps - distance).div_ceil(8) {
+                let come = self.come_from(moves, 8 * i, distance);
+                let (here, there) = slots[i..].split_at_mut(distance / 8);
+                for (k, (here, there)) in here[0].iter_mut().zip(&there[0]).enumerate() {
+                    *here = self.choose(*here, *there, come, k);
+                }
+            }
+            for at in (0..all).step_by(16) {
+                let (here, there) = (self.moves(moves, at), self.moves(moves, at + distance));
+                let come = self.come_from(moves, at, distance);
+                self.set_moves(moves, at, avx2!(_mm256_blendv_epi8(here, there, come)));
             }
             distance *= 2;
         }
-        let [low, high] = out;
-        let pairs = low.as_chunks_mut::<8>().0.iter_mut().zip(high.as_chunks_mut::<8>().0);
-        for ((low, high), slot) in pairs.zip(&slots) {
-            avx2!({
-                let slot = _mm256_and_si256(*slot, enough);
-                _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(slot));
-                _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(slot));
-            });
+
+        // The last move on the way out, where bits of neighbours are cut off, or all of them.
+        let up = avx2!({
+            let spare = _mm256_set1_epi8((all - wanted) as i8);
+            let enough = _mm256_cmpeq_epi8(_mm256_subs_epu8(gaps, spare), _mm256_setzero_si256());
+            _mm256_and_si256(enough, _mm256_set1_epi16(1 << BITS))
+        });
+        let mut unwanted = [[0; 8]; 8];
+        let mut high = high.map(
+            #[inline(always)]
+            |high| high.as_chunks_mut().0.as_chunks_mut().0,
+        );
+        for (i, low) in low.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let high: &mut [[u16; 8]; 8] = match &mut high {
+                Some(high) => &mut high[i],
+                None => &mut unwanted,
+            };
+            let come = self.come_from(moves, 8 * i, distance);
+            let (here, there) = (&slots[i], &slots[i + distance / 8]);
+            for k in 0..8 {
+                avx2!({
+                    let slot = self.choose(here[k], there[k], come, k);
+                    let lanes = _mm256_mulhi_epu16(slot, up);
+                    let halves =
+                        (_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+                    _mm_storeu_si128(low[k].as_mut_ptr().cast(), halves.0);
+                    _mm_storeu_si128(high[k].as_mut_ptr().cast(), halves.1);
+                });
+            }
         }
     }
 
-    /// Writes a slot per step, and by how many places it is to move for each half; 0 for those
-    /// that are not full. Returns all ones for a half that has as many full slots as are wanted.
+    /// Writes a slot per step, full or not, and for each how far it is to move: by the number of
+    /// those before it that are not full. Those behind the last step are not; returns the number
+    /// of all that are not, in every byte of a half.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "below 128")]
     fn fill_slots<const Q: u16, const BITS: usize>(
         self,
         strings: [&[u8]; 2],
-        wanted: usize,
-        slots: &mut [__m256i],
+        slots: &mut [[__m256i; 8]],
         moves: &mut [[u8; ROOM]; 2],
     ) -> __m256i {
-        const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-        const TO_WORDS: [u8; 32] =
-            twice([0, 128, 0, 128, 0, 128, 0, 128, 8, 128, 8, 128, 8, 128, 8, 128]);
-        const TO_BYTES: [u16; 16] = {
-            let (low, high) = (0x0100, 0x0908);
-            [low, low, low, low, high, high, high, high, low, low, low, low, high, high, high, high]
-        };
-        const ONE_HOT: [u8; 64] = {
-            let mut bytes = [0; 64];
-            bytes[32] = 255;
-            bytes
-        };
-        let spare = (slots.len() - wanted) as i8;
+        const REVERSED: [u8; 32] = twice([15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        const { assert!(BITS > 8) };
+        let last = strings[0].len() / BITS - 1;
+        assert!(strings.iter().all(|string| string.len() == (last + 1) * BITS));
         avx2!({
-            let places = self.bytes(&PLACES);
-            let places_and_one = _mm256_add_epi8(places, _mm256_set1_epi8(1));
-            let order = self.bytes(&twice(ORDER));
-            let bytes_of = self.bytes(&twice(BYTES));
-            let weights = _mm256_set1_epi64x(0x0008_0004_0002_0001);
-            let places_to_top = _mm256_set1_epi64x(0x0100_0400_1000_4000);
             let zero = _mm256_setzero_si256();
-
-            // What is being filled, how many bytes of it are filled, and how many slots were not
-            // full; the latter two in every byte.
-            let (mut filling, mut filled, mut gaps) = (zero, zero, zero);
-            let mut sixteen_moves = zero;
-            let steps = slots.len();
-            for (step, slot) in slots.iter_mut().enumerate() {
-                let [low, high] = strings.map(
-                    #[inline(always)]
-                    |s| self.group::<BITS>(s, step * BITS),
-                );
-                let candidates = self.unpack_groups::<BITS>(low, high);
-
-                // Within each four lanes the accepted ones first.
-                let accepted = _mm256_cmpgt_epi16(_mm256_set1_epi16(Q.cast_signed()), candidates);
-                let four_bits = _mm256_sad_epu8(_mm256_and_si256(accepted, weights), zero);
-                let code = _mm256_shuffle_epi8(order, four_bits);
-                let code = _mm256_shuffle_epi8(code, self.bytes(&TO_WORDS));
-                let lane = _mm256_srli_epi16::<14>(_mm256_mullo_epi16(code, places_to_top));
-                let lane = _mm256_mullo_epi16(lane, _mm256_set1_epi16(0x0202));
-                let lane = _mm256_add_epi16(lane, self.lanes(&TO_BYTES));
-                let fours = _mm256_shuffle_epi8(candidates, lane);
-
-                // Within each half the first four, then the others.
-                let bytes = _mm256_shuffle_epi8(bytes_of, four_bits);
-                let first = _mm256_shuffle_epi8(bytes, zero);
-                let others = _mm256_shuffle_epi8(bytes, _mm256_set1_epi8(8));
-                let behind = _mm256_cmpgt_epi8(places_and_one, first);
-                let gap = _mm256_and_si256(behind, _mm256_sub_epi8(_mm256_set1_epi8(8), first));
-                let together = _mm256_shuffle_epi8(fours, _mm256_add_epi8(places, gap));
-
-                // Append: rotated to where the filling ends, it fills up one slot and begins the
-                // next.
-                let from = _mm256_and_si256(_mm256_sub_epi8(places, filled), _mm256_set1_epi8(15));
-                let turned = _mm256_shuffle_epi8(together, from);
-                let old = _mm256_cmpgt_epi8(filled, places);
-                filling = _mm256_blendv_epi8(turned, filling, old);
-                *slot = filling;
-                filled = _mm256_add_epi8(filled, _mm256_add_epi8(first, others));
-                let full = _mm256_cmpgt_epi8(filled, _mm256_set1_epi8(15));
-                filling = _mm256_blendv_epi8(filling, turned, full);
-                filled = _mm256_and_si256(filled, _mm256_set1_epi8(15));
-
-                let one_hot: &[u8; 32] = &ONE_HOT[32 - step % 16..].as_chunks().0[0];
-                let half = _mm256_castsi256_si128(self.bytes(one_hot));
-                let here = _mm256_and_si256(full, _mm256_set_m128i(half, half));
-                sixteen_moves = _mm256_or_si256(sixteen_moves, _mm256_and_si256(gaps, here));
-                gaps = _mm256_add_epi8(gaps, _mm256_add_epi8(full, _mm256_set1_epi8(1)));
-                if step % 16 == 15 || step + 1 == steps {
-                    let [low, high] = moves;
-                    let low: &mut [u8; 16] = &mut low[step / 16 * 16..].as_chunks_mut().0[0];
-                    let high: &mut [u8; 16] = &mut high[step / 16 * 16..].as_chunks_mut().0[0];
-                    let both = sixteen_moves;
-                    _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
-                    _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(both));
-                    sixteen_moves = zero;
+            let mut filling = Filling { slot: zero, from: self.bytes(&PLACES), gaps: zero };
+            let mut gaps_before = zero;
+            for (i, slots) in slots.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+                let slots = slots.as_flattened_mut();
+                let mut filled = 0;
+                for (step, slot) in (16 * i..last).zip(&mut *slots) {
+                    // In bounds: a step but the last begins 2·BITS bytes before the end, or more.
+                    let [low, high] = strings.map(
+                        #[inline(always)]
+                        |string| _mm_loadu_si128(string.as_ptr().add(step * BITS).cast()),
+                    );
+                    *slot = self.append::<Q, BITS>(&mut filling, _mm256_set_m128i(high, low));
+                    filled += 1;
                 }
+                if last / 16 == i {
+                    let [low, high] = strings.map(
+                        #[inline(always)]
+                        |string| self.group::<BITS>(string, last * BITS),
+                    );
+                    slots[last % 16] =
+                        self.append::<Q, BITS>(&mut filling, _mm256_set_m128i(high, low));
+                    filled += 1;
+                }
+                for _ in filled..16 {
+                    filling.gaps = _mm256_alignr_epi8::<15>(filling.gaps, _mm256_set1_epi8(-1));
+                }
+
+                // Sums of ones and zeros up to each.
+                let gaps = _mm256_shuffle_epi8(filling.gaps, self.bytes(&REVERSED));
+                let ones = _mm256_and_si256(_mm256_srli_epi16::<7>(gaps), _mm256_set1_epi8(1));
+                let sums = _mm256_add_epi8(ones, _mm256_slli_si256::<1>(ones));
+                let sums = _mm256_add_epi8(sums, _mm256_slli_si256::<2>(sums));
+                let sums = _mm256_add_epi8(sums, _mm256_slli_si256::<4>(sums));
+                let sums = _mm256_add_epi8(sums, _mm256_slli_si256::<8>(sums));
+                let sums = _mm256_add_epi8(sums, gaps_before);
+                self.set_moves(moves, 16 * i, _mm256_sub_epi8(sums, ones));
+                gaps_before = _mm256_shuffle_epi8(sums, _mm256_set1_epi8(15));
             }
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(spare + 1), gaps)
+            gaps_before
         })
+    }
+
+    /// Appends the accepted candidates of eight of each string; returns the slot, with what is new
+    /// if it is full, else what it has so far.
+    #[inline(always)]
+    fn append<const Q: u16, const BITS: usize>(
+        self,
+        filling: &mut Filling,
+        bytes: __m256i,
+    ) -> __m256i {
+        const { assert!(Q >> (BITS - 1) == 1 && !Q.is_power_of_two()) };
+        avx2!({
+            let candidates = self.unpack_to_top::<BITS>(bytes);
+
+            // The sum of four lanes' weights: in its low byte bits for the first three of them, in
+            // the next one the number of all.
+            let least = _mm256_set1_epi16((Q << Pairs::<BITS>::REST).cast_signed() - 1);
+            let above = _mm256_subs_epu16(candidates, least);
+            let weights = _mm256_sign_epi16(self.bytes(&WEIGHTS), above);
+            let rejected = _mm256_sad_epu8(weights, _mm256_setzero_si256());
+
+            // Within the first four the accepted ones last, within the others first.
+            let four = _mm256_shuffle_epi8(rejected, self.bytes(&OWN_FOUR));
+            let order = _mm256_add_epi8(four, self.bytes(&COLUMNS));
+            let order = _mm256_shuffle_epi8(self.bytes(&ACCEPTED), order);
+            let order = _mm256_xor_si256(order, self.bytes(&LANES));
+            let middle = _mm256_shuffle_epi8(candidates, order);
+
+            // Turned to where the filling ends, they fill up one slot and begin the next. Whatever
+            // comes from byte 16 or further is none of them.
+            let numbers = _mm256_add_epi16(rejected, rejected);
+            let first = _mm256_shuffle_epi8(numbers, _mm256_set1_epi8(1));
+            let others = _mm256_shuffle_epi8(numbers, _mm256_set1_epi8(9));
+            let old = _mm256_cmpgt_epi8(filling.from, self.bytes(&PLACES));
+            let from = _mm256_add_epi8(filling.from, first);
+            let turned = _mm256_shuffle_epi8(middle, from);
+            let behind = _mm256_add_epi8(from, others);
+            let none = _mm256_add_epi8(behind, _mm256_set1_epi8(112));
+            let slot = _mm256_blendv_epi8(turned, filling.slot, old);
+            filling.slot = _mm256_blendv_epi8(turned, slot, none);
+            filling.from = _mm256_and_si256(behind, _mm256_set1_epi8(15));
+            filling.gaps = _mm256_alignr_epi8::<15>(filling.gaps, none);
+            slot
+        })
+    }
+
+    /// The moves by 1, 2 and 4, in one pass from the last slot to the first.
+    #[inline(always)]
+    fn move_by_1_2_4(self, slots: &mut [[__m256i; 8]], moves: &mut [[u8; ROOM]; 2]) {
+        let zero = avx2!(_mm256_setzero_si256());
+        // What is behind: slots that have not moved, have moved by 1, and by 2; and their moves.
+        let (mut not, mut by_1, mut by_2) = (zero, [zero; 2], [zero; 4]);
+        let mut behind = [zero; 3];
+        for (i, sixteen) in slots.as_chunks_mut::<2>().0.iter_mut().enumerate().rev() {
+            let mut come = [zero; 3];
+            avx2!({
+                let here = self.moves(moves, 16 * i);
+                let there = _mm256_alignr_epi8::<1>(behind[0], here);
+                (behind[0], come[0]) = (here, _mm256_slli_epi16::<7>(there));
+                let here = _mm256_blendv_epi8(here, there, come[0]);
+                let there = _mm256_alignr_epi8::<2>(behind[1], here);
+                (behind[1], come[1]) = (here, _mm256_slli_epi16::<6>(there));
+                let here = _mm256_blendv_epi8(here, there, come[1]);
+                let there = _mm256_alignr_epi8::<4>(behind[2], here);
+                (behind[2], come[2]) = (here, _mm256_slli_epi16::<5>(there));
+                self.set_moves(moves, 16 * i, _mm256_blendv_epi8(here, there, come[2]));
+            });
+            for (k, slot) in sixteen.as_flattened_mut().iter_mut().enumerate().rev() {
+                let once = self.choose(*slot, not, come[0], k);
+                let twice = self.choose(once, by_1[1], come[1], k);
+                not = *slot;
+                *slot = self.choose(twice, by_2[3], come[2], k);
+                by_1 = [once, by_1[0]];
+                by_2 = [twice, by_2[0], by_2[1], by_2[2]];
+            }
+        }
+    }
+
+    /// `there` in the halves in which byte k of `come` has its top bit.
+    #[inline(always)]
+    fn choose(self, here: __m256i, there: __m256i, come: __m256i, k: usize) -> __m256i {
+        let come = avx2!(_mm256_shuffle_epi8(come, self.bytes(&EVERYWHERE[k])));
+        avx2!(_mm256_blendv_epi8(here, there, come))
+    }
+
+    /// In the top bit of each byte whether a slot comes from this distance.
+    #[inline(always)]
+    fn come_from(self, moves: &[[u8; ROOM]; 2], at: usize, distance: usize) -> __m256i {
+        let there = self.moves(moves, at + distance);
+        avx2!(_mm256_sll_epi16(there, _mm_cvtsi32_si128(7 - distance.ilog2().cast_signed())))
+    }
+
+    /// How far sixteen slots are to move.
+    #[inline(always)]
+    fn moves(self, moves: &[[u8; ROOM]; 2], at: usize) -> __m256i {
+        let [low, high] = moves.each_ref().map(
+            #[inline(always)]
+            |moves| self.group::<16>(moves, at),
+        );
+        avx2!(_mm256_set_m128i(high, low))
+    }
+
+    #[inline(always)]
+    fn set_moves(self, moves: &mut [[u8; ROOM]; 2], at: usize, to: __m256i) {
+        let halves = avx2!([_mm256_castsi256_si128(to), _mm256_extracti128_si256::<1>(to)]);
+        for (moves, half) in moves.iter_mut().zip(halves) {
+            let sixteen: &mut [u8; 16] = &mut moves[at..].as_chunks_mut().0[0];
+            avx2!(_mm_storeu_si128(sixteen.as_mut_ptr().cast(), half));
+        }
     }
 }
