@@ -232,13 +232,15 @@ impl Avx2 {
             distance *= 2;
         }
 
-        // The last move on the way out, where bits of neighbours are cut off, or all of them.
-        let up = avx2!({
+        // The last move on the way out, where bits of neighbours are cut off.
+        let enough = avx2!({
             let spare = _mm256_set1_epi8((all - wanted) as i8);
-            let enough = _mm256_cmpeq_epi8(_mm256_subs_epu8(gaps, spare), _mm256_setzero_si256());
-            _mm256_and_si256(enough, _mm256_set1_epi16(1 << BITS))
+            _mm256_cmpeq_epi8(_mm256_subs_epu8(gaps, spare), _mm256_setzero_si256())
         });
+        // The optimiser must not know that this is not read, and ask for each slot.
+        let down = avx2!(_mm_cvtsi32_si128(Pairs::<BITS>::REST));
         let mut unwanted = [[0; 8]; 8];
+        let unwanted = core::hint::black_box(&mut unwanted);
         let mut high = high.map(
             #[inline(always)]
             |high| high.as_chunks_mut().0.as_chunks_mut().0,
@@ -246,14 +248,14 @@ impl Avx2 {
         for (i, low) in low.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let high: &mut [[u16; 8]; 8] = match &mut high {
                 Some(high) => &mut high[i],
-                None => &mut unwanted,
+                None => unwanted,
             };
             let come = self.come_from(moves, 8 * i, distance);
             let (here, there) = (&slots[i], &slots[i + distance / 8]);
             for k in 0..8 {
                 avx2!({
                     let slot = self.choose(here[k], there[k], come, k);
-                    let lanes = _mm256_mulhi_epu16(slot, up);
+                    let lanes = _mm256_srl_epi16(_mm256_and_si256(slot, enough), down);
                     let halves =
                         (_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
                     _mm_storeu_si128(low[k].as_mut_ptr().cast(), halves.0);
@@ -377,7 +379,7 @@ impl Avx2 {
             avx2!({
                 let here = self.moves(moves, 16 * i);
                 let there = _mm256_alignr_epi8::<1>(behind[0], here);
-                (behind[0], come[0]) = (here, _mm256_slli_epi16::<7>(there));
+                (behind[0], come[0]) = (here, _mm256_slli_epi64::<7>(there));
                 let here = _mm256_blendv_epi8(here, there, come[0]);
                 let there = _mm256_alignr_epi8::<2>(behind[1], here);
                 (behind[1], come[1]) = (here, _mm256_slli_epi16::<6>(there));
