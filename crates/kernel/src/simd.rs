@@ -10,8 +10,6 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
-mod compaction;
-#[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 mod packing;
 

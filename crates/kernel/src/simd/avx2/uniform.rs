@@ -1,10 +1,16 @@
 //! Rejection sampling, and the same without a branch or an address that depends on what is
 //! rejected.
 //!
-//! For the latter, two strings at once, one in each half of the vectors. In each step eight candidates of each
-//! string are moved together within their half and appended to a vector that is being filled; that
-//! vector is written to a slot of its own in every step, full or not. Afterwards the full slots
-//! move together.
+//! For the latter, two strings at once, one in each half of the vectors. In each step eight
+//! candidates of each string are moved together within their half and appended to a vector that is
+//! being filled; that vector is written to a slot of its own in every step, full or not. Afterwards
+//! each slot moves left by the number of those before it that are not full, by one power of two
+//! after another, the least first.
+//!
+//! Slots that are not full move, too, and copies of what has left a slot. In a pass by d none of
+//! them comes to where a full slot stays: it began d places or more behind that place, the full one
+//! less, so before it. Full, it also ends before it; then it has more of its way left, by 2d or
+//! more, and a longer way in all. But ways only grow along the array.
 
 use core::arch::x86_64::*;
 
@@ -237,8 +243,8 @@ impl Avx2 {
             let spare = _mm256_set1_epi8((all - wanted) as i8);
             _mm256_cmpeq_epi8(_mm256_subs_epu8(gaps, spare), _mm256_setzero_si256())
         });
-        // The optimiser must not know that this is not read, and ask for each slot.
         let down = avx2!(_mm_cvtsi32_si128(Pairs::<BITS>::REST));
+        // Kept from the optimiser, which would not write what nobody reads, and ask at each slot.
         let mut unwanted = [[0; 8]; 8];
         let unwanted = core::hint::black_box(&mut unwanted);
         let mut high = high.map(
@@ -277,33 +283,33 @@ impl Avx2 {
     ) -> __m256i {
         const REVERSED: [u8; 32] = twice([15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
         const { assert!(BITS > 8) };
-        let last = strings[0].len() / BITS - 1;
-        assert!(strings.iter().all(|string| string.len() == (last + 1) * BITS));
-        avx2!({
-            let zero = _mm256_setzero_si256();
-            let mut filling = Filling { slot: zero, from: self.bytes(&PLACES), gaps: zero };
-            let mut gaps_before = zero;
-            for (i, slots) in slots.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-                let slots = slots.as_flattened_mut();
-                let mut filled = 0;
-                for (step, slot) in (16 * i..last).zip(&mut *slots) {
-                    // In bounds: a step but the last begins 2·BITS bytes before the end, or more.
-                    let [low, high] = strings.map(
-                        #[inline(always)]
-                        |string| _mm_loadu_si128(string.as_ptr().add(step * BITS).cast()),
-                    );
-                    *slot = self.append::<Q, BITS>(&mut filling, _mm256_set_m128i(high, low));
-                    filled += 1;
-                }
-                if last / 16 == i {
-                    let [low, high] = strings.map(
-                        #[inline(always)]
-                        |string| self.group::<BITS>(string, last * BITS),
-                    );
-                    slots[last % 16] =
-                        self.append::<Q, BITS>(&mut filling, _mm256_set_m128i(high, low));
-                    filled += 1;
-                }
+        let steps = strings[0].len() / BITS;
+        assert!(steps > 0 && strings.iter().all(|string| string.len() == steps * BITS));
+        let last = steps - 1;
+        let zero = avx2!(_mm256_setzero_si256());
+        let mut filling = Filling { slot: zero, from: self.bytes(&PLACES), gaps: zero };
+        let mut gaps_before = zero;
+        for (i, slots) in slots.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            let slots = slots.as_flattened_mut();
+            let mut filled = last.saturating_sub(16 * i).min(16);
+            for (step, slot) in (16 * i..).zip(&mut slots[..filled]) {
+                let [low, high] = strings.map(
+                    #[inline(always)]
+                    // SAFETY: AVX2 is there, and a step but the last begins at least 2·BITS bytes
+                    // before the end of the string, which are more than 16.
+                    |string| unsafe { _mm_loadu_si128(string.as_ptr().add(step * BITS).cast()) },
+                );
+                *slot = self.append::<Q, BITS>(&mut filling, low, high);
+            }
+            if last / 16 == i {
+                let [low, high] = strings.map(
+                    #[inline(always)]
+                    |string| self.group::<BITS>(string, last * BITS),
+                );
+                slots[filled] = self.append::<Q, BITS>(&mut filling, low, high);
+                filled += 1;
+            }
+            avx2!({
                 for _ in filled..16 {
                     filling.gaps = _mm256_alignr_epi8::<15>(filling.gaps, _mm256_set1_epi8(-1));
                 }
@@ -318,9 +324,9 @@ impl Avx2 {
                 let sums = _mm256_add_epi8(sums, gaps_before);
                 self.set_moves(moves, 16 * i, _mm256_sub_epi8(sums, ones));
                 gaps_before = _mm256_shuffle_epi8(sums, _mm256_set1_epi8(15));
-            }
-            gaps_before
-        })
+            });
+        }
+        gaps_before
     }
 
     /// Appends the accepted candidates of eight of each string; returns the slot, with what is new
@@ -329,11 +335,12 @@ impl Avx2 {
     fn append<const Q: u16, const BITS: usize>(
         self,
         filling: &mut Filling,
-        bytes: __m256i,
+        low: __m128i,
+        high: __m128i,
     ) -> __m256i {
         const { assert!(Q >> (BITS - 1) == 1 && !Q.is_power_of_two()) };
         avx2!({
-            let candidates = self.unpack_to_top::<BITS>(bytes);
+            let candidates = self.unpack_to_top::<BITS>(_mm256_set_m128i(high, low));
 
             // The sum of four lanes' weights: in its low byte bits for the first three of them, in
             // the next one the number of all.
@@ -379,6 +386,7 @@ impl Avx2 {
             avx2!({
                 let here = self.moves(moves, 16 * i);
                 let there = _mm256_alignr_epi8::<1>(behind[0], here);
+                // Words would make the optimiser ask for a lowest bit instead.
                 (behind[0], come[0]) = (here, _mm256_slli_epi64::<7>(there));
                 let here = _mm256_blendv_epi8(here, there, come[0]);
                 let there = _mm256_alignr_epi8::<2>(behind[1], here);
