@@ -9,7 +9,6 @@
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
-mod compaction;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 mod packing;

@@ -369,10 +369,8 @@ impl Simd for Avx2 {
         one: (&[u8], &mut [u16]),
         other: Option<(&[u8], &mut [u16])>,
     ) {
-        let mut spare = [0; 1024];
-        let spare = (one.0, &mut spare[..one.1.len()]);
-        let other = other.unwrap_or(spare);
-        self.uniform_pair::<Q, BITS>([one.0, other.0], [one.1, other.1]);
+        let (string, out) = other.map_or((one.0, None), |(string, out)| (string, Some(out)));
+        self.uniform_pair::<Q, BITS>([one.0, string], one.1, out);
     }
 
     #[inline(always)]

@@ -1,15 +1,26 @@
 //! Rejection sampling, and the same without a branch or an address that depends on what is
 //! rejected.
 //!
-//! For the latter, two strings at once, one in each half of the vectors. In each step eight candidates of each
-//! string are moved together within their half and appended to a vector that is being filled; that
-//! vector is written to a slot of its own in every step, full or not. Afterwards the full slots
-//! move together.
+//! For the latter, two strings at once, one in each half of the vectors. In each step eight
+//! candidates of each string are moved together within their half and appended to a vector that is
+//! being filled; that vector is written to a slot of its own in every step, full or not. Afterwards
+//! each slot moves left by the number of those before it that are not full, by one power of two
+//! after another, the least first.
+//!
+//! Slots that are not full move, too, and copies of what has left a slot. In a pass by d none of
+//! them comes to where a full slot stays: it began d places or more behind that place, the full one
+//! less, so before it. Full, it also ends before it; then it has more of its way left, by 2d or
+//! more, and a longer way in all. But ways only grow along the array.
 
 use core::arch::x86_64::*;
 
 use super::{Avx2, avx2, twice};
-use crate::simd::compaction::{BYTES, ORDER, ROOM, STEPS, move_moves};
+
+/// The most steps, eight candidates each.
+const STEPS: usize = 128;
+
+/// Moves of all slots, and of none behind them for the longest move to look at.
+const ROOM: usize = STEPS + 16 + 32;
 
 /// For eight acceptance bits the order that puts the bytes of the accepted lanes first.
 static TOGETHER: [[u8; 16]; 256] = {
@@ -30,6 +41,78 @@ static TOGETHER: [[u8; 16]; 256] = {
     all
 };
 
+/// A slot that is being filled, in each half.
+struct Filling {
+    slot: __m256i,
+    /// For each byte how far it is behind the place where the filling ends, counted round.
+    from: __m256i,
+    /// In the top bits whether the last sixteen slots were not full, the latest one first.
+    gaps: __m256i,
+}
+
+const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+
+/// Of a rejected lane, in two bytes: 256, and a bit for the first three in the order in which
+/// [`ACCEPTED`] takes four lanes, which is backwards for the first four.
+const WEIGHTS: [u8; 32] = twice([255, 1, 255, 5, 255, 3, 255, 2, 255, 2, 255, 3, 255, 5, 255, 1]);
+
+/// Where the bits of a lane's four are.
+const OWN_FOUR: [u8; 32] = twice([0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8]);
+
+/// Which part of [`ACCEPTED`] each accepted lane is looked up in. The third one is the last entry if
+/// none of the first three are rejected, else it has the sign and is 0, as the fourth one always.
+const COLUMNS: [u8; 32] = twice([128, 128, 127, 127, 8, 8, 0, 0, 0, 0, 8, 8, 127, 127, 128, 128]);
+
+/// Twice the index of the first accepted one of four lanes, then of the second one, for the
+/// rejected ones of the first three. The last entry, where there is no second one, is for the third: what
+/// lane 2 has that lane 3 has not.
+const ACCEPTED: [u8; 32] = twice([0, 2, 0, 4, 0, 2, 0, 6, 2, 4, 4, 6, 2, 6, 6, 2]);
+
+/// What these are added to without carries: bytes of lanes, backwards in the first four.
+const LANES: [u8; 32] = twice([0, 1, 0, 1, 6, 7, 6, 7, 8, 9, 8, 9, 14, 15, 14, 15]);
+
+/// A byte to shuffle to all places.
+const EVERYWHERE: [[u8; 32]; 16] = {
+    let mut all = [[0; 32]; 16];
+    let mut k = 0;
+    while k < 16 {
+        all[k] = [PLACES[k]; 32];
+        k += 1;
+    }
+    all
+};
+
+/// How 32-bit lanes are made that hold two candidates each, at their top.
+struct Pairs<const BITS: usize>;
+
+#[expect(clippy::cast_possible_truncation, reason = "at most 32")]
+impl<const BITS: usize> Pairs<BITS> {
+    /// The bits of a lane beside a candidate.
+    const REST: i32 = 16 - BITS as i32;
+    /// The four bytes from that in which a pair begins.
+    const BYTES: [u8; 16] = {
+        let mut order = [0; 16];
+        let mut i = 0;
+        while i < 16 {
+            order[i] = (2 * BITS * (i / 4) / 8 + i % 4) as u8;
+            i += 1;
+        }
+        order
+    };
+    /// The bits behind the pair in these bytes.
+    const UP: [u32; 8] = {
+        let mut up = [0; 8];
+        let mut i = 0;
+        while i < 8 {
+            let bits = 2 * BITS * (i % 4) % 8 + 2 * BITS;
+            assert!(bits <= 32, "a pair is in four bytes");
+            up[i] = 32 - bits as u32;
+            i += 1;
+        }
+        up
+    };
+}
+
 impl Avx2 {
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.
     /// Addresses depend on which these are.
@@ -39,189 +122,321 @@ impl Avx2 {
         string: &[u8],
         out: &mut [u16],
     ) -> bool {
-        let steps = string.len() / BITS;
-        assert!(string.len() == steps * BITS);
-        let mut filled = 0;
-        for step in (0..steps).step_by(2) {
-            let low = self.group::<BITS>(string, step * BITS);
-            let two = step + 1 < steps;
-            let high = if two { self.group::<BITS>(string, (step + 1) * BITS) } else { low };
-            let candidates = self.unpack_groups::<BITS>(low, high);
-            let [low_bits, high_bits, ..] = avx2!({
-                let q = _mm256_set1_epi16(Q.cast_signed());
-                let accepted = _mm256_cmpgt_epi16(q, candidates);
-                let bits = _mm256_packs_epi16(
-                    accepted,
-                    _mm256_permute2x128_si256::<1>(accepted, accepted),
-                );
-                _mm256_movemask_epi8(bits).to_le_bytes()
-            });
-            let halves = avx2!([
-                _mm256_castsi256_si128(candidates),
-                _mm256_extracti128_si256::<1>(candidates)
-            ]);
-            for (half, bits) in
-                halves.into_iter().zip([low_bits, high_bits]).take(1 + usize::from(two))
-            {
-                let order = &TOGETHER[usize::from(bits)];
-                let together =
-                    avx2!(_mm_shuffle_epi8(half, _mm_loadu_si128(order.as_ptr().cast())));
-                if let Some(out) = out[filled..].first_chunk_mut::<8>() {
-                    avx2!(_mm_storeu_si128(out.as_mut_ptr().cast(), together));
-                    filled += bits.count_ones() as usize;
-                } else {
-                    let mut lanes = [0; 8];
-                    avx2!(_mm_storeu_si128(lanes.as_mut_ptr().cast(), together));
-                    let number = (bits.count_ones() as usize).min(out.len() - filled);
-                    out[filled..filled + number].copy_from_slice(&lanes[..number]);
-                    filled += number;
-                }
-            }
-            if filled == out.len() {
-                return true;
-            }
+        assert!(string.len().is_multiple_of(BITS));
+        let (mut bytes, mut room) = (string, &mut *out);
+        // Two groups of eight, as long as all of both have room and can be loaded as 16 bytes.
+        while let (Some(two), Some(places)) = (bytes.first_chunk::<32>(), room.first_chunk_mut()) {
+            let places: &mut [u16; 16] = places;
+            let groups = [self.group::<BITS>(two, 0), self.group::<BITS>(two, BITS)];
+            let ([low, high], numbers) = self.accepted_first::<Q, BITS>(groups);
+            places[..8].copy_from_slice(&self.eight(low));
+            places[numbers[0]..numbers[0] + 8].copy_from_slice(&self.eight(high));
+            bytes = &bytes[2 * BITS..];
+            room = &mut core::mem::take(&mut room)[numbers[0] + numbers[1]..];
         }
-        out.fill(0);
-        false
+        while !bytes.is_empty() && !room.is_empty() {
+            let group = self.group::<BITS>(bytes, 0);
+            let ([lanes, _], [number, _]) = self.accepted_first::<Q, BITS>([group; 2]);
+            let number = number.min(room.len());
+            room[..number].copy_from_slice(&self.eight(lanes)[..number]);
+            bytes = &bytes[BITS..];
+            room = &mut core::mem::take(&mut room)[number..];
+        }
+        let enough = room.is_empty();
+        if !enough {
+            out.fill(0);
+        }
+        enough
+    }
+
+    /// The candidates of two groups, in each those below Q first, and how many these are.
+    #[inline(always)]
+    fn accepted_first<const Q: u16, const BITS: usize>(
+        self,
+        [low, high]: [__m128i; 2],
+    ) -> ([__m128i; 2], [usize; 2]) {
+        avx2!({
+            let candidates = self.unpack_to_top::<BITS>(_mm256_set_m128i(high, low));
+            let candidates = _mm256_srl_epi16(candidates, _mm_cvtsi32_si128(Pairs::<BITS>::REST));
+            let accepted = _mm256_cmpgt_epi16(_mm256_set1_epi16(Q.cast_signed()), candidates);
+            let bits = _mm256_movemask_epi8(_mm256_packs_epi16(accepted, accepted));
+            let [low_bits, _, _, high_bits] = bits.to_le_bytes();
+            let halves =
+                [_mm256_castsi256_si128(candidates), _mm256_extracti128_si256::<1>(candidates)];
+            let [low, high] = [(halves[0], low_bits), (halves[1], high_bits)].map(
+                #[inline(always)]
+                |(half, bits)| {
+                    let order = TOGETHER[usize::from(bits)].as_ptr();
+                    (_mm_shuffle_epi8(half, _mm_loadu_si128(order.cast())), bits.count_ones())
+                },
+            );
+            ([low.0, high.0], [low.1 as usize, high.1 as usize])
+        })
+    }
+
+    #[inline(always)]
+    fn eight(self, lanes: __m128i) -> [u16; 8] {
+        let mut eight = [0; 8];
+        avx2!(_mm_storeu_si128(eight.as_mut_ptr().cast(), lanes));
+        eight
+    }
+
+    /// Eight candidates of BITS bits from each half, each in the top bits of its lane; below them
+    /// are bits of its neighbours.
+    #[inline(always)]
+    fn unpack_to_top<const BITS: usize>(self, bytes: __m256i) -> __m256i {
+        avx2!({
+            let pairs =
+                _mm256_shuffle_epi8(bytes, self.bytes(const { &twice(Pairs::<BITS>::BYTES) }));
+            let up = _mm256_loadu_si256(const { &Pairs::<BITS>::UP }.as_ptr().cast());
+            let second = _mm256_sllv_epi32(pairs, up);
+            let first = _mm256_srl_epi32(second, _mm_cvtsi32_si128(Pairs::<BITS>::REST));
+            _mm256_blend_epi16::<0xaa>(first, second)
+        })
     }
 
     /// The first candidates below Q of each string, as many as there is room for; all zero if there
-    /// are too few.
+    /// are too few. Without room for those of the second string they are not written.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "below 256")]
     pub(super) fn uniform_pair<const Q: u16, const BITS: usize>(
         self,
         strings: [&[u8]; 2],
-        out: [&mut [u16]; 2],
+        low: &mut [u16],
+        high: Option<&mut [u16]>,
     ) {
         let steps = strings[0].len() / BITS;
-        let wanted = out[0].len() / 8;
+        let wanted = low.len() / 8;
         assert!(strings.iter().all(|string| string.len() == steps * BITS));
-        assert!(out.iter().all(|out| out.len() == wanted * 8) && steps - wanted < 64);
-        assert!((wanted..=STEPS).contains(&steps));
+        assert!(low.len() == wanted * 8 && wanted.is_multiple_of(8));
+        assert!((wanted..=STEPS).contains(&steps) && steps - wanted < 64);
+        // With those behind the last step, which stay empty, at least eight more than are wanted.
+        let all = (steps / 16 + 1) * 16;
 
-        let mut slots = [avx2!(_mm256_setzero_si256()); ROOM];
+        let mut slots = [[avx2!(_mm256_setzero_si256()); 8]; (STEPS + 16) / 8];
         let mut moves = [[0; ROOM]; 2];
-        let enough = self.fill_slots::<Q, BITS>(strings, wanted, &mut slots[..steps], &mut moves);
+        let slots = &mut slots[..all / 8];
+        let gaps = self.fill_slots::<Q, BITS>(strings, slots, &mut moves);
         // Kept from the optimiser, which could make a branch of masks that it knows.
         let moves = core::hint::black_box(&mut moves);
 
-        let mut distance = 1;
-        while distance <= steps - wanted {
-            let masks = moves.each_mut().map(
-                #[inline(always)]
-                |moves| move_moves(moves, distance),
-            );
-            for i in 0..steps {
-                let [low, high] = masks.each_ref().map(|masks| masks[i].cast_signed());
-                slots[i] = avx2!({
-                    let mask = _mm256_set_m128i(_mm_set1_epi8(high), _mm_set1_epi8(low));
-                    _mm256_blendv_epi8(slots[i], slots[i + distance], mask)
-                });
+        self.move_by_1_2_4(slots, moves);
+        let mut distance = 8;
+        while 2 * distance <= steps - wanted {
+            for i in 0..(steps - distance).div_ceil(8) {
+                let come = self.come_from(moves, 8 * i, distance);
+                let (here, there) = slots[i..].split_at_mut(distance / 8);
+                for (k, (here, there)) in here[0].iter_mut().zip(&there[0]).enumerate() {
+                    *here = self.choose(*here, *there, come, k);
+                }
+            }
+            for at in (0..all).step_by(16) {
+                let (here, there) = (self.moves(moves, at), self.moves(moves, at + distance));
+                let come = self.come_from(moves, at, distance);
+                self.set_moves(moves, at, avx2!(_mm256_blendv_epi8(here, there, come)));
             }
             distance *= 2;
         }
-        let [low, high] = out;
-        let pairs = low.as_chunks_mut::<8>().0.iter_mut().zip(high.as_chunks_mut::<8>().0);
-        for ((low, high), slot) in pairs.zip(&slots) {
-            avx2!({
-                let slot = _mm256_and_si256(*slot, enough);
-                _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(slot));
-                _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(slot));
-            });
+
+        // The last move on the way out, where bits of neighbours are cut off.
+        let enough = avx2!({
+            let spare = _mm256_set1_epi8((all - wanted) as i8);
+            _mm256_cmpeq_epi8(_mm256_subs_epu8(gaps, spare), _mm256_setzero_si256())
+        });
+        let down = avx2!(_mm_cvtsi32_si128(Pairs::<BITS>::REST));
+        // Kept from the optimiser, which would not write what nobody reads, and ask at each slot.
+        let mut unwanted = [[0; 8]; 8];
+        let unwanted = core::hint::black_box(&mut unwanted);
+        let mut high = high.map(
+            #[inline(always)]
+            |high| high.as_chunks_mut().0.as_chunks_mut().0,
+        );
+        for (i, low) in low.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let high: &mut [[u16; 8]; 8] = match &mut high {
+                Some(high) => &mut high[i],
+                None => unwanted,
+            };
+            let come = self.come_from(moves, 8 * i, distance);
+            let (here, there) = (&slots[i], &slots[i + distance / 8]);
+            for k in 0..8 {
+                avx2!({
+                    let slot = self.choose(here[k], there[k], come, k);
+                    let lanes = _mm256_srl_epi16(_mm256_and_si256(slot, enough), down);
+                    let halves =
+                        (_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes));
+                    _mm_storeu_si128(low[k].as_mut_ptr().cast(), halves.0);
+                    _mm_storeu_si128(high[k].as_mut_ptr().cast(), halves.1);
+                });
+            }
         }
     }
 
-    /// Writes a slot per step, and by how many places it is to move for each half; 0 for those
-    /// that are not full. Returns all ones for a half that has as many full slots as are wanted.
+    /// Writes a slot per step, full or not, and for each how far it is to move: by the number of
+    /// those before it that are not full. Those behind the last step are not; returns the number
+    /// of all that are not, in every byte of a half.
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "below 128")]
     fn fill_slots<const Q: u16, const BITS: usize>(
         self,
         strings: [&[u8]; 2],
-        wanted: usize,
-        slots: &mut [__m256i],
+        slots: &mut [[__m256i; 8]],
         moves: &mut [[u8; ROOM]; 2],
     ) -> __m256i {
-        const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-        const TO_WORDS: [u8; 32] =
-            twice([0, 128, 0, 128, 0, 128, 0, 128, 8, 128, 8, 128, 8, 128, 8, 128]);
-        const TO_BYTES: [u16; 16] = {
-            let (low, high) = (0x0100, 0x0908);
-            [low, low, low, low, high, high, high, high, low, low, low, low, high, high, high, high]
-        };
-        const ONE_HOT: [u8; 64] = {
-            let mut bytes = [0; 64];
-            bytes[32] = 255;
-            bytes
-        };
-        let spare = (slots.len() - wanted) as i8;
-        avx2!({
-            let places = self.bytes(&PLACES);
-            let places_and_one = _mm256_add_epi8(places, _mm256_set1_epi8(1));
-            let order = self.bytes(&twice(ORDER));
-            let bytes_of = self.bytes(&twice(BYTES));
-            let weights = _mm256_set1_epi64x(0x0008_0004_0002_0001);
-            let places_to_top = _mm256_set1_epi64x(0x0100_0400_1000_4000);
-            let zero = _mm256_setzero_si256();
-
-            // What is being filled, how many bytes of it are filled, and how many slots were not
-            // full; the latter two in every byte.
-            let (mut filling, mut filled, mut gaps) = (zero, zero, zero);
-            let mut sixteen_moves = zero;
-            let steps = slots.len();
-            for (step, slot) in slots.iter_mut().enumerate() {
+        const REVERSED: [u8; 32] = twice([15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        const { assert!(BITS > 8) };
+        let steps = strings[0].len() / BITS;
+        assert!(steps > 0 && strings.iter().all(|string| string.len() == steps * BITS));
+        let last = steps - 1;
+        let zero = avx2!(_mm256_setzero_si256());
+        let mut filling = Filling { slot: zero, from: self.bytes(&PLACES), gaps: zero };
+        let mut gaps_before = zero;
+        for (i, slots) in slots.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            let slots = slots.as_flattened_mut();
+            let mut filled = last.saturating_sub(16 * i).min(16);
+            for (step, slot) in (16 * i..).zip(&mut slots[..filled]) {
                 let [low, high] = strings.map(
                     #[inline(always)]
-                    |s| self.group::<BITS>(s, step * BITS),
+                    // SAFETY: AVX2 is there, and a step but the last begins at least 2·BITS bytes
+                    // before the end of the string, which are more than 16.
+                    |string| unsafe { _mm_loadu_si128(string.as_ptr().add(step * BITS).cast()) },
                 );
-                let candidates = self.unpack_groups::<BITS>(low, high);
-
-                // Within each four lanes the accepted ones first.
-                let accepted = _mm256_cmpgt_epi16(_mm256_set1_epi16(Q.cast_signed()), candidates);
-                let four_bits = _mm256_sad_epu8(_mm256_and_si256(accepted, weights), zero);
-                let code = _mm256_shuffle_epi8(order, four_bits);
-                let code = _mm256_shuffle_epi8(code, self.bytes(&TO_WORDS));
-                let lane = _mm256_srli_epi16::<14>(_mm256_mullo_epi16(code, places_to_top));
-                let lane = _mm256_mullo_epi16(lane, _mm256_set1_epi16(0x0202));
-                let lane = _mm256_add_epi16(lane, self.lanes(&TO_BYTES));
-                let fours = _mm256_shuffle_epi8(candidates, lane);
-
-                // Within each half the first four, then the others.
-                let bytes = _mm256_shuffle_epi8(bytes_of, four_bits);
-                let first = _mm256_shuffle_epi8(bytes, zero);
-                let others = _mm256_shuffle_epi8(bytes, _mm256_set1_epi8(8));
-                let behind = _mm256_cmpgt_epi8(places_and_one, first);
-                let gap = _mm256_and_si256(behind, _mm256_sub_epi8(_mm256_set1_epi8(8), first));
-                let together = _mm256_shuffle_epi8(fours, _mm256_add_epi8(places, gap));
-
-                // Append: rotated to where the filling ends, it fills up one slot and begins the
-                // next.
-                let from = _mm256_and_si256(_mm256_sub_epi8(places, filled), _mm256_set1_epi8(15));
-                let turned = _mm256_shuffle_epi8(together, from);
-                let old = _mm256_cmpgt_epi8(filled, places);
-                filling = _mm256_blendv_epi8(turned, filling, old);
-                *slot = filling;
-                filled = _mm256_add_epi8(filled, _mm256_add_epi8(first, others));
-                let full = _mm256_cmpgt_epi8(filled, _mm256_set1_epi8(15));
-                filling = _mm256_blendv_epi8(filling, turned, full);
-                filled = _mm256_and_si256(filled, _mm256_set1_epi8(15));
-
-                let one_hot: &[u8; 32] = &ONE_HOT[32 - step % 16..].as_chunks().0[0];
-                let half = _mm256_castsi256_si128(self.bytes(one_hot));
-                let here = _mm256_and_si256(full, _mm256_set_m128i(half, half));
-                sixteen_moves = _mm256_or_si256(sixteen_moves, _mm256_and_si256(gaps, here));
-                gaps = _mm256_add_epi8(gaps, _mm256_add_epi8(full, _mm256_set1_epi8(1)));
-                if step % 16 == 15 || step + 1 == steps {
-                    let [low, high] = moves;
-                    let low: &mut [u8; 16] = &mut low[step / 16 * 16..].as_chunks_mut().0[0];
-                    let high: &mut [u8; 16] = &mut high[step / 16 * 16..].as_chunks_mut().0[0];
-                    let both = sixteen_moves;
-                    _mm_storeu_si128(low.as_mut_ptr().cast(), _mm256_castsi256_si128(both));
-                    _mm_storeu_si128(high.as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(both));
-                    sixteen_moves = zero;
-                }
+                *slot = self.append::<Q, BITS>(&mut filling, low, high);
             }
-            _mm256_cmpgt_epi8(_mm256_set1_epi8(spare + 1), gaps)
+            if last / 16 == i {
+                let [low, high] = strings.map(
+                    #[inline(always)]
+                    |string| self.group::<BITS>(string, last * BITS),
+                );
+                slots[filled] = self.append::<Q, BITS>(&mut filling, low, high);
+                filled += 1;
+            }
+            avx2!({
+                for _ in filled..16 {
+                    filling.gaps = _mm256_alignr_epi8::<15>(filling.gaps, _mm256_set1_epi8(-1));
+                }
+
+                // Sums of ones and zeros up to each.
+                let gaps = _mm256_shuffle_epi8(filling.gaps, self.bytes(&REVERSED));
+                let ones = _mm256_and_si256(_mm256_srli_epi16::<7>(gaps), _mm256_set1_epi8(1));
+                let sums = _mm256_add_epi8(ones, _mm256_slli_si256::<1>(ones));
+                let sums = _mm256_add_epi8(sums, _mm256_slli_si256::<2>(sums));
+                let sums = _mm256_add_epi8(sums, _mm256_slli_si256::<4>(sums));
+                let sums = _mm256_add_epi8(sums, _mm256_slli_si256::<8>(sums));
+                let sums = _mm256_add_epi8(sums, gaps_before);
+                self.set_moves(moves, 16 * i, _mm256_sub_epi8(sums, ones));
+                gaps_before = _mm256_shuffle_epi8(sums, _mm256_set1_epi8(15));
+            });
+        }
+        gaps_before
+    }
+
+    /// Appends the accepted candidates of eight of each string; returns the slot, with what is new
+    /// if it is full, else what it has so far.
+    #[inline(always)]
+    fn append<const Q: u16, const BITS: usize>(
+        self,
+        filling: &mut Filling,
+        low: __m128i,
+        high: __m128i,
+    ) -> __m256i {
+        const { assert!(Q >> (BITS - 1) == 1 && !Q.is_power_of_two()) };
+        avx2!({
+            let candidates = self.unpack_to_top::<BITS>(_mm256_set_m128i(high, low));
+
+            // The sum of four lanes' weights: in its low byte bits for the first three of them, in
+            // the next one the number of all.
+            let least = _mm256_set1_epi16((Q << Pairs::<BITS>::REST).cast_signed() - 1);
+            let above = _mm256_subs_epu16(candidates, least);
+            let weights = _mm256_sign_epi16(self.bytes(&WEIGHTS), above);
+            let rejected = _mm256_sad_epu8(weights, _mm256_setzero_si256());
+
+            // Within the first four the accepted ones last, within the others first.
+            let four = _mm256_shuffle_epi8(rejected, self.bytes(&OWN_FOUR));
+            let order = _mm256_add_epi8(four, self.bytes(&COLUMNS));
+            let order = _mm256_shuffle_epi8(self.bytes(&ACCEPTED), order);
+            let order = _mm256_xor_si256(order, self.bytes(&LANES));
+            let middle = _mm256_shuffle_epi8(candidates, order);
+
+            // Turned to where the filling ends, they fill up one slot and begin the next. Whatever
+            // comes from byte 16 or further is none of them.
+            let numbers = _mm256_add_epi16(rejected, rejected);
+            let first = _mm256_shuffle_epi8(numbers, _mm256_set1_epi8(1));
+            let others = _mm256_shuffle_epi8(numbers, _mm256_set1_epi8(9));
+            let old = _mm256_cmpgt_epi8(filling.from, self.bytes(&PLACES));
+            let from = _mm256_add_epi8(filling.from, first);
+            let turned = _mm256_shuffle_epi8(middle, from);
+            let behind = _mm256_add_epi8(from, others);
+            let none = _mm256_add_epi8(behind, _mm256_set1_epi8(112));
+            let slot = _mm256_blendv_epi8(turned, filling.slot, old);
+            filling.slot = _mm256_blendv_epi8(turned, slot, none);
+            filling.from = _mm256_and_si256(behind, _mm256_set1_epi8(15));
+            filling.gaps = _mm256_alignr_epi8::<15>(filling.gaps, none);
+            slot
         })
+    }
+
+    /// The moves by 1, 2 and 4, in one pass from the last slot to the first.
+    #[inline(always)]
+    fn move_by_1_2_4(self, slots: &mut [[__m256i; 8]], moves: &mut [[u8; ROOM]; 2]) {
+        let zero = avx2!(_mm256_setzero_si256());
+        // What is behind: slots that have not moved, have moved by 1, and by 2; and their moves.
+        let (mut not, mut by_1, mut by_2) = (zero, [zero; 2], [zero; 4]);
+        let mut behind = [zero; 3];
+        for (i, sixteen) in slots.as_chunks_mut::<2>().0.iter_mut().enumerate().rev() {
+            let mut come = [zero; 3];
+            avx2!({
+                let here = self.moves(moves, 16 * i);
+                let there = _mm256_alignr_epi8::<1>(behind[0], here);
+                // Words would make the optimiser ask for a lowest bit instead.
+                (behind[0], come[0]) = (here, _mm256_slli_epi64::<7>(there));
+                let here = _mm256_blendv_epi8(here, there, come[0]);
+                let there = _mm256_alignr_epi8::<2>(behind[1], here);
+                (behind[1], come[1]) = (here, _mm256_slli_epi16::<6>(there));
+                let here = _mm256_blendv_epi8(here, there, come[1]);
+                let there = _mm256_alignr_epi8::<4>(behind[2], here);
+                (behind[2], come[2]) = (here, _mm256_slli_epi16::<5>(there));
+                self.set_moves(moves, 16 * i, _mm256_blendv_epi8(here, there, come[2]));
+            });
+            for (k, slot) in sixteen.as_flattened_mut().iter_mut().enumerate().rev() {
+                let once = self.choose(*slot, not, come[0], k);
+                let twice = self.choose(once, by_1[1], come[1], k);
+                not = *slot;
+                *slot = self.choose(twice, by_2[3], come[2], k);
+                by_1 = [once, by_1[0]];
+                by_2 = [twice, by_2[0], by_2[1], by_2[2]];
+            }
+        }
+    }
+
+    /// `there` in the halves in which byte k of `come` has its top bit.
+    #[inline(always)]
+    fn choose(self, here: __m256i, there: __m256i, come: __m256i, k: usize) -> __m256i {
+        let come = avx2!(_mm256_shuffle_epi8(come, self.bytes(&EVERYWHERE[k])));
+        avx2!(_mm256_blendv_epi8(here, there, come))
+    }
+
+    /// In the top bit of each byte whether a slot comes from this distance.
+    #[inline(always)]
+    fn come_from(self, moves: &[[u8; ROOM]; 2], at: usize, distance: usize) -> __m256i {
+        let there = self.moves(moves, at + distance);
+        avx2!(_mm256_sll_epi16(there, _mm_cvtsi32_si128(7 - distance.ilog2().cast_signed())))
+    }
+
+    /// How far sixteen slots are to move.
+    #[inline(always)]
+    fn moves(self, moves: &[[u8; ROOM]; 2], at: usize) -> __m256i {
+        let [low, high] = moves.each_ref().map(
+            #[inline(always)]
+            |moves| self.group::<16>(moves, at),
+        );
+        avx2!(_mm256_set_m128i(high, low))
+    }
+
+    #[inline(always)]
+    fn set_moves(self, moves: &mut [[u8; ROOM]; 2], at: usize, to: __m256i) {
+        let halves = avx2!([_mm256_castsi256_si128(to), _mm256_extracti128_si256::<1>(to)]);
+        for (moves, half) in moves.iter_mut().zip(halves) {
+            let sixteen: &mut [u8; 16] = &mut moves[at..].as_chunks_mut().0[0];
+            avx2!(_mm_storeu_si128(sixteen.as_mut_ptr().cast(), half));
+        }
     }
 }

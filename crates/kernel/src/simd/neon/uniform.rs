@@ -1,16 +1,47 @@
 //! Rejection sampling, and the same without a branch or an address that depends on what is
 //! rejected.
 //!
-//! The latter is done as on AVX2, for one string: in each step the accepted ones of eight candidates
-//! are moved together and appended to a vector that is being filled; that vector is written to a
-//! slot of its own in every step, full or not. Afterwards the full slots move together.
+//! For the latter, in each step the accepted ones of eight candidates are moved together and
+//! appended to a vector that is being filled; that vector is written to a slot of its own in every
+//! step, full or not. Afterwards the full slots move together.
 
 use core::arch::aarch64::*;
 
 use super::{Neon, neon};
-use crate::simd::{
-    Simd,
-    compaction::{BYTES, ORDER, ROOM, STEPS, move_moves},
+use crate::simd::Simd;
+
+/// The most steps, eight candidates each, and room behind them for the longest move to look at.
+const STEPS: usize = 128;
+const ROOM: usize = STEPS + 32;
+
+/// For four acceptance bits the order that puts the accepted ones first: two bits for each place.
+const ORDER: [u8; 16] = {
+    let mut order = [0; 16];
+    let mut accepted = 0;
+    while accepted < 16 {
+        let (mut place, mut lane) = (0, 0);
+        while lane < 4 {
+            if accepted >> lane & 1 == 1 {
+                order[accepted] |= lane << (2 * place);
+                place += 1;
+            }
+            lane += 1;
+        }
+        accepted += 1;
+    }
+    order
+};
+
+/// For four acceptance bits the bytes that the accepted lanes take.
+#[expect(clippy::cast_possible_truncation, reason = "at most 8")]
+const BYTES: [u8; 16] = {
+    let mut bytes = [0; 16];
+    let mut accepted = 0u32;
+    while accepted < 16 {
+        bytes[accepted as usize] = 2 * accepted.count_ones() as u8;
+        accepted += 1;
+    }
+    bytes
 };
 
 impl Neon {
@@ -141,4 +172,21 @@ impl Neon {
             vcgeq_u8(vdupq_n_u8(spare), gaps)
         })
     }
+}
+
+/// One pass over how far slots have to go: moves those that have the bit `distance`. Returns all ones
+/// for the places to which one comes.
+#[inline(always)]
+fn move_moves(moves: &mut [u8; ROOM], distance: usize) -> [u8; STEPS] {
+    let mut masks = [0; STEPS];
+    let bit = distance.ilog2();
+    let from = *moves;
+    let pairs = from.iter().zip(&from[distance..]);
+    for ((mask, to), (&here, &there)) in masks.iter_mut().zip(moves).zip(pairs) {
+        let comes = (there >> bit & 1).wrapping_neg();
+        let goes = (here >> bit & 1).wrapping_neg();
+        *mask = comes;
+        *to = there & comes | here & !comes & !goes;
+    }
+    masks
 }
