@@ -59,16 +59,17 @@ const WEIGHTS: [u8; 32] = twice([255, 1, 255, 5, 255, 3, 255, 2, 255, 2, 255, 3,
 /// Where the bits of a lane's four are.
 const OWN_FOUR: [u8; 32] = twice([0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8]);
 
-/// Which part of [`ACCEPTED`] each accepted lane is looked up in. The third one is the last entry if
-/// none of the first three are rejected, else it has the sign and is 0, as the fourth one always.
+/// Which part of [`ACCEPTED`] each accepted lane is looked up in. For the third one it is the last
+/// entry if none of the first three are rejected, else an index that shuffles to 0, as for the
+/// fourth one always.
 const COLUMNS: [u8; 32] = twice([128, 128, 127, 127, 8, 8, 0, 0, 0, 0, 8, 8, 127, 127, 128, 128]);
 
-/// Twice the index of the first accepted one of four lanes, then of the second one, for the
-/// rejected ones of the first three. The last entry, where there is no second one, is for the third: what
-/// lane 2 has that lane 3 has not.
+/// Twice the index of the first accepted one of four lanes, then of the second one, for the bits of
+/// those rejected among the first three. The last entry, where there is no second one, is for the
+/// third: what turns lane 3 into lane 2.
 const ACCEPTED: [u8; 32] = twice([0, 2, 0, 4, 0, 2, 0, 6, 2, 4, 4, 6, 2, 6, 6, 2]);
 
-/// What these are added to without carries: bytes of lanes, backwards in the first four.
+/// What these are combined with by ⊕: bytes of lanes, backwards in the first four.
 const LANES: [u8; 32] = twice([0, 1, 0, 1, 6, 7, 6, 7, 8, 9, 8, 9, 14, 15, 14, 15]);
 
 /// A byte to shuffle to all places.
