@@ -142,29 +142,6 @@ impl Avx2 {
         bytes[..BITS].copy_from_slice(&from[at..at + BITS]);
         avx2!(_mm_loadu_si128(bytes.as_ptr().cast()))
     }
-
-    /// Eight lanes of BITS bits from each of two groups of bytes.
-    #[inline(always)]
-    fn unpack_groups<const BITS: usize>(self, low: __m128i, high: __m128i) -> __m256i {
-        let order = const { [&twice(Unpacking::<BITS>::LOW), &twice(Unpacking::<BITS>::HIGH)] };
-        self.unpack_ordered::<BITS>(avx2!(_mm256_set_m128i(high, low)), order)
-    }
-
-    /// The same from bytes in which the words are in that order.
-    #[inline(always)]
-    fn unpack_ordered<const BITS: usize>(
-        self,
-        bytes: __m256i,
-        [low, high]: [&[u8; 32]; 2],
-    ) -> __m256i {
-        // Of known powers of two it would make shifts of words, and pack these.
-        let factor = const { &factors(Unpacking::<BITS>::UP) }.unknown();
-        avx2!({
-            let low = _mm256_mulhi_epu16(_mm256_shuffle_epi8(bytes, self.bytes(low)), factor);
-            let high = _mm256_mullo_epi16(_mm256_shuffle_epi8(bytes, self.bytes(high)), factor);
-            _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi16((1 << BITS) - 1))
-        })
-    }
 }
 
 /// Methods that are one instruction on vectors.
@@ -290,11 +267,17 @@ impl Simd for Avx2 {
             _mm_loadu_si128(high.as_ptr().cast()),
             _mm_loadu_si128(low.as_ptr().cast())
         ));
-        let order = const {
+        let [low, high] = const {
             let (low, high) = (Unpacking::<BITS>::LOW, Unpacking::<BITS>::HIGH);
             [&both(low, found_later::<BITS>(low)), &both(high, found_later::<BITS>(high))]
         };
-        self.unpack_ordered::<BITS>(bytes, order)
+        // Of known powers of two it would make shifts of words, and pack these.
+        let factor = const { &factors(Unpacking::<BITS>::UP) }.unknown();
+        avx2!({
+            let low = _mm256_mulhi_epu16(_mm256_shuffle_epi8(bytes, self.bytes(low)), factor);
+            let high = _mm256_mullo_epi16(_mm256_shuffle_epi8(bytes, self.bytes(high)), factor);
+            _mm256_and_si256(_mm256_or_si256(low, high), _mm256_set1_epi16((1 << BITS) - 1))
+        })
     }
 
     #[inline(always)]
