@@ -8,7 +8,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{Avx512, IOTA, Packed, avx512};
+use super::{Avx512, IOTA, Packed, Simd, avx512};
 
 /// The most steps, 32 candidates each, and room behind them for the longest move to look at.
 const STEPS: usize = 32;
@@ -76,46 +76,49 @@ impl Avx512 {
         out: &mut [u16],
     ) -> bool {
         assert!(string.len().is_multiple_of(BITS));
-        let mut filled = 0;
-        for group in string.chunks(4 * BITS) {
-            let mask = Packed::<BITS>::MASK >> (4 * BITS - group.len());
-            let (together, accepted) = self.accepted::<Q, BITS>(group, mask);
-            let number = accepted.count_ones() as usize;
-            if let Some(out) = out[filled..].first_chunk_mut::<32>() {
-                avx512!(_mm512_storeu_si512(out.as_mut_ptr().cast(), together));
-                filled += number;
-            } else {
-                let rest = &mut out[filled..];
-                let mask = (1u32 << rest.len()) - 1;
-                avx512!(_mm512_mask_storeu_epi16(rest.as_mut_ptr().cast(), mask, together));
-                filled += number;
-                if number >= rest.len() {
-                    return true;
-                }
-            }
+        let (mut bytes, mut room) = (string, &mut *out);
+        // Whole vectors, as long as all of one has room and 64 bytes can be loaded.
+        while let (Some(group), Some(places)) = (bytes.first_chunk(), room.first_chunk_mut::<32>())
+        {
+            let lanes = self.unpack_lanes::<BITS>(self.bytes(group));
+            let (together, number) = self.accepted_first::<Q>(lanes, u32::MAX);
+            avx512!(_mm512_storeu_si512(places.as_mut_ptr().cast(), together));
+            bytes = &bytes[4 * BITS..];
+            room = &mut core::mem::take(&mut room)[number as usize..];
         }
-        let enough = filled == out.len();
+        while !bytes.is_empty() && !room.is_empty() {
+            let (group, behind) = bytes.split_at(bytes.len().min(4 * BITS));
+            let (lanes, candidates) = self.unpack_rest::<BITS>(group);
+            let (together, number) = self.accepted_first::<Q>(lanes, candidates);
+            let number = (number as usize).min(room.len());
+            let mut accepted = [0; 32];
+            self.store(together, &mut accepted);
+            room[..number].copy_from_slice(&accepted[..number]);
+            bytes = behind;
+            room = &mut core::mem::take(&mut room)[number..];
+        }
+        let enough = room.is_empty();
         if !enough {
             out.fill(0);
         }
         enough
     }
 
-    /// The accepted ones of a group of candidates, together at the low end, and which they are.
+    /// Those of the candidates that are below Q together at the low end, and how many these are.
     #[inline(always)]
-    fn accepted<const Q: u16, const BITS: usize>(self, group: &[u8], mask: u64) -> (__m512i, u32) {
+    fn accepted_first<const Q: u16>(self, lanes: __m512i, candidates: u32) -> (__m512i, u32) {
         avx512!({
-            let lanes = self.unpack_lanes::<BITS>(self.load_masked(group, mask));
             let q = _mm512_set1_epi16(Q.cast_signed());
-            let accepted = if mask == Packed::<BITS>::MASK {
-                _mm512_cmplt_epu16_mask(lanes, q)
-            } else {
-                // Eight lanes for each BITS bytes.
-                let candidates = u32::MAX >> (32 - mask.count_ones() as usize / BITS * 8);
-                _mm512_mask_cmplt_epu16_mask(candidates, lanes, q)
-            };
-            (_mm512_maskz_compress_epi16(accepted, lanes), accepted)
+            let accepted = _mm512_mask_cmplt_epu16_mask(candidates, lanes, q);
+            (_mm512_maskz_compress_epi16(accepted, lanes), accepted.count_ones())
         })
+    }
+
+    /// Lanes of BITS bits from 4·BITS bytes or fewer, and which of them are: eight for each BITS bytes.
+    #[inline(always)]
+    fn unpack_rest<const BITS: usize>(self, rest: &[u8]) -> (__m512i, u32) {
+        let bytes = self.load_masked(rest, Packed::<BITS>::MASK >> (4 * BITS - rest.len()));
+        (self.unpack_lanes::<BITS>(bytes), u32::MAX >> (32 - rest.len() / BITS * 8))
     }
 
     #[inline(always)]
@@ -137,11 +140,12 @@ impl Avx512 {
         let rest = groups.remainder();
         let whole = slots.len() - usize::from(!rest.is_empty());
         for ((slot, end), group) in slots[..whole].iter_mut().zip(&mut *ends).zip(groups) {
-            (*slot, *end) = self.step::<Q, BITS>(group, Packed::<BITS>::MASK, &mut filling);
+            let lanes = self.unpack::<BITS>(group);
+            (*slot, *end) = self.step::<Q>(lanes, u32::MAX, &mut filling);
         }
         if let Some(slot) = slots.get_mut(whole) {
-            let mask = Packed::<BITS>::MASK >> (4 * BITS - rest.len());
-            (*slot, ends[whole]) = self.step::<Q, BITS>(rest, mask, &mut filling);
+            let (lanes, candidates) = self.unpack_rest::<BITS>(rest);
+            (*slot, ends[whole]) = self.step::<Q>(lanes, candidates, &mut filling);
         }
     }
 
@@ -149,20 +153,20 @@ impl Avx512 {
     /// where that ends.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "counts of lanes, masks cut in two")]
-    fn step<const Q: u16, const BITS: usize>(
+    fn step<const Q: u16>(
         self,
-        group: &[u8],
-        mask: u64,
+        lanes: __m512i,
+        candidates: u32,
         filling: &mut Filling,
     ) -> (__m512i, u16) {
-        let (together, accepted) = self.accepted::<Q, BITS>(group, mask);
+        let (together, number) = self.accepted_first::<Q>(lanes, candidates);
         avx512!({
             // Rotated to where the filling ends, they fill up one slot and begin the next.
             let filled = filling.filled;
             let from = _mm512_sub_epi16(self.lanes(&IOTA), _mm512_set1_epi16(filled as i16));
             let turned = _mm512_permutexvar_epi16(from, together);
             let slot = _mm512_mask_mov_epi16(turned, (1 << filled) - 1, filling.lanes);
-            let end = filled + accepted.count_ones();
+            let end = filled + number;
             let behind = (((1u64 << end) - 1) >> 32) as u32;
             filling.lanes = _mm512_mask_mov_epi16(slot, behind, turned);
             filling.filled = end % 32;
