@@ -69,7 +69,7 @@ pub(crate) trait Simd: Copy {
     /// For each byte of the lanes, below 16, the entry of the table. Neither time nor addresses depend
     /// on it.
     fn look_up(self, table: &[u8; 16], x: Self::Lanes) -> Self::Lanes;
-    /// Lanes of BITS bits, 9 to 15, from the first LANES·BITS/8 bytes, which may be all.
+    /// Lanes of BITS bits, 9 to 14, from the first LANES·BITS/8 bytes, which may be all.
     fn unpack<const BITS: usize>(self, from: &[u8]) -> Self::Lanes;
     /// The inverse of [`Simd::unpack`], for lanes below 2^BITS.
     fn pack<const BITS: usize>(self, x: Self::Lanes, to: &mut [u8]);

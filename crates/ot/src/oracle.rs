@@ -162,8 +162,9 @@ impl Keyed {
     ) {
         let answer_len = answers.len() / group.len();
         for (k, answer) in group.zip(answers.chunks_exact_mut(answer_len)) {
-            let (i, branch, text) = question(k);
+            let (i, branch, mut text) = question(k);
             self.ask_one(i, branch, &text, answer);
+            erase(&mut text);
         }
     }
 

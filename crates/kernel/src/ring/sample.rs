@@ -224,7 +224,10 @@ mod tests {
         // What is tried first of a public string.
         check::<512, 13313, 14, 1>(&wide[..688]);
         check::<512, 13313, 14, 1>(&[&wide[..640], &[16383; 48]].concat());
-        check_module768(&low[..864]);
+        for candidates in [768, 776, 784, 832, 864, 896, 904, 952] {
+            check_module768(&low[..candidates]);
+            check_module768(&[&[8191; 8], &low[..candidates - 8]].concat());
+        }
         check_module768(&[&low[..767], &[8191; 96], &[5]].concat());
         check_module768(&[&low[..766], &[8191; 97], &[5]].concat());
         check::<512, 13313, 14, 1>(&vec![13312; 880]);

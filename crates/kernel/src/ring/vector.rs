@@ -205,6 +205,61 @@ mod tests {
         }
     }
 
+    /// As the portable ones do, with every value of BITS bits in some lane.
+    fn packs<const BITS: usize>(backend: Backend) {
+        for start in (0..1u16 << BITS).step_by(256) {
+            let values: [u16; 256] =
+                core::array::from_fn(|i| (start + u16::try_from(i).unwrap() * 37) % (1 << BITS));
+            let (mut expected, mut got) = ([0; 512], [0xa5; 512]);
+            let (expected, got) = (&mut expected[..32 * BITS], &mut got[..32 * BITS]);
+            crate::ring::encode::pack::<BITS>(&values, expected);
+            let mut back = [0; 256];
+            dispatch!(
+                neon backend,
+                simd => {
+                    pack::<_, 256, BITS>(simd, &values, got);
+                    unpack::<_, 256, 13313, BITS>(simd, got, &mut back);
+                },
+                unreachable!("has no vectors"),
+            );
+            assert_eq!((&*got, back), (&*expected, values), "{BITS}");
+        }
+    }
+
+    fn rounds<const Q: u16, const BITS: usize>(backend: Backend) {
+        for start in (0..Q).step_by(256) {
+            let values: [u16; 256] =
+                core::array::from_fn(|i| (start + u16::try_from(i).unwrap()).min(Q - 1));
+            let mut rounded = values;
+            dispatch!(
+                neon backend,
+                simd => map(simd, &mut rounded, #[inline(always)] |_, x| {
+                    round::<_, Q, BITS>(simd, x)
+                }),
+                unreachable!("has no vectors"),
+            );
+            assert_eq!(rounded, values.map(crate::ring::encode::round::<Q, BITS>));
+        }
+    }
+
+    #[test]
+    fn values_are_packed_and_rounded_as_by_the_portable_code() {
+        for backend in Backend::all() {
+            if !matches!(backend.vectors(), Vectors::None) {
+                packs::<9>(backend);
+                packs::<10>(backend);
+                packs::<11>(backend);
+                packs::<12>(backend);
+                packs::<13>(backend);
+                packs::<14>(backend);
+                rounds::<7681, 9>(backend);
+                rounds::<7681, 10>(backend);
+                rounds::<7681, 11>(backend);
+                rounds::<13313, 11>(backend);
+            }
+        }
+    }
+
     #[test]
     fn reductions_hold_at_every_lane() {
         for backend in Backend::all() {

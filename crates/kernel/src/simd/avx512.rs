@@ -45,7 +45,7 @@ impl<const BITS: usize> Packed<BITS> {
     /// Byte i of the eight that hold four lanes, for each four lanes.
     #[expect(clippy::cast_possible_truncation, reason = "below 64")]
     const FOURS: [u8; 64] = {
-        assert!(BITS > 8 && BITS < 16);
+        assert!(BITS > 8 && BITS < 15);
         let mut bytes = [0; 64];
         let mut i = 0;
         while i < 64 {

@@ -29,7 +29,7 @@ impl<const BITS: usize> Unpacking<BITS> {
     /// bytes.
     #[expect(clippy::cast_possible_truncation, reason = "below 16")]
     const fn bytes(first: usize) -> [u8; 16] {
-        assert!(BITS > 8 && BITS < 16);
+        assert!(BITS > 8 && BITS < 15);
         let mut order = [ZERO; 16];
         let mut i = 0;
         while i < 16 {
@@ -55,6 +55,8 @@ impl<const BITS: usize> Packing<BITS> {
 
     #[expect(clippy::cast_possible_truncation, reason = "below 16")]
     const fn bytes(number: usize) -> [u8; 16] {
+        // The factor by which pairs are made is signed.
+        assert!(BITS > 8 && BITS < 15);
         let mut order = [ZERO; 16];
         let mut i = 0;
         while i < BITS {

@@ -210,6 +210,7 @@ impl Avx2 {
         let wanted = low.len() / 8;
         assert!(strings.iter().all(|string| string.len() == steps * BITS));
         assert!(low.len() == wanted * 8 && wanted.is_multiple_of(8));
+        assert!(high.as_ref().is_none_or(|high| high.len() == low.len()));
         assert!((wanted..=STEPS).contains(&steps) && steps - wanted < 64);
         // With those behind the last step, which stay empty, at least eight more than are wanted.
         let all = (steps / 16 + 1) * 16;

@@ -88,7 +88,7 @@ impl Receiver {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(&self.session, reply.instances_bytes());
-        let oracle = output(&self.session, &reply.transcript(&self.session, &self.digest));
+        let oracle = output(&self.session, &transcript(&self.session, &self.digest, reply));
         let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
         oracle.ask(strings.len(), question, keys.as_flattened_mut());
@@ -114,7 +114,7 @@ pub(super) fn respond_to(
     let (strings, condensed) =
         instances::reply(&session, blinded.instances_bytes(), &seed, reply.instances_bytes_mut());
     let digest = blinded.digest(&session, &condensed);
-    let oracle = output(&session, &reply.view().transcript(&session, &digest));
+    let oracle = output(&session, &transcript(&session, &digest, reply.view()));
     let question = |k: usize| {
         let (i, j) = (k / 2, u8::from(k % 2 == 1));
         (i as u64, j, strings[i][usize::from(j)])
@@ -122,6 +122,13 @@ pub(super) fn respond_to(
     let mut keys = vec![[[0; 16]; 2]; strings.len()];
     oracle.ask(2 * strings.len(), question, keys.as_flattened_mut().as_flattened_mut());
     (SenderKeys::new(keys), reply)
+}
+
+/// The hash of both messages, of the digest of the `Blinded` and a `Reply`.
+fn transcript(session: &Session, digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
+    let (oracle, mut transcript) = (session.oracle("foxtrot v2 roted transcript"), [0; 32]);
+    oracle.answer(0, 0, &[digest, reply.bytes()], &mut transcript);
+    transcript
 }
 
 /// The oracle for keys, apart for both messages.

@@ -3,14 +3,12 @@
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use foxtrot_kernel::nh;
-
 use super::{
     super::message::expect_len,
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
-use crate::{Bits, Decode, Error, Session, Usage, erase::SecretBytes};
+use crate::{Bits, Decode, Error, Session, Usage};
 
 /// What the two modes put before the instances.
 pub trait Mode: sealed::Sealed {
@@ -98,30 +96,9 @@ impl<'a> View<'a> {
         digest
     }
 
-    /// The hash of both messages, of a `Reply` and the digest of the `Blinded`.
-    pub(super) fn transcript(self, session: &Session, blinded: &[u8; 32]) -> [u8; 32] {
-        let mut transcript = [0; 32];
-        let oracle = session.oracle("foxtrot v2 roted transcript");
-        oracle.answer(0, 0, &[blinded, self.bytes], &mut transcript);
-        transcript
-    }
-
-    /// The same by a universal hash under t, which nobody but the receiver knows before the `Reply`
-    /// has come: whoever changes it on the way does not know its hash.
-    pub(super) fn transcript_under(
-        self,
-        t: &[u8; 32],
-        session: &Session,
-        blinded: &[u8; 32],
-    ) -> [u8; 32] {
-        let mut key = SecretBytes::zeroed(nh::key_len(REPLY_LEN));
-        session.oracle("foxtrot v3 roted NH key").answer(0, 0, &[t], &mut key);
-        let mut hashes = vec![[0; nh::HASH_LEN]; self.n];
-        nh::hash(session.backend(), &key, self.instances_bytes(), &mut hashes);
-        let mut transcript = [0; 32];
-        let oracle = session.oracle("foxtrot v3 roted rot transcript");
-        oracle.answer(0, 0, &[blinded, self.head(), hashes.as_flattened()], &mut transcript);
-        transcript
+    /// The whole message.
+    pub(super) fn bytes(self) -> &'a [u8] {
+        self.bytes
     }
 
     /// The typed states hold n, the message holds n: they must be the same batch.

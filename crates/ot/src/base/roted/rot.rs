@@ -3,18 +3,20 @@
 use alloc::{vec, vec::Vec};
 use core::fmt;
 
+use foxtrot_kernel::nh;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
-    instances::{self, Blinding, Sk},
+    instances::{self, Blinding, REPLY_LEN, Sk},
     messages::View,
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
     choices::verdict,
+    erase::SecretBytes,
     oracle::Keyed,
 };
 
@@ -114,7 +116,7 @@ impl Receiver {
         let choices = self.blinding.choices();
         reply.expect_instances(choices.len())?;
         let strings = self.blinding.recover(&self.session, reply.instances_bytes());
-        let transcript = reply.transcript_under(&self.t, &self.session, &self.digest);
+        let transcript = transcript(&self.session, &self.t, &self.digest, reply);
         let oracle = output(&self.session, &self.t, reply.u(), &transcript);
         let question = |i: usize| (i as u64, choices.get(i).unwrap_u8(), strings[i]);
         let mut keys = vec![[0; 16]; strings.len()];
@@ -161,7 +163,7 @@ impl Sender {
             return Err(Misbehaved::CommitmentMismatch);
         }
         let (reply, t) = (self.reply.view(), &opening.0);
-        let transcript = reply.transcript_under(t, &self.session, &self.digest);
+        let transcript = transcript(&self.session, t, &self.digest, reply);
         let (a, oracle) = (reply.a(), output(&self.session, t, reply.u(), &transcript));
         let question = |k: usize| {
             // The bit a is public: it was part of the reply.
@@ -186,6 +188,24 @@ fn batch_coins(
     session.oracle(context).answer(0, 0, &[seed.as_bytes()], &mut coins);
     let (string, bits) = coins.split_at(32);
     (core::array::from_fn(|k| string[k]), Bits::from_random(bits.to_vec(), n))
+}
+
+/// The key, from t, under which replies are hashed: see [`transcript`].
+fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
+    let mut key = SecretBytes::zeroed(nh::key_len(REPLY_LEN));
+    session.oracle("foxtrot v3 roted NH key").answer(0, 0, &[t], &mut key);
+    key
+}
+
+/// The hash of both messages, of the digest of the `Blinded` and a `Reply`; of the instances in the
+/// latter by a universal hash under t. A `Reply` that reaches the receiver was fixed before anybody
+/// else knew t, so whoever changed it on the way does not know its hash.
+fn transcript(session: &Session, t: &[u8; 32], digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
+    let mut hashes = vec![[0; nh::HASH_LEN]; reply.instances()];
+    nh::hash(session.backend(), &nh_key(session, t), reply.instances_bytes(), &mut hashes);
+    let (oracle, mut transcript) = (session.oracle("foxtrot v3 roted rot transcript"), [0; 32]);
+    oracle.answer(0, 0, &[digest, reply.head(), hashes.as_flattened()], &mut transcript);
+    transcript
 }
 
 /// The oracle for keys, apart for everything that both parties have added.
@@ -236,6 +256,45 @@ mod tests {
         ];
         for there in there {
             assert_ne!(here, there);
+        }
+    }
+
+    #[test]
+    fn the_key_of_the_universal_hash_is_bound_to_t_and_session() {
+        let session = |sid| Session::new(Sid::from_bytes([sid; 32]));
+        let here = nh_key(&session(4), &[1; 32]);
+        assert!(*here != *nh_key(&session(4), &[2; 32]));
+        assert!(*here != *nh_key(&session(5), &[1; 32]));
+    }
+
+    #[test]
+    fn the_transcript_covers_t_both_messages_and_the_order_of_their_parts() {
+        const N: usize = 17;
+        let session = Session::new(Sid::from_bytes([4; 32]));
+        let mut bytes: Vec<u8> =
+            (0..Reply::<Rot>::encoded_len(N)).map(|k| u8::try_from(k * k % 251).unwrap()).collect();
+        let head = Reply::<Rot>::encoded_len(N) - N * REPLY_LEN;
+        bytes[head - 1] &= 1;
+        let of = |t, digest, bytes: &[u8]| {
+            let reply = Reply::<Rot>::check(bytes, N).unwrap();
+            transcript(&session, &[t; 32], &[digest; 32], reply)
+        };
+        let here = of(1, 2, &bytes);
+        assert!(here != of(2, 2, &bytes) && here != of(1, 1, &bytes));
+        for at in (0..bytes.len()).step_by(101).chain([31, 32, 33, head, bytes.len() - 1]) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            // Bits of a that there are not make no message.
+            if at != head - 1 {
+                assert_ne!(here, of(1, 2, &changed), "{at}");
+            }
+        }
+        // Branches, and instances, in another place.
+        for (from, to, len) in [(0, REPLY_LEN / 2, REPLY_LEN / 2), (0, 16 * REPLY_LEN, REPLY_LEN)] {
+            let mut changed = bytes.clone();
+            let (low, high) = changed[head..].split_at_mut(to);
+            low[from..from + len].swap_with_slice(&mut high[..len]);
+            assert_ne!(here, of(1, 2, &changed));
         }
     }
 }
