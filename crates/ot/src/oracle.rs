@@ -134,53 +134,7 @@ impl Keyed {
         });
     }
 
-    /// A group, side by side.
-    #[inline(never)]
-    fn ask_together<const L: usize>(
-        &self,
-        group: Range<usize>,
-        question: &impl Fn(usize) -> (u64, u8, [u8; L]),
-        answers: &mut [u8],
-    ) {
-        let mut ends = [[0; 64]; AT_ONCE];
-        let ends = &mut ends[..group.len()];
-        for (end, k) in ends.iter_mut().zip(group) {
-            let (i, branch, text) = question(k);
-            set_end(end, &text, i, branch);
-        }
-        let blocks = Blocks { bytes: &[], stride: 0, number: 0 };
-        keyed(self.backend, &self.key, blocks, (ends, L + POSITION_LEN), answers);
-        erase(ends.as_flattened_mut());
-    }
-
-    /// A group, one after another.
-    fn ask_each<const L: usize>(
-        &self,
-        group: Range<usize>,
-        question: &impl Fn(usize) -> (u64, u8, [u8; L]),
-        answers: &mut [u8],
-    ) {
-        let answer_len = answers.len() / group.len();
-        for (k, answer) in group.zip(answers.chunks_exact_mut(answer_len)) {
-            let (i, branch, mut text) = question(k);
-            self.ask_one(i, branch, &text, answer);
-            erase(&mut text);
-        }
-    }
-
-    #[inline(never)]
-    fn ask_one(&self, i: u64, branch: u8, text: &[u8], answer: &mut [u8]) {
-        let mut hasher = Hasher::new_keyed(&self.key);
-        hasher.update(text).update(&position(i, branch));
-        finish(&hasher, answer);
-    }
-
-    /// Whether so many questions are put one after another.
-    fn one_by_one(&self, number: usize) -> bool {
-        lanes(self.backend) == 1 || number <= FEW
-    }
-
-    /// The same with answers of `whole` bytes, of which the first `usual` mostly do: `take` gets so
+    /// [`Keyed::ask`] with answers of `whole` bytes, of which the first `usual` mostly do: `take` gets so
     /// many, and all if it says that they did not do. There is room for the usual ones. Which of the
     /// answers do not is seen in the time.
     pub fn ask_by_need<const L: usize>(
@@ -246,7 +200,54 @@ impl Keyed {
         }
     }
 
-    /// The same for longer public texts: those of branch 0 of the instances from `first` on.
+    /// A group, side by side. Never inlined: who asks a single question has no such frame.
+    #[inline(never)]
+    fn ask_together<const L: usize>(
+        &self,
+        group: Range<usize>,
+        question: &impl Fn(usize) -> (u64, u8, [u8; L]),
+        answers: &mut [u8],
+    ) {
+        let mut ends = [[0; 64]; AT_ONCE];
+        let ends = &mut ends[..group.len()];
+        for (end, k) in ends.iter_mut().zip(group) {
+            let (i, branch, text) = question(k);
+            set_end(end, &text, i, branch);
+        }
+        let blocks = Blocks { bytes: &[], stride: 0, number: 0 };
+        keyed(self.backend, &self.key, blocks, (ends, L + POSITION_LEN), answers);
+        erase(ends.as_flattened_mut());
+    }
+
+    /// A group, one after another.
+    fn ask_each<const L: usize>(
+        &self,
+        group: Range<usize>,
+        question: &impl Fn(usize) -> (u64, u8, [u8; L]),
+        answers: &mut [u8],
+    ) {
+        let answer_len = answers.len() / group.len();
+        for (k, answer) in group.zip(answers.chunks_exact_mut(answer_len)) {
+            let (i, branch, mut text) = question(k);
+            self.ask_one(i, branch, &text, answer);
+            erase(&mut text);
+        }
+    }
+
+    /// Never inlined: a hasher takes 2 KB of the stack.
+    #[inline(never)]
+    fn ask_one(&self, i: u64, branch: u8, text: &[u8], answer: &mut [u8]) {
+        let mut hasher = Hasher::new_keyed(&self.key);
+        hasher.update(text).update(&position(i, branch));
+        finish(&hasher, answer);
+    }
+
+    /// Whether so many questions are put one after another.
+    fn one_by_one(&self, number: usize) -> bool {
+        lanes(self.backend) == 1 || number <= FEW
+    }
+
+    /// [`Keyed::ask`] with longer public texts: those of branch 0 of the instances from `first` on.
     pub(crate) fn ask_long<const L: usize>(
         &self,
         first: u64,
