@@ -189,8 +189,8 @@ impl Shared {
     }
 
     fn read_error(&self, error: &io::Error) -> Error {
-        if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref::<TlsError>()) {
-            return tls.clone().into();
+        if let Some(tls) = TlsError::within(error) {
+            return tls.into();
         }
         match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {

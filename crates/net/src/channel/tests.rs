@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::*;
-use crate::{FrameError, memory};
+use crate::{FrameError, TlsError, memory};
 
 /// For waits that are to end by the peer's doing.
 const LONG: Duration = Duration::from_secs(20);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{BUFFER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, cost, fits};
-use crate::{ChannelError, Error, deadline::Deadline};
+use crate::{ChannelError, Error, TlsError, deadline::Deadline};
 
 /// Frames that are to be written.
 #[derive(Default)]
@@ -120,7 +120,10 @@ impl Shared {
             .pop_front()
     }
 
-    fn write_error(&self, error: &io::Error) -> ChannelError {
+    fn write_error(&self, error: &io::Error) -> Error {
+        if let Some(tls) = TlsError::within(error) {
+            return tls.into();
+        }
         match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => ChannelError::NothingTaken(self.timeout),
             ErrorKind::ConnectionReset
@@ -129,5 +132,6 @@ impl Shared {
             | ErrorKind::BrokenPipe => ChannelError::ClosedSending,
             _ => ChannelError::io("send to the peer", error),
         }
+        .into()
     }
 }

@@ -1,6 +1,7 @@
 //! Why a connection could not be secured.
 
 use core::fmt;
+use std::io;
 
 /// Why a connection could not be secured. Fingerprints are written as their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,13 @@ pub enum TlsError {
     Failed(String),
     /// This side cannot do TLS, in the words of the TLS library.
     Setup(String),
+}
+
+impl TlsError {
+    /// What the halves of a channel over TLS wrapped for the channel.
+    pub(crate) fn within(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().cloned()
+    }
 }
 
 impl fmt::Display for TlsError {

@@ -49,7 +49,17 @@ fn linger(connection: &mut Connection, mut socket: &TcpStream) {
 
 /// The channel over a connection after its handshake.
 pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel, Error> {
-    let Socket { stream, timeout } = socket;
+    let timeout = socket.timeout;
+    let (reader, writer) = halves(connection, socket);
+    let shared = Arc::clone(&writer.0);
+    let hook = Box::new(move |how| shared.shut_down(how));
+    Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
+}
+
+pub(super) fn halves(
+    connection: Connection,
+    Socket { stream, timeout }: Socket,
+) -> (Reader, Writer) {
     let shared = Arc::new(Shared {
         connection: Mutex::new(connection),
         sending: Mutex::new(()),
@@ -61,15 +71,12 @@ pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel,
         raw: vec![0; 16 << 10],
         pending: 0..0,
     };
-    let writer = Writer(Arc::clone(&shared));
-    let hook = Box::new(move |how| shared.shut_down(how));
-    Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
+    (reader, Writer(shared))
 }
 
 /// What went wrong, from the error that rustls wrapped for its caller.
 fn error_of(error: &io::Error, timeout: Duration) -> Error {
-    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    if let Some(tls) = tls {
+    if let Some(tls) = wrapped(error) {
         return match tls {
             rustls::Error::InvalidMessage(_) => TlsError::NotTls,
             _ => tls_error(tls),
@@ -85,6 +92,10 @@ fn error_of(error: &io::Error, timeout: Duration) -> Error {
         _ => ChannelError::io("agree on keys with the peer", error),
     }
     .into()
+}
+
+fn wrapped(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
 }
 
 /// In the words of whoever has to do something about it.
@@ -171,11 +182,16 @@ impl Shared {
     }
 }
 
-struct Writer(Arc<Shared>);
+pub(super) struct Writer(Arc<Shared>);
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.send(|connection| connection.writer().write(bytes))
+        // Once the reader has found what ends the connection, a write fails with that too, and its
+        // error may be the first that the channel sees.
+        self.0.send(|connection| connection.writer().write(bytes)).map_err(|e| match wrapped(&e) {
+            Some(tls) => io::Error::other(tls_error(tls)),
+            None => e,
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -183,7 +199,7 @@ impl Write for Writer {
     }
 }
 
-struct Reader {
+pub(super) struct Reader {
     shared: Arc<Shared>,
     deadline: Deadline,
     /// Bytes from the socket; those in `pending` have not been given to the connection.

@@ -1,5 +1,10 @@
 use core::time::Duration;
-use std::{io::Write, net::TcpStream, thread, time::Instant};
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::Instant,
+};
 
 use super::*;
 use crate::{
@@ -98,6 +103,27 @@ fn a_client_with_another_key_is_told_so() {
     let hello = Hello::new(Role::Sender).bound_to(client.binding);
     let error = hello::exchange(&client.channel, true, &hello).unwrap_err();
     assert_eq!(error.to_string(), "the peer does not accept this identity");
+}
+
+#[test]
+fn a_client_is_told_so_by_a_write_too() {
+    let identities = [(); 2].map(|()| Identity::generate().unwrap());
+    let [server, client] = &identities.each_ref().map(|own| {
+        let expected = identities[0].fingerprint();
+        Tls::new(own, &[expected]).unwrap()
+    });
+    let (accepted, connected) = sockets();
+    thread::scope(|scope| {
+        // It expects its own key, so not the client's.
+        scope.spawn(move || server.accept(accepted).unwrap_err());
+        let name = ServerName::try_from("foxtrot").unwrap();
+        let connection = ClientConnection::new(Arc::clone(&client.client), name).unwrap();
+        let connection = stream::handshake(connection.into(), &connected).unwrap();
+        let (mut reader, mut writer) = stream::halves(connection, connected);
+        let told = Some(TlsError::NotAccepted);
+        assert_eq!(TlsError::within(&reader.read(&mut [0]).unwrap_err()), told);
+        assert_eq!(TlsError::within(&writer.write(&[0]).unwrap_err()), told);
+    });
 }
 
 #[test]

@@ -65,6 +65,25 @@ fn sending_to_a_peer_that_has_gone_fails() {
 }
 
 #[test]
+fn a_write_that_tls_refuses_fails_in_its_words() {
+    struct Refused;
+    impl Write for Refused {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::other(TlsError::NotAccepted))
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let (near, _far) = memory::streams(LONG);
+    let hook = Box::new(|_| {});
+    let channel = Channel::new(Box::new(near.reader), Box::new(Refused), hook, LONG).unwrap();
+    channel.send(ONE, vec![0]).unwrap();
+    assert_eq!(channel.close(), Err(TlsError::NotAccepted.into()));
+}
+
+#[test]
 fn a_side_that_fails_for_reasons_of_its_own_says_so() {
     let (a, b) = memory::pair(LONG);
     a.greeted();
