@@ -357,11 +357,16 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         const { assert!(Q >> (BITS - 1) == 1, "BITS is the length of Q") };
         count(Operation::Uniform, K);
         sample::check::<N, BITS, K>(bytes);
-        dispatch!(
+        let values = values(polys);
+        let enough = dispatch!(
             neon backend,
-            simd => simd.uniform_public::<Q, BITS>(bytes, values(polys)),
-            sample::uniform_public::<N, Q, BITS, K>(bytes, values(polys)),
-        )
+            simd => simd.uniform_public::<Q, BITS>(bytes, values),
+            sample::uniform_public::<N, Q, BITS, K>(bytes, values),
+        );
+        if !enough {
+            values.fill(0);
+        }
+        enough
     }
 
     /// The same polynomial by coefficients.
@@ -422,7 +427,8 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
     ///
     /// # Panics
     /// If there are not N/2 bytes.
-    #[inline]
+    // Its frame is not to be part of the caller's.
+    #[inline(never)]
     pub fn add_noise(&mut self, backend: Backend, bytes: &[u8]) {
         count(Operation::Noise, 1);
         count(Operation::Ntt, 1);
@@ -481,6 +487,22 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 vector::canonical::<_, Q>(simd, vector::products::<_, N, Q, K>(simd, a, b, i))
             }),
             ntt::products::<N, Q, K>(a, b, f),
+        );
+    }
+
+    /// Adds a·b.
+    #[inline]
+    pub fn add_product(&mut self, backend: Backend, a: &Factor<N, Q>, b: &Self) {
+        let (a, b, f) = (&a.0, &b.0, &mut self.0);
+        dispatch!(
+            neon backend,
+            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+                let product = vector::products::<_, N, Q, 1>(simd, [a], [b], i);
+                vector::add::<_, Q>(simd, x, vector::canonical::<_, Q>(simd, product))
+            }),
+            for (x, (&a, &b)) in f.iter_mut().zip(a.iter().zip(b)) {
+                *x = field::add::<Q>(*x, field::montgomery_multiply::<Q>(a, b));
+            },
         );
     }
 

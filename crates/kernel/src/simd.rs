@@ -92,7 +92,7 @@ pub(crate) trait Simd: Copy {
     );
 
     /// The same for one string, in a time and at addresses that depend on what is rejected: for
-    /// public strings. Returns whether there were enough.
+    /// public strings. Returns whether there were enough; if not, what is in `out` has no meaning.
     fn uniform_public<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],

@@ -49,26 +49,31 @@ fn messages() -> [Vec<u8>; 3] {
     [blinded.into_bytes(), reply.into_bytes(), opening.into_bytes()]
 }
 
-#[inline(never)]
 fn run(part: usize, [blinded, reply, opening]: &[Vec<u8>; 3]) {
     match part {
-        1 | 2 => {
-            let (receiver, blinded) = Receiver::start(session(), 1, seed(2)).expect("not empty");
-            drop(black_box(blinded));
-            if part == 2 {
-                let reply = Reply::<Rot>::decode(reply, 1).expect("a reply");
-                drop(black_box(receiver.finish(&reply).expect("as many as there are")));
-            }
-        }
-        _ => {
-            let blinded = Blinded::<Rot>::decode(blinded, 1).expect("a batch");
-            let (sender, reply) = Sender::respond(session(), &blinded, seed(3));
-            drop(black_box((blinded, reply)));
-            if part == 4 {
-                let opening = Opening::decode(opening).expect("an opening");
-                drop(black_box(sender.finish(&opening).expect("the opening of the commitment")));
-            }
-        }
+        1 | 2 => receive((part == 2).then_some(reply)),
+        _ => send(blinded, (part == 4).then_some(opening)),
+    }
+}
+
+#[inline(never)]
+fn receive(reply: Option<&Vec<u8>>) {
+    let (receiver, blinded) = Receiver::start(session(), 1, seed(2)).expect("not empty");
+    drop(black_box(blinded));
+    if let Some(reply) = reply {
+        let reply = Reply::<Rot>::decode(reply, 1).expect("a reply");
+        drop(black_box(receiver.finish(&reply).expect("as many as there are")));
+    }
+}
+
+#[inline(never)]
+fn send(blinded: &[u8], opening: Option<&Vec<u8>>) {
+    let blinded = Blinded::<Rot>::decode(blinded, 1).expect("a batch");
+    let (sender, reply) = Sender::respond(session(), &blinded, seed(3));
+    drop(black_box((blinded, reply)));
+    if let Some(opening) = opening {
+        let opening = Opening::decode(opening).expect("an opening");
+        drop(black_box(sender.finish(&opening).expect("the opening of the commitment")));
     }
 }
 

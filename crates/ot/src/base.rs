@@ -22,9 +22,7 @@ mod message;
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
-use zeroize::Zeroize;
-
-use crate::{Bits, Error, Seed, Session, Usage};
+use crate::{Bits, Error, Seed, Session, Usage, erase::erase};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
@@ -89,13 +87,13 @@ impl ReceiverKeys {
 
 impl Drop for SenderKeys {
     fn drop(&mut self) {
-        self.0.zeroize();
+        erase(self.0.as_flattened_mut().as_flattened_mut());
     }
 }
 
 impl Drop for ReceiverKeys {
     fn drop(&mut self) {
-        self.keys.zeroize();
+        erase(self.keys.as_flattened_mut());
     }
 }
 

@@ -40,36 +40,36 @@ impl Drop for SecretBytes {
     }
 }
 
-/// Strings of 32 bytes that are secret, erased when dropped.
-pub struct Secrets(Vec<[u8; 32]>);
+/// Strings of L bytes that are secret, erased when dropped.
+pub struct Secrets<const L: usize = 32>(Vec<[u8; L]>);
 
-impl Secrets {
+impl<const L: usize> Secrets<L> {
     pub(crate) fn zeroed(n: usize) -> Self {
-        Self(vec![[0; 32]; n])
+        Self(vec![[0; L]; n])
     }
 }
 
-impl Deref for Secrets {
-    type Target = [[u8; 32]];
+impl<const L: usize> Deref for Secrets<L> {
+    type Target = [[u8; L]];
 
-    fn deref(&self) -> &[[u8; 32]] {
+    fn deref(&self) -> &[[u8; L]] {
         &self.0
     }
 }
 
-impl DerefMut for Secrets {
-    fn deref_mut(&mut self) -> &mut [[u8; 32]] {
+impl<const L: usize> DerefMut for Secrets<L> {
+    fn deref_mut(&mut self) -> &mut [[u8; L]] {
         &mut self.0
     }
 }
 
-impl Drop for Secrets {
+impl<const L: usize> Drop for Secrets<L> {
     fn drop(&mut self) {
         erase(self.0.as_flattened_mut());
     }
 }
 
-impl core::fmt::Debug for Secrets {
+impl<const L: usize> core::fmt::Debug for Secrets<L> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Secrets(<redacted>)")
     }

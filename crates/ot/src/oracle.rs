@@ -36,7 +36,7 @@ impl Oracle {
     #[inline]
     pub fn query(&self, i: u64, branch: u8) -> Query {
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
-        hasher.update(&self.id).update(&position(i, branch));
+        self.begin(&mut hasher, i, branch);
         Query(hasher)
     }
 
@@ -46,11 +46,15 @@ impl Oracle {
     pub fn answer(&self, i: u64, branch: u8, fields: &[&[u8]], answer: &mut [u8]) {
         count(Operation::Oracle, 1);
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
-        hasher.update(&self.id).update(&position(i, branch));
+        self.begin(&mut hasher, i, branch);
         for field in fields {
             length_prefixed(&mut hasher, field);
         }
         finish(&hasher, answer);
+    }
+
+    fn begin(&self, hasher: &mut Hasher, i: u64, branch: u8) {
+        hasher.update(&self.id).update(&position(i, branch));
     }
 }
 
@@ -135,23 +139,23 @@ impl Keyed {
     }
 
     /// [`Keyed::ask`] with answers of `whole` bytes, of which the first `usual` mostly do: `take` gets so
-    /// many, and all if it says that they did not do. There is room for the usual ones. Which of the
-    /// answers do not is seen in the time.
+    /// many, and all if it says that they did not do; what it is given it may write over. There is room
+    /// for the usual ones. Which of the answers do not do is seen in the time.
     pub fn ask_by_need<const L: usize>(
         &self,
         number: usize,
         question: impl Fn(usize) -> (u64, u8, [u8; L]),
         [usual, whole]: [usize; 2],
         room: &mut [u8],
-        mut take: impl FnMut(usize, &[u8]) -> bool,
+        mut take: impl FnMut(usize, &mut [u8]) -> bool,
     ) {
         let answers = &mut room[..number * usual];
         self.ask(number, &question, answers);
-        for (k, answer) in answers.chunks_exact(usual).enumerate() {
+        for (k, answer) in answers.chunks_exact_mut(usual).enumerate() {
             if !take(k, answer) {
                 let mut answer = vec![0; whole];
                 self.ask(1, |_| question(k), &mut answer);
-                take(k, &answer);
+                take(k, &mut answer);
             }
         }
     }

@@ -28,7 +28,7 @@ pub use domain::{Domain, ENCODED_LEN, Elements, Ristretto, Strings};
 pub use eke::Eke;
 pub use even_mansour::EvenMansour;
 pub use feistel::Feistel;
-pub use feistel2::{Digests, Feistel2, GROUP, Room, S_LEN};
+pub use feistel2::{Digests, Feistel2, GROUP, Hashed, Room, S_LEN};
 pub use masny_rindal::MasnyRindal;
 
 use foxtrot_kernel::{Backend, curve::Invalid};

@@ -30,24 +30,33 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
         count(Operation::Noise, 1);
         count(Operation::Ntt, 1);
         assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
-        let f = &mut self.0;
         dispatch!(
             neon backend,
-            simd => {
-                let one = simd.splat(const { vector::montgomery_one::<Q>() });
-                vector::forward::<_, N, Q>(
-                    simd,
-                    f,
-                    #[inline(always)] |_, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
-                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
-                );
-            },
-            {
-                *f = sample::centred_binomial::<N, Q>(bytes);
-                ntt::forward::<N, Q>(f);
-                ntt::scale::<N, Q>(f);
-            },
+            simd => self.set_noise_on(simd, bytes),
+            self.set_noise_portable(bytes),
         );
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[inline(always)]
+    pub(super) fn set_noise_on<S: Simd>(&mut self, simd: S, bytes: &[u8]) {
+        let one = simd.splat(const { vector::montgomery_one::<Q>() });
+        vector::forward::<_, N, Q>(
+            simd,
+            &mut self.0,
+            #[inline(always)]
+            |_, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
+            #[inline(always)]
+            |_, x| vector::canonical::<_, Q>(simd, x),
+        );
+    }
+
+    #[inline(never)]
+    pub(super) fn set_noise_portable(&mut self, bytes: &[u8]) {
+        let f = &mut self.0;
+        *f = sample::centred_binomial::<N, Q>(bytes);
+        ntt::forward::<N, Q>(f);
+        ntt::scale::<N, Q>(f);
     }
 }
 

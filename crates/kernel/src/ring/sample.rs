@@ -54,7 +54,7 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
 }
 
 /// The same for a public string: candidates are tried one after another. Returns whether there were
-/// enough.
+/// enough; if not, what is there has no meaning.
 #[inline(always)]
 pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
@@ -74,11 +74,7 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
             filled += usize::from(x < Q);
         }
     }
-    let enough = filled == polys.len();
-    if !enough {
-        polys.fill(0);
-    }
-    enough
+    filled == polys.len()
 }
 
 /// The number of candidates in a string of random bytes.

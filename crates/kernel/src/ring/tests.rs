@@ -58,6 +58,10 @@ fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(ba
             assert_eq!(coefficients.0, expected);
             let mut values = NttPoly::ZERO;
             values.set_product(backend, [&factor], [&a]);
+            let (mut added, mut twice) = (values.clone(), values.clone());
+            added.add_product(backend, &factor, &a);
+            twice.add(backend, &values);
+            assert_eq!(added, twice);
             assert_eq!(values.into_poly(backend).0, expected);
             for c in special_polynomials::<N, Q>() {
                 let (mut plus, mut sum) = (Poly::ZERO, Poly(expected));

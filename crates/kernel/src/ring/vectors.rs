@@ -1,5 +1,6 @@
 //! What lattice protocols do with vectors of K polynomials, each step in one pass: operations that
-//! follow one another meet in registers.
+//! follow one another meet in registers. What is large is never inlined: its frame is not to be part of
+//! the caller's.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
@@ -27,20 +28,12 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
     dispatch!(
         neon backend,
         simd => {
-            let one = simd.splat(const { vector::montgomery_one::<Q>() });
-            for (Factor(f), bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
-                vector::forward::<_, N, Q>(
-                    simd,
-                    f,
-                    #[inline(always)] |_, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
-                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
-                );
+            for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
+                factor.set_noise_on(simd, bytes);
             }
         },
-        for (Factor(f), bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
-            *f = sample::centred_binomial::<N, Q>(bytes);
-            ntt::forward::<N, Q>(f);
-            ntt::scale::<N, Q>(f);
+        for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
+            factor.set_noise_portable(bytes);
         },
     );
 }
@@ -50,7 +43,6 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
 ///
 /// # Panics
 /// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
-// Its frame is not to be part of the caller's.
 #[inline(never)]
 pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
@@ -107,6 +99,7 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
 /// # Panics
 /// If `bytes` has not K·N·BITS/8 bytes.
 #[must_use]
+#[inline(never)]
 pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
     polys: &mut [NttPoly<N, Q>; K],
@@ -181,6 +174,7 @@ pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
 ///
 /// # Panics
 /// If there are not K·N/2 bytes of noise, or `bytes` has not K·N·BITS/8.
+#[inline(never)]
 pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
     a: &[[NttPoly<N, Q>; K]; K],
@@ -198,33 +192,93 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
         neon backend,
         simd => for (column, (noise, bytes)) in columns.enumerate() {
             let a = a.each_ref().map(|row| &row[column].0);
-            vector::inverse::<_, N, Q>(
+            round_values::<_, N, Q, BITS>(
                 simd,
                 &mut room,
-                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, a, i),
-                #[inline(always)] |i, x| {
-                    let x = simd.add(x, vector::noise_at(simd, noise, i));
-                    let x = vector::canonical::<_, Q>(simd, x);
-                    let rounded = vector::round::<_, Q, BITS>(simd, x);
-                    simd.pack::<BITS>(rounded, &mut bytes[i / 8 * BITS..]);
-                    x
-                },
+                #[inline(always)] |i| vector::products::<_, N, Q, K>(simd, s, a, i),
+                noise,
+                bytes,
             );
         },
         for (column, (noise, bytes)) in columns.enumerate() {
             let a = a.each_ref().map(|row| &row[column].0);
             ntt::products::<N, Q, K>(s, a, &mut room);
-            ntt::inverse::<N, Q>(&mut room);
-            let mut e = sample::centred_binomial::<N, Q>(noise);
-            super::combine(&mut room, &e, super::field::add::<Q>);
-            for x in &mut room {
-                *x = encode::round::<Q, BITS>(*x);
-            }
-            encode::pack::<BITS>(&room, bytes);
-            erase(&mut e);
+            round_values_portable::<N, Q, BITS>(&mut room, noise, bytes);
         },
     );
     erase(&mut room);
+}
+
+/// Rounds f + e to BITS bits, at most 11, and packs it; the noise e from N/2 bytes.
+///
+/// # Panics
+/// If there are not N/2 bytes of noise, or `bytes` has not N·BITS/8.
+#[inline(never)]
+pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
+    backend: Backend,
+    f: &NttPoly<N, Q>,
+    noise: &[u8],
+    bytes: &mut [u8],
+) {
+    count(Operation::Noise, 1);
+    count(Operation::InverseNtt, 1);
+    assert!(noise.len() == N / 2 && bytes.len() == N / 8 * BITS);
+    let mut room = f.0;
+    dispatch!(
+        neon backend,
+        simd => round_values::<_, N, Q, BITS>(
+            simd,
+            &mut room,
+            #[inline(always)] |i| simd.load(&f.0[i..]),
+            noise,
+            bytes,
+        ),
+        round_values_portable::<N, Q, BITS>(&mut room, noise, bytes),
+    );
+    erase(&mut room);
+}
+
+/// Rounds and packs what has the values that `source` gives for each index, plus noise.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
+    simd: S,
+    room: &mut [u16; N],
+    mut source: impl FnMut(usize) -> S::Lanes,
+    noise: &[u8],
+    bytes: &mut [u8],
+) {
+    vector::inverse::<_, N, Q>(
+        simd,
+        room,
+        #[inline(always)]
+        |_, i| source(i),
+        #[inline(always)]
+        |i, x| {
+            let x = simd.add(x, vector::noise_at(simd, noise, i));
+            let x = vector::canonical::<_, Q>(simd, x);
+            let rounded = vector::round::<_, Q, BITS>(simd, x);
+            simd.pack::<BITS>(rounded, &mut bytes[i / 8 * BITS..]);
+            x
+        },
+    );
+}
+
+/// The same for the values in `f`.
+#[inline(never)]
+fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
+    f: &mut [u16; N],
+    noise: &[u8],
+    bytes: &mut [u8],
+) {
+    ntt::inverse::<N, Q>(f);
+    let mut e = sample::centred_binomial::<N, Q>(noise);
+    super::combine(f, &e, super::field::add::<Q>);
+    for x in &mut *f {
+        *x = encode::round::<Q, BITS>(*x);
+    }
+    encode::pack::<BITS>(f, bytes);
+    erase(&mut e);
 }
 
 /// For every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and the key
@@ -232,6 +286,7 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
 ///
 /// # Panics
 /// If there are not N/2 bytes of noise, or `hints` or `key` has not N/8 bytes.
+#[inline(never)]
 pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
     backend: Backend,
     s: &[Factor<N, Q>; K],

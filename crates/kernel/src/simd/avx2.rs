@@ -271,7 +271,7 @@ impl Simd for Avx2 {
             let (low, high) = (Unpacking::<BITS>::LOW, Unpacking::<BITS>::HIGH);
             [&both(low, found_later::<BITS>(low)), &both(high, found_later::<BITS>(high))]
         };
-        // Of known powers of two it would make shifts of words, and pack these.
+        // Of multiplications by known powers of two LLVM would make shifts of words, and pack these.
         let factor = const { &factors(Unpacking::<BITS>::UP) }.unknown();
         avx2!({
             let low = _mm256_mulhi_epu16(_mm256_shuffle_epi8(bytes, self.bytes(low)), factor);

@@ -257,7 +257,7 @@ impl Sender {
     ) -> Result<(Self, Challenge), Usage> {
         let n = blinded.instances();
         expect_count("pairs of messages", n, messages.pairs().len())?;
-        let (batch, mut secret) = (Batch::new(&session, &CONTEXTS), NO_SECRET);
+        let (batch, mut secret) = (Batch::new(&session, &CONTEXTS, n), NO_SECRET);
         let mut room = batch.room();
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");

@@ -8,7 +8,7 @@ use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{Backend, curve::Invalid};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use super::{Domain, Elements, Group, Popf, check, column, decoded};
 use crate::{
@@ -36,6 +36,15 @@ pub struct Room<G: Group> {
     answers: SecretBytes,
     /// Two, as hashing takes them, or one if there is but one instance.
     hashes: Vec<G::Element>,
+}
+
+/// A hash to the group or a value that came of it, and the oracle's answer that it was made from. Who
+/// is given both may write over them.
+pub struct Hashed<'a, G: Group> {
+    /// The element.
+    pub element: &'a mut G::Element,
+    /// At least [`Group::USUAL_LEN`] bytes.
+    pub answer: &'a mut [u8],
 }
 
 /// The digests of T of consecutive instances: what both points of a description need.
@@ -73,24 +82,25 @@ impl<G: Group> Feistel2<G> {
         first: u64,
         x: &[u8],
         r: &[[u8; S_LEN]],
-        mut difference: impl FnMut(usize, &G::Element, &mut [u8]),
+        mut difference: impl FnMut(usize, Hashed<'_, G>, &mut [u8]),
         phis: &mut [u8],
     ) -> Digests {
         assert!(phis.len() == x.len() * Self::ENCODED_LEN && r.len() == x.len());
         self.ask_h1(first, x, r, &mut room.answers);
-        let answers = room.answers[..x.len() * G::ANSWER_LEN].chunks(2 * G::ANSWER_LEN);
+        let answers = room.answers[..x.len() * G::ANSWER_LEN].chunks_mut(2 * G::ANSWER_LEN);
         let pairs = answers.zip(phis.chunks_mut(2 * Self::ENCODED_LEN));
         for (pair, (answers, phis)) in pairs.enumerate() {
             let hashes = &mut room.hashes[..answers.len() / G::ANSWER_LEN];
             self.group.hash(answers, hashes);
-            for (k, (hash, phi)) in
-                hashes.iter().zip(phis.chunks_exact_mut(Self::ENCODED_LEN)).enumerate()
+            let spent = hashes.iter_mut().zip(answers.chunks_exact_mut(G::ANSWER_LEN));
+            for (k, ((element, answer), phi)) in
+                spent.zip(phis.chunks_exact_mut(Self::ENCODED_LEN)).enumerate()
             {
-                difference(2 * pair + k, hash, &mut phi[..G::ENCODED_LEN]);
+                difference(2 * pair + k, Hashed { element, answer }, &mut phi[..G::ENCODED_LEN]);
             }
         }
         let digests = self.open(first, phis);
-        let masks = Zeroizing::new(self.masks(&digests, |k| x[k]));
+        let masks = self.masks(&digests, |k| x[k]);
         for ((phi, r), mask) in phis.chunks_exact_mut(Self::ENCODED_LEN).zip(r).zip(&*masks) {
             phi[G::ENCODED_LEN..].copy_from_slice(&xor(r, mask));
         }
@@ -115,12 +125,12 @@ impl<G: Group> Feistel2<G> {
         digests: &Digests,
         phis: &[u8],
         x: u8,
-        mut value: impl FnMut(usize, &G::Element),
+        mut value: impl FnMut(usize, Hashed<'_, G>),
     ) {
         let count = phis.len() / Self::ENCODED_LEN;
         let coins = self.coins(digests, phis, x);
         let question = |k: usize| (digests.first + k as u64, x, coins[k]);
-        let (answers, point) = (&mut room.answers, &mut room.hashes[0]);
+        let (answers, element) = (&mut room.answers, &mut room.hashes[0]);
         self.h1.ask_by_need(
             count,
             question,
@@ -128,10 +138,11 @@ impl<G: Group> Feistel2<G> {
             answers,
             |k, answer| {
                 // Of a description that the peer sees, both values are computed.
-                let done = self.group.hash_public(answer, point) || answer.len() == G::ANSWER_LEN;
+                let done = self.group.hash_public(answer, element) || answer.len() == G::ANSWER_LEN;
                 if done {
-                    self.group.add_encoded(point, &phis[k * Self::ENCODED_LEN..][..G::ENCODED_LEN]);
-                    value(k, point);
+                    let t = &phis[k * Self::ENCODED_LEN..][..G::ENCODED_LEN];
+                    self.group.add_encoded(element, t);
+                    value(k, Hashed { element, answer });
                 }
                 done
             },
@@ -139,7 +150,7 @@ impl<G: Group> Feistel2<G> {
     }
 
     /// The r that programming at x would have used.
-    pub(crate) fn coins(&self, digests: &Digests, phis: &[u8], x: u8) -> Vec<[u8; S_LEN]> {
+    pub(crate) fn coins(&self, digests: &Digests, phis: &[u8], x: u8) -> Secrets<S_LEN> {
         self.unmasked(digests, phis, G::ENCODED_LEN, x)
     }
 
@@ -160,7 +171,7 @@ impl<G> Feistel2<G> {
         Digests { first, digests }
     }
 
-    fn unmasked(&self, digests: &Digests, phis: &[u8], t_len: usize, x: u8) -> Vec<[u8; S_LEN]> {
+    fn unmasked(&self, digests: &Digests, phis: &[u8], t_len: usize, x: u8) -> Secrets<S_LEN> {
         let mut coins = self.masks(digests, |_| x);
         for (coins, phi) in coins.iter_mut().zip(phis.chunks_exact(t_len + S_LEN)) {
             *coins = xor(&phi[t_len..], coins);
@@ -173,8 +184,8 @@ impl<G> Feistel2<G> {
         &self,
         Digests { first, digests }: &Digests,
         x: impl Fn(usize) -> u8,
-    ) -> Vec<[u8; S_LEN]> {
-        let mut masks = vec![[0; S_LEN]; digests.len()];
+    ) -> Secrets<S_LEN> {
+        let mut masks = Secrets::zeroed(digests.len());
         let question = |k: usize| (first + k as u64, x(k), digests[k]);
         self.h_prime.ask(digests.len(), question, masks.as_flattened_mut());
         masks
@@ -226,7 +237,7 @@ impl<D: Domain> Popf<D> for Feistel2<D> {
         let groups = phis.chunks_mut(GROUP * phi_len).zip(x.chunks(GROUP)).zip(coins.chunks(GROUP));
         for (start, ((phis, x), coins)) in (first..).step_by(GROUP).zip(groups) {
             let digests = self.digests(start, phis, super::ENCODED_LEN);
-            let masks = Zeroizing::new(self.masks(&digests, |k| x[k]));
+            let masks = self.masks(&digests, |k| x[k]);
             for ((phi, r), mask) in phis.chunks_exact_mut(phi_len).zip(coins).zip(&*masks) {
                 phi[super::ENCODED_LEN..].copy_from_slice(&xor(r, mask));
             }
@@ -264,6 +275,12 @@ impl Digests {
 impl<G: Group> Drop for Room<G> {
     fn drop(&mut self) {
         self.hashes.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+impl<G: Group> fmt::Debug for Hashed<'_, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hashed(<redacted>)")
     }
 }
 
@@ -345,7 +362,7 @@ mod tests {
         [0, 1].map(|x| {
             let mut values = Vec::new();
             let mut room = popf.room(phis.len() / 64);
-            popf.evaluate(&mut room, &digests, phis, x, |_, value| values.push(*value));
+            popf.evaluate(&mut room, &digests, phis, x, |_, hashed| values.push(*hashed.element));
             values
         })
     }
@@ -353,9 +370,9 @@ mod tests {
     fn programmed(popf: &Feistel2<Bytes>, first: u64, x: &[u8]) -> Vec<u8> {
         let mut phis = vec![0; 64 * x.len()];
         let coins: [[u8; S_LEN]; 16] = core::array::from_fn(|k| [u8::try_from(k).unwrap(); S_LEN]);
-        let difference = |k: usize, hash: &[u8; 16], bytes: &mut [u8]| {
+        let difference = |k: usize, hashed: Hashed<'_, Bytes>, bytes: &mut [u8]| {
             let value = 9 + u8::try_from(k).unwrap();
-            bytes.copy_from_slice(&hash.map(|hash| value.wrapping_sub(hash)));
+            bytes.copy_from_slice(&hashed.element.map(|hash| value.wrapping_sub(hash)));
         };
         let mut room = popf.room(x.len());
         popf.program(&mut room, first, x, &coins[..x.len()], difference, &mut phis);

@@ -115,8 +115,7 @@ impl<const BITS: usize> Pairs<BITS> {
 }
 
 impl Avx2 {
-    /// The first candidates below Q, as many as there is room for; all zero if there are too few.
-    /// Addresses depend on which these are.
+    /// `Simd::uniform_public`.
     #[inline(always)]
     pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
         self,
@@ -124,7 +123,7 @@ impl Avx2 {
         out: &mut [u16],
     ) -> bool {
         assert!(string.len().is_multiple_of(BITS));
-        let (mut bytes, mut room) = (string, &mut *out);
+        let (mut bytes, mut room) = (string, out);
         // Two groups of eight, as long as all of both have room and can be loaded as 16 bytes.
         while let (Some(two), Some(places)) = (bytes.first_chunk::<32>(), room.first_chunk_mut()) {
             let places: &mut [u16; 16] = places;
@@ -143,11 +142,7 @@ impl Avx2 {
             bytes = &bytes[BITS..];
             room = &mut core::mem::take(&mut room)[number..];
         }
-        let enough = room.is_empty();
-        if !enough {
-            out.fill(0);
-        }
-        enough
+        room.is_empty()
     }
 
     /// The candidates of two groups, in each those below Q first, and how many these are.

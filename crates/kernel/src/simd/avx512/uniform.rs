@@ -68,7 +68,7 @@ impl Avx512 {
         }
     }
 
-    /// The same for a public string: what is accepted is written behind what was accepted before.
+    /// `Simd::uniform_public`: what is accepted is written behind what was accepted before.
     #[inline(always)]
     pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
         self,
@@ -76,7 +76,7 @@ impl Avx512 {
         out: &mut [u16],
     ) -> bool {
         assert!(string.len().is_multiple_of(BITS));
-        let (mut bytes, mut room) = (string, &mut *out);
+        let (mut bytes, mut room) = (string, out);
         // Whole vectors, as long as all of one has room and 64 bytes can be loaded.
         while let (Some(group), Some(places)) = (bytes.first_chunk(), room.first_chunk_mut::<32>())
         {
@@ -97,11 +97,7 @@ impl Avx512 {
             bytes = behind;
             room = &mut core::mem::take(&mut room)[number..];
         }
-        let enough = room.is_empty();
-        if !enough {
-            out.fill(0);
-        }
-        enough
+        room.is_empty()
     }
 
     /// Those of the candidates that are below Q together at the low end, and how many these are.

@@ -45,8 +45,7 @@ const BYTES: [u8; 16] = {
 };
 
 impl Neon {
-    /// The first candidates below Q, as many as there is room for; all zero if there are too few.
-    /// Addresses depend on which these are.
+    /// `Simd::uniform_public`.
     #[inline(always)]
     pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
         self,
@@ -68,11 +67,7 @@ impl Neon {
                 filled += usize::from(x < Q);
             }
         }
-        let enough = filled == out.len();
-        if !enough {
-            out.fill(0);
-        }
-        enough
+        filled == out.len()
     }
 
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.

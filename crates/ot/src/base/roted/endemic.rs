@@ -117,10 +117,10 @@ pub(super) fn respond_to(
     let oracle = output(&session, &transcript(&session, &digest, reply.view()));
     let question = |k: usize| {
         let (i, j) = (k / 2, u8::from(k % 2 == 1));
-        (i as u64, j, strings[i][usize::from(j)])
+        (i as u64, j, strings[2 * i + usize::from(j)])
     };
-    let mut keys = vec![[[0; 16]; 2]; strings.len()];
-    oracle.ask(2 * strings.len(), question, keys.as_flattened_mut().as_flattened_mut());
+    let mut keys = vec![[[0; 16]; 2]; strings.len() / 2];
+    oracle.ask(strings.len(), question, keys.as_flattened_mut().as_flattened_mut());
     (SenderKeys::new(keys), reply)
 }
 

@@ -1,7 +1,9 @@
 //! The lattice part, the same in both modes: φ, replies and the 256-bit strings sk.
 //! Step numbers are those of `docs/protocols/roted.md`.
 
-use alloc::{vec, vec::Vec};
+mod by_rows;
+
+use alloc::{boxed::Box, vec, vec::Vec};
 
 use foxtrot_kernel::{
     Backend,
@@ -16,7 +18,9 @@ use crate::{
     Bits, Decode, Seed, Session,
     choices::select,
     coins::Coins,
-    popf::{Digests, Feistel2, GROUP, Group, Room, S_LEN},
+    erase::Secrets,
+    oracle::Oracle,
+    popf::{Digests, Feistel2, GROUP, Group, Hashed, Room, S_LEN},
     tasks,
 };
 
@@ -109,8 +113,15 @@ pub(super) const ROTED: Contexts = Contexts {
 pub(in crate::base) struct Batch {
     backend: Backend,
     popf: Feistel2<Module>,
-    /// A, by rows; apart, so that a batch is small to move.
-    a: Vec<Vector>,
+    a: Matrix,
+}
+
+/// A.
+enum Matrix {
+    /// By rows; apart, so that a batch is small to move.
+    Kept(Box<[Vector; RANK]>),
+    /// By the oracle that gives the rows, for a single instance.
+    ByRows(Oracle),
 }
 
 /// Between the receiver's two steps: s_R of every instance, and the choices.
@@ -120,8 +131,20 @@ pub(in crate::base) struct Blinding {
     secrets: Vec<Secret>,
 }
 
+impl Matrix {
+    fn kept(backend: Backend, oracle: &Oracle) -> Self {
+        let mut rows = Box::new([ZERO; RANK]);
+        let mut room = vec![0; USUAL_BYTES];
+        for (row, a) in rows.iter_mut().enumerate() {
+            by_rows::set_row(backend, oracle, row, &mut room, a);
+        }
+        Self::Kept(rows)
+    }
+}
+
 impl Batch {
-    pub(in crate::base) fn new(session: &Session, contexts: &Contexts) -> Self {
+    /// For a batch of n.
+    pub(in crate::base) fn new(session: &Session, contexts: &Contexts, n: usize) -> Self {
         let backend = session.backend();
         let popf = Feistel2::new(
             Module(backend),
@@ -130,19 +153,8 @@ impl Batch {
             session.keyed(contexts.h_prime, &[]),
         );
         let oracle = session.oracle(contexts.a);
-        let mut a = Vec::new();
-        a.resize_with(RANK, || ZERO);
-        let mut bytes = vec![0; UNIFORM_BYTES];
-        for (row, a) in (0..).zip(&mut a) {
-            oracle.answer(row, 0, &[], &mut bytes);
-            NttPoly::set_uniform_public::<BITS, RANK>(backend, &bytes, a);
-        }
+        let a = if n == 1 { Matrix::ByRows(oracle) } else { Matrix::kept(backend, &oracle) };
         Self { backend, popf, a }
-    }
-
-    /// A, by rows.
-    fn a(&self) -> &[Vector; RANK] {
-        self.a.first_chunk().unwrap_or(&[ZERO; RANK])
     }
 
     /// Room for evaluating one description at a time.
@@ -157,7 +169,7 @@ impl Batch {
         let mut room = self.popf.room(secrets.len());
         let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
         let mut c = Zeroizing::new([0; GROUP]);
-        let mut r = Zeroizing::new(vec![[0; S_LEN]; secrets.len().min(GROUP)]);
+        let mut r = Secrets::zeroed(secrets.len().min(GROUP));
         let groups = secrets.chunks_mut(GROUP).zip(phis.chunks_mut(GROUP * PHI_LEN));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
         for (group, ((secrets, phis), digests)) in groups.enumerate() {
@@ -167,7 +179,7 @@ impl Batch {
                 coins_of.fill(end / 16, &mut r[k]);
                 c[k] = choices.get(first + k).unwrap_u8();
             }
-            let difference = |k: usize, h: &Vector, t: &mut [u8]| {
+            let difference = |k: usize, h: Hashed<'_, Module>, t: &mut [u8]| {
                 // Step 1.
                 coins_of.fill((first + k) * RECEIVER_COINS_LEN / 16, coins.as_mut_slice());
                 let (s_bytes, e) = coins.split_at(NOISE_VECTOR_LEN);
@@ -175,7 +187,14 @@ impl Batch {
                 vectors::set_noise(backend, s_bytes, s_r);
 
                 // Steps 2 and 3.
-                vectors::pack_blinded::<_, _, BITS, RANK>(backend, self.a(), s_r, e, h, t);
+                match &self.a {
+                    Matrix::Kept(a) => {
+                        vectors::pack_blinded::<_, _, BITS, RANK>(backend, a, s_r, e, h.element, t);
+                    }
+                    Matrix::ByRows(oracle) => {
+                        by_rows::pack_blinded(backend, oracle, s_r, e, h, t);
+                    }
+                }
             };
             let (c, r) = (&c[..count], &r[..count]);
             let opened = self.popf.program(&mut room, first as u64, c, r, difference, phis);
@@ -186,11 +205,11 @@ impl Batch {
     /// Steps 5 to 7 for consecutive instances, from `first` on.
     fn reply(&self, coins_of: &Coins, piece: ReplyPiece<'_>) {
         let ReplyPiece { first, phis, replies, strings, digests } = piece;
-        let mut room = self.popf.room(strings.len());
+        let mut room = self.popf.room(strings.len() / 2);
         let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
         let mut s_s = NO_SECRET;
         let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
-        let groups = groups.zip(strings.chunks_mut(GROUP));
+        let groups = groups.zip(strings.chunks_mut(2 * GROUP));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
         for (group, (((phis, replies), strings), digests)) in groups.enumerate() {
             let first = first + group * GROUP;
@@ -203,7 +222,7 @@ impl Batch {
                     let start = (2 * (first + k) + j) * SENDER_COINS_LEN;
                     coins_of.fill(start / 16, coins.as_mut_slice());
                     let reply = &mut replies[k * REPLY_LEN + j * BRANCH_LEN..][..BRANCH_LEN];
-                    self.answer(p, &coins[..], reply, &mut strings[k][j], &mut s_s);
+                    self.answer_over(p, &coins[..], reply, &mut strings[2 * k + j], &mut s_s);
                 });
             }
         }
@@ -219,13 +238,12 @@ impl Batch {
         let opened = self.popf.open(i as u64, phi);
         let mut points = [ZERO; 2];
         for (j, point) in (0..).zip(&mut points) {
-            self.popf.evaluate(room, &opened, phi, j, |_, p| point.clone_from(p));
+            self.popf.evaluate(room, &opened, phi, j, |_, p| point.clone_from(p.element));
         }
         points
     }
 
-    /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk. The coins are fresh
-    /// for this branch: one s_S for both would leak to a malicious T. It leaves s_S behind.
+    /// [`Batch::answer_over`] to a P that is needed again.
     pub(in crate::base) fn answer(
         &self,
         p: &Vector,
@@ -234,16 +252,35 @@ impl Batch {
         sk: &mut Sk,
         s_s: &mut Secret,
     ) {
+        let p = Hashed { element: &mut p.clone(), answer: &mut [] };
+        self.answer_over(p, coins, reply, sk, s_s);
+    }
+
+    /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk, and may write over P and
+    /// what is beside it. The coins are fresh for this branch: one s_S for both would leak to a
+    /// malicious T. It leaves s_S behind.
+    fn answer_over(
+        &self,
+        p: Hashed<'_, Module>,
+        coins: &[u8],
+        reply: &mut [u8],
+        sk: &mut Sk,
+        s_s: &mut Secret,
+    ) {
         let backend = self.backend;
-        // Step 6.
         let (s_bytes, rest) = coins.split_at(NOISE_VECTOR_LEN);
         let (e_s, e_prime) = rest.split_at(NOISE_VECTOR_LEN);
         vectors::set_noise(backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
-        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, self.a(), s_s, e_s, u);
-
-        // Step 7.
-        vectors::reconcile(backend, s_s, p, e_prime, hints, sk);
+        match &self.a {
+            Matrix::Kept(a) => {
+                vectors::round_transposed::<_, _, U_BITS, RANK>(backend, a, s_s, e_s, u);
+                vectors::reconcile(backend, s_s, p.element, e_prime, hints, sk);
+            }
+            Matrix::ByRows(oracle) => {
+                by_rows::answer(backend, oracle, s_s, p, [e_s, e_prime], [u, hints, sk]);
+            }
+        }
     }
 }
 
@@ -260,7 +297,8 @@ struct ReplyPiece<'a> {
     first: usize,
     phis: &'a [u8],
     replies: &'a mut [u8],
-    strings: &'a mut [[Sk; 2]],
+    /// Two of each.
+    strings: &'a mut [Sk],
     digests: &'a mut [u8],
 }
 
@@ -278,7 +316,8 @@ pub(in crate::base) fn blind(
     seed: &Seed,
     phis: &mut [u8],
 ) -> (Blinding, Vec<u8>) {
-    let (batch, n) = (Batch::new(session, contexts), choices.len());
+    let n = choices.len();
+    let batch = Batch::new(session, contexts, n);
     let coins = Coins::new(session, contexts.receiver_coins, seed);
     let mut secrets: Vec<Secret> = (0..n).map(|_| NO_SECRET).collect();
     let mut digests = vec![0; n * DIGEST_LEN];
@@ -295,21 +334,22 @@ pub(in crate::base) fn blind(
     (Blinding { batch, choices, secrets }, digests)
 }
 
-/// Steps 5 to 7 for every φ; writes the replies to both branches of an instance. Returns both of its
-/// strings, and what the transcript has of each φ.
+/// Steps 5 to 7 for every φ; writes the replies to both branches of an instance. Returns its two
+/// strings, one after the other, and what the transcript has of each φ.
 pub(super) fn reply(
     session: &Session,
     phis: &[u8],
     seed: &Seed,
     replies: &mut [u8],
-) -> (Zeroizing<Vec<[Sk; 2]>>, Vec<u8>) {
-    let (batch, n) = (Batch::new(session, &ROTED), phis.len() / PHI_LEN);
+) -> (Secrets, Vec<u8>) {
+    let n = phis.len() / PHI_LEN;
+    let batch = Batch::new(session, &ROTED, n);
     let coins = Coins::new(session, "foxtrot v2 roted sender coins", seed);
-    let mut strings = Zeroizing::new(vec![[[0; 32]; 2]; n]);
+    let mut strings = Secrets::zeroed(2 * n);
     let mut digests = vec![0; n * DIGEST_LEN];
     let len = piece_len(session, n);
     let pieces = phis.chunks(len * PHI_LEN).zip(replies.chunks_mut(len * REPLY_LEN));
-    let pieces = pieces.zip(strings.chunks_mut(len));
+    let pieces = pieces.zip(strings.chunks_mut(2 * len));
     let pieces = pieces.zip(digests.chunks_mut(len * DIGEST_LEN)).enumerate();
     let pieces = pieces.map(|(number, (((phis, replies), strings), digests))| ReplyPiece {
         first: number * len,
@@ -345,9 +385,9 @@ impl Blinding {
     }
 
     /// Step 9 for every instance.
-    pub(super) fn recover(&self, session: &Session, replies: &[u8]) -> Zeroizing<Vec<Sk>> {
+    pub(super) fn recover(&self, session: &Session, replies: &[u8]) -> Secrets {
         let n = self.choices.len();
-        let mut strings = Zeroizing::new(vec![[0; 32]; n]);
+        let mut strings = Secrets::zeroed(n);
         let len = piece_len(session, n);
         let pieces = replies.chunks(len * REPLY_LEN).zip(strings.chunks_mut(len)).enumerate();
         tasks::for_each(session.executor(), pieces, |(number, (replies, strings))| {

@@ -1,6 +1,6 @@
 //! F_ROT with abort: three messages, uniform keys and choices.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec;
 use core::fmt;
 
 use foxtrot_kernel::nh;
@@ -9,14 +9,14 @@ use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply, Rot, check_batch,
-    instances::{self, Blinding, REPLY_LEN, Sk},
+    instances::{self, Blinding, REPLY_LEN},
     messages::View,
 };
 use crate::{
     Bits, Misbehaved, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
     choices::verdict,
-    erase::SecretBytes,
+    erase::{SecretBytes, Secrets},
     oracle::Keyed,
 };
 
@@ -79,7 +79,8 @@ pub struct Receiver {
 #[must_use = "the protocol is not finished"]
 pub struct Sender {
     session: Session,
-    strings: Zeroizing<Vec<[Sk; 2]>>,
+    /// Two for each instance.
+    strings: Secrets,
     commitment: [u8; 32],
     /// Of the `Blinded`.
     digest: [u8; 32],
@@ -168,11 +169,11 @@ impl Sender {
         let question = |k: usize| {
             // The bit a is public: it was part of the reply.
             let (i, j) = (k / 2, a.get(k / 2).unwrap_u8() ^ u8::from(k % 2 == 1));
-            (i as u64, j, self.strings[i][usize::from(j)])
+            (i as u64, j, self.strings[2 * i + usize::from(j)])
         };
-        let mut keys = vec![[[0; 16]; 2]; self.strings.len()];
+        let mut keys = vec![[[0; 16]; 2]; self.strings.len() / 2];
         let answers = keys.as_flattened_mut().as_flattened_mut();
-        oracle.ask(2 * self.strings.len(), question, answers);
+        oracle.ask(self.strings.len(), question, answers);
         Ok(SenderKeys::new(keys))
     }
 }
@@ -227,12 +228,14 @@ impl fmt::Debug for Receiver {
 
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.strings.len())
+        write!(f, "Sender(<{} instances>)", self.strings.len() / 2)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
     use crate::Sid;
 

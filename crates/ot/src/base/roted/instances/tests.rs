@@ -21,15 +21,17 @@ fn blinded(c: bool) -> Vec<u8> {
 
 /// Calls `view` with the instance and what the sender sees of it at each branch: P and r.
 fn for_both_branches(phis: &[u8], mut view: impl FnMut(usize, u8, &Vector, &[u8; S_LEN])) {
-    let batch = Batch::new(&session(), &ROTED);
+    let batch = Batch::new(&session(), &ROTED, N);
     let mut room = batch.popf.room(GROUP);
     for (group, phis) in phis.chunks(GROUP * PHI_LEN).enumerate() {
         let digests = batch.popf.open((group * GROUP) as u64, phis);
         for j in [0, 1] {
             let mut points = vec![];
-            batch.popf.evaluate(&mut room, &digests, phis, j, |_, p| points.push(p.clone()));
+            batch
+                .popf
+                .evaluate(&mut room, &digests, phis, j, |_, p| points.push(p.element.clone()));
             let coins = batch.popf.coins(&digests, phis, j);
-            for (k, (p, r)) in points.iter().zip(&coins).enumerate() {
+            for (k, (p, r)) in points.iter().zip(&*coins).enumerate() {
                 view(group * GROUP + k, j, p, r);
             }
         }
@@ -94,7 +96,8 @@ fn every_reply_has_its_noise() {
     let phis = blinded(true);
     let (mut replies, seed) = (vec![0; N * REPLY_LEN], Seed::from_bytes([8; 32]));
     let _strings = reply(&session(), &phis, &seed, &mut replies);
-    let batch = Batch::new(&session(), &ROTED);
+    let batch = Batch::new(&session(), &ROTED, N);
+    let Matrix::Kept(a) = &batch.a else { unreachable!("for more than one") };
     let backend = batch.backend;
     let coins_of = Coins::new(&session(), "foxtrot v2 roted sender coins", &seed);
     let (mut noisy_u, mut noisy_k) = (0, 0);
@@ -108,7 +111,7 @@ fn every_reply_has_its_noise() {
         let mut bare = [0; U_LEN];
         for (column, bytes) in bare.chunks_exact_mut(U_POLY_LEN).enumerate() {
             let mut u = Poly::ZERO;
-            let a = [0, 1, 2].map(|row| &batch.a()[row][column]);
+            let a = [0, 1, 2].map(|row| &a[row][column]);
             u.set_product(backend, s_s.each_ref(), a);
             u.round_and_pack::<U_BITS>(backend, bytes);
         }
@@ -124,6 +127,54 @@ fn every_reply_has_its_noise() {
     assert_eq!(noisy_u, 2 * N);
     // Noise moves a hint only near a border: about one in 2000 per coefficient.
     assert!(noisy_k > N / 20, "{noisy_k} of {} hints differ", 2 * N);
+}
+
+#[test]
+fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
+    for backend in Backend::all() {
+        let session = session().with_backend(backend);
+        let [one_row, rows] = [1, 2].map(|n| Batch::new(&session, &ROTED, n));
+        assert!(matches!((&one_row.a, &rows.a), (Matrix::ByRows(_), Matrix::Kept(_))));
+        let choices = Bits::from_bools([true]);
+        let coins = Coins::new(&session, ROTED.receiver_coins, &Seed::from_bytes([9; 32]));
+        let [blinded, other] = [&one_row, &rows].map(|batch| {
+            let (mut phis, mut digests) = (vec![0; PHI_LEN], vec![0; DIGEST_LEN]);
+            let piece = BlindingPiece {
+                first: 0,
+                secrets: &mut [NO_SECRET],
+                phis: &mut phis,
+                digests: &mut digests,
+            };
+            batch.blind(&coins, &choices, piece);
+            (phis, digests)
+        });
+        assert_eq!(blinded, other);
+        let [reply, other] = [&one_row, &rows].map(|batch| {
+            let (mut replies, mut strings) = (vec![0; REPLY_LEN], [[0; 32]; 2]);
+            let mut digests = vec![0; DIGEST_LEN];
+            let piece = ReplyPiece {
+                first: 0,
+                phis: &blinded.0,
+                replies: &mut replies,
+                strings: &mut strings,
+                digests: &mut digests,
+            };
+            batch.reply(&coins, piece);
+            (replies, strings, digests)
+        });
+        assert_eq!(reply, other);
+    }
+}
+
+#[test]
+fn a_row_is_the_same_whatever_room_there_is() {
+    let oracle = session().oracle(ROTED.a);
+    let [short, usual, whole] = [0, USUAL_BYTES, UNIFORM_BYTES].map(|len| {
+        let mut row = ZERO;
+        by_rows::set_row(Backend::PORTABLE, &oracle, 2, &mut vec![7; len], &mut row);
+        row
+    });
+    assert!(short == usual && usual == whole && whole != ZERO);
 }
 
 #[test]
