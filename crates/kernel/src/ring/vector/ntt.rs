@@ -122,6 +122,13 @@ impl<const Q: u16> Reductions<Q> {
     };
 }
 
+/// The same table, of whose entries LLVM is to know nothing: it would make those of a whole transform,
+/// narrow ones widened, before a loop over several, and keep them on the stack.
+#[inline(always)]
+fn opaque<T>(table: &'static T) -> &'static T {
+    core::hint::black_box(table)
+}
+
 #[inline(always)]
 fn splat_both<S: Simd>(simd: S, [zeta, quotient]: [u16; 2]) -> [S::Lanes; 2] {
     [simd.splat(zeta), simd.splat(quotient)]
@@ -247,7 +254,7 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
     mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
-    let zetas = Zetas::<S, N, Q>::FORWARD;
+    let (zetas, inner) = (Zetas::<S, N, Q>::FORWARD, opaque(Zetas::<S, N, Q>::INNER_FORWARD));
     let layers = N.ilog2();
     let blocks = N / (8 * S::LANES);
     let before = blocks.ilog2();
@@ -317,7 +324,7 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
             ($bit:literal) => {
                 for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| {
                     let at = start + pair * 2 * S::LANES;
-                    let zetas = &Zetas::<S, N, Q>::INNER_FORWARD[$bit][at..];
+                    let zetas = &inner[$bit][at..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
                     let xy = simd.exchange::<$bit>(xy.0, xy.1);
                     butterfly::<S, Q>(simd, xy, zetas, layers - 1 - $bit)
@@ -351,7 +358,7 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
     mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
-    let zetas = Zetas::<S, N, Q>::INVERSE;
+    let (zetas, inner) = (Zetas::<S, N, Q>::INVERSE, opaque(Zetas::<S, N, Q>::INNER_INVERSE));
     let blocks = N / (8 * S::LANES);
     let within = S::LANES.ilog2();
     let last = N.ilog2() - 1;
@@ -369,7 +376,7 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
             ($bit:literal) => {
                 for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| {
                     let at = start + pair * 2 * S::LANES;
-                    let zetas = &Zetas::<S, N, Q>::INNER_INVERSE[$bit][at..];
+                    let zetas = &inner[$bit][at..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
                     let (x, y) = inverse_butterfly::<S, Q>(simd, xy, zetas, $bit);
                     simd.exchange::<$bit>(x, y)
