@@ -122,11 +122,11 @@ impl<const Q: u16> Reductions<Q> {
     };
 }
 
-/// The same table, of whose entries LLVM is to know nothing: it would make those of a whole transform,
-/// narrow ones widened, before a loop over several, and keep them on the stack.
+/// The same table. Where a transform is done in one go, LLVM is to know nothing of the entries: it would
+/// make all of its vectors before a loop over several transforms, and keep them on the stack.
 #[inline(always)]
-fn opaque<T>(table: &'static T) -> &'static T {
-    core::hint::black_box(table)
+fn opaque<S: Simd, T>(table: &'static T) -> &'static T {
+    if S::LANES == 32 { core::hint::black_box(table) } else { table }
 }
 
 #[inline(always)]
@@ -254,7 +254,8 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
     mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
-    let (zetas, inner) = (Zetas::<S, N, Q>::FORWARD, opaque(Zetas::<S, N, Q>::INNER_FORWARD));
+    let (zetas, inner) =
+        (Zetas::<S, N, Q>::FORWARD, opaque::<S, _>(Zetas::<S, N, Q>::INNER_FORWARD));
     let layers = N.ilog2();
     let blocks = N / (8 * S::LANES);
     let before = blocks.ilog2();
@@ -358,7 +359,8 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
     mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
-    let (zetas, inner) = (Zetas::<S, N, Q>::INVERSE, opaque(Zetas::<S, N, Q>::INNER_INVERSE));
+    let (zetas, inner) =
+        (Zetas::<S, N, Q>::INVERSE, opaque::<S, _>(Zetas::<S, N, Q>::INNER_INVERSE));
     let blocks = N / (8 * S::LANES);
     let within = S::LANES.ilog2();
     let last = N.ilog2() - 1;
