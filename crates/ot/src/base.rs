@@ -87,12 +87,15 @@ impl ReceiverKeys {
 
 impl Drop for SenderKeys {
     fn drop(&mut self) {
+        // A caller's vector may have had more in it.
+        self.0.resize(self.0.capacity(), Default::default());
         erase(self.0.as_flattened_mut().as_flattened_mut());
     }
 }
 
 impl Drop for ReceiverKeys {
     fn drop(&mut self) {
+        self.keys.resize(self.keys.capacity(), Default::default());
         erase(self.keys.as_flattened_mut());
     }
 }

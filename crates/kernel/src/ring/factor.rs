@@ -51,6 +51,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
         );
     }
 
+    // Never inlined: its frame would be that of the other backends, too.
     #[inline(never)]
     pub(super) fn set_noise_portable(&mut self, bytes: &[u8]) {
         let f = &mut self.0;

@@ -62,7 +62,13 @@ fn products_with_a_factor_are_those_of_the_ring<const N: usize, const Q: u16>(ba
             added.add_product(backend, &factor, &a);
             twice.add(backend, &values);
             assert_eq!(added, twice);
-            assert_eq!(values.into_poly(backend).0, expected);
+            let mut rounded = [vec![0; N / 8 * 11], vec![0; N / 8 * 11]];
+            vectors::round_noisy::<N, Q, 11>(backend, &values, &bytes, &mut rounded[0]);
+            let mut product = values.into_poly(backend);
+            assert_eq!(product.0, expected);
+            product.add_noise(backend, &bytes);
+            product.round_and_pack::<11>(backend, &mut rounded[1]);
+            assert_eq!(rounded[0], rounded[1]);
             for c in special_polynomials::<N, Q>() {
                 let (mut plus, mut sum) = (Poly::ZERO, Poly(expected));
                 plus.set_product_plus(backend, &factor, &a, &c);

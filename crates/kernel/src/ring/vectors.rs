@@ -1,6 +1,6 @@
 //! What lattice protocols do with vectors of K polynomials, each step in one pass: operations that
-//! follow one another meet in registers. What is large is never inlined: its frame is not to be part of
-//! the caller's.
+//! follow one another meet in registers. What has rooms to compute in is never inlined: they are not to
+//! be part of the caller's frame.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
@@ -125,7 +125,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
         ),
         {
             let mut room = [0; N];
-            both.fold(
+            let in_range = both.fold(
                 true,
                 #[inline(always)] |in_range, (NttPoly(f), bytes)| {
                     encode::unpack::<BITS>(bytes, &mut room);
@@ -133,7 +133,9 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
                     super::combine(f, &room, super::field::add::<Q>);
                     in_range & below
                 }
-            )
+            );
+            erase(&mut room);
+            in_range
         },
     )
 }
@@ -143,6 +145,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
 /// # Panics
 /// If `bytes` is no multiple of N·BITS/8 bytes.
 #[must_use]
+#[inline(never)]
 pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
     backend: Backend,
     bytes: &[u8],
@@ -265,6 +268,7 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
 }
 
 /// The same for the values in `f`.
+// Never inlined: its frame would be that of the other backends, too.
 #[inline(never)]
 fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
     f: &mut [u16; N],
@@ -333,6 +337,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
 ///
 /// # Panics
 /// If `bytes` has not K·N·BITS/8 bytes, or `hints` or `key` not N/8.
+#[inline(never)]
 pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
     s: &[Factor<N, Q>; K],

@@ -62,6 +62,7 @@ const CONTEXTS: Contexts = Contexts {
     digest: "foxtrot v2 bdgm T",
     h_prime: "foxtrot v2 bdgm H'",
     receiver_coins: "foxtrot v2 bdgm receiver coins",
+    spares_memory: false,
 };
 
 /// The protocol as a [`super::BaseOt`].

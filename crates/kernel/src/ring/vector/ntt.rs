@@ -122,8 +122,8 @@ impl<const Q: u16> Reductions<Q> {
     };
 }
 
-/// The same table. Where a transform is done in one go, LLVM is to know nothing of the entries: it would
-/// make all of its vectors before a loop over several transforms, and keep them on the stack.
+/// The same table. On AVX-512 LLVM is to know nothing of the entries: it would make all of its vectors
+/// before a loop over several transforms, and keep them on the stack.
 #[inline(always)]
 fn opaque<S: Simd, T>(table: &'static T) -> &'static T {
     if S::LANES == 32 { core::hint::black_box(table) } else { table }

@@ -98,6 +98,8 @@ pub(in crate::base) struct Contexts {
     pub(in crate::base) digest: &'static str,
     pub(in crate::base) h_prime: &'static str,
     pub(in crate::base) receiver_coins: &'static str,
+    /// Whether a single instance makes A by rows.
+    pub(in crate::base) spares_memory: bool,
 }
 
 /// Those of `roted`, in either mode.
@@ -107,6 +109,7 @@ pub(super) const ROTED: Contexts = Contexts {
     digest: "foxtrot v2 roted T",
     h_prime: "foxtrot v2 roted H'",
     receiver_coins: "foxtrot v2 roted receiver coins",
+    spares_memory: true,
 };
 
 /// What all instances of a batch have in common.
@@ -143,7 +146,7 @@ impl Matrix {
 }
 
 impl Batch {
-    /// For a batch of n.
+    /// For n instances.
     pub(in crate::base) fn new(session: &Session, contexts: &Contexts, n: usize) -> Self {
         let backend = session.backend();
         let popf = Feistel2::new(
@@ -153,7 +156,10 @@ impl Batch {
             session.keyed(contexts.h_prime, &[]),
         );
         let oracle = session.oracle(contexts.a);
-        let a = if n == 1 { Matrix::ByRows(oracle) } else { Matrix::kept(backend, &oracle) };
+        let a = match n {
+            1 if contexts.spares_memory => Matrix::ByRows(oracle),
+            _ => Matrix::kept(backend, &oracle),
+        };
         Self { backend, popf, a }
     }
 
@@ -243,7 +249,10 @@ impl Batch {
         points
     }
 
-    /// [`Batch::answer_over`] to a P that is needed again.
+    /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk. The coins are fresh for
+    /// this branch: one s_S for both would leak to a malicious T. It leaves s_S behind.
+    // Never inlined: its copy of P, where A is made by rows, would be in the frame of `answer_over`.
+    #[inline(never)]
     pub(in crate::base) fn answer(
         &self,
         p: &Vector,
@@ -252,13 +261,21 @@ impl Batch {
         sk: &mut Sk,
         s_s: &mut Secret,
     ) {
-        let p = Hashed { element: &mut p.clone(), answer: &mut [] };
-        self.answer_over(p, coins, reply, sk, s_s);
+        let Matrix::Kept(a) = &self.a else {
+            let p = Hashed { element: &mut p.clone(), answer: &mut vec![0; USUAL_BYTES] };
+            return self.answer_over(p, coins, reply, sk, s_s);
+        };
+        let (backend, (s_bytes, [e_s, e_prime])) = (self.backend, cut(coins));
+        // Step 6.
+        vectors::set_noise(backend, s_bytes, s_s);
+        let (u, hints) = reply.split_at_mut(U_LEN);
+        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, a, s_s, e_s, u);
+
+        // Step 7.
+        vectors::reconcile(backend, s_s, p, e_prime, hints, sk);
     }
 
-    /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk, and may write over P and
-    /// what is beside it. The coins are fresh for this branch: one s_S for both would leak to a
-    /// malicious T. It leaves s_S behind.
+    /// [`Batch::answer`], which may write over P and the answer beside it.
     fn answer_over(
         &self,
         p: Hashed<'_, Module>,
@@ -267,21 +284,20 @@ impl Batch {
         sk: &mut Sk,
         s_s: &mut Secret,
     ) {
-        let backend = self.backend;
-        let (s_bytes, rest) = coins.split_at(NOISE_VECTOR_LEN);
-        let (e_s, e_prime) = rest.split_at(NOISE_VECTOR_LEN);
-        vectors::set_noise(backend, s_bytes, s_s);
+        let Matrix::ByRows(oracle) = &self.a else {
+            return self.answer(p.element, coins, reply, sk, s_s);
+        };
+        let (s_bytes, noise) = cut(coins);
+        vectors::set_noise(self.backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
-        match &self.a {
-            Matrix::Kept(a) => {
-                vectors::round_transposed::<_, _, U_BITS, RANK>(backend, a, s_s, e_s, u);
-                vectors::reconcile(backend, s_s, p.element, e_prime, hints, sk);
-            }
-            Matrix::ByRows(oracle) => {
-                by_rows::answer(backend, oracle, s_s, p, [e_s, e_prime], [u, hints, sk]);
-            }
-        }
+        by_rows::answer(self.backend, oracle, s_s, p, noise, [u, hints, sk]);
     }
+}
+
+/// The sender's coins of one branch: those of s_S, and of e_S and e′.
+fn cut(coins: &[u8]) -> (&[u8], [&[u8]; 2]) {
+    let (s, rest) = coins.split_at(NOISE_VECTOR_LEN);
+    (s, rest.split_at(NOISE_VECTOR_LEN).into())
 }
 
 /// Consecutive instances of the receiver.
@@ -297,7 +313,7 @@ struct ReplyPiece<'a> {
     first: usize,
     phis: &'a [u8],
     replies: &'a mut [u8],
-    /// Two of each.
+    /// Two for each instance.
     strings: &'a mut [Sk],
     digests: &'a mut [u8],
 }

@@ -15,8 +15,7 @@ use zeroize::Zeroizing;
 use super::{Module, NOISE_LEN, POLY_LEN, Secret, U_BITS, U_POLY_LEN, Vector};
 use crate::{oracle::Oracle, popf::Hashed};
 
-/// Makes a row of A. The room may have any length; with [`USUAL_BYTES`] nothing is allocated, as good
-/// as always.
+/// Makes a row of A, in a room of at least [`USUAL_BYTES`], which as good as always do.
 pub(super) fn set_row(
     backend: Backend,
     oracle: &Oracle,
@@ -24,12 +23,9 @@ pub(super) fn set_row(
     room: &mut [u8],
     a: &mut Vector,
 ) {
-    let mut enough = false;
-    if let Some(bytes) = room.get_mut(..USUAL_BYTES) {
-        oracle.answer(row as u64, 0, &[], bytes);
-        enough = NttPoly::set_uniform_public::<BITS, RANK>(backend, bytes, a);
-    }
-    if !enough {
+    let usual = &mut room[..USUAL_BYTES];
+    oracle.answer(row as u64, 0, &[], usual);
+    if !NttPoly::set_uniform_public::<BITS, RANK>(backend, usual, a) {
         let mut bytes = vec![0; UNIFORM_BYTES];
         oracle.answer(row as u64, 0, &[], &mut bytes);
         NttPoly::set_uniform_public::<BITS, RANK>(backend, &bytes, a);
