@@ -139,7 +139,11 @@ fn main() {
         for (part, name) in PARTS.iter().enumerate().skip(1) {
             let stack = (nothing - most_frames(backend, part, STACK)) * frame;
             let heap = trial(backend, part, STACK, 0).expect("it ran before") - overhead;
-            println!("{:9} {:16} stack {stack:6}  heap {heap:6}", backend.name(), name);
+            let both = stack + heap;
+            println!(
+                "{:9} {name:16} stack {stack:6}  heap {heap:6}  both {both:6}",
+                backend.name()
+            );
         }
     }
 }
