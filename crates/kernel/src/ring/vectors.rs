@@ -198,7 +198,7 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
             round_values::<_, N, Q, BITS>(
                 simd,
                 &mut room,
-                #[inline(always)] |i| vector::products::<_, N, Q, K>(simd, s, a, i),
+                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, a, i),
                 noise,
                 bytes,
             );
@@ -232,7 +232,7 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
         simd => round_values::<_, N, Q, BITS>(
             simd,
             &mut room,
-            #[inline(always)] |i| simd.load(&f.0[i..]),
+            #[inline(always)] |f, i| simd.load(&f[i..]),
             noise,
             bytes,
         ),
@@ -241,21 +241,21 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
     erase(&mut room);
 }
 
-/// Rounds and packs what has the values that `source` gives for each index, plus noise.
+/// Rounds and packs what has the values that `source` gives for each index, plus noise; it may take
+/// them from the room.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
     simd: S,
     room: &mut [u16; N],
-    mut source: impl FnMut(usize) -> S::Lanes,
+    source: impl FnMut(&[u16; N], usize) -> S::Lanes,
     noise: &[u8],
     bytes: &mut [u8],
 ) {
     vector::inverse::<_, N, Q>(
         simd,
         room,
-        #[inline(always)]
-        |_, i| source(i),
+        source,
         #[inline(always)]
         |i, x| {
             let x = simd.add(x, vector::noise_at(simd, noise, i));

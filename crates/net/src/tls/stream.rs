@@ -56,6 +56,7 @@ pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel,
     Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
 }
 
+/// What that channel reads from and writes to.
 pub(super) fn halves(
     connection: Connection,
     Socket { stream, timeout }: Socket,

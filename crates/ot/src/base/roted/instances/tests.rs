@@ -163,18 +163,29 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
             (replies, strings, digests)
         });
         assert_eq!(reply, other);
+
+        // To a P that is kept.
+        let p = &kept.open(&mut kept.room(), 0, &blinded.0)[1];
+        let [answer, other] = [&by_rows, &kept].map(|batch| {
+            let (mut reply, mut sk, mut s_s) = (vec![0; BRANCH_LEN], [0; 32], NO_SECRET);
+            batch.answer(p, &[0x5a; SENDER_COINS_LEN], &mut reply, &mut sk, &mut s_s);
+            (reply, sk)
+        });
+        assert_eq!(answer, other);
     }
 }
 
 #[test]
-fn a_row_is_the_same_whatever_room_there_is() {
-    let oracle = session().oracle(ROTED.a);
-    let [usual, whole] = [USUAL_BYTES, UNIFORM_BYTES].map(|len| {
-        let mut row = ZERO;
-        by_rows::set_row(Backend::PORTABLE, &oracle, 2, &mut vec![7; len], &mut row);
-        row
-    });
-    assert!(usual == whole && whole != ZERO);
+fn rows_are_those_of_whole_answers() {
+    let (oracle, backend) = (session().oracle(ROTED.a), Backend::PORTABLE);
+    for i in 0..RANK {
+        let (mut row, mut expected) = (ZERO, ZERO);
+        by_rows::set_row(backend, &oracle, i, &mut [7; USUAL_BYTES], &mut row);
+        let mut answer = [0; UNIFORM_BYTES];
+        oracle.answer(i as u64, 0, &[], &mut answer);
+        assert!(NttPoly::set_uniform_public::<BITS, RANK>(backend, &answer, &mut expected));
+        assert!(row == expected);
+    }
 }
 
 #[test]
