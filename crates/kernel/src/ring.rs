@@ -141,11 +141,11 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let mut f = self.0;
         dispatch!(
             neon backend,
-            simd => vector::forward::<_, N, Q>(
+            simd => vector::forward::<_, N, Q, 1>(
                 simd,
-                &mut f,
-                #[inline(always)] |f, i| simd.load(&f[i..]),
-                #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                [&mut f],
+                #[inline(always)] |_, f, i| simd.load(&f[i..]),
+                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
             ),
             ntt::forward::<N, Q>(&mut f),
         );
@@ -170,11 +170,11 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::inverse::<_, N, Q>(
+            simd => vector::inverse::<_, N, Q, 1>(
                 simd,
-                f,
-                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, a, b, i),
-                #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                [f],
+                #[inline(always)] |_, _, i| vector::products::<_, N, Q, K>(simd, a, b, i),
+                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
             ),
             {
                 ntt::products::<N, Q, K>(a, b, f);
@@ -196,11 +196,11 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let (a, b, c, f) = ([&a.0], [&b.0], &c.0, &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::inverse::<_, N, Q>(
+            simd => vector::inverse::<_, N, Q, 1>(
                 simd,
-                f,
-                #[inline(always)] |_, i| vector::products::<_, N, Q, 1>(simd, a, b, i),
-                #[inline(always)] |i, x| {
+                [f],
+                #[inline(always)] |_, _, i| vector::products::<_, N, Q, 1>(simd, a, b, i),
+                #[inline(always)] |_, i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     vector::add::<_, Q>(simd, x, simd.load(&c[i..]))
                 },
@@ -377,11 +377,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let mut f = self.0;
         dispatch!(
             neon backend,
-            simd => vector::inverse::<_, N, Q>(
+            simd => vector::inverse::<_, N, Q, 1>(
                 simd,
-                &mut f,
-                #[inline(always)] |f, i| simd.load(&f[i..]),
-                #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                [&mut f],
+                #[inline(always)] |_, f, i| simd.load(&f[i..]),
+                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
             ),
             ntt::inverse::<N, Q>(&mut f),
         );

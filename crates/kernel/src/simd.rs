@@ -26,6 +26,8 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// 32-bit lanes of a vector.
     const WORDS: usize;
+    /// How many vectors there are registers for.
+    const REGISTERS: usize;
 
     /// The first lanes of `from`, which has at least [`Simd::LANES`].
     fn load(self, from: &[u16]) -> Self::Lanes;

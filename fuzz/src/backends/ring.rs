@@ -126,20 +126,21 @@ pub(super) fn vectors(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
         results.keep(PACKED / 3, |to| poly.pack::<13>(backend, to));
     }
     let noise = input.string(3 * 256 / 2);
+    let mut room = vectors::Room::empty();
     results.keep(PACKED, |to| {
-        vectors::pack_blinded::<_, _, 13, 3>(backend, &a, &s, &noise, &h, to);
+        vectors::pack_blinded::<_, _, 13, 3>(backend, &mut room, &a, &s, &noise, &h, to);
         assert!(vectors::in_range::<256, 7681, 13>(backend, to));
     });
     results.keep(ROUNDED, |to| {
-        vectors::round_transposed::<_, _, 11, 3>(backend, &a, &s, &noise, to);
+        vectors::round_transposed::<_, _, 11, 3>(backend, &mut room, &a, &s, &noise, to);
     });
     results.keep(2 * 256 / 8, |to| {
         let (hints, key) = to.split_at_mut(256 / 8);
-        vectors::reconcile(backend, &s, &h, &noise[..128], hints, key);
+        vectors::reconcile(backend, &mut room, &s, &h, &noise[..128], hints, key);
     });
     let (rounded, hints) = (input.string(ROUNDED), input.string(256 / 8));
     results.keep(256 / 8, |to| {
-        vectors::key_bits::<_, _, 11, 3>(backend, &s, &rounded, &hints, to);
+        vectors::key_bits::<_, _, 11, 3>(backend, &mut room, &s, &rounded, &hints, to);
     });
     results.0
 }

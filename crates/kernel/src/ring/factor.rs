@@ -41,13 +41,13 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
     #[inline(always)]
     pub(super) fn set_noise_on<S: Simd>(&mut self, simd: S, bytes: &[u8]) {
         let one = simd.splat(const { vector::montgomery_one::<Q>() });
-        vector::forward::<_, N, Q>(
+        vector::forward::<_, N, Q, 1>(
             simd,
-            &mut self.0,
+            [&mut self.0],
             #[inline(always)]
-            |_, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
+            |_, _, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
             #[inline(always)]
-            |_, x| vector::canonical::<_, Q>(simd, x),
+            |_, _, x| vector::canonical::<_, Q>(simd, x),
         );
     }
 

@@ -93,11 +93,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, s, f) = ([&a.0], [&s.0], &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::forward::<_, N, Q>(
+            simd => vector::forward::<_, N, Q, 1>(
                 simd,
-                f,
-                #[inline(always)] |_, i| vector::twice_gaussian_at(simd, bytes, i),
-                #[inline(always)] |i, x| {
+                [f],
+                #[inline(always)] |_, _, i| vector::twice_gaussian_at(simd, bytes, i),
+                #[inline(always)] |_, i, x| {
                     let product = vector::products::<_, N, Q, 1>(simd, s, a, i);
                     let product = vector::canonical::<_, Q>(simd, product);
                     vector::add::<_, Q>(simd, vector::canonical::<_, Q>(simd, x), product)
@@ -134,11 +134,11 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
                     assert!(LARGEST * one <= Q, "products are below Q");
                 }
                 let one = simd.splat(const { vector::montgomery_one::<Q>() });
-                vector::forward::<_, N, Q>(
+                vector::forward::<_, N, Q, 1>(
                     simd,
-                    f,
-                    #[inline(always)] |_, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one),
-                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
+                    [f],
+                    #[inline(always)] |_, _, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one),
+                    #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
                 );
             },
             {

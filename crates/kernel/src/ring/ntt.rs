@@ -146,11 +146,20 @@ pub(super) fn products<const N: usize, const Q: u16, const K: usize>(
     b: [&[u16; N]; K],
     sum: &mut [u16; N],
 ) {
-    const { assert!(K * Q as usize <= 1 << 16, "the sum must be below 2¹⁶·Q") };
     for (i, x) in sum.iter_mut().enumerate() {
-        let sum = (0..K).fold(0, |sum, k| sum + u32::from(a[k][i]) * u32::from(b[k][i]));
-        *x = montgomery_reduce::<Q>(sum);
+        *x = product::<N, Q, K>(a, b, i);
     }
+}
+
+/// The same of the values at index i.
+#[inline(always)]
+pub(super) fn product<const N: usize, const Q: u16, const K: usize>(
+    a: [&[u16; N]; K],
+    b: [&[u16; N]; K],
+    i: usize,
+) -> u16 {
+    const { assert!(K * Q as usize <= 1 << 16, "the sum must be below 2¹⁶·Q") };
+    montgomery_reduce::<Q>((0..K).fold(0, |sum, k| sum + u32::from(a[k][i]) * u32::from(b[k][i])))
 }
 
 /// Multiplies by 2¹⁶.

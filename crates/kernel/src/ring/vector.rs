@@ -46,13 +46,13 @@ pub(super) fn add_transform<S: Simd, const N: usize, const Q: u16>(
     room: &mut [u16; N],
     mut coefficients: impl FnMut(usize) -> S::Lanes,
 ) {
-    forward::<S, N, Q>(
+    forward::<S, N, Q, 1>(
         simd,
-        room,
+        [room],
         #[inline(always)]
-        |_, i| coefficients(i),
+        |_, _, i| coefficients(i),
         #[inline(always)]
-        |i, x| {
+        |_, i, x| {
             let x = canonical::<S, Q>(simd, x);
             let sum = add::<S, Q>(simd, x, simd.load(&f[i..]));
             simd.store(sum, &mut f[i..]);

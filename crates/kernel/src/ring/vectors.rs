@@ -1,6 +1,7 @@
-//! What lattice protocols do with vectors of K polynomials, each step in one pass: operations that
-//! follow one another meet in registers. What has rooms to compute in is never inlined: they are not to
-//! be part of the caller's frame.
+//! What lattice protocols do with vectors of K polynomials, each step in as few passes as pay. What has
+//! secrets in memory in between has them in a [`Room`] of the caller, who erases it once for many steps.
+
+use core::fmt;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector;
@@ -11,6 +12,49 @@ use crate::{
     Backend,
     counters::{Operation, count},
 };
+
+/// Room to compute with P polynomials in, erased when dropped.
+pub struct Room<const N: usize, const P: usize>([[u16; N]; P]);
+
+impl<const N: usize, const P: usize> Room<N, P> {
+    /// With nothing in it.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self([[0; N]; P])
+    }
+}
+
+impl<const N: usize, const P: usize> Drop for Room<N, P> {
+    fn drop(&mut self) {
+        crate::erase(self.0.as_flattened_mut(), 0);
+    }
+}
+
+impl<const N: usize, const P: usize> fmt::Debug for Room<N, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Room<{N}, {P}>(<redacted>)")
+    }
+}
+
+/// Strings of `len` bytes that follow one another.
+#[inline(always)]
+fn parts<const K: usize>(bytes: &[u8], len: usize) -> [&[u8]; K] {
+    let mut parts = bytes.chunks_exact(len);
+    core::array::from_fn(
+        #[inline(always)]
+        |_| parts.next().expect("as many bytes"),
+    )
+}
+
+/// The same, to be written.
+#[inline(always)]
+fn parts_mut<const K: usize>(bytes: &mut [u8], len: usize) -> [&mut [u8]; K] {
+    let mut parts = bytes.chunks_exact_mut(len);
+    core::array::from_fn(
+        #[inline(always)]
+        |_| parts.next().expect("as many bytes"),
+    )
+}
 
 /// A vector of noise by its values, as factors: centred binomial with η = 2, from N/2 bytes for
 /// each polynomial.
@@ -28,9 +72,16 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
     dispatch!(
         neon backend,
         simd => {
-            for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
-                factor.set_noise_on(simd, bytes);
-            }
+            let bytes = parts::<K>(bytes, N / 2);
+            let one = simd.splat(const { vector::montgomery_one::<Q>() });
+            vector::forward::<_, N, Q, K>(
+                simd,
+                factors.each_mut().map(#[inline(always)] |factor| &mut factor.0),
+                #[inline(always)] |p, _, i| {
+                    simd.mul_low(vector::noise_at(simd, bytes[p], i), one)
+                },
+                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+            );
         },
         for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
             factor.set_noise_portable(bytes);
@@ -46,6 +97,7 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
 #[inline(never)]
 pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
+    Room(rooms): &mut Room<N, K>,
     a: &[[NttPoly<N, Q>; K]; K],
     s: &[Factor<N, Q>; K],
     noise: &[u8],
@@ -59,38 +111,40 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
     count(Operation::Ntt, K);
     assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
     let s = s.each_ref().map(|x| &x.0);
-    let rows = a.iter().zip(h).zip(noise.chunks_exact(N / 2));
-    let rows = rows.zip(bytes.chunks_exact_mut(N / 8 * BITS));
-    let mut room = [0; N];
     dispatch!(
         neon backend,
-        simd => for (((a, h), noise), bytes) in rows {
-            let a = a.each_ref().map(|x| &x.0);
-            vector::forward::<_, N, Q>(
+        simd => {
+            let (noise, bytes) = (parts::<K>(noise, N / 2), parts_mut::<K>(bytes, N / 8 * BITS));
+            vector::forward::<_, N, Q, K>(
                 simd,
-                &mut room,
-                #[inline(always)] |_, i| vector::noise_at(simd, noise, i),
-                #[inline(always)] |i, x| {
-                    let product = vector::products::<_, N, Q, K>(simd, s, a, i);
-                    let sum = simd.sub(simd.add(x, product), simd.load(&h.0[i..]));
-                    let x = vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum));
-                    simd.pack::<BITS>(x, &mut bytes[i / 8 * BITS..]);
-                    x
-                },
+                rooms.each_mut(),
+                #[inline(always)] |p, _, i| vector::noise_at(simd, noise[p], i),
+                #[inline(always)] |_, _, x| x,
             );
+            for (p, bytes) in bytes.into_iter().enumerate() {
+                let (a, h) = (a[p].each_ref().map(#[inline(always)] |x| &x.0), &h[p].0);
+                for i in (0..N).step_by(vector::lanes(simd)) {
+                    let product = vector::products::<_, N, Q, K>(simd, s, a, i);
+                    let x = simd.add(simd.load(&rooms[p][i..]), product);
+                    let x = vector::barrett::<_, Q>(simd, simd.sub(x, simd.load(&h[i..])));
+                    simd.pack::<BITS>(vector::canonical::<_, Q>(simd, x), &mut bytes[i / 8 * BITS..]);
+                }
+            }
         },
-        for (((a, h), noise), bytes) in rows {
-            let a = a.each_ref().map(|x| &x.0);
-            let mut e = sample::centred_binomial::<N, Q>(noise);
-            ntt::forward::<N, Q>(&mut e);
-            ntt::products::<N, Q, K>(s, a, &mut room);
-            super::combine(&mut room, &e, super::field::add::<Q>);
-            super::combine(&mut room, &h.0, super::field::sub::<Q>);
-            encode::pack::<BITS>(&room, bytes);
-            erase(&mut e);
+        {
+            let rows = a.iter().zip(h).zip(noise.chunks_exact(N / 2));
+            for (((a, h), noise), bytes) in rows.zip(bytes.chunks_exact_mut(N / 8 * BITS)) {
+                let (room, a) = (&mut rooms[0], a.each_ref().map(|x| &x.0));
+                let mut e = sample::centred_binomial::<N, Q>(noise);
+                ntt::forward::<N, Q>(&mut e);
+                ntt::products::<N, Q, K>(s, a, room);
+                super::combine(room, &e, super::field::add::<Q>);
+                super::combine(room, &h.0, super::field::sub::<Q>);
+                encode::pack::<BITS>(room, bytes);
+                erase(&mut e);
+            }
         },
     );
-    erase(&mut room);
 }
 
 /// Adds a vector that is packed to BITS bits, the length of Q. Returns whether all values in `bytes`
@@ -180,6 +234,7 @@ pub fn in_range<const N: usize, const Q: u16, const BITS: usize>(
 #[inline(never)]
 pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
+    Room(rooms): &mut Room<N, K>,
     a: &[[NttPoly<N, Q>; K]; K],
     s: &[Factor<N, Q>; K],
     noise: &[u8],
@@ -189,27 +244,27 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
     count(Operation::InverseNtt, K);
     assert!(noise.len() == K * N / 2 && bytes.len() == K * N / 8 * BITS);
     let s = s.each_ref().map(|x| &x.0);
-    let columns = noise.chunks_exact(N / 2).zip(bytes.chunks_exact_mut(N / 8 * BITS));
-    let mut room = [0; N];
     dispatch!(
         neon backend,
-        simd => for (column, (noise, bytes)) in columns.enumerate() {
-            let a = a.each_ref().map(|row| &row[column].0);
-            round_values::<_, N, Q, BITS>(
-                simd,
-                &mut room,
-                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, a, i),
-                noise,
-                bytes,
-            );
-        },
-        for (column, (noise, bytes)) in columns.enumerate() {
-            let a = a.each_ref().map(|row| &row[column].0);
-            ntt::products::<N, Q, K>(s, a, &mut room);
-            round_values_portable::<N, Q, BITS>(&mut room, noise, bytes);
+        simd => round_values::<_, N, Q, BITS, K>(
+            simd,
+            rooms.each_mut(),
+            #[inline(always)] |p, _, i| {
+                let a = a.each_ref().map(#[inline(always)] |row| &row[p].0);
+                vector::products::<_, N, Q, K>(simd, s, a, i)
+            },
+            parts(noise, N / 2),
+            parts_mut(bytes, N / 8 * BITS),
+        ),
+        {
+            let columns = noise.chunks_exact(N / 2).zip(bytes.chunks_exact_mut(N / 8 * BITS));
+            for (column, (noise, bytes)) in columns.enumerate() {
+                let a = a.each_ref().map(|row| &row[column].0);
+                ntt::products::<N, Q, K>(s, a, &mut rooms[0]);
+                round_values_portable::<N, Q, BITS>(&mut rooms[0], noise, bytes);
+            }
         },
     );
-    erase(&mut room);
 }
 
 /// Rounds f + e to BITS bits, at most 11, and packs it; the noise e from N/2 bytes.
@@ -229,12 +284,12 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
     let mut room = f.0;
     dispatch!(
         neon backend,
-        simd => round_values::<_, N, Q, BITS>(
+        simd => round_values::<_, N, Q, BITS, 1>(
             simd,
-            &mut room,
-            #[inline(always)] |f, i| simd.load(&f[i..]),
-            noise,
-            bytes,
+            [&mut room],
+            #[inline(always)] |_, f, i| simd.load(&f[i..]),
+            [noise],
+            [bytes],
         ),
         round_values_portable::<N, Q, BITS>(&mut room, noise, bytes),
     );
@@ -245,23 +300,23 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
 /// them from the room.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
+fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const P: usize>(
     simd: S,
-    room: &mut [u16; N],
-    source: impl FnMut(&[u16; N], usize) -> S::Lanes,
-    noise: &[u8],
-    bytes: &mut [u8],
+    rooms: [&mut [u16; N]; P],
+    source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
+    noise: [&[u8]; P],
+    bytes: [&mut [u8]; P],
 ) {
-    vector::inverse::<_, N, Q>(
+    vector::inverse::<_, N, Q, P>(
         simd,
-        room,
+        rooms,
         source,
         #[inline(always)]
-        |i, x| {
-            let x = simd.add(x, vector::noise_at(simd, noise, i));
+        |p, i, x| {
+            let x = simd.add(x, vector::noise_at(simd, noise[p], i));
             let x = vector::canonical::<_, Q>(simd, x);
             let rounded = vector::round::<_, Q, BITS>(simd, x);
-            simd.pack::<BITS>(rounded, &mut bytes[i / 8 * BITS..]);
+            simd.pack::<BITS>(rounded, &mut bytes[p][i / 8 * BITS..]);
             x
         },
     );
@@ -291,8 +346,9 @@ fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
 /// # Panics
 /// If there are not N/2 bytes of noise, or `hints` or `key` has not N/8 bytes.
 #[inline(never)]
-pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
+pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
     backend: Backend,
+    Room(rooms): &mut Room<N, P>,
     s: &[Factor<N, Q>; K],
     p: &[NttPoly<N, Q>; K],
     noise: &[u8],
@@ -304,14 +360,14 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
     assert_eq!(noise.len(), N / 2, "four bits per coefficient");
     assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
     let (s, p) = (s.each_ref().map(|x| &x.0), p.each_ref().map(|x| &x.0));
-    let mut room = [0; N];
+    let room = &mut rooms[0];
     dispatch!(
         neon backend,
-        simd => vector::inverse::<_, N, Q>(
+        simd => vector::inverse::<_, N, Q, 1>(
             simd,
-            &mut room,
-            #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, p, i),
-            #[inline(always)] |i, x| {
+            [room],
+            #[inline(always)] |_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i),
+            #[inline(always)] |_, i, x| {
                 let x = simd.add(x, vector::noise_at(simd, noise, i));
                 let x = vector::canonical::<_, Q>(simd, x);
                 vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
@@ -319,17 +375,16 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
             },
         ),
         {
-            ntt::products::<N, Q, K>(s, p, &mut room);
-            ntt::inverse::<N, Q>(&mut room);
+            ntt::products::<N, Q, K>(s, p, room);
+            ntt::inverse::<N, Q>(room);
             let mut e = sample::centred_binomial::<N, Q>(noise);
-            super::combine(&mut room, &e, super::field::add::<Q>);
+            super::combine(room, &e, super::field::add::<Q>);
             erase(&mut e);
             let hint = |k: usize| encode::hint::<Q>(room[k]);
             encode::pack_bits(hint, hints);
             encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);
         },
     );
-    erase(&mut room);
 }
 
 /// The key bits of the coefficients of ⟨s, u⟩ under given hints, for a vector u of polynomials that
@@ -340,6 +395,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize>(
 #[inline(never)]
 pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     backend: Backend,
+    Room(u): &mut Room<N, K>,
     s: &[Factor<N, Q>; K],
     bytes: &[u8],
     hints: &[u8],
@@ -350,27 +406,32 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
     assert_eq!(bytes.len(), K * N / 8 * BITS);
     assert!(hints.len() == N / 8 && key.len() == N / 8, "one bit per coefficient");
     let s = s.each_ref().map(|x| &x.0);
-    let (mut u, mut room) = ([[0; N]; K], [0; N]);
     dispatch!(
         neon backend,
         simd => {
-            for (u, bytes) in u.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS)) {
-                vector::forward::<_, N, Q>(
-                    simd,
-                    u,
-                    #[inline(always)] |_, i| {
-                        let y = simd.unpack::<BITS>(&bytes[i / 8 * BITS..]);
-                        vector::unround::<_, Q, BITS>(simd, y)
-                    },
-                    #[inline(always)] |_, x| vector::canonical::<_, Q>(simd, x),
-                );
-            }
-            let u = u.each_ref();
-            vector::inverse::<_, N, Q>(
+            let bytes = parts::<K>(bytes, N / 8 * BITS);
+            vector::forward::<_, N, Q, K>(
                 simd,
-                &mut room,
-                #[inline(always)] |_, i| vector::products::<_, N, Q, K>(simd, s, u, i),
-                #[inline(always)] |i, x| {
+                u.each_mut(),
+                #[inline(always)] |p, _, i| {
+                    let y = simd.unpack::<BITS>(&bytes[p][i / 8 * BITS..]);
+                    vector::unround::<_, Q, BITS>(simd, y)
+                },
+                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+            );
+            // Where the first polynomial of u is.
+            let (k, others) = u.split_first_mut().expect("a polynomial");
+            vector::inverse::<_, N, Q, 1>(
+                simd,
+                [k],
+                #[inline(always)] |_, first, i| {
+                    let mut u = [first; K];
+                    for (u, other) in u[1..].iter_mut().zip(&*others) {
+                        *u = other;
+                    }
+                    vector::products::<_, N, Q, K>(simd, s, u, i)
+                },
+                #[inline(always)] |_, i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     let hint = simd.spread_bits(&hints[i / 8..]);
                     simd.sign_bits(vector::key_bit::<_, Q>(simd, x, hint), &mut key[i / 8..]);
@@ -386,12 +447,13 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
                 }
                 ntt::forward::<N, Q>(u);
             }
-            ntt::products::<N, Q, K>(s, u.each_ref(), &mut room);
-            ntt::inverse::<N, Q>(&mut room);
-            let hint = |k: usize| u16::from(hints[k / 8] >> (k % 8) & 1);
-            encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);
+            for i in 0..N {
+                u[0][i] = ntt::product::<N, Q, K>(s, u.each_ref(), i);
+            }
+            let k = &mut u[0];
+            ntt::inverse::<N, Q>(k);
+            let hint = |i: usize| u16::from(hints[i / 8] >> (i % 8) & 1);
+            encode::pack_bits(|i| encode::key_bit::<Q>(k[i], hint(i)), key);
         },
     );
-    u.iter_mut().for_each(erase);
-    erase(&mut room);
 }

@@ -159,6 +159,7 @@ impl Simd for Avx2 {
     type Words = __m256i;
     const LANES: usize = 16;
     const WORDS: usize = 8;
+    const REGISTERS: usize = 16;
 
     instructions! {
         add(a, b) = _mm256_add_epi16;

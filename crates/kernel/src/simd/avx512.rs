@@ -164,6 +164,7 @@ impl Simd for Avx512 {
     type Words = __m512i;
     const LANES: usize = 32;
     const WORDS: usize = 16;
+    const REGISTERS: usize = 32;
 
     instructions! {
         add(a, b) = _mm512_add_epi16;

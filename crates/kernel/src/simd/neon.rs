@@ -76,6 +76,7 @@ impl Simd for Neon {
     type Words = uint32x4_t;
     const LANES: usize = 8;
     const WORDS: usize = 4;
+    const REGISTERS: usize = 32;
 
     instructions! {
         add(a, b): uint16x8_t = vaddq_u16;

@@ -49,8 +49,7 @@ use super::{
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
     roted::instances::{
-        self, BRANCH_LEN, Batch, Blinding, Contexts, NO_SECRET, SENDER_COINS_LEN, Secret, Sk,
-        Vector,
+        self, BRANCH_LEN, Batch, Blinding, Chosen, Contexts, SENDER_COINS_LEN, Scratch, Sk, Vector,
     },
 };
 use crate::{Bits, Error, Misbehaved, Seed, Session, Usage, choices::verdict, oracle::Oracle};
@@ -183,7 +182,7 @@ impl Receiver {
         let n = blinding.choices().len();
         expect_count("instances in the challenge", n, challenge.instances())?;
         let challenger = Challenger::new(&session);
-        let (mut chosen, mut secret) = (Zeroizing::new([0; BRANCH_LEN]), NO_SECRET);
+        let (mut chosen, mut scratch) = (Chosen::empty(), Scratch::EMPTY);
         let batch = blinding.batch();
         let mut room = batch.room();
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
@@ -204,7 +203,7 @@ impl Receiver {
                 *w = u8::conditional_select(zero, one, choice) ^ mask;
             }
             let points = batch.open(&mut room, i, blinded.phi(i));
-            challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice(), &mut secret);
+            challenger.encrypt(batch, i, &points, w, recomputed.as_mut_slice(), &mut scratch);
             all_equal &= recomputed.as_slice().ct_eq(received);
         }
         // Both branches are checked whatever the choice, so that this does not depend on it.
@@ -227,7 +226,7 @@ impl Responded {
         let choices = blinding.choices();
         expect_count("instances in the ciphertexts", choices.len(), ciphertexts.instances())?;
         let oracle = session.oracle("foxtrot v1 bdgm message mask");
-        let mut chosen = Zeroizing::new([0; BRANCH_LEN]);
+        let mut chosen = Chosen::empty();
         let chosen = ciphertexts.instances_bytes().enumerate().map(|(i, bytes)| -> Block {
             let choice = choices.get(i);
             let (zero, one) = bytes.split_at(CIPHERTEXT_BRANCH);
@@ -258,7 +257,7 @@ impl Sender {
     ) -> Result<(Self, Challenge), Usage> {
         let n = blinded.instances();
         expect_count("pairs of messages", n, messages.pairs().len())?;
-        let (batch, mut secret) = (Batch::new(&session, &CONTEXTS, n), NO_SECRET);
+        let (batch, mut scratch) = (Batch::new(&session, &CONTEXTS, n), Scratch::EMPTY);
         let mut room = batch.room();
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");
@@ -276,13 +275,13 @@ impl Sender {
 
             // Step 6.
             w_of.query(i as u64, 0).field(seed.as_bytes()).fill(w);
-            challenger.encrypt(&batch, i, &points, w, challenge, &mut secret);
+            challenger.encrypt(&batch, i, &points, w, challenge, &mut scratch);
 
             // Step 11, but for the masks.
             let branches = ciphertext.chunks_exact_mut(CIPHERTEXT_BRANCH).zip(strings);
             for ((j, p), (branch, sk)) in (0..).zip(&points).zip(branches) {
                 coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_mut_slice());
-                batch.answer(p, coins.as_slice(), &mut branch[..BRANCH_LEN], sk, &mut secret);
+                batch.answer(p, coins.as_slice(), &mut branch[..BRANCH_LEN], sk, &mut scratch);
             }
         }
 
@@ -344,7 +343,7 @@ impl Challenger {
         points: &[Vector; 2],
         w: &[u8],
         bytes: &mut [u8],
-        secret: &mut Secret,
+        scratch: &mut Scratch,
     ) {
         let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
         let mut sk = Zeroizing::new([0; 32]);
@@ -352,7 +351,7 @@ impl Challenger {
         for ((j, p), branch) in (0..).zip(points).zip(branches) {
             self.coins.query(i as u64, j).field(w).fill(coins.as_mut_slice());
             let (reply, x) = branch.split_at_mut(BRANCH_LEN);
-            batch.answer(p, coins.as_slice(), reply, &mut sk, secret);
+            batch.answer(p, coins.as_slice(), reply, &mut sk, scratch);
             let mask = self.mask(i, Choice::from(j), &sk);
             for (x, (w, mask)) in x.iter_mut().zip(w.iter().zip(mask.iter())) {
                 *x = w ^ mask;

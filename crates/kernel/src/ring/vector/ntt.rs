@@ -1,9 +1,12 @@
 //! The transform on vectors.
 //!
-//! Layers over more than eight vectors are done in memory. Then eight vectors at a time are taken
-//! through all the other layers: first those between them, then those within each two of them, where
-//! before each layer one bit of the index of a lane is exchanged with the choice between the two
-//! vectors, so that butterflies are between vectors.
+//! Layers over many vectors are done in memory. Then blocks of four vectors are taken through all the
+//! other layers: first those between them, then those within each two of them, where before each
+//! layer one bit of the index of a lane is exchanged with the choice between the two vectors, so that
+//! butterflies are between vectors.
+//!
+//! What is done to one block hides the latency of others: B of each of P polynomials, 1 or 2, go through
+//! the same layer before any goes on. They are as many as registers hold.
 
 use core::marker::PhantomData;
 
@@ -129,6 +132,20 @@ fn opaque<S: Simd, T>(table: &'static T) -> &'static T {
     if S::LANES == 32 { core::hint::black_box(table) } else { table }
 }
 
+/// The array of what an expression is for each block and polynomial. Unlike `map` it leaves no closure
+/// that the compiler could keep as a function.
+macro_rules! vectors {
+    ($simd:ident, |$b:ident, $p:ident| $value:expr) => {{
+        let mut vectors = [[$simd.splat(0); P]; B];
+        for $b in 0..B {
+            for $p in 0..P {
+                vectors[$b][$p] = $value;
+            }
+        }
+        vectors
+    }};
+}
+
 #[inline(always)]
 fn splat_both<S: Simd>(simd: S, [zeta, quotient]: [u16; 2]) -> [S::Lanes; 2] {
     [simd.splat(zeta), simd.splat(quotient)]
@@ -159,37 +176,6 @@ fn inverse_butterfly<S: Simd, const Q: u16>(
     (sum, montgomery::<S, Q>(simd, difference, zeta, quotient))
 }
 
-/// Does the same for each of the four pairs of eight vectors before it goes on: what is done to one
-/// hides the latency of the others.
-macro_rules! for_pairs {
-    ([$x0:ident, $x1:ident, $x2:ident, $x3:ident, $x4:ident, $x5:ident, $x6:ident, $x7:ident],
-     |$pair:ident, $xy:ident| $operation:expr) => {
-        for_pairs!(0, $pair, $xy, $x0, $x1, $operation);
-        for_pairs!(1, $pair, $xy, $x2, $x3, $operation);
-        for_pairs!(2, $pair, $xy, $x4, $x5, $operation);
-        for_pairs!(3, $pair, $xy, $x6, $x7, $operation);
-    };
-    ($number:literal, $pair:ident, $xy:ident, $x:ident, $y:ident, $operation:expr) => {
-        let ($pair, $xy) = ($number, ($x, $y));
-        let _: usize = $pair;
-        ($x, $y) = $operation;
-    };
-}
-
-/// The array of what an expression is for the indices 0 to 7. Unlike `map` it leaves no closure that
-/// the compiler could keep as a function.
-macro_rules! eight {
-    (|$k:ident| $value:expr) => {
-        eight!($k, $value, 0 1 2 3 4 5 6 7)
-    };
-    ($k:ident, $value:expr, $($index:literal)*) => {
-        [$({
-            let $k = $index;
-            $value
-        }),*]
-    };
-}
-
 /// The last layer of [`inverse`], with 1/N in its factors.
 #[inline(always)]
 fn last_butterfly<S: Simd, const Q: u16>(
@@ -199,6 +185,38 @@ fn last_butterfly<S: Simd, const Q: u16>(
 ) -> (S::Lanes, S::Lanes) {
     let sum = montgomery::<S, Q>(simd, simd.add(x, y), one[0], one[1]);
     (sum, montgomery::<S, Q>(simd, simd.sub(x, y), zeta[0], zeta[1]))
+}
+
+/// Does the same for two pairs of vectors of every block: a loop would keep them in memory.
+macro_rules! for_pairs {
+    ([$x0:ident, $y0:ident, $x1:ident, $y1:ident], |$pair:ident, $b:pat_param, $xy:pat_param| $operation:expr) => {
+        for_pairs!(0, $x0, $y0, |$pair, $b, $xy| $operation);
+        for_pairs!(1, $x1, $y1, |$pair, $b, $xy| $operation);
+    };
+    ($number:literal, $x:ident, $y:ident, |$pair:ident, $b:pat_param, $xy:pat_param| $operation:expr) => {{
+        let $pair = $number;
+        let _: usize = $pair;
+        for b in 0..B {
+            for p in 0..P {
+                let ($b, $xy) = (b, ($x[b][p], $y[b][p]));
+                ($x[b][p], $y[b][p]) = $operation;
+            }
+        }
+    }};
+}
+
+/// The same for four vectors.
+macro_rules! for_vectors {
+    ([$x0:ident, $x1:ident, $x2:ident, $x3:ident], |$k:pat_param, $x:ident| $operation:expr) => {
+        for_vectors!(0, $k, $x, $x0, $operation);
+        for_vectors!(1, $k, $x, $x1, $operation);
+        for_vectors!(2, $k, $x, $x2, $operation);
+        for_vectors!(3, $k, $x, $x3, $operation);
+    };
+    ($number:literal, $k:pat_param, $x:ident, $vector:ident, $operation:expr) => {{
+        let ($k, $x): (usize, _) = ($number, &mut $vector);
+        $operation;
+    }};
 }
 
 /// The first layer of [`forward`], into memory.
@@ -245,42 +263,20 @@ fn two_layers<S: Simd, const N: usize, const Q: u16>(
     }
 }
 
-/// f ↦ f̂ from the coefficients below Q that `source` gives for each index, f the room to compute in.
-/// `operation` gets values below Q and gives what is to be stored.
+/// The layers of [`forward`] that are done in memory, so that `groups` groups of blocks are left.
 #[inline(always)]
-pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
+fn layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
-    mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
-    mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
+    groups: usize,
+    source: impl FnMut(&[u16; N], usize) -> S::Lanes,
 ) {
-    let (zetas, inner) =
-        (Zetas::<S, N, Q>::FORWARD, opaque::<S, _>(Zetas::<S, N, Q>::INNER_FORWARD));
-    let layers = N.ilog2();
-    let blocks = N / (8 * S::LANES);
-    let before = blocks.ilog2();
-    match blocks {
+    match groups {
         1 => {}
-        2 => one_layer::<S, N, Q>(
-            simd,
-            f,
-            #[inline(always)]
-            |f, i| source(f, i),
-        ),
-        4 => two_layers::<S, N, Q>(
-            simd,
-            f,
-            (0, 1),
-            #[inline(always)]
-            |f, i| source(f, i),
-        ),
+        2 => one_layer::<S, N, Q>(simd, f, source),
+        4 => two_layers::<S, N, Q>(simd, f, (0, 1), source),
         8 => {
-            one_layer::<S, N, Q>(
-                simd,
-                f,
-                #[inline(always)]
-                |f, i| source(f, i),
-            );
+            one_layer::<S, N, Q>(simd, f, source);
             for half in 0..2 {
                 two_layers::<S, N, Q>(
                     simd,
@@ -291,43 +287,90 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
                 );
             }
         }
-        _ => unreachable!("eight, 16, 32 or 64 vectors"),
+        _ => unreachable!("at most 16 blocks, in groups of two"),
     }
+}
 
-    // Three layers between eight vectors, the others within each two of them.
-    for block in 0..blocks {
-        let start = block * 8 * S::LANES;
-        let [mut a, mut b, mut c, mut d, mut e, mut g, mut h, mut i] = eight!(|k| {
-            let at = start + k * S::LANES;
-            if blocks == 1 { source(f, at) } else { simd.load(&f[at..]) }
-        });
-        let zeta = |layer: u32, k: usize| {
-            splat_both(simd, zetas[(1 << layer) + (block << (layer - before)) + k])
-        };
-        let first = zeta(before, 0);
-        (a, e) = butterfly::<S, Q>(simd, (a, e), first, before);
-        (b, g) = butterfly::<S, Q>(simd, (b, g), first, before);
-        (c, h) = butterfly::<S, Q>(simd, (c, h), first, before);
-        (d, i) = butterfly::<S, Q>(simd, (d, i), first, before);
-        let second = [zeta(before + 1, 0), zeta(before + 1, 1)];
-        (a, c) = butterfly::<S, Q>(simd, (a, c), second[0], before + 1);
-        (b, d) = butterfly::<S, Q>(simd, (b, d), second[0], before + 1);
-        (e, h) = butterfly::<S, Q>(simd, (e, h), second[1], before + 1);
-        (g, i) = butterfly::<S, Q>(simd, (g, i), second[1], before + 1);
-        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| butterfly::<S, Q>(
+/// f ↦ f̂ for each of P polynomials from the coefficients below Q that `source` gives for a number and
+/// an index, f the room to compute in. `operation` gets values below Q and gives what is to be stored.
+#[inline(always)]
+pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16, const P: usize>(
+    simd: S,
+    f: [&mut [u16; N]; P],
+    source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
+    operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
+) {
+    if in_twos::<S, P>() {
+        forward_blocks::<S, N, Q, P, 2>(simd, f, source, operation);
+    } else {
+        forward_blocks::<S, N, Q, P, 1>(simd, f, source, operation);
+    }
+}
+
+/// Whether registers hold two blocks of each polynomial, and what a butterfly needs.
+const fn in_twos<S: Simd, const P: usize>() -> bool {
+    8 * P + 8 <= S::REGISTERS
+}
+
+#[inline(always)]
+fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B: usize>(
+    simd: S,
+    f: [&mut [u16; N]; P],
+    mut source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
+    mut operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
+) {
+    let (zetas, inner) =
+        (Zetas::<S, N, Q>::FORWARD, opaque::<S, _>(Zetas::<S, N, Q>::INNER_FORWARD));
+    let layers = N.ilog2();
+    let blocks = N / (4 * S::LANES);
+    let groups = blocks / B;
+    for p in 0..P {
+        layers_in_memory::<S, N, Q>(
             simd,
-            xy,
-            zeta(before + 2, pair),
-            before + 2
-        ));
+            f[p],
+            groups,
+            #[inline(always)]
+            |f, i| source(p, f, i),
+        );
+    }
+    for group in 0..groups {
+        let at = |b: usize, k: usize| (4 * (group * B + b) + k) * S::LANES;
+        macro_rules! vector {
+            ($k:literal) => {
+                vectors!(simd, |b, p| if groups == 1 {
+                    source(p, f[p], at(b, $k))
+                } else {
+                    simd.load(&f[p][at(b, $k)..])
+                })
+            };
+        }
+        let (mut x0, mut x1, mut x2, mut x3) = (vector!(0), vector!(1), vector!(2), vector!(3));
 
+        // The layers between vectors.
+        if B == 2 {
+            let layer = groups.ilog2();
+            let zeta = splat_both(simd, zetas[groups + group]);
+            for_vectors!([x0, x1, x2, x3], |_, x| for p in 0..P {
+                (x[0][p], x[1][p]) = butterfly::<S, Q>(simd, (x[0][p], x[1][p]), zeta, layer);
+            });
+        }
+        let layer = blocks.ilog2();
+        for_pairs!([x0, x2, x1, x3], |_pair, b, xy| {
+            let zeta = splat_both(simd, zetas[blocks + group * B + b]);
+            butterfly::<S, Q>(simd, xy, zeta, layer)
+        });
+        for_pairs!([x0, x1, x2, x3], |pair, b, xy| {
+            let zeta = splat_both(simd, zetas[2 * (blocks + group * B + b) + pair]);
+            butterfly::<S, Q>(simd, xy, zeta, layer + 1)
+        });
+
+        // Those within vectors.
         macro_rules! layer {
             ($bit:literal) => {
-                for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| {
-                    let at = start + pair * 2 * S::LANES;
-                    let zetas = &inner[$bit][at..];
+                for_pairs!([x0, x1, x2, x3], |pair, b, (x, y)| {
+                    let zetas = &inner[$bit][at(b, 2 * pair)..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
-                    let xy = simd.exchange::<$bit>(xy.0, xy.1);
+                    let xy = simd.exchange::<$bit>(x, y);
                     butterfly::<S, Q>(simd, xy, zetas, layers - 1 - $bit)
                 });
             };
@@ -341,44 +384,65 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16>(
         layer!(2);
         layer!(1);
         layer!(0);
-        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| simd.interleave(xy.0, xy.1));
-        for (k, x) in [a, b, c, d, e, g, h, i].into_iter().enumerate() {
-            let at = start + k * S::LANES;
-            let x = operation(at, barrett::<S, Q>(simd, x));
-            simd.store(x, &mut f[at..]);
-        }
+        for_pairs!([x0, x1, x2, x3], |_pair, _, (x, y)| simd.interleave(x, y));
+        for_vectors!([x0, x1, x2, x3], |k, x| for b in 0..B {
+            for p in 0..P {
+                let at = at(b, k);
+                let x = operation(p, at, barrett::<S, Q>(simd, x[b][p]));
+                simd.store(x, &mut f[p][at..]);
+            }
+        });
     }
 }
 
-/// The inverse of [`forward`] from the values below Q that `source` gives for each index. `operation`
-/// gets coefficients below Q and gives what is to be stored.
+/// The inverse of [`forward`] from the values below Q that `source` gives for a number and an index.
+/// `operation` gets coefficients below Q and gives what is to be stored.
 #[inline(always)]
-pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
+pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16, const P: usize>(
     simd: S,
-    f: &mut [u16; N],
-    mut source: impl FnMut(&[u16; N], usize) -> S::Lanes,
-    mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
+    f: [&mut [u16; N]; P],
+    source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
+    operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
+) {
+    if in_twos::<S, P>() {
+        inverse_blocks::<S, N, Q, P, 2>(simd, f, source, operation);
+    } else {
+        inverse_blocks::<S, N, Q, P, 1>(simd, f, source, operation);
+    }
+}
+
+#[inline(always)]
+fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B: usize>(
+    simd: S,
+    f: [&mut [u16; N]; P],
+    mut source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
+    mut operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
 ) {
     let (zetas, inner) =
         (Zetas::<S, N, Q>::INVERSE, opaque::<S, _>(Zetas::<S, N, Q>::INNER_INVERSE));
-    let blocks = N / (8 * S::LANES);
     let within = S::LANES.ilog2();
-    let last = N.ilog2() - 1;
+    let blocks = N / (4 * S::LANES);
+    let groups = blocks / B;
     // The last layer, with 1/N in its factors.
     let last_factors = Zetas::<S, N, Q>::LAST.map(
         #[inline(always)]
         |factor| splat_both(simd, factor),
     );
-    for block in 0..blocks {
-        let start = block * 8 * S::LANES;
-        let [mut a, mut b, mut c, mut d, mut e, mut g, mut h, mut i] =
-            eight!(|k| source(f, start + k * S::LANES));
-        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| simd.deinterleave(xy.0, xy.1));
+    for group in 0..groups {
+        let at = |b: usize, k: usize| (4 * (group * B + b) + k) * S::LANES;
+        macro_rules! vector {
+            ($k:literal) => {
+                vectors!(simd, |b, p| source(p, f[p], at(b, $k)))
+            };
+        }
+        let (mut x0, mut x1, mut x2, mut x3) = (vector!(0), vector!(1), vector!(2), vector!(3));
+
+        // The layers within vectors.
+        for_pairs!([x0, x1, x2, x3], |_pair, _, (x, y)| simd.deinterleave(x, y));
         macro_rules! layer {
             ($bit:literal) => {
-                for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| {
-                    let at = start + pair * 2 * S::LANES;
-                    let zetas = &inner[$bit][at..];
+                for_pairs!([x0, x1, x2, x3], |pair, b, xy| {
+                    let zetas = &inner[$bit][at(b, 2 * pair)..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
                     let (x, y) = inverse_butterfly::<S, Q>(simd, xy, zetas, $bit);
                     simd.exchange::<$bit>(x, y)
@@ -395,57 +459,94 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16>(
             layer!(4);
         }
 
-        // Three layers between eight vectors.
-        let zeta = |layer: u32, k: usize| {
-            let groups = N >> (layer + 1);
-            splat_both(simd, zetas[groups + block * (groups / blocks) + k])
-        };
-        for_pairs!([a, b, c, d, e, g, h, i], |pair, xy| inverse_butterfly::<S, Q>(
-            simd,
-            xy,
-            zeta(within, pair),
-            within
-        ));
-        let second = [zeta(within + 1, 0), zeta(within + 1, 1)];
-        (a, c) = inverse_butterfly::<S, Q>(simd, (a, c), second[0], within + 1);
-        (b, d) = inverse_butterfly::<S, Q>(simd, (b, d), second[0], within + 1);
-        (e, h) = inverse_butterfly::<S, Q>(simd, (e, h), second[1], within + 1);
-        (g, i) = inverse_butterfly::<S, Q>(simd, (g, i), second[1], within + 1);
-        if blocks == 1 {
-            (a, e) = last_butterfly::<S, Q>(simd, (a, e), last_factors);
-            (b, g) = last_butterfly::<S, Q>(simd, (b, g), last_factors);
-            (c, h) = last_butterfly::<S, Q>(simd, (c, h), last_factors);
-            (d, i) = last_butterfly::<S, Q>(simd, (d, i), last_factors);
-        } else {
-            let third = zeta(within + 2, 0);
-            (a, e) = inverse_butterfly::<S, Q>(simd, (a, e), third, within + 2);
-            (b, g) = inverse_butterfly::<S, Q>(simd, (b, g), third, within + 2);
-            (c, h) = inverse_butterfly::<S, Q>(simd, (c, h), third, within + 2);
-            (d, i) = inverse_butterfly::<S, Q>(simd, (d, i), third, within + 2);
+        // Those between vectors.
+        for_pairs!([x0, x1, x2, x3], |pair, b, xy| {
+            let zeta = splat_both(simd, zetas[2 * (blocks + group * B + b) + pair]);
+            inverse_butterfly::<S, Q>(simd, xy, zeta, within)
+        });
+        for_pairs!([x0, x2, x1, x3], |_pair, b, xy| {
+            let zeta = splat_both(simd, zetas[blocks + group * B + b]);
+            inverse_butterfly::<S, Q>(simd, xy, zeta, within + 1)
+        });
+        if B == 2 {
+            let zeta = splat_both(simd, zetas[groups + group]);
+            for_vectors!([x0, x1, x2, x3], |_, x| for p in 0..P {
+                let xy = (x[0][p], x[1][p]);
+                (x[0][p], x[1][p]) = if groups == 1 {
+                    last_butterfly::<S, Q>(simd, xy, last_factors)
+                } else {
+                    inverse_butterfly::<S, Q>(simd, xy, zeta, within + 2)
+                };
+            });
         }
-        for (k, x) in [a, b, c, d, e, g, h, i].into_iter().enumerate() {
-            let at = start + k * S::LANES;
-            let x = if blocks == 1 { operation(at, x) } else { x };
-            simd.store(x, &mut f[at..]);
-        }
+        for_vectors!([x0, x1, x2, x3], |k, x| for b in 0..B {
+            for p in 0..P {
+                let at = at(b, k);
+                let x = if groups == 1 { operation(p, at, x[b][p]) } else { x[b][p] };
+                simd.store(x, &mut f[p][at..]);
+            }
+        });
     }
 
-    let mut layer = within + 3;
-    while layer < last {
-        let half = 1 << layer;
+    if groups > 1 {
+        for p in 0..P {
+            last_layers_in_memory::<S, N, Q>(
+                simd,
+                f[p],
+                groups,
+                #[inline(always)]
+                |i, x| operation(p, i, x),
+            );
+        }
+    }
+}
+
+/// The layers of [`inverse`] over `groups` groups of blocks.
+#[inline(always)]
+fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
+    simd: S,
+    f: &mut [u16; N],
+    mut groups: usize,
+    mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
+) {
+    let zetas = Zetas::<S, N, Q>::INVERSE;
+    let last_factors = Zetas::<S, N, Q>::LAST.map(
+        #[inline(always)]
+        |factor| splat_both(simd, factor),
+    );
+    while groups > 4 {
+        let half = N / groups;
         for (block, f) in f.chunks_exact_mut(2 * half).enumerate() {
-            let zeta = splat_both(simd, zetas[N / 2 / half + block]);
+            let zeta = splat_both(simd, zetas[groups / 2 + block]);
             let (low, high) = f.split_at_mut(half);
             for (x, y) in low.chunks_exact_mut(S::LANES).zip(high.chunks_exact_mut(S::LANES)) {
                 let xy = (simd.load(x), simd.load(y));
-                let (sum, difference) = inverse_butterfly::<S, Q>(simd, xy, zeta, layer);
+                let (sum, difference) = inverse_butterfly::<S, Q>(simd, xy, zeta, half.ilog2());
                 simd.store(sum, x);
                 simd.store(difference, y);
             }
         }
-        layer += 1;
+        groups /= 2;
     }
-    if blocks > 1 {
+    if groups == 4 {
+        let quarter = N / 4;
+        let [first, second] = [2, 3].map(
+            #[inline(always)]
+            |k| splat_both(simd, zetas[k]),
+        );
+        for i in (0..quarter).step_by(S::LANES) {
+            let (a, b) = (simd.load(&f[i..]), simd.load(&f[i + quarter..]));
+            let (c, d) = (simd.load(&f[i + 2 * quarter..]), simd.load(&f[i + 3 * quarter..]));
+            let (a, b) = inverse_butterfly::<S, Q>(simd, (a, b), first, quarter.ilog2());
+            let (c, d) = inverse_butterfly::<S, Q>(simd, (c, d), second, quarter.ilog2());
+            let (a, c) = last_butterfly::<S, Q>(simd, (a, c), last_factors);
+            let (b, d) = last_butterfly::<S, Q>(simd, (b, d), last_factors);
+            for (k, x) in [a, b, c, d].into_iter().enumerate() {
+                let at = i + k * quarter;
+                simd.store(operation(at, x), &mut f[at..]);
+            }
+        }
+    } else {
         for i in (0..N / 2).step_by(S::LANES) {
             let xy = (simd.load(&f[i..]), simd.load(&f[i + N / 2..]));
             let (x, y) = last_butterfly::<S, Q>(simd, xy, last_factors);

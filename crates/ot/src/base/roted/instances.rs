@@ -57,10 +57,35 @@ pub(in crate::base) type Sk = [u8; 32];
 pub(in crate::base) type Vector = [NttPoly; RANK];
 
 /// A vector that is multiplied by many.
-pub(in crate::base) type Secret = [Factor; RANK];
+type Secret = [Factor; RANK];
 
 const ZERO: Vector = [NttPoly::ZERO; RANK];
-pub(in crate::base) const NO_SECRET: Secret = [Factor::ZERO; RANK];
+const NO_SECRET: Secret = [Factor::ZERO; RANK];
+
+/// What the replies of a role are computed in, one after another; erased when dropped.
+pub(in crate::base) struct Scratch {
+    s_s: Secret,
+    room: Rooms,
+}
+
+/// On the heap, and only where A is kept: a single instance does with less.
+type Rooms = Option<Box<vectors::Room<256, RANK>>>;
+
+/// The reply that the receiver chose, and what it is opened in; erased when dropped.
+pub(in crate::base) struct Chosen {
+    reply: Zeroizing<[u8; BRANCH_LEN]>,
+    room: vectors::Room<256, RANK>,
+}
+
+impl Chosen {
+    pub(in crate::base) fn empty() -> Self {
+        Self { reply: Zeroizing::new([0; BRANCH_LEN]), room: vectors::Room::empty() }
+    }
+}
+
+impl Scratch {
+    pub(in crate::base) const EMPTY: Self = Self { s_s: NO_SECRET, room: None };
+}
 
 /// R_q³ in NTT form.
 #[derive(Debug)]
@@ -176,6 +201,7 @@ impl Batch {
         let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
         let mut c = Zeroizing::new([0; GROUP]);
         let mut r = Secrets::zeroed(secrets.len().min(GROUP));
+        let mut rooms = Rooms::None;
         let groups = secrets.chunks_mut(GROUP).zip(phis.chunks_mut(GROUP * PHI_LEN));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
         for (group, ((secrets, phis), digests)) in groups.enumerate() {
@@ -195,7 +221,8 @@ impl Batch {
                 // Steps 2 and 3.
                 match &self.a {
                     Matrix::Kept(a) => {
-                        vectors::pack_blinded::<_, _, BITS, RANK>(backend, a, s_r, e, h.element, t);
+                        let (rooms, h) = (in_use(&mut rooms), h.element);
+                        vectors::pack_blinded::<_, _, BITS, RANK>(backend, rooms, a, s_r, e, h, t);
                     }
                     Matrix::ByRows(oracle) => {
                         by_rows::pack_blinded(backend, oracle, s_r, e, h, t);
@@ -213,7 +240,7 @@ impl Batch {
         let ReplyPiece { first, phis, replies, strings, digests } = piece;
         let mut room = self.popf.room(strings.len() / 2);
         let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
-        let mut s_s = NO_SECRET;
+        let mut scratch = Scratch::EMPTY;
         let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
         let groups = groups.zip(strings.chunks_mut(2 * GROUP));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
@@ -228,7 +255,7 @@ impl Batch {
                     let start = (2 * (first + k) + j) * SENDER_COINS_LEN;
                     coins_of.fill(start / 16, coins.as_mut_slice());
                     let reply = &mut replies[k * REPLY_LEN + j * BRANCH_LEN..][..BRANCH_LEN];
-                    self.answer_over(p, &coins[..], reply, &mut strings[2 * k + j], &mut s_s);
+                    self.answer_over(p, &coins[..], reply, &mut strings[2 * k + j], &mut scratch);
                 });
             }
         }
@@ -250,7 +277,7 @@ impl Batch {
     }
 
     /// Steps 6 and 7 for one branch: writes U and the hints, and the string sk. The coins are fresh for
-    /// this branch: one s_S for both would leak to a malicious T. It leaves s_S behind.
+    /// this branch: one s_S for both would leak to a malicious T.
     // Never inlined: its copy of P, where A is made by rows, would be in the frame of `answer_over`.
     #[inline(never)]
     pub(in crate::base) fn answer(
@@ -259,20 +286,21 @@ impl Batch {
         coins: &[u8],
         reply: &mut [u8],
         sk: &mut Sk,
-        s_s: &mut Secret,
+        scratch: &mut Scratch,
     ) {
         let Matrix::Kept(a) = &self.a else {
             let p = Hashed { element: &mut p.clone(), answer: &mut vec![0; USUAL_BYTES] };
-            return self.answer_over(p, coins, reply, sk, s_s);
+            return self.answer_over(p, coins, reply, sk, scratch);
         };
         let (backend, (s_bytes, [e_s, e_prime])) = (self.backend, cut(coins));
+        let (s_s, rooms) = (&mut scratch.s_s, in_use(&mut scratch.room));
         // Step 6.
         vectors::set_noise(backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
-        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, a, s_s, e_s, u);
+        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, rooms, a, s_s, e_s, u);
 
         // Step 7.
-        vectors::reconcile(backend, s_s, p, e_prime, hints, sk);
+        vectors::reconcile(backend, rooms, s_s, p, e_prime, hints, sk);
     }
 
     /// [`Batch::answer`], which may write over P and the answer beside it.
@@ -282,16 +310,22 @@ impl Batch {
         coins: &[u8],
         reply: &mut [u8],
         sk: &mut Sk,
-        s_s: &mut Secret,
+        scratch: &mut Scratch,
     ) {
         let Matrix::ByRows(oracle) = &self.a else {
-            return self.answer(p.element, coins, reply, sk, s_s);
+            return self.answer(p.element, coins, reply, sk, scratch);
         };
-        let (s_bytes, noise) = cut(coins);
+        let ((s_bytes, noise), s_s) = (cut(coins), &mut scratch.s_s);
         vectors::set_noise(self.backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
         by_rows::answer(self.backend, oracle, s_s, p, noise, [u, hints, sk]);
     }
+}
+
+// Never inlined: what is moved to the heap would be in the frame of a single instance, too.
+#[inline(never)]
+fn in_use(rooms: &mut Rooms) -> &mut vectors::Room<256, RANK> {
+    rooms.get_or_insert_with(|| Box::new(vectors::Room::empty()))
 }
 
 /// The sender's coins of one branch: those of s_S, and of e_S and e′.
@@ -407,7 +441,7 @@ impl Blinding {
         let len = piece_len(session, n);
         let pieces = replies.chunks(len * REPLY_LEN).zip(strings.chunks_mut(len)).enumerate();
         tasks::for_each(session.executor(), pieces, |(number, (replies, strings))| {
-            let mut chosen = Zeroizing::new([0; BRANCH_LEN]);
+            let mut chosen = Chosen::empty();
             let instances = replies.chunks_exact(REPLY_LEN).zip(strings).enumerate();
             for (k, (reply, sk)) in instances {
                 let (zero, one) = reply.split_at(BRANCH_LEN);
@@ -423,12 +457,12 @@ impl Blinding {
         i: usize,
         [zero, one]: [&[u8]; 2],
         sk: &mut Sk,
-        chosen: &mut [u8; BRANCH_LEN],
+        Chosen { reply, room }: &mut Chosen,
     ) {
-        select(self.choices.get(i), zero, one, chosen);
-        let (u, hints) = chosen.split_at(U_LEN);
+        select(self.choices.get(i), zero, one, &mut **reply);
+        let (u, hints) = reply.split_at(U_LEN);
         let (backend, s_r) = (self.batch.backend, &self.secrets[i]);
-        vectors::key_bits::<_, _, U_BITS, RANK>(backend, s_r, u, hints, sk);
+        vectors::key_bits::<_, _, U_BITS, RANK>(backend, room, s_r, u, hints, sk);
     }
 }
 

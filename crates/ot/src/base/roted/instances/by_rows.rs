@@ -70,7 +70,7 @@ pub(super) fn answer(
     [e_s, e_prime]: [&[u8]; 2],
     [u, hints, sk]: [&mut [u8]; 3],
 ) {
-    vectors::reconcile(backend, s_s, element, e_prime, hints, sk);
+    reconcile(backend, s_s, element, e_prime, hints, sk);
 
     // Aᵀ·s_S without noise would give s_S away.
     let mut sums = Zeroizing::new(Vec::with_capacity(RANK));
@@ -85,4 +85,19 @@ pub(super) fn answer(
     for ((sum, e), u) in columns.zip(u.chunks_exact_mut(U_POLY_LEN)) {
         vectors::round_noisy::<_, _, U_BITS>(backend, sum, e, u);
     }
+}
+
+/// Step 7, in a room of its own.
+// Never inlined: the room would be in the caller's frame.
+#[inline(never)]
+fn reconcile(
+    backend: Backend,
+    s_s: &Secret,
+    p: &Vector,
+    e_prime: &[u8],
+    hints: &mut [u8],
+    sk: &mut [u8],
+) {
+    let mut room = vectors::Room::<256, 1>::empty();
+    vectors::reconcile(backend, &mut room, s_s, p, e_prime, hints, sk);
 }

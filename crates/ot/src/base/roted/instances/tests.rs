@@ -167,8 +167,8 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
         // To a P that is kept.
         let p = &kept.open(&mut kept.room(), 0, &blinded.0)[1];
         let [answer, other] = [&by_rows, &kept].map(|batch| {
-            let (mut reply, mut sk, mut s_s) = (vec![0; BRANCH_LEN], [0; 32], NO_SECRET);
-            batch.answer(p, &[0x5a; SENDER_COINS_LEN], &mut reply, &mut sk, &mut s_s);
+            let (mut reply, mut sk, mut scratch) = (vec![0; BRANCH_LEN], [0; 32], Scratch::EMPTY);
+            batch.answer(p, &[0x5a; SENDER_COINS_LEN], &mut reply, &mut sk, &mut scratch);
             (reply, sk)
         });
         assert_eq!(answer, other);
