@@ -16,6 +16,9 @@ mod packing;
 /// The most 32-bit lanes of a vector.
 pub(crate) const MAX_WORDS: usize = 16;
 
+/// b₀ + b₁ − b₂ − b₃ for four bits, and two more, so that no entry is negative.
+const TWO_MORE: [u8; 16] = [2, 3, 3, 4, 1, 2, 2, 3, 1, 2, 2, 3, 0, 1, 1, 2];
+
 /// The operations of an instruction set. Indices of lanes count from the low end.
 pub(crate) trait Simd: Copy {
     /// A vector of [`Simd::LANES`] 16-bit lanes.
@@ -66,11 +69,9 @@ pub(crate) trait Simd: Copy {
     fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);
     /// LANES/8 bytes as masks: all ones in the lanes whose bit is set, else 0.
     fn spread_bits(self, from: &[u8]) -> Self::Lanes;
-    /// LANES/2 bytes as lanes of four bits, the low half of each byte first.
-    fn spread_nibbles(self, from: &[u8]) -> Self::Lanes;
-    /// For each byte of the lanes, below 16, the entry of the table. Neither time nor addresses depend
-    /// on it.
-    fn look_up(self, table: &[u8; 16], x: Self::Lanes) -> Self::Lanes;
+    /// b₀ + b₁ − b₂ − b₃, signed, for the four bits of each half of LANES/2 bytes, the low half first:
+    /// looked up within a register.
+    fn centred_binomial(self, from: &[u8]) -> Self::Lanes;
     /// Lanes of BITS bits, 9 to 14, from the first LANES·BITS/8 bytes, which may be all.
     fn unpack<const BITS: usize>(self, from: &[u8]) -> Self::Lanes;
     /// The inverse of [`Simd::unpack`], for lanes below 2^BITS.

@@ -100,18 +100,10 @@ pub(super) fn sub<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S
     canonical::<S, Q>(simd, simd.sub(a, b))
 }
 
-/// Noise for LANES coefficients from the bytes that belong to them: b₀ + b₁ − b₂ − b₃, signed.
-#[inline(always)]
-pub(super) fn noise<S: Simd>(simd: S, bytes: &[u8]) -> S::Lanes {
-    // Two more, so that no entry is negative; the zero in the upper byte of a lane gives two, too.
-    const TWO_MORE: [u8; 16] = [2, 3, 3, 4, 1, 2, 2, 3, 1, 2, 2, 3, 0, 1, 1, 2];
-    simd.sub(simd.look_up(&TWO_MORE, simd.spread_nibbles(bytes)), simd.splat(0x0202))
-}
-
-/// The bytes of noise for the LANES coefficients from index `i`.
+/// Noise for the LANES coefficients from index `i`, signed.
 #[inline(always)]
 pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
-    noise(simd, &bytes[i / 2..i / 2 + S::LANES / 2])
+    simd.centred_binomial(&bytes[i / 2..i / 2 + S::LANES / 2])
 }
 
 /// Noise for the LANES coefficients from index `i` from two bytes for each, signed: see

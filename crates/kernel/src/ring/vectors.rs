@@ -36,24 +36,19 @@ impl<const N: usize, const P: usize> fmt::Debug for Room<N, P> {
     }
 }
 
-/// Strings of `len` bytes that follow one another.
+/// The bytes of polynomial p of those that have `len` each. Kernels cut off first what all have, so that
+/// the compiler knows the length, and leaves out checks.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn parts<const K: usize>(bytes: &[u8], len: usize) -> [&[u8]; K] {
-    let mut parts = bytes.chunks_exact(len);
-    core::array::from_fn(
-        #[inline(always)]
-        |_| parts.next().expect("as many bytes"),
-    )
+fn part(bytes: &[u8], p: usize, len: usize) -> &[u8] {
+    &bytes[p * len..(p + 1) * len]
 }
 
 /// The same, to be written.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-fn parts_mut<const K: usize>(bytes: &mut [u8], len: usize) -> [&mut [u8]; K] {
-    let mut parts = bytes.chunks_exact_mut(len);
-    core::array::from_fn(
-        #[inline(always)]
-        |_| parts.next().expect("as many bytes"),
-    )
+fn part_mut(bytes: &mut [u8], p: usize, len: usize) -> &mut [u8] {
+    &mut bytes[p * len..(p + 1) * len]
 }
 
 /// A vector of noise by its values, as factors: centred binomial with η = 2, from N/2 bytes for
@@ -72,13 +67,13 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
     dispatch!(
         neon backend,
         simd => {
-            let bytes = parts::<K>(bytes, N / 2);
+            let bytes = &bytes[..K * N / 2];
             let one = simd.splat(const { vector::montgomery_one::<Q>() });
             vector::forward::<_, N, Q, K>(
                 simd,
                 factors.each_mut().map(#[inline(always)] |factor| &mut factor.0),
                 #[inline(always)] |p, _, i| {
-                    simd.mul_low(vector::noise_at(simd, bytes[p], i), one)
+                    simd.mul_low(vector::noise_at(simd, part(bytes, p, N / 2), i), one)
                 },
                 #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
             );
@@ -114,14 +109,15 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
     dispatch!(
         neon backend,
         simd => {
-            let (noise, bytes) = (parts::<K>(noise, N / 2), parts_mut::<K>(bytes, N / 8 * BITS));
+            let (noise, bytes) = (&noise[..K * N / 2], &mut bytes[..K * N / 8 * BITS]);
             vector::forward::<_, N, Q, K>(
                 simd,
                 rooms.each_mut(),
-                #[inline(always)] |p, _, i| vector::noise_at(simd, noise[p], i),
+                #[inline(always)] |p, _, i| vector::noise_at(simd, part(noise, p, N / 2), i),
                 #[inline(always)] |_, _, x| x,
             );
-            for (p, bytes) in bytes.into_iter().enumerate() {
+            for p in 0..K {
+                let bytes = part_mut(bytes, p, N / 8 * BITS);
                 let (a, h) = (a[p].each_ref().map(#[inline(always)] |x| &x.0), &h[p].0);
                 for i in (0..N).step_by(vector::lanes(simd)) {
                     let product = vector::products::<_, N, Q, K>(simd, s, a, i);
@@ -253,8 +249,8 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
                 let a = a.each_ref().map(#[inline(always)] |row| &row[p].0);
                 vector::products::<_, N, Q, K>(simd, s, a, i)
             },
-            parts(noise, N / 2),
-            parts_mut(bytes, N / 8 * BITS),
+            noise,
+            bytes,
         ),
         {
             let columns = noise.chunks_exact(N / 2).zip(bytes.chunks_exact_mut(N / 8 * BITS));
@@ -288,8 +284,8 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
             simd,
             [&mut room],
             #[inline(always)] |_, f, i| simd.load(&f[i..]),
-            [noise],
-            [bytes],
+            noise,
+            bytes,
         ),
         round_values_portable::<N, Q, BITS>(&mut room, noise, bytes),
     );
@@ -304,19 +300,21 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
     simd: S,
     rooms: [&mut [u16; N]; P],
     source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
-    noise: [&[u8]; P],
-    bytes: [&mut [u8]; P],
+    noise: &[u8],
+    bytes: &mut [u8],
 ) {
+    let (noise, bytes) = (&noise[..P * N / 2], &mut bytes[..P * N / 8 * BITS]);
     vector::inverse::<_, N, Q, P>(
         simd,
         rooms,
         source,
         #[inline(always)]
         |p, i, x| {
-            let x = simd.add(x, vector::noise_at(simd, noise[p], i));
+            let x = simd.add(x, vector::noise_at(simd, part(noise, p, N / 2), i));
             let x = vector::canonical::<_, Q>(simd, x);
             let rounded = vector::round::<_, Q, BITS>(simd, x);
-            simd.pack::<BITS>(rounded, &mut bytes[p][i / 8 * BITS..]);
+            let bytes = part_mut(bytes, p, N / 8 * BITS);
+            simd.pack::<BITS>(rounded, &mut bytes[i / 8 * BITS..]);
             x
         },
     );
@@ -370,6 +368,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
             #[inline(always)] |_, i, x| {
                 let x = simd.add(x, vector::noise_at(simd, noise, i));
                 let x = vector::canonical::<_, Q>(simd, x);
+                let (hints, key) = (&mut hints[..N / 8], &mut key[..N / 8]);
                 vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
                 x
             },
@@ -409,12 +408,12 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
     dispatch!(
         neon backend,
         simd => {
-            let bytes = parts::<K>(bytes, N / 8 * BITS);
+            let bytes = &bytes[..K * N / 8 * BITS];
             vector::forward::<_, N, Q, K>(
                 simd,
                 u.each_mut(),
                 #[inline(always)] |p, _, i| {
-                    let y = simd.unpack::<BITS>(&bytes[p][i / 8 * BITS..]);
+                    let y = simd.unpack::<BITS>(&part(bytes, p, N / 8 * BITS)[i / 8 * BITS..]);
                     vector::unround::<_, Q, BITS>(simd, y)
                 },
                 #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),

@@ -10,7 +10,7 @@ mod uniform;
 use core::arch::x86_64::*;
 
 use super::{
-    MAX_WORDS, Simd,
+    MAX_WORDS, Simd, TWO_MORE,
     packing::{Packing, Unpacking, ZERO},
 };
 
@@ -242,20 +242,15 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn spread_nibbles(self, from: &[u8]) -> __m256i {
+    fn centred_binomial(self, from: &[u8]) -> __m256i {
         let from: &[u8; 8] = &from.as_chunks().0[0];
         avx2!({
             let bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.as_ptr().cast()));
-            let both = _mm256_or_si256(bytes, _mm256_slli_epi32::<12>(bytes));
-            _mm256_and_si256(both, _mm256_set1_epi16(15))
-        })
-    }
-
-    #[inline(always)]
-    fn look_up(self, table: &[u8; 16], x: __m256i) -> __m256i {
-        avx2!({
-            let table = _mm_loadu_si128(table.as_ptr().cast());
-            _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), x)
+            let halves = _mm256_or_si256(bytes, _mm256_slli_epi32::<12>(bytes));
+            let halves = _mm256_and_si256(halves, _mm256_set1_epi16(15));
+            // The zero in the upper byte of a lane gives two more, too.
+            let noise = _mm256_shuffle_epi8(self.bytes(const { &twice(TWO_MORE) }), halves);
+            _mm256_sub_epi16(noise, _mm256_set1_epi16(0x0202))
         })
     }
 

@@ -9,7 +9,7 @@ mod uniform;
 
 use core::arch::x86_64::*;
 
-use super::{MAX_WORDS, Simd};
+use super::{MAX_WORDS, Simd, TWO_MORE};
 
 /// Proof that the processor has AVX-512 with BW, VBMI and VBMI2.
 #[derive(Clone, Copy)]
@@ -246,20 +246,22 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn spread_nibbles(self, from: &[u8]) -> __m512i {
+    fn centred_binomial(self, from: &[u8]) -> __m512i {
+        /// Twice: the fifth bit of an index belongs to the other half.
+        const ENTRIES: [u16; 32] = {
+            let mut entries = [0; 32];
+            let mut bits = 0;
+            while bits < 32 {
+                entries[bits] = (TWO_MORE[bits % 16] as u16).wrapping_sub(2);
+                bits += 1;
+            }
+            entries
+        };
         let from: &[u8; 16] = &from.as_chunks().0[0];
         avx512!({
             let bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(from.as_ptr().cast()));
-            let both = _mm512_or_si512(bytes, _mm512_slli_epi32::<12>(bytes));
-            _mm512_and_si512(both, _mm512_set1_epi16(15))
-        })
-    }
-
-    #[inline(always)]
-    fn look_up(self, table: &[u8; 16], x: __m512i) -> __m512i {
-        avx512!({
-            let table = _mm_loadu_si128(table.as_ptr().cast());
-            _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), x)
+            let halves = _mm512_or_si512(bytes, _mm512_slli_epi32::<12>(bytes));
+            _mm512_permutexvar_epi16(halves, self.lanes(&ENTRIES))
         })
     }
 

@@ -7,7 +7,7 @@ mod uniform;
 use core::arch::aarch64::*;
 
 use super::{
-    MAX_WORDS, Simd,
+    MAX_WORDS, Simd, TWO_MORE,
     packing::{Packing, Unpacking},
 };
 
@@ -165,20 +165,19 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn spread_nibbles(self, from: &[u8]) -> uint16x8_t {
+    fn centred_binomial(self, from: &[u8]) -> uint16x8_t {
         const TO_LANES: [u8; 16] = [0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3, 128];
         const DOWN: [i16; 8] = [0, -4, 0, -4, 0, -4, 0, -4];
         let from: &[u8; 4] = &from.as_chunks().0[0];
         neon!({
             let bytes = vreinterpretq_u8_u32(vdupq_n_u32(u32::from_le_bytes(*from)));
             let lanes = vreinterpretq_u16_u8(vqtbl1q_u8(bytes, self.bytes(&TO_LANES)));
-            vandq_u16(vshlq_u16(lanes, vld1q_s16(DOWN.as_ptr())), vdupq_n_u16(15))
+            let halves = vshlq_u16(lanes, vld1q_s16(DOWN.as_ptr()));
+            let halves = vreinterpretq_u8_u16(vandq_u16(halves, vdupq_n_u16(15)));
+            // The zero in the upper byte of a lane gives two more, too.
+            let noise = vreinterpretq_u16_u8(vqtbl1q_u8(self.bytes(&TWO_MORE), halves));
+            vsubq_u16(noise, vdupq_n_u16(0x0202))
         })
-    }
-
-    #[inline(always)]
-    fn look_up(self, table: &[u8; 16], x: uint16x8_t) -> uint16x8_t {
-        neon!(vreinterpretq_u16_u8(vqtbl1q_u8(self.bytes(table), vreinterpretq_u8_u16(x))))
     }
 
     #[inline(always)]

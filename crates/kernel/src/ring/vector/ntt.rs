@@ -8,6 +8,11 @@
 //! What is done to one block hides the latency of others: B of each of P polynomials, 1 or 2, go through
 //! the same layer before any goes on. They are as many as registers hold.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "blocks and polynomials are indices of several things"
+)]
+
 use core::marker::PhantomData;
 
 use super::{super::ntt::Tables, barrett, centred, montgomery};
@@ -123,13 +128,6 @@ impl<const Q: u16> Reductions<Q> {
         }
         reduces
     };
-}
-
-/// The same table. On AVX-512 LLVM is to know nothing of the entries: it would make all of its vectors
-/// before a loop over several transforms, and keep them on the stack.
-#[inline(always)]
-fn opaque<S: Simd, T>(table: &'static T) -> &'static T {
-    if S::LANES == 32 { core::hint::black_box(table) } else { table }
 }
 
 /// The array of what an expression is for each block and polynomial. Unlike `map` it leaves no closure
@@ -319,8 +317,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
     mut source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
 ) {
-    let (zetas, inner) =
-        (Zetas::<S, N, Q>::FORWARD, opaque::<S, _>(Zetas::<S, N, Q>::INNER_FORWARD));
+    let (zetas, inner) = (Zetas::<S, N, Q>::FORWARD, Zetas::<S, N, Q>::INNER_FORWARD);
     let layers = N.ilog2();
     let blocks = N / (4 * S::LANES);
     let groups = blocks / B;
@@ -418,8 +415,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
     mut source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
     mut operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
 ) {
-    let (zetas, inner) =
-        (Zetas::<S, N, Q>::INVERSE, opaque::<S, _>(Zetas::<S, N, Q>::INNER_INVERSE));
+    let (zetas, inner) = (Zetas::<S, N, Q>::INVERSE, Zetas::<S, N, Q>::INNER_INVERSE);
     let within = S::LANES.ilog2();
     let blocks = N / (4 * S::LANES);
     let groups = blocks / B;
