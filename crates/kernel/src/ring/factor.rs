@@ -4,15 +4,8 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use super::vector;
-use super::{erase, ntt, sample};
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::simd::Simd;
-use crate::{
-    Backend,
-    counters::{Operation, count},
-};
+use super::{erase, ntt, sample, vectors};
+use crate::Backend;
 
 /// A polynomial by its values times 2¹⁶ mod Q: what a product takes as one of its factors.
 pub struct Factor<const N: usize, const Q: u16>(pub(super) [u16; N]);
@@ -27,28 +20,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
     /// If there are not N/2 bytes.
     #[inline]
     pub fn set_noise(&mut self, backend: Backend, bytes: &[u8]) {
-        count(Operation::Noise, 1);
-        count(Operation::Ntt, 1);
-        assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
-        dispatch!(
-            neon backend,
-            simd => self.set_noise_on(simd, bytes),
-            self.set_noise_portable(bytes),
-        );
-    }
-
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    #[inline(always)]
-    pub(super) fn set_noise_on<S: Simd>(&mut self, simd: S, bytes: &[u8]) {
-        let one = simd.splat(const { vector::montgomery_one::<Q>() });
-        vector::forward::<_, N, Q, 1>(
-            simd,
-            [&mut self.0],
-            #[inline(always)]
-            |_, _, i| simd.mul_low(vector::noise_at(simd, bytes, i), one),
-            #[inline(always)]
-            |_, _, x| vector::canonical::<_, Q>(simd, x),
-        );
+        vectors::set_noise(backend, bytes, core::array::from_mut(self));
     }
 
     // Never inlined: its frame would be that of the other backends, too.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::{vec, vec::Vec};
 
 use super::*;
+use crate::laws::{Stream, on_every_backend};
 
 /// The product mod X^N + 1 by the definition.
 fn schoolbook<const N: usize, const Q: u16>(a: &[u16; N], b: &[u16; N]) -> [u16; N] {
@@ -218,6 +219,66 @@ fn keys_agree_under_small_noise(backend: Backend) {
     }
 }
 
+/// Polynomials go through their layers side by side; the room is used again and again.
+fn vectors_are_their_polynomials(backend: Backend) {
+    let mut stream = Stream(7);
+    let mut room = vectors::Room::empty();
+    for _ in 0..3 {
+        let bytes = stream.bytes(3 * 1560);
+        let mut a = [const { [module768::NttPoly::ZERO; 3] }; 3];
+        NttPoly::uniform_all::<13, 3>(backend, &bytes, &mut a);
+        let h = NttPoly::uniform::<13, 3>(backend, &bytes[1500..3060]);
+        let (s_bytes, e_bytes) = bytes[..768].split_at(384);
+
+        let [mut s, mut alone] = [const { [const { Factor::ZERO }; 3] }; 2];
+        vectors::set_noise(backend, s_bytes, &mut s);
+        for ((alone, s), bytes) in alone.iter_mut().zip(&s).zip(s_bytes.chunks(128)) {
+            alone.set_noise(backend, bytes);
+            assert_eq!(alone.0, s.0);
+        }
+
+        let [mut packed, mut expected] = [[0; 3 * 416]; 2];
+        vectors::pack_blinded::<_, _, 13, 3>(backend, &mut room, &a, &s, e_bytes, &h, &mut packed);
+        let rows = expected.chunks_mut(416).zip(&a).zip(&h);
+        for (((expected, a), h), e) in rows.zip(e_bytes.chunks(128)) {
+            let mut row = NttPoly::ZERO;
+            row.set_product(backend, s.each_ref(), a.each_ref());
+            row.add_noise(backend, e);
+            row.sub(backend, h);
+            row.pack::<13>(backend, expected);
+        }
+        assert_eq!(packed, expected);
+
+        let [mut rounded, mut expected] = [[0; 3 * 352]; 2];
+        vectors::round_transposed::<_, _, 11, 3>(backend, &mut room, &a, &s, e_bytes, &mut rounded);
+        let columns = expected.chunks_mut(352).zip(e_bytes.chunks(128)).enumerate();
+        for (column, (expected, e)) in columns {
+            let mut u = Poly::ZERO;
+            u.set_product(backend, s.each_ref(), a.each_ref().map(|row| &row[column]));
+            u.add_noise(backend, e);
+            u.round_and_pack::<11>(backend, expected);
+        }
+        assert_eq!(rounded, expected);
+
+        let [mut hints, mut key, mut expected_hints, mut expected] = [[0; 32]; 4];
+        let noise = &e_bytes[128..256];
+        vectors::reconcile(backend, &mut room, &s, &h, noise, &mut hints, &mut key);
+        let mut k = Poly::ZERO;
+        k.set_product(backend, s.each_ref(), h.each_ref());
+        k.add_noise(backend, noise);
+        k.reconcile(backend, &mut expected_hints, &mut expected);
+        assert_eq!((hints, key), (expected_hints, expected));
+
+        vectors::key_bits::<_, _, 11, 3>(backend, &mut room, &s, &rounded, &hints, &mut key);
+        let u = [0, 1, 2].map(|p| {
+            Poly::unpack_rounded::<11>(backend, &rounded[352 * p..][..352]).into_ntt(backend)
+        });
+        k.set_product(backend, s.each_ref(), u.each_ref());
+        k.key_bits(backend, &hints, &mut expected);
+        assert_eq!(key, expected);
+    }
+}
+
 /// Everything at once on both backends, from the same bytes.
 fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
     fn everything(backend: Backend, bytes: &[u8]) -> Vec<u8> {
@@ -270,18 +331,6 @@ fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
     assert_eq!(everything(backend, bytes), everything(Backend::PORTABLE, bytes));
 }
 
-/// Stamps a law, a function of a backend, onto every backend of this machine.
-macro_rules! on_every_backend {
-    ($($name:ident => $law:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            for backend in Backend::all() {
-                $law(backend);
-            }
-        }
-    )*};
-}
-
 on_every_backend! {
     multiplication_is_that_of_module768 => multiplication_is_that_of_the_ring::<256, 7681>;
     multiplication_is_that_of_paper512 => multiplication_is_that_of_the_ring::<512, 13313>;
@@ -305,6 +354,7 @@ on_every_backend! {
     packing_is_strict => encodings_round_trip_and_are_strict;
     rounding_is_close => rounding_errs_by_at_most_half_a_step;
     reconciliation_tolerates_noise => keys_agree_under_small_noise;
+    vectors_are_what_their_polynomials_are => vectors_are_their_polynomials;
 }
 
 proptest! {

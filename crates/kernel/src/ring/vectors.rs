@@ -1,5 +1,7 @@
-//! What lattice protocols do with vectors of K polynomials, each step in as few passes as pay. What has
-//! secrets in memory in between has them in a [`Room`] of the caller, who erases it once for many steps.
+//! What lattice protocols do with vectors of K polynomials, each step in as few passes as pay. What keeps
+//! vectors of secrets in memory in between has them in a [`Room`] of the caller, who erases it once for
+//! many steps. What has a room of its own is never inlined: it is not to be part of the caller's frame,
+//! nor are those that only the portable code has.
 
 use core::fmt;
 
@@ -36,21 +38,6 @@ impl<const N: usize, const P: usize> fmt::Debug for Room<N, P> {
     }
 }
 
-/// The bytes of polynomial p of those that have `len` each. Kernels cut off first what all have, so that
-/// the compiler knows the length, and leaves out checks.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-fn part(bytes: &[u8], p: usize, len: usize) -> &[u8] {
-    &bytes[p * len..(p + 1) * len]
-}
-
-/// The same, to be written.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
-fn part_mut(bytes: &mut [u8], p: usize, len: usize) -> &mut [u8] {
-    &mut bytes[p * len..(p + 1) * len]
-}
-
 /// A vector of noise by its values, as factors: centred binomial with η = 2, from N/2 bytes for
 /// each polynomial.
 ///
@@ -67,13 +54,14 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
     dispatch!(
         neon backend,
         simd => {
+            // A length that the compiler knows, within the kernel: checks are left out. So below.
             let bytes = &bytes[..K * N / 2];
             let one = simd.splat(const { vector::montgomery_one::<Q>() });
             vector::forward::<_, N, Q, K>(
                 simd,
                 factors.each_mut().map(#[inline(always)] |factor| &mut factor.0),
                 #[inline(always)] |p, _, i| {
-                    simd.mul_low(vector::noise_at(simd, part(bytes, p, N / 2), i), one)
+                    simd.mul_low(vector::noise_at(simd, bytes, p * N + i), one)
                 },
                 #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
             );
@@ -113,17 +101,16 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
             vector::forward::<_, N, Q, K>(
                 simd,
                 rooms.each_mut(),
-                #[inline(always)] |p, _, i| vector::noise_at(simd, part(noise, p, N / 2), i),
+                #[inline(always)] |p, _, i| vector::noise_at(simd, noise, p * N + i),
                 #[inline(always)] |_, _, x| x,
             );
             for p in 0..K {
-                let bytes = part_mut(bytes, p, N / 8 * BITS);
                 let (a, h) = (a[p].each_ref().map(#[inline(always)] |x| &x.0), &h[p].0);
                 for i in (0..N).step_by(vector::lanes(simd)) {
                     let product = vector::products::<_, N, Q, K>(simd, s, a, i);
                     let x = simd.add(simd.load(&rooms[p][i..]), product);
                     let x = vector::barrett::<_, Q>(simd, simd.sub(x, simd.load(&h[i..])));
-                    simd.pack::<BITS>(vector::canonical::<_, Q>(simd, x), &mut bytes[i / 8 * BITS..]);
+                    simd.pack::<BITS>(vector::canonical::<_, Q>(simd, x), &mut bytes[(p * N + i) / 8 * BITS..]);
                 }
             }
         },
@@ -310,11 +297,10 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
         source,
         #[inline(always)]
         |p, i, x| {
-            let x = simd.add(x, vector::noise_at(simd, part(noise, p, N / 2), i));
+            let x = simd.add(x, vector::noise_at(simd, noise, p * N + i));
             let x = vector::canonical::<_, Q>(simd, x);
             let rounded = vector::round::<_, Q, BITS>(simd, x);
-            let bytes = part_mut(bytes, p, N / 8 * BITS);
-            simd.pack::<BITS>(rounded, &mut bytes[i / 8 * BITS..]);
+            simd.pack::<BITS>(rounded, &mut bytes[(p * N + i) / 8 * BITS..]);
             x
         },
     );
@@ -353,6 +339,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
     hints: &mut [u8],
     key: &mut [u8],
 ) {
+    const { assert!(P > 0, "it computes with one polynomial") };
     count(Operation::Noise, 1);
     count(Operation::InverseNtt, 1);
     assert_eq!(noise.len(), N / 2, "four bits per coefficient");
@@ -361,18 +348,20 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
     let room = &mut rooms[0];
     dispatch!(
         neon backend,
-        simd => vector::inverse::<_, N, Q, 1>(
-            simd,
-            [room],
-            #[inline(always)] |_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i),
-            #[inline(always)] |_, i, x| {
-                let x = simd.add(x, vector::noise_at(simd, noise, i));
-                let x = vector::canonical::<_, Q>(simd, x);
-                let (hints, key) = (&mut hints[..N / 8], &mut key[..N / 8]);
-                vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
-                x
-            },
-        ),
+        simd => {
+            let (noise, hints, key) = (&noise[..N / 2], &mut hints[..N / 8], &mut key[..N / 8]);
+            vector::inverse::<_, N, Q, 1>(
+                simd,
+                [room],
+                #[inline(always)] |_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i),
+                #[inline(always)] |_, i, x| {
+                    let x = simd.add(x, vector::noise_at(simd, noise, i));
+                    let x = vector::canonical::<_, Q>(simd, x);
+                    vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
+                    x
+                },
+            );
+        },
         {
             ntt::products::<N, Q, K>(s, p, room);
             ntt::inverse::<N, Q>(room);
@@ -409,16 +398,17 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
         neon backend,
         simd => {
             let bytes = &bytes[..K * N / 8 * BITS];
+            let (hints, key) = (&hints[..N / 8], &mut key[..N / 8]);
             vector::forward::<_, N, Q, K>(
                 simd,
                 u.each_mut(),
                 #[inline(always)] |p, _, i| {
-                    let y = simd.unpack::<BITS>(&part(bytes, p, N / 8 * BITS)[i / 8 * BITS..]);
+                    let y = simd.unpack::<BITS>(&bytes[(p * N + i) / 8 * BITS..]);
                     vector::unround::<_, Q, BITS>(simd, y)
                 },
                 #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
             );
-            // Where the first polynomial of u is.
+            // k comes where the first polynomial of u is.
             let (k, others) = u.split_first_mut().expect("a polynomial");
             vector::inverse::<_, N, Q, 1>(
                 simd,

@@ -5,8 +5,9 @@
 //! layer one bit of the index of a lane is exchanged with the choice between the two vectors, so that
 //! butterflies are between vectors.
 //!
-//! What is done to one block hides the latency of others: B of each of P polynomials, 1 or 2, go through
-//! the same layer before any goes on. They are as many as registers hold.
+//! What is done to one block hides the latency of others: one or two blocks of each of P polynomials go
+//! through a layer before any goes on, two where registers about suffice. What does not find room in
+//! registers, the compiler leaves on the stack.
 
 #![expect(
     clippy::needless_range_loop,
@@ -174,6 +175,13 @@ fn inverse_butterfly<S: Simd, const Q: u16>(
     (sum, montgomery::<S, Q>(simd, difference, zeta, quotient))
 }
 
+/// The factors of the last layer of [`inverse`].
+#[inline(always)]
+fn last_factors<S: Simd, const N: usize, const Q: u16>(simd: S) -> [[S::Lanes; 2]; 2] {
+    let [one, zeta] = Zetas::<S, N, Q>::LAST;
+    [splat_both(simd, one), splat_both(simd, zeta)]
+}
+
 /// The last layer of [`inverse`], with 1/N in its factors.
 #[inline(always)]
 fn last_butterfly<S: Simd, const Q: u16>(
@@ -185,15 +193,17 @@ fn last_butterfly<S: Simd, const Q: u16>(
     (sum, montgomery::<S, Q>(simd, simd.sub(x, y), zeta[0], zeta[1]))
 }
 
-/// Does the same for two pairs of vectors of every block: a loop would keep them in memory.
+/// Does the same for two pairs of vectors of every block. Vectors have names, as a loop over four would
+/// keep them in memory.
 macro_rules! for_pairs {
-    ([$x0:ident, $y0:ident, $x1:ident, $y1:ident], |$pair:ident, $b:pat_param, $xy:pat_param| $operation:expr) => {
+    ([$x0:ident, $y0:ident, $x1:ident, $y1:ident],
+     |$pair:pat_param, $b:pat_param, $xy:pat_param| $operation:expr) => {
         for_pairs!(0, $x0, $y0, |$pair, $b, $xy| $operation);
         for_pairs!(1, $x1, $y1, |$pair, $b, $xy| $operation);
     };
-    ($number:literal, $x:ident, $y:ident, |$pair:ident, $b:pat_param, $xy:pat_param| $operation:expr) => {{
-        let $pair = $number;
-        let _: usize = $pair;
+    ($number:literal, $x:ident, $y:ident,
+     |$pair:pat_param, $b:pat_param, $xy:pat_param| $operation:expr) => {{
+        let $pair: usize = $number;
         for b in 0..B {
             for p in 0..P {
                 let ($b, $xy) = (b, ($x[b][p], $y[b][p]));
@@ -285,12 +295,13 @@ fn layers_in_memory<S: Simd, const N: usize, const Q: u16>(
                 );
             }
         }
-        _ => unreachable!("at most 16 blocks, in groups of two"),
+        _ => unreachable!("at most eight groups"),
     }
 }
 
 /// f ↦ f̂ for each of P polynomials from the coefficients below Q that `source` gives for a number and
-/// an index, f the room to compute in. `operation` gets values below Q and gives what is to be stored.
+/// an index, f the room to compute in; it may read there what is at the index. `operation` gets
+/// values below Q and gives what is to be stored.
 #[inline(always)]
 pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16, const P: usize>(
     simd: S,
@@ -298,7 +309,7 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16, const P: u
     source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
     operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
 ) {
-    if in_twos::<S, P>() {
+    if const { in_twos::<S, P>() } {
         forward_blocks::<S, N, Q, P, 2>(simd, f, source, operation);
     } else {
         forward_blocks::<S, N, Q, P, 1>(simd, f, source, operation);
@@ -352,7 +363,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
             });
         }
         let layer = blocks.ilog2();
-        for_pairs!([x0, x2, x1, x3], |_pair, b, xy| {
+        for_pairs!([x0, x2, x1, x3], |_, b, xy| {
             let zeta = splat_both(simd, zetas[blocks + group * B + b]);
             butterfly::<S, Q>(simd, xy, zeta, layer)
         });
@@ -381,7 +392,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         layer!(2);
         layer!(1);
         layer!(0);
-        for_pairs!([x0, x1, x2, x3], |_pair, _, (x, y)| simd.interleave(x, y));
+        for_pairs!([x0, x1, x2, x3], |_, _, (x, y)| simd.interleave(x, y));
         for_vectors!([x0, x1, x2, x3], |k, x| for b in 0..B {
             for p in 0..P {
                 let at = at(b, k);
@@ -392,8 +403,8 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
     }
 }
 
-/// The inverse of [`forward`] from the values below Q that `source` gives for a number and an index.
-/// `operation` gets coefficients below Q and gives what is to be stored.
+/// The inverse of [`forward`] from the values below Q that `source` gives for a number and an index; it
+/// may read the room at the index. `operation` gets coefficients below Q and gives what is to be stored.
 #[inline(always)]
 pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16, const P: usize>(
     simd: S,
@@ -401,7 +412,7 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16, const P: u
     source: impl FnMut(usize, &[u16; N], usize) -> S::Lanes,
     operation: impl FnMut(usize, usize, S::Lanes) -> S::Lanes,
 ) {
-    if in_twos::<S, P>() {
+    if const { in_twos::<S, P>() } {
         inverse_blocks::<S, N, Q, P, 2>(simd, f, source, operation);
     } else {
         inverse_blocks::<S, N, Q, P, 1>(simd, f, source, operation);
@@ -419,11 +430,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
     let within = S::LANES.ilog2();
     let blocks = N / (4 * S::LANES);
     let groups = blocks / B;
-    // The last layer, with 1/N in its factors.
-    let last_factors = Zetas::<S, N, Q>::LAST.map(
-        #[inline(always)]
-        |factor| splat_both(simd, factor),
-    );
+    let last_factors = last_factors::<S, N, Q>(simd);
     for group in 0..groups {
         let at = |b: usize, k: usize| (4 * (group * B + b) + k) * S::LANES;
         macro_rules! vector {
@@ -434,7 +441,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         let (mut x0, mut x1, mut x2, mut x3) = (vector!(0), vector!(1), vector!(2), vector!(3));
 
         // The layers within vectors.
-        for_pairs!([x0, x1, x2, x3], |_pair, _, (x, y)| simd.deinterleave(x, y));
+        for_pairs!([x0, x1, x2, x3], |_, _, (x, y)| simd.deinterleave(x, y));
         macro_rules! layer {
             ($bit:literal) => {
                 for_pairs!([x0, x1, x2, x3], |pair, b, xy| {
@@ -460,7 +467,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
             let zeta = splat_both(simd, zetas[2 * (blocks + group * B + b) + pair]);
             inverse_butterfly::<S, Q>(simd, xy, zeta, within)
         });
-        for_pairs!([x0, x2, x1, x3], |_pair, b, xy| {
+        for_pairs!([x0, x2, x1, x3], |_, b, xy| {
             let zeta = splat_both(simd, zetas[blocks + group * B + b]);
             inverse_butterfly::<S, Q>(simd, xy, zeta, within + 1)
         });
@@ -506,10 +513,7 @@ fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     mut operation: impl FnMut(usize, S::Lanes) -> S::Lanes,
 ) {
     let zetas = Zetas::<S, N, Q>::INVERSE;
-    let last_factors = Zetas::<S, N, Q>::LAST.map(
-        #[inline(always)]
-        |factor| splat_both(simd, factor),
-    );
+    let last_factors = last_factors::<S, N, Q>(simd);
     while groups > 4 {
         let half = N / groups;
         for (block, f) in f.chunks_exact_mut(2 * half).enumerate() {

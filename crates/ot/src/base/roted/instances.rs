@@ -65,11 +65,11 @@ const NO_SECRET: Secret = [Factor::ZERO; RANK];
 /// What the replies of a role are computed in, one after another; erased when dropped.
 pub(in crate::base) struct Scratch {
     s_s: Secret,
-    room: Rooms,
+    room: LatticeRoom,
 }
 
 /// On the heap, and only where A is kept: a single instance does with less.
-type Rooms = Option<Box<vectors::Room<256, RANK>>>;
+type LatticeRoom = Option<Box<vectors::Room<256, RANK>>>;
 
 /// The reply that the receiver chose, and what it is opened in; erased when dropped.
 pub(in crate::base) struct Chosen {
@@ -201,7 +201,7 @@ impl Batch {
         let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
         let mut c = Zeroizing::new([0; GROUP]);
         let mut r = Secrets::zeroed(secrets.len().min(GROUP));
-        let mut rooms = Rooms::None;
+        let mut lattice_room = LatticeRoom::None;
         let groups = secrets.chunks_mut(GROUP).zip(phis.chunks_mut(GROUP * PHI_LEN));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
         for (group, ((secrets, phis), digests)) in groups.enumerate() {
@@ -221,8 +221,8 @@ impl Batch {
                 // Steps 2 and 3.
                 match &self.a {
                     Matrix::Kept(a) => {
-                        let (rooms, h) = (in_use(&mut rooms), h.element);
-                        vectors::pack_blinded::<_, _, BITS, RANK>(backend, rooms, a, s_r, e, h, t);
+                        let (room, h) = (in_use(&mut lattice_room), h.element);
+                        vectors::pack_blinded::<_, _, BITS, RANK>(backend, room, a, s_r, e, h, t);
                     }
                     Matrix::ByRows(oracle) => {
                         by_rows::pack_blinded(backend, oracle, s_r, e, h, t);
@@ -293,14 +293,14 @@ impl Batch {
             return self.answer_over(p, coins, reply, sk, scratch);
         };
         let (backend, (s_bytes, [e_s, e_prime])) = (self.backend, cut(coins));
-        let (s_s, rooms) = (&mut scratch.s_s, in_use(&mut scratch.room));
+        let (s_s, room) = (&mut scratch.s_s, in_use(&mut scratch.room));
         // Step 6.
         vectors::set_noise(backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
-        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, rooms, a, s_s, e_s, u);
+        vectors::round_transposed::<_, _, U_BITS, RANK>(backend, room, a, s_s, e_s, u);
 
         // Step 7.
-        vectors::reconcile(backend, rooms, s_s, p, e_prime, hints, sk);
+        vectors::reconcile(backend, room, s_s, p, e_prime, hints, sk);
     }
 
     /// [`Batch::answer`], which may write over P and the answer beside it.
@@ -324,8 +324,8 @@ impl Batch {
 
 // Never inlined: what is moved to the heap would be in the frame of a single instance, too.
 #[inline(never)]
-fn in_use(rooms: &mut Rooms) -> &mut vectors::Room<256, RANK> {
-    rooms.get_or_insert_with(|| Box::new(vectors::Room::empty()))
+fn in_use(room: &mut LatticeRoom) -> &mut vectors::Room<256, RANK> {
+    room.get_or_insert_with(|| Box::new(vectors::Room::empty()))
 }
 
 /// The sender's coins of one branch: those of s_S, and of e_S and e′.
