@@ -70,9 +70,10 @@ pub mod paper512 {
 #[repr(transparent)]
 pub struct Poly<const N: usize, const Q: u16>([u16; N]);
 
-/// A polynomial by its values at the primitive 2N-th roots of unity, in bit-reversed order.
+/// A polynomial by its values at the primitive 2N-th roots of unity, in bit-reversed order. No vector of it
+/// lies in two cache lines.
 #[derive(Clone, PartialEq, Eq)]
-#[repr(transparent)]
+#[repr(C, align(64))]
 pub struct NttPoly<const N: usize, const Q: u16>([u16; N]);
 
 /// A coefficient is not below the modulus.
@@ -572,12 +573,13 @@ fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], oth
 
 /// The values of several polynomials, one after another.
 #[inline(always)]
-#[allow(unsafe_code, reason = "looks through a transparent type")]
+#[allow(unsafe_code, reason = "looks through a type that is its only field")]
 fn values<const N: usize, const Q: u16, const K: usize>(
     polys: &mut [NttPoly<N, Q>; K],
 ) -> &mut [u16] {
+    const { assert!(size_of::<NttPoly<N, Q>>() == size_of::<[u16; N]>(), "it has no padding") };
     let polys: *mut [NttPoly<N, Q>; K] = polys;
-    // SAFETY: `NttPoly` is transparent, and every array of its values is valid.
+    // SAFETY: an `NttPoly` is its values without padding, and every array of values is valid.
     let values: &mut [[u16; N]; K] = unsafe { &mut *polys.cast() };
     values.as_flattened_mut()
 }

@@ -15,7 +15,8 @@ use crate::{
     counters::{Operation, count},
 };
 
-/// Room to compute with P polynomials in, erased when dropped.
+/// Room to compute with P polynomials in, erased when dropped. No vector of it lies in two cache lines.
+#[repr(C, align(64))]
 pub struct Room<const N: usize, const P: usize>([[u16; N]; P]);
 
 impl<const N: usize, const P: usize> Room<N, P> {

@@ -182,7 +182,7 @@ impl Receiver {
         let n = blinding.choices().len();
         expect_count("instances in the challenge", n, challenge.instances())?;
         let challenger = Challenger::new(&session);
-        let (mut chosen, mut scratch) = (Chosen::empty(), Scratch::EMPTY);
+        let (mut chosen, mut scratch) = (Chosen::empty(), Scratch::default());
         let batch = blinding.batch();
         let mut room = batch.room();
         let mut answers = Zeroizing::new(vec![0; 32 * n]);
@@ -257,7 +257,7 @@ impl Sender {
     ) -> Result<(Self, Challenge), Usage> {
         let n = blinded.instances();
         expect_count("pairs of messages", n, messages.pairs().len())?;
-        let (batch, mut scratch) = (Batch::new(&session, &CONTEXTS, n), Scratch::EMPTY);
+        let (batch, mut scratch) = (Batch::new(&session, &CONTEXTS, n), Scratch::default());
         let mut room = batch.room();
         let challenger = Challenger::new(&session);
         let w_of = session.oracle("foxtrot v1 bdgm challenge seed");

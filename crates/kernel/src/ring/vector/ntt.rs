@@ -31,8 +31,8 @@ struct Zetas<S, const N: usize, const Q: u16>(PhantomData<S>);
 impl<S: Simd, const N: usize, const Q: u16> Zetas<S, N, Q> {
     const FORWARD: &[[u16; 2]; N] = &with_quotients::<N, Q>(Tables::<N, Q>::ZETAS);
     const INVERSE: &[[u16; 2]; N] = &with_quotients::<N, Q>(Tables::<N, Q>::INVERSE_ZETAS);
-    const INNER_FORWARD: &[[u16; N]; INNER] = &rows::<N>(Self::FORWARD, S::LANES);
-    const INNER_INVERSE: &[[u16; N]; INNER] = &rows::<N>(Self::INVERSE, S::LANES);
+    const INNER_FORWARD: &Rows<N> = &Rows(rows::<N>(Self::FORWARD, S::LANES));
+    const INNER_INVERSE: &Rows<N> = &Rows(rows::<N>(Self::INVERSE, S::LANES));
     /// 1/N and ζ/N for the last layer of the inverse, for products of reduced factors and of those
     /// that lack a factor of 2¹⁶.
     const LAST: [[u16; 2]; 2] = [
@@ -43,6 +43,10 @@ impl<S: Simd, const N: usize, const Q: u16> Zetas<S, N, Q> {
         )),
     ];
 }
+
+/// What [`rows`] makes, where no vector lies in two cache lines.
+#[repr(C, align(64))]
+struct Rows<const N: usize>([[u16; N]; INNER]);
 
 const fn with_quotient<const Q: u16>(zeta: u16) -> [u16; 2] {
     let zeta = centred::<Q>(zeta);
@@ -376,7 +380,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         macro_rules! layer {
             ($bit:literal) => {
                 for_pairs!([x0, x1, x2, x3], |pair, b, (x, y)| {
-                    let zetas = &inner[$bit][at(b, 2 * pair)..];
+                    let zetas = &inner.0[$bit][at(b, 2 * pair)..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
                     let xy = simd.exchange::<$bit>(x, y);
                     butterfly::<S, Q>(simd, xy, zetas, layers - 1 - $bit)
@@ -445,7 +449,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         macro_rules! layer {
             ($bit:literal) => {
                 for_pairs!([x0, x1, x2, x3], |pair, b, xy| {
-                    let zetas = &inner[$bit][at(b, 2 * pair)..];
+                    let zetas = &inner.0[$bit][at(b, 2 * pair)..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
                     let (x, y) = inverse_butterfly::<S, Q>(simd, xy, zetas, $bit);
                     simd.exchange::<$bit>(x, y)

@@ -62,14 +62,14 @@ type Secret = [Factor; RANK];
 const ZERO: Vector = [NttPoly::ZERO; RANK];
 const NO_SECRET: Secret = [Factor::ZERO; RANK];
 
-/// What the replies of a role are computed in, one after another; erased when dropped.
-pub(in crate::base) struct Scratch {
-    s_s: Secret,
-    room: LatticeRoom,
-}
+/// A secret on the heap, where no vector of it lies in two cache lines.
+#[repr(C, align(64))]
+struct Aligned(Secret);
 
-/// On the heap, and only where A is kept: a single instance does with less.
-type LatticeRoom = Option<Box<vectors::Room<256, RANK>>>;
+/// What instances are computed in, one after another; erased when dropped. On the heap, and only where A
+/// is kept: a single instance does with less.
+#[derive(Default)]
+pub(in crate::base) struct Scratch(Option<Box<(Aligned, vectors::Room<256, RANK>)>>);
 
 /// The reply that the receiver chose, and what it is opened in; erased when dropped.
 pub(in crate::base) struct Chosen {
@@ -84,7 +84,12 @@ impl Chosen {
 }
 
 impl Scratch {
-    pub(in crate::base) const EMPTY: Self = Self { s_s: NO_SECRET, room: None };
+    /// A secret and a room.
+    // Never inlined: what is moved to the heap would be in the frame of a single instance, too.
+    #[inline(never)]
+    fn in_use(&mut self) -> &mut (Aligned, vectors::Room<256, RANK>) {
+        self.0.get_or_insert_with(|| Box::new((Aligned(NO_SECRET), vectors::Room::empty())))
+    }
 }
 
 /// R_q³ in NTT form.
@@ -156,7 +161,7 @@ enum Matrix {
 pub(in crate::base) struct Blinding {
     batch: Batch,
     choices: Bits,
-    secrets: Vec<Secret>,
+    secrets: Vec<Aligned>,
 }
 
 impl Matrix {
@@ -201,7 +206,7 @@ impl Batch {
         let mut coins = Zeroizing::new([0; 2 * NOISE_VECTOR_LEN]);
         let mut c = Zeroizing::new([0; GROUP]);
         let mut r = Secrets::zeroed(secrets.len().min(GROUP));
-        let mut lattice_room = LatticeRoom::None;
+        let mut scratch = Scratch::default();
         let groups = secrets.chunks_mut(GROUP).zip(phis.chunks_mut(GROUP * PHI_LEN));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
         for (group, ((secrets, phis), digests)) in groups.enumerate() {
@@ -215,13 +220,13 @@ impl Batch {
                 // Step 1.
                 coins_of.fill((first + k) * RECEIVER_COINS_LEN / 16, coins.as_mut_slice());
                 let (s_bytes, e) = coins.split_at(NOISE_VECTOR_LEN);
-                let s_r = &mut secrets[k];
+                let Aligned(s_r) = &mut secrets[k];
                 vectors::set_noise(backend, s_bytes, s_r);
 
                 // Steps 2 and 3.
                 match &self.a {
                     Matrix::Kept(a) => {
-                        let (room, h) = (in_use(&mut lattice_room), h.element);
+                        let ((_, room), h) = (scratch.in_use(), h.element);
                         vectors::pack_blinded::<_, _, BITS, RANK>(backend, room, a, s_r, e, h, t);
                     }
                     Matrix::ByRows(oracle) => {
@@ -240,7 +245,7 @@ impl Batch {
         let ReplyPiece { first, phis, replies, strings, digests } = piece;
         let mut room = self.popf.room(strings.len() / 2);
         let mut coins = Zeroizing::new([0; SENDER_COINS_LEN]);
-        let mut scratch = Scratch::EMPTY;
+        let mut scratch = Scratch::default();
         let groups = phis.chunks(GROUP * PHI_LEN).zip(replies.chunks_mut(GROUP * REPLY_LEN));
         let groups = groups.zip(strings.chunks_mut(2 * GROUP));
         let groups = groups.zip(digests.chunks_mut(GROUP * DIGEST_LEN));
@@ -293,7 +298,7 @@ impl Batch {
             return self.answer_over(p, coins, reply, sk, scratch);
         };
         let (backend, (s_bytes, [e_s, e_prime])) = (self.backend, cut(coins));
-        let (s_s, room) = (&mut scratch.s_s, in_use(&mut scratch.room));
+        let (Aligned(s_s), room) = scratch.in_use();
         // Step 6.
         vectors::set_noise(backend, s_bytes, s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
@@ -315,17 +320,11 @@ impl Batch {
         let Matrix::ByRows(oracle) = &self.a else {
             return self.answer(p.element, coins, reply, sk, scratch);
         };
-        let ((s_bytes, noise), s_s) = (cut(coins), &mut scratch.s_s);
-        vectors::set_noise(self.backend, s_bytes, s_s);
+        let ((s_bytes, noise), mut s_s) = (cut(coins), NO_SECRET);
+        vectors::set_noise(self.backend, s_bytes, &mut s_s);
         let (u, hints) = reply.split_at_mut(U_LEN);
-        by_rows::answer(self.backend, oracle, s_s, p, noise, [u, hints, sk]);
+        by_rows::answer(self.backend, oracle, &s_s, p, noise, [u, hints, sk]);
     }
-}
-
-// Never inlined: what is moved to the heap would be in the frame of a single instance, too.
-#[inline(never)]
-fn in_use(room: &mut LatticeRoom) -> &mut vectors::Room<256, RANK> {
-    room.get_or_insert_with(|| Box::new(vectors::Room::empty()))
 }
 
 /// The sender's coins of one branch: those of s_S, and of e_S and e′.
@@ -337,7 +336,7 @@ fn cut(coins: &[u8]) -> (&[u8], [&[u8]; 2]) {
 /// Consecutive instances of the receiver.
 struct BlindingPiece<'a> {
     first: usize,
-    secrets: &'a mut [Secret],
+    secrets: &'a mut [Aligned],
     phis: &'a mut [u8],
     digests: &'a mut [u8],
 }
@@ -369,7 +368,7 @@ pub(in crate::base) fn blind(
     let n = choices.len();
     let batch = Batch::new(session, contexts, n);
     let coins = Coins::new(session, contexts.receiver_coins, seed);
-    let mut secrets: Vec<Secret> = (0..n).map(|_| NO_SECRET).collect();
+    let mut secrets: Vec<Aligned> = (0..n).map(|_| Aligned(NO_SECRET)).collect();
     let mut digests = vec![0; n * DIGEST_LEN];
     let len = piece_len(session, n);
     let pieces = secrets.chunks_mut(len).zip(phis.chunks_mut(len * PHI_LEN));
@@ -461,7 +460,7 @@ impl Blinding {
     ) {
         select(self.choices.get(i), zero, one, &mut **reply);
         let (u, hints) = reply.split_at(U_LEN);
-        let (backend, s_r) = (self.batch.backend, &self.secrets[i]);
+        let (backend, Aligned(s_r)) = (self.batch.backend, &self.secrets[i]);
         vectors::key_bits::<_, _, U_BITS, RANK>(backend, room, s_r, u, hints, sk);
     }
 }

@@ -141,7 +141,7 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
             let (mut phis, mut digests) = (vec![0; PHI_LEN], vec![0; DIGEST_LEN]);
             let piece = BlindingPiece {
                 first: 0,
-                secrets: &mut [NO_SECRET],
+                secrets: &mut [Aligned(NO_SECRET)],
                 phis: &mut phis,
                 digests: &mut digests,
             };
@@ -167,7 +167,8 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
         // To a P that is kept.
         let p = &kept.open(&mut kept.room(), 0, &blinded.0)[1];
         let [answer, other] = [&by_rows, &kept].map(|batch| {
-            let (mut reply, mut sk, mut scratch) = (vec![0; BRANCH_LEN], [0; 32], Scratch::EMPTY);
+            let (mut reply, mut sk, mut scratch) =
+                (vec![0; BRANCH_LEN], [0; 32], Scratch::default());
             batch.answer(p, &[0x5a; SENDER_COINS_LEN], &mut reply, &mut sk, &mut scratch);
             (reply, sk)
         });
