@@ -45,91 +45,122 @@ const SCHEDULE: [[usize; 16]; 7] = {
     schedule
 };
 
-/// How many inputs there can be.
+/// How many inputs there can be: two groups where vectors are short. Every instruction of the compression
+/// function waits for others, and on processors where that takes longer than a cycle a second group fills the time.
 #[inline(always)]
 pub(super) fn lanes<S: Simd>(_: S) -> usize {
-    S::WORDS
+    if two_groups::<S>() { 2 * S::WORDS } else { S::WORDS }
+}
+
+/// Whether two groups of inputs, one to each lane, go side by side.
+const fn two_groups<S: Simd>() -> bool {
+    S::WORDS < MAX_WORDS
 }
 
 fn words(bytes: &[u8; 32]) -> [u32; 8] {
     core::array::from_fn(|k| u32::from_le_bytes(core::array::from_fn(|i| bytes[4 * k + i])))
 }
 
-/// What is left to compress to get an output: chaining value, block, length and flags.
+/// What is left to compress to get the outputs of P groups of inputs: chaining values, blocks, their
+/// length and flags.
 #[derive(Clone, Copy)]
-struct Last<S: Simd> {
-    cv: [S::Words; 8],
-    block: [S::Words; 16],
+struct Last<S: Simd, const P: usize> {
+    cv: [[S::Words; 8]; P],
+    block: [[S::Words; 16]; P],
     len: usize,
     flags: u32,
 }
 
-/// The outputs of at most WORDS inputs.
+/// The outputs of at most [`lanes`] inputs.
 #[inline(always)]
 pub(super) fn derive<S: Simd>(
     simd: S,
     context_key: &[u8; 32],
     (input_len, inputs): (usize, &[u8]),
-    (output_len, outputs): (usize, &mut [u8]),
+    outputs: (usize, &mut [u8]),
 ) {
-    let key = splat_key(simd, context_key);
-    let mut last = chunk(simd, &key, input_len, inputs, 0);
-    if input_len > CHUNK {
-        let second = chunk(simd, &key, input_len, inputs, 1);
-        let mut block = [simd.splat_words(0); 16];
-        let halves = block.as_chunks_mut::<8>().0.iter_mut();
-        for (counter, (half, last)) in (0..).zip(halves.zip([&last, &second])) {
-            half.copy_from_slice(&compress(simd, last, last.flags, counter)[..8]);
-        }
-        last = Last { cv: key, block, len: BLOCK, flags: DERIVE_KEY_MATERIAL | PARENT };
+    if two_groups::<S>() && inputs.len() > S::WORDS * input_len {
+        derive_groups::<S, 2>(simd, context_key, (input_len, inputs), outputs);
+    } else {
+        derive_groups::<S, 1>(simd, context_key, (input_len, inputs), outputs);
     }
-    output(simd, &last, inputs.len() / input_len, (output_len, outputs));
 }
 
-/// The outputs of at most WORDS inputs.
+#[inline(always)]
+fn derive_groups<S: Simd, const P: usize>(
+    simd: S,
+    context_key: &[u8; 32],
+    (input_len, inputs): (usize, &[u8]),
+    outputs: (usize, &mut [u8]),
+) {
+    let key = splat_key(simd, context_key);
+    let mut last: Last<S, P> = chunk(simd, &key, input_len, inputs, 0);
+    if input_len > CHUNK {
+        let second: Last<S, P> = chunk(simd, &key, input_len, inputs, 1);
+        let first = compress(simd, &last, last.flags, 0);
+        let second = compress(simd, &second, second.flags, 1);
+        last = parent(simd, &key, &first, &second, DERIVE_KEY_MATERIAL);
+    }
+    output(simd, &last, outputs);
+}
+
+/// The outputs of at most [`lanes`] inputs.
 #[inline(always)]
 pub(super) fn keyed<S: Simd>(
     simd: S,
     key: &[u8; 32],
     blocks: Blocks<'_>,
     (ends, end_len): (&[[u8; BLOCK]], usize),
-    (output_len, outputs): (usize, &mut [u8]),
+    outputs: (usize, &mut [u8]),
+) {
+    if two_groups::<S>() && ends.len() > S::WORDS {
+        keyed_groups::<S, 2>(simd, key, blocks, (ends, end_len), outputs);
+    } else {
+        keyed_groups::<S, 1>(simd, key, blocks, (ends, end_len), outputs);
+    }
+}
+
+#[inline(always)]
+fn keyed_groups<S: Simd, const P: usize>(
+    simd: S,
+    key: &[u8; 32],
+    blocks: Blocks<'_>,
+    (ends, end_len): (&[[u8; BLOCK]], usize),
+    outputs: (usize, &mut [u8]),
 ) {
     const CHUNK_BLOCKS: usize = CHUNK / BLOCK;
     let key = splat_key(simd, key);
-    let zero = simd.splat_words(0);
-    let start = Last { cv: key, block: [zero; 16], len: BLOCK, flags: KEYED_HASH | CHUNK_START };
+    let start = Last::<S, P>::start(simd, &key, KEYED_HASH);
     // Lanes without an input repeat the last one.
     let lane = |l: usize| l.min(ends.len() - 1);
-    let (mut first, mut last) = (start, start);
+    let (mut first, mut last) = ([[simd.splat_words(0); 16]; P], start);
     for block in 0..blocks.number {
-        let at = |l| -> &[u8; BLOCK] {
-            &blocks.bytes[lane(l) * blocks.stride + BLOCK * block..].as_chunks().0[0]
-        };
-        last.block = simd.load_blocks(&core::array::from_fn(at));
+        last.load(
+            simd,
+            #[inline(always)]
+            |l| &blocks.bytes[lane(l) * blocks.stride + BLOCK * block..].as_chunks().0[0],
+        );
         let counter = u32::from(block >= CHUNK_BLOCKS);
         if block + 1 == CHUNK_BLOCKS {
             // The first chunk ends here, and an end comes after it.
-            let cv = compress(simd, &last, last.flags | CHUNK_END, counter);
-            first.cv.copy_from_slice(&cv[..8]);
+            first = compress(simd, &last, last.flags | CHUNK_END, counter);
             last = start;
         } else {
-            let cv = compress(simd, &last, last.flags, counter);
-            last.cv.copy_from_slice(&cv[..8]);
-            last.flags = KEYED_HASH;
+            last.follow(&compress(simd, &last, last.flags, counter), KEYED_HASH);
         }
     }
-    last.block = simd.load_blocks(&core::array::from_fn(|l| &ends[lane(l)]));
+    last.load(
+        simd,
+        #[inline(always)]
+        |l| &ends[lane(l)],
+    );
     last.len = end_len;
     last.flags |= CHUNK_END;
     if blocks.number >= CHUNK_BLOCKS {
         let second = compress(simd, &last, last.flags, 1);
-        let mut block = [zero; 16];
-        block[..8].copy_from_slice(&first.cv);
-        block[8..].copy_from_slice(&second[..8]);
-        last = Last { cv: key, block, len: BLOCK, flags: KEYED_HASH | PARENT };
+        last = parent(simd, &key, &first, &second, KEYED_HASH);
     }
-    output(simd, &last, ends.len(), (output_len, outputs));
+    output(simd, &last, outputs);
 }
 
 #[inline(always)]
@@ -140,61 +171,112 @@ fn splat_key<S: Simd>(simd: S, key: &[u8; 32]) -> [S::Words; 8] {
     )
 }
 
-/// The output of a root, for the first `count` lanes.
+impl<S: Simd, const P: usize> Last<S, P> {
+    /// The first block of chunks, which is not loaded yet.
+    #[inline(always)]
+    fn start(simd: S, key: &[S::Words; 8], flags: u32) -> Self {
+        let block = [[simd.splat_words(0); 16]; P];
+        Self { cv: [*key; P], block, len: BLOCK, flags: flags | CHUNK_START }
+    }
+
+    /// Loads a block of each input.
+    #[inline(always)]
+    fn load<'a>(&mut self, simd: S, at: impl Fn(usize) -> &'a [u8; BLOCK]) {
+        for (p, block) in self.block.iter_mut().enumerate() {
+            let mut blocks = [at(p * S::WORDS); MAX_WORDS];
+            for (l, block) in blocks.iter_mut().enumerate().take(S::WORDS) {
+                *block = at(p * S::WORDS + l);
+            }
+            *block = simd.load_blocks(&blocks);
+        }
+    }
+
+    /// The next block of chunks, which is not loaded yet.
+    #[inline(always)]
+    fn follow(&mut self, compressed: &[[S::Words; 16]; P], flags: u32) {
+        for (cv, compressed) in self.cv.iter_mut().zip(compressed) {
+            cv.copy_from_slice(&compressed[..8]);
+        }
+        self.flags = flags;
+    }
+}
+
+/// What joins two chunks.
 #[inline(always)]
-fn output<S: Simd>(
+fn parent<S: Simd, const P: usize>(
     simd: S,
-    last: &Last<S>,
-    count: usize,
+    key: &[S::Words; 8],
+    first: &[[S::Words; 16]; P],
+    second: &[[S::Words; 16]; P],
+    flags: u32,
+) -> Last<S, P> {
+    let mut block = [[simd.splat_words(0); 16]; P];
+    for (block, (first, second)) in block.iter_mut().zip(first.iter().zip(second)) {
+        block[..8].copy_from_slice(&first[..8]);
+        block[8..].copy_from_slice(&second[..8]);
+    }
+    Last { cv: [*key; P], block, len: BLOCK, flags: flags | PARENT }
+}
+
+/// The output of a root, for the first lanes, for as many as there are outputs.
+#[inline(always)]
+fn output<S: Simd, const P: usize>(
+    simd: S,
+    last: &Last<S, P>,
     (output_len, outputs): (usize, &mut [u8]),
 ) {
     for (counter, start) in (0..).zip((0..output_len).step_by(BLOCK)) {
         let out = compress(simd, last, last.flags | ROOT, counter);
         let len = BLOCK.min(output_len - start);
-        if len == BLOCK && count == S::WORDS {
-            simd.store_blocks(&out, &mut outputs[start..], output_len);
-        } else {
-            let mut blocks = [[0; BLOCK]; MAX_WORDS];
-            simd.store_blocks(&out, blocks.as_flattened_mut(), BLOCK);
-            for (output, block) in outputs.chunks_mut(output_len).zip(&blocks) {
-                output[start..start + len].copy_from_slice(&block[..len]);
+        let groups = outputs.chunks_mut(S::WORDS * output_len).zip(&out);
+        for (outputs, out) in groups {
+            if len == BLOCK && outputs.len() == S::WORDS * output_len {
+                simd.store_blocks(out, &mut outputs[start..], output_len);
+            } else {
+                let mut blocks = [[0; BLOCK]; MAX_WORDS];
+                simd.store_blocks(out, blocks.as_flattened_mut(), BLOCK);
+                for (output, block) in outputs.chunks_mut(output_len).zip(&blocks) {
+                    output[start..start + len].copy_from_slice(&block[..len]);
+                }
+                erase(&mut blocks);
             }
-            erase(&mut blocks);
         }
     }
 }
 
 /// A chunk of every input up to its last block, which is left to compress.
 #[inline(always)]
-fn chunk<S: Simd>(
+fn chunk<S: Simd, const P: usize>(
     simd: S,
     key: &[S::Words; 8],
     input_len: usize,
     inputs: &[u8],
     index: u32,
-) -> Last<S> {
+) -> Last<S, P> {
     let start = CHUNK * index as usize;
     let len = CHUNK.min(input_len - start);
-    let zero = simd.splat_words(0);
-    let flags = DERIVE_KEY_MATERIAL | CHUNK_START;
-    let mut last = Last { cv: *key, block: [zero; 16], len: BLOCK, flags };
+    let mut last = Last::<S, P>::start(simd, key, DERIVE_KEY_MATERIAL);
     // Lanes without an input repeat the last one.
     let lane = |l: usize| (l * input_len).min(inputs.len() - input_len) + start;
     let whole = (len - 1) / BLOCK;
     for block in 0..whole {
-        let at = |l| -> &[u8; BLOCK] { &inputs[lane(l) + BLOCK * block..].as_chunks().0[0] };
-        last.block = simd.load_blocks(&core::array::from_fn(at));
-        let cv = compress(simd, &last, last.flags, index);
-        last.cv.copy_from_slice(&cv[..8]);
-        last.flags = DERIVE_KEY_MATERIAL;
+        last.load(
+            simd,
+            #[inline(always)]
+            |l| &inputs[lane(l) + BLOCK * block..].as_chunks().0[0],
+        );
+        last.follow(&compress(simd, &last, last.flags, index), DERIVE_KEY_MATERIAL);
     }
     last.len = len - BLOCK * whole;
-    let mut blocks = [[0; BLOCK]; MAX_WORDS];
-    for (l, block) in blocks.iter_mut().enumerate() {
-        block[..last.len].copy_from_slice(&inputs[lane(l) + BLOCK * whole..][..last.len]);
+    for (p, words) in last.block.iter_mut().enumerate() {
+        let mut blocks = [[0; BLOCK]; MAX_WORDS];
+        for (l, block) in blocks.iter_mut().enumerate().take(S::WORDS) {
+            let input = &inputs[lane(p * S::WORDS + l) + BLOCK * whole..];
+            block[..last.len].copy_from_slice(&input[..last.len]);
+        }
+        *words = simd.load_blocks(&blocks.each_ref());
+        erase(&mut blocks);
     }
-    last.block = simd.load_blocks(&blocks.each_ref());
-    erase(&mut blocks);
     last.flags |= CHUNK_END;
     last
 }
@@ -207,38 +289,57 @@ fn erase(blocks: &mut [[u8; BLOCK]; MAX_WORDS]) {
 /// The compression function, with all sixteen words of its output.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
-fn compress<S: Simd>(simd: S, last: &Last<S>, flags: u32, counter: u32) -> [S::Words; 16] {
+fn compress<S: Simd, const P: usize>(
+    simd: S,
+    last: &Last<S, P>,
+    flags: u32,
+    counter: u32,
+) -> [[S::Words; 16]; P] {
     let splat = |word| simd.splat_words(word);
-    let [a, b, c, d, e, f, g, h] = last.cv;
+    let zero = splat(0);
     let [i, j, k, l, ..] = IV.map(splat);
-    let (counter, len) = (splat(counter), splat(last.len as u32));
-    let mut v = [a, b, c, d, e, f, g, h, i, j, k, l, counter, splat(0), len, splat(flags)];
-    let block = &last.block;
-    round::<S, 0>(simd, &mut v, block);
-    round::<S, 1>(simd, &mut v, block);
-    round::<S, 2>(simd, &mut v, block);
-    round::<S, 3>(simd, &mut v, block);
-    round::<S, 4>(simd, &mut v, block);
-    round::<S, 5>(simd, &mut v, block);
-    round::<S, 6>(simd, &mut v, block);
-    for k in 0..8 {
-        v[k] = simd.xor_words(v[k], v[k + 8]);
-        v[k + 8] = simd.xor_words(v[k + 8], last.cv[k]);
+    let (counter, len, flags) = (splat(counter), splat(last.len as u32), splat(flags));
+    let mut states = [[zero; 16]; P];
+    for (v, cv) in states.iter_mut().zip(&last.cv) {
+        let [a, b, c, d, e, f, g, h] = *cv;
+        *v = [a, b, c, d, e, f, g, h, i, j, k, l, counter, zero, len, flags];
     }
-    v
+    round::<S, P, 0>(simd, &mut states, &last.block);
+    round::<S, P, 1>(simd, &mut states, &last.block);
+    round::<S, P, 2>(simd, &mut states, &last.block);
+    round::<S, P, 3>(simd, &mut states, &last.block);
+    round::<S, P, 4>(simd, &mut states, &last.block);
+    round::<S, P, 5>(simd, &mut states, &last.block);
+    round::<S, P, 6>(simd, &mut states, &last.block);
+    for (v, cv) in states.iter_mut().zip(&last.cv) {
+        for k in 0..8 {
+            v[k] = simd.xor_words(v[k], v[k + 8]);
+            v[k + 8] = simd.xor_words(v[k + 8], cv[k]);
+        }
+    }
+    states
 }
 
 #[inline(always)]
-fn round<S: Simd, const R: usize>(simd: S, v: &mut [S::Words; 16], block: &[S::Words; 16]) {
-    let m = |at: usize| block[const { SCHEDULE[R] }[at]];
-    quarter(simd, v, [0, 4, 8, 12], m(0), m(1));
-    quarter(simd, v, [1, 5, 9, 13], m(2), m(3));
-    quarter(simd, v, [2, 6, 10, 14], m(4), m(5));
-    quarter(simd, v, [3, 7, 11, 15], m(6), m(7));
-    quarter(simd, v, [0, 5, 10, 15], m(8), m(9));
-    quarter(simd, v, [1, 6, 11, 12], m(10), m(11));
-    quarter(simd, v, [2, 7, 8, 13], m(12), m(13));
-    quarter(simd, v, [3, 4, 9, 14], m(14), m(15));
+fn round<S: Simd, const P: usize, const R: usize>(
+    simd: S,
+    states: &mut [[S::Words; 16]; P],
+    blocks: &[[S::Words; 16]; P],
+) {
+    for (v, block) in states.iter_mut().zip(blocks) {
+        let m = |at: usize| block[const { SCHEDULE[R] }[at]];
+        quarter(simd, v, [0, 4, 8, 12], m(0), m(1));
+        quarter(simd, v, [1, 5, 9, 13], m(2), m(3));
+        quarter(simd, v, [2, 6, 10, 14], m(4), m(5));
+        quarter(simd, v, [3, 7, 11, 15], m(6), m(7));
+    }
+    for (v, block) in states.iter_mut().zip(blocks) {
+        let m = |at: usize| block[const { SCHEDULE[R] }[at]];
+        quarter(simd, v, [0, 5, 10, 15], m(8), m(9));
+        quarter(simd, v, [1, 6, 11, 12], m(10), m(11));
+        quarter(simd, v, [2, 7, 8, 13], m(12), m(13));
+        quarter(simd, v, [3, 4, 9, 14], m(14), m(15));
+    }
 }
 
 /// The function G on four words of the state.
