@@ -80,6 +80,8 @@ pub(crate) trait Simd: Copy {
     /// whose index has that bit change places with the lanes of b whose index does not.
     fn exchange<const BIT: u32>(self, a: Self::Lanes, b: Self::Lanes)
     -> (Self::Lanes, Self::Lanes);
+    /// a₀ b₀ a₁ b₁ … of each eight lanes, the first eight of these in one vector, the others in the other.
+    fn interleave_eights(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
     /// a₀ b₀ a₁ b₁ …, in two vectors.
     fn interleave(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
     /// The inverse of [`Simd::interleave`].

@@ -327,8 +327,13 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn interleave_eights(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+        avx2!((_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)))
+    }
+
+    #[inline(always)]
     fn interleave(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        let (low, high) = avx2!((_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)));
+        let (low, high) = self.interleave_eights(a, b);
         self.exchange::<3>(low, high)
     }
 

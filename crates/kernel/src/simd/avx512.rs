@@ -314,6 +314,11 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn interleave_eights(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        avx512!((_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b)))
+    }
+
+    #[inline(always)]
     fn interleave(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
         const LOW: [u16; 32] = in_turn(0);
         const HIGH: [u16; 32] = in_turn(16);

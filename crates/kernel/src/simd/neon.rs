@@ -233,6 +233,11 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn interleave_eights(self, a: uint16x8_t, b: uint16x8_t) -> (uint16x8_t, uint16x8_t) {
+        self.interleave(a, b)
+    }
+
+    #[inline(always)]
     fn interleave(self, a: uint16x8_t, b: uint16x8_t) -> (uint16x8_t, uint16x8_t) {
         neon!((vzip1q_u16(a, b), vzip2q_u16(a, b)))
     }

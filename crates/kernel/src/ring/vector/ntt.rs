@@ -3,7 +3,8 @@
 //! Layers over many vectors are done in memory. Then blocks of four vectors are taken through all the
 //! other layers: first those between them, then those within each two of them, where before each
 //! layer one bit of the index of a lane is exchanged with the choice between the two vectors, so that
-//! butterflies are between vectors.
+//! butterflies are between vectors. Forward, the last three bits are rather reached by interleaving
+//! eight lanes with eight, which is fewer instructions; back it would be more.
 //!
 //! What is done to one block hides the latency of others: one or two blocks of each of P polynomials go
 //! through a layer before any goes on, two where registers about suffice. What does not find room in
@@ -31,8 +32,8 @@ struct Zetas<S, const N: usize, const Q: u16>(PhantomData<S>);
 impl<S: Simd, const N: usize, const Q: u16> Zetas<S, N, Q> {
     const FORWARD: &[[u16; 2]; N] = &with_quotients::<N, Q>(Tables::<N, Q>::ZETAS);
     const INVERSE: &[[u16; 2]; N] = &with_quotients::<N, Q>(Tables::<N, Q>::INVERSE_ZETAS);
-    const INNER_FORWARD: &Rows<N> = &Rows(rows::<N>(Self::FORWARD, S::LANES));
-    const INNER_INVERSE: &Rows<N> = &Rows(rows::<N>(Self::INVERSE, S::LANES));
+    const INNER_FORWARD: &Rows<N> = &Rows(rows::<N>(Self::FORWARD, S::LANES, true));
+    const INNER_INVERSE: &Rows<N> = &Rows(rows::<N>(Self::INVERSE, S::LANES, false));
     /// 1/N and ζ/N for the last layer of the inverse, for products of reduced factors and of those
     /// that lack a factor of 2¹⁶.
     const LAST: [[u16; 2]; 2] = [
@@ -64,22 +65,37 @@ const fn with_quotients<const N: usize, const Q: u16>(zetas: [u16; N]) -> [[u16;
 }
 
 /// For the layer with butterflies at distance 2^bit row `bit`: for each pair of vectors the zetas of
-/// all lanes, then their quotients.
-const fn rows<const N: usize>(zetas: &[[u16; 2]; N], lanes: usize) -> [[u16; N]; INNER] {
+/// all lanes, then their quotients. Eight lanes may be interleaved from bit 2 on.
+const fn rows<const N: usize>(
+    zetas: &[[u16; 2]; N],
+    lanes: usize,
+    interleaved: bool,
+) -> [[u16; N]; INNER] {
     let mut rows = [[0; N]; INNER];
     let mut bit = 0;
     while 1 << bit < lanes {
         let mut i = 0;
         while i < N {
             let (pair, part, lane) = (i / (2 * lanes), i / lanes % 2, i % lanes);
-            // The index of a lane lacks the bit that chooses between the vectors.
-            let element = pair * 2 * lanes + (lane >> bit << (bit + 1)) + lane % (1 << bit);
+            // The first of the two vectors: without the bit that chooses between them.
+            let element = if interleaved && bit < 3 {
+                // Each time the four bits of a place, in either vector, were rotated to the left.
+                (lane >> 3 << 4) + rotated_right(lane % 8, 3 - bit)
+            } else {
+                (lane >> bit << (bit + 1)) + lane % (1 << bit)
+            };
+            let element = pair * 2 * lanes + element;
             rows[bit][i] = zetas[(N >> (bit + 1)) + (element >> (bit + 1))][part];
             i += 1;
         }
         bit += 1;
     }
     rows
+}
+
+/// Four bits, rotated by so many.
+const fn rotated_right(x: usize, by: usize) -> usize {
+    (x >> by | x << (4 - by)) & 15
 }
 
 /// Bounds in units of Q/64, rounded up.
@@ -382,7 +398,11 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
                 for_pairs!([x0, x1, x2, x3], |pair, b, (x, y)| {
                     let zetas = &inner.0[$bit][at(b, 2 * pair)..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
-                    let xy = simd.exchange::<$bit>(x, y);
+                    let xy = if $bit < 3 {
+                        simd.interleave_eights(x, y)
+                    } else {
+                        simd.exchange::<$bit>(x, y)
+                    };
                     butterfly::<S, Q>(simd, xy, zetas, layers - 1 - $bit)
                 });
             };
