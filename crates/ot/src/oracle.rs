@@ -46,11 +46,35 @@ impl Oracle {
     pub fn answer(&self, i: u64, branch: u8, fields: &[&[u8]], answer: &mut [u8]) {
         count(Operation::Oracle, 1);
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
-        self.begin(&mut hasher, i, branch);
-        for field in fields {
-            length_prefixed(&mut hasher, field);
+        let len = QUESTION_LEN + fields.iter().map(|field| 8 + field.len()).sum::<usize>();
+        if len >= LONG {
+            let mut question = Vec::with_capacity(len);
+            self.write(i, branch, fields.iter().copied(), &mut question);
+            hasher.update(&question);
+            erase(&mut question);
+        } else {
+            self.begin(&mut hasher, i, branch);
+            for field in fields {
+                length_prefixed(&mut hasher, field);
+            }
         }
         finish(&hasher, answer);
+    }
+
+    /// Appends a whole question.
+    fn write<'a>(
+        &self,
+        i: u64,
+        branch: u8,
+        fields: impl IntoIterator<Item = &'a [u8]>,
+        to: &mut Vec<u8>,
+    ) {
+        to.extend_from_slice(&self.id);
+        to.extend_from_slice(&position(i, branch));
+        for field in fields {
+            to.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            to.extend_from_slice(field);
+        }
     }
 
     fn begin(&self, hasher: &mut Hasher, i: u64, branch: u8) {
@@ -88,6 +112,10 @@ pub struct Wide {
     backend: Backend,
     inputs: Vec<u8>,
 }
+
+/// Bytes from which on a question is hashed in one piece: BLAKE3 takes chunks side by side only of what is at
+/// hand.
+const LONG: usize = 2048;
 
 /// So few questions are faster one by one.
 const FEW: usize = 2;
@@ -341,12 +369,7 @@ impl Wide {
             let asked = answers.len() / len;
             for k in 0..asked {
                 let (i, branch, fields) = question(group * lanes + k);
-                self.inputs.extend_from_slice(&oracle.id);
-                self.inputs.extend_from_slice(&position(i, branch));
-                for field in fields {
-                    self.inputs.extend_from_slice(&(field.len() as u64).to_le_bytes());
-                    self.inputs.extend_from_slice(field);
-                }
+                oracle.write(i, branch, fields, &mut self.inputs);
             }
             let input_len = self.inputs.len() / asked;
             assert!(input_len <= MAX_INPUT, "a question of {input_len} bytes");
@@ -365,6 +388,9 @@ impl Drop for Wide {
 
 /// Bytes of a position.
 const POSITION_LEN: usize = 9;
+
+/// Bytes of a question without its fields.
+const QUESTION_LEN: usize = 32 + POSITION_LEN;
 
 fn position(i: u64, branch: u8) -> [u8; POSITION_LEN] {
     let mut position = [0; POSITION_LEN];
@@ -433,6 +459,18 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_long_question_is_hashed_as_its_fields_one_by_one() {
+        let oracle = Oracle::new("foxtrot test", &[7; 32]);
+        let text: Vec<u8> = (0..9000u32).map(|k| (k % 251) as u8).collect();
+        for len in [0, LONG - QUESTION_LEN - 19, LONG - QUESTION_LEN - 18, LONG, 9000] {
+            let (mut answer, fields) = ([0; 48], [&text[..len], &text[..2]]);
+            oracle.answer(5, 1, &fields, &mut answer);
+            let query = oracle.query(5, 1).field(fields[0]).field(fields[1]);
+            assert_eq!(answer, query.finish::<48>(), "{len}");
         }
     }
 
