@@ -94,12 +94,19 @@ fn derive_groups<S: Simd, const P: usize>(
     outputs: (usize, &mut [u8]),
 ) {
     let key = splat_key(simd, context_key);
-    let mut last: Last<S, P> = chunk(simd, &key, input_len, inputs, 0);
-    if input_len > CHUNK {
-        let second: Last<S, P> = chunk(simd, &key, input_len, inputs, 1);
-        let first = compress(simd, &last, last.flags, 0);
-        let second = compress(simd, &second, second.flags, 1);
-        last = parent(simd, &key, &first, &second, DERIVE_KEY_MATERIAL);
+    let mut first = [[simd.splat_words(0); 16]; P];
+    let mut last = Last::<S, P>::start(simd, &key, DERIVE_KEY_MATERIAL);
+    for index in 0..2 {
+        last = chunk(simd, &key, input_len, inputs, index);
+        if input_len <= CHUNK {
+            break;
+        }
+        let compressed = compress(simd, &last, last.flags, index);
+        if index == 0 {
+            first = compressed;
+        } else {
+            last = parent(simd, &key, &first, &compressed, DERIVE_KEY_MATERIAL);
+        }
     }
     output(simd, &last, outputs);
 }
@@ -130,35 +137,37 @@ fn keyed_groups<S: Simd, const P: usize>(
 ) {
     const CHUNK_BLOCKS: usize = CHUNK / BLOCK;
     let key = splat_key(simd, key);
-    let start = Last::<S, P>::start(simd, &key, KEYED_HASH);
     // Lanes without an input repeat the last one.
     let lane = |l: usize| l.min(ends.len() - 1);
+    let start = Last::<S, P>::start(simd, &key, KEYED_HASH);
     let (mut first, mut last) = ([[simd.splat_words(0); 16]; P], start);
-    for block in 0..blocks.number {
+    for block in 0..=blocks.number {
+        let is_end = block == blocks.number;
         last.load(
             simd,
             #[inline(always)]
-            |l| &blocks.bytes[lane(l) * blocks.stride + BLOCK * block..].as_chunks().0[0],
+            |l| {
+                let at = lane(l) * blocks.stride + BLOCK * block;
+                if is_end { &ends[lane(l)] } else { &blocks.bytes[at..].as_chunks().0[0] }
+            },
         );
-        let counter = u32::from(block >= CHUNK_BLOCKS);
-        if block + 1 == CHUNK_BLOCKS {
-            // The first chunk ends here, and an end comes after it.
-            first = compress(simd, &last, last.flags | CHUNK_END, counter);
-            last = start;
-        } else {
-            last.follow(&compress(simd, &last, last.flags, counter), KEYED_HASH);
+        if is_end {
+            last.len = end_len;
         }
-    }
-    last.load(
-        simd,
-        #[inline(always)]
-        |l| &ends[lane(l)],
-    );
-    last.len = end_len;
-    last.flags |= CHUNK_END;
-    if blocks.number >= CHUNK_BLOCKS {
-        let second = compress(simd, &last, last.flags, 1);
-        last = parent(simd, &key, &first, &second, KEYED_HASH);
+        // After the first chunk there is always a second one.
+        let ends_chunk = is_end || block + 1 == CHUNK_BLOCKS;
+        last.flags |= if ends_chunk { CHUNK_END } else { 0 };
+        if is_end && block < CHUNK_BLOCKS {
+            break;
+        }
+        let compressed = compress(simd, &last, last.flags, u32::from(block >= CHUNK_BLOCKS));
+        if is_end {
+            last = parent(simd, &key, &first, &compressed, KEYED_HASH);
+        } else if ends_chunk {
+            (first, last) = (compressed, start);
+        } else {
+            last.follow(&compressed, KEYED_HASH);
+        }
     }
     output(simd, &last, outputs);
 }
@@ -286,7 +295,7 @@ fn erase(blocks: &mut [[u8; BLOCK]; MAX_WORDS]) {
     zeroize::optimization_barrier(blocks);
 }
 
-/// The compression function, with all sixteen words of its output.
+/// The compression function, with all sixteen words of its output. It is long: who calls it has few places that do.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
 fn compress<S: Simd, const P: usize>(
@@ -320,6 +329,8 @@ fn compress<S: Simd, const P: usize>(
     states
 }
 
+/// Half a round of each state in turns: while one waits for the results of its last instructions, there are
+/// those of the other.
 #[inline(always)]
 fn round<S: Simd, const P: usize, const R: usize>(
     simd: S,
