@@ -1,7 +1,10 @@
 //! The random oracle: BLAKE3 in derive-key mode (`docs/wire.md`, section 1).
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::{
+    fmt,
+    ops::{Range, RangeInclusive},
+};
 
 use blake3::{
     Hasher,
@@ -14,6 +17,11 @@ use foxtrot_kernel::{
 };
 
 use crate::erase::erase;
+
+/// Bytes of questions that are hashed in one piece. Side by side BLAKE3 takes no more chunks than divide what it has
+/// hashed before: after a short field the first sixteen of a long one would go as 1, 1, 2, 4, 8. Shorter
+/// questions have no two chunks, and longer ones not much to gain.
+const IN_ONE_PIECE: RangeInclusive<usize> = 2048..=1 << 15;
 
 /// The oracle of one purpose in one session.
 #[derive(Clone)]
@@ -47,9 +55,11 @@ impl Oracle {
         count(Operation::Oracle, 1);
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
         let len = QUESTION_LEN + fields.iter().map(|field| 8 + field.len()).sum::<usize>();
-        if len >= LONG {
+        if IN_ONE_PIECE.contains(&len) {
+            // All that it will need: a buffer that grows leaves copies behind.
             let mut question = Vec::with_capacity(len);
             self.write(i, branch, fields.iter().copied(), &mut question);
+            debug_assert_eq!(question.len(), len);
             hasher.update(&question);
             erase(&mut question);
         } else {
@@ -112,10 +122,6 @@ pub struct Wide {
     backend: Backend,
     inputs: Vec<u8>,
 }
-
-/// Bytes from which on a question is hashed in one piece: BLAKE3 takes chunks side by side only of what is at
-/// hand.
-const LONG: usize = 2048;
 
 /// So few questions are faster one by one.
 const FEW: usize = 2;
@@ -465,8 +471,11 @@ mod tests {
     #[test]
     fn a_long_question_is_hashed_as_its_fields_one_by_one() {
         let oracle = Oracle::new("foxtrot test", &[7; 32]);
-        let text: Vec<u8> = (0..9000u32).map(|k| (k % 251) as u8).collect();
-        for len in [0, LONG - QUESTION_LEN - 19, LONG - QUESTION_LEN - 18, LONG, 9000] {
+        let text: Vec<u8> = (0..40_000u32).map(|k| (k % 251) as u8).collect();
+        // Beside the text there are two lengths and two bytes.
+        let (first, last) =
+            (IN_ONE_PIECE.start() - QUESTION_LEN - 18, IN_ONE_PIECE.end() - QUESTION_LEN - 18);
+        for len in [0, first - 1, first, 9000, last, last + 1, text.len()] {
             let (mut answer, fields) = ([0; 48], [&text[..len], &text[..2]]);
             oracle.answer(5, 1, &fields, &mut answer);
             let query = oracle.query(5, 1).field(fields[0]).field(fields[1]);

@@ -4,7 +4,7 @@
 //! other layers: first those between them, then those within each two of them, where before each
 //! layer one bit of the index of a lane is exchanged with the choice between the two vectors, so that
 //! butterflies are between vectors. Forward, the last three bits are rather reached by interleaving
-//! eight lanes with eight, which is fewer instructions; back it would be more.
+//! eight lanes with eight, which is fewer instructions on x86; back it would be more on AVX2.
 //!
 //! What is done to one block hides the latency of others: one or two blocks of each of P polynomials go
 //! through a layer before any goes on, two where registers about suffice. What does not find room in
@@ -25,6 +25,9 @@ use crate::{
 
 /// The most layers within a pair of vectors.
 const INNER: usize = 6;
+
+/// The bits of the index of one of eight lanes.
+const EIGHTS: usize = 3;
 
 /// Zetas in Montgomery form, centred, each with its quotient by Q mod 2¹⁶.
 struct Zetas<S, const N: usize, const Q: u16>(PhantomData<S>);
@@ -65,7 +68,8 @@ const fn with_quotients<const N: usize, const Q: u16>(zetas: [u16; N]) -> [[u16;
 }
 
 /// For the layer with butterflies at distance 2^bit row `bit`: for each pair of vectors the zetas of
-/// all lanes, then their quotients. Eight lanes may be interleaved from bit 2 on.
+/// all lanes, then their quotients. `interleaved` says that the bits below [`EIGHTS`] were reached by
+/// `interleave_eights`, the others by `exchange`.
 const fn rows<const N: usize>(
     zetas: &[[u16; 2]; N],
     lanes: usize,
@@ -78,9 +82,9 @@ const fn rows<const N: usize>(
         while i < N {
             let (pair, part, lane) = (i / (2 * lanes), i / lanes % 2, i % lanes);
             // The first of the two vectors: without the bit that chooses between them.
-            let element = if interleaved && bit < 3 {
+            let element = if interleaved && bit < EIGHTS {
                 // Each time the four bits of a place, in either vector, were rotated to the left.
-                (lane >> 3 << 4) + rotated_right(lane % 8, 3 - bit)
+                (lane >> EIGHTS << (EIGHTS + 1)) + rotated_right(lane % 8, EIGHTS - bit)
             } else {
                 (lane >> bit << (bit + 1)) + lane % (1 << bit)
             };
@@ -93,7 +97,7 @@ const fn rows<const N: usize>(
     rows
 }
 
-/// Four bits, rotated by so many.
+/// Four bits, rotated to the right by 1 to 3.
 const fn rotated_right(x: usize, by: usize) -> usize {
     (x >> by | x << (4 - by)) & 15
 }
@@ -398,7 +402,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
                 for_pairs!([x0, x1, x2, x3], |pair, b, (x, y)| {
                     let zetas = &inner.0[$bit][at(b, 2 * pair)..];
                     let zetas = [simd.load(zetas), simd.load(&zetas[S::LANES..])];
-                    let xy = if $bit < 3 {
+                    let xy = if $bit < EIGHTS {
                         simd.interleave_eights(x, y)
                     } else {
                         simd.exchange::<$bit>(x, y)
