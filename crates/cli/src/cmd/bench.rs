@@ -4,6 +4,7 @@ mod base;
 pub(crate) mod effort;
 mod ext;
 mod kernel;
+mod module768;
 mod one_of_n;
 pub(crate) mod over;
 mod paper;
@@ -47,6 +48,7 @@ enum Benchmark {
     Psi(Adversary),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),
+    Module(module768::Operation),
     Rns(rns::Operation),
 }
 
@@ -155,9 +157,10 @@ impl Benchmark {
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
+        let module = module768::Operation::ALL.map(Self::Module);
         let rns = rns::Operation::ALL.map(Self::Rns);
         let ots = base.chain(extensions).chain(one_of_n);
-        ots.chain(psi).chain(triples).chain(kernel).chain(rns)
+        ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(rns)
     }
 
     /// Those of one table have the same columns.
@@ -167,7 +170,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
-            Self::Kernel(_) => "kernel",
+            Self::Kernel(_) | Self::Module(_) => "kernel",
             Self::Rns(_) => "kernel/rns",
         }
     }
@@ -180,6 +183,7 @@ impl Benchmark {
             Self::Psi(adversary) => psi::name(*adversary),
             Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
+            Self::Module(operation) => operation.name(),
             Self::Rns(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
@@ -202,6 +206,7 @@ impl Benchmark {
             Self::Psi(_) => &psi::SIZES,
             Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
+            Self::Module(_) => &module768::SIZES,
             Self::Rns(_) => &rns::SIZES,
         }
     }
@@ -214,17 +219,17 @@ impl Benchmark {
 
     /// That it can be run so.
     fn check(&self, threads: usize, over: Over) -> Result<(), Failure> {
+        let kernel = matches!(self, Self::Kernel(_) | Self::Module(_) | Self::Rns(_));
         let one_thread = match self {
-            Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) => true,
+            Self::TwoRound(_) => true,
             Self::Triples(protocol) => matches!(protocol, triples::Protocol::Paper(_)),
-            _ => false,
+            _ => kernel,
         };
         if one_thread && threads != 1 {
             return Err(Failure::usage(format!("{} runs in one thread", self.name()))
                 .hint("--threads is for base/, psi/, and the other ext/ and triples/"));
         }
-        let in_memory =
-            matches!(self, Self::Kernel(_) | Self::Rns(_) | Self::TwoRound(_) | Self::OneOfN(_));
+        let in_memory = kernel || matches!(self, Self::TwoRound(_) | Self::OneOfN(_));
         if in_memory && over != Over::Memory {
             return Err(Failure::usage(format!("{} runs in memory", self.name()))
                 .hint("--transport and --net are for base/, psi/, triples/ and the other ext/"));
@@ -240,6 +245,7 @@ impl Benchmark {
             Self::Psi(adversary) => psi::run(*adversary, setting),
             Self::Triples(protocol) => triples::run(*protocol, setting),
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
+            Self::Module(operation) => Ok(module768::run(*operation, setting.n)),
             Self::Rns(operation) => rns::run(*operation, setting.n),
         }
     }
@@ -250,7 +256,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
-            Self::Kernel(_) => kernel::print_head(out),
+            Self::Kernel(_) | Self::Module(_) => kernel::print_head(out),
             Self::Rns(_) => rns::print_head(out),
         }
     }
@@ -268,7 +274,7 @@ impl Benchmark {
             object.insert("samples".into(), paper::to_json(&measured.samples));
         }
         match self {
-            Self::Kernel(_) => object.extend(kernel::json(measured, yardsticks)),
+            Self::Kernel(_) | Self::Module(_) => object.extend(kernel::json(measured, yardsticks)),
             Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
             _ => {}
         }
@@ -288,7 +294,7 @@ impl Benchmark {
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Triples(_) => triples::print_row(out, measured, yardsticks),
-            Self::Kernel(_) => kernel::print_row(out, measured, yardsticks),
+            Self::Kernel(_) | Self::Module(_) => kernel::print_row(out, measured, yardsticks),
             Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }

@@ -91,6 +91,29 @@ fn a_measurement_may_be_of_another_backend_and_of_any_base_ot() {
 }
 
 #[test]
+fn the_steps_of_roted_are_timed_on_every_backend() {
+    let mut names = Vec::new();
+    for backend in ["portable", "avx2", "avx512", "neon"] {
+        let run = ["bench", "run", "kernel/module768/", "-n", "19", "--json"];
+        let output = foxtrot(&run).env("FOXTROT_BACKEND", backend).output().unwrap();
+        if output.status.code() == Some(2) {
+            assert!(stderr(&output).contains(backend), "{}", stderr(&output));
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let reports = stdout(&output);
+        let reports = reports.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        for report in reports {
+            assert_eq!((&report["backend"], &report["n"]), (&backend.into(), &19.into()));
+            assert!(report["cpu_ns_per_operation"].as_f64().unwrap() > 0.0, "{report}");
+            names.push(report["name"].as_str().unwrap().to_owned());
+        }
+    }
+    assert!(names.len() >= 10 && names.len().is_multiple_of(10), "{names:?}");
+    assert!(names.chunks(10).all(|chunk| chunk == &names[..10]), "{names:?}");
+}
+
+#[test]
 fn both_ways_of_making_triples_run_over_a_link() {
     for (name, bytes) in [("triples/rlwe-8", 2 * 8192), ("triples/rlwe-paper-8", 2 * 8192)] {
         let n = bytes.to_string();

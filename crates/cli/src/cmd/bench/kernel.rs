@@ -1,4 +1,4 @@
-//! `kernel/<operation>`: batches of Curve25519 in one thread, of the backend in use.
+//! `kernel/<operation>`: batches of Curve25519 in one thread, of the backend in use; and what measures all kernels.
 
 use std::{
     hint::black_box,
@@ -175,7 +175,7 @@ impl Operation {
 }
 
 /// Bytes that look random.
-fn expand<const N: usize>(purpose: &[u8], i: u64) -> [u8; N] {
+pub(super) fn expand<const N: usize>(purpose: &[u8], i: u64) -> [u8; N] {
     let mut bytes = [0; N];
     blake3::Hasher::new().update(purpose).update(&i.to_le_bytes()).finalize_xof().fill(&mut bytes);
     bytes
