@@ -135,6 +135,13 @@ macro_rules! avx512_features {
     };
 }
 
+/// Whether the processor has AES for vectors, as many have without AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn has_vaes() -> bool {
+    has!("vaes")
+}
+
 impl Backend {
     /// The code that every target has.
     pub const PORTABLE: Self = Self(Isa::Portable);

@@ -144,7 +144,7 @@ pub(super) fn scale<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
     montgomery::<S, Q>(simd, x, simd.splat(factor), simd.splat(quotient))
 }
 
-/// Σ aₖ·bₖ·2⁻¹⁶ for LANES canonical values from index i, below Q.
+/// Σ aₖ·bₖ·2⁻¹⁶ for LANES values below Q from index i, below Q.
 #[inline(always)]
 pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
     simd: S,

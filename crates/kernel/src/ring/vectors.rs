@@ -407,7 +407,7 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
                     let y = simd.unpack::<BITS>(&bytes[(p * N + i) / 8 * BITS..]);
                     vector::unround::<_, Q, BITS>(simd, y)
                 },
-                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                #[inline(always)] |_, _, x| x,
             );
             // k comes where the first polynomial of u is.
             let (k, others) = u.split_first_mut().expect("a polynomial");
