@@ -108,7 +108,7 @@ macro_rules! has {
     }};
 }
 
-/// What `Isa::Avx2` means: Haswell and later.
+/// What `Isa::Avx2` means: Haswell and later. What it has beyond that, [`has_vaes`] is asked for.
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx2_features {
     ($has:ident) => {
