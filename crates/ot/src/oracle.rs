@@ -20,7 +20,7 @@ use crate::erase::erase;
 
 /// Bytes of questions that are hashed in one piece. Side by side BLAKE3 takes no more chunks than divide what it has
 /// hashed before: after a short field the first sixteen of a long one would go as 1, 1, 2, 4, 8. Shorter
-/// questions have no two chunks, and longer ones not much to gain.
+/// questions have no two whole chunks, and longer ones not much to gain.
 const IN_ONE_PIECE: RangeInclusive<usize> = 2048..=1 << 15;
 
 /// The oracle of one purpose in one session.

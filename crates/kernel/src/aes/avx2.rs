@@ -50,6 +50,13 @@ pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
             ctr_in_pairs(pi, &mut counter, pairs);
         }
     }
+    ctr_singly(pi, counter, out);
+}
+
+/// [`ctr`] with a block to a vector.
+#[inline]
+#[target_feature(enable = "avx2,aes")]
+fn ctr_singly(pi: &Aes128, mut counter: __m128i, out: &mut [Block]) {
     let (wide, rest) = out.as_chunks_mut::<WIDE>();
     for out in wide {
         let stream = encrypt(pi, count::<WIDE>(&mut counter));
@@ -251,4 +258,27 @@ fn xor<const N: usize>(mut a: [__m128i; N], b: [__m128i; N]) -> [__m128i; N] {
         *a = _mm_xor_si128(*a, b);
     }
     a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Backend;
+
+    #[test]
+    fn keystreams_are_the_same_without_vaes() {
+        let Ok(backend) = Backend::named("avx2") else { return };
+        let pi = Aes128::new(backend, &[0x5a; 16]);
+        for n in [7, 8, 16, 24, 37, 56] {
+            let (mut expected, mut singly) = ([[0; 16]; 56], [[0; 16]; 56]);
+            pi.ctr(u128::from(u64::MAX) - 99, expected[..n].as_flattened_mut());
+            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+            // SAFETY: the processor has the backend.
+            unsafe {
+                ctr_singly(&pi, counter(u128::from(u64::MAX) - 99), &mut singly[..n]);
+            }
+            assert_eq!(expected, singly, "{n}");
+            assert_ne!(expected[n - 1], [0; 16]);
+        }
+    }
 }
