@@ -4,7 +4,9 @@
 //! half of the few dense ones. Its value is the XOR of the slots where its row has ones, so decoding
 //! is linear over GF(2). Encoding solves for the slots: most keys are peeled off one by one, the
 //! rest is solved by elimination. `docs/protocols/okvs.md` has the notation, the layout and the
-//! proof that encoding fails with probability at most 2⁻⁴⁰ for every number of keys.
+//! proof that the equations of distinct keys depend on each other with probability at most 2⁻⁴⁰, for every
+//! number of keys. Encoding also fails if more than 2¹³ keys are left when no more can be peeled off: that
+//! this is as rare is measured, not proved, for stores of more than 2¹³ keys.
 //!
 //! * [`Okvs3`]: three sparse slots, 1.22 to 1.3 slots per key; the default.
 //! * [`Okvs2`]: two sparse slots, 2.4 per key, as in [PRTY20].

@@ -2,8 +2,9 @@
 //! and a code, and nothing else; malicious or semi-honest.
 //!
 //! The receiver learns which of its items the sender has too, the sender learns nothing; both learn
-//! the sizes of the sets. A cheating receiver can fit more items than it declared, at most
-//! [`Parameters::largest_set`]. Either can make the other end without output.
+//! the sizes of the sets. A cheating receiver can fit more items than it declared: two less than the store has slots
+//! for certain, and [`Parameters::largest_set`] at most as long as it asks the hash of items no more than
+//! 2⁸⁰ times, but with probability 2⁻⁴⁰. Either can make the other end without output.
 //!
 //! ```text
 //! R: items Y, both keys of every base OT                S: items X, Δ, one key each

@@ -47,7 +47,8 @@ impl Set {
         self.bits as usize / 8
     }
 
-    /// σ: what P₁ hides from P₀ statistically is 2^−σ per batch.
+    /// σ: what P₁ hides from P₀ statistically is 2^−(σ−1) per batch, whatever the shares are, and 2^−σ if noise is
+    /// distributed as experiments find it (`docs/protocols/triples.md`, section 6).
     #[must_use]
     pub const fn sigma(&self) -> u32 {
         self.sigma

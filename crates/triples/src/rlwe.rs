@@ -2,8 +2,9 @@
 //! (Rathee, Schneider, Shukla, eprint 2019/577), with rounding in place of noise flooding, answers of which half is not
 //! sent, and a random OT per triple by which sums that wrap around are put right.
 //!
-//! Semi-honest. P₀ learns nothing about P₁'s shares, statistically up to 2^−σ per batch and under ring-LWE; P₁
-//! nothing about P₀'s, under ring-LWE; random oracle model. Triples are wrong only if their batch does not decrypt, with
+//! Semi-honest. P₀ learns nothing about P₁'s shares, statistically up to 2^−(σ−1) per batch and under ring-LWE (2^−σ if
+//! noise is distributed as experiments find it); P₁ nothing about P₀'s, under ring-LWE; random oracle model, with AES as
+//! an ideal cipher. Triples are wrong only if their batch does not decrypt, with
 //! probability 2^−42 per batch or less, and then all of it (for ℓ = 64 one may be by itself: 2^−115). The sets without
 //! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
 //! 2^−67 (σ = 64) besides; who learns of one that it was wrong learns a bound on what the peer has. The states carry out

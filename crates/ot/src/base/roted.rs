@@ -66,9 +66,13 @@ const fn info(name: &'static str, functionality: Functionality, flows: usize) ->
         security: "core-SVP 164 classical, 148 quantum",
         caveat: match functionality {
             Functionality::Random => {
-                "a receiver sees its keys before it opens, so never retry a failed batch"
+                "a receiver sees its keys before it opens, so never retry a failed batch; the proof \
+                 against a corrupt receiver loses a factor q_H²/4, q_H hash queries"
             }
-            _ => "a corrupt party may fix its own keys",
+            _ => {
+                "a corrupt party may fix its own keys; the proof against a corrupt receiver loses \
+                 a factor q_H²/4, q_H hash queries"
+            }
         },
         reproduction: false,
         flows,

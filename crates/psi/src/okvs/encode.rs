@@ -22,7 +22,8 @@ pub enum Failure {
     /// Called wrongly.
     Usage(Usage),
     /// The rows of the keys depend on each other. The session must end: another attempt would tell
-    /// about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most, equal ones surely.
+    /// about the keys. Distinct keys come to this with probability 2⁻⁴⁰ at most (of more than 2¹³ keys that is in part
+    /// measured, see [the module](super)), equal ones surely.
     Dependent,
 }
 

@@ -144,3 +144,21 @@ fn rows_start_everywhere_and_stay_within_their_segments() {
     assert!(plan.rows.0.iter().all(|row| row.dense() < 1 << 44));
     assert!((0..44).all(|k| plan.rows.0.iter().any(|row| row.dense() >> k & 1 == 1)));
 }
+
+/// As many keys as a receiver that cheats fits for nothing: `docs/protocols/paxos.md`, section 5.
+#[test]
+fn a_store_for_20_keys_has_solutions_for_87() {
+    let okvs = Okvs3::new(20).unwrap();
+    assert_eq!(okvs.slots(), 89);
+    let session = Session::new(Sid::from_bytes([3; 32])).sub("test", 0, Default::default());
+    let keys: Vec<Digest> = (0..=255).map(|k| [k; 32]).collect();
+    let plan = okvs.plan(&session, &RowSeed([7; 32]), &keys).unwrap();
+    // With a bit of its own in every slot a row decodes to the set of its ones.
+    let slots: Vec<[u8; 16]> = (0..89).map(|k| (1_u128 << k).to_le_bytes()).collect();
+    let mut rows = vec![[0; 16]; keys.len()];
+    plan.decode(&okvs.decoder(&slots).unwrap(), &mut rows).unwrap();
+    let rows: Vec<u128> = rows.into_iter().map(u128::from_le_bytes).collect();
+    // A row has one sparse slot in each of three segments, so that is the most there is.
+    assert_eq!(rank(rows[..40].to_vec()), 40);
+    assert_eq!(rank(rows), 87);
+}

@@ -190,7 +190,8 @@ impl Parameters {
     }
 
     /// The largest set that a cheating receiver can have instead of its own, but with probability
-    /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md`. `None` if there
+    /// 2⁻⁴⁰, if it asks the hash of items 2⁸⁰ times: n′ of `docs/protocols/paxos.md`. Most of what is above the
+    /// declared number takes no query and always fits: two items less than there are slots. `None` if there
     /// is no bound: against semi-honest peers none is needed. Without tags it is 0.
     #[must_use]
     pub fn largest_set(&self) -> Option<u64> {

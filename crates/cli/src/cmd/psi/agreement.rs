@@ -126,7 +126,10 @@ impl Agreed {
         let mut lines = vec![format!("agreed: paxos over {method}; keys by {normalize}; {sizes}")];
         let learns = "the sender learns the receiver's number of keys and nothing else";
         lines.push(match self.parameters.largest_set() {
-            Some(most) => format!("{learns}; a receiver that cheats can test {most} keys at most"),
+            Some(most) => format!(
+                "{learns}; even a cheating receiver can test at most {most} keys, not read the list \
+                 (with up to 2^80 hashes, but for a chance of about 2^-40)"
+            ),
             None => format!("{learns}, as long as both follow the protocol (--semi-honest)"),
         });
         let (size, takes) = (self.payload(), self.computing(threads));

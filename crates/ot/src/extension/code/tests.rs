@@ -248,6 +248,54 @@ fn spare_bits_of_words_are_ignored_and_elements_are_encoded_bit_by_bit() {
     }
 }
 
+/// The indicator of the points of GF(2)^m whose coordinates in `ones` are all 1: the coefficients of a polynomial for
+/// the points other than 0, which are powers of α, and the bit of parity for 0.
+fn monomial(field: &Field, ones: usize) -> (Vec<u64>, bool) {
+    let mut polynomial = vec![0; 17];
+    for (i, _) in field.powers.iter().enumerate().filter(|(_, point)| *point & ones == ones) {
+        polynomial[i / 64] |= 1 << (i % 64);
+    }
+    (polynomial, ones == 0)
+}
+
+/// Products of at most r coordinates span the Reed–Muller code RM(r, m), whose lightest words are the flats of m − r
+/// dimensions. So the distance is 128, and the first code has 173 740 words at least of that weight.
+#[test]
+fn reed_and_mullers_codes_of_distance_128_are_in_ours() {
+    for (code, m, polynomial, r) in [(BCH_512, 9, 0x211, 2), (BCH_802, 10, 0x409, 3)] {
+        let field = Field::new(m, polynomial);
+        for ones in (0..1_usize << m).filter(|ones| ones.count_ones() <= r + 1) {
+            let (word, parity) = monomial(&field, ones);
+            let weight: u32 = word.iter().map(|word| word.count_ones()).sum();
+            assert_eq!(weight + u32::from(parity), 1 << (m as u32 - ones.count_ones()));
+            let multiple = remainder(&code, word).iter().all(|&word| word == 0);
+            assert_eq!(multiple, ones.count_ones() <= r, "{ones:b}");
+        }
+    }
+    // Flats of 7 dimensions in GF(2)⁹: 4 parallel ones to each subspace.
+    let subspaces = ((1 << 9) - 1) * ((1 << 8) - 1) / ((1 << 2) - 1) / ((1 << 1) - 1);
+    assert_eq!(4 * subspaces, 173_740);
+}
+
+/// The sum of 2^−weight for all words but 0 below 2¹⁶: what a query of H is worth against the keys of as many words,
+/// of which the receiver has one.
+#[test]
+fn words_of_one_of_n_are_so_far_apart_that_a_query_may_serve_all_of_them() {
+    for (linear, expected) in [(Linear::Bch512, -177.7), (Linear::Bch802, -243.3)] {
+        let code = linear.build();
+        let (word_len, row_len) = (code.parameters().word_len(), code.parameters().row_len());
+        let mut words = vec![0; word_len << 16];
+        for (number, word) in words.chunks_mut(word_len).enumerate() {
+            let of_number = linear.parameters().word(number as u64).unwrap();
+            word.copy_from_slice(&of_number);
+        }
+        let codewords = encoded(&code, Backend::best(), &words);
+        let weights = codewords.chunks(row_len).skip(1).map(weight);
+        let sum: f64 = weights.map(|weight| (-f64::from(weight)).exp2()).sum();
+        assert!((sum.log2() - expected).abs() < 0.05, "{linear:?}: 2^{:.2}", sum.log2());
+    }
+}
+
 /// P[Bin(512, ½) < 128]: what two codewords of independent random bits do.
 #[test]
 fn pseudorandom_codewords_are_almost_never_near() {

@@ -303,6 +303,8 @@ fn parameters_say_what_follows_from_sizes() {
 
     let few = Parameters::new(Adversary::SemiHonest, 1 << 10, 1 << 20).unwrap();
     assert_eq!((few.base_ots(), few.tag_len(), few.largest_set()), (512, 9, None));
+    let twenty = Parameters::new(Adversary::Malicious, 20, 20).unwrap();
+    assert_eq!((twenty.slots(), twenty.largest_set()), (89, Some(133)));
     let none = Parameters::new(Adversary::SemiHonest, 0, 0).unwrap();
     assert_eq!(none.tag_len(), 5);
     let too_many = Parameters::new(Adversary::Malicious, 0, MAX_ITEMS + 1).unwrap_err();
