@@ -50,7 +50,7 @@ pub(crate) struct Cost {
 impl Terms {
     pub(crate) fn hello(&self, role: Role) -> Hello {
         let hello = Hello::new(role)
-            .term("job", self.job)
+            .term(hello::JOB, self.job)
             .term("base", self.method.base.info().name)
             .term("extension", self.method.extension_name())
             .term("adversary", self.method.adversary())

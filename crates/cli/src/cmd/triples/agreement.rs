@@ -4,7 +4,7 @@ use std::{ops::Range, time::Duration};
 
 use foxtrot_net::{
     Difference,
-    hello::{Hello, Role},
+    hello::{Hello, JOB, Role},
     printable,
 };
 use foxtrot_triples::{formats::Format, params};
@@ -121,7 +121,7 @@ impl Terms {
         };
         let lift = if self.lift { "-lift" } else { "" };
         let hello = Hello::new(role)
-            .term("job", "triples")
+            .term(JOB, "triples")
             .term(METHOD, format!("{}{lift}", self.method.name()))
             .term("adversary", "semi-honest")
             .term("bits", self.bits)
