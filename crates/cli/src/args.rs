@@ -235,6 +235,9 @@ pub(crate) enum PsiCommand {
         set: PathBuf,
         #[command(flatten)]
         options: SetOptions,
+        /// Print the first N keys, before and after --normalize
+        #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "left_out")]
+        show: usize,
         /// Print the rows that are left out, duplicates and those without a key, as they are in the
         /// file
         #[arg(long)]

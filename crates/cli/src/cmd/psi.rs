@@ -25,8 +25,12 @@ use agreement::{Agreed, Terms};
 use party::Party;
 
 /// Options for the second file, in place of those for one.
-const OF_B: [(&str, &str); 3] =
-    [("--key ", "--key-b "), ("--format ", "--format-b "), ("--delimiter ", "--delimiter-b ")];
+const OF_B: [(&str, &str); 4] = [
+    ("--key ", "--key-b "),
+    ("--format ", "--format-b "),
+    ("--delimiter ", "--delimiter-b "),
+    ("--normalize ", "--normalize-b "),
+];
 
 /// One side of a run, as far as the two sizes are agreed on.
 #[cfg(feature = "fuzzing")]
@@ -68,16 +72,17 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
             if *serve {
-                answer_all(set, terms, way, common)
+                answer_all(set, terms, way, (common, Recorder::of_many(transport)))
             } else {
-                send(set, &terms, way, common)
+                Recorder::of_one(transport)
+                    .keep("psi", "sender", |entry| send(set, &terms, way, (common, entry)))
             }
         }
-        PsiCommand::Inspect { set, options, left_out, output, json } => {
+        PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
                 inspect::write_left_out(set, options, output.as_deref())
             } else {
-                inspect::print(set, options, *json)
+                inspect::print(set, &options.showing(*show), *json)
             }
         }
     }
@@ -100,6 +105,7 @@ fn local(
     let theirs = read(b, &options.for_another(b, others), output);
     let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
     let terms = Terms::new(common, &ours, MAX_ITEMS)?;
+    let senders_terms = Terms::new(common, &theirs, MAX_ITEMS)?;
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
         let why = format!("keys of {a} are normalised by {at_a}, and those of {b} by {at_b}");
@@ -111,8 +117,9 @@ fn local(
     let (sending, (indices, receiving, agreed)) = both(
         common.timeout(),
         |opened| {
-            let link = Link::greet(opened, true, &terms.hello(Role::Sender, items.len()))?;
-            let agreed = Agreed::on(&terms, &link, items.len())?;
+            let hello = senders_terms.hello(Role::Sender, items.len());
+            let link = Link::greet(opened, true, &hello)?;
+            let agreed = Agreed::on(&senders_terms, &link, items.len())?;
             let output = Output::in_background();
             Party { agreed: &agreed, workers: &senders, output }.send(link, || items)
         },
@@ -215,6 +222,7 @@ fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failur
     let set = Set::read(path, options)?;
     let keys = set.items().len();
     output.note(&format!("read {}: {}", path.display(), set.findings().words(keys)));
+    set.warnings().iter().for_each(|warning| output.note(warning));
     if keys > MAX_ITEMS {
         let why = format!("{} has {keys} keys, and there may be {MAX_ITEMS}", path.display());
         return Err(Failure::usage(why));
