@@ -15,8 +15,9 @@ use crate::{
     failure::Failure,
     link::Link,
     local::both,
-    output::Output,
+    output::{self, Output},
     reach::Way,
+    record::{Entry, Recorder},
     report::Report,
     table::{OtherOptions, Set, SetOptions},
     workers::Workers,
@@ -65,7 +66,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
-            receive(set, &terms, out, way, common)
+            Recorder::of_one(transport)
+                .keep("psi", "receiver", |entry| receive(set, &terms, out, way, (common, entry)))
         }
         PsiCommand::Send { set, options, serve, most, transport, common } => {
             let way = Way::prepare(transport)?;
@@ -143,52 +145,75 @@ fn receive(
     terms: &Terms,
     out: &RowsOut,
     way: Way<'_>,
-    common: &Common,
+    (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let n = set.items().len();
     let link = way.reach(common, terms.hello(Role::Receiver, n), output)?;
+    entry.met(&link);
     let agreed = Agreed::on(terms, &link, n)?;
+    agreed.enter(entry);
     agreed.tell(output, Some(Role::Receiver), &workers);
     tell_of_count(out, output);
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
     let report = agreed.report(&workers, None, Some(&cost));
+    entry.ran(&report, &cost);
+    entry.set("results", indices.len());
     result::deliver(set, &indices, (&agreed, &report), out, common)
 }
 
-fn send(set: Set, terms: &Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
+fn send(
+    set: Set,
+    terms: &Terms,
+    way: Way<'_>,
+    (common, entry): (&Common, &mut Entry),
+) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
+    entry.met(&link);
     let agreed = Agreed::on(terms, &link, items.len())?;
+    agreed.enter(entry);
     agreed.tell(output, Some(Role::Sender), &workers);
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || items)?;
     let report = agreed.report(&workers, Some(&cost), None);
+    entry.ran(&report, &cost);
     output.note(&format!("done, all that the peer's result takes is sent: {}", report.figures()));
     result::print_json(&agreed, &report, common)
 }
 
 /// The same set for all peers that come.
-fn answer_all(set: Set, terms: Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
+fn answer_all(
+    set: Set,
+    terms: Terms,
+    way: Way<'_>,
+    (common, recorder): (&Common, Recorder),
+) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let hello = terms.hello(Role::Sender, items.len());
+    output::stamp();
     way.all_peers(
         common,
         hello,
         output,
         move |link| {
-            let workers = workers.for_another();
-            let agreed = Agreed::on(&terms, &link, items.len())?;
-            for line in agreed.words(Some(Role::Sender), workers.threads()) {
-                output.note(&format!("with {}: {line}", link.peer));
-            }
-            let party =
-                Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
-            let cost = party.send(link, || items.clone())?;
-            let report = agreed.report(&workers, Some(&cost), None);
-            Ok((agreed, report))
+            recorder.keep("psi", "sender", |entry| {
+                entry.met(&link);
+                let workers = workers.for_another();
+                let agreed = Agreed::on(&terms, &link, items.len())?;
+                agreed.enter(entry);
+                for line in agreed.words(Some(Role::Sender), workers.threads()) {
+                    output.note(&format!("with {}: {line}", link.peer));
+                }
+                let output = Output::in_background();
+                let party = Party { agreed: &agreed, workers: &workers, output };
+                let cost = party.send(link, || items.clone())?;
+                let report = agreed.report(&workers, Some(&cost), None);
+                entry.ran(&report, &cost);
+                Ok((agreed, report))
+            })
         },
         |number, peer, (agreed, report): (Agreed, Report)| {
             let keys = agreed.parameters.receiver_items();
