@@ -1,5 +1,6 @@
 """Items of `foxtrot psi` by docs/psi-files.md: prints test vectors as JSON."""
 
+import datetime
 import json
 import re
 import unicodedata
@@ -39,12 +40,35 @@ def _phone(text, country):
     return text if re.search("[0-9]", text) else ""
 
 
+def _name(text):
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+    return " ".join(re.split(f"[{WHITE_SPACE}]+", _trim(text)))
+
+
+_NUMBERS = {"YYYY": "[0-9]{4}", "MM": "[0-9]{2}", "DD": "[0-9]{2}", "M": "[0-9]{1,2}", "D": "[0-9]{1,2}"}
+
+
+def _date(text, form):
+    words = re.findall("YYYY|MM|DD|M|D|.", form or "YYYY-MM-DD")
+    pattern = "".join(
+        f"(?P<{word[0]}>{_NUMBERS[word]})" if word in _NUMBERS else re.escape(word) for word in words
+    )
+    match = re.fullmatch(pattern, _trim(text))
+    try:
+        return match and datetime.date(*(int(match[part]) for part in "YMD")).isoformat() or ""
+    except ValueError:
+        return ""
+
+
 _STEPS = {
     "none/1": lambda text: text,
     "trim/1": _trim,
+    "compact/1": lambda text: re.sub(f"[{WHITE_SPACE}]", "", text),
     "lower/1": str.lower,
+    "upper/1": str.upper,
     "nfc/1": _nfc,
     "digits/1": lambda text: re.sub("[^0-9]", "", text),
+    "name/1": _name,
     "email/1": _email,
 }
 
@@ -52,8 +76,11 @@ _STEPS = {
 def normalised(terms, text):
     """A part of a key after the steps that `terms` joins by commas."""
     for step in terms.split(","):
-        name, _, country = step.partition(":")
-        text = _phone(text, country) if name == "phone/1" else _STEPS[name](text)
+        name, _, more = step.partition(":")
+        if name in ("phone/1", "date/1"):
+            text = {"phone/1": _phone, "date/1": _date}[name](text, more)
+        else:
+            text = _STEPS[name](text)
     return text
 
 
@@ -93,6 +120,22 @@ KEYS = [
     ("none/1;none/1", ["a", "bc"]),
     ("none/1;none/1", ["a", ""]),
     ("none/1", ["x" * 1025]),
+    ("compact/1", [" DE12\u00a03456\t78\u2003\u200b\x1c "]),
+    ("upper/1", ["stra\u00dfe \u0149 \u01c6 \u03ad\u03c2 \ufb01"]),
+    ("compact/1,upper/1", ["gb 29 nwbk 60"]),
+    ("name/1", ["\u00a0 \uff21NNA\u3000  Mu\u0308LLER\n-Wei\u00df "]),
+    ("name/1", ["\u0141ukasz O\u2019Neill \ufb01 \u0130 \u039f\u0394\u039f\u03a3 \u00b4"]),
+    ("name/1", ["\u1e9e\u2126\u03d4 \u0345\u0301 \x1f"]),
+    ("name/1", [" \u2003 "]),
+    ("date/1", [" 1990-02-01\n"]),
+    ("date/1:DD.MM.YYYY", ["01.02.1990"]),
+    ("date/1:D.M.YYYY", ["1.2.1990"]),
+    ("date/1:MM/DD/YYYY", ["02/01/1990"]),
+    ("date/1:YYYYMMDD", ["20000229"]),
+    ("date/1:DD.MM.YYYY", ["29.02.1900"]),
+    ("date/1:DD.MM.YYYY", ["1.2.1990"]),
+    ("date/1:D.M.YYYY", ["01.02.90"]),
+    ("name/1;date/1:DD-MM-YYYY", ["Ada  LOVELACE", "10-12-1815"]),
 ]
 
 if __name__ == "__main__":

@@ -16,7 +16,11 @@ use foxtrot_net::identity::Fingerprint;
 use foxtrot_ot::Backend;
 use foxtrot_psi::paxos::MAX_ITEMS;
 
-use crate::table::{OtherOptions, SetOptions};
+use crate::{
+    files::Existing,
+    peers::{Name, Peer},
+    table::{OtherOptions, SetOptions},
+};
 
 pub(crate) use bench::{BenchCommand, BenchOptions, BenchTransport, PaperOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
@@ -61,6 +65,9 @@ pub(crate) enum Command {
     Bench(BenchCommand),
     /// Make the key by which peers know this side, and print its fingerprint
     Keygen(KeygenArgs),
+    /// Names for peers' keys, which --peer takes in place of fingerprints
+    #[command(subcommand)]
+    Peers(PeersCommand),
     /// Print manual pages and completions for a shell
     #[command(subcommand)]
     Generate(GenerateCommand),
@@ -174,12 +181,18 @@ pub(crate) struct KeysOut {
     /// File format
     #[arg(long, value_enum, default_value_t = Format::Raw)]
     pub(crate) format: Format,
+    /// Replace files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum PsiCommand {
     /// Both parties in this process: the rows of A whose keys B has, too
-    #[command(mut_arg("extension", |it| it.hide(true)))]
+    #[command(
+        mut_arg("extension", |it| it.hide(true)),
+        mut_arg("base", |it| it.default_value("roted-endemic"))
+    )]
     Local {
         /// The receiver's set: a table or lines, UTF-8; `-` is standard input
         a: PathBuf,
@@ -195,7 +208,10 @@ pub(crate) enum PsiCommand {
         common: Common,
     },
     /// Learn which rows of a set have keys that the peer, which runs `psi send`, has, too
-    #[command(mut_arg("extension", |it| it.hide(true)))]
+    #[command(
+        mut_arg("extension", |it| it.hide(true)),
+        mut_arg("base", |it| it.default_value("roted-endemic"))
+    )]
     Receive {
         /// The set: a table or lines, UTF-8; `-` is standard input
         set: PathBuf,
@@ -212,7 +228,10 @@ pub(crate) enum PsiCommand {
     },
     /// Let a peer that runs `psi receive` learn which of its keys this set has, too; learn nothing but
     /// how many it has
-    #[command(mut_arg("extension", |it| it.hide(true)))]
+    #[command(
+        mut_arg("extension", |it| it.hide(true)),
+        mut_arg("base", |it| it.default_value("roted-endemic"))
+    )]
     Send {
         /// The set: a table or lines, UTF-8; `-` is standard input
         set: PathBuf,
@@ -235,6 +254,9 @@ pub(crate) enum PsiCommand {
         set: PathBuf,
         #[command(flatten)]
         options: SetOptions,
+        /// Print the first N keys, before and after --normalize
+        #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "left_out")]
+        show: usize,
         /// Print the rows that are left out, duplicates and those without a key, as they are in the
         /// file
         #[arg(long)]
@@ -291,13 +313,17 @@ pub(crate) struct Transport {
     /// directory]
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
-    /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it; repeat it to
-    /// accept any of several
-    #[arg(long, value_name = "FINGERPRINT")]
-    pub(crate) peer: Vec<Fingerprint>,
+    /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it, or the name that
+    /// `foxtrot peers add` gave it; repeat it to accept any of several
+    #[arg(long, value_name = "PEER")]
+    pub(crate) peer: Vec<Peer>,
     /// Plain TCP: neither secret nor authenticated; for loopback and tests
     #[arg(long, conflicts_with_all = ["identity", "peer"])]
     pub(crate) insecure: bool,
+    /// Write a record of the run to this file, one JSON object: when, with whom, what and how it ended;
+    /// never keys or messages. With --serve a line is appended for each session
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 /// What every run takes.
@@ -336,6 +362,13 @@ pub(crate) struct Common {
 impl Common {
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
+    }
+}
+
+impl KeysOut {
+    /// Decides on files that are there.
+    pub(crate) fn existing(&self) -> Existing {
+        if self.force { Existing::Replaced } else { Existing::Kept }
     }
 }
 
@@ -407,9 +440,44 @@ pub(crate) struct KeygenArgs {
     /// Replace the file if there is one
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print the fingerprint of the key in this file, and make none
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "force"])]
-    pub(crate) show: Option<PathBuf>,
+    /// Print the fingerprint of the key in this file, and make none [default: identity.pem in the
+    /// user's configuration directory]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["output", "force"])]
+    pub(crate) show: Option<Option<PathBuf>>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum PeersCommand {
+    /// Give a peer's key a name
+    Add {
+        /// The name: ASCII letters, digits, `.`, `_`, `-` and `@`
+        name: Name,
+        /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it
+        fingerprint: Fingerprint,
+        /// Replace the key that the name has
+        #[arg(long)]
+        force: bool,
+        /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's
+        /// configuration directory]
+        #[arg(long, value_name = "FILE")]
+        identity: Option<PathBuf>,
+    },
+    /// Print names and fingerprints
+    List {
+        /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's
+        /// configuration directory]
+        #[arg(long, value_name = "FILE")]
+        identity: Option<PathBuf>,
+    },
+    /// Forget a name
+    Remove {
+        /// The name
+        name: Name,
+        /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's
+        /// configuration directory]
+        #[arg(long, value_name = "FILE")]
+        identity: Option<PathBuf>,
+    },
 }
 
 #[derive(Subcommand)]

@@ -1,6 +1,6 @@
-//! CPU time of the calling thread.
+//! CPU time of the calling thread, and the calendar.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Since the thread began. Where the system does not tell, the time of the clock on the wall.
 pub(crate) fn thread_cpu() -> Duration {
@@ -15,5 +15,72 @@ pub(crate) fn thread_cpu() -> Duration {
         static START: std::sync::LazyLock<std::time::Instant> =
             std::sync::LazyLock::new(std::time::Instant::now);
         START.elapsed()
+    }
+}
+
+/// The day, as in `2026-11-23`.
+pub(crate) fn date(now: SystemTime) -> String {
+    let mut days = since_1970(now).as_secs() / 86_400;
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(leap(year));
+    let mut month = 1;
+    for len in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < len {
+            break;
+        }
+        days -= len;
+        month += 1;
+    }
+    format!("{year}-{month:02}-{:02}", days + 1)
+}
+
+/// The time in UTC to the second, by RFC 3339: `2026-11-23T11:40:18Z`.
+pub(crate) fn utc(now: SystemTime) -> String {
+    let second = since_1970(now).as_secs() % 86_400;
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{}T{hour:02}:{minute:02}:{second:02}Z", date(now))
+}
+
+/// A clock before 1970 was never set.
+fn since_1970(now: SystemTime) -> Duration {
+    now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_date_is_that_of_the_calendar() {
+        for (seconds, day) in [
+            (0, "1970-01-01"),
+            (951_782_399, "2000-02-28"),
+            (951_782_400, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_795_219_199, "2026-11-20"),
+            (1_798_761_600, "2027-01-01"),
+            (4_107_542_400, "2100-03-01"),
+        ] {
+            assert_eq!(date(at(seconds)), day);
+        }
+    }
+
+    #[test]
+    fn a_time_is_written_by_rfc_3339() {
+        assert_eq!(utc(at(0)), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(at(1_795_219_199)), "2026-11-20T23:59:59Z");
+        assert_eq!(utc(at(1_767_229_261)), "2026-01-01T01:01:01Z");
+        assert_eq!(utc(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), "1970-01-01T00:00:00Z");
     }
 }

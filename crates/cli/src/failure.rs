@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use foxtrot_net::{ChannelError, Error, HelloError, TlsError};
+use foxtrot_net::{ChannelError, Difference, Error, HelloError, TlsError, hello::JOB};
 
 use crate::{cmd::triples::agreement, output::say, table};
 
@@ -56,6 +56,11 @@ impl Failure {
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// With this hint, unless there is one already.
+    pub(crate) fn hint_if_none(self, hint: &str) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
     }
 
     /// With options called otherwise in the hint.
@@ -115,17 +120,23 @@ impl Failure {
 
     /// Prints the failure and gives the exit status for it.
     pub(crate) fn report(self) -> ExitCode {
+        let status = self.status();
         if self.kind != Kind::BrokenPipe {
             say(&self.message);
             if let Some(hint) = self.hint {
                 let _ = writeln!(io::stderr(), "hint: {hint}");
             }
         }
+        ExitCode::from(status)
+    }
+
+    /// The exit status.
+    pub(crate) fn status(&self) -> u8 {
         match self.kind {
-            Kind::BrokenPipe => ExitCode::SUCCESS,
-            Kind::Run | Kind::Gone => ExitCode::from(1),
-            Kind::Usage => ExitCode::from(2),
-            Kind::Peer => ExitCode::from(3),
+            Kind::BrokenPipe => 0,
+            Kind::Run | Kind::Gone => 1,
+            Kind::Usage => 2,
+            Kind::Peer => 3,
         }
     }
 }
@@ -155,7 +166,8 @@ impl From<Error> for Failure {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
             }
             Error::Hello(HelloError::Terms(differences)) => {
-                let hint = |it| table::hint(it).or_else(|| agreement::hint(it));
+                let hint =
+                    |it| job_hint(it).or_else(|| table::hint(it)).or_else(|| agreement::hint(it));
                 let hint = differences.iter().find_map(hint);
                 Self { hint, ..Self::run(message) }
             }
@@ -180,6 +192,11 @@ impl From<foxtrot_ot::Usage> for Failure {
     fn from(error: foxtrot_ot::Usage) -> Self {
         foxtrot_ot::Error::from(error).into()
     }
+}
+
+fn job_hint(difference: &Difference) -> Option<String> {
+    let hint = "both sides have to run the same command, `foxtrot psi`, `ot`, `rot` or `triples`";
+    (difference.key == JOB).then(|| hint.into())
 }
 
 /// The system's words in lower case, without the number behind them.

@@ -1,5 +1,6 @@
 //! Output files, written whole or not at all.
 
+mod beside;
 mod open;
 mod place;
 
@@ -164,19 +165,11 @@ pub(crate) fn put_in_place(existing: Existing, drafts: Vec<Draft>) -> Result<(),
     rename_all(existing, ready)
 }
 
-/// A new file in the folder of `path`, for the place of the one that may be `there`. It goes away if
-/// it gets no further.
+/// A new file beside `path`, for the place of the one that may be `there`. It goes away if it gets no further.
 fn begin_beside(path: &Path, access: Access, there: Option<Metadata>) -> io::Result<NamedTempFile> {
     let mut unfinished = unfinished();
-    // Without permissions of its own it is its owner's only.
-    #[cfg_attr(not(unix), allow(unused_mut, reason = "there are no modes"))]
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    if access == Access::Usual && there.is_none() {
-        // From which the system takes what the user's umask says.
-        builder.permissions(PermissionsExt::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(folder(path))?;
+    let permissions = (access == Access::Usual && there.is_none()).then_some(AS_USUAL);
+    let file = beside::create(folder(path), &beside::beginning(path), permissions)?;
     #[cfg(unix)]
     if let (Access::Usual, Some(there)) = (access, there) {
         let gid = there.gid();
@@ -185,11 +178,12 @@ fn begin_beside(path: &Path, access: Access, there: Option<Metadata>) -> io::Res
         let mode = kept_mode(there.permissions().mode(), same_group);
         file.as_file().set_permissions(PermissionsExt::from_mode(mode))?;
     }
-    #[cfg(not(unix))]
-    let _ = (access, there);
     unfinished.push(file.path().to_owned());
     Ok(file)
 }
+
+/// The mode from which the system takes what the user's umask says.
+const AS_USUAL: u32 = 0o666;
 
 fn folder(path: &Path) -> &Path {
     match path.parent() {

@@ -1,7 +1,8 @@
 //! The file with our key.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, DirBuilder},
     io::ErrorKind,
     path::{Path, PathBuf},
 };
@@ -32,6 +33,15 @@ pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf, Failure> {
     named.map_or_else(default_path, |path| Ok(path.to_owned()))
 }
 
+/// Creates the folder, if there is none, for its owner only.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|e| Failure::writing(folder, &e))
+}
+
 pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
     let content = fs::read(path).map(Zeroizing::new).map_err(|e| match e.kind() {
         ErrorKind::NotFound => Failure::usage(format!("there is no key {}", path.display()))
@@ -40,18 +50,26 @@ pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
     })?;
     let identity = Identity::from_pem(&content)
         .map_err(|why| Failure::usage(format!("{}: {why}", path.display())))?;
-    warn_if_shared(path);
+    check_mode(path)?;
     Ok(identity)
 }
 
-/// Says so if others can read the key.
-fn warn_if_shared(path: &Path) {
+/// Refuses a key of ours that others can read, as ssh does; one that another user gives us is that user's to keep.
+fn check_mode(path: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
-        let shared = |found: &fs::Metadata| found.permissions().mode() & 0o077 != 0;
-        if fs::metadata(path).is_ok_and(|found| shared(&found)) {
-            say(&format!("others can read the key {}; chmod 600 it", path.display()));
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(path).map_err(|e| Failure::reading(path, &e))?;
+        if found.mode() & 0o077 != 0 {
+            let why = format!("others can read or write the key {}", path.display());
+            if found.uid() == rustix::process::geteuid().as_raw() {
+                let hint =
+                    format!("`chmod 600 {}`; if others had it, make a new one", path.display());
+                return Err(Failure::usage(why).hint(hint));
+            }
+            say(&why);
         }
     }
+    let _ = path;
+    Ok(())
 }

@@ -1,11 +1,20 @@
 //! What happens on Ctrl-C, and when the system ends the process.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     process,
+    sync::{Mutex, PoisonError},
 };
 
 use crate::{failure::INTERRUPTED, files, output::say};
+
+/// The hint after an interrupt.
+static HINT: Mutex<Option<&str>> = Mutex::new(None);
+
+/// From now on an interrupt leaves something to go on with.
+pub(crate) fn hint(hint: &'static str) {
+    *HINT.lock().unwrap_or_else(PoisonError::into_inner) = Some(hint);
+}
 
 /// From now on an interrupt ends the process with its own status, and leaves nothing half-written.
 pub(crate) fn catch() {
@@ -17,6 +26,10 @@ pub(crate) fn catch() {
             eprintln!();
         }
         say("interrupted");
+        if let Some(hint) = HINT.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            // That nobody reads it changes nothing.
+            let _ = writeln!(io::stderr(), "hint: {hint}");
+        }
         process::exit(INTERRUPTED.into());
     });
 }

@@ -18,8 +18,10 @@ mod local;
 mod memory;
 mod method;
 mod output;
+mod peers;
 mod places;
 mod reach;
+mod record;
 mod report;
 mod secure;
 mod table;
@@ -60,6 +62,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Protocols(options) => cmd::protocols::run(options),
         Command::Bench(command) => cmd::bench::run(command),
         Command::Keygen(args) => cmd::keygen::run(args),
+        Command::Peers(command) => cmd::peers::run(command),
         Command::Generate(command) => cmd::generate::run(command),
     }
 }

@@ -8,7 +8,13 @@ use foxtrot_net::{
 };
 use foxtrot_ot::Session;
 
-use crate::{clock, failure::Failure, method::Method, secure::Opened, workers::Workers};
+use crate::{
+    clock,
+    failure::Failure,
+    method::Method,
+    secure::{Opened, Who},
+    workers::Workers,
+};
 
 /// Connection, agreement and session.
 pub(crate) struct Link {
@@ -18,6 +24,8 @@ pub(crate) struct Link {
     pub(crate) transport: &'static str,
     /// The peer's address, and its key if it has one.
     pub(crate) peer: String,
+    /// The same in its parts.
+    pub(crate) who: Who,
 }
 
 /// What both sides have to agree on.
@@ -50,7 +58,7 @@ pub(crate) struct Cost {
 impl Terms {
     pub(crate) fn hello(&self, role: Role) -> Hello {
         let hello = Hello::new(role)
-            .term("job", self.job)
+            .term(hello::JOB, self.job)
             .term("base", self.method.base.info().name)
             .term("extension", self.method.extension_name())
             .term("adversary", self.method.adversary())
@@ -69,7 +77,7 @@ impl Terms {
 impl Link {
     /// Exchanges hellos.
     pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
-        let Opened { channel, transport, peer, binding } = opened;
+        let Opened { channel, transport, who, binding } = opened;
         let agreement = match binding {
             Some(binding) => {
                 hello::exchange(&channel, initiator, &hello.clone().bound_to(binding))?
@@ -77,7 +85,7 @@ impl Link {
             None => hello::exchange(&channel, initiator, hello)?,
         };
         let session = Session::new(agreement.sid);
-        Ok(Self { channel, agreement, session, transport, peer })
+        Ok(Self { channel, agreement, session, transport, peer: who.to_string(), who })
     }
 
     /// Begins the run, on these threads, which have done nothing yet.

@@ -144,7 +144,7 @@ impl Method {
             return Ok(Self { base, extension: Extension::None });
         }
         if extension == two_round::FAMILY {
-            let base = in_two_rounds(bases, base, adversary, job)?;
+            let base = in_two_rounds(bases, base, job)?;
             return Ok(Self { base, extension: Extension::None });
         }
         let extension = extension_of(extension, adversary)?;
@@ -234,20 +234,30 @@ fn adversary(common: &Common) -> Adversary {
     if common.semi_honest { Adversary::SemiHonest } else { Adversary::Malicious }
 }
 
+/// Whether security against one adversary is as much as is wanted: malicious peers include semi-honest ones.
+fn suffices(is: Adversary, wanted: Adversary) -> bool {
+    is == wanted || is == Adversary::Malicious
+}
+
+/// The adversaries against whom security suffices, the wanted one first.
+fn sufficient(wanted: Adversary) -> impl Iterator<Item = Adversary> {
+    let all = [Adversary::SemiHonest, Adversary::Malicious];
+    all.into_iter().filter(move |&is| suffices(is, wanted))
+}
+
 /// The 1-of-N extension of that name against that adversary.
 fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Any, Failure> {
-    if let Some(extension) = one_of_n::find(name, adversary) {
+    if let Some(extension) = sufficient(adversary).find_map(|it| one_of_n::find(name, it)) {
         return Ok(extension);
     }
     let fitting = one_of_n::registry().map(|extension| extension.info());
     let fitting = fitting.filter(|info| info.adversary == adversary).map(|info| info.name);
     let instead = fitting.collect::<Vec<_>>().join(", ");
-    let others = [Adversary::Malicious, Adversary::SemiHonest];
-    if let Some(other) = others.into_iter().find(|&it| one_of_n::find(name, it).is_some()) {
-        return Err(unfit(name, other, &format!(", or take one of {instead}")));
+    if one_of_n::find(name, Adversary::SemiHonest).is_some() {
+        return Err(too_weak(name, &format!(", or take one of {instead}")));
     }
     let known = ["none", two_round::FAMILY].contains(&name)
-        || others.iter().any(|&it| extension::find(name, it).is_some());
+        || sufficient(Adversary::SemiHonest).any(|it| extension::find(name, it).is_some());
     let why = match known {
         true => format!("{name} transfers one of two messages only"),
         false => format!("there is no extension named {name}"),
@@ -257,7 +267,7 @@ fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Any, Failure> {
 
 /// The extension of that name against that adversary.
 fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
-    if let Some(extension) = extension::find(name, adversary) {
+    if let Some(extension) = sufficient(adversary).find_map(|it| extension::find(name, it)) {
         return Ok(extension);
     }
     if one_of_n::registry().any(|extension| extension.info().name == name) {
@@ -269,17 +279,14 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
         let malicious = fits(Adversary::Malicious).then_some(two_round::FAMILY);
         names.chain(malicious).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     };
-    let others = [Adversary::Malicious, Adversary::SemiHonest];
-    match others.into_iter().find(|&other| extension::find(name, other).is_some()) {
-        Some(other) => {
-            let instead = families(&|fits| fits == adversary);
-            Err(unfit(name, other, &format!(", or take one of {instead}")))
-        }
-        None => Err(Failure::usage(format!("there is no extension named {name}")).hint(format!(
-            "there is `none`, {}; `foxtrot protocols` has all of them",
-            families(&|_| true)
-        ))),
+    if extension::find(name, Adversary::SemiHonest).is_some() {
+        let instead = families(&|is| is == Adversary::Malicious);
+        return Err(too_weak(name, &format!(", or take one of {instead}")));
     }
+    Err(Failure::usage(format!("there is no extension named {name}")).hint(format!(
+        "there is `none`, {}; `foxtrot protocols` has all of them",
+        families(&|_| true)
+    )))
 }
 
 /// The base OT as the job needs it when there is no extension.
@@ -297,7 +304,7 @@ fn alone(
     let named = named(bases, name);
     let Some(base) = named.iter().find(|base| fits(base.info())) else {
         let infos = bases.iter().map(|base| base.info());
-        let infos = infos.filter(|info| fits(info) && info.adversary == adversary);
+        let infos = infos.filter(|info| fits(info) && suffices(info.adversary, adversary));
         let mut families: Vec<_> = infos.map(|info| info.family).collect();
         families.dedup();
         return Err(match named.first().map(|base| base.info()) {
@@ -312,7 +319,7 @@ fn alone(
         .hint(format!("for this job there is {}", families.join(" or "))));
     };
     let info = base.info();
-    if info.adversary == adversary { Ok(*base) } else { Err(unfit(info.name, info.adversary, "")) }
+    if suffices(info.adversary, adversary) { Ok(*base) } else { Err(too_weak(info.name, "")) }
 }
 
 /// The base OT in the mode in which it carries the extension of that name.
@@ -369,13 +376,9 @@ fn uniform(base: &Info, extension: &extension::Info, job: Job) -> bool {
 fn in_two_rounds(
     bases: &[&'static dyn BaseOt],
     name: &str,
-    adversary: Adversary,
     job: Job,
 ) -> Result<&'static dyn BaseOt, Failure> {
     let family = two_round::FAMILY;
-    if adversary == Adversary::SemiHonest {
-        return Err(unfit(family, Adversary::Malicious, ""));
-    }
     if let Job::Rot = job {
         return Err(Failure::usage(format!("{family} is not for `rot`: {NOT_UNIFORM}"))
             .hint("take softspoken or kos"));
@@ -401,16 +404,8 @@ fn no_base(name: &str) -> Failure {
     Failure::usage(format!("there is no base OT named {name}"))
 }
 
-/// What the user named is secure against other peers than wanted.
-fn unfit(name: &str, is: Adversary, or: &str) -> Failure {
-    match is {
-        Adversary::SemiHonest => {
-            Failure::usage(format!("{name} is secure against semi-honest peers only"))
-                .hint(format!("accept that with --semi-honest{or}"))
-        }
-        _ => Failure::usage(format!(
-            "{name} has no variant for semi-honest peers, which --semi-honest asks for"
-        ))
-        .hint(format!("leave --semi-honest out{or}")),
-    }
+/// The failure of a protocol that is secure against semi-honest peers only, where more is wanted.
+fn too_weak(name: &str, or: &str) -> Failure {
+    Failure::usage(format!("{name} is secure against semi-honest peers only"))
+        .hint(format!("accept that with --semi-honest{or}"))
 }

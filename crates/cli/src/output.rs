@@ -1,14 +1,30 @@
 //! What is said on standard error while a run goes on.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::atomic::{AtomicBool, Ordering},
+    time::SystemTime,
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::args::Common;
+use crate::{args::Common, clock::utc};
+
+/// Whether lines begin with the time.
+static STAMPED: AtomicBool = AtomicBool::new(false);
+
+/// From now on lines begin with the time: they are the log of a server.
+pub(crate) fn stamp() {
+    STAMPED.store(true, Ordering::Relaxed);
+}
 
 /// Says it in any case. That nobody reads standard error is no reason to fail.
 pub(crate) fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "foxtrot: {message}");
+    let time = match STAMPED.load(Ordering::Relaxed) {
+        true => utc(SystemTime::now()) + " ",
+        false => String::new(),
+    };
+    let _ = writeln!(io::stderr(), "foxtrot: {time}{message}");
 }
 
 /// How much is said.
@@ -44,7 +60,7 @@ impl Output {
 
     /// What scripts wait for, so it is printed in any case.
     pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
-        say(&format!("listening on {address}"));
+        let _ = writeln!(io::stderr(), "foxtrot: listening on {address}");
     }
 
     /// A bar over n of what is named so, where it takes seconds and somebody watches.

@@ -16,41 +16,60 @@ use crate::{
 /// Fails, before anything is read or anybody met, if a result could not be written where the user
 /// wants it, or would replace a file that the command reads.
 pub(crate) fn check(command: &Command) -> Result<(), Failure> {
-    let written = written(command)?;
+    let (written, record) = (written(command)?, record(command));
+    if record == Some(Path::new("-")) {
+        return Err(Failure::usage("a record goes to a file, not to standard output"));
+    }
+    if let Some(record) = record.filter(|record| written.iter().any(|path| path == record)) {
+        let why = format!("--record and -o both name {}", record.display());
+        return Err(Failure::usage(why).hint("--record takes another name"));
+    }
     let read = read(command);
     let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
-    written.iter().try_for_each(|path| check_place(path, &read))
+    written.iter().try_for_each(|path| check_place(path, &read))?;
+    let named = |e: Failure| e.rename_options(&[("-o ", "--record ")]);
+    record.map_or(Ok(()), |path| check_place(path, &read).map_err(named))
+}
+
+/// Where the record of the run goes.
+fn record(command: &Command) -> Option<&Path> {
+    transport(command)?.record.as_deref()
+}
+
+/// How the command reaches a peer.
+fn transport(command: &Command) -> Option<&Transport> {
+    match command {
+        Command::Psi(
+            PsiCommand::Receive { transport, .. } | PsiCommand::Send { transport, .. },
+        )
+        | Command::Ot(OtCommand::Send { transport, .. } | OtCommand::Receive { transport, .. })
+        | Command::Rot(
+            RotCommand::Send { transport, .. } | RotCommand::Receive { transport, .. },
+        )
+        | Command::Triples(TriplesCommand::Generate { transport, .. }) => Some(transport),
+        _ => None,
+    }
 }
 
 /// All files that the command reads, where `-` is standard input.
 fn read(command: &Command) -> Vec<PathBuf> {
-    let (files, transport): (Vec<&PathBuf>, Option<&Transport>) = match command {
+    let files: Vec<&PathBuf> = match command {
         Command::Psi(command) => match command {
-            PsiCommand::Local { a, b, .. } => (vec![a, b], None),
-            PsiCommand::Receive { set, transport, .. }
-            | PsiCommand::Send { set, transport, .. } => (vec![set], Some(transport)),
-            PsiCommand::Inspect { set, .. } => (vec![set], None),
+            PsiCommand::Local { a, b, .. } => vec![a, b],
+            PsiCommand::Receive { set, .. }
+            | PsiCommand::Send { set, .. }
+            | PsiCommand::Inspect { set, .. } => vec![set],
         },
         Command::Ot(command) => match command {
-            OtCommand::Local { messages, choices, .. } => (vec![messages, choices], None),
-            OtCommand::Send { messages, transport, .. } => (vec![messages], Some(transport)),
-            OtCommand::Receive { choices, transport, .. } => (vec![choices], Some(transport)),
+            OtCommand::Local { messages, choices, .. } => vec![messages, choices],
+            OtCommand::Send { messages, .. } => vec![messages],
+            OtCommand::Receive { choices, .. } => vec![choices],
         },
-        Command::Rot(command) => match command {
-            RotCommand::Local { .. } => (vec![], None),
-            RotCommand::Send { transport, .. } | RotCommand::Receive { transport, .. } => {
-                (vec![], Some(transport))
-            }
-        },
-        Command::Triples(command) => match command {
-            TriplesCommand::Generate { transport, .. } => (vec![], Some(transport)),
-            TriplesCommand::Local { .. } | TriplesCommand::Verify { .. } => (vec![], None),
-        },
-        Command::Keygen(args) => (args.show.iter().collect(), None),
-        Command::Protocols(_) | Command::Bench(_) | Command::Generate(_) => (vec![], None),
+        Command::Keygen(args) => args.show.iter().flatten().collect(),
+        _ => vec![],
     };
     // Whether there is a usual place for the key is asked when it is read.
-    let key = transport
+    let key = transport(command)
         .filter(|transport| !transport.insecure)
         .and_then(|transport| identity::path(transport.identity.as_deref()).ok());
     files.into_iter().cloned().chain(key).collect()
@@ -73,7 +92,9 @@ fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
         Command::Keygen(KeygenArgs { output, .. }) => file(output.as_deref()),
         // A folder of its own, which the command looks for itself.
         Command::Triples(_) => None,
-        Command::Protocols(_) | Command::Bench(_) | Command::Generate(_) => None,
+        Command::Protocols(_) | Command::Bench(_) | Command::Peers(_) | Command::Generate(_) => {
+            None
+        }
     };
     Ok(output.map(Path::to_owned).into_iter().collect())
 }

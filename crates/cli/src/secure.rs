@@ -1,5 +1,7 @@
 //! Who the peer is, and what protects the connection to it.
 
+use std::fmt;
+
 use foxtrot_net::{
     Channel, Error, TlsError,
     hello::Binding,
@@ -8,7 +10,12 @@ use foxtrot_net::{
     tls::{Secured, Tls},
 };
 
-use crate::{args::Transport, failure::Failure, identity};
+use crate::{
+    args::Transport,
+    failure::Failure,
+    identity,
+    peers::{Known, Name},
+};
 
 /// What is done to a connection before anything is said on it.
 pub(crate) enum Security {
@@ -17,6 +24,7 @@ pub(crate) enum Security {
         tls: Box<Tls>,
         /// Our own key.
         ours: Fingerprint,
+        known: Known,
     },
     /// Nothing.
     None,
@@ -26,9 +34,19 @@ pub(crate) enum Security {
 pub(crate) struct Opened {
     pub(crate) channel: Channel,
     pub(crate) transport: &'static str,
-    /// The peer's address, and its key if it has one.
-    pub(crate) peer: String,
+    pub(crate) who: Who,
     pub(crate) binding: Option<Binding>,
+}
+
+/// Who the peer is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Who {
+    /// Of its key, if it has one.
+    pub(crate) fingerprint: Option<Fingerprint>,
+    /// Our name for the key.
+    pub(crate) name: Option<Name>,
+    /// None within a process.
+    pub(crate) address: Option<String>,
 }
 
 impl Security {
@@ -37,14 +55,20 @@ impl Security {
         if transport.insecure {
             return Ok(Self::None);
         }
-        let identity = identity::load(&identity::path(transport.identity.as_deref())?)?;
+        let key = transport.identity.as_deref();
+        let identity = identity::load(&identity::path(key)?)?;
         let ours = identity.fingerprint();
         if transport.peer.is_empty() {
             return Err(Failure::usage("no --peer is given, so nobody would be trusted").hint(
-                format!("--peer takes the peer's fingerprint; ours, for the peer, is {ours}"),
+                format!(
+                    "--peer takes the peer's fingerprint or name; ours, for the peer, is {ours}"
+                ),
             ));
         }
-        Ok(Self::Pinned { tls: Box::new(Tls::new(&identity, &transport.peer)?), ours })
+        let known = Known::read(key)?;
+        let peers = transport.peer.iter().map(|peer| known.resolve(peer));
+        let peers = peers.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::Pinned { tls: Box::new(Tls::new(&identity, &peers)?), ours, known })
     }
 
     pub(crate) fn connect(&self, socket: Socket) -> Result<Opened, Error> {
@@ -60,19 +84,18 @@ impl Security {
         socket: Socket,
         secure: fn(&Tls, Socket) -> Result<Secured, Error>,
     ) -> Result<Opened, Error> {
-        let address = socket.peer_address();
+        let address = Some(socket.peer_address());
         match self {
-            Self::Pinned { tls, .. } => {
+            Self::Pinned { tls, known, .. } => {
                 let Secured { channel, peer, binding } = secure(tls, socket)?;
-                let peer = format!("{peer} at {address}");
-                Ok(Opened { channel, transport: "tls", peer, binding: Some(binding) })
+                let name = known.name(&peer).cloned();
+                let who = Who { fingerprint: Some(peer), name, address };
+                Ok(Opened { channel, transport: "tls", who, binding: Some(binding) })
             }
-            Self::None => Ok(Opened {
-                channel: socket.open()?,
-                transport: "tcp",
-                peer: address,
-                binding: None,
-            }),
+            Self::None => {
+                let who = Who { address, ..Who::default() };
+                Ok(Opened { channel: socket.open()?, transport: "tcp", who, binding: None })
+            }
         }
     }
 
@@ -98,6 +121,18 @@ impl Security {
 impl Opened {
     /// A channel within this process.
     pub(crate) fn in_memory(channel: Channel) -> Self {
-        Self { channel, transport: "memory", peer: "this process".into(), binding: None }
+        Self { channel, transport: "memory", who: Who::default(), binding: None }
+    }
+}
+
+/// `acme (SHA256:…) at 192.0.2.1:7000`, as far as it is known.
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.fingerprint, &self.name) {
+            (Some(key), Some(name)) => write!(f, "{name} ({key}) at ")?,
+            (Some(key), None) => write!(f, "{key} at ")?,
+            _ => {}
+        }
+        f.write_str(self.address.as_deref().unwrap_or("this process"))
     }
 }

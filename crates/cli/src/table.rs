@@ -3,6 +3,7 @@
 //!
 //! What the bytes of an item are, and which rows come out, is written in `docs/psi-files.md`.
 
+mod beginning;
 mod columns;
 mod distinct;
 mod findings;
@@ -31,7 +32,7 @@ use key::Keyer;
 use options::Format;
 use text::Text;
 
-pub(crate) use columns::printable;
+pub(crate) use columns::{printable, visible};
 pub(crate) use findings::Findings;
 pub(crate) use key::Item;
 pub(crate) use options::{OtherOptions, SetOptions};
@@ -41,7 +42,17 @@ pub(crate) struct Set {
     items: Zeroizing<Vec<Item>>,
     rows: Vec<Row>,
     findings: Findings,
+    shown: Vec<Shown>,
     content: Content,
+}
+
+/// A key as it is in the file, and as it is compared.
+pub(crate) struct Shown {
+    /// Its line or row.
+    pub(crate) place: u64,
+    pub(crate) before: Vec<String>,
+    /// An empty part makes it no key.
+    pub(crate) after: Vec<String>,
 }
 
 /// The file, open for the output.
@@ -95,6 +106,16 @@ impl Set {
     /// What was found in the file.
     pub(crate) fn findings(&self) -> &Findings {
         &self.findings
+    }
+
+    /// Warnings of findings that are likely to be mistakes.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.findings.warnings(&self.terms())
+    }
+
+    /// The first keys, as many as the options say.
+    pub(crate) fn shown(&self) -> &[Shown] {
+        &self.shown
     }
 
     /// What the file is, in words.
@@ -189,6 +210,9 @@ struct Builder {
     distinct: Distinct,
     rows: Vec<Row>,
     findings: Findings,
+    /// The first keys, and how many there are to be.
+    shown: Vec<Shown>,
+    show: usize,
     /// Items that have not been looked up, with the numbers of their rows and their places.
     waiting: Zeroizing<Vec<Item>>,
     waiting_rows: Vec<(usize, u64)>,
@@ -196,7 +220,7 @@ struct Builder {
 
 impl Builder {
     /// For so many rows at most, whose places are in lines or rows.
-    fn begin(keyer: Keyer, most: usize, unit: &'static str) -> Result<Self, Failure> {
+    fn begin(keyer: Keyer, most: usize, unit: &'static str, show: usize) -> Result<Self, Failure> {
         let mut rows = Vec::new();
         rows.try_reserve_exact(most).map_err(|_| distinct::too_many(most))?;
         Ok(Self {
@@ -205,6 +229,8 @@ impl Builder {
             distinct: Distinct::with_capacity(most)?,
             rows,
             findings: Findings::new(unit),
+            shown: Vec::new(),
+            show,
             waiting: Zeroizing::new(Vec::with_capacity(AT_ONCE)),
             waiting_rows: Vec::with_capacity(AT_ONCE),
         })
@@ -220,8 +246,13 @@ impl Builder {
         &mut self,
         place: u64,
         (offset, len): (u64, u32),
-        parts: impl Iterator<Item = Cow<'a, str>>,
+        parts: impl Iterator<Item = Cow<'a, str>> + Clone,
     ) {
+        if self.shown.len() < self.show {
+            let before: Vec<_> = parts.clone().map(Cow::into_owned).collect();
+            let after = self.keyer.normalised(&before);
+            self.shown.push(Shown { place, before, after });
+        }
         match self.keyer.item(parts) {
             None => self.findings.empty.add(place),
             Some(item) => {
@@ -252,8 +283,8 @@ impl Builder {
     /// When there are no more rows.
     fn finish(mut self, content: impl FnOnce(Keyer) -> Content) -> Set {
         self.look_up();
-        let Self { keyer, distinct, rows, mut findings, .. } = self;
+        let Self { keyer, distinct, rows, mut findings, shown, .. } = self;
         findings.rows = rows.len();
-        Set { items: distinct.into_items(), rows, findings, content: content(keyer) }
+        Set { items: distinct.into_items(), rows, findings, shown, content: content(keyer) }
     }
 }

@@ -21,6 +21,8 @@ mod one_of_n;
 mod outputs;
 #[path = "cli/paper.rs"]
 mod paper;
+#[path = "cli/peers.rs"]
+mod peers;
 #[cfg(unix)]
 #[path = "cli/phases.rs"]
 mod phases;
@@ -35,6 +37,8 @@ mod psi_strangers;
 mod python;
 #[path = "cli/readme.rs"]
 mod readme;
+#[path = "cli/records.rs"]
+mod records;
 #[cfg(unix)]
 #[path = "cli/relay.rs"]
 mod relay;

@@ -19,6 +19,9 @@ pub const VERSION: u16 = 5;
 /// The most bytes that a hello has.
 pub const MAX_BYTES: usize = 4096;
 
+/// The term that says what a session is for. Sides that want different jobs are told of nothing else.
+pub const JOB: &str = "job";
+
 /// What one side is in the session as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -161,15 +164,19 @@ fn compare(ours: &Hello, nonce: &[u8; 32], peer: &Decoded) -> Result<(), HelloEr
     if peer.nonce == *nonce {
         return Err(HelloError::Reflection);
     }
-    if peer.role == ours.role {
+    let differences = differences(&ours.terms, &peer.terms);
+    // The roles of different jobs say nothing of each other.
+    let job = differences.iter().find(|it| it.key == JOB).cloned();
+    if job.is_none() && peer.role == ours.role {
         return Err(HelloError::SameRole(ours.role));
     }
     if peer.fingerprint != ours.binding.map(|binding| binding.peer) {
         return Err(HelloError::Fingerprint);
     }
-    match differences(&ours.terms, &peer.terms) {
-        none if none.is_empty() => Ok(()),
-        some => Err(HelloError::Terms(some)),
+    match job {
+        Some(job) => Err(HelloError::Terms(vec![job])),
+        None if differences.is_empty() => Ok(()),
+        None => Err(HelloError::Terms(differences)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `foxtrot keygen`: the key by which peers know us.
 
 use std::{
-    fs::{self, DirBuilder},
+    fs,
     io::{self, Write},
     path::Path,
 };
@@ -18,7 +18,8 @@ use crate::{
 
 pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
     if let Some(file) = &args.show {
-        return print(identity::load(file)?.fingerprint());
+        let path = identity::path(file.as_deref())?;
+        return print(identity::load(&path)?.fingerprint());
     }
     let path = match &args.output {
         Some(path) if path == Path::new("-") => {
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
         Some(path) => path.clone(),
         None => {
             let path = identity::default_path()?;
-            path.parent().map_or(Ok(()), make_folder)?;
+            path.parent().map_or(Ok(()), identity::make_folder)?;
             path
         }
     };
@@ -40,15 +41,6 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
     write_secret(existing, &path, identity.to_pem().as_bytes())?;
     say(&format!("wrote {}", path.display()));
     print(identity.fingerprint())
-}
-
-/// Creates the folder, if there is none, for its owner only.
-fn make_folder(folder: &Path) -> Result<(), Failure> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|e| Failure::writing(folder, &e))
 }
 
 fn print(fingerprint: Fingerprint) -> Result<(), Failure> {

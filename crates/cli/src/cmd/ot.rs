@@ -27,8 +27,9 @@ use crate::{
     link::{Cost, Link, Terms},
     local::both,
     method::{Extension, Method},
-    output::Output,
+    output::{self, Output},
     reach::Way,
+    record::Recorder,
     report::{Report, counted},
     workers::Workers,
 };
@@ -61,19 +62,24 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let terms = terms(common, all.len(), one_of, *hex)?;
             let workers = Workers::new(common.threads)?;
             if *serve {
-                return answer_all(all, terms, workers, way, common);
+                let recorder = Recorder::of_many(transport);
+                return answer_all(all, terms, workers, way, (common, recorder));
             }
             let output = Output::new(common);
-            let link = way.reach(common, sender_hello(&terms, &all), output)?;
-            agreed(&terms, longest(&all), output);
-            let cost = send(link, &terms, &workers, &all, output)?;
-            let report = Report::of_run(&terms, &workers, Some(&cost), None);
-            let what = match one_of.choices {
-                2 => format!("{} pairs of messages", terms.n),
-                n => format!("{} times {n} messages", terms.n),
-            };
-            output.note(&format!("sent {what}: {}", report.words()));
-            print_json(common, &report, None)
+            Recorder::of_one(transport).keep("ot", "sender", |entry| {
+                let link = way.reach(common, sender_hello(&terms, &all), output)?;
+                entry.met(&link);
+                agreed(&terms, longest(&all), output);
+                let cost = send(link, &terms, &workers, &all, output)?;
+                let report = Report::of_run(&terms, &workers, Some(&cost), None);
+                entry.ran(&report, &cost);
+                let what = match one_of.choices {
+                    2 => format!("{} pairs of messages", terms.n),
+                    n => format!("{} times {n} messages", terms.n),
+                };
+                output.note(&format!("sent {what}: {}", report.words()));
+                print_json(common, &report, None)
+            })
         }
         OtCommand::Receive { choices, one_of, out, transport, common } => {
             let way = Way::prepare(transport)?;
@@ -81,11 +87,16 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             let output = Output::new(common);
             let terms = terms(common, choices.len() * one_of.choices, one_of, out.hex)?;
             let workers = Workers::new(common.threads)?;
-            let link = way.reach(common, terms.hello(Role::Receiver), output)?;
-            agreed(&terms, offered_length(&link)?, output);
-            let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
-            let report = Report::of_run(&terms, &workers, None, Some(&cost));
-            deliver(&messages, &terms, out, common, &report)
+            Recorder::of_one(transport).keep("ot", "receiver", |entry| {
+                let link = way.reach(common, terms.hello(Role::Receiver), output)?;
+                entry.met(&link);
+                agreed(&terms, offered_length(&link)?, output);
+                let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
+                let report = Report::of_run(&terms, &workers, None, Some(&cost));
+                entry.ran(&report, &cost);
+                entry.set("results", messages.len());
+                deliver(&messages, &terms, out, common, &report)
+            })
         }
     }
 }
@@ -122,17 +133,23 @@ fn answer_all(
     terms: Terms,
     workers: Workers,
     way: Way<'_>,
-    common: &Common,
+    (common, recorder): (&Common, Recorder),
 ) -> Result<(), Failure> {
     let (hello, output) = (sender_hello(&terms, &messages), Output::new(common));
+    output::stamp();
     way.all_peers(
         common,
         hello,
         output,
         move |link| {
-            let workers = workers.for_another();
-            let cost = send(link, &terms, &workers, &messages, Output::in_background())?;
-            Ok(Report::of_run(&terms, &workers, Some(&cost), None))
+            recorder.keep("ot", "sender", |entry| {
+                entry.met(&link);
+                let workers = workers.for_another();
+                let cost = send(link, &terms, &workers, &messages, Output::in_background())?;
+                let report = Report::of_run(&terms, &workers, Some(&cost), None);
+                entry.ran(&report, &cost);
+                Ok(report)
+            })
         },
         |number, peer, report: Report| {
             output.note(&format!("session {number} with {peer}: {}", report.words()));

@@ -15,8 +15,9 @@ use crate::{
     failure::Failure,
     link::Link,
     local::both,
-    output::Output,
+    output::{self, Output},
     reach::Way,
+    record::{Entry, Recorder},
     report::Report,
     table::{OtherOptions, Set, SetOptions},
     workers::Workers,
@@ -25,8 +26,12 @@ use agreement::{Agreed, Terms};
 use party::Party;
 
 /// Options for the second file, in place of those for one.
-const OF_B: [(&str, &str); 3] =
-    [("--key ", "--key-b "), ("--format ", "--format-b "), ("--delimiter ", "--delimiter-b ")];
+const OF_B: [(&str, &str); 4] = [
+    ("--key ", "--key-b "),
+    ("--format ", "--format-b "),
+    ("--delimiter ", "--delimiter-b "),
+    ("--normalize ", "--normalize-b "),
+];
 
 /// One side of a run, as far as the two sizes are agreed on.
 #[cfg(feature = "fuzzing")]
@@ -61,23 +66,25 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
-            receive(set, &terms, out, way, common)
+            Recorder::of_one(transport)
+                .keep("psi", "receiver", |entry| receive(set, &terms, out, way, (common, entry)))
         }
         PsiCommand::Send { set, options, serve, most, transport, common } => {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
             if *serve {
-                answer_all(set, terms, way, common)
+                answer_all(set, terms, way, (common, Recorder::of_many(transport)))
             } else {
-                send(set, &terms, way, common)
+                Recorder::of_one(transport)
+                    .keep("psi", "sender", |entry| send(set, &terms, way, (common, entry)))
             }
         }
-        PsiCommand::Inspect { set, options, left_out, output, json } => {
+        PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
                 inspect::write_left_out(set, options, output.as_deref())
             } else {
-                inspect::print(set, options, *json)
+                inspect::print(set, &options.showing(*show), *json)
             }
         }
     }
@@ -100,6 +107,7 @@ fn local(
     let theirs = read(b, &options.for_another(b, others), output);
     let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
     let terms = Terms::new(common, &ours, MAX_ITEMS)?;
+    let senders_terms = Terms::new(common, &theirs, MAX_ITEMS)?;
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
         let why = format!("keys of {a} are normalised by {at_a}, and those of {b} by {at_b}");
@@ -111,8 +119,9 @@ fn local(
     let (sending, (indices, receiving, agreed)) = both(
         common.timeout(),
         |opened| {
-            let link = Link::greet(opened, true, &terms.hello(Role::Sender, items.len()))?;
-            let agreed = Agreed::on(&terms, &link, items.len())?;
+            let hello = senders_terms.hello(Role::Sender, items.len());
+            let link = Link::greet(opened, true, &hello)?;
+            let agreed = Agreed::on(&senders_terms, &link, items.len())?;
             let output = Output::in_background();
             Party { agreed: &agreed, workers: &senders, output }.send(link, || items)
         },
@@ -136,52 +145,75 @@ fn receive(
     terms: &Terms,
     out: &RowsOut,
     way: Way<'_>,
-    common: &Common,
+    (common, entry): (&Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let n = set.items().len();
     let link = way.reach(common, terms.hello(Role::Receiver, n), output)?;
+    entry.met(&link);
     let agreed = Agreed::on(terms, &link, n)?;
+    agreed.enter(entry);
     agreed.tell(output, Some(Role::Receiver), &workers);
     tell_of_count(out, output);
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
     let report = agreed.report(&workers, None, Some(&cost));
+    entry.ran(&report, &cost);
+    entry.set("results", indices.len());
     result::deliver(set, &indices, (&agreed, &report), out, common)
 }
 
-fn send(set: Set, terms: &Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
+fn send(
+    set: Set,
+    terms: &Terms,
+    way: Way<'_>,
+    (common, entry): (&Common, &mut Entry),
+) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
+    entry.met(&link);
     let agreed = Agreed::on(terms, &link, items.len())?;
+    agreed.enter(entry);
     agreed.tell(output, Some(Role::Sender), &workers);
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || items)?;
     let report = agreed.report(&workers, Some(&cost), None);
+    entry.ran(&report, &cost);
     output.note(&format!("done, all that the peer's result takes is sent: {}", report.figures()));
     result::print_json(&agreed, &report, common)
 }
 
 /// The same set for all peers that come.
-fn answer_all(set: Set, terms: Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
+fn answer_all(
+    set: Set,
+    terms: Terms,
+    way: Way<'_>,
+    (common, recorder): (&Common, Recorder),
+) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let hello = terms.hello(Role::Sender, items.len());
+    output::stamp();
     way.all_peers(
         common,
         hello,
         output,
         move |link| {
-            let workers = workers.for_another();
-            let agreed = Agreed::on(&terms, &link, items.len())?;
-            for line in agreed.words(Some(Role::Sender), workers.threads()) {
-                output.note(&format!("with {}: {line}", link.peer));
-            }
-            let party =
-                Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
-            let cost = party.send(link, || items.clone())?;
-            let report = agreed.report(&workers, Some(&cost), None);
-            Ok((agreed, report))
+            recorder.keep("psi", "sender", |entry| {
+                entry.met(&link);
+                let workers = workers.for_another();
+                let agreed = Agreed::on(&terms, &link, items.len())?;
+                agreed.enter(entry);
+                for line in agreed.words(Some(Role::Sender), workers.threads()) {
+                    output.note(&format!("with {}: {line}", link.peer));
+                }
+                let output = Output::in_background();
+                let party = Party { agreed: &agreed, workers: &workers, output };
+                let cost = party.send(link, || items.clone())?;
+                let report = agreed.report(&workers, Some(&cost), None);
+                entry.ran(&report, &cost);
+                Ok((agreed, report))
+            })
         },
         |number, peer, (agreed, report): (Agreed, Report)| {
             let keys = agreed.parameters.receiver_items();
@@ -215,6 +247,7 @@ fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failur
     let set = Set::read(path, options)?;
     let keys = set.items().len();
     output.note(&format!("read {}: {}", path.display(), set.findings().words(keys)));
+    set.warnings().iter().for_each(|warning| output.note(warning));
     if keys > MAX_ITEMS {
         let why = format!("{} has {keys} keys, and there may be {MAX_ITEMS}", path.display());
         return Err(Failure::usage(why));

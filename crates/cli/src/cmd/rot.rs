@@ -20,6 +20,7 @@ use crate::{
     method::{Job, Method},
     output::Output,
     reach::Way,
+    record::Recorder,
     report::{Report, counted},
     workers::Workers,
 };
@@ -32,17 +33,29 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
             let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
             let way = Way::prepare(transport)?;
             let files = SenderFiles::begin(&out.output, terms.n, out.format)?;
-            let link = open(&terms, way, common, Role::Sender)?;
-            let (files, cost) = send(link, &terms, &workers, files, Output::new(common))?;
-            deliver(files.drafts(), common, &Report::of_run(&terms, &workers, Some(&cost), None))
+            Recorder::of_one(transport).keep("rot", "sender", |entry| {
+                let link = open(&terms, way, common, Role::Sender)?;
+                entry.met(&link);
+                let (files, cost) = send(link, &terms, &workers, files, Output::new(common))?;
+                let report = Report::of_run(&terms, &workers, Some(&cost), None);
+                entry.ran(&report, &cost);
+                entry.set("results", terms.n);
+                deliver(files.drafts(), out.existing(), common, &report)
+            })
         }
         RotCommand::Receive { out, transport, common } => {
             let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
             let way = Way::prepare(transport)?;
             let files = ReceiverFiles::begin(&out.output, terms.n, out.format)?;
-            let link = open(&terms, way, common, Role::Receiver)?;
-            let (files, cost) = receive(link, &terms, &workers, files, Output::new(common))?;
-            deliver(files.drafts(), common, &Report::of_run(&terms, &workers, None, Some(&cost)))
+            Recorder::of_one(transport).keep("rot", "receiver", |entry| {
+                let link = open(&terms, way, common, Role::Receiver)?;
+                entry.met(&link);
+                let (files, cost) = receive(link, &terms, &workers, files, Output::new(common))?;
+                let report = Report::of_run(&terms, &workers, None, Some(&cost));
+                entry.ran(&report, &cost);
+                entry.set("results", terms.n);
+                deliver(files.drafts(), out.existing(), common, &report)
+            })
         }
     }
 }
@@ -57,14 +70,19 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
         let why = format!("{} is no beginning of a file's name", prefix.display());
         return Err(Failure::usage(why));
     }
-    Ok(match command {
+    let files = match command {
         RotCommand::Local { .. } => {
             let [sender, receiver] = of_both(prefix);
             [of_sender(&sender), of_receiver(&receiver)].concat()
         }
         RotCommand::Send { .. } => of_sender(prefix),
         RotCommand::Receive { .. } => of_receiver(prefix),
-    })
+    };
+    match files.iter().find(|path| !out.force && path.is_file()) {
+        Some(path) => Err(Failure::usage(format!("{} exists already", path.display()))
+            .hint("--force replaces it, or -o takes another prefix")),
+        None => Ok(files),
+    }
 }
 
 /// The prefixes of sender and receiver.
@@ -94,7 +112,7 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     )?;
     let report = Report::of_run(&terms, &workers, Some(&sending), Some(&receiving));
     let drafts = sent.drafts().into_iter().chain(received.drafts());
-    deliver(drafts.collect(), common, &report)
+    deliver(drafts.collect(), out.existing(), common, &report)
 }
 
 fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link, Failure> {
@@ -140,9 +158,14 @@ fn receive(
     Ok((files, link.close(&timer)?))
 }
 
-fn deliver(drafts: Vec<Draft>, common: &Common, report: &Report) -> Result<(), Failure> {
+fn deliver(
+    drafts: Vec<Draft>,
+    existing: Existing,
+    common: &Common,
+    report: &Report,
+) -> Result<(), Failure> {
     let names: Vec<_> = drafts.iter().map(|draft| draft.path().display().to_string()).collect();
-    put_in_place(Existing::Replaced, drafts)?;
+    put_in_place(existing, drafts)?;
     let output = Output::new(common);
     output.note(&format!("wrote {}: {}", names.join(", "), report.words()));
     if common.json {

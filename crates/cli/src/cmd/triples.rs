@@ -17,24 +17,29 @@ use foxtrot_net::triples::{Made, Party, Plan, gilboa};
 use foxtrot_triples::Shares;
 use serde_json::Value;
 
+use self::record::Record;
 use crate::{
     args::{Common, Transport, TriplesCommand, TriplesOut},
     failure::Failure,
+    interrupt,
     link::{Cost, Link},
     local::both,
     output::Output,
     reach::Way,
+    record::Recorder,
     report::Report,
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
 use folder::Folder;
 use kind::{BASE, Kind};
-use record::Record;
 
 /// What the roles of the hello are here.
 const ROLES: [(&str, &str); 1] =
     [("one side runs `send`, the other `receive`", "one side is --party 0, the other --party 1")];
+
+/// The hint after a run that has not come to its end.
+const RESUME: &str = "what is there stays: --resume, on both sides, continues it";
 
 pub(crate) fn run(command: &TriplesCommand) -> Result<(), Failure> {
     match command {
@@ -88,19 +93,21 @@ fn generate(
     let workers = Workers::new(common.threads)?;
     let terms = Terms::new(party, out, common, &workers, folder.earlier(party)?)?;
     let output = Output::new(common);
-    let link = Way::prepare(transport)?.reach(common, terms.hello(), output);
-    let link = link.map_err(|e| e.rename_options(&ROLES))?;
-    let agreed = Agreed::on(&terms, &link, output)?;
-    agreed.tell(&terms, output, workers.threads());
-    let cost = make(link, &agreed, &folder, &workers, output)?;
-    let costs = if party == 0 { [Some(&cost), None] } else { [None, Some(&cost)] };
-    deliver(
-        folder,
-        &agreed,
-        slice::from_ref(&agreed.record),
-        common,
-        &agreed.report(workers.threads(), costs),
-    )
+    let way = Way::prepare(transport)?;
+    Recorder::of_one(transport).keep("triples", &format!("party {party}"), |entry| {
+        let link = way.reach(common, terms.hello(), output);
+        let link = link.map_err(|e| e.rename_options(&ROLES))?;
+        entry.met(&link);
+        let agreed = Agreed::on(&terms, &link, output)?;
+        entry.set("run", agreed.record.run.as_str());
+        agreed.tell(&terms, output, workers.threads());
+        let cost = make(link, &agreed, &folder, &workers, output)?;
+        let costs = if party == 0 { [Some(&cost), None] } else { [None, Some(&cost)] };
+        let report = agreed.report(workers.threads(), costs);
+        entry.ran(&report, &cost);
+        entry.set("results", agreed.record.count);
+        deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)
+    })
 }
 
 /// Both parties; party 0 opens the connection.
@@ -131,7 +138,8 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     deliver(folder, &agreed, &[first, agreed.record.clone()], common, &report)
 }
 
-/// A party's part: its file is complete, and the peer's, too.
+/// A party's part: its file is complete, and so is the peer's. Once there is a file, an interrupted user is told
+/// how to continue it.
 fn make(
     link: Link,
     agreed: &Agreed,
@@ -139,9 +147,21 @@ fn make(
     workers: &Workers,
     output: Output,
 ) -> Result<Cost, Failure> {
+    let file = folder.open(agreed.record.clone(), agreed.batches.start);
+    let file = file.map_err(|e| link.abandon(e))?;
+    interrupt::hint(RESUME);
+    make_into(file, link, agreed, workers, output).map_err(|e| e.hint_if_none(RESUME))
+}
+
+fn make_into(
+    file: Option<folder::Output>,
+    link: Link,
+    agreed: &Agreed,
+    workers: &Workers,
+    output: Output,
+) -> Result<Cost, Failure> {
     let (link, timer) = link.start(workers);
-    let (record, batches) = (&agreed.record, agreed.batches.clone());
-    let file = folder.open(record.clone(), batches.start).map_err(|e| link.abandon(e))?;
+    let batches = agreed.batches.clone();
     if let Some(mut file) = file.filter(|_| !batches.is_empty()) {
         let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
         let sink = |shares: &Shares| {

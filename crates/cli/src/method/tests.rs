@@ -108,13 +108,27 @@ fn weaker_security_is_asked_for_or_refused() {
             "accept that with --semi-honest, or take one of kos, kos-two-round, ",
         ),
         ("roted", "softspoken-2-semi-honest", Malicious, "is secure against semi-honest peers"),
-        ("roted", "kos", SemiHonest, "leave --semi-honest out, or take one of iknp, softspoken"),
-        ("roted", "none", SemiHonest, "roted-endemic has no variant for semi-honest peers"),
         ("weak", "none", Malicious, "weak is secure against semi-honest peers only"),
     ] {
         let why = choose(base, extension, adversary, Job::Ot(3)).unwrap_err();
         assert!(why.contains(words), "{why}");
     }
+}
+
+#[test]
+fn who_is_content_with_semi_honest_security_may_have_more() {
+    for (base, extension, job, chosen) in [
+        ("roted", "none", Job::Ot(3), ["roted-endemic", "none"]),
+        ("roted", "none", Job::Rot, ["roted", "none"]),
+        ("roted", "kos", Job::Ot(1000), ["roted-endemic", "kos"]),
+        ("roted", "kos-two-round", Job::Ot(3), ["kos-two-round:roted-endemic", "kos-two-round"]),
+    ] {
+        assert_eq!(choose(base, extension, SemiHonest, job), Ok(chosen));
+        assert_eq!(choose(base, extension, Malicious, job), Ok(chosen));
+    }
+    // What has a variant for semi-honest peers is taken in it.
+    let chosen = choose("roted", "softspoken", SemiHonest, Job::Rot).unwrap();
+    assert_eq!(chosen[1], "softspoken-4-semi-honest");
 }
 
 #[test]
@@ -170,7 +184,6 @@ fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
     assert_eq!(method.batch(), 1 << 16);
     for (base, adversary, job, words) in [
         ("roted", Malicious, Job::Rot, "not for `rot`: its keys are not random if a peer cheats"),
-        ("roted", SemiHonest, Job::Ot(3), "kos-two-round has no variant for semi-honest peers"),
         ("pvw", Malicious, Job::Ot(3), "chosen-message OT is not enough"),
         ("rot-from-ot:pvw", Malicious, Job::Ot(3), "it takes more than one message of either"),
         ("mcquoid-rosulek-roy:eke:moeller", Malicious, Job::Ot(3), "there is no variant over it"),
@@ -223,5 +236,5 @@ fn base_ots_over_the_curve_carry_what_their_security_allows() {
     let all = "goes with roted, roted-endemic, mcquoid-rosulek-roy, masny-rindal, masny-rindal-reuse, rot";
     assert!(why.contains(all), "{why}");
     let why = choose("nothing", "none", SemiHonest, job).unwrap_err();
-    assert!(why.ends_with("for this job there is chou-orlandi or naor-pinkas or weak"), "{why}");
+    assert!(why.ends_with("masny-rindal or chou-orlandi or naor-pinkas or weak"), "{why}");
 }

@@ -79,7 +79,7 @@ impl Columns {
                 Err(Failure::usage(why).hint(format!("say which: --key '#{first}' or '#{second}'")))
             }
             (None, _) => {
-                let why = format!("{file} has no column {name}");
+                let why = format!("{file} has no column {}", visible(name));
                 Err(Failure::usage(why).hint(self.choice()))
             }
         }
@@ -93,9 +93,15 @@ impl Columns {
             let delimiter = if delimiter == '\t' { "tab".into() } else { format!("'{delimiter}'") };
             return format!("there is one column only; perhaps --delimiter {delimiter} is wanted");
         }
-        let names: Vec<_> = self.names.iter().map(|name| printable(name)).collect();
+        let names: Vec<_> = self.names.iter().map(|name| visible(name)).collect();
         format!("--key takes {}", names.join(", "))
     }
+}
+
+/// A name in quotes if without them one could not see where it begins, ends, or has blanks.
+pub(crate) fn visible(name: &str) -> String {
+    let hides = |c: char| c.is_whitespace() || c == ',';
+    if name.is_empty() || name.contains(hides) { format!("{name:?}") } else { printable(name) }
 }
 
 /// Without what would steer a terminal.
@@ -139,6 +145,12 @@ mod tests {
             (&names, true, &["#4"], "a.csv has no column #4: --key takes"),
             (&names, true, &["id"], "a.csv has several columns named id: say which: --key '#1' or"),
             (&names, true, &["e-mail", "#2"], "column e-mail is given as key twice"),
+            (
+                &["id ", "first name", "", "Ort\u{a0}"],
+                true,
+                &["id"],
+                r#"a.csv has no column id: --key takes "id ", "first name", "", "Ort\u{a0}""#,
+            ),
             (&["#1"], false, &["id"], "without a header no column is named id: --key takes #1"),
             (
                 &["id;name"],

@@ -73,6 +73,30 @@ impl Findings {
         }
     }
 
+    /// Warnings of likely mistakes, with the normalisers of the keys.
+    pub(super) fn warnings(&self, normalisers: &str) -> Vec<String> {
+        let look = "`foxtrot psi inspect --show 5` prints keys";
+        let of = |count: usize| format!("warning: {count} of {}", counted(self.rows, "row"));
+        let most = |places: &Places| places.count > self.rows / 2;
+        let mut warnings = Vec::new();
+        if most(&self.duplicates) {
+            let rows = of(self.duplicates.count);
+            warnings.push(format!(
+                "{rows} have the key of an earlier row; is it the right column? {look}"
+            ));
+        }
+        if most(&self.empty) {
+            let rows = of(self.empty.count);
+            warnings.push(format!("{rows} have no key, after {normalisers}; {look}"));
+        }
+        warnings
+    }
+
+    /// The unit of places.
+    pub(crate) fn unit(&self) -> &'static str {
+        self.unit
+    }
+
     /// Line by line.
     pub(crate) fn table(&self, keys: usize) -> Vec<(&'static str, String)> {
         let mut table = vec![
@@ -101,6 +125,24 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_duplicates_or_rows_without_a_key_than_half_are_warned_of() {
+        let warnings = |duplicates, empty| {
+            let mut findings = Findings { rows: 5, ..Findings::new("line") };
+            findings.duplicates.count = duplicates;
+            findings.empty.count = empty;
+            findings.warnings("email/1")
+        };
+        assert!(warnings(2, 2).is_empty());
+        let look = "`foxtrot psi inspect --show 5` prints keys";
+        let why = "have the key of an earlier row; is it the right column?";
+        assert_eq!(warnings(3, 2), [format!("warning: 3 of 5 rows {why} {look}")]);
+        assert_eq!(
+            warnings(0, 4),
+            [format!("warning: 4 of 5 rows have no key, after email/1; {look}")]
+        );
+    }
 
     #[test]
     fn what_is_left_out_is_counted_and_placed() {

@@ -13,6 +13,9 @@ pub(crate) type Item = [u8; 32];
 /// The tag of the hash, see `docs/psi-files.md`.
 const CONTEXT: &str = "foxtrot v1 psi item";
 
+/// Of what no text has, and a file that is damaged may have.
+pub(super) const NUL: &str = "a NUL byte in the key";
+
 /// Makes items of keys.
 pub(super) struct Keyer {
     normalisers: Vec<Normaliser>,
@@ -31,6 +34,12 @@ impl Keyer {
     pub(super) fn terms(&self) -> String {
         let each: Vec<_> = self.normalisers.iter().map(Normaliser::to_string).collect();
         each.join(";")
+    }
+
+    /// The parts of a key as they are compared.
+    pub(super) fn normalised(&self, parts: &[String]) -> Vec<String> {
+        let both = self.normalisers.iter().zip(parts);
+        both.map(|(normaliser, part)| normaliser.apply(part.into()).into_owned()).collect()
     }
 
     /// The item of a key, by its parts. None if one of them is empty: two rows that both lack

@@ -4,12 +4,14 @@
 //! Each has a name and a version, and both sides have to take the same. What a version does is
 //! written in `docs/psi-files.md` and never changes; what should be done differently is a new version.
 
+mod date;
 mod phone;
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use date::DateFormat;
 use phone::Country;
 
 /// What is done to a key, one step after the other; nothing with `none`.
@@ -19,14 +21,19 @@ pub(crate) struct Normaliser(Vec<Step>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
     Trim,
+    Compact,
     Lower,
+    Upper,
     Nfc,
     Digits,
+    Name,
     Email,
+    Date(DateFormat),
     Phone(Country),
 }
 
-const NAMES: &str = "there are trim, lower, nfc, digits, email, phone:+49 (any country) and none";
+const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, name, email, date:DD.MM.YYYY (any format), \
+                     phone:+49 (any country) and none";
 
 impl Normaliser {
     /// The text as it is compared. What is empty then is no key.
@@ -39,11 +46,15 @@ impl Step {
     fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
         match self {
             Self::Trim => trim(text),
+            Self::Compact => keep(text, |c| !c.is_whitespace()),
             Self::Lower => lower(text),
+            Self::Upper => upper(text),
             Self::Nfc => nfc(text),
+            Self::Name => name(&text).into(),
             Self::Digits => keep(text, |c| c.is_ascii_digit()),
             Self::Email if text.contains('@') => nfc(lower(trim(text))),
             Self::Email => Cow::Borrowed(""),
+            Self::Date(format) => format.iso(&text).into(),
             Self::Phone(country) => country.international(&text).into(),
         }
     }
@@ -60,6 +71,19 @@ fn trim(text: Cow<'_, str>) -> Cow<'_, str> {
 fn lower(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
     if text.bytes().all(is_lower) { text } else { text.to_lowercase().into() }
+}
+
+fn upper(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_upper = |byte: u8| byte.is_ascii() && !byte.is_ascii_lowercase();
+    if text.bytes().all(is_upper) { text } else { text.to_uppercase().into() }
+}
+
+/// Compatible forms, case and white space do not matter.
+fn name(text: &str) -> String {
+    let text = text.nfkc().collect::<String>().to_lowercase();
+    let text: String = text.nfkc().collect();
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 fn nfc(text: Cow<'_, str>) -> Cow<'_, str> {
@@ -95,20 +119,28 @@ impl FromStr for Step {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, country) = match text.split_once(':') {
-            Some((name, country)) => (name, Some(country)),
+        let (name, more) = match text.split_once(':') {
+            Some((name, more)) => (name, Some(more)),
             None => (text, None),
         };
         let (name, version) = name.split_once('/').unwrap_or((name, "1"));
-        let step = match (name, country) {
+        let step = match (name, more) {
             ("trim", None) => Self::Trim,
+            ("compact", None) => Self::Compact,
             ("lower", None) => Self::Lower,
+            ("upper", None) => Self::Upper,
             ("nfc", None) => Self::Nfc,
             ("digits", None) => Self::Digits,
+            ("name", None) => Self::Name,
             ("email", None) => Self::Email,
+            ("date", None) => Self::Date(DateFormat::default()),
+            ("date", Some(format)) => Self::Date(format.parse()?),
             ("phone", Some(country)) => Self::Phone(country.parse()?),
             ("phone", None) => return Err("of which country? as in phone:+49".into()),
-            ("trim" | "lower" | "nfc" | "digits" | "email", Some(_)) => {
+            (
+                "trim" | "compact" | "lower" | "upper" | "nfc" | "digits" | "name" | "email",
+                Some(_),
+            ) => {
                 return Err(format!("{name} takes nothing after a colon"));
             }
             _ => return Err(format!("there is no normaliser named {name}; {NAMES}")),
@@ -134,10 +166,15 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Trim => f.write_str("trim/1"),
+            Self::Compact => f.write_str("compact/1"),
             Self::Lower => f.write_str("lower/1"),
+            Self::Upper => f.write_str("upper/1"),
             Self::Nfc => f.write_str("nfc/1"),
             Self::Digits => f.write_str("digits/1"),
+            Self::Name => f.write_str("name/1"),
             Self::Email => f.write_str("email/1"),
+            // Each side has its own format.
+            Self::Date(_) => f.write_str("date/1"),
             Self::Phone(country) => write!(f, "phone/1:{country}"),
         }
     }
@@ -167,6 +204,13 @@ mod tests {
             ("email/1", "a b+c@x", "a b+c@x"),
             ("email/1", "n/a", ""),
             ("trim/1,lower/1", " Ab ", "ab"),
+            ("compact/1", " DE12\u{a0}3456\t78\u{200b} ", "DE12345678\u{200b}"),
+            ("upper/1", "straße ŉ ǆ ές", "STRASSE ʼN Ǆ ΈΣ"),
+            ("name/1", "\u{a0} ＡNNA\u{3000}  Mu\u{308}LLER\n-Weiß ", "anna müller -weiß"),
+            ("name/1", "Łukasz O’Neill ﬁ İ ΟΔΟΣ", "łukasz o’neill fi i\u{307} οδος"),
+            ("name/1", " \u{2003} ", ""),
+            ("date/1:D.M.YYYY", " 1.2.1990\n", "1990-02-01"),
+            ("date/1", "1990-02-01", "1990-02-01"),
         ] {
             assert_eq!(normalised(by, text), expected, "{by} {text:?}");
         }
@@ -180,6 +224,8 @@ mod tests {
             ("phone:+49", "phone/1:+49"),
             ("phone/1:+1", "phone/1:+1"),
             ("none", "none/1"),
+            ("date:DD/MM/YYYY", "date/1"),
+            ("compact,upper,name", "compact/1,upper/1,name/1"),
         ] {
             assert_eq!(text.parse::<Normaliser>().unwrap().to_string(), written);
             assert_eq!(written.parse::<Normaliser>().unwrap().to_string(), written);
@@ -189,11 +235,12 @@ mod tests {
     #[test]
     fn wrong_names_are_told_what_there_is() {
         for (text, why) in [
-            ("emial", "there is no normaliser named emial; there are trim, lower"),
+            ("emial", "there is no normaliser named emial; there are trim, compact, lower"),
             ("", "there is no normaliser named ; there are"),
             ("email/2", "there is no version 2 of email, but version 1"),
             ("email:+49", "email takes nothing after a colon"),
             ("trim,none", "none stands alone"),
+            ("date:MM/DD", "a date has YYYY, MM (or M) and DD (or D), each once"),
             ("phone", "of which country?"),
             ("phone:49", "49 is no country code"),
             ("phone:+0", "+0 is no country code"),
@@ -209,7 +256,10 @@ mod tests {
         fn what_is_normal_stays_so(
             text in "(?s).{0,12}|[ +0-9()A-Zİσ\u{307}\u{308}\u{323}@./-]{0,12}",
         ) {
-            for by in ["none", "trim", "lower", "nfc", "digits", "email", "phone:+49", "phone:+1"] {
+            for by in [
+                "none", "trim", "compact", "lower", "upper", "nfc", "digits", "name", "email", "date",
+                "phone:+49", "phone:+1",
+            ] {
                 let once = normalised(by, &text);
                 prop_assert_eq!(normalised(by, &once), once, "{}", by);
             }

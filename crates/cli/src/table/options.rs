@@ -15,9 +15,10 @@ pub(crate) struct SetOptions {
     /// of several columns, in the order of the other side [default: the only column]
     #[arg(long, value_name = "COL")]
     pub(super) key: Vec<Column>,
-    /// What is done to keys before they are compared: trim, lower, nfc, digits, email, phone:+49 or
-    /// none; several one after the other as in trim,lower. Once for all key columns, or repeated for
-    /// each (must be the same on both sides)
+    /// What is done to keys before they are compared: trim, compact (no white space), lower, upper, nfc,
+    /// digits, name, email, date:DD.MM.YYYY, phone:+49 or none; several one after the other as in
+    /// trim,lower. Once for all key columns, or repeated for each (must be the same on both sides, but
+    /// for the format of dates)
     #[arg(long, value_name = "NAMES")]
     pub(super) normalize: Vec<Normaliser>,
     /// What the file is [default: by its name .csv, .tsv or .parquet; else lines]
@@ -29,6 +30,9 @@ pub(crate) struct SetOptions {
     /// What is between fields: a character, or `tab` [default: a comma; for .tsv tab]
     #[arg(long, value_name = "CHAR")]
     pub(super) delimiter: Option<Delimiter>,
+    /// How many keys are kept as they are in the file, to be shown.
+    #[arg(skip)]
+    pub(super) show: usize,
 }
 
 /// How a second file is to be read where it differs from the first.
@@ -37,6 +41,9 @@ pub(crate) struct OtherOptions {
     /// As --key, for B [default: as for A]
     #[arg(long, value_name = "COL")]
     key_b: Vec<Column>,
+    /// As --normalize, for B, whose dates may have another format [default: as for A]
+    #[arg(long, value_name = "NAMES")]
+    normalize_b: Vec<Normaliser>,
     /// As --format, for B [default: as for A]
     #[arg(long, value_name = "FORMAT", value_enum)]
     format_b: Option<Format>,
@@ -71,6 +78,8 @@ pub(super) struct Delimiter(u8);
 /// How to read a text file.
 pub(super) struct Plan {
     pub(super) grammar: Grammar,
+    /// The delimiter, if the user has named it.
+    pub(super) chosen: Option<u8>,
     pub(super) header: bool,
 }
 
@@ -88,10 +97,15 @@ impl SetOptions {
 
     /// Those of a second file: what is not said of it is as for the first, where its format takes that.
     pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
-        let OtherOptions { key_b, format_b, delimiter_b } = others.clone();
-        let (format, normalize) = (format_b.or(self.format), self.normalize.clone());
-        let mut options =
-            Self { key: key_b, normalize, format, delimiter: delimiter_b, no_header: false };
+        let OtherOptions { key_b, normalize_b, format_b, delimiter_b } = others.clone();
+        let normalize = if normalize_b.is_empty() { self.normalize.clone() } else { normalize_b };
+        let mut options = Self {
+            key: key_b,
+            normalize,
+            format: format_b.or(self.format),
+            delimiter: delimiter_b,
+            ..Self::default()
+        };
         let is = options.format_of(path);
         if is != Format::Lines && options.key.is_empty() {
             options.key.clone_from(&self.key);
@@ -101,6 +115,11 @@ impl SetOptions {
             options.no_header = self.no_header;
         }
         options
+    }
+
+    /// These options with so many keys to be shown.
+    pub(crate) fn showing(&self, show: usize) -> Self {
+        Self { show, ..self.clone() }
     }
 
     /// What the file is.
@@ -116,7 +135,8 @@ impl SetOptions {
     pub(super) fn csv(&self, path: &Path) -> Plan {
         let usual = if extension(path) == "tsv" { Delimiter(b'\t') } else { Delimiter(b',') };
         let Delimiter(delimiter) = self.delimiter.unwrap_or(usual);
-        Plan { grammar: Grammar::Csv { delimiter }, header: !self.no_header }
+        let chosen = self.delimiter.map(|Delimiter(byte)| byte);
+        Plan { grammar: Grammar::Csv { delimiter }, chosen, header: !self.no_header }
     }
 
     /// For plain lines, which have nothing to choose from.
@@ -126,7 +146,7 @@ impl SetOptions {
             let why = format!("--key is for tables, and {} is read as lines", path.display());
             return Err(Failure::usage(why).hint(AS_CSV));
         }
-        Ok(Plan { grammar: Grammar::Lines, header: false })
+        Ok(Plan { grammar: Grammar::Lines, chosen: None, header: false })
     }
 
     /// Fails if there are options that only CSV takes.

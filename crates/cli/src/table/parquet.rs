@@ -20,6 +20,7 @@ use parquet::{
     },
     errors::ParquetError,
     file::{
+        metadata::{ParquetMetaData, RowGroupMetaData},
         properties::WriterProperties,
         reader::{ChunkReader, FileReader, Length, SerializedFileReader},
         writer::{SerializedColumnWriter, SerializedFileWriter},
@@ -33,7 +34,7 @@ use crate::failure::Failure;
 use super::{
     Builder, Content, Row, Set,
     columns::Columns,
-    key::Keyer,
+    key::{Keyer, NUL},
     options::SetOptions,
     source::{CHUNK, Source},
 };
@@ -53,13 +54,14 @@ impl Parquet {
         options.without_csv(path)?;
         let source = Source::open(path)?;
         let reader = open(&source)?;
+        check_compression(&source, reader.metadata())?;
         let metadata = reader.metadata().file_metadata();
         let root = metadata.schema_descr().root_schema();
         let names = root.get_fields().iter().map(|field| field.name().to_owned()).collect();
         let columns = Columns::find(source.path(), names, true, &options.key)?;
         let most = usize::try_from(metadata.num_rows()).unwrap_or(usize::MAX);
         let keyer = Keyer::new(options.normalisers(columns.keys().len())?);
-        let mut builder = Builder::begin(keyer, most, "row")?;
+        let mut builder = Builder::begin(keyer, most, "row", options.show)?;
         // Columns come in the order of the file, whatever the order of the key.
         let mut order: Vec<usize> = columns.keys().to_vec();
         order.sort_unstable();
@@ -82,6 +84,10 @@ impl Parquet {
                         number + 1
                     ))
                 })?);
+            }
+            if parts.iter().any(|part| part.contains('\0')) {
+                let file = source.path().display();
+                return Err(Failure::usage(format!("{file}, row {}: {NUL}", number + 1)));
             }
             if builder.is_full() {
                 return Err(source.changed());
@@ -301,6 +307,22 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
             Err(format!("parts of the file contradict each other ({text})"))
         }
     }
+}
+
+/// Fails if a column is compressed as this program cannot undo it: rows that come out have all columns.
+fn check_compression(source: &Source, metadata: &ParquetMetaData) -> Result<(), Failure> {
+    let mut columns = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let other = columns.find_map(|column| match column.compression() {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => None,
+        Compression::GZIP(_) => Some("gzip"),
+        Compression::BROTLI(_) => Some("Brotli"),
+        Compression::LZ4 | Compression::LZ4_RAW => Some("LZ4"),
+        Compression::LZO => Some("LZO"),
+    });
+    let Some(other) = other else { return Ok(()) };
+    let path = source.path().display();
+    Err(Failure::usage(format!("the columns of {path} are compressed with {other}"))
+        .hint("this program reads Parquet with Snappy, with Zstandard or not compressed"))
 }
 
 fn unreadable(source: &Source, why: &str) -> Failure {

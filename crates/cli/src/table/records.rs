@@ -9,14 +9,13 @@ use std::{
 use crate::failure::Failure;
 
 use super::{
+    beginning::{self, BYTE_ORDER_MARK, ENCODING},
     scan::{Field, Grammar},
     source::{CHUNK, line_ends},
 };
 
 /// The longest row, in bytes. A quote that nobody closes does not swallow the rest of the file.
 pub(super) const MAX_ROW: usize = 1 << 24;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads records, with memory for the longest of them.
 pub(super) struct Records<'a, R> {
@@ -31,6 +30,7 @@ pub(super) struct Records<'a, R> {
     offset: u64,
     line: u64,
     fields: Vec<Field>,
+    passed_over: Vec<u8>,
 }
 
 /// A row of text.
@@ -45,8 +45,14 @@ pub(super) struct Record<'a> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    /// From the beginning of a file, whose path is for messages.
-    pub(super) fn begin(path: &'a Path, grammar: Grammar, from: R) -> Result<Self, Failure> {
+    /// From the beginning of a file, whose path is for messages. A delimiter that the user has chosen is not
+    /// contradicted.
+    pub(super) fn begin(
+        path: &'a Path,
+        grammar: Grammar,
+        chosen: Option<u8>,
+        from: R,
+    ) -> Result<Self, Failure> {
         let mut records = Self {
             path,
             grammar,
@@ -57,18 +63,45 @@ impl<'a, R: Read> Records<'a, R> {
             offset: 0,
             line: 1,
             fields: Vec::new(),
+            passed_over: Vec::new(),
         };
-        while records.ready.len() < BYTE_ORDER_MARK.len() && !records.ended {
+        while records.ready.len() < beginning::LOOKED_AT && !records.ended {
             records.fill()?;
         }
-        let beginning = &records.buffer[records.ready.clone()];
-        if beginning.starts_with(BYTE_ORDER_MARK) {
+        let bytes = &records.buffer[records.ready.clone()];
+        beginning::check(path, bytes)?;
+        if bytes.starts_with(BYTE_ORDER_MARK) {
             records.offset = BYTE_ORDER_MARK.len() as u64;
             records.ready.start = BYTE_ORDER_MARK.len();
-        } else if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
-            return Err(Failure::usage(format!("{} is UTF-16", path.display())).hint(ENCODING));
+        }
+        if let Grammar::Csv { delimiter } = &mut records.grammar {
+            let bytes = &records.buffer[records.ready.clone()];
+            if let Some((named, line)) = beginning::named_delimiter(bytes) {
+                if chosen.is_some_and(|chosen| chosen != named) {
+                    let why = format!(
+                        "its first line says that {:?} is between fields",
+                        char::from(named)
+                    );
+                    return Err(at_line(path, 1, &why).hint("leave --delimiter out, or the line"));
+                }
+                *delimiter = named;
+                records.passed_over.extend_from_slice(&bytes[..line]);
+                records.offset += line as u64;
+                records.ready.start += line;
+                records.line += 1;
+            }
         }
         Ok(records)
+    }
+
+    /// How records are written: perhaps the file has said it.
+    pub(super) fn grammar(&self) -> Grammar {
+        self.grammar
+    }
+
+    /// The line above the header that names the delimiter, or nothing.
+    pub(super) fn passed_over(&self) -> &[u8] {
+        &self.passed_over
     }
 
     /// The next record; nothing at the end.
@@ -131,8 +164,6 @@ impl<'a, R: Read> Records<'a, R> {
     }
 }
 
-const ENCODING: &str = "save it as UTF-8, say with `iconv -t UTF-8 -f` and its encoding";
-
 impl Record<'_> {
     /// How many fields it has.
     pub(super) fn width(&self) -> usize {
@@ -175,7 +206,7 @@ mod tests {
     /// Everything about the records, and how it ended.
     fn all(grammar: Grammar, from: impl Read) -> (Vec<Found>, Option<String>) {
         let mut found = Vec::new();
-        let mut records = match Records::begin(Path::new("a"), grammar, from) {
+        let mut records = match Records::begin(Path::new("a"), grammar, None, from) {
             Ok(records) => records,
             Err(e) => return (found, Some(e.message().to_owned())),
         };

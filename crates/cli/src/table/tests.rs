@@ -101,6 +101,69 @@ fn duplicates_and_rows_without_key_are_left_out_and_told() {
 }
 
 #[test]
+fn a_first_line_for_excel_names_the_delimiter_and_stays() {
+    let text = "\u{feff}sep=;\r\nid;mail\r\n1;a@b.c\r\n2;d@e.f\r\n3;a@b.c\r\n";
+    let mut set = Case::new("a.csv", text).read(&["mail"], &[]).unwrap();
+    assert_eq!(set.form(), "CSV with ';'");
+    assert_eq!(set.findings().words(2), "3 rows, 2 keys; left out: duplicates 1 (line 5)");
+    let rows = set.rows(|item, _| item == Some(1));
+    assert_eq!(written(&mut set, &rows).unwrap(), "sep=;\r\nid;mail\r\n2;d@e.f\r\n");
+    // The same is said by the option, and another thing refused.
+    let case = Case::new("a.csv", text);
+    let with = |delimiter: &str| {
+        let delimiter = Some(delimiter.parse().unwrap());
+        Set::read(&case.path, &SetOptions { delimiter, ..options(&["mail"], &[]) })
+    };
+    assert!(with(";").is_ok());
+    let why = with("tab").map(drop).unwrap_err();
+    assert!(why.message().ends_with("line 1: its first line says that ';' is between fields"));
+    // It is a name, or a row of lines, where nothing else would make sense.
+    let set = Case::new("a.csv", "sep=\n1\n").read(&[], &[]).unwrap();
+    assert_eq!(set.columns().unwrap(), ["sep="]);
+    assert_eq!(Case::new("a.txt", "sep=;\n1\n").read(&[], &[]).unwrap().items().len(), 2);
+}
+
+#[test]
+fn a_nul_byte_in_a_key_is_refused() {
+    let case = Case::new("a.csv", "id,mail\n1\0,a\n2,b\0\n");
+    assert_eq!(case.why(&["mail"]), "a.csv, line 3: a NUL byte in the key");
+    assert_eq!(case.why(&["id"]), "a.csv, line 2: a NUL byte in the key");
+    let case = Case::new("a.txt", "a\nb\nc\0");
+    assert_eq!(case.why(&[]), "a.txt, line 3: a NUL byte in the key");
+    // In other columns it is the file's own matter.
+    Case::new("a.csv", "id,mail\n1,a\0\n").read(&["id"], &[]).unwrap();
+}
+
+#[test]
+fn keys_are_shown_before_and_after() {
+    let case = Case::new("ours.csv", OURS);
+    let set = Set::read(&case.path, &options(&["e-mail"], &["email"]).showing(3)).unwrap();
+    let shown: Vec<_> =
+        set.shown().iter().map(|it| (it.place, &*it.before[0], &*it.after[0])).collect();
+    assert_eq!(
+        shown,
+        [
+            (2, "Anna@Example.com ", "anna@example.com"),
+            (3, "bo@example.com", "bo@example.com"),
+            (6, "", ""),
+        ]
+    );
+    assert!(case.read(&["e-mail"], &["email"]).unwrap().shown().is_empty());
+}
+
+/// Each side has its own format, and they agree on the normaliser.
+#[test]
+fn dates_of_two_formats_are_the_same_key() {
+    let ours =
+        Case::new("a.txt", "1.2.1990\n31.12.2000\n31.2.2000\n").read(&[], &["date:D.M.YYYY"]);
+    let theirs = Case::new("b.txt", "2000-12-31\n1990-02-01\n").read(&[], &["date"]);
+    let (mut ours, theirs) = (ours.unwrap(), theirs.unwrap());
+    assert_eq!((ours.terms(), theirs.terms()), ("date/1".into(), "date/1".into()));
+    assert_eq!(ours.findings().words(2), "3 rows, 2 keys; left out: empty 1 (line 3)");
+    assert_eq!(intersection(&mut ours, &theirs), "1.2.1990\n31.12.2000\n");
+}
+
+#[test]
 fn nothing_in_common_leaves_the_header() {
     let mut ours = Case::new("ours.csv", "id\n1").read(&[], &[]).unwrap();
     let theirs = Case::new("theirs.csv", "number").read(&[], &[]).unwrap();

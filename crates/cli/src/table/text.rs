@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use super::{
     Builder, Content, NO_ITEM, Row, Set,
     columns::Columns,
-    key::{Item, Keyer},
+    key::{Item, Keyer, NUL},
     options::{Plan, SetOptions},
     records::{Record, Records, at_line},
     scan::{Field, Grammar},
@@ -23,8 +23,9 @@ pub(super) struct Text {
     source: Source,
     grammar: Grammar,
     columns: Option<Columns>,
-    /// As in the file; empty if there is none.
-    header: Vec<u8>,
+    has_header: bool,
+    /// The bytes above the rows: a line that names the delimiter, and the header.
+    above: Vec<u8>,
     keyer: Keyer,
 }
 
@@ -34,10 +35,12 @@ const LINE: &[usize] = &[0];
 impl Text {
     pub(super) fn read(path: &Path, plan: Plan, options: &SetOptions) -> Result<Set, Failure> {
         let source = Source::open(path)?;
-        let Plan { grammar, header: has_header } = plan;
+        let Plan { grammar, chosen, header: has_header } = plan;
         let most = source.line_ends()? + 1;
-        let (mut columns, mut header, mut builder) = (None, Vec::new(), None);
-        let mut records = Records::begin(source.path(), grammar, source.rewound()?)?;
+        let (mut columns, mut builder) = (None, None);
+        let mut records = Records::begin(source.path(), grammar, chosen, source.rewound()?)?;
+        let grammar = records.grammar();
+        let mut above = records.passed_over().to_vec();
         let (mut width, mut blank, mut has_content) = (1, 0, false);
         while let Some(record) = records.next()? {
             has_content |= !record.is_blank();
@@ -61,9 +64,9 @@ impl Text {
                     }
                     let keys = columns.as_ref().map_or(LINE, Columns::keys);
                     let keyer = Keyer::new(options.normalisers(keys.len())?);
-                    let builder = none.insert(Builder::begin(keyer, most, "line")?);
+                    let builder = none.insert(Builder::begin(keyer, most, "line", options.show)?);
                     if has_header {
-                        header.extend_from_slice(record.text.as_bytes());
+                        above.extend_from_slice(record.text.as_bytes());
                         continue;
                     }
                     builder
@@ -80,6 +83,10 @@ impl Text {
             let keys = columns.as_ref().map_or(LINE, Columns::keys);
             let len = u32::try_from(record.text.len()).unwrap_or(u32::MAX);
             let parts = keys.iter().map(|&key| record.field(key));
+            if parts.clone().any(|part| part.contains('\0')) {
+                return Err(at_line(source.path(), record.line, NUL)
+                    .hint("the file is damaged, or no text in UTF-8"));
+            }
             builder.add(record.line, (record.offset, len), parts);
         }
         source.check_unchanged()?;
@@ -88,12 +95,13 @@ impl Text {
             return Err(Failure::usage(format!("{} {is}", source.path().display())));
         };
         builder.findings.blank = blank;
-        let text = |keyer| Content::Text(Self { source, grammar, columns, header, keyer });
+        let text =
+            |keyer| Content::Text(Self { source, grammar, columns, has_header, above, keyer });
         Ok(builder.finish(text))
     }
 
     pub(super) fn form(&self) -> String {
-        let header = if self.header.is_empty() { " without header" } else { "" };
+        let header = if self.has_header { "" } else { " without header" };
         match self.grammar {
             Grammar::Lines => self.grammar.to_string(),
             Grammar::Csv { .. } => format!("{}{header}", self.grammar),
@@ -111,7 +119,7 @@ impl Text {
     pub(super) fn written_len(&self, rows: &[Row]) -> u64 {
         let rows: u64 = rows.iter().map(|row| u64::from(row.len)).sum();
         // The last row may get the line end that it lacks.
-        self.header.len() as u64 + rows + 1
+        self.above.len() as u64 + rows + 1
     }
 
     /// Gives the bytes of the header and of rows, in pieces. Each piece has been compared with what
@@ -123,7 +131,7 @@ impl Text {
         mut to: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.source.check_unchanged()?;
-        let mut piece = self.header.clone();
+        let mut piece = self.above.clone();
         let mut again = Again::begin(&self.source)?;
         for row in rows {
             let start = piece.len();

@@ -109,7 +109,8 @@ fn numpy_files_say_their_shape() {
         let n = if extension == "none" { 1100 } else { N };
         let count = n.to_string();
         let run = ["rot", "local", "-n", &count, "--format", "npy", "--extension", extension];
-        let output = foxtrot(&[&run[..], &["-o", &files.name("k")]].concat()).output().unwrap();
+        let output =
+            foxtrot(&[&run[..], &["-o", &files.name("k"), "--force"]].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let [pairs, keys, choices] =
             ["k.sender.keys", "k.receiver.keys", "k.receiver.choices"].map(|name| files.read(name));
@@ -331,7 +332,7 @@ fn a_device_gets_all_when_the_run_has_succeeded() {
     let files = Files::new();
     std::os::unix::fs::symlink("/dev/null", Path::new(&files.name("k.sender.keys"))).unwrap();
     let run = |n: &str| {
-        let local = ["rot", "local", "-n", n, "-o", &files.name("k"), "--quiet"];
+        let local = ["rot", "local", "-n", n, "-o", &files.name("k"), "--force", "--quiet"];
         let output = foxtrot(&local).output().unwrap();
         (output.status.code(), stderr(&output))
     };

@@ -70,7 +70,7 @@ fn one_process_leaves_what_was_there() {
         for format in ["raw", "npy"] {
             let all = ["out.receiver.choices", "out.receiver.keys", "out.sender.keys"];
             old_files(folder.path(), &all);
-            let rot = ["rot", "local", "-n", n, "--format", format, "-o", &out];
+            let rot = ["rot", "local", "-n", n, "--format", format, "-o", &out, "--force"];
             let run = on_full_disk(blocks, &rot).output().unwrap();
             let said = stderr(&run);
             assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(1), ""), "{said}");
@@ -96,8 +96,8 @@ fn a_party_of_random_ots_tells_the_other() {
         let kind = ["-n", "2000000", "--extension", extension];
         let kind =
             if extension == "none" { ["-n", "4000", "--extension", extension] } else { kind };
-        let listens = [&["rot", theirs, "-o", &there], &kind[..]].concat();
-        let connects = [&["rot", ours, "-o", &here], &kind[..]].concat();
+        let listens = [&["rot", theirs, "--force", "-o", &there], &kind[..]].concat();
+        let connects = [&["rot", ours, "--force", "-o", &here], &kind[..]].concat();
         let [listened, connected] = two(&listens, &connects, 40);
         assert_cannot_write(&format!("{here}.keys"), &connected);
         let (status, result, said) = listened;

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::support::{Listening, Running, names};
+use super::support::{Listening, Running, foxtrot, names};
 
 #[test]
 fn a_listener_is_interrupted() {
@@ -43,6 +43,37 @@ fn wait_for(bytes: u64, folder: &Path) {
     }
     assert_eq!(found().count(), 3);
     assert!(found().all(|file| file.permissions().mode() & 0o777 == 0o600));
+}
+
+/// Nobody can clean up after that but the next run.
+#[test]
+fn what_a_killed_run_leaves_goes_with_the_next_and_that_of_a_living_run_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = folder.path().join("keys").to_str().unwrap().to_owned();
+    let long = ["rot", "local", "-n", "1000000000", "-o", &prefix];
+    let mut killed = Running::start(&long);
+    killed.line();
+    wait_for(100_000, folder.path());
+    killed.signal("-KILL");
+    assert_eq!(killed.end().0, -1);
+    let left = names(folder.path());
+    assert_eq!(left.len(), 3);
+    for (name, file) in left.iter().zip(["receiver.choices", "receiver.keys", "sender.keys"]) {
+        assert!(name.starts_with(&format!(".foxtrot-keys.{file}.")), "{left:?}");
+    }
+    let mut living = Running::start(&long);
+    living.line();
+    wait_for(100_000, folder.path());
+    let livings = names(folder.path());
+    assert!(left.iter().all(|name| !livings.contains(name)), "{livings:?}");
+    let run = foxtrot(&["rot", "local", "-n", "40", "-o", &prefix]).output().unwrap();
+    assert_eq!(run.status.code(), Some(0));
+    let done = ["keys.receiver.choices", "keys.receiver.keys", "keys.sender.keys"];
+    let expected = [&livings[..], &done.map(str::to_owned)].concat();
+    assert_eq!(names(folder.path()), expected);
+    living.interrupt();
+    assert_eq!(living.end().0, 130);
+    assert_eq!(names(folder.path()), done);
 }
 
 #[test]

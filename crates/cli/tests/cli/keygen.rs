@@ -69,6 +69,10 @@ fn the_key_is_its_owners_only_in_the_configuration_directory() {
     assert_eq!(mode(".config/foxtrot"), 0o700);
     assert_eq!(mode(".config/foxtrot/identity.pem"), 0o600);
 
+    // Bare, --show means that one.
+    let shown = run(&["keygen", "--show"], "FOXTROT_TEST", "");
+    assert_eq!((stdout(&shown), stderr(&shown)), (stdout(&made), String::new()));
+
     let elsewhere = home.path().join("elsewhere");
     let made = run(&["keygen"], "XDG_CONFIG_HOME", elsewhere.to_str().unwrap());
     assert_eq!(mode("elsewhere/foxtrot/identity.pem"), 0o600);
@@ -76,4 +80,28 @@ fn the_key_is_its_owners_only_in_the_configuration_directory() {
     let send = ["ot", "send", "examples/messages.txt", "--connect", "127.0.0.1:1"];
     let asked = run(&send, "XDG_CONFIG_HOME", elsewhere.to_str().unwrap());
     assert!(stderr(&asked).contains(stdout(&made).trim_end()), "{}", stderr(&asked));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_key_that_others_can_read_is_refused_with_the_remedy() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let [key, peer] = ["key", "peer"].map(|name| Key::generate(folder.path(), name));
+    let send =
+        ["ot", "send", "examples/messages.txt", "--connect", "127.0.0.1:1", "--timeout", "1"];
+    for (mode, refused) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
+        fs::set_permissions(&key.file, PermissionsExt::from_mode(mode)).unwrap();
+        let shown = foxtrot(&["keygen", "--show", &key.file]).output().unwrap();
+        let sent = foxtrot(&[&send[..], &key.expecting(&peer)].concat()).output().unwrap();
+        assert_eq!(shown.status.code(), Some(if refused { 2 } else { 0 }), "{mode:o}");
+        assert_eq!(sent.status.code(), Some(if refused { 2 } else { 1 }), "{mode:o}");
+        let (file, said) = (&key.file, stderr(&sent));
+        let words =
+            format!("foxtrot: others can read or write the key {file}\nhint: `chmod 600 {file}`;");
+        assert_eq!(
+            (said.starts_with(&words), stderr(&shown).starts_with(&words)),
+            (refused, refused)
+        );
+    }
 }

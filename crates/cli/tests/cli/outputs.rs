@@ -115,8 +115,8 @@ fn no_result_replaces_our_key() {
         // At its usual place.
         (&receive, &transport.to_vec(), &onto, &key),
         (&["ot", "receive", "examples/choices.txt"], &named, &onto, &key),
-        (&["rot", "send", "-n", "4"], &named_keys, &["-o", &prefix], &keys),
-        (&["rot", "receive", "-n", "4"], &named_keys, &["-o", &prefix], &keys),
+        (&["rot", "send", "-n", "4", "--force"], &named_keys, &["-o", &prefix], &keys),
+        (&["rot", "receive", "-n", "4", "--force"], &named_keys, &["-o", &prefix], &keys),
     ] {
         let before = fs::read(&replaced.file).unwrap();
         let mut command = foxtrot(&[command, transport, onto].concat());
@@ -152,4 +152,27 @@ fn a_place_that_cannot_be_is_refused_before_the_run() {
         }
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+}
+
+#[test]
+fn random_keys_are_replaced_only_if_that_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = path(folder.path(), "k");
+    let local = ["rot", "local", "-n", "40", "-o", &prefix];
+    let run = |more: &[&str]| foxtrot(&[&local[..], more].concat()).output().unwrap();
+    let files = ["k.receiver.choices", "k.receiver.keys", "k.sender.keys"];
+    let read = || files.map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert_eq!(run(&[]).status.code(), Some(0));
+    let before = read();
+    let again = run(&[]);
+    assert_eq!(again.status.code(), Some(2));
+    let words = format!(
+        "foxtrot: {prefix}.sender.keys exists already\nhint: --force replaces it, or -o takes another prefix\n"
+    );
+    assert_eq!(stderr(&again), words);
+    // One of them is enough.
+    fs::remove_file(folder.path().join(files[2])).unwrap();
+    assert_eq!(run(&[]).status.code(), Some(2));
+    assert_eq!(run(&["--force"]).status.code(), Some(0));
+    assert!(read().iter().zip(&before).all(|(now, before)| now != before));
 }

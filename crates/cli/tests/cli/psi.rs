@@ -102,3 +102,19 @@ fn a_dash_is_standard_output() {
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
+
+/// A family's name would stand for another of its base OTs elsewhere.
+#[test]
+fn the_help_names_the_base_ot_that_a_run_takes() {
+    for party in ["local", "receive", "send"] {
+        let help = stdout(&foxtrot(&["psi", party, "--help"]).output().unwrap());
+        assert!(help.contains("[default: roted-endemic]"), "{help}");
+    }
+    let run = ["psi", "local", "examples/customers-a.csv", "examples/customers-b.csv"];
+    let run = [&run[..], &["--key", "email", "--key-b", "E-Mail", "--count"]].concat();
+    let [plain, named] =
+        [&[][..], &["--base", "roted"]].map(|more| foxtrot(&[&run[..], more].concat()).output());
+    for run in [plain, named] {
+        assert!(stderr(&run.unwrap()).contains("paxos over oos-802 from base OT roted-endemic, "));
+    }
+}

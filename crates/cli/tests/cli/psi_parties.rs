@@ -12,7 +12,9 @@ use foxtrot_net::{
     tcp,
 };
 
-use super::support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout};
+use super::support::{
+    Key, Listening, Running, connect, connect_with, foxtrot, is_time, stderr, stdout,
+};
 
 const A: [&str; 5] = ["examples/customers-a.csv", "--key", "email", "--normalize", "email"];
 const B: [&str; 5] = ["examples/customers-b.csv", "--key", "E-Mail", "--normalize", "email"];
@@ -51,6 +53,9 @@ fn either_side_may_listen() {
     assert_eq!((status, rows), (0, expected()));
     assert!(said.contains("ours 20, theirs 20"), "{said}");
     assert!(said.contains("even a cheating receiver can test at most"), "{said}");
+    assert!(said.contains("foxtrot: our key: email; the peer's: E-Mail\n"), "{said}");
+    let told = stderr(&sender);
+    assert!(told.contains("foxtrot: our key: E-Mail; the peer's: email\n"), "{told}");
 
     let sender = Listening::start(&send(&B, &["--semi-honest"]));
     let receiver = connect(&receive(&A, &["--semi-honest"]), &sender.address);
@@ -181,12 +186,16 @@ fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
     while !said.last().is_some_and(|line: &String| line.contains("session 1 with ")) {
         said.push(server.running.line());
     }
-    assert!(said[2].contains(", who has 20 keys: "), "{said:?}");
-    // What was agreed with whom.
-    let agreed = said[0].strip_prefix("foxtrot: with 127.0.0.1:").unwrap();
+    assert!(said[3].contains(", who has 20 keys: "), "{said:?}");
+    // What was agreed with whom, and when.
+    let stamp = |line: &str| line.split(' ').nth(1).unwrap().to_owned();
+    assert!(said.iter().all(|line| is_time(&stamp(line))), "{said:?}");
+    let agreed = said[0].replacen(&format!("{} ", stamp(&said[0])), "", 1);
+    let agreed = agreed.strip_prefix("foxtrot: with 127.0.0.1:").unwrap();
     assert!(agreed.contains(": agreed: paxos over oos-802 "), "{said:?}");
     assert!(agreed.ends_with("; keys by email/1; ours 20, theirs 20"), "{said:?}");
-    assert!(said[1].contains(": the sender learns the receiver's number of keys"), "{said:?}");
+    assert!(said[1].ends_with(": our key: E-Mail; the peer's: email"), "{said:?}");
+    assert!(said[2].contains(": the sender learns the receiver's number of keys"), "{said:?}");
     let wrong = connect(&receive(&A, &["--max-peer", "1"]), &server.address);
     assert_eq!(wrong.status.code(), Some(1));
     let run = connect(&receive(&A, &["--count"]), &server.address);
@@ -205,8 +214,50 @@ fn a_server_whose_output_nobody_reads_fails() {
     assert_eq!((run.status.code(), stdout(&run)), (Some(0), expected()));
     let (status, _, said) = server.end();
     assert_eq!(status, 1);
-    let words = "foxtrot: cannot write to standard output: nobody reads it any more\n";
+    let words = "Z cannot write to standard output: nobody reads it any more\n";
     assert!(said.ends_with(words), "{said}");
+}
+
+#[test]
+fn nothing_in_common_is_warned_of_with_the_columns() {
+    // As in the other's file: names with names, and not with addresses.
+    let swapped = ["examples/customers-a.csv", "--key", "name", "--normalize", "name"];
+    let theirs = ["examples/customers-b.csv", "--key", "E-Mail", "--normalize", "name"];
+    let sender = Listening::start(&send(&theirs, &[]));
+    let receiver = connect(&receive(&swapped, &["--json", "--count"]), &sender.address);
+    let (status, _, said) = sender.end();
+    assert_eq!((status, receiver.status.code()), (0, Some(0)), "{said}");
+    let told = stderr(&receiver);
+    let words = "foxtrot: warning: no key in common (our key: name; the peer's: E-Mail); compare what \
+                 `foxtrot psi inspect --show 5` prints on both sides";
+    assert!(told.contains(words), "{told}");
+    // The sender learns nothing of it.
+    assert!(!said.contains("warning"), "{said}");
+    let report: serde_json::Value = serde_json::from_str(&stdout(&receiver)).unwrap();
+    assert_eq!(report["key_columns"], serde_json::json!(["name"]));
+    assert_eq!((&report["peer_key_columns"], &report["keys_found"]), (&"E-Mail".into(), &0.into()));
+}
+
+#[test]
+fn what_a_peer_calls_its_columns_is_shown_without_harm_and_in_short() {
+    let receiver = Listening::start(&receive(&A, &["--timeout", "5"]));
+    let hello = Hello::new(Role::Sender)
+        .term("job", "psi")
+        .term("base", "roted-endemic")
+        .term("extension", "oos-802")
+        .term("adversary", "malicious")
+        .term("normalize", "email/1")
+        .offer("keys", 5)
+        .offer("most-keys", 50)
+        .offer("key-columns", format!("\u{1b}[2J{}", "x".repeat(1000)));
+    let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap();
+    let channel = channel.open().unwrap();
+    hello::exchange(&channel, true, &hello).unwrap();
+    drop(channel);
+    let (status, _, said) = receiver.end();
+    let line = said.lines().find(|line| line.starts_with("foxtrot: our key: ")).unwrap();
+    assert!(line.ends_with(&format!("the peer's: \\u{{1b}}[2J{}…", "x".repeat(60))), "{said}");
+    assert_eq!((status, said.contains('\u{1b}')), (1, false), "{said}");
 }
 
 /// What a peer says in its hello about sizes is a number, or the peer is at fault.

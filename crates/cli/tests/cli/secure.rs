@@ -37,8 +37,8 @@ fn random_transfers_fit_together_either_way() {
     let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (s, r) = (file("s"), file("r"));
-    let send = ["rot", "send", "-n", "40", "-o", &s];
-    let receive = ["rot", "receive", "-n", "40", "-o", &r];
+    let send = ["rot", "send", "-n", "40", "-o", &s, "--force"];
+    let receive = ["rot", "receive", "-n", "40", "-o", &r, "--force"];
     for [listens, connects] in [[&send, &receive], [&receive, &send]] {
         let listening = Listening::with(listens, &ours.expecting(&peers));
         let connected = connect_with(connects, &peers.expecting(&ours), &listening.address);

@@ -132,10 +132,10 @@ fn a_server_answers_one_peer_after_another_and_all_at_once() {
     server.running.interrupt();
     let (status, _, said) = server.end();
     assert_eq!(status, 130, "{said}");
-    assert!(said.contains("foxtrot: session 40 with 127.0.0.1:"), "{said}");
+    assert!(said.contains("Z session 40 with 127.0.0.1:"), "{said}");
     assert!(!said.contains("session 41"), "{said}");
     assert!(said.contains("format is text here and hex at the peer\n"), "{said}");
-    assert!(said.ends_with("foxtrot: interrupted\n"), "{said}");
+    assert!(said.ends_with("Z interrupted\n"), "{said}");
 }
 
 #[cfg(unix)]

@@ -116,7 +116,7 @@ impl Listening {
         let mut running = Running::start(&[arguments, transport, &listen].concat());
         // What was read is told before.
         let mut line = running.line();
-        while line.starts_with("foxtrot: read ") {
+        while line.starts_with("foxtrot: read ") || line.starts_with("foxtrot: warning: ") {
             line = running.line();
         }
         let address = line.strip_prefix("foxtrot: listening on ");
@@ -164,6 +164,12 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Whether this is a time as in logs and records.
+pub(crate) fn is_time(text: &str) -> bool {
+    let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
+    text.chars().map(digits).collect::<String>() == "0000-00-00T00:00:00Z"
 }
 
 /// What the receiver of the examples gets.

@@ -18,6 +18,8 @@ use super::{
 const COUNT: &str = "3000001";
 const BATCH: u64 = 4096;
 const LEN: u64 = 3;
+/// The last line of a run that can be continued.
+const RESUME: &str = "hint: what is there stays: --resume, on both sides, continues it\n";
 const KIND: [&str; 4] = ["-n", COUNT, "--bits", "8"];
 
 /// Waits until the file has so many batches.
@@ -41,9 +43,12 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let connected = Running::start(&[&generate("1", &one, &KIND)[..], &transport].concat());
     files.iter().for_each(|file| wait_for(3, file));
     connected.interrupt();
-    assert_eq!(connected.end().0, 130);
+    let (status, _, told) = connected.end();
+    assert_eq!((status, told.ends_with(RESUME)), (130, true), "{told}");
+    assert!(told.contains("foxtrot: interrupted\nhint: "), "{told}");
     let (status, _, said) = listening.end();
-    assert_eq!(status, 1, "{said}");
+    assert_eq!((status, said.ends_with(RESUME)), (1, true), "{said}");
+    assert!(said.contains("foxtrot: the peer closed the connection "), "{said}");
     assert_eq!(names(folder.path()), ["o.partial", "z.partial"]);
 
     // One side has a batch less than it could, and a part of one that did not become whole.
@@ -106,7 +111,8 @@ fn a_run_in_one_process_is_continued_too() {
     }
     run.interrupt();
     let (status, _, said) = run.end();
-    assert_eq!((status, said.ends_with("foxtrot: interrupted\n")), (130, true), "{said}");
+    let words = format!("foxtrot: interrupted\n{RESUME}");
+    assert_eq!((status, said.ends_with(&words)), (130, true), "{said}");
     assert_eq!(names(folder.path()), ["t.partial"]);
     let output = foxtrot(&[&local[..], &["--resume", "--json"]].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -129,7 +135,7 @@ fn a_disk_that_is_full_ends_a_run_that_can_be_continued() {
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
     assert!(said.contains("foxtrot: cannot write ") && said.contains("file too large\n"), "{said}");
-    assert!(said.contains("hint: what is there stays: --resume"), "{said}");
+    assert!(said.ends_with(RESUME), "{said}");
     assert_eq!(names(folder.path()), ["t.partial"]);
     let resume = ["triples", "local", "-n", "1000000", "--bits", "8", "-o", &dir, "--resume"];
     let output = foxtrot(&resume).output().unwrap();

@@ -64,6 +64,30 @@ fn both_sides_say_the_same_of_a_disagreement() {
     }
 }
 
+/// All else differs because the jobs do.
+#[test]
+fn of_two_jobs_only_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("t").to_str().unwrap().to_owned();
+    let triples = ["triples", "generate", "-n", "8", "--bits", "8", "-o", &out];
+    let psi = |role| ["psi", role, "examples/customers-a.csv", "--key", "email"];
+    // Whichever party is what in the hello.
+    for (psi, party) in [(psi("receive"), "0"), (psi("send"), "1"), (psi("send"), "0")] {
+        let listening = Listening::start(&psi);
+        let connected = connect(&[&triples[..], &["--party", party]].concat(), &listening.address);
+        let (status, _, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
+        let hint = "hint: both sides have to run the same command, `foxtrot psi`, `ot`, `rot` or `triples`\n";
+        let words = |here, peer| {
+            format!(
+                "foxtrot: the two sides disagree: job is {here} here and {peer} at the peer\n{hint}"
+            )
+        };
+        assert!(said.ends_with(&words("psi", "triples")), "{said}");
+        assert!(stderr(&connected).ends_with(&words("triples", "psi")), "{}", stderr(&connected));
+    }
+}
+
 #[test]
 fn random_base_ots_fit_together() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    hello::{Hello, Role},
+    hello::{Hello, JOB, Role},
     printable,
 };
 use foxtrot_ot::Backend;
@@ -17,6 +17,7 @@ use crate::{
     link::{Cost, Link},
     method::Method,
     output::Output,
+    record::Entry,
     report::{Report, bytes, time},
     table::{NORMALIZE, Set},
     workers::Workers,
@@ -26,6 +27,12 @@ use crate::{
 /// accepts.
 const KEYS: &str = "keys";
 const MOST_KEYS: &str = "most-keys";
+
+/// The key under which each side tells which columns its keys are from: for people, who compare them. It is no term.
+const KEY_COLUMNS: &str = "key-columns";
+
+/// The most bytes of it.
+const MAX_COLUMNS: usize = 255;
 
 /// What is said before it begins: more bytes, or more time, than this.
 const MUCH: u64 = 100_000_000;
@@ -51,6 +58,8 @@ pub(super) struct Terms {
     normalize: String,
     /// The most keys that the peer may have.
     most: usize,
+    /// Where our keys are from, if that has names.
+    columns: Option<Vec<String>>,
 }
 
 /// What both want.
@@ -58,22 +67,31 @@ pub(super) struct Agreed {
     pub(super) method: Method,
     pub(super) parameters: Parameters,
     normalize: String,
+    columns: Option<Vec<String>>,
+    /// As the peer told them, and as they can be shown.
+    peer_columns: Option<String>,
 }
 
 impl Terms {
     pub(super) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        Ok(Self { method: Method::psi(common)?, normalize: set.terms(), most })
+        let columns = set.key_columns();
+        let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
+        Ok(Self { method: Method::psi(common)?, normalize: set.terms(), most, columns })
     }
 
     pub(super) fn hello(&self, role: Role, keys: usize) -> Hello {
-        Hello::new(role)
-            .term("job", "psi")
+        let hello = Hello::new(role)
+            .term(JOB, "psi")
             .term("base", self.method.base.info().name)
             .term("extension", self.method.extension_name())
             .term("adversary", self.method.adversary())
             .term(NORMALIZE, &self.normalize)
             .offer(KEYS, keys)
-            .offer(MOST_KEYS, self.most)
+            .offer(MOST_KEYS, self.most);
+        match &self.columns {
+            Some(columns) => hello.offer(KEY_COLUMNS, offer_of(columns)),
+            None => hello,
+        }
     }
 }
 
@@ -105,7 +123,14 @@ impl Agreed {
             Role::Sender => (theirs, ours),
         };
         let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
-        Ok(Self { method: terms.method, parameters, normalize: terms.normalize.clone() })
+        let peer_columns = link.agreement.peer_offers.get(KEY_COLUMNS);
+        Ok(Self {
+            method: terms.method,
+            parameters,
+            normalize: terms.normalize.clone(),
+            columns: terms.columns.clone(),
+            peer_columns: peer_columns.map(|columns| printable(columns)),
+        })
     }
 
     /// Says it to the user, whose role is this or, without one, both.
@@ -124,6 +149,9 @@ impl Agreed {
         };
         let (method, normalize) = (self.method.words(), &self.normalize);
         let mut lines = vec![format!("agreed: paxos over {method}; keys by {normalize}; {sizes}")];
+        if role.is_some() {
+            lines.push(self.columns_in_words());
+        }
         let learns = "the sender learns the receiver's number of keys and nothing else";
         lines.push(match self.parameters.largest_set() {
             Some(most) => format!(
@@ -146,6 +174,21 @@ impl Agreed {
             ));
         }
         lines
+    }
+
+    /// `our key: email; the peer's: E-Mail`.
+    pub(super) fn columns_in_words(&self) -> String {
+        let ours = self.columns.as_ref().map(|columns| printable(&columns.join(", ")));
+        let ours = ours.unwrap_or_else(|| "each line".into());
+        let peers = self.peer_columns.as_deref().unwrap_or("no column named");
+        format!("our key: {ours}; the peer's: {peers}")
+    }
+
+    /// Enters sizes, columns and normalisers into the record of the run.
+    pub(super) fn enter(&self, entry: &mut Entry) {
+        for (key, value) in self.json() {
+            entry.set(&key, value);
+        }
     }
 
     /// Bytes of both parties.
@@ -184,6 +227,8 @@ impl Agreed {
     pub(super) fn json(&self) -> Map<String, Value> {
         let object = json!({
             "normalize": self.normalize,
+            "key_columns": self.columns,
+            "peer_key_columns": self.peer_columns,
             "keys_receiver": self.parameters.receiver_items(),
             "keys_sender": self.parameters.sender_items(),
             "most_keys_of_a_cheating_receiver": self.parameters.largest_set(),
@@ -192,5 +237,25 @@ impl Agreed {
             Value::Object(map) => map,
             _ => Map::new(),
         }
+    }
+}
+
+/// Names of columns as the peer gets them, without what is too long.
+fn offer_of(columns: &[String]) -> String {
+    let mut all = columns.join(", ");
+    let end = (0..=MAX_COLUMNS.min(all.len())).rev().find(|&end| all.is_char_boundary(end));
+    all.truncate(end.unwrap_or_default());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_columns_are_offered_up_to_a_length() {
+        assert_eq!(offer_of(&["first name".into(), "E-Mail".into()]), "first name, E-Mail");
+        let long = offer_of(&["x".into(), "ü".repeat(300)]);
+        assert_eq!((long.len(), long.chars().next_back()), (MAX_COLUMNS, Some('ü')));
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     failure::Failure,
     files::{Access, Draft, Existing, put_in_place},
     output::say,
-    table::{Set, SetOptions},
+    table::{Set, SetOptions, Shown},
 };
 
 /// Says how the file is read.
@@ -20,15 +20,36 @@ pub(super) fn print(path: &Path, options: &SetOptions, json: bool) -> Result<(),
     let set = Set::read(path, options)?;
     let mut out = io::stdout().lock();
     if json { print_json(&set, &mut out) } else { print_table(&set, &mut out) }
-        .map_err(|e| Failure::stdout(&e))
+        .map_err(|e| Failure::stdout(&e))?;
+    set.warnings().iter().for_each(|warning| say(warning));
+    Ok(())
+}
+
+/// A line for each key that is to be shown.
+fn shown(set: &Set) -> impl Iterator<Item = String> {
+    let unit = set.findings().unit();
+    set.shown().iter().map(move |Shown { place, before, after }| {
+        let quoted = |parts: &[String]| {
+            let parts: Vec<_> = parts.iter().map(|part| format!("{part:?}")).collect();
+            parts.join(" ")
+        };
+        let after = match after.iter().any(String::is_empty) {
+            true => "no key".into(),
+            false => quoted(after),
+        };
+        format!("{unit} {place}: {} → {after}", quoted(before))
+    })
 }
 
 fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
-    let columns = |names: &[&str]| format!("{} ({})", names.len(), names.join(", "));
+    let listed = |names: &[&str]| {
+        names.iter().map(|name| crate::table::visible(name)).collect::<Vec<_>>().join(", ")
+    };
+    let columns = |names: &[&str]| format!("{} ({})", names.len(), listed(names));
     let mut table = vec![("format", set.form())];
     if let (Some(all), Some(keys)) = (set.columns(), set.key_columns()) {
         let all: Vec<_> = all.iter().map(String::as_str).collect();
-        table.extend([("columns", columns(&all)), ("key", keys.join(", "))]);
+        table.extend([("columns", columns(&all)), ("key", listed(&keys))]);
     }
     table.push(("normalisers", set.terms()));
     table.extend(set.findings().table(set.items().len()));
@@ -36,6 +57,7 @@ fn print_table(set: &Set, out: &mut impl Write) -> io::Result<()> {
         // Names of columns may be anything.
         writeln!(out, "{:13}{}", format!("{name}:"), crate::table::printable(&value))?;
     }
+    shown(set).try_for_each(|line| writeln!(out, "{line}"))?;
     out.flush()
 }
 
@@ -51,6 +73,13 @@ fn print_json(set: &Set, out: &mut impl Write) -> io::Result<()> {
         (object.as_object_mut(), set.findings().json(set.items().len()))
     {
         object.extend(findings);
+        if !set.shown().is_empty() {
+            let shown = set.shown().iter().map(|Shown { place, before, after }| {
+                let after = (!after.iter().any(String::is_empty)).then_some(after);
+                json!({ set.findings().unit(): place, "before": before, "after": after })
+            });
+            object.insert("shown".into(), shown.collect());
+        }
     }
     writeln!(out, "{object}")
 }

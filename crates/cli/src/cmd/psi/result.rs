@@ -47,6 +47,14 @@ pub(super) fn deliver(
         counted(keys, "key"),
         report.figures()
     ));
+    let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
+    if keys == 0 && !sizes.contains(&0) {
+        let columns = agreed.columns_in_words();
+        Output::new(common).note(&format!(
+            "warning: no key in common ({columns}); compare what `foxtrot psi inspect --show 5` prints on both sides: \
+             columns, formats of dates, upper case, spaces"
+        ));
+    }
     let mut result = json!({ "keys_found": keys, "rows_found": rows });
     if let (Some(object), Some(path)) = (result.as_object_mut(), out.file()) {
         object.insert("files".into(), json!([path.display().to_string()]));

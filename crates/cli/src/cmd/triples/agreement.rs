@@ -4,7 +4,7 @@ use std::{ops::Range, time::Duration};
 
 use foxtrot_net::{
     Difference,
-    hello::{Hello, Role},
+    hello::{Hello, JOB, Role},
     printable,
 };
 use foxtrot_triples::{formats::Format, params};
@@ -36,6 +36,9 @@ const LONG: Duration = Duration::from_secs(2);
 
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
+
+/// With fewer than these there is no run.
+const TOO_FEW: u32 = 20;
 
 /// Bits per second of the line that an estimate is for.
 const LINE: f64 = 1e8;
@@ -100,6 +103,12 @@ impl Terms {
             (None, Some(_)) => Wanted::Kind(Kind::all(out)?[0]),
             (None, None) => Wanted::Best(Choice::new(Kind::all(out)?, out.link, workers.threads())),
         };
+        match &kind {
+            Wanted::Kind(kind) => check_hidden(*kind, count)?,
+            Wanted::Best(_) => {
+                Kind::all(out)?.into_iter().try_for_each(|kind| check_hidden(kind, count))?;
+            }
+        }
         let terms = Self { party, method, bits, sigma, lift, kind, count, format, earlier };
         if let (Wanted::Kind(kind), Some((there, _))) = (&terms.kind, &terms.earlier) {
             let wanted = terms.record(*kind, there.run.clone());
@@ -121,7 +130,7 @@ impl Terms {
         };
         let lift = if self.lift { "-lift" } else { "" };
         let hello = Hello::new(role)
-            .term("job", "triples")
+            .term(JOB, "triples")
             .term(METHOD, format!("{}{lift}", self.method.name()))
             .term("adversary", "semi-honest")
             .term("bits", self.bits)
@@ -270,20 +279,38 @@ fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
         ", sigma {sigma} per batch; of the run: hidden up to 2^-{hidden}, any wrong with probability 2^{wrong:.0}"
     );
     let warning = (hidden < FEW).then(|| {
-        let stronger = |it: &&params::Set| {
-            let alike = it.bits() == set.bits() && it.fix().is_some() == set.fix().is_some();
-            alike && it.sigma() > sigma
-        };
-        let more = match params::registry().find(stronger) {
-            Some(it) => {
-                let more = self::hidden(it.sigma(), it.batches(count));
-                format!("with --sigma {} it would be 2^-{more}", it.sigma())
-            }
-            None => "no --sigma is larger".into(),
-        };
+        let more = with_more(set, count);
         format!("warning: 2^-{hidden} is not much for so many triples; {more}")
     });
     (promise, warning)
+}
+
+/// Refuses a run that hides next to nothing.
+fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
+    let Kind::Rlwe(set) = kind else { return Ok(()) };
+    let hidden = hidden(set.sigma(), set.batches(count));
+    if hidden >= TOO_FEW {
+        return Ok(());
+    }
+    let sigma = set.sigma();
+    let why =
+        format!("{count} triples would be hidden up to 2^-{hidden} only with --sigma {sigma}");
+    Err(Failure::usage(why).hint(with_more(set, count)))
+}
+
+/// Says how much a larger σ would hide.
+fn with_more(set: &params::Set, count: u64) -> String {
+    let stronger = |it: &&params::Set| {
+        let alike = it.bits() == set.bits() && it.fix().is_some() == set.fix().is_some();
+        alike && it.sigma() > set.sigma()
+    };
+    match params::registry().find(stronger) {
+        Some(it) => {
+            let more = hidden(it.sigma(), it.batches(count));
+            format!("with --sigma {} it would be 2^-{more}", it.sigma())
+        }
+        None => "no --sigma is larger".into(),
+    }
 }
 
 /// What a run hides statistically, in bits: a batch hides σ − 1 whatever the shares are, and a party has to hide

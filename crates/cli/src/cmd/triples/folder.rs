@@ -207,8 +207,7 @@ impl Output {
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::writing(&self.path, error)
-            .hint("what is there stays: --resume, on both sides, continues it")
+        Failure::writing(&self.path, error).hint(super::RESUME)
     }
 }
 

@@ -126,6 +126,37 @@ fn what_is_no_table_of_keys_is_refused() {
     }
 }
 
+#[test]
+fn a_compression_that_we_cannot_undo_is_named_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &[&PEOPLE]);
+    let bytes = fs::read(&path).unwrap();
+    // In the metadata of a column its codec stands behind its name.
+    let before = b"\x18\x05email\x15";
+    let at = bytes.windows(before.len()).position(|some| some == before).unwrap() + before.len();
+    for (codec, name) in [(4, "gzip"), (8, "Brotli"), (14, "LZ4")] {
+        let mut others = bytes.clone();
+        others[at] = codec;
+        fs::write(&path, others).unwrap();
+        // Also for the sake of another key: all columns come out.
+        for key in ["email", "id"] {
+            let why = Set::read(&path, &options(&[key], &["none"])).err().unwrap();
+            assert!(why.message().ends_with(&format!(" are compressed with {name}")));
+        }
+    }
+}
+
+#[test]
+fn a_nul_byte_in_a_key_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    write(&path, &[&[(1, Some("a@b.c"), &[], None), (2, Some("a\0b"), &[], None)]]);
+    let why = Set::read(&path, &options(&["email"], &["none"])).err().unwrap();
+    assert!(why.message().ends_with("row 2: a NUL byte in the key"), "{}", why.message());
+    Set::read(&path, &options(&["id"], &["none"])).unwrap();
+}
+
 /// The crate `parquet` panics at some of these files.
 #[test]
 fn a_damaged_file_is_read_or_refused() {

@@ -5,6 +5,7 @@ use std::{env::consts, fs, time::SystemTime};
 use foxtrot_ot::Backend;
 
 use super::run::cores;
+use crate::clock;
 
 /// As far as the system tells.
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ impl Machine {
             backend: Backend::best().name(),
             compiler: env!("FOXTROT_COMPILER"),
             commit: env!("FOXTROT_COMMIT"),
-            date: date(SystemTime::now()),
+            date: clock::date(SystemTime::now()),
             command,
         }
     }
@@ -58,46 +59,5 @@ impl Machine {
             ("date", self.date.clone()),
             ("command", self.command.clone()),
         ]
-    }
-}
-
-fn date(now: SystemTime) -> String {
-    let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let mut days = since.as_secs() / 86_400;
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for len in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < len {
-            break;
-        }
-        days -= len;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_date_is_that_of_the_calendar() {
-        let at = |seconds| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(at(0), "1970-01-01");
-        assert_eq!(at(951_782_399), "2000-02-28");
-        assert_eq!(at(951_782_400), "2000-02-29");
-        assert_eq!(at(951_868_800), "2000-03-01");
-        assert_eq!(at(1_795_219_199), "2026-11-20");
-        assert_eq!(at(1_798_761_600), "2027-01-01");
     }
 }

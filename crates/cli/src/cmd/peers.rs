@@ -1,0 +1,25 @@
+//! `foxtrot peers`: names of peers' keys.
+
+use std::io::{self, Write};
+
+use crate::{args::PeersCommand, failure::Failure, output::say, peers::Known};
+
+pub(crate) fn run(command: &PeersCommand) -> Result<(), Failure> {
+    match command {
+        PeersCommand::Add { name, fingerprint, force, identity } => {
+            Known::read(identity.as_deref())?.add(name.clone(), *fingerprint, *force)?;
+            say(&format!("{name} is {fingerprint} from now on"));
+        }
+        PeersCommand::List { identity } => {
+            let mut out = io::stdout().lock();
+            for (name, key) in Known::read(identity.as_deref())?.peers() {
+                writeln!(out, "{name} {key}").map_err(|e| Failure::stdout(&e))?;
+            }
+        }
+        PeersCommand::Remove { name, identity } => {
+            Known::read(identity.as_deref())?.remove(name)?;
+            say(&format!("{name} is forgotten"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Peers by name: the file `known_peers` beside the one with our key. A line is `NAME SHA256:…`.
+
+use std::{
+    fmt, fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use foxtrot_net::identity::{Fingerprint, KeyError};
+
+use crate::{
+    failure::Failure,
+    files::{Existing, write_secret},
+    identity,
+};
+
+/// The name of a peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name(String);
+
+/// A peer as the user gives it.
+#[derive(Clone, Debug)]
+pub(crate) enum Peer {
+    Key(Fingerprint),
+    Named(Name),
+}
+
+/// The peers that have names.
+pub(crate) struct Known {
+    path: PathBuf,
+    lines: Vec<Line>,
+}
+
+/// A line of the file; one without a peer is empty or a comment.
+struct Line {
+    text: String,
+    peer: Option<(Name, Fingerprint)>,
+}
+
+impl Known {
+    /// Reads the file beside the one with our key, which may be named. Without the file nobody is known.
+    pub(crate) fn read(key: Option<&Path>) -> Result<Self, Failure> {
+        let path = identity::path(key)?.with_file_name("known_peers");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(Failure::reading(&path, &e)),
+        };
+        check_mode(&path)?;
+        let mut known = Self { path, lines: Vec::new() };
+        for text in text.lines() {
+            let line = Line::parse(text).and_then(|line| match &line.peer {
+                Some((name, _)) if known.key(name).is_some() => {
+                    Err(format!("{name} is there twice"))
+                }
+                Some((_, key)) if known.name(key).is_some() => Err(format!("{key} is there twice")),
+                _ => Ok(line),
+            });
+            let number = known.lines.len() + 1;
+            known.lines.push(line.map_err(|why| {
+                Failure::usage(format!("{}, line {number}: {why}", known.path.display()))
+                    .hint("a line is a name, a blank and a fingerprint")
+            })?);
+        }
+        Ok(known)
+    }
+
+    /// All of them.
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &(Name, Fingerprint)> {
+        self.lines.iter().filter_map(|line| line.peer.as_ref())
+    }
+
+    /// The key of the peer with this name.
+    pub(crate) fn key(&self, name: &Name) -> Option<Fingerprint> {
+        self.peers().find(|(known, _)| known == name).map(|(_, key)| *key)
+    }
+
+    /// The name of the peer with this key.
+    pub(crate) fn name(&self, key: &Fingerprint) -> Option<&Name> {
+        self.peers().find(|(_, known)| known == key).map(|(name, _)| name)
+    }
+
+    /// The key of a peer that the user has given.
+    pub(crate) fn resolve(&self, peer: &Peer) -> Result<Fingerprint, Failure> {
+        match peer {
+            Peer::Key(key) => Ok(*key),
+            Peer::Named(name) => self.key(name).ok_or_else(|| self.unknown(name)),
+        }
+    }
+
+    /// Gives a peer a name, in place of the one with this name if that is wanted.
+    pub(crate) fn add(&mut self, name: Name, key: Fingerprint, force: bool) -> Result<(), Failure> {
+        if let Some(other) = self.name(&key).filter(|other| **other != name) {
+            let why = format!("that key is known by the name {other}");
+            return Err(Failure::usage(why).hint(format!("`foxtrot peers remove {other}` first")));
+        }
+        if let Some(other) = self.key(&name).filter(|other| *other != key && !force) {
+            let why = format!("{name} is known by another key, {other}");
+            return Err(Failure::usage(why).hint("--force replaces it"));
+        }
+        self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| *other != name));
+        self.lines.push(Line { text: format!("{name} {key}"), peer: Some((name, key)) });
+        self.write()
+    }
+
+    /// Forgets a peer.
+    pub(crate) fn remove(&mut self, name: &Name) -> Result<(), Failure> {
+        if self.key(name).is_none() {
+            return Err(self.unknown(name));
+        }
+        self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| other != name));
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), Failure> {
+        self.path.parent().map_or(Ok(()), identity::make_folder)?;
+        let lines: Vec<_> = self.lines.iter().map(|line| line.text.clone() + "\n").collect();
+        write_secret(Existing::Replaced, &self.path, lines.concat().as_bytes())
+    }
+
+    fn unknown(&self, name: &Name) -> Failure {
+        Failure::usage(format!("no peer is named {name} in {}", self.path.display())).hint(format!(
+            "`foxtrot peers add {name} SHA256:…` names one, `foxtrot peers list` shows all"
+        ))
+    }
+}
+
+impl Line {
+    fn parse(text: &str) -> Result<Self, String> {
+        let words: Vec<_> = text.split_ascii_whitespace().collect();
+        let peer = match words.as_slice() {
+            [] => None,
+            [first, ..] if first.starts_with('#') => None,
+            [name, key] => Some((name.parse()?, key.parse().map_err(|e: KeyError| e.to_string())?)),
+            _ => return Err("not a name and a fingerprint".into()),
+        };
+        Ok(Self { text: text.to_owned(), peer })
+    }
+}
+
+/// Refuses a file that others can write: they would say whom we trust.
+fn check_mode(path: &Path) -> Result<(), Failure> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let shared = |found: &fs::Metadata| found.permissions().mode() & 0o022 != 0;
+        if fs::metadata(path).is_ok_and(|found| shared(&found)) {
+            let path = path.display();
+            return Err(Failure::usage(format!("others can write {path}"))
+                .hint(format!("look through it, then `chmod 600 {path}`")));
+        }
+    }
+    let _ = path;
+    Ok(())
+}
+
+impl FromStr for Name {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MOST: usize = 64;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
+        let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        if begins && text.len() <= MOST && text.chars().all(plain) {
+            return Ok(Self(text.into()));
+        }
+        Err(format!(
+            "a name has 1 to {MOST} characters: ASCII letters, digits, `.`, `_`, `-`, `@`, the first a letter or a digit"
+        ))
+    }
+}
+
+impl FromStr for Peer {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.contains(':') {
+            return text.parse().map(Self::Key).map_err(|e: KeyError| e.to_string());
+        }
+        text.parse().map(Self::Named)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

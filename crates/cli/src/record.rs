@@ -1,0 +1,134 @@
+//! The record of a run, `--record FILE`: when, with whom, what and how it ended. It has no keys, messages or choices.
+//! `docs/record.md` has its fields.
+
+use std::{
+    fs::File,
+    io::{self, Write},
+    path::PathBuf,
+    time::SystemTime,
+};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::Transport,
+    clock::utc,
+    failure::Failure,
+    files::{Existing, write_secret},
+    lines::encode_hex,
+    link::{Cost, Link},
+    output::say,
+    report::Report,
+};
+
+/// Where records go, if they are wanted.
+pub(crate) struct Recorder {
+    to: Option<PathBuf>,
+    /// Whether there is a line for each session, or one object.
+    lines: bool,
+}
+
+/// The fields of a run so far.
+pub(crate) struct Entry(Map<String, Value>);
+
+impl Recorder {
+    /// Of a command that has one session: an object in place of what the file had.
+    pub(crate) fn of_one(transport: &Transport) -> Self {
+        Self { to: transport.record.clone(), lines: false }
+    }
+
+    /// Of a command that serves many: a line is appended for each.
+    pub(crate) fn of_many(transport: &Transport) -> Self {
+        Self { to: transport.record.clone(), lines: true }
+    }
+
+    /// Runs a session of this job in this role, and writes down what came of it, also if it failed.
+    pub(crate) fn keep<T>(
+        &self,
+        job: &str,
+        role: &str,
+        run: impl FnOnce(&mut Entry) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut entry = Entry::begin(job, role);
+        let result = run(&mut entry);
+        let Some(path) = &self.to else { return result };
+        entry.end(result.as_ref().err());
+        let text = format!("{}\n", Value::Object(entry.0));
+        let kept = if self.lines {
+            append(path, &text).map_err(|e| Failure::writing(path, &e))
+        } else {
+            write_secret(Existing::Replaced, path, text.as_bytes())
+        };
+        match (result, kept) {
+            (Err(failure), kept) => {
+                if let Err(e) = kept {
+                    say(e.message());
+                }
+                Err(failure)
+            }
+            (Ok(result), kept) => kept.map(|()| result),
+        }
+    }
+}
+
+impl Entry {
+    fn begin(job: &str, role: &str) -> Self {
+        let mut entry = Self(Map::new());
+        entry.set("schema", 1);
+        entry.set("version", env!("CARGO_PKG_VERSION"));
+        entry.set("started", utc(SystemTime::now()));
+        entry.set("job", job);
+        entry.set("role", role);
+        entry
+    }
+
+    pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.0.insert(key.into(), value.into());
+    }
+
+    /// Both sides have agreed.
+    pub(crate) fn met(&mut self, link: &Link) {
+        let who = &link.who;
+        self.set(
+            "peer",
+            json!({
+                "fingerprint": who.fingerprint.map(|key| key.to_string()),
+                "name": who.name.as_ref().map(ToString::to_string),
+                "address": who.address,
+            }),
+        );
+        self.set("transport", link.transport);
+        self.set("session", encode_hex(link.agreement.sid.as_bytes()));
+        let terms = link.agreement.terms.iter();
+        let terms = terms.map(|(key, value)| (key.clone(), value.clone().into()));
+        self.set("terms", terms.collect::<Map<_, _>>());
+    }
+
+    /// The protocol has run to its end.
+    pub(crate) fn ran(&mut self, report: &Report, cost: &Cost) {
+        self.set("protocol", report.name.as_str());
+        self.set("params", report.params.as_str());
+        self.set("security", report.security.as_str());
+        self.set("seconds", cost.wall.as_secs_f64());
+        self.set("bytes_sent", cost.counters.sent);
+        self.set("bytes_received", cost.counters.received);
+    }
+
+    fn end(&mut self, failure: Option<&Failure>) {
+        self.set("ended", utc(SystemTime::now()));
+        self.set("outcome", failure.map_or("done", Failure::message));
+        self.set("status", failure.map_or(0, Failure::status));
+    }
+}
+
+/// Sessions that end at the same time write one after the other.
+fn append(path: &PathBuf, line: &str) -> io::Result<()> {
+    let mut options = File::options();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    // Where the file system has no locks, one write is one line all the same.
+    let _ = file.lock();
+    file.write_all(line.as_bytes())
+}

@@ -1,0 +1,193 @@
+//! Dates in the form of ISO 8601.
+
+use std::str::FromStr;
+
+/// How dates are written in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DateFormat(Vec<Part>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Four digits.
+    Year,
+    Month(Digits),
+    Day(Digits),
+    /// Between numbers.
+    Mark(u8),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digits {
+    Two,
+    OneOrTwo,
+}
+
+/// Marks between numbers: none that means something in a list of normalisers.
+const MARKS: &[u8] = b"./- _";
+
+impl DateFormat {
+    /// Version 1: `1990-02-01` for `01.02.1990` by `DD.MM.YYYY`; nothing for what is not a day of the calendar in this
+    /// form, but for white space around it.
+    pub(super) fn iso(&self, text: &str) -> String {
+        self.read(text.trim().as_bytes()).unwrap_or_default()
+    }
+
+    fn read(&self, mut text: &[u8]) -> Option<String> {
+        let (mut year, mut month, mut day) = (0, 0, 0);
+        for part in &self.0 {
+            match part {
+                Part::Year => year = number(&mut text, 4, 4)?,
+                Part::Month(digits) => month = digits.read(&mut text)?,
+                Part::Day(digits) => day = digits.read(&mut text)?,
+                Part::Mark(mark) => text = text.strip_prefix(&[*mark])?,
+            }
+        }
+        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let days = match month {
+            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+            4 | 6 | 9 | 11 => 30,
+            2 if leap => 29,
+            2 => 28,
+            _ => return None,
+        };
+        let is_one = text.is_empty() && year > 0 && (1..=days).contains(&day);
+        is_one.then(|| format!("{year:04}-{month:02}-{day:02}"))
+    }
+}
+
+impl Digits {
+    fn read(self, text: &mut &[u8]) -> Option<u32> {
+        let least = if self == Self::Two { 2 } else { 1 };
+        number(text, least, 2)
+    }
+}
+
+/// Takes as many digits as there are, up to `most`.
+fn number(text: &mut &[u8], least: usize, most: usize) -> Option<u32> {
+    let len = text.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at(len);
+    *text = rest;
+    (len >= least).then(|| digits.iter().fold(0, |n, digit| 10 * n + u32::from(digit - b'0')))
+}
+
+/// `YYYY-MM-DD`.
+impl Default for DateFormat {
+    fn default() -> Self {
+        let (month, day) = (Part::Month(Digits::Two), Part::Day(Digits::Two));
+        Self(vec![Part::Year, Part::Mark(b'-'), month, Part::Mark(b'-'), day])
+    }
+}
+
+impl FromStr for DateFormat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const WORDS: [(&str, Part); 5] = [
+            ("YYYY", Part::Year),
+            ("MM", Part::Month(Digits::Two)),
+            ("DD", Part::Day(Digits::Two)),
+            ("M", Part::Month(Digits::OneOrTwo)),
+            ("D", Part::Day(Digits::OneOrTwo)),
+        ];
+        let (mut parts, mut rest) = (Vec::new(), text);
+        while let Some(first) = rest.bytes().next() {
+            let word = WORDS.into_iter().find(|(word, _)| rest.starts_with(word));
+            let (len, part) = match word {
+                Some((word, part)) => (word.len(), part),
+                None if MARKS.contains(&first) => (1, Part::Mark(first)),
+                None => {
+                    return Err(format!(
+                        "{text}: {EACH_ONCE}, and `.`, `/`, `-`, `_` or a space between them"
+                    ));
+                }
+            };
+            parts.push(part);
+            rest = &rest[len..];
+        }
+        let count = |is: fn(&Part) -> bool| parts.iter().filter(|part| is(part)).count();
+        let each = [
+            count(|part| matches!(part, Part::Year)),
+            count(|part| matches!(part, Part::Month(_))),
+            count(|part| matches!(part, Part::Day(_))),
+        ];
+        if each != [1, 1, 1] {
+            return Err(EACH_ONCE.into());
+        }
+        let open =
+            |part| matches!(part, Part::Month(Digits::OneOrTwo) | Part::Day(Digits::OneOrTwo));
+        if parts.windows(2).any(|two| open(two[0]) && !matches!(two[1], Part::Mark(_))) {
+            return Err(format!(
+                "{text}: behind M or D there has to be something else than a number"
+            ));
+        }
+        Ok(Self(parts))
+    }
+}
+
+const EACH_ONCE: &str = "a date has YYYY, MM (or M) and DD (or D), each once";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iso(format: &str, text: &str) -> String {
+        format.parse::<DateFormat>().unwrap().iso(text)
+    }
+
+    #[test]
+    fn one_day_has_one_form_however_it_is_written() {
+        for (format, text) in [
+            ("YYYY-MM-DD", "1990-02-01"),
+            ("DD.MM.YYYY", "01.02.1990"),
+            ("D.M.YYYY", "1.2.1990"),
+            ("D.M.YYYY", "01.02.1990"),
+            ("MM/DD/YYYY", "\u{a0}02/01/1990\t"),
+            ("YYYYMMDD", "19900201"),
+            ("D M YYYY", "1 02 1990"),
+        ] {
+            assert_eq!(iso(format, text), "1990-02-01", "{format} {text}");
+        }
+        assert_eq!(iso("DD.MM.YYYY", "29.02.2000"), "2000-02-29");
+        assert_eq!(iso("YYYY-MM-DD", "0001-12-31"), "0001-12-31");
+    }
+
+    #[test]
+    fn what_is_no_day_in_this_form_is_nothing() {
+        for (format, text) in [
+            ("DD.MM.YYYY", "1990-02-01"),
+            ("DD.MM.YYYY", "1.2.1990"),
+            ("DD.MM.YYYY", "01.02.90"),
+            ("DD.MM.YYYY", "01.02.19900"),
+            ("DD.MM.YYYY", "29.02.1900"),
+            ("DD.MM.YYYY", "29.02.2023"),
+            ("DD.MM.YYYY", "31.04.2020"),
+            ("DD.MM.YYYY", "00.01.2020"),
+            ("DD.MM.YYYY", "01.13.2020"),
+            ("DD.MM.YYYY", "01. 2.1990"),
+            ("DD.MM.YYYY", "+1.02.1990"),
+            ("DD.MM.YYYY", "\u{661}1.02.1990"),
+            ("D.M.YYYY", "001.2.1990"),
+            ("YYYY-MM-DD", "0000-01-01"),
+            ("YYYY-MM-DD", "1990-02-01T00:00"),
+            ("YYYY-MM-DD", ""),
+        ] {
+            assert_eq!(iso(format, text), "", "{format} {text}");
+        }
+    }
+
+    #[test]
+    fn formats_that_leave_something_open_are_refused() {
+        for format in [
+            "",
+            "DD.MM",
+            "DD.MM.YY",
+            "DD.MM.YYYY.DD",
+            "DD,MM,YYYY",
+            "DDMYYYY",
+            "YYYYDM",
+            "dd.mm.yyyy",
+        ] {
+            assert!(format.parse::<DateFormat>().is_err(), "{format}");
+        }
+    }
+}
