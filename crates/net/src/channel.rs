@@ -5,6 +5,7 @@
 //! listen get on. Receivers read for each other: whoever waits and finds nobody reading reads one
 //! frame, and leaves it to its lane if it is not for him.
 
+mod buffer;
 mod lane;
 mod meter;
 mod reason;
@@ -16,7 +17,7 @@ mod tests;
 
 use core::{fmt, time::Duration};
 use std::{
-    io::{BufReader, Read, Write},
+    io::{Read, Write},
     net::Shutdown,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -47,8 +48,10 @@ const UNBOUNDED: usize = usize::MAX;
 pub const MAX_FRAME: usize = 256 << 20;
 
 const HEADER_BYTES: usize = 5;
-const BUFFER_BYTES: usize = 64 << 10;
 const LINGER: Duration = Duration::from_secs(1);
+
+/// Bytes of the writer's stack. It frames and, under TLS, encrypts.
+const WRITER_STACK: usize = 256 << 10;
 
 /// The reading half of a byte stream.
 pub trait ReadHalf: Read + Send {
@@ -117,7 +120,7 @@ impl Channel {
                 failure: None,
                 greeted: false,
                 meter: Meter::default(),
-                inbox: Inbox::new(BufReader::with_capacity(BUFFER_BYTES, reader)),
+                inbox: Inbox::new(buffer::Reader::new(reader)),
                 outbox: Outbox::default(),
             }),
             inbound: Condvar::new(),
@@ -126,6 +129,7 @@ impl Channel {
         let for_thread = Arc::clone(&shared);
         let writer = thread::Builder::new()
             .name("foxtrot-writer".into())
+            .stack_size(WRITER_STACK)
             .spawn(move || for_thread.write_all_frames(writer))
             .map_err(|e| ChannelError::io("start a thread", &e))?;
         Ok(Self { shared, writer: Some(writer) })
@@ -215,6 +219,21 @@ impl Channel {
     /// why, as far as it may know. Returns the error, or the one that came first.
     pub fn give_up(&self, error: impl Into<Error>) -> Error {
         self.shared.fail(&mut self.shared.lock(), error)
+    }
+
+    /// Refuses the session that the peer wants, though it has done nothing wrong, and tells it why. What the peer
+    /// sends meanwhile is read and dropped, for a second at most: unread bytes would reset the connection, and could
+    /// take our word back.
+    pub fn refuse(self, why: Reason) {
+        let deadline = Deadline::after(self.shared.timeout.min(LINGER));
+        {
+            let mut state = self.shared.lock();
+            state.outbox.last_word(why.byte());
+        }
+        // The writer ends with it, and the peer reads an end.
+        if self.shared.drain(deadline) {
+            self.shared.drop_what_comes(deadline);
+        }
     }
 
     /// Hands all queued messages to the operating system and tells the peer that there are no

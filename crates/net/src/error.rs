@@ -234,6 +234,9 @@ impl fmt::Display for ChannelError {
             Self::ClosedSending => {
                 f.write_str("the peer closed the connection before it took our message")
             }
+            Self::GivenUp(reason @ (Reason::Busy | Reason::TooLarge)) => {
+                write!(f, "the peer refuses the session: {reason}")
+            }
             Self::GivenUp(reason) => write!(f, "the peer gave up: {reason}"),
             Self::Abandoned => f.write_str("this side gave up"),
             Self::NothingReceived(timeout) => {

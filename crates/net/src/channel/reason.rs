@@ -18,6 +18,10 @@ pub enum Reason {
     Timeout,
     /// Something failed on its own side.
     Other,
+    /// It answers as many sessions as it answers at once.
+    Busy,
+    /// The session would take more memory than it has for one.
+    TooLarge,
 }
 
 impl Reason {
@@ -44,6 +48,8 @@ impl Reason {
             Self::CheckFailed => 2,
             Self::Timeout => 3,
             Self::Other => 4,
+            Self::Busy => 5,
+            Self::TooLarge => 6,
         }
     }
 
@@ -53,6 +59,8 @@ impl Reason {
             1 => Self::Undecodable,
             2 => Self::CheckFailed,
             3 => Self::Timeout,
+            5 => Self::Busy,
+            6 => Self::TooLarge,
             _ => Self::Other,
         }
     }
@@ -65,6 +73,8 @@ impl fmt::Display for Reason {
             Self::CheckFailed => "our message failed its check",
             Self::Timeout => "it waited too long for us",
             Self::Other => "something failed on its side",
+            Self::Busy => "it is busy and answers no more sessions at once",
+            Self::TooLarge => "it has too little memory for a session of this size",
         })
     }
 }

@@ -2,16 +2,14 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufReader, ErrorKind, Read},
+    io::{self, ErrorKind, Read},
     sync::atomic::Ordering,
 };
 
 use super::{
-    HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, ReadHalf, Reason, Shared, cost, fits,
+    HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Reason, Shared, buffer::Reader, cost, fits,
 };
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
-
-type Reader = BufReader<Box<dyn ReadHalf>>;
 
 /// Frames that came before somebody asked for them, and the means to read more.
 pub(super) struct Inbox {
@@ -149,7 +147,7 @@ impl Shared {
                 Turn::ReadPayload(mut reader, header) => {
                     drop(state);
                     let mut frame = Vec::new();
-                    reader.get_mut().set_deadline(deadline.instant());
+                    reader.half().set_deadline(deadline.instant());
                     let read = read_payload(&mut reader, header.len, &mut frame);
                     state = self.lock();
                     state.inbox.reader = Some(reader);
@@ -174,9 +172,18 @@ impl Shared {
         }
     }
 
+    /// Reads until the peer ends, or the deadline. Nobody reads after that.
+    pub(super) fn drop_what_comes(&self, deadline: Deadline) {
+        let reader = self.lock().inbox.reader.take();
+        let Some(mut reader) = reader else { return };
+        reader.half().set_deadline(deadline.instant());
+        let mut bytes = [0; 4096];
+        while reader.half().read(&mut bytes).is_ok_and(|read| read > 0) {}
+    }
+
     fn read_header(&self, reader: &mut Reader, deadline: Deadline) -> Result<Header, Error> {
         let mut bytes = [0; HEADER_BYTES];
-        reader.get_mut().set_deadline(deadline.instant());
+        reader.half().set_deadline(deadline.instant());
         reader.read_exact(&mut bytes).map_err(|e| self.read_error(&e))?;
         let [a, b, c, d, lane] = bytes;
         let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);

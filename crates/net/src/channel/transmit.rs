@@ -2,12 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, ErrorKind, Write},
     net::Shutdown,
     sync::PoisonError,
 };
 
-use super::{BUFFER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, cost, fits};
+use super::{Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, buffer::Writer, cost, fits};
 use crate::{ChannelError, Error, TlsError, deadline::Deadline};
 
 /// Frames that are to be written.
@@ -74,10 +74,7 @@ impl Shared {
 
     /// The writer: ends when the channel closes or the connection fails.
     pub(super) fn write_all_frames(&self, half: Box<dyn Write + Send>) {
-        let mut out = BufWriter::with_capacity(BUFFER_BYTES, half);
-        let written = self.write_frames(&mut out);
-        // Taken apart, lest its drop try to write what has just failed.
-        let _ = out.into_parts();
+        let written = self.write_frames(&mut Writer::new(half));
         (self.hook)(Shutdown::Write);
         let mut state = self.lock();
         if let Err(e) = written {
@@ -88,7 +85,7 @@ impl Shared {
         self.outbound.notify_all();
     }
 
-    fn write_frames(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_frames(&self, out: &mut Writer) -> io::Result<()> {
         loop {
             let next = self.lock().outbox.frames.pop_front();
             let next = match next {
