@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use foxtrot_net::{ChannelError, Error, HelloError, TlsError};
+use foxtrot_net::{ChannelError, Error, HelloError, Reason, TlsError};
 
 use crate::{cmd::triples::agreement, output::say, table};
 
@@ -139,7 +139,19 @@ impl From<Error> for Failure {
                 .hint("the peer's program is faulty or cheats; nothing was written"),
             Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
-                Self::run(message).hint("start the listening side first, or check the address")
+                Self::run(message).hint(
+                    "one side has to --listen, the other to --connect there; check that both mean the same address",
+                )
+            }
+            Error::Hello(HelloError::Malformed) => {
+                Self::peer(message).hint("the peer's program is faulty or cheats; nothing was written")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::TooLarge)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }
+                    .hint("the peer's --max-memory allows more")
             }
             Error::Channel(
                 ChannelError::ClosedReceiving

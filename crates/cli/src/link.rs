@@ -18,6 +18,8 @@ pub(crate) struct Link {
     pub(crate) transport: &'static str,
     /// The peer's address, and its key if it has one.
     pub(crate) peer: String,
+    /// By what sessions of the peer are counted.
+    pub(crate) counted_as: String,
 }
 
 /// What both sides have to agree on.
@@ -69,7 +71,7 @@ impl Terms {
 impl Link {
     /// Exchanges hellos.
     pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
-        let Opened { channel, transport, peer, binding } = opened;
+        let Opened { channel, transport, peer, counted_as, binding } = opened;
         let agreement = match binding {
             Some(binding) => {
                 hello::exchange(&channel, initiator, &hello.clone().bound_to(binding))?
@@ -77,7 +79,7 @@ impl Link {
             None => hello::exchange(&channel, initiator, hello)?,
         };
         let session = Session::new(agreement.sid);
-        Ok(Self { channel, agreement, session, transport, peer })
+        Ok(Self { channel, agreement, session, transport, peer, counted_as })
     }
 
     /// Begins the run, on these threads, which have done nothing yet.

@@ -1,5 +1,7 @@
 //! Who the peer is, and what protects the connection to it.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use foxtrot_net::{
     Channel, Error, TlsError,
     hello::Binding,
@@ -28,6 +30,8 @@ pub(crate) struct Opened {
     pub(crate) transport: &'static str,
     /// The peer's address, and its key if it has one.
     pub(crate) peer: String,
+    /// By what sessions of the peer are counted: its key or, without one, its [`source`].
+    pub(crate) counted_as: String,
     pub(crate) binding: Option<Binding>,
 }
 
@@ -60,17 +64,20 @@ impl Security {
         socket: Socket,
         secure: fn(&Tls, Socket) -> Result<Secured, Error>,
     ) -> Result<Opened, Error> {
-        let address = socket.peer_address();
+        let (address, source) = (socket.peer_address(), source(&socket));
         match self {
             Self::Pinned { tls, .. } => {
                 let Secured { channel, peer, binding } = secure(tls, socket)?;
+                let counted_as = peer.to_string();
                 let peer = format!("{peer} at {address}");
-                Ok(Opened { channel, transport: "tls", peer, binding: Some(binding) })
+                let (transport, binding) = ("tls", Some(binding));
+                Ok(Opened { channel, transport, peer, counted_as, binding })
             }
             Self::None => Ok(Opened {
                 channel: socket.open()?,
                 transport: "tcp",
                 peer: address,
+                counted_as: source,
                 binding: None,
             }),
         }
@@ -95,9 +102,22 @@ impl Security {
     }
 }
 
+/// Where a connection comes from: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses there.
+pub(crate) fn source(socket: &Socket) -> String {
+    match socket.peer_ip().map(|ip| ip.to_canonical()) {
+        Some(IpAddr::V4(ip)) => ip.to_string(),
+        Some(IpAddr::V6(ip)) => {
+            let network = ip.to_bits() >> 64 << 64;
+            format!("{}/64", Ipv6Addr::from_bits(network))
+        }
+        None => "an unknown address".into(),
+    }
+}
+
 impl Opened {
     /// A channel within this process.
     pub(crate) fn in_memory(channel: Channel) -> Self {
-        Self { channel, transport: "memory", peer: "this process".into(), binding: None }
+        let [peer, counted_as] = ["this process"; 2].map(str::to_owned);
+        Self { channel, transport: "memory", peer, counted_as, binding: None }
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal};
 
 use foxtrot_net::{
     Lane,
+    channel::QUEUE_BYTES,
     hello::{Hello, Role},
     printable,
 };
@@ -19,9 +20,10 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MessagesOut, OneOf, OtCommand},
+    args::{Common, MessagesOut, MostSessions, OneOf, OtCommand},
     failure::Failure,
     files::{Existing, write_secret},
+    host::Service,
     keys::Party,
     lines::{Messages, decimal, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms},
@@ -55,13 +57,13 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             }
             local(&all, chosen, &terms(common, all.len(), one_of, out.hex)?, out, common)
         }
-        OtCommand::Send { messages, one_of, hex, serve, transport, common } => {
+        OtCommand::Send { messages, one_of, hex, serve, most, transport, common } => {
             let way = Way::prepare(transport)?;
             let all = read_messages(messages, one_of.choices, *hex)?;
             let terms = terms(common, all.len(), one_of, *hex)?;
             let workers = Workers::new(common.threads)?;
             if *serve {
-                return answer_all(all, terms, workers, way, common);
+                return answer_all(Server { messages: all, terms, workers }, way, most, common);
             }
             let output = Output::new(common);
             let link = way.reach(common, sender_hello(&terms, &all), output)?;
@@ -117,28 +119,54 @@ fn local(
 }
 
 /// The same messages for all peers that come.
-fn answer_all(
+struct Server {
     messages: Messages,
     terms: Terms,
     workers: Workers,
+}
+
+impl Service for Server {
+    type Agreed = ();
+    type Done = Report;
+
+    fn agree(&self, _: &Link) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn memory(&self, (): &()) -> u64 {
+        memory_of_sender(&self.terms, &self.messages)
+    }
+
+    fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {
+        let workers = self.workers.for_another();
+        let output = Output::in_background();
+        let cost = send(link, &self.terms, &workers, &self.messages, output)?;
+        Ok(Report::of_run(&self.terms, &workers, Some(&cost), None))
+    }
+}
+
+fn answer_all(
+    server: Server,
     way: Way<'_>,
+    most: &MostSessions,
     common: &Common,
 ) -> Result<(), Failure> {
-    let (hello, output) = (sender_hello(&terms, &messages), Output::new(common));
-    way.all_peers(
-        common,
-        hello,
-        output,
-        move |link| {
-            let workers = workers.for_another();
-            let cost = send(link, &terms, &workers, &messages, Output::in_background())?;
-            Ok(Report::of_run(&terms, &workers, Some(&cost), None))
-        },
-        |number, peer, report: Report| {
-            output.note(&format!("session {number} with {peer}: {}", report.words()));
-            print_json(common, &report, None)
-        },
-    )
+    let (hello, output) = (sender_hello(&server.terms, &server.messages), Output::new(common));
+    way.all_peers(common, most, hello, server, |number, peer, report: Report| {
+        output.note(&format!("session {number} with {peer}: {}", report.words()));
+        print_json(common, &report, None)
+    })
+}
+
+/// The most bytes of memory that a session takes: base OTs or batches of an extension with what is on its way, the keys,
+/// and sealed messages that the peer does not take.
+fn memory_of_sender(terms: &Terms, messages: &Messages) -> u64 {
+    let batches = match terms.method.extension {
+        Extension::None => 8 << 20,
+        _ => 32 << 20,
+    };
+    let sealed = messages.len() as u64 * (longest(messages) as u64 + 64);
+    batches + 16 * messages.len() as u64 + sealed.min(QUEUE_BYTES as u64)
 }
 
 /// For so many messages in all.

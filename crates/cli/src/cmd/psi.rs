@@ -9,16 +9,18 @@ use std::path::Path;
 
 use foxtrot_net::hello::Role;
 use foxtrot_psi::paxos::MAX_ITEMS;
+use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, PsiCommand, RowsOut},
+    args::{Common, MostSessions, PsiCommand, RowsOut},
     failure::Failure,
+    host::Service,
     link::Link,
     local::both,
     output::Output,
     reach::Way,
     report::Report,
-    table::{OtherOptions, Set, SetOptions},
+    table::{Item, OtherOptions, Set, SetOptions},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
@@ -63,12 +65,12 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let terms = Terms::new(common, &set, most.keys)?;
             receive(set, &terms, out, way, common)
         }
-        PsiCommand::Send { set, options, serve, most, transport, common } => {
+        PsiCommand::Send { set, options, serve, sessions, most, transport, common } => {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
             if *serve {
-                answer_all(set, terms, way, common)
+                answer_all(set, terms, way, sessions, common)
             } else {
                 send(set, &terms, way, common)
             }
@@ -163,33 +165,56 @@ fn send(set: Set, terms: &Terms, way: Way<'_>, common: &Common) -> Result<(), Fa
 }
 
 /// The same set for all peers that come.
-fn answer_all(set: Set, terms: Terms, way: Way<'_>, common: &Common) -> Result<(), Failure> {
+struct Server {
+    items: Zeroizing<Vec<Item>>,
+    terms: Terms,
+    workers: Workers,
+    output: Output,
+}
+
+impl Service for Server {
+    type Agreed = Agreed;
+    type Done = (Agreed, Report);
+
+    fn agree(&self, link: &Link) -> Result<Agreed, Failure> {
+        Agreed::on(&self.terms, link, self.items.len())
+    }
+
+    fn memory(&self, agreed: &Agreed) -> u64 {
+        agreed.memory_of_sender()
+    }
+
+    fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {
+        let (workers, peer) = (self.workers.for_another(), link.peer.clone());
+        let party = Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
+        let cost = party.send(link, || {
+            for line in agreed.words(Some(Role::Sender), workers.threads()) {
+                self.output.note(&format!("with {peer}: {line}"));
+            }
+            self.items.clone()
+        })?;
+        let report = agreed.report(&workers, Some(&cost), None);
+        Ok((agreed, report))
+    }
+}
+
+fn answer_all(
+    set: Set,
+    terms: Terms,
+    way: Way<'_>,
+    most: &MostSessions,
+    common: &Common,
+) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let hello = terms.hello(Role::Sender, items.len());
-    way.all_peers(
-        common,
-        hello,
-        output,
-        move |link| {
-            let workers = workers.for_another();
-            let agreed = Agreed::on(&terms, &link, items.len())?;
-            for line in agreed.words(Some(Role::Sender), workers.threads()) {
-                output.note(&format!("with {}: {line}", link.peer));
-            }
-            let party =
-                Party { agreed: &agreed, workers: &workers, output: Output::in_background() };
-            let cost = party.send(link, || items.clone())?;
-            let report = agreed.report(&workers, Some(&cost), None);
-            Ok((agreed, report))
-        },
-        |number, peer, (agreed, report): (Agreed, Report)| {
-            let keys = agreed.parameters.receiver_items();
-            let figures = report.figures();
-            output.note(&format!("session {number} with {peer}, who has {keys} keys: {figures}"));
-            result::print_json(&agreed, &report, common)
-        },
-    )
+    let server = Server { items, terms, workers, output };
+    way.all_peers(common, most, hello, server, |number, peer, (agreed, report)| {
+        let keys = agreed.parameters.receiver_items();
+        let figures = report.figures();
+        output.note(&format!("session {number} with {peer}, who has {keys} keys: {figures}"));
+        result::print_json(&agreed, &report, common)
+    })
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.

@@ -135,7 +135,9 @@ fn a_server_of_sets_answers_among_all_kinds_of_hostile_clients() {
         |range: std::ops::Range<usize>| range.map(|k| format!("key {k}\n")).collect::<String>();
     fs::write(&ours, lines(0..KEYS)).unwrap();
     fs::write(&theirs, lines(KEYS - 10..KEYS + 10)).unwrap();
-    let server = Listening::start(&["psi", "send", &ours, "--serve", "--timeout", "10"]);
+    // Hostile and honest clients are one peer here.
+    let serve = ["psi", "send", &ours, "--serve", "--timeout", "10", "-v"];
+    let server = Listening::start(&[&serve[..], &["--max-sessions-per-peer", "64"]].concat());
     // It has read it once and for all.
     fs::remove_file(&ours).unwrap();
     let (address, receive) = (server.address.clone(), ["psi", "receive", &theirs]);

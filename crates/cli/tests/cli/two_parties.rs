@@ -117,9 +117,12 @@ fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
 #[test]
 fn nobody_there_is_an_error_with_a_hint() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let sender = connect(&[&SEND[..], &["--timeout", "1"]].concat(), &port.to_string());
+    let sender = connect(&[&SEND[..], &["--wait", "1"]].concat(), &port.to_string());
     assert_eq!(sender.status.code(), Some(1));
-    assert!(stderr(&sender).contains("connection refused\nhint: "), "{}", stderr(&sender));
+    let told = stderr(&sender);
+    assert_eq!(told.matches(&format!("nobody listens at {port} yet; trying for 1 s\n")).count(), 1);
+    let failed = format!("cannot connect to {port} within 1 s: connection refused\nhint: one side has to --listen, ");
+    assert!(told.contains(&failed), "{told}");
 }
 
 fn terms(role: Role, job: &str, base: &str, n: usize) -> Hello {
