@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use foxtrot_net::{ChannelError, Error, HelloError, TlsError};
+use foxtrot_net::{ChannelError, Error, HelloError, Reason, TlsError};
 
 use crate::{cmd::triples::agreement, output::say, table};
 
@@ -140,6 +140,18 @@ impl From<Error> for Failure {
             Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
                 Self::run(message).hint("start the listening side first, or check the address")
+            }
+            Error::Hello(
+                HelloError::MalformedDetails
+                | HelloError::Confirmation
+                | HelloError::Unsolved
+                | HelloError::Offer { .. },
+            ) => Self::peer(message),
+            Error::Hello(HelloError::TooManyKeys { .. }) => {
+                Self::run(message).hint("the peer's --max-peer would accept more")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("--max-peer accepts more")
             }
             Error::Channel(
                 ChannelError::ClosedReceiving

@@ -9,7 +9,7 @@ use std::{
 };
 
 use foxtrot_net::{
-    Error, HelloError, TlsError,
+    ChannelError, Error, HelloError, Reason, TlsError,
     hello::Hello,
     listen::{Silent, serve},
     tcp::{Listener, Socket},
@@ -150,9 +150,13 @@ impl Refused {
 /// Whether waiting for somebody else would not help: the peer has said what it wants, or the fault
 /// is ours.
 fn disagrees(error: &Error) -> bool {
-    use HelloError::{Malformed, NotAHello, Reflection};
+    use HelloError::{
+        Confirmation, Malformed, MalformedDetails, NotAHello, Offer, Reflection, Refused, Unsolved,
+    };
     match error {
-        Error::Hello(e) => !matches!(e, NotAHello | Malformed | Reflection),
+        Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
+        Error::Hello(Confirmation | MalformedDetails | Offer { .. } | Unsolved) => false,
+        Error::Hello(_) | Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
         Error::Tls(e) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }

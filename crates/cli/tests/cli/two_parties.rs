@@ -132,7 +132,7 @@ fn terms(role: Role, job: &str, base: &str, n: usize) -> Hello {
 }
 
 fn ot_hello(role: Role) -> Hello {
-    terms(role, "ot", "roted-endemic", 8).term("format", "text").offer("message-length", 10)
+    terms(role, "ot", "roted-endemic", 8).term("format", "text").detail("message-length", 10)
 }
 
 /// Connects to a listening command as its peer; gives the namespace of any protocol.
@@ -194,7 +194,7 @@ fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
         fs::write(&file, choices).unwrap();
         let receiver = Listening::start(&["ot", "receive", file.to_str().unwrap()]);
         let hello = terms(Role::Sender, "ot", "roted-endemic", 2).term("format", "text");
-        let (channel, sub) = peer(&receiver.address, &hello.offer("message-length", 5));
+        let (channel, sub) = peer(&receiver.address, &hello.detail("message-length", 5));
 
         let blinded = channel.recv(Lane::PROTOCOL, 2 * 1296).unwrap();
         let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
@@ -220,7 +220,7 @@ fn a_message_with_a_line_break_is_misbehaviour() {
     fs::write(&file, "0\n1\n").unwrap();
     let receiver = Listening::start(&["ot", "receive", file.to_str().unwrap()]);
     let hello = terms(Role::Sender, "ot", "roted-endemic", 2).term("format", "text");
-    let (channel, sub) = peer(&receiver.address, &hello.offer("message-length", 9));
+    let (channel, sub) = peer(&receiver.address, &hello.detail("message-length", 9));
     let blinded = channel.recv(Lane::PROTOCOL, 2 * 1296).unwrap();
     let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
     let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());

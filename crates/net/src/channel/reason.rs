@@ -4,9 +4,9 @@ use core::fmt;
 
 use foxtrot_ot::{Error as Protocol, Misbehaved};
 
-use crate::{ChannelError, Error};
+use crate::{ChannelError, Error, HelloError};
 
-/// Why a side gave up after the hello.
+/// Why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -18,9 +18,16 @@ pub enum Reason {
     Timeout,
     /// Something failed on its own side.
     Other,
+    /// It has as many sessions as it may have.
+    Busy,
+    /// Its set has more keys than the other accepts.
+    TooManyKeys,
 }
 
 impl Reason {
+    /// Bytes of its frame.
+    pub(super) const LEN: usize = 1;
+
     /// What the peer is told of the error; nothing where it knows already, or must not know.
     pub(super) fn of(error: &Error) -> Option<Self> {
         match error {
@@ -34,6 +41,17 @@ impl Reason {
             Error::Channel(ChannelError::NothingReceived(_) | ChannelError::NothingTaken(_)) => {
                 Some(Self::Timeout)
             }
+            Error::Hello(e) => Self::of_hello(e),
+            _ => None,
+        }
+    }
+
+    fn of_hello(error: &HelloError) -> Option<Self> {
+        match error {
+            HelloError::Refused(reason) => Some(*reason),
+            HelloError::TooManyKeys { .. } => Some(Self::TooManyKeys),
+            HelloError::MalformedDetails | HelloError::Offer { .. } => Some(Self::Undecodable),
+            HelloError::Confirmation | HelloError::Unsolved => Some(Self::CheckFailed),
             _ => None,
         }
     }
@@ -44,6 +62,8 @@ impl Reason {
             Self::CheckFailed => 2,
             Self::Timeout => 3,
             Self::Other => 4,
+            Self::Busy => 5,
+            Self::TooManyKeys => 6,
         }
     }
 
@@ -53,6 +73,8 @@ impl Reason {
             1 => Self::Undecodable,
             2 => Self::CheckFailed,
             3 => Self::Timeout,
+            5 => Self::Busy,
+            6 => Self::TooManyKeys,
             _ => Self::Other,
         }
     }
@@ -65,6 +87,8 @@ impl fmt::Display for Reason {
             Self::CheckFailed => "our message failed its check",
             Self::Timeout => "it waited too long for us",
             Self::Other => "something failed on its side",
+            Self::Busy => "it has as many sessions as it may have",
+            Self::TooManyKeys => "its set has more keys than we accept",
         })
     }
 }
