@@ -143,15 +143,25 @@ impl From<Error> for Failure {
                     "one side has to --listen, the other to --connect there; check that both mean the same address",
                 )
             }
-            Error::Hello(HelloError::Malformed) => {
-                Self::peer(message).hint("the peer's program is faulty or cheats; nothing was written")
-            }
             Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")
             }
             Error::Channel(ChannelError::GivenUp(Reason::TooLarge)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }
                     .hint("the peer's --max-memory allows more")
+            }
+            Error::Hello(
+                HelloError::Malformed
+                | HelloError::MalformedDetails
+                | HelloError::Confirmation
+                | HelloError::Unsolved
+                | HelloError::Offer { .. },
+            ) => Self::peer(message),
+            Error::Hello(HelloError::TooManyKeys { .. }) => {
+                Self::run(message).hint("the peer's --max-peer would accept more")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("--max-peer accepts more")
             }
             Error::Channel(
                 ChannelError::ClosedReceiving

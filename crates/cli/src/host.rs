@@ -12,7 +12,7 @@ use std::{
 };
 
 use foxtrot_net::{
-    Error, HelloError, TlsError,
+    ChannelError, Error, HelloError, Reason, TlsError,
     hello::Hello,
     listen::{Limits, Silent, serve},
     tcp::{Listener, Socket},
@@ -35,6 +35,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Bytes that a connection takes before it is admitted: of memory less than 64 KiB, but of address space two stacks.
 const WAITING: u64 = 3 << 19;
+
+/// A peer without a key computes about 2^WORK hashes before it is admitted.
+const WORK: u8 = 16;
 
 /// What whoever comes is met with.
 pub(crate) struct Host {
@@ -162,8 +165,9 @@ impl Host {
         let (timeout, output) = (self.timeout, self.output);
         let listener = self.listen(address)?;
         let (limits, gate) = bounds(most, output);
+        let host = self.asking_for_work();
         let connections = serve(listener, timeout, limits, move |socket, silent| {
-            self.session(socket, silent, &gate, &service)
+            host.session(socket, silent, &gate, &service)
         })?;
         let (mut log, mut sessions) = (Log::new(output), 0);
         loop {
@@ -184,6 +188,14 @@ impl Host {
                 None => return Err(Failure::run("the listener has ended")),
             }
             log.summarise(Instant::now());
+        }
+    }
+
+    /// A peer without a key proves by work that it is not one of thousands. With a key it has proved more.
+    fn asking_for_work(self) -> Self {
+        match self.security {
+            Security::Pinned { .. } => self,
+            Security::None => Self { hello: self.hello.puzzle(WORK), ..self },
         }
     }
 
@@ -310,9 +322,13 @@ impl Log {
 /// Whether waiting for somebody else would not help: the peer has said what it wants, or the fault
 /// is ours.
 fn disagrees(error: &Error) -> bool {
-    use HelloError::{Malformed, NotAHello, Reflection};
+    use HelloError::{
+        Confirmation, Malformed, MalformedDetails, NotAHello, Offer, Reflection, Refused, Unsolved,
+    };
     match error {
-        Error::Hello(e) => !matches!(e, NotAHello | Malformed | Reflection),
+        Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
+        Error::Hello(Confirmation | MalformedDetails | Offer { .. } | Unsolved) => false,
+        Error::Hello(_) | Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
         Error::Tls(e) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }

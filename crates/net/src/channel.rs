@@ -92,11 +92,21 @@ struct Shared {
 
 struct State {
     failure: Option<Error>,
-    /// The hellos have been exchanged: what comes on their lane now is the peer's last word.
-    greeted: bool,
+    phase: Phase,
     meter: Meter,
     inbox: Inbox,
     outbox: Outbox,
+}
+
+/// What may come on the hello's lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The peer's hello.
+    Hello,
+    /// Its details, which are longer than a byte, or its last word.
+    Details,
+    /// Its last word.
+    Session,
 }
 
 impl Channel {
@@ -118,7 +128,7 @@ impl Channel {
             hook,
             state: Mutex::new(State {
                 failure: None,
-                greeted: false,
+                phase: Phase::Hello,
                 meter: Meter::default(),
                 inbox: Inbox::new(buffer::Reader::new(reader)),
                 outbox: Outbox::default(),
@@ -207,11 +217,16 @@ impl Channel {
         let _ = self.shared.inbound_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, most);
     }
 
-    /// The hellos have been exchanged; counts from zero again.
+    /// The hellos have been compared; details follow.
     pub(crate) fn greeted(&self) {
+        self.shared.lock().phase = Phase::Details;
+    }
+
+    /// Details have been exchanged; counts from zero again.
+    pub(crate) fn agreed(&self) {
         self.use_lanes(Lane::PROTOCOL.index() + 1);
         let mut state = self.shared.lock();
-        state.greeted = true;
+        state.phase = Phase::Session;
         state.meter = Meter::default();
     }
 
@@ -293,7 +308,7 @@ impl Shared {
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
         let error = error.into();
-        if state.greeted
+        if state.phase != Phase::Hello
             && state.failure.is_none()
             && let Some(reason) = Reason::of(&error)
         {
@@ -305,6 +320,17 @@ impl Shared {
         self.inbound.notify_all();
         self.outbound.notify_all();
         first
+    }
+}
+
+impl Phase {
+    /// Whether a frame on the hello's lane of that length is the peer's last word.
+    fn is_last_word(self, len: usize) -> bool {
+        match self {
+            Self::Hello => false,
+            Self::Details => len == Reason::LEN,
+            Self::Session => true,
+        }
     }
 }
 

@@ -78,6 +78,28 @@ pub enum HelloError {
     Fingerprint,
     /// The terms differ.
     Terms(Vec<Difference>),
+    /// The peer's details are no details.
+    MalformedDetails,
+    /// The peer's details are not an answer to our hello.
+    Confirmation,
+    /// The peer has not done the work that we asked for.
+    Unsolved,
+    /// The peer offers what cannot be.
+    Offer {
+        /// The offer's key.
+        key: &'static str,
+        /// Its value, if it is there. As it came: see [`printable`].
+        value: Option<String>,
+    },
+    /// Our set has more keys than the peer accepts.
+    TooManyKeys {
+        /// How many ours has.
+        ours: u64,
+        /// The most that the peer accepts.
+        most: u64,
+    },
+    /// This side refused the peer, which is told why.
+    Refused(Reason),
     /// Our own hello does not fit.
     TooLong {
         /// What does not fit.
@@ -210,6 +232,24 @@ impl fmt::Display for HelloError {
                     more => write!(f, "; and {more} more"),
                 }
             }
+            Self::MalformedDetails => {
+                f.write_str("what the peer sent after its hello is not well formed")
+            }
+            Self::Confirmation => f.write_str(
+                "the peer did not answer our hello: it repeats a recording, or the hello was changed on the way",
+            ),
+            Self::Unsolved => f.write_str("the peer did not do the work that we asked for"),
+            Self::Offer { key, value } => {
+                let value = value.as_deref().map_or_else(|| "nothing".into(), printable);
+                write!(f, "the peer offers {value} as {key}")
+            }
+            Self::TooManyKeys { ours, most } => {
+                write!(f, "our set has {ours} keys, and the peer accepts {most}")
+            }
+            Self::Refused(Reason::Busy) => {
+                f.write_str("we have as many sessions as we may have")
+            }
+            Self::Refused(_) => f.write_str("this side refused the peer"),
             Self::TooLong { what, max } => write!(f, "our {what} is longer than {max} bytes"),
             Self::Randomness(reason) => write!(f, "no randomness from the system: {reason}"),
         }

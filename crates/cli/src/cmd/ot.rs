@@ -181,7 +181,7 @@ fn longest(messages: &Messages) -> usize {
 }
 
 fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
-    terms.hello(Role::Sender).offer(MESSAGE_LENGTH, longest(messages))
+    terms.hello(Role::Sender).detail(MESSAGE_LENGTH, longest(messages))
 }
 
 /// What both sides of a run with two messages say, the sender first.
@@ -194,7 +194,7 @@ pub(crate) fn hellos(common: &Common) -> Result<[Hello; 2], Failure> {
 
 /// The length to which the sender says it pads, if that is one.
 pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
-    let offer = link.agreement.peer_offers.get(MESSAGE_LENGTH);
+    let offer = link.agreement.peer_details.get(MESSAGE_LENGTH);
     let length = offer.and_then(|offer| decimal(offer.as_bytes()));
     let length = length.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= MAX_MESSAGE);
     length.ok_or_else(|| {

@@ -111,13 +111,18 @@ impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Sessions(most) => {
-                write!(f, "{most} sessions are open, and --max-sessions allows no more")
+                let open = match most {
+                    1 => "1 session is".to_owned(),
+                    _ => format!("{most} sessions are"),
+                };
+                write!(f, "{open} open, and --max-sessions allows no more")
             }
             Self::OfThisPeer(most) => {
-                write!(
-                    f,
-                    "{most} sessions of this peer are open, and --max-sessions-per-peer allows no more"
-                )
+                let open = match most {
+                    1 => "1 session of this peer is".to_owned(),
+                    _ => format!("{most} sessions of this peer are"),
+                };
+                write!(f, "{open} open, and --max-sessions-per-peer allows no more")
             }
             Self::Memory { takes, left, of } => {
                 let (takes, left, all) = (bytes(takes), bytes(left), bytes(of));

@@ -1,11 +1,6 @@
 //! Waiting for the peer, which is no stall: the two sides start in any order, as far apart as they like.
 
-use std::{
-    io::Write,
-    net::TcpListener,
-    thread,
-    time::Duration,
-};
+use std::{io::Write, net::TcpListener, thread, time::Duration};
 
 use super::support::{
     Listening, Running, connect, expected_messages, foxtrot, names, stderr, stdout,

@@ -4,9 +4,9 @@ use core::fmt;
 
 use foxtrot_ot::{Error as Protocol, Misbehaved};
 
-use crate::{ChannelError, Error};
+use crate::{ChannelError, Error, HelloError};
 
-/// Why a side gave up after the hello.
+/// Why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -18,13 +18,18 @@ pub enum Reason {
     Timeout,
     /// Something failed on its own side.
     Other,
-    /// It answers as many sessions as it answers at once.
+    /// It has as many sessions as it may have.
     Busy,
+    /// Its set has more keys than the other accepts.
+    TooManyKeys,
     /// The session would take more memory than it has for one.
     TooLarge,
 }
 
 impl Reason {
+    /// Bytes of its frame.
+    pub(super) const LEN: usize = 1;
+
     /// What the peer is told of the error; nothing where it knows already, or must not know.
     pub(super) fn of(error: &Error) -> Option<Self> {
         match error {
@@ -38,6 +43,17 @@ impl Reason {
             Error::Channel(ChannelError::NothingReceived(_) | ChannelError::NothingTaken(_)) => {
                 Some(Self::Timeout)
             }
+            Error::Hello(e) => Self::of_hello(e),
+            _ => None,
+        }
+    }
+
+    fn of_hello(error: &HelloError) -> Option<Self> {
+        match error {
+            HelloError::Refused(reason) => Some(*reason),
+            HelloError::TooManyKeys { .. } => Some(Self::TooManyKeys),
+            HelloError::MalformedDetails | HelloError::Offer { .. } => Some(Self::Undecodable),
+            HelloError::Confirmation | HelloError::Unsolved => Some(Self::CheckFailed),
             _ => None,
         }
     }
@@ -49,7 +65,8 @@ impl Reason {
             Self::Timeout => 3,
             Self::Other => 4,
             Self::Busy => 5,
-            Self::TooLarge => 6,
+            Self::TooManyKeys => 6,
+            Self::TooLarge => 7,
         }
     }
 
@@ -60,7 +77,8 @@ impl Reason {
             2 => Self::CheckFailed,
             3 => Self::Timeout,
             5 => Self::Busy,
-            6 => Self::TooLarge,
+            6 => Self::TooManyKeys,
+            7 => Self::TooLarge,
             _ => Self::Other,
         }
     }
@@ -74,6 +92,7 @@ impl fmt::Display for Reason {
             Self::Timeout => "it waited too long for us",
             Self::Other => "something failed on its side",
             Self::Busy => "it is busy and answers no more sessions at once",
+            Self::TooManyKeys => "its set has more keys than we accept",
             Self::TooLarge => "it has too little memory for a session of this size",
         })
     }

@@ -7,7 +7,8 @@ use std::{
 };
 
 use super::{
-    HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Reason, Shared, buffer::Reader, cost, fits,
+    HEADER_BYTES, Lane, MAX_FRAME, PerLane, Phase, QUEUE_BYTES, Reason, Shared, buffer::Reader,
+    cost, fits,
 };
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 
@@ -47,6 +48,12 @@ enum Turn {
     ReadPayload(Reader, Header),
 }
 
+impl Header {
+    fn is_last_word(self, phase: Phase) -> bool {
+        self.lane == Lane::HELLO && phase.is_last_word(self.len)
+    }
+}
+
 impl Want {
     fn check(self, len: usize) -> Result<(), FrameError> {
         match self {
@@ -82,13 +89,12 @@ impl Inbox {
         &mut self,
         lane: Lane,
         want: Want,
-        greeted: bool,
+        phase: Phase,
         most: usize,
     ) -> Result<Turn, FrameError> {
         if let Some(header) = self.header {
-            if greeted && header.lane == Lane::HELLO {
-                // The peer's last word, one byte.
-                Want::AtMost(1).check(header.len)?;
+            if header.is_last_word(phase) {
+                Want::Exactly(Reason::LEN).check(header.len)?;
             } else if header.lane == lane {
                 want.check(header.len)?;
             } else if matches!(want, Want::AtMost(_)) {
@@ -125,9 +131,9 @@ impl Shared {
                 self.inbound.notify_all();
                 return Ok(frame);
             }
-            let (greeted, most) =
-                (state.greeted, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
-            let turn = match state.inbox.turn(lane, want, greeted, most) {
+            let (phase, most) =
+                (state.phase, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
+            let turn = match state.inbox.turn(lane, want, phase, most) {
                 Ok(turn) => turn,
                 Err(e) => return Err(self.fail(&mut state, e)),
             };
@@ -153,7 +159,7 @@ impl Shared {
                     state.inbox.reader = Some(reader);
                     state.inbox.header = None;
                     match read {
-                        Ok(()) if greeted && header.lane == Lane::HELLO => {
+                        Ok(()) if header.is_last_word(phase) => {
                             let reason = frame.first().copied().unwrap_or_default();
                             Err(ChannelError::GivenUp(Reason::from_byte(reason)).into())
                         }
