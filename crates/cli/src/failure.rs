@@ -23,6 +23,9 @@ pub(crate) const STATUSES: [(u8, &str); 5] = [
     (INTERRUPTED, "Interrupted."),
 ];
 
+/// What may be wrong where two sides do not meet.
+pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect to its address";
+
 /// Why there is no result.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -139,9 +142,7 @@ impl From<Error> for Failure {
                 .hint("the peer's program is faulty or cheats; nothing was written"),
             Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
-                Self::run(message).hint(
-                    "one side has to --listen, the other to --connect there; check that both mean the same address",
-                )
+                Self::run(message).hint(format!("{SIDES}; --wait waits longer"))
             }
             Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")

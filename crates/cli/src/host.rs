@@ -20,7 +20,7 @@ use foxtrot_net::{
 
 use crate::{
     args::MostSessions,
-    failure::Failure,
+    failure::{Failure, SIDES},
     link::Link,
     memory,
     output::{Output, say},
@@ -333,9 +333,6 @@ fn disagrees(error: &Error) -> bool {
         _ => false,
     }
 }
-
-/// What may be wrong where nobody comes.
-const SIDES: &str = "one side has to --listen, the other to --connect to it";
 
 fn nobody(address: &str, within: u64, came: usize) -> String {
     match came {

@@ -212,7 +212,7 @@ impl Channel {
     /// or the most that any protocol of this channel has asked for, if that is less than [`QUEUE_BYTES`]. A peer that
     /// follows the protocol never has more on their way; what another sends waits at its side.
     pub(crate) fn hold_back(&self, messages: usize, len: usize) {
-        let bytes = messages.saturating_mul(cost(len)).min(QUEUE_BYTES);
+        let bytes = held_back(messages, len);
         let most = |before| Some(if before == UNBOUNDED { bytes } else { bytes.max(before) });
         let _ = self.shared.inbound_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, most);
     }
@@ -342,6 +342,11 @@ impl State {
     fn fail(&mut self, error: Error) -> Error {
         self.failure.get_or_insert(error).clone()
     }
+}
+
+/// Bytes of so many messages of that length that a lane holds back.
+pub(crate) fn held_back(messages: usize, len: usize) -> usize {
+    messages.saturating_mul(cost(len)).min(QUEUE_BYTES)
 }
 
 /// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,

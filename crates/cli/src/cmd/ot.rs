@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use foxtrot_net::{
     Lane,
     channel::QUEUE_BYTES,
+    extend,
     hello::{Hello, Role},
     printable,
 };
@@ -134,7 +135,7 @@ impl Service for Server {
     }
 
     fn memory(&self, (): &()) -> u64 {
-        memory_of_sender(&self.terms, &self.messages)
+        memory_of_sender(&self.terms, &self.workers, &self.messages)
     }
 
     fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {
@@ -158,15 +159,25 @@ fn answer_all(
     })
 }
 
-/// The most bytes of memory that a session takes: base OTs or batches of an extension with what is on its way, the keys,
+/// The most bytes of memory that a session takes: base OTs, batches of an extension with what the peer sends ahead, keys,
 /// and sealed messages that the peer does not take.
-fn memory_of_sender(terms: &Terms, messages: &Messages) -> u64 {
-    let batches = match terms.method.extension {
-        Extension::None => 8 << 20,
-        _ => 32 << 20,
+fn memory_of_sender(terms: &Terms, workers: &Workers, messages: &Messages) -> u64 {
+    /// Base OTs, and what does not depend on sizes.
+    const FIXED: u64 = 8 << 20;
+    /// Batches at work at once, beside one for each thread.
+    const BATCHES: u64 = 8;
+    /// Bytes of a transfer in a batch, and the most that a batch has.
+    const TRANSFER: u64 = 64;
+    const MOST: usize = 1 << 16;
+    let batch = TRANSFER * terms.n.next_multiple_of(512).min(MOST) as u64;
+    let batches = batch * (BATCHES + workers.threads() as u64);
+    let extension = match terms.method.extension {
+        Extension::None => 0,
+        Extension::OneOfTwo(extension) => batches + extend::most_ahead(&extension),
+        Extension::OneOfN(extension) => batches + extend::one_of_n::most_ahead(&extension),
     };
     let sealed = messages.len() as u64 * (longest(messages) as u64 + 64);
-    batches + 16 * messages.len() as u64 + sealed.min(QUEUE_BYTES as u64)
+    FIXED + extension + 32 * messages.len() as u64 + sealed.min(QUEUE_BYTES as u64)
 }
 
 /// For so many messages in all.

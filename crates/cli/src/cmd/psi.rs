@@ -7,7 +7,7 @@ mod result;
 
 use std::path::Path;
 
-use foxtrot_net::hello::Role;
+use foxtrot_net::{hello::Role, psi};
 use foxtrot_psi::paxos::MAX_ITEMS;
 use zeroize::Zeroizing;
 
@@ -116,7 +116,7 @@ fn local(
             let link = Link::greet(opened, true, &terms.hello(Role::Sender, items.len()))?;
             let agreed = Agreed::on(&terms, &link, items.len())?;
             let output = Output::in_background();
-            Party { agreed: &agreed, workers: &senders, output }.send(link, || items)
+            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(items))
         },
         |opened| {
             let n = ours.items().len();
@@ -158,7 +158,7 @@ fn send(set: Set, terms: &Terms, way: Way<'_>, common: &Common) -> Result<(), Fa
     let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.tell(output, Some(Role::Sender), &workers);
-    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || items)?;
+    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
     let report = agreed.report(&workers, Some(&cost), None);
     output.note(&format!("done, all that the peer's result takes is sent: {}", report.figures()));
     result::print_json(&agreed, &report, common)
@@ -172,6 +172,16 @@ struct Server {
     output: Output,
 }
 
+impl Server {
+    fn copy(&self) -> Result<Zeroizing<Vec<Item>>, Failure> {
+        let mut copy = Zeroizing::new(Vec::new());
+        copy.try_reserve_exact(self.items.len())
+            .map_err(|_| Failure::run("there is no memory left for a copy of the set"))?;
+        copy.extend_from_slice(&self.items);
+        Ok(copy)
+    }
+}
+
 impl Service for Server {
     type Agreed = Agreed;
     type Done = (Agreed, Report);
@@ -181,7 +191,7 @@ impl Service for Server {
     }
 
     fn memory(&self, agreed: &Agreed) -> u64 {
-        agreed.memory_of_sender()
+        psi::most_memory_of_sender(&agreed.parameters)
     }
 
     fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {
@@ -191,7 +201,7 @@ impl Service for Server {
             for line in agreed.words(Some(Role::Sender), workers.threads()) {
                 self.output.note(&format!("with {peer}: {line}"));
             }
-            self.items.clone()
+            self.copy()
         })?;
         let report = agreed.report(&workers, Some(&cost), None);
         Ok((agreed, report))

@@ -81,7 +81,7 @@ fn a_listener_to_whom_nobody_or_only_strangers_come_gives_up_after_its_wait() {
     let address = receiver.address.clone();
     let said = format!(
         "{waits}foxtrot: nobody connected to {address} within 1 s\n\
-         hint: one side has to --listen, the other to --connect to it; --wait waits longer\n"
+         hint: one side has to --listen, the other to --connect to its address; --wait waits longer\n"
     );
     assert_eq!(receiver.end(), (1, String::new(), said));
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    channel::QUEUE_BYTES,
     hello::{Hello, KEYS, Role},
     printable,
 };
@@ -137,21 +136,6 @@ impl Agreed {
         let (base, rows) = (self.method.base.info(), self.parameters.base_ots());
         let base = (base.sender_bytes)(rows) + (base.receiver_bytes)(rows);
         (self.parameters.sender_bytes() + self.parameters.receiver_bytes() + base) as u64
-    }
-
-    /// The most bytes of memory that the sender takes beside its set: base OTs, a bucket's rows and batches on their
-    /// way, a copy of the set, its tags, and frames of these that the peer does not take.
-    pub(super) fn memory_of_sender(&self) -> u64 {
-        /// Base OTs, and what does not depend on sizes.
-        const FIXED: u64 = 6 << 20;
-        /// Bytes of a row, and of what a slot takes beside it.
-        const SLOT: u64 = 160;
-        /// Bytes of an item, of its tag and of its place in a bucket.
-        const ITEM: u64 = 96;
-        let (slots, items) =
-            (self.parameters.slots() as u64, self.parameters.sender_items() as u64);
-        let tags = self.parameters.tags() as u64 * self.parameters.tag_len() as u64;
-        FIXED + SLOT * slots + ITEM * items + tags.min(QUEUE_BYTES as u64)
     }
 
     /// About how long both parties compute, one after the other, with so many threads each.

@@ -27,7 +27,7 @@ impl Party<'_> {
     pub(super) fn send(
         &self,
         link: Link,
-        items: impl FnOnce() -> Zeroizing<Vec<Item>>,
+        items: impl FnOnce() -> Result<Zeroizing<Vec<Item>>, Failure>,
     ) -> Result<Cost, Failure> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
@@ -37,7 +37,8 @@ impl Party<'_> {
         }
         self.tell_buckets();
         let bar = self.bar();
-        sender.run(mem::take(&mut *items()), |progress| show(&bar, progress))?;
+        let mut items = items().map_err(|e| link.abandon(e))?;
+        sender.run(mem::take(&mut *items), |progress| show(&bar, progress))?;
         bar.finish_and_clear();
         link.close(&timer)
     }
