@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use foxtrot_net::{ChannelError, Error, HelloError, Reason, TlsError};
+use foxtrot_net::{ChannelError, Error, FrameError, HelloError, Reason, TlsError};
 
 use crate::{cmd::triples::agreement, output::say, table};
 
@@ -138,6 +138,10 @@ impl From<Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
+            Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
+                "nothing was put in place; the connection is at fault, or the peer's program; without --insecure TLS \
+                 keeps connections from changing data",
+            ),
             Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
                 .hint("the peer's program is faulty or cheats; nothing was written"),
             Error::Unlucky => Self::run(message).hint("run it again"),

@@ -99,6 +99,12 @@ impl Link {
         failure
     }
 
+    /// Both sides have received all and keep it, and it is what the other sent. The transcript of the session is known
+    /// from then on.
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
+        self.channel.finish().map(drop).map_err(Failure::from)
+    }
+
     /// Ends the connection when everything has been sent and received.
     pub(crate) fn close(self, timer: &Timer<'_>) -> Result<Cost, Failure> {
         let (counters, transport) = (self.channel.counters(), self.transport);

@@ -6,10 +6,12 @@
 //! frame, and leaves it to its lane if it is not for him.
 
 mod buffer;
+mod closing;
 mod lane;
 mod meter;
 mod reason;
 mod receive;
+mod transcript;
 mod transmit;
 
 #[cfg(test)]
@@ -20,21 +22,26 @@ use std::{
     io::{Read, Write},
     net::Shutdown,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::Instant,
 };
 
+use foxtrot_ot::Sid;
+
 use crate::{ChannelError, Error, deadline::Deadline};
 
+use closing::Step;
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
 use meter::Meter;
 pub use reason::Reason;
 use receive::Inbox;
+pub use transcript::Transcript;
+use transcript::{Scope, Tally};
 use transmit::Outbox;
 
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
@@ -83,6 +90,11 @@ struct Shared {
     /// So many bytes that came are held back in a lane, if that is less than [`QUEUE_BYTES`].
     inbound_bytes: AtomicUsize,
     hook: Hook,
+    /// Of which session a transcript is kept, and what went either way; nothing before the hello. The writer and
+    /// whoever reads do the hashing.
+    scope: OnceLock<Scope>,
+    told: Mutex<Option<Tally>>,
+    heard: Mutex<Option<Tally>>,
     state: Mutex<State>,
     /// A frame has come, or its reader is free.
     inbound: Condvar,
@@ -93,6 +105,8 @@ struct Shared {
 struct State {
     failure: Option<Error>,
     phase: Phase,
+    /// When this side has received all.
+    transcript: Option<Transcript>,
     meter: Meter,
     inbox: Inbox,
     outbox: Outbox,
@@ -105,8 +119,10 @@ enum Phase {
     Hello,
     /// Its details, which are longer than a byte, or its last word.
     Details,
-    /// Its last word.
+    /// Its last word, or its closing.
     Session,
+    /// The same, and nothing on other lanes.
+    Closing,
 }
 
 impl Channel {
@@ -126,9 +142,13 @@ impl Channel {
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
+            scope: OnceLock::new(),
+            told: Mutex::default(),
+            heard: Mutex::default(),
             state: Mutex::new(State {
                 failure: None,
                 phase: Phase::Hello,
+                transcript: None,
                 meter: Meter::default(),
                 inbox: Inbox::new(buffer::Reader::new(reader)),
                 outbox: Outbox::default(),
@@ -222,9 +242,15 @@ impl Channel {
         self.shared.lock().phase = Phase::Details;
     }
 
-    /// Details have been exchanged; counts from zero again.
-    pub(crate) fn agreed(&self) {
+    /// Details have been exchanged; counts from zero again, and keeps a transcript.
+    pub(crate) fn agreed(&self, sid: Sid, initiator: bool) {
         self.use_lanes(Lane::PROTOCOL.index() + 1);
+        let scope = Scope::new(sid, initiator);
+        let [told, heard] = scope.begin().map(Some);
+        *lock(&self.shared.told) = told;
+        *lock(&self.shared.heard) = heard;
+        // A channel has one session.
+        let _ = self.shared.scope.set(scope);
         let mut state = self.shared.lock();
         state.phase = Phase::Session;
         state.meter = Meter::default();
@@ -261,11 +287,11 @@ impl Channel {
     /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
     /// failure.
     pub fn close(mut self) -> Result<(), Error> {
-        self.finish(self.shared.timeout)
+        self.end(self.shared.timeout)
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.
-    fn finish(&mut self, wait: Duration) -> Result<(), Error> {
+    fn end(&mut self, wait: Duration) -> Result<(), Error> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let drained = self.shared.drain(Deadline::after(wait));
         if !drained {
@@ -285,7 +311,7 @@ impl Drop for Channel {
     fn drop(&mut self) {
         let wait = self.shared.timeout.min(LINGER);
         // Nobody is left to be told.
-        let _ = self.finish(wait);
+        let _ = self.end(wait);
     }
 }
 
@@ -302,7 +328,15 @@ impl fmt::Debug for Channel {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
+    }
+
+    /// Of what has been written and read so far; without a hello it is all zero.
+    fn transcript(&self) -> Transcript {
+        match (self.scope.get(), &*lock(&self.told), &*lock(&self.heard)) {
+            (Some(scope), Some(told), Some(heard)) => scope.transcript(told, heard),
+            _ => Transcript::default(),
+        }
     }
 
     /// Makes the error everybody's, and returns the one that came first.
@@ -329,8 +363,13 @@ impl Phase {
         match self {
             Self::Hello => false,
             Self::Details => len == Reason::LEN,
-            Self::Session => true,
+            Self::Session | Self::Closing => len != Step::LEN,
         }
+    }
+
+    /// Whether the hellos are behind.
+    fn is_session(self) -> bool {
+        matches!(self, Self::Session | Self::Closing)
     }
 }
 
@@ -347,6 +386,11 @@ impl State {
 /// Bytes of so many messages of that length that a lane holds back.
 pub(crate) fn held_back(messages: usize, len: usize) -> usize {
     messages.saturating_mul(cost(len)).min(QUEUE_BYTES)
+}
+
+/// What the mutex holds, whatever happened to who held it before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,

@@ -53,6 +53,23 @@ pub enum FrameError {
         /// The lane's number.
         got: u8,
     },
+    /// More than the protocol has.
+    Surplus {
+        /// The number of the lane that it came on.
+        lane: u8,
+    },
+    /// The peer has said that it is done, and owes a message.
+    Missing {
+        /// The number of the lane on which it is due.
+        lane: u8,
+    },
+    /// Another step of the end than is due.
+    Step {
+        /// The step that came.
+        got: u8,
+    },
+    /// A side has not received what the other sent: the connection changed it, or a program is faulty.
+    Transcript,
 }
 
 /// Why there is no session.
@@ -203,6 +220,16 @@ impl fmt::Display for FrameError {
                 write!(f, "the peer sent a message of {got} bytes where {max} are the most allowed")
             }
             Self::Lane { got } => write!(f, "the peer sent a message on lane {got}, not in use"),
+            Self::Surplus { lane } => {
+                write!(f, "the peer sent a message on lane {lane}, where none is due")
+            }
+            Self::Missing { lane } => {
+                write!(f, "the peer says that it is done, and its message on lane {lane} is missing")
+            }
+            Self::Step { got } => write!(f, "the peer sent step {got} of the end out of turn"),
+            Self::Transcript => f.write_str(
+                "the two sides have not received what the other sent: the connection changed data on the way",
+            ),
         }
     }
 }

@@ -315,9 +315,10 @@ impl Confirmed<'_> {
             Turn::Ours(peers, puzzle) => (greeted.tell(puzzle)?, peers),
             Turn::Peers => greeted.hear()?,
         };
-        greeted.channel.agreed();
+        let sid = details::sid(&greeted.greeting, [&first, &second]);
+        greeted.channel.agreed(sid, greeted.initiator);
         Ok(Agreement {
-            sid: details::sid(&greeted.greeting, [&first, &second]),
+            sid,
             role: greeted.hello.role,
             we_are_initiator: greeted.initiator,
             terms: greeted.terms,

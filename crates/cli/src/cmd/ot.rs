@@ -234,6 +234,7 @@ fn send(
     if let Extension::OneOfN(extension) = terms.method.extension {
         let party = one_of_n::Party { link: &link, terms, extension, workers, output };
         party.send(messages, longest(messages))?;
+        link.finish()?;
         return link.close(&timer);
     }
     let (message_len, pairs) = (longest(messages), messages.as_chunks::<2>().0);
@@ -252,6 +253,7 @@ fn send(
             pairs.iter().map(|pair| pair.each_ref().map(|m| m.as_slice())).collect();
         link.channel.send(Lane::PROTOCOL, sender.seal(keys, &pairs)?)?;
     }
+    link.finish()?;
     link.close(&timer)
 }
 
@@ -268,6 +270,7 @@ fn receive(
         let party = one_of_n::Party { link: &link, terms, extension, workers, output };
         let received = party.receive(choices, message_len)?;
         // As below: before anything is opened.
+        link.finish()?;
         let cost = link.close(&timer)?;
         return Ok((received.open()?, cost));
     }
@@ -286,8 +289,9 @@ fn receive(
         let frame = link.channel.recv(Lane::PROTOCOL, frame_len(keys.len(), message_len))?;
         receiver.take(&choices.slice(start..start + keys.len()), keys, &frame)?;
     }
-    // The connection ends before anything is opened: whether that fails, and how long it takes,
-    // may depend on the choices.
+    // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
+    // fails, and how long it takes, may depend on the choices.
+    link.finish()?;
     let cost = link.close(&timer)?;
     Ok((receiver.open().map_err(foxtrot_ot::Error::from)?, cost))
 }

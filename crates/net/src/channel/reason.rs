@@ -4,7 +4,7 @@ use core::fmt;
 
 use foxtrot_ot::{Error as Protocol, Misbehaved};
 
-use crate::{ChannelError, Error, HelloError};
+use crate::{ChannelError, Error, FrameError, HelloError};
 
 /// Why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,9 @@ impl Reason {
         match error {
             // Whether it happens depends on the choices.
             Error::Protocol(Protocol::Misbehaved(Misbehaved::MessageAuthentication)) => None,
-            Error::Protocol(Protocol::Misbehaved(_)) => Some(Self::CheckFailed),
+            Error::Protocol(Protocol::Misbehaved(_)) | Error::Frame(FrameError::Transcript) => {
+                Some(Self::CheckFailed)
+            }
             Error::Protocol(Protocol::Decode(_)) | Error::Frame(_) => Some(Self::Undecodable),
             Error::Protocol(_) | Error::Unlucky | Error::Channel(ChannelError::Abandoned) => {
                 Some(Self::Other)

@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::{
-    HEADER_BYTES, Lane, MAX_FRAME, PerLane, Phase, QUEUE_BYTES, Reason, Shared, buffer::Reader,
-    cost, fits,
+    HEADER_BYTES, Lane, MAX_FRAME, PerLane, Phase, QUEUE_BYTES, Reason, Shared, Step,
+    buffer::Reader, cost, fits, lock,
 };
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 
@@ -19,6 +19,8 @@ pub(super) struct Inbox {
     /// Of the frame whose payload is to be read next.
     header: Option<Header>,
     lanes: PerLane<Queue>,
+    /// How many frames of the peer's closing came.
+    closing: usize,
 }
 
 #[derive(Default)]
@@ -68,7 +70,25 @@ impl Want {
 
 impl Inbox {
     pub(super) fn new(reader: Reader) -> Self {
-        Self { reader: Some(reader), header: None, lanes: PerLane::default() }
+        Self { reader: Some(reader), header: None, lanes: PerLane::default(), closing: 0 }
+    }
+
+    /// A lane of protocols with a frame that nobody has asked for.
+    pub(super) fn any_held(&self) -> Option<Lane> {
+        let next = self.header.map(|header| header.lane).filter(|lane| *lane != Lane::HELLO);
+        let held = |(index, queue): (u8, &Queue)| {
+            Lane::new(index).filter(|lane| *lane != Lane::HELLO && !queue.frames.is_empty())
+        };
+        next.or_else(|| (0..).zip(self.lanes.iter()).find_map(held))
+    }
+
+    /// Refuses what the peer may not send after its closing, or ours.
+    fn check_closing(&self, header: Header, phase: Phase) -> Result<(), FrameError> {
+        let surplus = match header.lane {
+            Lane::HELLO => phase.is_session() && self.closing == Step::COUNT,
+            _ => phase == Phase::Closing || self.closing > 0,
+        };
+        if surplus { Err(FrameError::Surplus { lane: header.lane.index() }) } else { Ok(()) }
     }
 
     fn pop(&mut self, lane: Lane) -> Option<Vec<u8>> {
@@ -93,11 +113,12 @@ impl Inbox {
         most: usize,
     ) -> Result<Turn, FrameError> {
         if let Some(header) = self.header {
+            self.check_closing(header, phase)?;
             if header.is_last_word(phase) {
                 Want::Exactly(Reason::LEN).check(header.len)?;
             } else if header.lane == lane {
                 want.check(header.len)?;
-            } else if matches!(want, Want::AtMost(_)) {
+            } else if matches!(want, Want::AtMost(_)) && header.lane != Lane::HELLO {
                 return Err(FrameError::Lane { got: header.lane.index() });
             } else if !fits(most, self.lanes[header.lane].held, header.len) {
                 // Its receiver takes the frame, or makes room for it.
@@ -126,10 +147,16 @@ impl Shared {
                 if let Err(e) = want.check(frame.len()) {
                     return Err(self.fail(&mut state, e));
                 }
-                state.meter.received(frame.len());
+                if lane != Lane::HELLO || !state.phase.is_session() {
+                    state.meter.received(frame.len());
+                }
                 // There may be room now for the frame that the others wait behind.
                 self.inbound.notify_all();
                 return Ok(frame);
+            }
+            if lane != Lane::HELLO && state.inbox.closing > 0 {
+                let missing = FrameError::Missing { lane: lane.index() };
+                return Err(self.fail(&mut state, missing));
             }
             let (phase, most) =
                 (state.phase, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
@@ -155,6 +182,9 @@ impl Shared {
                     let mut frame = Vec::new();
                     reader.half().set_deadline(deadline.instant());
                     let read = read_payload(&mut reader, header.len, &mut frame);
+                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&self.heard)) {
+                        heard.frame(header.lane, &frame);
+                    }
                     state = self.lock();
                     state.inbox.reader = Some(reader);
                     state.inbox.header = None;
@@ -164,6 +194,8 @@ impl Shared {
                             Err(ChannelError::GivenUp(Reason::from_byte(reason)).into())
                         }
                         Ok(()) => {
+                            state.inbox.closing +=
+                                usize::from(phase.is_session() && header.lane == Lane::HELLO);
                             state.inbox.push(header.lane, frame);
                             Ok(())
                         }

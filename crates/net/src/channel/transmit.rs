@@ -7,7 +7,7 @@ use std::{
     sync::PoisonError,
 };
 
-use super::{Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, buffer::Writer, cost, fits};
+use super::{Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, buffer::Writer, cost, fits, lock};
 use crate::{ChannelError, Error, TlsError, deadline::Deadline};
 
 /// Frames that are to be written.
@@ -22,6 +22,11 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    /// Whether the writer has had all frames.
+    pub(super) fn is_written(&self) -> bool {
+        self.held.iter().all(|held| *held == 0)
+    }
+
     /// Goes out behind what is queued.
     pub(super) fn last_word(&mut self, byte: u8) {
         self.held[Lane::HELLO] += cost(1);
@@ -50,7 +55,9 @@ impl Shared {
                 return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
             }
         }
-        state.meter.sent(len);
+        if lane != Lane::HELLO || !state.phase.is_session() {
+            state.meter.sent(len);
+        }
         state.outbox.held[lane] += cost(len);
         state.outbox.frames.push_back((lane, message));
         self.outbound.notify_all();
@@ -97,6 +104,9 @@ impl Shared {
             };
             let Some((lane, payload)) = next else { return Ok(()) };
             let len = u32::try_from(payload.len()).map_err(|_| ErrorKind::InvalidInput)?;
+            if let Some(told) = &mut *lock(&self.told) {
+                told.frame(lane, &payload);
+            }
             out.write_all(&len.to_le_bytes())?;
             out.write_all(&[lane.index()])?;
             out.write_all(&payload)?;
