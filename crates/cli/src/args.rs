@@ -99,8 +99,10 @@ pub(crate) enum OtCommand {
         hex: bool,
         /// Answer every peer that comes, side by side, until interrupted. Each session gives one
         /// message of each pair, or of each N: who may come twice may learn another
-        #[arg(long, conflicts_with = "connect")]
+        #[arg(long, conflicts_with_all = ["connect", "wait"])]
         serve: bool,
+        #[command(flatten)]
+        most: MostSessions,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -239,8 +241,10 @@ pub(crate) enum PsiCommand {
         options: SetOptions,
         /// Answer every peer that comes, side by side, until interrupted. Who comes again with other
         /// keys learns about these, too
-        #[arg(long, conflicts_with = "connect")]
+        #[arg(long, conflicts_with_all = ["connect", "wait"])]
         serve: bool,
+        #[command(flatten)]
+        sessions: MostSessions,
         #[command(flatten)]
         most: MostKeys,
         #[command(flatten)]
@@ -291,6 +295,23 @@ pub(crate) struct MostKeys {
     pub(crate) keys: usize,
 }
 
+/// How many peers `--serve` answers at once.
+#[derive(ClapArgs)]
+pub(crate) struct MostSessions {
+    /// With --serve: the most sessions at once. A peer beyond them is told to try again later
+    #[arg(long = "max-sessions", value_name = "N", default_value_t = 64, requires = "serve", value_parser = sessions)]
+    pub(crate) all: usize,
+    /// With --serve: the most sessions at once of one peer, which is a key or, with --insecure, an IP
+    /// address (of IPv6 the network, /64)
+    #[arg(long = "max-sessions-per-peer", value_name = "N", default_value_t = 8, requires = "serve", value_parser = sessions)]
+    pub(crate) of_one_peer: usize,
+    /// With --serve: the most memory that all sessions may take, in bytes or with K, M or G behind;
+    /// a session that could take more than is left is refused [default: half of what the system,
+    /// the control group and the limit of the address space leave]
+    #[arg(long = "max-memory", value_name = "BYTES", requires = "serve", value_parser = memory)]
+    pub(crate) memory: Option<u64>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Keys of 16 bytes one after another; choices packed, least significant bit first
@@ -317,6 +338,10 @@ pub(crate) struct Transport {
     /// `foxtrot peers add` gave it; repeat it to accept any of several
     #[arg(long, value_name = "PEER")]
     pub(crate) peer: Vec<Peer>,
+    /// Wait so long for the peer: listening, for one that connects [default: no end]; connecting, for
+    /// one that listens [default: 30]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    wait: Option<u64>,
     /// Plain TCP: neither secret nor authenticated; for loopback and tests
     #[arg(long, conflicts_with_all = ["identity", "peer"])]
     pub(crate) insecure: bool,
@@ -354,9 +379,27 @@ pub(crate) struct Common {
     /// Tell on standard error what happens; never prints secrets
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Give up when the peer does nothing for so many seconds
+    /// Give up when the peer, once it is connected, does nothing for so many seconds
     #[arg(long, value_name = "SECS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86400))]
     timeout: u64,
+}
+
+impl Command {
+    /// Whether it answers all peers that come.
+    pub(crate) fn serves(&self) -> bool {
+        matches!(
+            self,
+            Self::Psi(PsiCommand::Send { serve: true, .. })
+                | Self::Ot(OtCommand::Send { serve: true, .. })
+        )
+    }
+}
+
+impl Transport {
+    /// How long to wait for the peer, if that is given.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        self.wait.map(Duration::from_secs)
+    }
 }
 
 impl Common {
@@ -416,6 +459,25 @@ fn choices(text: &str) -> Result<usize, String> {
 fn keys(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|keys| (1..=MAX_ITEMS).contains(keys));
     number.ok_or_else(|| format!("not between 1 and {MAX_ITEMS}"))
+}
+
+/// As many as there may be at once.
+fn sessions(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1 << 16;
+    let number = text.parse().ok().filter(|sessions| (1..=MOST).contains(sessions));
+    number.ok_or_else(|| format!("not between 1 and {MOST}"))
+}
+
+/// Bytes.
+fn memory(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K') => (&text[..text.len() - 1], 10),
+        Some(b'M') => (&text[..text.len() - 1], 20),
+        Some(b'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    number.ok_or_else(|| "not a number of bytes, as in 500M or 2G".into())
 }
 
 /// As many as a machine may have.
@@ -497,6 +559,17 @@ pub(crate) enum GenerateCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_a_number_of_bytes() {
+        let good = [("0", 0), ("17", 17), ("3K", 3 << 10), ("500M", 500 << 20), ("2G", 2 << 30)];
+        for (text, bytes) in good {
+            assert_eq!(memory(text), Ok(bytes));
+        }
+        for wrong in ["", "M", "-1", "1T", "1 G", "1.5G", "0x1", "17179869184G"] {
+            assert!(memory(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn an_address_is_a_host_and_a_port() {

@@ -7,7 +7,7 @@ use std::{
     process::ExitCode,
 };
 
-use foxtrot_net::{ChannelError, Difference, Error, HelloError, TlsError, hello::JOB};
+use foxtrot_net::{ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB};
 
 use crate::{cmd::triples::agreement, output::say, table};
 
@@ -22,6 +22,9 @@ pub(crate) const STATUSES: [(u8, &str); 5] = [
     (3, "The peer misbehaved: it sent bytes that cannot be, or failed a check."),
     (INTERRUPTED, "Interrupted."),
 ];
+
+/// What may be wrong where two sides do not meet.
+pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect to its address";
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -146,11 +149,35 @@ impl From<Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
+            Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
+                "nothing was put in place; the connection is at fault, or the peer's program; without --insecure TLS \
+                 keeps connections from changing data",
+            ),
             Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
                 .hint("the peer's program is faulty or cheats; nothing was written"),
             Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
-                Self::run(message).hint("start the listening side first, or check the address")
+                Self::run(message).hint(format!("{SIDES}; --wait waits longer"))
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::TooLarge)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }
+                    .hint("the peer's --max-memory allows more")
+            }
+            Error::Hello(
+                HelloError::Malformed
+                | HelloError::MalformedDetails
+                | HelloError::Confirmation
+                | HelloError::Unsolved
+                | HelloError::Offer { .. },
+            ) => Self::peer(message),
+            Error::Hello(HelloError::TooManyKeys { .. }) => {
+                Self::run(message).hint("the peer's --max-peer would accept more")
+            }
+            Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("--max-peer accepts more")
             }
             Error::Channel(
                 ChannelError::ClosedReceiving

@@ -107,6 +107,16 @@ impl Draft {
         }
     }
 
+    /// Waits until what has been written is on the disk.
+    pub(crate) fn sync(&self) -> Result<(), Failure> {
+        match &self.content {
+            Content::Beside(file) => {
+                file.as_file().sync_data().map_err(|e| Failure::writing(&self.path, &e))
+            }
+            Content::Held { .. } => Ok(()),
+        }
+    }
+
     /// Where it is to be, as the user calls it.
     pub(crate) fn path(&self) -> &Path {
         &self.path

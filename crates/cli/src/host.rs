@@ -1,5 +1,8 @@
 //! Listening, for one peer or for all that come. Strangers hold up nobody and end nothing.
 
+mod gate;
+mod refusals;
+
 use std::{
     sync::{
         Arc,
@@ -9,18 +12,32 @@ use std::{
 };
 
 use foxtrot_net::{
-    Error, HelloError, TlsError,
+    ChannelError, Error, HelloError, Reason, TlsError,
     hello::Hello,
-    listen::{Silent, serve},
+    listen::{Limits, Silent, serve},
     tcp::{Listener, Socket},
 };
 
 use crate::{
-    failure::Failure,
+    args::MostSessions,
+    failure::{Failure, SIDES},
     link::Link,
+    memory,
     output::{Output, say},
-    secure::Security,
+    report::bytes,
+    secure::{Security, source},
 };
+use gate::{Gate, Most};
+use refusals::Refusals;
+
+/// After that time without a peer a listener says what may be wrong.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Bytes that a connection takes before it is admitted: of memory less than 64 KiB, but of address space two stacks.
+const WAITING: u64 = 3 << 19;
+
+/// A peer without a key computes about 2^WORK hashes before it is admitted.
+const WORK: u8 = 16;
 
 /// What whoever comes is met with.
 pub(crate) struct Host {
@@ -30,9 +47,28 @@ pub(crate) struct Host {
     pub(crate) output: Output,
 }
 
+/// What a server does for each peer.
+pub(crate) trait Service: Send + Sync + 'static {
+    /// What both sides want.
+    type Agreed;
+    /// What comes of a session.
+    type Done: Send + 'static;
+
+    /// Finds out whether what the peer said of itself suits.
+    fn agree(&self, link: &Link) -> Result<Self::Agreed, Failure>;
+
+    /// The most bytes of memory that the session takes.
+    fn memory(&self, agreed: &Self::Agreed) -> u64;
+
+    /// Runs the session.
+    fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
+}
+
 /// A connection that became no session.
 struct Refused {
     address: String,
+    /// By what refusals are counted.
+    source: String,
     /// Whether it is a peer that wants something else than we do.
     disagrees: bool,
     failure: Failure,
@@ -41,41 +77,77 @@ struct Refused {
 /// A session that has ended.
 struct Ended<T> {
     peer: String,
+    counted_as: String,
     result: Result<T, Failure>,
+}
+
+/// Says how the wait goes on, where that takes long or strangers come.
+struct Log {
+    output: Output,
+    refused: Refusals,
+    failed: Refusals,
 }
 
 impl Host {
     /// The first peer that comes and wants what we want. One that wants something else ends the
-    /// wait; whoever else comes is told off and forgotten.
-    pub(crate) fn first_peer(self, address: &str) -> Result<Link, Failure> {
+    /// wait; whoever else comes is told off and forgotten. Without a bound it waits until interrupted.
+    pub(crate) fn first_peer(self, address: &str, wait: Option<Duration>) -> Result<Link, Failure> {
         let (timeout, output) = (self.timeout, self.output);
         let listener = self.listen(address)?;
         let address = listener.local_addr();
-        let deadline = Instant::now() + timeout;
+        output.note(&match wait {
+            None => "waiting for the peer to connect; Ctrl-C stops".to_owned(),
+            Some(wait) => format!("waiting {} s for the peer to connect", wait.as_secs()),
+        });
+        let began = Instant::now();
+        let (end, mut patience) = (wait.map(|wait| began + wait), Some(began + PATIENCE));
         let came = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&came);
-        let connections = serve(listener, timeout, move |socket, silent| {
+        let limits = Limits { admitted: 1, ..Limits::default() };
+        let connections = serve(listener, timeout, limits, move |socket, silent| {
             count.fetch_add(1, Ordering::Relaxed);
-            self.receive(socket, silent)
+            let link = self.receive(socket);
+            drop(silent);
+            link
         })?;
-        let mut hint = None;
-        while let Some(ended) = connections.next_by(Some(deadline)) {
-            match ended {
-                Ok(Ok(link)) => return Ok(link),
-                Ok(Err(refused)) if refused.disagrees => return Err(refused.failure),
-                Ok(Err(refused)) => {
-                    refused.log(output);
+        let (mut log, mut hint) = (Log::new(output), None);
+        let bar = output.waiting();
+        loop {
+            let until = [end, patience, log.due()].into_iter().flatten().min();
+            match connections.next_by(until) {
+                Some(Ok(Ok(link))) => return Ok(link),
+                Some(Ok(Err(refused))) if refused.disagrees => return Err(refused.failure),
+                Some(Ok(Err(refused))) => {
+                    bar.suspend(|| log.refused(&refused));
                     hint = refused.failure.into_hint();
                 }
-                Err(e) => output.note(&e.to_string()),
+                Some(Err(e)) => bar.suspend(|| log.not_taken(&e)),
+                None => {
+                    let now = Instant::now();
+                    if until.is_none_or(|until| now < until) {
+                        return Err(Failure::run("the listener has ended"));
+                    }
+                    if end.is_some_and(|end| now >= end) {
+                        break;
+                    }
+                    bar.suspend(|| {
+                        log.summarise(now);
+                        if patience.is_some_and(|patience| now >= patience) {
+                            patience = None;
+                            log.still_waiting(came.load(Ordering::Relaxed), hint.as_deref());
+                        }
+                    });
+                }
             }
         }
+        bar.finish_and_clear();
         let came = came.load(Ordering::Relaxed);
-        let failure = nobody(&address.to_string(), timeout, came);
-        // One alone may have been the peer. Of several, a stranger would have the last word.
+        let within = began.elapsed().as_secs();
+        let failure = Failure::run(nobody(&address.to_string(), within, came));
         Err(match hint {
+            // One alone may have been the peer. Of several, a stranger would have the last word.
             Some(hint) if came == 1 => failure.hint(hint),
-            _ if came == 0 => failure.hint("--timeout waits longer"),
+            _ if came == 0 => failure.hint(format!("{SIDES}; --wait waits longer")),
             _ => failure,
         })
     }
@@ -83,37 +155,77 @@ impl Host {
     /// Answers all peers that come, side by side, and hands over what comes of each session with
     /// its number and peer. Ends only when the system does not let it listen, or `done` fails: also
     /// when nobody reads what it prints.
-    pub(crate) fn all_peers<T: Send + 'static>(
+    pub(crate) fn all_peers<S: Service>(
         self,
         address: &str,
-        answer: impl Fn(Link) -> Result<T, Failure> + Send + Sync + 'static,
-        done: impl Fn(usize, &str, T) -> Result<(), Failure>,
+        most: &MostSessions,
+        service: S,
+        done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let (timeout, output) = (self.timeout, self.output);
         let listener = self.listen(address)?;
-        let connections = serve(listener, timeout, move |socket, silent| {
-            let link = self.receive(socket, silent)?;
-            Ok::<_, Refused>(Ended { peer: link.peer.clone(), result: answer(link) })
+        let (limits, gate) = bounds(most, output);
+        let host = self.asking_for_work();
+        let connections = serve(listener, timeout, limits, move |socket, silent| {
+            host.session(socket, silent, &gate, &service)
         })?;
-        let mut sessions = 0;
-        while let Some(ended) = connections.next_by(None) {
-            match ended {
-                Ok(Ok(Ended { peer, result })) => {
+        let (mut log, mut sessions) = (Log::new(output), 0);
+        loop {
+            let until = log.due();
+            match connections.next_by(until) {
+                Some(Ok(Ok(Ended { peer, counted_as, result }))) => {
                     sessions += 1;
                     match result {
                         Ok(result) => {
                             done(sessions, &peer, result).map_err(Failure::of_one_of_many)?;
                         }
-                        Err(e) => {
-                            say(&format!("session {sessions} with {peer} failed: {}", e.message()));
-                        }
+                        Err(e) => log.failed(sessions, &peer, &counted_as, &e),
                     }
                 }
-                Ok(Err(refused)) => refused.log(output),
-                Err(e) => output.note(&e.to_string()),
+                Some(Ok(Err(refused))) => log.refused(&refused),
+                Some(Err(e)) => log.not_taken(&e),
+                None if until.is_some_and(|until| Instant::now() >= until) => {}
+                None => return Err(Failure::run("the listener has ended")),
+            }
+            log.summarise(Instant::now());
+        }
+    }
+
+    /// A peer without a key proves by work that it is not one of thousands. With a key it has proved more.
+    fn asking_for_work(self) -> Self {
+        match self.security {
+            Security::Pinned { .. } => self,
+            Security::None => Self { hello: self.hello.puzzle(WORK), ..self },
+        }
+    }
+
+    /// Admits a connection, and answers it. Nothing that takes memory or time comes before the admission.
+    fn session<S: Service>(
+        &self,
+        socket: Socket,
+        silent: Silent,
+        gate: &Arc<Gate>,
+        service: &S,
+    ) -> Result<Ended<S::Done>, Refused> {
+        let (address, source) = (socket.peer_address(), source(&socket));
+        let link = self.receive(socket)?;
+        let refused = |failure| Refused { address, source, disagrees: false, failure };
+        let agreed = match service.agree(&link) {
+            Ok(agreed) => agreed,
+            Err(failure) => return Err(refused(failure)),
+        };
+        let (peer, counted_as) = (link.peer.clone(), link.counted_as.clone());
+        match gate.admit(&counted_as, WAITING + service.memory(&agreed)) {
+            Ok(_pass) => {
+                drop(silent);
+                let result = service.answer(link, agreed);
+                Ok(Ended { peer, counted_as, result })
+            }
+            Err(full) => {
+                link.channel.refuse(full.reason());
+                Err(refused(Failure::run(full.to_string())))
             }
         }
-        Err(Failure::run("the listener has ended"))
     }
 
     fn listen(&self, address: &str) -> Result<Listener, Failure> {
@@ -127,42 +239,105 @@ impl Host {
         Ok(listener)
     }
 
-    fn receive(&self, socket: Socket, silent: Silent) -> Result<Link, Refused> {
-        let address = socket.peer_address();
+    fn receive(&self, socket: Socket) -> Result<Link, Refused> {
+        let (address, source) = (socket.peer_address(), source(&socket));
         let opened = self.security.accept(socket);
         let link = opened.and_then(|opened| Link::greet(opened, false, &self.hello));
-        drop(silent);
         link.map_err(|e| Refused {
             address,
+            source,
             disagrees: disagrees(&e),
             failure: self.security.explain(e),
         })
     }
 }
 
-impl Refused {
-    fn log(&self, output: Output) {
-        let Self { address, failure, .. } = self;
-        output.note(&format!("refused a connection from {address}: {}", failure.message()));
+/// What a server may take, of connections and of memory.
+fn bounds(most: &MostSessions, output: Output) -> (Limits, Arc<Gate>) {
+    let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
+    let most_silent = Limits::default().silent;
+    let silent = usize::try_from(memory / 4 / WAITING).unwrap_or(usize::MAX);
+    let silent = silent.clamp(most_silent / 16, most_silent);
+    let of_sessions = memory.saturating_sub(silent as u64 * WAITING);
+    let (sessions, of_one_peer) = (most.all, most.of_one_peer);
+    output.detail(&format!(
+        "at most {sessions} sessions at once, {of_one_peer} of one peer, in {} of memory",
+        bytes(of_sessions)
+    ));
+    let gate = Gate::new(Most { sessions, of_one_peer, memory: of_sessions });
+    (Limits { silent, admitted: sessions, ..Limits::default() }, gate)
+}
+
+impl Log {
+    fn new(output: Output) -> Self {
+        let [refused, failed] = ["refused connections", "failed sessions"].map(Refusals::new);
+        Self { output, refused, failed }
+    }
+
+    fn refused(&mut self, refused: &Refused) {
+        let Refused { address, source, failure, .. } = refused;
+        if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
+            let why = failure.message();
+            self.output.note(&format!("refused a connection from {address}: {why}"));
+        }
+    }
+
+    fn failed(&mut self, number: usize, peer: &str, counted_as: &str, failure: &Failure) {
+        if self.failed.count(counted_as, Instant::now()) || self.output.is_verbose() {
+            say(&format!("session {number} with {peer} failed: {}", failure.message()));
+        }
+    }
+
+    fn not_taken(&mut self, error: &Error) {
+        if self.refused.count("this system", Instant::now()) || self.output.is_verbose() {
+            self.output.note(&error.to_string());
+        }
+    }
+
+    /// When there is something to be summarised.
+    fn due(&self) -> Option<Instant> {
+        [self.refused.due(), self.failed.due()].into_iter().flatten().min()
+    }
+
+    fn summarise(&mut self, now: Instant) {
+        // With --verbose everything has been told.
+        let (refused, failed) = (self.refused.summaries(now), self.failed.summaries(now));
+        if !self.output.is_verbose() {
+            refused.iter().for_each(|line| self.output.note(line));
+            failed.iter().for_each(|line| say(line));
+        }
+    }
+
+    /// Says after a while what may be wrong.
+    fn still_waiting(&self, came: usize, hint: Option<&str>) {
+        let seconds = PATIENCE.as_secs();
+        self.output.note(&match (came, hint) {
+            (0, _) => format!("nobody has connected for {seconds} s: {SIDES}"),
+            (1, Some(hint)) => format!("one stranger has connected, and no peer: {hint}"),
+            _ => return,
+        });
     }
 }
 
 /// Whether waiting for somebody else would not help: the peer has said what it wants, or the fault
 /// is ours.
 fn disagrees(error: &Error) -> bool {
-    use HelloError::{Malformed, NotAHello, Reflection};
+    use HelloError::{
+        Confirmation, Malformed, MalformedDetails, NotAHello, Offer, Reflection, Refused, Unsolved,
+    };
     match error {
-        Error::Hello(e) => !matches!(e, NotAHello | Malformed | Reflection),
+        Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
+        Error::Hello(Confirmation | MalformedDetails | Offer { .. } | Unsolved) => false,
+        Error::Hello(_) | Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
         Error::Tls(e) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }
 }
 
-fn nobody(address: &str, timeout: Duration, came: usize) -> Failure {
-    let within = timeout.as_secs();
-    Failure::run(match came {
+fn nobody(address: &str, within: u64, came: usize) -> String {
+    match came {
         0 => format!("nobody connected to {address} within {within} s"),
         1 => format!("one stranger connected to {address} within {within} s, and no peer"),
         _ => format!("{came} strangers connected to {address} within {within} s, and no peer"),
-    })
+    }
 }

@@ -45,6 +45,9 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(e) => return wrong_usage(&e),
     };
+    if args.command.serves() {
+        memory::share_one_heap();
+    }
     interrupt::catch();
     memory::keep_what_is_freed();
     match places::check(&args.command).and_then(|()| run(&args.command)) {

@@ -26,6 +26,8 @@ pub(crate) struct Link {
     pub(crate) peer: String,
     /// The same in its parts.
     pub(crate) who: Who,
+    /// By what sessions of the peer are counted.
+    pub(crate) counted_as: String,
 }
 
 /// What both sides have to agree on.
@@ -77,7 +79,7 @@ impl Terms {
 impl Link {
     /// Exchanges hellos.
     pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
-        let Opened { channel, transport, who, binding } = opened;
+        let Opened { channel, transport, who, counted_as, binding } = opened;
         let agreement = match binding {
             Some(binding) => {
                 hello::exchange(&channel, initiator, &hello.clone().bound_to(binding))?
@@ -85,7 +87,8 @@ impl Link {
             None => hello::exchange(&channel, initiator, hello)?,
         };
         let session = Session::new(agreement.sid);
-        Ok(Self { channel, agreement, session, transport, peer: who.to_string(), who })
+        let peer = who.to_string();
+        Ok(Self { channel, agreement, session, transport, peer, who, counted_as })
     }
 
     /// Begins the run, on these threads, which have done nothing yet.
@@ -103,6 +106,12 @@ impl Link {
     pub(crate) fn abandon(&self, failure: Failure) -> Failure {
         self.channel.give_up(ChannelError::Abandoned);
         failure
+    }
+
+    /// Both sides have received all and keep it, and it is what the other sent. The transcript of the session is known
+    /// from then on.
+    pub(crate) fn finish(&self) -> Result<(), Failure> {
+        self.channel.finish().map(drop).map_err(Failure::from)
     }
 
     /// Ends the connection when everything has been sent and received.

@@ -3,7 +3,7 @@
 use std::{
     io::{self, IsTerminal, Write},
     sync::atomic::{AtomicBool, Ordering},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -58,6 +58,11 @@ impl Output {
         }
     }
 
+    /// Whether everything is told.
+    pub(crate) fn is_verbose(self) -> bool {
+        self.verbose
+    }
+
     /// What scripts wait for, so it is printed in any case.
     pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
         let _ = writeln!(io::stderr(), "foxtrot: listening on {address}");
@@ -71,6 +76,19 @@ impl Output {
     /// A bar over n steps, which mean nothing to who watches.
     pub(crate) fn progress_in_percent(self, n: usize) -> ProgressBar {
         self.bar(n, "{wide_bar} {percent} %, {eta} left")
+    }
+
+    /// Shows that time goes on, where somebody watches.
+    pub(crate) fn waiting(self) -> ProgressBar {
+        if self.quiet || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        bar.enable_steady_tick(Duration::from_secs(1));
+        bar.with_style(
+            ProgressStyle::with_template("waiting for {elapsed}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        )
     }
 
     fn bar(self, n: usize, style: &str) -> ProgressBar {

@@ -1,6 +1,6 @@
 //! Reaching the peer: connecting to it, or listening for it.
 
-use std::{fmt::Display, net::ToSocketAddrs};
+use std::{fmt::Display, net::ToSocketAddrs, time::Duration};
 
 use foxtrot_net::{
     hello::Hello,
@@ -8,9 +8,9 @@ use foxtrot_net::{
 };
 
 use crate::{
-    args::{Common, Transport},
+    args::{Common, MostSessions, Transport},
     failure::Failure,
-    host::Host,
+    host::{Host, Service},
     link::Link,
     output::Output,
     secure::Security,
@@ -20,7 +20,12 @@ use crate::{
 pub(crate) struct Way<'a> {
     address: Address<'a>,
     security: Security,
+    /// For the peer, if that is given.
+    wait: Option<Duration>,
 }
+
+/// How long a connecting side tries, if nothing else is given.
+const TRY: Duration = Duration::from_secs(30);
 
 enum Address<'a> {
     Listen(&'a str),
@@ -43,7 +48,7 @@ impl<'a> Way<'a> {
             }
             (None, None) => return Err(Failure::usage("neither --listen nor --connect is given")),
         };
-        Ok(Self { address, security })
+        Ok(Self { address, security, wait: transport.wait() })
     }
 
     /// A link to the one peer of this run.
@@ -56,11 +61,17 @@ impl<'a> Way<'a> {
         let (security, timeout) = (self.security, common.timeout());
         let link = match self.address {
             Address::Listen(address) => {
-                Host { security, hello, timeout, output }.first_peer(address)?
+                Host { security, hello, timeout, output }.first_peer(address, self.wait)?
             }
             Address::Connect(address) => {
                 output.detail(&format!("connecting to {address}; {}", security.words()));
-                tcp::connect(address, timeout)
+                let wait = self.wait.unwrap_or(TRY);
+                let not_yet = || {
+                    let seconds = wait.as_secs();
+                    output
+                        .note(&format!("nobody listens at {address} yet; trying for {seconds} s"));
+                };
+                tcp::connect_within(address, wait, timeout, not_yet)
                     .and_then(|socket| security.connect(socket))
                     .and_then(|opened| Link::greet(opened, true, &hello))
                     .map_err(|e| security.explain(e))?
@@ -72,18 +83,18 @@ impl<'a> Way<'a> {
     }
 
     /// Answers all peers that come: [`Host::all_peers`].
-    pub(crate) fn all_peers<T: Send + 'static>(
+    pub(crate) fn all_peers<S: Service>(
         self,
         common: &Common,
+        most: &MostSessions,
         hello: Hello,
-        output: Output,
-        answer: impl Fn(Link) -> Result<T, Failure> + Send + Sync + 'static,
-        done: impl Fn(usize, &str, T) -> Result<(), Failure>,
+        service: S,
+        done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (security, timeout) = (self.security, common.timeout());
+        let (security, timeout, output) = (self.security, common.timeout(), Output::new(common));
         match self.address {
             Address::Listen(address) => {
-                Host { security, hello, timeout, output }.all_peers(address, answer, done)
+                Host { security, hello, timeout, output }.all_peers(address, most, service, done)
             }
             Address::Connect(_) => Err(Failure::usage("--serve is for who listens")),
         }

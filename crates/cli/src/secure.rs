@@ -1,6 +1,9 @@
 //! Who the peer is, and what protects the connection to it.
 
-use std::fmt;
+use std::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
 
 use foxtrot_net::{
     Channel, Error, TlsError,
@@ -35,6 +38,8 @@ pub(crate) struct Opened {
     pub(crate) channel: Channel,
     pub(crate) transport: &'static str,
     pub(crate) who: Who,
+    /// By what sessions of the peer are counted: its key or, without one, its [`source`].
+    pub(crate) counted_as: String,
     pub(crate) binding: Option<Binding>,
 }
 
@@ -84,18 +89,22 @@ impl Security {
         socket: Socket,
         secure: fn(&Tls, Socket) -> Result<Secured, Error>,
     ) -> Result<Opened, Error> {
-        let address = Some(socket.peer_address());
+        let (address, source) = (Some(socket.peer_address()), source(&socket));
         match self {
             Self::Pinned { tls, known, .. } => {
                 let Secured { channel, peer, binding } = secure(tls, socket)?;
-                let name = known.name(&peer).cloned();
+                let (name, counted_as) = (known.name(&peer).cloned(), peer.to_string());
                 let who = Who { fingerprint: Some(peer), name, address };
-                Ok(Opened { channel, transport: "tls", who, binding: Some(binding) })
+                let (transport, binding) = ("tls", Some(binding));
+                Ok(Opened { channel, transport, who, counted_as, binding })
             }
-            Self::None => {
-                let who = Who { address, ..Who::default() };
-                Ok(Opened { channel: socket.open()?, transport: "tcp", who, binding: None })
-            }
+            Self::None => Ok(Opened {
+                channel: socket.open()?,
+                transport: "tcp",
+                who: Who { address, ..Who::default() },
+                counted_as: source,
+                binding: None,
+            }),
         }
     }
 
@@ -118,10 +127,24 @@ impl Security {
     }
 }
 
+/// Where a connection comes from: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses there.
+pub(crate) fn source(socket: &Socket) -> String {
+    match socket.peer_ip().map(|ip| ip.to_canonical()) {
+        Some(IpAddr::V4(ip)) => ip.to_string(),
+        Some(IpAddr::V6(ip)) => {
+            let network = ip.to_bits() >> 64 << 64;
+            format!("{}/64", Ipv6Addr::from_bits(network))
+        }
+        None => "an unknown address".into(),
+    }
+}
+
 impl Opened {
     /// A channel within this process.
     pub(crate) fn in_memory(channel: Channel) -> Self {
-        Self { channel, transport: "memory", who: Who::default(), binding: None }
+        let who = Who::default();
+        let counted_as = who.to_string();
+        Self { channel, transport: "memory", who, counted_as, binding: None }
     }
 }
 

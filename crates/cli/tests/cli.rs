@@ -15,6 +15,9 @@ mod full_disk;
 mod interrupt;
 #[path = "cli/keygen.rs"]
 mod keygen;
+#[cfg(target_os = "linux")]
+#[path = "cli/limits.rs"]
+mod limits;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
 #[path = "cli/outputs.rs"]
@@ -60,3 +63,5 @@ mod triples_gilboa;
 mod triples_resume;
 #[path = "cli/two_parties.rs"]
 mod two_parties;
+#[path = "cli/waiting.rs"]
+mod waiting;

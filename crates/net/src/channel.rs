@@ -5,10 +5,13 @@
 //! listen get on. Receivers read for each other: whoever waits and finds nobody reading reads one
 //! frame, and leaves it to its lane if it is not for him.
 
+mod buffer;
+mod closing;
 mod lane;
 mod meter;
 mod reason;
 mod receive;
+mod transcript;
 mod transmit;
 
 #[cfg(test)]
@@ -16,24 +19,29 @@ mod tests;
 
 use core::{fmt, time::Duration};
 use std::{
-    io::{BufReader, Read, Write},
+    io::{Read, Write},
     net::Shutdown,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::Instant,
 };
 
+use foxtrot_ot::Sid;
+
 use crate::{ChannelError, Error, deadline::Deadline};
 
+use closing::Step;
 pub use lane::Lane;
 use lane::PerLane;
 pub use meter::Counters;
 use meter::Meter;
 pub use reason::Reason;
 use receive::Inbox;
+pub use transcript::Transcript;
+use transcript::{Scope, Tally};
 use transmit::Outbox;
 
 /// The most bytes that one lane holds back in either direction, for a peer or a thread that is not
@@ -47,8 +55,10 @@ const UNBOUNDED: usize = usize::MAX;
 pub const MAX_FRAME: usize = 256 << 20;
 
 const HEADER_BYTES: usize = 5;
-const BUFFER_BYTES: usize = 64 << 10;
 const LINGER: Duration = Duration::from_secs(1);
+
+/// Bytes of the writer's stack. It frames and, under TLS, encrypts.
+const WRITER_STACK: usize = 256 << 10;
 
 /// The reading half of a byte stream.
 pub trait ReadHalf: Read + Send {
@@ -80,6 +90,11 @@ struct Shared {
     /// So many bytes that came are held back in a lane, if that is less than [`QUEUE_BYTES`].
     inbound_bytes: AtomicUsize,
     hook: Hook,
+    /// Of which session a transcript is kept, and what went either way; nothing before the hello. The writer and
+    /// whoever reads do the hashing.
+    scope: OnceLock<Scope>,
+    told: Mutex<Option<Tally>>,
+    heard: Mutex<Option<Tally>>,
     state: Mutex<State>,
     /// A frame has come, or its reader is free.
     inbound: Condvar,
@@ -89,11 +104,25 @@ struct Shared {
 
 struct State {
     failure: Option<Error>,
-    /// The hellos have been exchanged: what comes on their lane now is the peer's last word.
-    greeted: bool,
+    phase: Phase,
+    /// When this side has received all.
+    transcript: Option<Transcript>,
     meter: Meter,
     inbox: Inbox,
     outbox: Outbox,
+}
+
+/// What may come on the hello's lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The peer's hello.
+    Hello,
+    /// Its details, which are longer than a byte, or its last word.
+    Details,
+    /// Its last word, or its closing.
+    Session,
+    /// The same, and nothing on other lanes.
+    Closing,
 }
 
 impl Channel {
@@ -113,11 +142,15 @@ impl Channel {
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
+            scope: OnceLock::new(),
+            told: Mutex::default(),
+            heard: Mutex::default(),
             state: Mutex::new(State {
                 failure: None,
-                greeted: false,
+                phase: Phase::Hello,
+                transcript: None,
                 meter: Meter::default(),
-                inbox: Inbox::new(BufReader::with_capacity(BUFFER_BYTES, reader)),
+                inbox: Inbox::new(buffer::Reader::new(reader)),
                 outbox: Outbox::default(),
             }),
             inbound: Condvar::new(),
@@ -126,6 +159,7 @@ impl Channel {
         let for_thread = Arc::clone(&shared);
         let writer = thread::Builder::new()
             .name("foxtrot-writer".into())
+            .stack_size(WRITER_STACK)
             .spawn(move || for_thread.write_all_frames(writer))
             .map_err(|e| ChannelError::io("start a thread", &e))?;
         Ok(Self { shared, writer: Some(writer) })
@@ -198,16 +232,27 @@ impl Channel {
     /// or the most that any protocol of this channel has asked for, if that is less than [`QUEUE_BYTES`]. A peer that
     /// follows the protocol never has more on their way; what another sends waits at its side.
     pub(crate) fn hold_back(&self, messages: usize, len: usize) {
-        let bytes = messages.saturating_mul(cost(len)).min(QUEUE_BYTES);
+        let bytes = held_back(messages, len);
         let most = |before| Some(if before == UNBOUNDED { bytes } else { bytes.max(before) });
         let _ = self.shared.inbound_bytes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, most);
     }
 
-    /// The hellos have been exchanged; counts from zero again.
+    /// The hellos have been compared; details follow.
     pub(crate) fn greeted(&self) {
+        self.shared.lock().phase = Phase::Details;
+    }
+
+    /// Details have been exchanged; counts from zero again, and keeps a transcript.
+    pub(crate) fn agreed(&self, sid: Sid, initiator: bool) {
         self.use_lanes(Lane::PROTOCOL.index() + 1);
+        let scope = Scope::new(sid, initiator);
+        let [told, heard] = scope.begin().map(Some);
+        *lock(&self.shared.told) = told;
+        *lock(&self.shared.heard) = heard;
+        // A channel has one session.
+        let _ = self.shared.scope.set(scope);
         let mut state = self.shared.lock();
-        state.greeted = true;
+        state.phase = Phase::Session;
         state.meter = Meter::default();
     }
 
@@ -215,6 +260,21 @@ impl Channel {
     /// why, as far as it may know. Returns the error, or the one that came first.
     pub fn give_up(&self, error: impl Into<Error>) -> Error {
         self.shared.fail(&mut self.shared.lock(), error)
+    }
+
+    /// Refuses the session that the peer wants, though it has done nothing wrong, and tells it why. What the peer
+    /// sends meanwhile is read and dropped, for a second at most: unread bytes would reset the connection, and could
+    /// take our word back.
+    pub fn refuse(self, why: Reason) {
+        let deadline = Deadline::after(self.shared.timeout.min(LINGER));
+        {
+            let mut state = self.shared.lock();
+            state.outbox.last_word(why.byte());
+        }
+        // The writer ends with it, and the peer reads an end.
+        if self.shared.drain(deadline) {
+            self.shared.drop_what_comes(deadline);
+        }
     }
 
     /// Hands all queued messages to the operating system and tells the peer that there are no
@@ -227,11 +287,11 @@ impl Channel {
     /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
     /// failure.
     pub fn close(mut self) -> Result<(), Error> {
-        self.finish(self.shared.timeout)
+        self.end(self.shared.timeout)
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.
-    fn finish(&mut self, wait: Duration) -> Result<(), Error> {
+    fn end(&mut self, wait: Duration) -> Result<(), Error> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let drained = self.shared.drain(Deadline::after(wait));
         if !drained {
@@ -251,7 +311,7 @@ impl Drop for Channel {
     fn drop(&mut self) {
         let wait = self.shared.timeout.min(LINGER);
         // Nobody is left to be told.
-        let _ = self.finish(wait);
+        let _ = self.end(wait);
     }
 }
 
@@ -268,13 +328,21 @@ impl fmt::Debug for Channel {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
+    }
+
+    /// Of what has been written and read so far; without a hello it is all zero.
+    fn transcript(&self) -> Transcript {
+        match (self.scope.get(), &*lock(&self.told), &*lock(&self.heard)) {
+            (Some(scope), Some(told), Some(heard)) => scope.transcript(told, heard),
+            _ => Transcript::default(),
+        }
     }
 
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
         let error = error.into();
-        if state.greeted
+        if state.phase != Phase::Hello
             && state.failure.is_none()
             && let Some(reason) = Reason::of(&error)
         {
@@ -289,6 +357,22 @@ impl Shared {
     }
 }
 
+impl Phase {
+    /// Whether a frame on the hello's lane of that length is the peer's last word.
+    fn is_last_word(self, len: usize) -> bool {
+        match self {
+            Self::Hello => false,
+            Self::Details => len == Reason::LEN,
+            Self::Session | Self::Closing => len != Step::LEN,
+        }
+    }
+
+    /// Whether the hellos are behind.
+    fn is_session(self) -> bool {
+        matches!(self, Self::Session | Self::Closing)
+    }
+}
+
 impl State {
     fn check(&self) -> Result<(), Error> {
         self.failure.clone().map_or(Ok(()), Err)
@@ -297,6 +381,16 @@ impl State {
     fn fail(&mut self, error: Error) -> Error {
         self.failure.get_or_insert(error).clone()
     }
+}
+
+/// Bytes of so many messages of that length that a lane holds back.
+pub(crate) fn held_back(messages: usize, len: usize) -> usize {
+    messages.saturating_mul(cost(len)).min(QUEUE_BYTES)
+}
+
+/// What the mutex holds, whatever happened to who held it before.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,

@@ -53,6 +53,23 @@ pub enum FrameError {
         /// The lane's number.
         got: u8,
     },
+    /// More than the protocol has.
+    Surplus {
+        /// The number of the lane that it came on.
+        lane: u8,
+    },
+    /// The peer has said that it is done, and owes a message.
+    Missing {
+        /// The number of the lane on which it is due.
+        lane: u8,
+    },
+    /// Another step of the end than is due.
+    Step {
+        /// The step that came.
+        got: u8,
+    },
+    /// A side has not received what the other sent: the connection changed it, or a program is faulty.
+    Transcript,
 }
 
 /// Why there is no session.
@@ -78,6 +95,28 @@ pub enum HelloError {
     Fingerprint,
     /// The terms differ.
     Terms(Vec<Difference>),
+    /// The peer's details are no details.
+    MalformedDetails,
+    /// The peer's details are not an answer to our hello.
+    Confirmation,
+    /// The peer has not done the work that we asked for.
+    Unsolved,
+    /// The peer offers what cannot be.
+    Offer {
+        /// The offer's key.
+        key: &'static str,
+        /// Its value, if it is there. As it came: see [`printable`].
+        value: Option<String>,
+    },
+    /// Our set has more keys than the peer accepts.
+    TooManyKeys {
+        /// How many ours has.
+        ours: u64,
+        /// The most that the peer accepts.
+        most: u64,
+    },
+    /// This side refused the peer, which is told why.
+    Refused(Reason),
     /// Our own hello does not fit.
     TooLong {
         /// What does not fit.
@@ -181,6 +220,16 @@ impl fmt::Display for FrameError {
                 write!(f, "the peer sent a message of {got} bytes where {max} are the most allowed")
             }
             Self::Lane { got } => write!(f, "the peer sent a message on lane {got}, not in use"),
+            Self::Surplus { lane } => {
+                write!(f, "the peer sent a message on lane {lane}, where none is due")
+            }
+            Self::Missing { lane } => {
+                write!(f, "the peer says that it is done, and its message on lane {lane} is missing")
+            }
+            Self::Step { got } => write!(f, "the peer sent step {got} of the end out of turn"),
+            Self::Transcript => f.write_str(
+                "the two sides have not received what the other sent: the connection changed data on the way",
+            ),
         }
     }
 }
@@ -210,6 +259,24 @@ impl fmt::Display for HelloError {
                     more => write!(f, "; and {more} more"),
                 }
             }
+            Self::MalformedDetails => {
+                f.write_str("what the peer sent after its hello is not well formed")
+            }
+            Self::Confirmation => f.write_str(
+                "the peer did not answer our hello: it repeats a recording, or the hello was changed on the way",
+            ),
+            Self::Unsolved => f.write_str("the peer did not do the work that we asked for"),
+            Self::Offer { key, value } => {
+                let value = value.as_deref().map_or_else(|| "nothing".into(), printable);
+                write!(f, "the peer offers {value} as {key}")
+            }
+            Self::TooManyKeys { ours, most } => {
+                write!(f, "our set has {ours} keys, and the peer accepts {most}")
+            }
+            Self::Refused(Reason::Busy) => {
+                f.write_str("we have as many sessions as we may have")
+            }
+            Self::Refused(_) => f.write_str("this side refused the peer"),
             Self::TooLong { what, max } => write!(f, "our {what} is longer than {max} bytes"),
             Self::Randomness(reason) => write!(f, "no randomness from the system: {reason}"),
         }
@@ -233,6 +300,9 @@ impl fmt::Display for ChannelError {
             }
             Self::ClosedSending => {
                 f.write_str("the peer closed the connection before it took our message")
+            }
+            Self::GivenUp(reason @ (Reason::Busy | Reason::TooLarge)) => {
+                write!(f, "the peer refuses the session: {reason}")
             }
             Self::GivenUp(reason) => write!(f, "the peer gave up: {reason}"),
             Self::Abandoned => f.write_str("this side gave up"),

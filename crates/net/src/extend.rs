@@ -20,7 +20,7 @@ use foxtrot_ot::{
 };
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Channel, ChannelError, Error, HelloError, Lane, drive};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back, drive};
 
 /// Batches that may be on their way: what hides the latency of the link.
 pub(crate) const WINDOW: usize = 8;
@@ -324,6 +324,19 @@ fn sized<'b, T: Clone + Default + Zeroize>(
     })
 }
 
+/// The most bytes that wait for a party of that extension, sent by a peer that does not wait for it.
+#[must_use]
+pub fn most_ahead(extension: &Any) -> u64 {
+    2 * held_back(2 * WINDOW, longest(extension)) as u64
+}
+
+/// The longest message of a batch.
+fn longest(extension: &Any) -> usize {
+    let n = extension.max_batch();
+    let corrections = [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
+    corrections[0].max(corrections[1]).max(extension.proof_len())
+}
+
 impl Plan<'_> {
     fn check(&self) -> Result<(), Usage> {
         let (base, extension) = (self.base.info(), self.extension.info());
@@ -332,11 +345,7 @@ impl Plan<'_> {
 
     /// Corrections are a window ahead of proofs at most, whatever the groups, and proofs of challenges.
     fn hold_back(&self, channel: &Channel) {
-        let (extension, n) = (&self.extension, self.extension.max_batch());
-        let corrections =
-            [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
-        let longest = corrections[0].max(corrections[1]).max(extension.proof_len());
-        channel.hold_back(2 * WINDOW, longest);
+        channel.hold_back(2 * WINDOW, longest(&self.extension));
     }
 
     fn base_session(&self) -> Session {

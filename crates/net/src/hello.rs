@@ -1,6 +1,12 @@
-//! The hello: two programs find out whether they mean the same, and derive their session id.
+//! The hello: two programs find out whether they mean the same, prove to each other that they are there now, tell
+//! what only an admitted peer may know, and derive their session id.
+//!
+//! [`exchange`] does all of it. A server that has to decide in between whom it serves takes the steps one by one:
+//! [`greet`] compares the first hellos, [`Greeted::confirm`] has heard the initiator's proof, and only
+//! [`Confirmed::finish`] tells the initiator what the responder's set is like.
 
 mod codec;
+mod details;
 
 #[cfg(test)]
 mod tests;
@@ -8,19 +14,28 @@ mod tests;
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
-use foxtrot_ot::{Direction, Sid};
+use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, Error, HelloError, Lane, error::Difference};
+use crate::{Channel, Error, HelloError, Lane, Reason, error::Difference};
 use codec::Decoded;
 
 /// The wire version that this crate speaks.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
-/// The most bytes that a hello has.
+/// The most bytes that a hello has, and the most that details have.
 pub const MAX_BYTES: usize = 4096;
 
 /// The term that says what a session is for. Sides that want different jobs are told of nothing else.
 pub const JOB: &str = "job";
+/// The detail that tells how many keys a set has, and the offer that tells how many the peer's may have.
+pub const KEYS: &str = "keys";
+/// See [`KEYS`].
+pub const MOST_KEYS: &str = "most-keys";
+
+/// The offer that asks the peer for work, in bits, and the most that may be asked for.
+pub const PUZZLE: &str = "puzzle";
+/// See [`PUZZLE`].
+pub const MOST_PUZZLE_BITS: u8 = 24;
 
 /// What one side is in the session as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +55,11 @@ pub struct Hello {
     role: Role,
     terms: Table,
     offers: Table,
+    details: Table,
+    /// How many keys our set has.
+    keys: Option<u64>,
+    /// Bits of the puzzle that the peer has to solve.
+    puzzle: u8,
     nonce: Option<[u8; 32]>,
     binding: Option<Binding>,
 }
@@ -68,16 +88,18 @@ pub struct Agreement {
     pub we_are_initiator: bool,
     /// What both sides want.
     pub terms: Table,
-    /// What only the peer can know. The strings are as they came: see
-    /// [`printable`](crate::printable).
+    /// What the peer told at once. The strings are as they came: see [`printable`](crate::printable).
     pub peer_offers: Table,
+    /// What the peer told when it had compared the hellos. The strings are as they came.
+    pub peer_details: Table,
 }
 
 impl Hello {
     /// Without terms and offers.
     #[must_use]
     pub fn new(role: Role) -> Self {
-        Self { role, terms: Table::new(), offers: Table::new(), nonce: None, binding: None }
+        let (terms, offers, details) = Default::default();
+        Self { role, terms, offers, details, keys: None, puzzle: 0, nonce: None, binding: None }
     }
 
     /// Adds a term, which has to be the same on both sides: a key of at most 255 bytes and a value
@@ -88,11 +110,35 @@ impl Hello {
         self
     }
 
-    /// Adds an offer, which the peer gets to know; limits as for [`Hello::term`].
+    /// Adds an offer, which everybody who connects gets to know; limits as for [`Hello::term`].
     #[must_use]
     pub fn offer(mut self, key: &str, value: impl fmt::Display) -> Self {
         self.offers.insert(key.to_owned(), value.to_string());
         self
+    }
+
+    /// Adds a detail, which a peer gets to know only when the hellos agree; limits as for [`Hello::term`].
+    #[must_use]
+    pub fn detail(mut self, key: &str, value: impl fmt::Display) -> Self {
+        self.details.insert(key.to_owned(), value.to_string());
+        self
+    }
+
+    /// Tells how many keys our set has as a detail, and how many the peer's may have as an offer. A peer that accepts
+    /// fewer than ours does not get to know how many they are.
+    #[must_use]
+    pub fn keys(mut self, ours: u64, most: u64) -> Self {
+        self.keys = Some(ours);
+        self.detail(KEYS, ours).offer(MOST_KEYS, most)
+    }
+
+    /// Asks the peer for about 2^bits hashes before this side tells its details; at most
+    /// [`MOST_PUZZLE_BITS`], and 0 asks for nothing.
+    #[must_use]
+    pub fn puzzle(mut self, bits: u8) -> Self {
+        self.puzzle = bits.min(MOST_PUZZLE_BITS);
+        let bits = self.puzzle;
+        self.offer(PUZZLE, bits)
     }
 
     /// Names the keys of the connection, and binds the session id to it.
@@ -123,17 +169,62 @@ impl Agreement {
     }
 }
 
-/// Sends our hello, reads the peer's and compares them; `initiator` is the side that opened the
+/// Agrees on a session: [`greet`], [`Greeted::confirm`] and [`Confirmed::finish`]. `initiator` is the side that opened the
 /// connection. The channel's counters start after it.
 ///
 /// # Errors
-/// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Channel`].
+/// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Frame`], [`Error::Channel`].
 pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agreement, Error> {
+    greet(channel, initiator, hello)?.confirm()?.finish()
+}
+
+/// Two sides whose first hellos agree. Nothing is known yet of the data of either, nor whether the peer is there now or
+/// somebody repeats what it once said.
+#[derive(Debug)]
+#[must_use = "the peer waits for the details"]
+pub struct Greeted<'a> {
+    channel: &'a Channel,
+    initiator: bool,
+    hello: &'a Hello,
+    /// The namespace of both first hellos.
+    greeting: Session,
+    terms: Table,
+    offers: Table,
+}
+
+/// Two sides of which the responder has heard the initiator's details.
+#[derive(Debug)]
+#[must_use = "the peer waits for the details"]
+pub struct Confirmed<'a> {
+    greeted: Greeted<'a>,
+    /// Ours if we are the initiator, else the peer's.
+    first: Vec<u8>,
+    turn: Turn,
+}
+
+/// Whose details are to come.
+#[derive(Debug)]
+enum Turn {
+    Peers,
+    /// Those of the responder, which knows the peer's and has so many bits of a puzzle to solve.
+    Ours(Table, u8),
+}
+
+/// Sends our hello, reads the peer's and compares them.
+///
+/// # Errors
+/// [`Error::Hello`] if the two sides do not agree, on both of them; [`Error::Channel`].
+pub fn greet<'a>(
+    channel: &'a Channel,
+    initiator: bool,
+    hello: &'a Hello,
+) -> Result<Greeted<'a>, Error> {
     let nonce = match hello.nonce {
         Some(nonce) => nonce,
         None => fresh_nonce()?,
     };
     let ours = codec::encode(hello, &nonce)?;
+    details::encode(&[0; 32], 0, &hello.details)?;
     channel.send(Lane::HELLO, ours.clone())?;
     let theirs = channel.recv_at_most(Lane::HELLO, MAX_BYTES).map_err(|e| match e {
         // A program of another kind, rather than a peer that cheats.
@@ -145,13 +236,98 @@ pub fn exchange(channel: &Channel, initiator: bool, hello: &Hello) -> Result<Agr
     channel.greeted();
     let exporter = hello.binding.as_ref().map_or(&[][..], |binding| &binding.exporter);
     let (first, second) = if initiator { (&ours, &theirs) } else { (&theirs, &ours) };
-    Ok(Agreement {
-        sid: Sid::derive(first, second, exporter),
-        role: hello.role,
-        we_are_initiator: initiator,
-        terms: peer.terms,
-        peer_offers: peer.offers,
-    })
+    let greeting = Session::new(Sid::derive(first, second, exporter));
+    let Decoded { terms, offers, .. } = peer;
+    Ok(Greeted { channel, initiator, hello, greeting, terms, offers })
+}
+
+impl<'a> Greeted<'a> {
+    /// What the peer told at once.
+    #[must_use]
+    pub fn peer_offers(&self) -> &Table {
+        &self.offers
+    }
+
+    /// Ends it, and tells the peer why.
+    #[must_use]
+    pub fn refuse(self, reason: Reason) -> Error {
+        self.channel.give_up(HelloError::Refused(reason))
+    }
+
+    /// As the initiator: solves the peer's puzzle and sends our details. As the responder: reads the peer's, and has its
+    /// proof that it is there now, and its solution of our puzzle.
+    ///
+    /// # Errors
+    /// [`Error::Hello`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
+    pub fn confirm(self) -> Result<Confirmed<'a>, Error> {
+        // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
+        let heard = if self.initiator { None } else { Some(self.hear()?) };
+        let puzzle = details::read_offers(self.hello, &self.offers);
+        let puzzle = puzzle.map_err(|e| self.channel.give_up(e))?;
+        let (first, turn) = match heard {
+            None => (self.tell(puzzle)?, Turn::Peers),
+            Some((bytes, details)) => (bytes, Turn::Ours(details, puzzle)),
+        };
+        Ok(Confirmed { greeted: self, first, turn })
+    }
+
+    fn tell(&self, puzzle: u8) -> Result<Vec<u8>, Error> {
+        let ours = details::make(&self.greeting, self.initiator, puzzle, &self.hello.details)?;
+        self.channel.send(Lane::HELLO, ours.clone())?;
+        Ok(ours)
+    }
+
+    fn hear(&self) -> Result<(Vec<u8>, Table), Error> {
+        let theirs = self.channel.recv_at_most(Lane::HELLO, MAX_BYTES)?;
+        let details = details::check(&self.greeting, !self.initiator, self.hello.puzzle, &theirs)
+            .map_err(|e| self.channel.give_up(e))?;
+        Ok((theirs, details))
+    }
+}
+
+impl Confirmed<'_> {
+    /// What the peer told at once.
+    #[must_use]
+    pub fn peer_offers(&self) -> &Table {
+        &self.greeted.offers
+    }
+
+    /// What the peer has told since, if we are the responder.
+    #[must_use]
+    pub fn peer_details(&self) -> Option<&Table> {
+        match &self.turn {
+            Turn::Peers => None,
+            Turn::Ours(peers, _) => Some(peers),
+        }
+    }
+
+    /// Ends it, and tells the peer why.
+    #[must_use]
+    pub fn refuse(self, reason: Reason) -> Error {
+        self.greeted.refuse(reason)
+    }
+
+    /// As the initiator: reads the peer's details. As the responder: solves the peer's puzzle and sends ours.
+    ///
+    /// # Errors
+    /// As of [`Greeted::confirm`].
+    pub fn finish(self) -> Result<Agreement, Error> {
+        let Self { greeted, first, turn } = self;
+        let (second, peer_details) = match turn {
+            Turn::Ours(peers, puzzle) => (greeted.tell(puzzle)?, peers),
+            Turn::Peers => greeted.hear()?,
+        };
+        let sid = details::sid(&greeted.greeting, [&first, &second]);
+        greeted.channel.agreed(sid, greeted.initiator);
+        Ok(Agreement {
+            sid,
+            role: greeted.hello.role,
+            we_are_initiator: greeted.initiator,
+            terms: greeted.terms,
+            peer_offers: greeted.offers,
+            peer_details,
+        })
+    }
 }
 
 fn fresh_nonce() -> Result<[u8; 32], HelloError> {

@@ -1,7 +1,7 @@
 //! Many connections side by side, none of which holds up the others.
 //!
-//! Every connection is handled on a thread of its own. Those that have not said who they are yet
-//! are few: when one more comes, the one that has been silent longest is closed, but not before it
+//! Every connection is handled on a thread of its own. Connections that have not been admitted yet
+//! are few: when one more comes, the one that has waited longest is closed, but not before it
 //! had its time to speak. So a crowd of connections that say nothing, or drip, keeps nobody out.
 
 use core::time::Duration;
@@ -22,17 +22,23 @@ use crate::{
     tcp::{Listener, Socket},
 };
 
-/// Connections that have not been greeted yet; more push out the oldest. As many peers may come at once, and have not
-/// been heard where the processors have much to do.
-pub const MOST_SILENT: usize = 256;
-
 /// So long a connection may be silent before one that comes later can push it out.
 pub const GRACE: Duration = Duration::from_secs(2);
 
-/// Connections that are handled at the same time; more wait with the operating system.
-pub const MOST_AT_ONCE: usize = 512;
+/// How many connections there may be, and what each takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections that have not been admitted; more push out the oldest. As many peers may come at once, and not
+    /// have been heard where the processors have much to do.
+    pub silent: usize,
+    /// Connections that have been admitted. The handlers see to that; where they do not, more wait with the operating
+    /// system.
+    pub admitted: usize,
+    /// Bytes of a handler's stack.
+    pub stack: usize,
+}
 
-/// How long to wait, at the end, for handlers of connections that had been greeted.
+/// How long to wait, at the end, for handlers of connections that had been admitted.
 const LEAVE: Duration = Duration::from_secs(5);
 
 /// Between two looks whether to stop, or whether there is room again.
@@ -40,7 +46,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// What the handlers of connections return, as they end.
 ///
-/// Dropping it ends the listening, closes the connections that have not been greeted, and waits for
+/// Dropping it ends the listening, closes the connections that have not been admitted, and waits for
 /// their handlers: whoever goes on with one of the connections has no other open. A peer that kept
 /// one could tell by its end when, and so how, the run ended.
 #[derive(Debug)]
@@ -50,15 +56,16 @@ pub struct Connections<T> {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    limits: Limits,
     stop: AtomicBool,
     /// Handlers that have not ended.
     running: AtomicUsize,
     silent: Mutex<Waiting>,
 }
 
-/// That a connection has not been greeted yet; its handler drops it when it has.
+/// Marks a connection that has not been admitted yet; its handler drops it when it has.
 #[derive(Debug)]
 pub struct Silent {
     shared: Arc<Shared>,
@@ -89,6 +96,7 @@ struct Running(Arc<Shared>);
 pub fn serve<T, F>(
     listener: Listener,
     timeout: Duration,
+    limits: Limits,
     handle: F,
 ) -> Result<Connections<T>, Error>
 where
@@ -96,7 +104,7 @@ where
     F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
 {
     let (sender, ended) = mpsc::channel();
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared::new(limits));
     let for_listener = Arc::clone(&shared);
     let listening = thread::Builder::new()
         .name("foxtrot-listener".into())
@@ -116,7 +124,7 @@ fn accept_all<T, F>(
     F: Fn(Socket, Silent) -> T + Send + Sync + 'static,
 {
     while !shared.stop.load(Ordering::SeqCst) {
-        if shared.running.load(Ordering::SeqCst) >= MOST_AT_ONCE || shared.silent().is_full() {
+        if shared.is_full() {
             thread::sleep(PAUSE);
             continue;
         }
@@ -152,6 +160,7 @@ where
     let (handle, ended) = (Arc::clone(handle), ended.clone());
     thread::Builder::new()
         .name("foxtrot-session".into())
+        .stack_size(shared.limits.stack)
         .spawn(move || {
             let _count = count;
             let result = handle(socket, silence);
@@ -194,24 +203,38 @@ impl<T> Drop for Connections<T> {
     }
 }
 
-impl Shared {
-    fn silent(&self) -> MutexGuard<'_, Waiting> {
-        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+impl Default for Limits {
+    fn default() -> Self {
+        Self { silent: 256, admitted: 256, stack: 1 << 20 }
     }
 }
 
-impl Waiting {
+impl Shared {
+    fn new(limits: Limits) -> Self {
+        let (stop, running, silent) = Default::default();
+        Self { limits, stop, running, silent }
+    }
+
     /// Whether there is no room for one more, and nobody to be pushed out yet.
     fn is_full(&self) -> bool {
-        let oldest = self.sockets.front();
-        self.sockets.len() >= MOST_SILENT && oldest.is_some_and(|o| o.since.elapsed() < GRACE)
+        let Limits { silent, admitted, .. } = self.limits;
+        if self.running.load(Ordering::SeqCst) >= silent + admitted {
+            return true;
+        }
+        let waiting = self.silent();
+        let oldest = waiting.sockets.front();
+        waiting.sockets.len() >= silent && oldest.is_some_and(|o| o.since.elapsed() < GRACE)
+    }
+
+    fn silent(&self) -> MutexGuard<'_, Waiting> {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Silent {
     fn begin(shared: &Arc<Shared>, socket: TcpStream) -> Self {
         let mut waiting = shared.silent();
-        if waiting.sockets.len() >= MOST_SILENT
+        if waiting.sockets.len() >= shared.limits.silent
             && let Some(oldest) = waiting.sockets.pop_front()
         {
             // Its handler reads the end of the connection.
@@ -243,6 +266,7 @@ mod tests {
     use super::*;
 
     const LONG: Duration = Duration::from_secs(20);
+    const LIMITS: Limits = Limits { silent: 256, admitted: 256, stack: 128 << 10 };
 
     /// Tests with hundreds of connections have the files that a process may open for themselves.
     static MANY: Mutex<()> = Mutex::new(());
@@ -274,9 +298,9 @@ mod tests {
         let _many = with_many();
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().to_string();
-        let connections = serve(listener, LONG, echo).unwrap();
+        let connections = serve(listener, LONG, LIMITS, echo).unwrap();
         let crowd: Vec<_> =
-            (0..MOST_SILENT + 32).map(|_| TcpStream::connect(&address).unwrap()).collect();
+            (0..LIMITS.silent + 32).map(|_| TcpStream::connect(&address).unwrap()).collect();
         assert_eq!(greet(&address).unwrap(), 7);
         // Those that were pushed out end with an error, the honest one with its byte.
         let mut endings = Vec::new();
@@ -292,7 +316,7 @@ mod tests {
         let _many = with_many();
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr();
-        let _connections = serve(listener, LONG, echo).unwrap();
+        let _connections = serve(listener, LONG, LIMITS, echo).unwrap();
         thread::scope(|scope| {
             let greet_late = || {
                 let mut socket = TcpStream::connect(address)?;
@@ -308,7 +332,7 @@ mod tests {
 
     #[test]
     fn connections_that_come_together_have_time_to_speak() {
-        are_heard(MOST_SILENT + 32, GRACE / 4);
+        are_heard(LIMITS.silent + 32, GRACE / 4);
     }
 
     /// What is late may be the processor, of either side.
@@ -321,7 +345,7 @@ mod tests {
     fn connections_are_handled_side_by_side() {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().to_string();
-        let connections = serve(listener, LONG, echo).unwrap();
+        let connections = serve(listener, LONG, LIMITS, echo).unwrap();
         let slow = TcpStream::connect(&address).unwrap();
         for _ in 0..5 {
             assert_eq!(greet(&address).unwrap(), 7);
@@ -336,7 +360,7 @@ mod tests {
     #[test]
     fn nothing_ends_before_the_deadline_when_nobody_comes() {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
-        let connections = serve(listener, LONG, echo).unwrap();
+        let connections = serve(listener, LONG, LIMITS, echo).unwrap();
         let deadline = Instant::now() + Duration::from_millis(100);
         assert!(connections.next_by(Some(deadline)).is_none());
     }
@@ -345,7 +369,7 @@ mod tests {
     fn no_connection_is_left_when_the_listening_has_ended() {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().to_string();
-        let connections = serve(listener, LONG, echo).unwrap();
+        let connections = serve(listener, LONG, LIMITS, echo).unwrap();
         let mut silent = TcpStream::connect(&address).unwrap();
         assert_eq!(greet(&address).unwrap(), 7);
         assert!(matches!(connections.next_by(None), Some(Ok(Ok(7)))));

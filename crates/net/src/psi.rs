@@ -20,7 +20,9 @@ use foxtrot_psi::paxos::{
 use zeroize::Zeroizing;
 
 use crate::{
-    Channel, Error, HelloError, Lane, drive,
+    Channel, Error, HelloError, Lane,
+    channel::{QUEUE_BYTES, held_back},
+    drive,
     extend::{PROOFS, WINDOW, fresh_seed},
 };
 
@@ -127,6 +129,29 @@ impl<'a> Sender<'a> {
         }
         Ok(())
     }
+}
+
+/// The most bytes of memory that a [`Sender`] takes, whatever its peer does: what it computes, about, and what waits on
+/// lanes for either side. Measured with the example `psi-peak`, where the peer follows the protocol.
+#[must_use]
+pub fn most_memory_of_sender(parameters: &Parameters) -> u64 {
+    /// Base OTs, and what does not depend on sizes.
+    const FIXED: usize = 6 << 20;
+    /// Bytes of a slot's row, and what it takes beside it.
+    const SLOT: usize = 128;
+    /// Bytes of an item, of its tag and of its place in a bucket.
+    const ITEM: usize = 96;
+    let ahead = 2 * held_back(2 * WINDOW, longest(parameters));
+    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
+    let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
+    (computed + ahead + tags) as u64
+}
+
+/// The longest message of a batch.
+fn longest(parameters: &Parameters) -> usize {
+    let extension = parameters.extension();
+    let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
+    corrections.unwrap_or(0).max(extension.proof_len())
 }
 
 /// The batches of a bucket, as they come.
@@ -290,9 +315,7 @@ impl<'a> Link<'a> {
         compatible.map_err(|e| channel.give_up(Usage::Incompatible(e)))?;
         channel.use_lanes(PROOFS.index() + 1);
         // Who waits for the proof of a batch has read the corrections of a window, and none follow before that proof.
-        let extension = plan.parameters.extension();
-        let corrections = plan.parameters.batches().map(|n| extension.corrections_len(n)).max();
-        channel.hold_back(2 * WINDOW, corrections.unwrap_or(0).max(extension.proof_len()));
+        channel.hold_back(2 * WINDOW, longest(&plan.parameters));
         let (parameters, session) = (plan.parameters, plan.of_protocol());
         Ok(Self { channel, parameters, session, executor: None })
     }

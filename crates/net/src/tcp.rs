@@ -3,7 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use core::{net::SocketAddr, time::Duration};
+use core::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 use std::{
     io::{self, ErrorKind, Read, Write},
     net::{TcpListener, TcpStream, ToSocketAddrs},
@@ -103,7 +106,22 @@ impl Listener {
 /// # Errors
 /// [`ChannelError::Io`].
 pub fn connect(address: &str, timeout: Duration) -> Result<Socket, Error> {
-    let deadline = Deadline::after(timeout);
+    connect_within(address, timeout, timeout, || ())
+}
+
+/// [`connect`] with a time of its own, `wait`, in which the peer may start; the timeout is for every wait on the
+/// channel only. Calls `refused` once, when the first attempt finds nobody who listens.
+///
+/// # Errors
+/// [`ChannelError::Io`].
+pub fn connect_within(
+    address: &str,
+    wait: Duration,
+    timeout: Duration,
+    refused: impl FnOnce(),
+) -> Result<Socket, Error> {
+    let deadline = Deadline::after(wait);
+    let mut refused = Some(refused);
     let failed = |within, error: &io::Error| {
         Error::Channel(ChannelError::io_within(format!("connect to {address}"), within, error))
     };
@@ -115,10 +133,13 @@ pub fn connect(address: &str, timeout: Duration) -> Result<Socket, Error> {
         };
         match (error.kind(), deadline.remaining()) {
             (ErrorKind::ConnectionRefused, Some(left)) if left > CONNECT_PAUSE => {
+                if let Some(refused) = refused.take() {
+                    refused();
+                }
                 thread::sleep(CONNECT_PAUSE);
             }
             (ErrorKind::ConnectionRefused | ErrorKind::TimedOut, _) => {
-                return Err(failed(Some(timeout), &error));
+                return Err(failed(Some(wait), &error));
             }
             _ => return Err(failed(None, &error)),
         }
@@ -161,6 +182,12 @@ impl Socket {
     #[must_use]
     pub fn peer_address(&self) -> String {
         self.stream.peer_addr().map_or("an unknown address".into(), |address| address.to_string())
+    }
+
+    /// The other end's IP address, if the system knows it.
+    #[must_use]
+    pub fn peer_ip(&self) -> Option<IpAddr> {
+        self.stream.peer_addr().ok().map(|address| address.ip())
     }
 
     /// A channel over the bare socket: neither secret nor authenticated.

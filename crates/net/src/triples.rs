@@ -79,13 +79,6 @@ pub struct Party<'a> {
     group: usize,
 }
 
-/// A party that has all its triples.
-#[derive(Debug)]
-#[must_use = "the peer waits until it is settled"]
-pub struct Made<'a> {
-    channel: &'a Channel,
-}
-
 impl<'a> Party<'a> {
     /// Draws a key, exchanges keys with the peer, and runs base OTs with it if the set takes OTs.
     ///
@@ -128,10 +121,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// Those of the sink, and [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
-    pub fn run<E: From<Error>>(
-        self,
-        sink: impl FnMut(&Shares) -> Result<(), E>,
-    ) -> Result<Made<'a>, E> {
+    pub fn run<E: From<Error>>(self, sink: impl FnMut(&Shares) -> Result<(), E>) -> Result<(), E> {
         let channel = self.channel;
         give_up_unless_done(channel, self.run_batches(sink))
     }
@@ -251,23 +241,10 @@ impl<'a> Party<'a> {
     }
 }
 
-impl Made<'_> {
-    /// Tells the peer that this side's triples are where they stay, and waits until the peer says so. Who gets
-    /// `Ok` knows that the peer has all of its shares.
-    ///
-    /// # Errors
-    /// [`Error::Frame`], [`Error::Channel`].
-    pub fn settle(self) -> Result<(), Error> {
-        self.channel.send(Lane::PROTOCOL, Vec::new())?;
-        self.channel.recv(Lane::PROTOCOL, 0).map(drop)
-    }
-}
-
 /// What a run came to; the peer of one that failed is told.
-fn give_up_unless_done<E>(channel: &Channel, done: Result<(), E>) -> Result<Made<'_>, E> {
+fn give_up_unless_done<E>(channel: &Channel, done: Result<(), E>) -> Result<(), E> {
     // Unless the channel knows of an earlier error, it was the sink's.
-    done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
-    Ok(Made { channel })
+    done.inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))
 }
 
 /// How many batches of a stream of n are in the group that begins with that one.

@@ -247,21 +247,21 @@ fn the_last_words_are_the_last_opening_or_what_follows_the_last_question() {
             .map(|frame| (frame.way, frame.index))
             .collect();
         let expected = match (honest.job.base.info().name, honest.job.messages) {
-            ("roted", _) => vec![(Way::ToSender, 2 * BATCHES)],
-            ("csw", _) => vec![(Way::ToSender, 2 * BATCHES)],
-            ("roted-endemic" | "masny-rindal", false) => vec![(Way::ToReceiver, BATCHES)],
+            ("roted", _) => vec![(Way::ToSender, 2 * BATCHES + 1)],
+            ("csw", _) => vec![(Way::ToSender, 2 * BATCHES + 1)],
+            ("roted-endemic" | "masny-rindal", false) => vec![(Way::ToReceiver, BATCHES + 1)],
             ("roted-endemic" | "masny-rindal", true) => {
-                (BATCHES..=2 * BATCHES).map(|index| (Way::ToReceiver, index)).collect()
+                (BATCHES + 1..=2 * BATCHES + 1).map(|index| (Way::ToReceiver, index)).collect()
             }
             // The receiver has the last word of the OTs, and messages follow it.
-            ("chou-orlandi" | "naor-pinkas", false) => vec![(Way::ToSender, BATCHES)],
+            ("chou-orlandi" | "naor-pinkas", false) => vec![(Way::ToSender, BATCHES + 1)],
             ("chou-orlandi" | "naor-pinkas", true) => {
-                (BATCHES + 1..=2 * BATCHES).map(|index| (Way::ToReceiver, index)).collect()
+                (BATCHES + 2..=2 * BATCHES + 1).map(|index| (Way::ToReceiver, index)).collect()
             }
-            ("bdgm" | "chou-orlandi:chosen", _) => vec![(Way::ToReceiver, 2 * BATCHES)],
-            ("pvw", _) => vec![(Way::ToReceiver, BATCHES)],
-            ("rot-from-ot:bdgm", _) => vec![(Way::ToSender, 4 * BATCHES)],
-            ("rot-from-ot:pvw", _) => vec![(Way::ToSender, 3 * BATCHES)],
+            ("bdgm" | "chou-orlandi:chosen", _) => vec![(Way::ToReceiver, 2 * BATCHES + 1)],
+            ("pvw", _) => vec![(Way::ToReceiver, BATCHES + 1)],
+            ("rot-from-ot:bdgm", _) => vec![(Way::ToSender, 4 * BATCHES + 1)],
+            ("rot-from-ot:pvw", _) => vec![(Way::ToSender, 3 * BATCHES + 1)],
             // A new protocol has its own line.
             other => panic!("{other:?}: {last_words:?}"),
         };
@@ -292,10 +292,10 @@ fn assert_noticed(ended: &Ended, what: &str) {
     }
 }
 
-/// The batch that a frame belongs to; `None` for the hello, which belongs to all.
+/// The batch that a frame belongs to; `None` for hello and details, which belong to all.
 fn batch_of(honest: &Honest, frame: &Frame) -> Option<usize> {
-    let frames = honest.frames(frame.way).len() - 1;
-    (frame.index > 0).then(|| (frame.index - 1) * BATCHES / frames)
+    let frames = honest.frames(frame.way).len() - Frame::HELLOS;
+    frame.index.checked_sub(Frame::HELLOS).map(|index| index * BATCHES / frames)
 }
 
 /// Of protocols that hash their messages into all keys of the batch.
@@ -305,7 +305,7 @@ fn a_flipped_bit_ends_in_an_error_or_in_keys_without_use() {
     let all: Vec<_> = bound.map(Honest::of).collect();
     let flips = all.iter().flat_map(|honest| {
         honest.all_frames().flat_map(move |frame| {
-            let dense = if frame.index == 0 { frame.bytes.len() } else { Frame::HEADER };
+            let dense = if frame.is_hello() { frame.bytes.len() } else { Frame::HEADER };
             let (head, payload) = (0..dense, (dense..frame.bytes.len()).step_by(37));
             head.chain(payload).map(move |offset| (honest, frame.clone(), offset))
         })
@@ -383,7 +383,7 @@ fn a_repeated_frame_is_noticed_or_never_read() {
     in_parallel(&frames.collect::<Vec<_>>(), |(honest, frame)| {
         let ended = run_with(honest.job, frame.way, Fault::Repeat(frame.bytes.clone()), LONG);
         let what = format!("{:?}, {frame:?}", honest.job);
-        if frame.index == 0 {
+        if frame.is_hello() {
             let reader_fails = match frame.way {
                 Way::ToSender => ended.sender.is_err(),
                 Way::ToReceiver => ended.receiver.is_err(),

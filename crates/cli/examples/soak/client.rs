@@ -102,7 +102,7 @@ fn session(address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
         .term("count", TRANSFERS)
         .term("format", "text");
     let (channel, agreement) = open(address, tls, hello)?;
-    let length = agreement.peer_offers.get("message-length").ok_or("no length")?.parse()?;
+    let length = agreement.peer_details.get("message-length").ok_or("no length")?.parse()?;
     let sub = |protocol| Session::new(agreement.sid).sub(protocol, 0, agreement.direction());
 
     let mut random = [0; 32 + TRANSFERS];

@@ -39,8 +39,7 @@ pub(crate) fn session(address: &str, tls: Option<&Tls>, keys: usize) -> Result<(
         .term("extension", "oos-802")
         .term("adversary", "malicious")
         .term("normalize", "none/1")
-        .offer("keys", keys)
-        .offer("most-keys", keys);
+        .keys(keys as u64, keys as u64);
     let (channel, agreement) = open(address, tls, hello)?;
     let (session, direction) = (&Session::new(agreement.sid), agreement.direction());
     let base = &Endemic;

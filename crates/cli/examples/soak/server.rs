@@ -27,6 +27,8 @@ impl Server {
         let mut child = Command::new(binary)
             .args(command)
             .args(["--serve", "--quiet", "--listen", "127.0.0.1:0"])
+            // All clients are one peer.
+            .args(["--max-sessions", "1000", "--max-sessions-per-peer", "1000"])
             .args(transport)
             .arg(file)
             .stdin(Stdio::null())

@@ -6,6 +6,8 @@ use std::io::{self, IsTerminal};
 
 use foxtrot_net::{
     Lane,
+    channel::QUEUE_BYTES,
+    extend,
     hello::{Hello, Role},
     printable,
 };
@@ -19,9 +21,10 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MessagesOut, OneOf, OtCommand},
+    args::{Common, MessagesOut, MostSessions, OneOf, OtCommand},
     failure::Failure,
     files::{Existing, write_secret},
+    host::Service,
     keys::Party,
     lines::{Messages, decimal, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms},
@@ -56,14 +59,15 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
             }
             local(&all, chosen, &terms(common, all.len(), one_of, out.hex)?, out, common)
         }
-        OtCommand::Send { messages, one_of, hex, serve, transport, common } => {
+        OtCommand::Send { messages, one_of, hex, serve, most, transport, common } => {
             let way = Way::prepare(transport)?;
             let all = read_messages(messages, one_of.choices, *hex)?;
             let terms = terms(common, all.len(), one_of, *hex)?;
             let workers = Workers::new(common.threads)?;
             if *serve {
                 let recorder = Recorder::of_many(transport);
-                return answer_all(all, terms, workers, way, (common, recorder));
+                let server = Server { messages: all, terms, workers, recorder };
+                return answer_all(server, way, most, common);
             }
             let output = Output::new(common);
             Recorder::of_one(transport).keep("ot", "sender", |entry| {
@@ -128,34 +132,71 @@ fn local(
 }
 
 /// The same messages for all peers that come.
-fn answer_all(
+struct Server {
     messages: Messages,
     terms: Terms,
     workers: Workers,
+    recorder: Recorder,
+}
+
+impl Service for Server {
+    type Agreed = ();
+    type Done = Report;
+
+    fn agree(&self, _: &Link) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn memory(&self, (): &()) -> u64 {
+        memory_of_sender(&self.terms, &self.workers, &self.messages)
+    }
+
+    fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {
+        self.recorder.keep("ot", "sender", |entry| {
+            entry.met(&link);
+            let workers = self.workers.for_another();
+            let output = Output::in_background();
+            let cost = send(link, &self.terms, &workers, &self.messages, output)?;
+            let report = Report::of_run(&self.terms, &workers, Some(&cost), None);
+            entry.ran(&report, &cost);
+            Ok(report)
+        })
+    }
+}
+
+fn answer_all(
+    server: Server,
     way: Way<'_>,
-    (common, recorder): (&Common, Recorder),
+    most: &MostSessions,
+    common: &Common,
 ) -> Result<(), Failure> {
-    let (hello, output) = (sender_hello(&terms, &messages), Output::new(common));
+    let (hello, output) = (sender_hello(&server.terms, &server.messages), Output::new(common));
     output::stamp();
-    way.all_peers(
-        common,
-        hello,
-        output,
-        move |link| {
-            recorder.keep("ot", "sender", |entry| {
-                entry.met(&link);
-                let workers = workers.for_another();
-                let cost = send(link, &terms, &workers, &messages, Output::in_background())?;
-                let report = Report::of_run(&terms, &workers, Some(&cost), None);
-                entry.ran(&report, &cost);
-                Ok(report)
-            })
-        },
-        |number, peer, report: Report| {
-            output.note(&format!("session {number} with {peer}: {}", report.words()));
-            print_json(common, &report, None)
-        },
-    )
+    way.all_peers(common, most, hello, server, |number, peer, report: Report| {
+        output.note(&format!("session {number} with {peer}: {}", report.words()));
+        print_json(common, &report, None)
+    })
+}
+
+/// The most bytes of memory that a session takes: base OTs, batches of an extension with what the peer sends ahead, keys,
+/// and sealed messages that the peer does not take.
+fn memory_of_sender(terms: &Terms, workers: &Workers, messages: &Messages) -> u64 {
+    /// Base OTs, and what does not depend on sizes.
+    const FIXED: u64 = 8 << 20;
+    /// Batches at work at once, beside one for each thread.
+    const BATCHES: u64 = 8;
+    /// Bytes of a transfer in a batch, and the most that a batch has.
+    const TRANSFER: u64 = 64;
+    const MOST: usize = 1 << 16;
+    let batch = TRANSFER * terms.n.next_multiple_of(512).min(MOST) as u64;
+    let batches = batch * (BATCHES + workers.threads() as u64);
+    let extension = match terms.method.extension {
+        Extension::None => 0,
+        Extension::OneOfTwo(extension) => batches + extend::most_ahead(&extension),
+        Extension::OneOfN(extension) => batches + extend::one_of_n::most_ahead(&extension),
+    };
+    let sealed = messages.len() as u64 * (longest(messages) as u64 + 64);
+    FIXED + extension + 32 * messages.len() as u64 + sealed.min(QUEUE_BYTES as u64)
 }
 
 /// For so many messages in all.
@@ -170,7 +211,7 @@ fn longest(messages: &Messages) -> usize {
 }
 
 fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
-    terms.hello(Role::Sender).offer(MESSAGE_LENGTH, longest(messages))
+    terms.hello(Role::Sender).detail(MESSAGE_LENGTH, longest(messages))
 }
 
 /// What both sides of a run with two messages say, the sender first.
@@ -183,7 +224,7 @@ pub(crate) fn hellos(common: &Common) -> Result<[Hello; 2], Failure> {
 
 /// The length to which the sender says it pads, if that is one.
 pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
-    let offer = link.agreement.peer_offers.get(MESSAGE_LENGTH);
+    let offer = link.agreement.peer_details.get(MESSAGE_LENGTH);
     let length = offer.and_then(|offer| decimal(offer.as_bytes()));
     let length = length.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= MAX_MESSAGE);
     length.ok_or_else(|| {
@@ -212,6 +253,7 @@ fn send(
     if let Extension::OneOfN(extension) = terms.method.extension {
         let party = one_of_n::Party { link: &link, terms, extension, workers, output };
         party.send(messages, longest(messages))?;
+        link.finish()?;
         return link.close(&timer);
     }
     let (message_len, pairs) = (longest(messages), messages.as_chunks::<2>().0);
@@ -230,6 +272,7 @@ fn send(
             pairs.iter().map(|pair| pair.each_ref().map(|m| m.as_slice())).collect();
         link.channel.send(Lane::PROTOCOL, sender.seal(keys, &pairs)?)?;
     }
+    link.finish()?;
     link.close(&timer)
 }
 
@@ -246,6 +289,7 @@ fn receive(
         let party = one_of_n::Party { link: &link, terms, extension, workers, output };
         let received = party.receive(choices, message_len)?;
         // As below: before anything is opened.
+        link.finish()?;
         let cost = link.close(&timer)?;
         return Ok((received.open()?, cost));
     }
@@ -264,8 +308,9 @@ fn receive(
         let frame = link.channel.recv(Lane::PROTOCOL, frame_len(keys.len(), message_len))?;
         receiver.take(&choices.slice(start..start + keys.len()), keys, &frame)?;
     }
-    // The connection ends before anything is opened: whether that fails, and how long it takes,
-    // may depend on the choices.
+    // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
+    // fails, and how long it takes, may depend on the choices.
+    link.finish()?;
     let cost = link.close(&timer)?;
     Ok((receiver.open().map_err(foxtrot_ot::Error::from)?, cost))
 }

@@ -7,19 +7,21 @@ mod result;
 
 use std::path::Path;
 
-use foxtrot_net::hello::Role;
+use foxtrot_net::{hello::Role, psi};
 use foxtrot_psi::paxos::MAX_ITEMS;
+use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, PsiCommand, RowsOut},
+    args::{Common, MostSessions, PsiCommand, RowsOut},
     failure::Failure,
+    host::Service,
     link::Link,
     local::both,
     output::{self, Output},
     reach::Way,
     record::{Entry, Recorder},
     report::Report,
-    table::{OtherOptions, Set, SetOptions},
+    table::{Item, OtherOptions, Set, SetOptions},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
@@ -69,12 +71,12 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             Recorder::of_one(transport)
                 .keep("psi", "receiver", |entry| receive(set, &terms, out, way, (common, entry)))
         }
-        PsiCommand::Send { set, options, serve, most, transport, common } => {
+        PsiCommand::Send { set, options, serve, sessions, most, transport, common } => {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
             if *serve {
-                answer_all(set, terms, way, (common, Recorder::of_many(transport)))
+                answer_all(set, terms, way, sessions, (common, Recorder::of_many(transport)))
             } else {
                 Recorder::of_one(transport)
                     .keep("psi", "sender", |entry| send(set, &terms, way, (common, entry)))
@@ -123,7 +125,7 @@ fn local(
             let link = Link::greet(opened, true, &hello)?;
             let agreed = Agreed::on(&senders_terms, &link, items.len())?;
             let output = Output::in_background();
-            Party { agreed: &agreed, workers: &senders, output }.send(link, || items)
+            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(items))
         },
         |opened| {
             let n = ours.items().len();
@@ -176,7 +178,7 @@ fn send(
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.enter(entry);
     agreed.tell(output, Some(Role::Sender), &workers);
-    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || items)?;
+    let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
     let report = agreed.report(&workers, Some(&cost), None);
     entry.ran(&report, &cost);
     output.note(&format!("done, all that the peer's result takes is sent: {}", report.figures()));
@@ -184,44 +186,74 @@ fn send(
 }
 
 /// The same set for all peers that come.
+struct Server {
+    items: Zeroizing<Vec<Item>>,
+    terms: Terms,
+    workers: Workers,
+    output: Output,
+    recorder: Recorder,
+}
+
+impl Server {
+    fn copy(&self) -> Result<Zeroizing<Vec<Item>>, Failure> {
+        let mut copy = Zeroizing::new(Vec::new());
+        copy.try_reserve_exact(self.items.len())
+            .map_err(|_| Failure::run("there is no memory left for a copy of the set"))?;
+        copy.extend_from_slice(&self.items);
+        Ok(copy)
+    }
+}
+
+impl Service for Server {
+    type Agreed = Agreed;
+    type Done = (Agreed, Report);
+
+    fn agree(&self, link: &Link) -> Result<Agreed, Failure> {
+        Agreed::on(&self.terms, link, self.items.len())
+    }
+
+    fn memory(&self, agreed: &Agreed) -> u64 {
+        psi::most_memory_of_sender(&agreed.parameters)
+    }
+
+    fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {
+        self.recorder.keep("psi", "sender", |entry| {
+            entry.met(&link);
+            agreed.enter(entry);
+            let (workers, peer) = (self.workers.for_another(), link.peer.clone());
+            let output = Output::in_background();
+            let party = Party { agreed: &agreed, workers: &workers, output };
+            let cost = party.send(link, || {
+                for line in agreed.words(Some(Role::Sender), workers.threads()) {
+                    self.output.note(&format!("with {peer}: {line}"));
+                }
+                self.copy()
+            })?;
+            let report = agreed.report(&workers, Some(&cost), None);
+            entry.ran(&report, &cost);
+            Ok((agreed, report))
+        })
+    }
+}
+
 fn answer_all(
     set: Set,
     terms: Terms,
     way: Way<'_>,
+    most: &MostSessions,
     (common, recorder): (&Common, Recorder),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
     let hello = terms.hello(Role::Sender, items.len());
     output::stamp();
-    way.all_peers(
-        common,
-        hello,
-        output,
-        move |link| {
-            recorder.keep("psi", "sender", |entry| {
-                entry.met(&link);
-                let workers = workers.for_another();
-                let agreed = Agreed::on(&terms, &link, items.len())?;
-                agreed.enter(entry);
-                for line in agreed.words(Some(Role::Sender), workers.threads()) {
-                    output.note(&format!("with {}: {line}", link.peer));
-                }
-                let output = Output::in_background();
-                let party = Party { agreed: &agreed, workers: &workers, output };
-                let cost = party.send(link, || items.clone())?;
-                let report = agreed.report(&workers, Some(&cost), None);
-                entry.ran(&report, &cost);
-                Ok((agreed, report))
-            })
-        },
-        |number, peer, (agreed, report): (Agreed, Report)| {
-            let keys = agreed.parameters.receiver_items();
-            let figures = report.figures();
-            output.note(&format!("session {number} with {peer}, who has {keys} keys: {figures}"));
-            result::print_json(&agreed, &report, common)
-        },
-    )
+    let server = Server { items, terms, workers, output, recorder };
+    way.all_peers(common, most, hello, server, |number, peer, (agreed, report)| {
+        let keys = agreed.parameters.receiver_items();
+        let figures = report.figures();
+        output.note(&format!("session {number} with {peer}, who has {keys} keys: {figures}"));
+        result::print_json(&agreed, &report, common)
+    })
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.

@@ -15,7 +15,7 @@ use crate::{
     failure::Failure,
     files::{Draft, Existing, put_in_place},
     keys::Party,
-    link::{Cost, Link, Terms},
+    link::{Cost, Link, Terms, Timer},
     local::both,
     method::{Job, Method},
     output::Output,
@@ -36,11 +36,12 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
             Recorder::of_one(transport).keep("rot", "sender", |entry| {
                 let link = open(&terms, way, common, Role::Sender)?;
                 entry.met(&link);
-                let (files, cost) = send(link, &terms, &workers, files, Output::new(common))?;
+                let done = send(link, &terms, &workers, files, Output::new(common))?;
+                let (names, cost) = done.put_in_place(Role::Sender, out.existing())?;
                 let report = Report::of_run(&terms, &workers, Some(&cost), None);
                 entry.ran(&report, &cost);
                 entry.set("results", terms.n);
-                deliver(files.drafts(), out.existing(), common, &report)
+                tell(names, common, &report)
             })
         }
         RotCommand::Receive { out, transport, common } => {
@@ -50,11 +51,12 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
             Recorder::of_one(transport).keep("rot", "receiver", |entry| {
                 let link = open(&terms, way, common, Role::Receiver)?;
                 entry.met(&link);
-                let (files, cost) = receive(link, &terms, &workers, files, Output::new(common))?;
+                let done = receive(link, &terms, &workers, files, Output::new(common))?;
+                let (names, cost) = done.put_in_place(Role::Receiver, out.existing())?;
                 let report = Report::of_run(&terms, &workers, None, Some(&cost));
                 entry.ran(&report, &cost);
                 entry.set("results", terms.n);
-                deliver(files.drafts(), out.existing(), common, &report)
+                tell(names, common, &report)
             })
         }
     }
@@ -85,6 +87,53 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
+/// A party that has all its keys on the disk and knows that the peer has, but not yet where they are to be.
+struct Done<'a> {
+    link: Link,
+    timer: Timer<'a>,
+    drafts: Vec<Draft>,
+}
+
+impl<'a> Done<'a> {
+    fn of(link: Link, timer: Timer<'a>, drafts: Vec<Draft>) -> Result<Self, Failure> {
+        let synced = drafts.iter().try_for_each(Draft::sync);
+        synced.map_err(|e| link.abandon(e))?;
+        link.finish()?;
+        Ok(Self { link, timer, drafts })
+    }
+
+    /// Puts the files where they are to be: the receiver first, so that a sender's are there only if the receiver's are.
+    fn put_in_place(self, role: Role, existing: Existing) -> Result<(Vec<String>, Cost), Failure> {
+        let Self { link, timer, drafts } = self;
+        let names = names(&drafts);
+        if role == Role::Sender {
+            link.channel.await_in_place()?;
+        }
+        put_in_place(existing, drafts).map_err(|e| link.abandon(e))?;
+        link.channel.tell_in_place()?;
+        if role == Role::Receiver {
+            link.channel.await_in_place().map_err(|e| unknown(&names, e.into()))?;
+        }
+        Ok((names, link.close(&timer)?))
+    }
+
+    fn close(self) -> Result<(Vec<Draft>, Cost), Failure> {
+        Ok((self.drafts, self.link.close(&self.timer)?))
+    }
+}
+
+/// The receiver's files are there, and the sender has not said that its own are.
+fn unknown(names: &[String], failure: Failure) -> Failure {
+    let names = names.join(", ");
+    failure.hint(format!(
+        "{names} are complete; the sender may have none to go with them, and has if its run ended well"
+    ))
+}
+
+fn names(drafts: &[Draft]) -> Vec<String> {
+    drafts.iter().map(|draft| draft.path().display().to_string()).collect()
+}
+
 /// The prefixes of sender and receiver.
 fn of_both(prefix: &Path) -> [PathBuf; 2] {
     ["sender", "receiver"].map(|party| suffixed(prefix, party))
@@ -99,20 +148,22 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let others = workers.for_another();
     let output = Output::new(common);
     agreed(&terms, output);
-    let ((sent, sending), (received, receiving)) = both(
+    let ((mut drafts, sending), (received, receiving)) = both(
         common.timeout(),
         |opened| {
             let link = Link::greet(opened, true, &terms.hello(Role::Sender))?;
-            send(link, &terms, &others, sent, Output::in_background())
+            send(link, &terms, &others, sent, Output::in_background())?.close()
         },
         |opened| {
             let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
-            receive(link, &terms, &workers, received, output)
+            receive(link, &terms, &workers, received, output)?.close()
         },
     )?;
     let report = Report::of_run(&terms, &workers, Some(&sending), Some(&receiving));
-    let drafts = sent.drafts().into_iter().chain(received.drafts());
-    deliver(drafts.collect(), out.existing(), common, &report)
+    drafts.extend(received);
+    let names = names(&drafts);
+    put_in_place(out.existing(), drafts)?;
+    tell(names, common, &report)
 }
 
 fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link, Failure> {
@@ -132,40 +183,33 @@ fn agreed(terms: &Terms, output: Output) {
     output.note(&format!("agreed: {transfers}, {}", terms.method.words()));
 }
 
-fn send(
+fn send<'w>(
     link: Link,
     terms: &Terms,
-    workers: &Workers,
+    workers: &'w Workers,
     mut files: SenderFiles,
     output: Output,
-) -> Result<(SenderFiles, Cost), Failure> {
+) -> Result<Done<'w>, Failure> {
     let (link, timer) = link.start(workers);
     let party = Party { link: &link, method: terms.method, workers, output };
     party.send(Shape::random(terms.n), |keys| files.append(keys))?;
-    Ok((files, link.close(&timer)?))
+    Done::of(link, timer, files.drafts())
 }
 
-fn receive(
+fn receive<'w>(
     link: Link,
     terms: &Terms,
-    workers: &Workers,
+    workers: &'w Workers,
     mut files: ReceiverFiles,
     output: Output,
-) -> Result<(ReceiverFiles, Cost), Failure> {
+) -> Result<Done<'w>, Failure> {
     let (link, timer) = link.start(workers);
     let party = Party { link: &link, method: terms.method, workers, output };
     party.receive(&Choice::Random(terms.n), |choices, keys| files.append(choices, keys))?;
-    Ok((files, link.close(&timer)?))
+    Done::of(link, timer, files.drafts())
 }
 
-fn deliver(
-    drafts: Vec<Draft>,
-    existing: Existing,
-    common: &Common,
-    report: &Report,
-) -> Result<(), Failure> {
-    let names: Vec<_> = drafts.iter().map(|draft| draft.path().display().to_string()).collect();
-    put_in_place(existing, drafts)?;
+fn tell(names: Vec<String>, common: &Common, report: &Report) -> Result<(), Failure> {
     let output = Output::new(common);
     output.note(&format!("wrote {}: {}", names.join(", "), report.words()));
     if common.json {

@@ -13,7 +13,7 @@ use std::{
     slice,
 };
 
-use foxtrot_net::triples::{Made, Party, Plan, gilboa};
+use foxtrot_net::triples::{Party, Plan, gilboa};
 use foxtrot_triples::Shares;
 use serde_json::Value;
 
@@ -169,22 +169,22 @@ fn make_into(
             bar.inc(shares.len() as u64);
             Ok::<_, Failure>(())
         };
-        let made = make_batches(&link, agreed, workers, output, sink)?;
+        make_batches(&link, agreed, workers, output, sink)?;
         file.sync().map_err(|e| link.abandon(e))?;
-        made.settle()?;
         bar.finish_and_clear();
     }
+    link.finish()?;
     link.close(&timer)
 }
 
 /// Makes the batches.
-fn make_batches<'l>(
-    link: &'l Link,
+fn make_batches(
+    link: &Link,
     agreed: &Agreed,
     workers: &Workers,
     output: Output,
     sink: impl FnMut(&Shares) -> Result<(), Failure>,
-) -> Result<Made<'l>, Failure> {
+) -> Result<(), Failure> {
     let (channel, session) = (&link.channel, &link.session);
     let we_are_initiator = link.agreement.we_are_initiator;
     match agreed.record.kind {

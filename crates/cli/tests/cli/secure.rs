@@ -56,7 +56,7 @@ fn random_transfers_fit_together_either_way() {
 fn a_wrong_key_is_named_on_both_sides() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers, other] = ["a", "b", "c"].map(|name| Key::generate(folder.path(), name));
-    let short = [&SEND[..], &["--timeout", "2"]].concat();
+    let short = [&SEND[..], &["--wait", "2"]].concat();
     let not_expected =
         |key: &Key| format!("the peer's key {} is not one of the expected\n", key.fingerprint);
     let say = |key: &Key| format!("say --peer {}\n", key.fingerprint);
@@ -110,7 +110,7 @@ fn a_peer_that_disagrees_ends_the_run_on_both_sides() {
 fn security_on_one_side_only_is_told_so() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
-    let short = [&SEND[..], &["--timeout", "1"]].concat();
+    let short = [&SEND[..], &["--wait", "1"]].concat();
     let hint = "hint: --insecure has to be given on both sides or on neither\n";
 
     let sender = Listening::with(&short, &ours.expecting(&peers));

@@ -141,9 +141,14 @@ fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
 #[test]
 fn nobody_there_is_an_error_with_a_hint() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let sender = connect(&[&SEND[..], &["--timeout", "1"]].concat(), &port.to_string());
+    let sender = connect(&[&SEND[..], &["--wait", "1"]].concat(), &port.to_string());
     assert_eq!(sender.status.code(), Some(1));
-    assert!(stderr(&sender).contains("connection refused\nhint: "), "{}", stderr(&sender));
+    let told = stderr(&sender);
+    assert_eq!(told.matches(&format!("nobody listens at {port} yet; trying for 1 s\n")).count(), 1);
+    let failed = format!(
+        "cannot connect to {port} within 1 s: connection refused\nhint: one side has to --listen, "
+    );
+    assert!(told.contains(&failed), "{told}");
 }
 
 fn terms(role: Role, job: &str, base: &str, n: usize) -> Hello {
@@ -156,7 +161,7 @@ fn terms(role: Role, job: &str, base: &str, n: usize) -> Hello {
 }
 
 fn ot_hello(role: Role) -> Hello {
-    terms(role, "ot", "roted-endemic", 8).term("format", "text").offer("message-length", 10)
+    terms(role, "ot", "roted-endemic", 8).term("format", "text").detail("message-length", 10)
 }
 
 /// Connects to a listening command as its peer; gives the namespace of any protocol.
@@ -218,7 +223,7 @@ fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
         fs::write(&file, choices).unwrap();
         let receiver = Listening::start(&["ot", "receive", file.to_str().unwrap()]);
         let hello = terms(Role::Sender, "ot", "roted-endemic", 2).term("format", "text");
-        let (channel, sub) = peer(&receiver.address, &hello.offer("message-length", 5));
+        let (channel, sub) = peer(&receiver.address, &hello.detail("message-length", 5));
 
         let blinded = channel.recv(Lane::PROTOCOL, 2 * 1296).unwrap();
         let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
@@ -244,7 +249,7 @@ fn a_message_with_a_line_break_is_misbehaviour() {
     fs::write(&file, "0\n1\n").unwrap();
     let receiver = Listening::start(&["ot", "receive", file.to_str().unwrap()]);
     let hello = terms(Role::Sender, "ot", "roted-endemic", 2).term("format", "text");
-    let (channel, sub) = peer(&receiver.address, &hello.offer("message-length", 9));
+    let (channel, sub) = peer(&receiver.address, &hello.detail("message-length", 9));
     let blinded = channel.recv(Lane::PROTOCOL, 2 * 1296).unwrap();
     let blinded = Blinded::<Endemic>::decode(&blinded, 2).unwrap();
     let (keys, reply) = endemic::respond(sub("roted-endemic"), &blinded, seed());

@@ -43,6 +43,13 @@ impl Lane {
 #[derive(Default)]
 pub(super) struct PerLane<T>([T; Lane::COUNT as usize]);
 
+impl<T> PerLane<T> {
+    /// Lane after lane.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter()
+    }
+}
+
 impl<T> Index<Lane> for PerLane<T> {
     type Output = T;
 

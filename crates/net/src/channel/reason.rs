@@ -4,9 +4,9 @@ use core::fmt;
 
 use foxtrot_ot::{Error as Protocol, Misbehaved};
 
-use crate::{ChannelError, Error};
+use crate::{ChannelError, Error, FrameError, HelloError};
 
-/// Why a side gave up after the hello.
+/// Why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -18,15 +18,26 @@ pub enum Reason {
     Timeout,
     /// Something failed on its own side.
     Other,
+    /// It has as many sessions as it may have.
+    Busy,
+    /// Its set has more keys than the other accepts.
+    TooManyKeys,
+    /// The session would take more memory than it has for one.
+    TooLarge,
 }
 
 impl Reason {
+    /// Bytes of its frame.
+    pub(super) const LEN: usize = 1;
+
     /// What the peer is told of the error; nothing where it knows already, or must not know.
     pub(super) fn of(error: &Error) -> Option<Self> {
         match error {
             // Whether it happens depends on the choices.
             Error::Protocol(Protocol::Misbehaved(Misbehaved::MessageAuthentication)) => None,
-            Error::Protocol(Protocol::Misbehaved(_)) => Some(Self::CheckFailed),
+            Error::Protocol(Protocol::Misbehaved(_)) | Error::Frame(FrameError::Transcript) => {
+                Some(Self::CheckFailed)
+            }
             Error::Protocol(Protocol::Decode(_)) | Error::Frame(_) => Some(Self::Undecodable),
             Error::Protocol(_) | Error::Unlucky | Error::Channel(ChannelError::Abandoned) => {
                 Some(Self::Other)
@@ -34,6 +45,17 @@ impl Reason {
             Error::Channel(ChannelError::NothingReceived(_) | ChannelError::NothingTaken(_)) => {
                 Some(Self::Timeout)
             }
+            Error::Hello(e) => Self::of_hello(e),
+            _ => None,
+        }
+    }
+
+    fn of_hello(error: &HelloError) -> Option<Self> {
+        match error {
+            HelloError::Refused(reason) => Some(*reason),
+            HelloError::TooManyKeys { .. } => Some(Self::TooManyKeys),
+            HelloError::MalformedDetails | HelloError::Offer { .. } => Some(Self::Undecodable),
+            HelloError::Confirmation | HelloError::Unsolved => Some(Self::CheckFailed),
             _ => None,
         }
     }
@@ -44,6 +66,9 @@ impl Reason {
             Self::CheckFailed => 2,
             Self::Timeout => 3,
             Self::Other => 4,
+            Self::Busy => 5,
+            Self::TooManyKeys => 6,
+            Self::TooLarge => 7,
         }
     }
 
@@ -53,6 +78,9 @@ impl Reason {
             1 => Self::Undecodable,
             2 => Self::CheckFailed,
             3 => Self::Timeout,
+            5 => Self::Busy,
+            6 => Self::TooManyKeys,
+            7 => Self::TooLarge,
             _ => Self::Other,
         }
     }
@@ -65,6 +93,9 @@ impl fmt::Display for Reason {
             Self::CheckFailed => "our message failed its check",
             Self::Timeout => "it waited too long for us",
             Self::Other => "something failed on its side",
+            Self::Busy => "it is busy and answers no more sessions at once",
+            Self::TooManyKeys => "its set has more keys than we accept",
+            Self::TooLarge => "it has too little memory for a session of this size",
         })
     }
 }

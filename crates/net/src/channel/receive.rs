@@ -2,16 +2,15 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufReader, ErrorKind, Read},
+    io::{self, ErrorKind, Read},
     sync::atomic::Ordering,
 };
 
 use super::{
-    HEADER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, ReadHalf, Reason, Shared, cost, fits,
+    HEADER_BYTES, Lane, MAX_FRAME, PerLane, Phase, QUEUE_BYTES, Reason, Shared, Step,
+    buffer::Reader, cost, fits, lock,
 };
 use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
-
-type Reader = BufReader<Box<dyn ReadHalf>>;
 
 /// Frames that came before somebody asked for them, and the means to read more.
 pub(super) struct Inbox {
@@ -20,6 +19,8 @@ pub(super) struct Inbox {
     /// Of the frame whose payload is to be read next.
     header: Option<Header>,
     lanes: PerLane<Queue>,
+    /// How many frames of the peer's closing came.
+    closing: usize,
 }
 
 #[derive(Default)]
@@ -49,6 +50,12 @@ enum Turn {
     ReadPayload(Reader, Header),
 }
 
+impl Header {
+    fn is_last_word(self, phase: Phase) -> bool {
+        self.lane == Lane::HELLO && phase.is_last_word(self.len)
+    }
+}
+
 impl Want {
     fn check(self, len: usize) -> Result<(), FrameError> {
         match self {
@@ -63,7 +70,25 @@ impl Want {
 
 impl Inbox {
     pub(super) fn new(reader: Reader) -> Self {
-        Self { reader: Some(reader), header: None, lanes: PerLane::default() }
+        Self { reader: Some(reader), header: None, lanes: PerLane::default(), closing: 0 }
+    }
+
+    /// A lane of protocols with a frame that nobody has asked for.
+    pub(super) fn any_held(&self) -> Option<Lane> {
+        let next = self.header.map(|header| header.lane).filter(|lane| *lane != Lane::HELLO);
+        let held = |(index, queue): (u8, &Queue)| {
+            Lane::new(index).filter(|lane| *lane != Lane::HELLO && !queue.frames.is_empty())
+        };
+        next.or_else(|| (0..).zip(self.lanes.iter()).find_map(held))
+    }
+
+    /// Refuses what the peer may not send after its closing, or ours.
+    fn check_closing(&self, header: Header, phase: Phase) -> Result<(), FrameError> {
+        let surplus = match header.lane {
+            Lane::HELLO => phase.is_session() && self.closing == Step::COUNT,
+            _ => phase == Phase::Closing || self.closing > 0,
+        };
+        if surplus { Err(FrameError::Surplus { lane: header.lane.index() }) } else { Ok(()) }
     }
 
     fn pop(&mut self, lane: Lane) -> Option<Vec<u8>> {
@@ -84,16 +109,16 @@ impl Inbox {
         &mut self,
         lane: Lane,
         want: Want,
-        greeted: bool,
+        phase: Phase,
         most: usize,
     ) -> Result<Turn, FrameError> {
         if let Some(header) = self.header {
-            if greeted && header.lane == Lane::HELLO {
-                // The peer's last word, one byte.
-                Want::AtMost(1).check(header.len)?;
+            self.check_closing(header, phase)?;
+            if header.is_last_word(phase) {
+                Want::Exactly(Reason::LEN).check(header.len)?;
             } else if header.lane == lane {
                 want.check(header.len)?;
-            } else if matches!(want, Want::AtMost(_)) {
+            } else if matches!(want, Want::AtMost(_)) && header.lane != Lane::HELLO {
                 return Err(FrameError::Lane { got: header.lane.index() });
             } else if !fits(most, self.lanes[header.lane].held, header.len) {
                 // Its receiver takes the frame, or makes room for it.
@@ -122,14 +147,20 @@ impl Shared {
                 if let Err(e) = want.check(frame.len()) {
                     return Err(self.fail(&mut state, e));
                 }
-                state.meter.received(frame.len());
+                if lane != Lane::HELLO || !state.phase.is_session() {
+                    state.meter.received(frame.len());
+                }
                 // There may be room now for the frame that the others wait behind.
                 self.inbound.notify_all();
                 return Ok(frame);
             }
-            let (greeted, most) =
-                (state.greeted, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
-            let turn = match state.inbox.turn(lane, want, greeted, most) {
+            if lane != Lane::HELLO && state.inbox.closing > 0 {
+                let missing = FrameError::Missing { lane: lane.index() };
+                return Err(self.fail(&mut state, missing));
+            }
+            let (phase, most) =
+                (state.phase, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
+            let turn = match state.inbox.turn(lane, want, phase, most) {
                 Ok(turn) => turn,
                 Err(e) => return Err(self.fail(&mut state, e)),
             };
@@ -149,17 +180,22 @@ impl Shared {
                 Turn::ReadPayload(mut reader, header) => {
                     drop(state);
                     let mut frame = Vec::new();
-                    reader.get_mut().set_deadline(deadline.instant());
+                    reader.half().set_deadline(deadline.instant());
                     let read = read_payload(&mut reader, header.len, &mut frame);
+                    if let (Ok(()), Some(heard)) = (&read, &mut *lock(&self.heard)) {
+                        heard.frame(header.lane, &frame);
+                    }
                     state = self.lock();
                     state.inbox.reader = Some(reader);
                     state.inbox.header = None;
                     match read {
-                        Ok(()) if greeted && header.lane == Lane::HELLO => {
+                        Ok(()) if header.is_last_word(phase) => {
                             let reason = frame.first().copied().unwrap_or_default();
                             Err(ChannelError::GivenUp(Reason::from_byte(reason)).into())
                         }
                         Ok(()) => {
+                            state.inbox.closing +=
+                                usize::from(phase.is_session() && header.lane == Lane::HELLO);
                             state.inbox.push(header.lane, frame);
                             Ok(())
                         }
@@ -174,9 +210,18 @@ impl Shared {
         }
     }
 
+    /// Reads until the peer ends, or the deadline. Nobody reads after that.
+    pub(super) fn drop_what_comes(&self, deadline: Deadline) {
+        let reader = self.lock().inbox.reader.take();
+        let Some(mut reader) = reader else { return };
+        reader.half().set_deadline(deadline.instant());
+        let mut bytes = [0; 4096];
+        while reader.half().read(&mut bytes).is_ok_and(|read| read > 0) {}
+    }
+
     fn read_header(&self, reader: &mut Reader, deadline: Deadline) -> Result<Header, Error> {
         let mut bytes = [0; HEADER_BYTES];
-        reader.get_mut().set_deadline(deadline.instant());
+        reader.half().set_deadline(deadline.instant());
         reader.read_exact(&mut bytes).map_err(|e| self.read_error(&e))?;
         let [a, b, c, d, lane] = bytes;
         let len = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);

@@ -1,3 +1,4 @@
+mod closing;
 mod duplex;
 mod ending;
 

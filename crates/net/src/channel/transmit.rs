@@ -2,12 +2,12 @@
 
 use std::{
     collections::VecDeque,
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, ErrorKind, Write},
     net::Shutdown,
     sync::PoisonError,
 };
 
-use super::{BUFFER_BYTES, Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, cost, fits};
+use super::{Lane, MAX_FRAME, PerLane, QUEUE_BYTES, Shared, buffer::Writer, cost, fits, lock};
 use crate::{ChannelError, Error, TlsError, deadline::Deadline};
 
 /// Frames that are to be written.
@@ -22,6 +22,11 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
+    /// Whether the writer has had all frames.
+    pub(super) fn is_written(&self) -> bool {
+        self.held.iter().all(|held| *held == 0)
+    }
+
     /// Goes out behind what is queued.
     pub(super) fn last_word(&mut self, byte: u8) {
         self.held[Lane::HELLO] += cost(1);
@@ -50,7 +55,9 @@ impl Shared {
                 return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
             }
         }
-        state.meter.sent(len);
+        if lane != Lane::HELLO || !state.phase.is_session() {
+            state.meter.sent(len);
+        }
         state.outbox.held[lane] += cost(len);
         state.outbox.frames.push_back((lane, message));
         self.outbound.notify_all();
@@ -74,10 +81,7 @@ impl Shared {
 
     /// The writer: ends when the channel closes or the connection fails.
     pub(super) fn write_all_frames(&self, half: Box<dyn Write + Send>) {
-        let mut out = BufWriter::with_capacity(BUFFER_BYTES, half);
-        let written = self.write_frames(&mut out);
-        // Taken apart, lest its drop try to write what has just failed.
-        let _ = out.into_parts();
+        let written = self.write_frames(&mut Writer::new(half));
         (self.hook)(Shutdown::Write);
         let mut state = self.lock();
         if let Err(e) = written {
@@ -88,7 +92,7 @@ impl Shared {
         self.outbound.notify_all();
     }
 
-    fn write_frames(&self, out: &mut impl Write) -> io::Result<()> {
+    fn write_frames(&self, out: &mut Writer) -> io::Result<()> {
         loop {
             let next = self.lock().outbox.frames.pop_front();
             let next = match next {
@@ -100,6 +104,9 @@ impl Shared {
             };
             let Some((lane, payload)) = next else { return Ok(()) };
             let len = u32::try_from(payload.len()).map_err(|_| ErrorKind::InvalidInput)?;
+            if let Some(told) = &mut *lock(&self.told) {
+                told.frame(lane, &payload);
+            }
             out.write_all(&len.to_le_bytes())?;
             out.write_all(&[lane.index()])?;
             out.write_all(&payload)?;

@@ -16,7 +16,7 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use super::{PROOFS, WINDOW, begin, end, fresh_seed};
-use crate::{Channel, Error, HelloError, Lane, drive};
+use crate::{Channel, Error, HelloError, Lane, channel::held_back, drive};
 
 /// What both sides have agreed on.
 #[derive(Clone, Copy)]
@@ -246,6 +246,17 @@ impl<'a> Receiver<'a> {
     }
 }
 
+/// The most bytes that wait for a party of that extension, sent by a peer that does not wait for it.
+#[must_use]
+pub fn most_ahead(extension: &Any) -> u64 {
+    2 * held_back(2 * WINDOW, longest(extension)) as u64
+}
+
+/// The longest message of a batch.
+fn longest(extension: &Any) -> usize {
+    extension.corrections_len(extension.max_batch()).max(extension.proof_len())
+}
+
 impl Plan<'_> {
     fn check(&self) -> Result<(), Usage> {
         self.extension.compatible(self.base.info()).map_err(Usage::Incompatible)
@@ -253,8 +264,7 @@ impl Plan<'_> {
 
     /// Corrections are a window ahead of proofs at most.
     fn hold_back(&self, channel: &Channel) {
-        let corrections = self.extension.corrections_len(self.extension.max_batch());
-        channel.hold_back(2 * WINDOW, corrections.max(self.extension.proof_len()));
+        channel.hold_back(2 * WINDOW, longest(&self.extension));
     }
 
     fn base_session(&self) -> Session {

@@ -38,7 +38,7 @@ pub(super) fn encode(hello: &Hello, nonce: &[u8; 32]) -> Result<Vec<u8>, HelloEr
     }
 }
 
-fn encode_table(bytes: &mut Vec<u8>, table: &Table) -> Result<(), HelloError> {
+pub(super) fn encode_table(bytes: &mut Vec<u8>, table: &Table) -> Result<(), HelloError> {
     let length = |len: usize| {
         u16::try_from(len).map_err(|_| HelloError::TooLong { what: "hello", max: MAX_BYTES })
     };
@@ -67,7 +67,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, HelloError> {
 }
 
 /// What has not been decoded yet. Every method is `None` on bytes that no encoder makes.
-struct Rest<'a>(&'a [u8]);
+pub(super) struct Rest<'a>(pub(super) &'a [u8]);
 
 impl Rest<'_> {
     fn body(mut self) -> Option<Decoded> {
@@ -86,10 +86,14 @@ impl Rest<'_> {
             terms: self.table()?,
             offers: self.table()?,
         };
-        self.0.is_empty().then_some(decoded)
+        self.ended().then_some(decoded)
     }
 
-    fn table(&mut self) -> Option<Table> {
+    pub(super) fn ended(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn table(&mut self) -> Option<Table> {
         let mut table = Table::new();
         for _ in 0..self.u16()? {
             let [key_length] = self.array()?;
@@ -114,7 +118,7 @@ impl Rest<'_> {
         self.array().map(u16::from_le_bytes)
     }
 
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*head)

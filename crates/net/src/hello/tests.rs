@@ -2,7 +2,7 @@ use core::time::Duration;
 use std::thread;
 
 use super::*;
-use crate::{ChannelError, memory};
+use crate::{ChannelError, FrameError, memory};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -10,7 +10,8 @@ fn sender() -> Hello {
     Hello::new(Role::Sender)
         .term("job", "ot")
         .term("count", 10)
-        .offer("message-length", 16)
+        .offer("whole-batches", 16)
+        .detail("message-length", 16)
         .with_nonce([1; 32])
 }
 
@@ -24,18 +25,50 @@ fn meet(first: &Hello, second: &Hello) -> [Result<Agreement, Error>; 2] {
     thread::scope(|scope| {
         let other = scope.spawn(|| {
             let outcome = exchange(&b, false, second);
-            assert_eq!(b.counters().flows, if outcome.is_ok() { 0 } else { 2 });
+            assert_eq!(b.counters().flows == 0, outcome.is_ok());
             outcome
         });
         [exchange(&a, true, first), other.join().unwrap()]
     })
 }
 
-/// What the initiating sender says to these bytes.
+/// What the initiating sender says to these bytes, if the receiver's details follow that fit them.
 fn meet_bytes(bytes: &[u8]) -> Result<Agreement, Error> {
     let (a, b) = memory::pair(LONG);
     b.send(Lane::HELLO, bytes.to_vec()).unwrap();
+    let greeting = greeting(&encoded(&sender()), bytes);
+    b.send(Lane::HELLO, details::make(&greeting, false, 0, &Table::new()).unwrap()).unwrap();
     exchange(&a, true, &sender())
+}
+
+fn greeting(first: &[u8], second: &[u8]) -> Session {
+    Session::new(Sid::derive(first, second, &[]))
+}
+
+/// A responder meets an initiator that sends its hello and then these bytes. What it says, and all that it has sent.
+fn meet_details(
+    responder: &Hello,
+    details: impl Fn(&Session) -> Vec<u8>,
+) -> (Result<Agreement, Error>, Vec<Vec<u8>>) {
+    respond(responder, &receiver(), details)
+}
+
+fn respond(
+    responder: &Hello,
+    initiator: &Hello,
+    details: impl Fn(&Session) -> Vec<u8>,
+) -> (Result<Agreement, Error>, Vec<Vec<u8>>) {
+    let (a, b) = memory::pair(LONG);
+    let initiators = encoded(initiator);
+    a.send(Lane::HELLO, initiators.clone()).unwrap();
+    a.send(Lane::HELLO, details(&greeting(&initiators, &encoded(responder)))).unwrap();
+    let outcome = exchange(&b, false, responder);
+    b.close().unwrap_or_default();
+    let mut heard = Vec::new();
+    while let Ok(frame) = a.recv_at_most(Lane::HELLO, MAX_BYTES) {
+        heard.push(frame);
+    }
+    (outcome, heard)
 }
 
 fn words<T: fmt::Debug>(outcomes: [Result<T, Error>; 2]) -> [String; 2] {
@@ -61,11 +94,15 @@ fn with_tables(tables: &[u8]) -> Vec<u8> {
 #[test]
 fn both_sides_agree_on_one_session() {
     let [ours, theirs] = meet(&sender(), &receiver()).map(Result::unwrap);
-    let sid = Sid::derive(&encoded(&sender()), &encoded(&receiver()), &[]);
+    let greeting = greeting(&encoded(&sender()), &encoded(&receiver()));
+    let both = [(true, sender()), (false, receiver())];
+    let both = both.map(|(side, hello)| details::make(&greeting, side, 0, &hello.details).unwrap());
+    let sid = details::sid(&greeting, [&both[0], &both[1]]);
     assert_eq!((ours.sid, theirs.sid), (sid, sid));
     assert_eq!(ours.terms, table([("count", "10"), ("job", "ot")]));
     assert_eq!(ours.peer_offers, Table::new());
-    assert_eq!(theirs.peer_offers, table([("message-length", "16")]));
+    assert_eq!(theirs.peer_offers, table([("whole-batches", "16")]));
+    assert_eq!(theirs.peer_details, table([("message-length", "16")]));
 }
 
 #[test]
@@ -90,11 +127,11 @@ fn two_meetings_are_two_sessions() {
 #[test]
 fn the_layout_is_that_of_the_wire_document() {
     let expected = [
-        b"FOXTROT\0\x05\0".as_slice(),
+        b"FOXTROT\0\x06\0".as_slice(),
         &[1; 32],
         b"\0\0",
         b"\x02\0\x05count\x02\x0010\x03job\x02\0ot",
-        b"\x01\0\x0emessage-length\x02\x0016",
+        b"\x01\0\x0dwhole-batches\x02\x0016",
     ];
     assert_eq!(encoded(&sender()), expected.concat());
 }
@@ -147,7 +184,7 @@ fn another_version_is_named() {
     bytes.splice(8.., [1, 0, 99]);
     let error = meet_bytes(&bytes).unwrap_err();
     assert_eq!(error, HelloError::Version { peer: 1, ours: VERSION }.into());
-    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 5");
+    assert_eq!(error.to_string(), "the peer speaks wire version 1, this program speaks 6");
 }
 
 #[test]
@@ -230,10 +267,196 @@ fn a_hello_that_does_not_fit_is_not_sent() {
     for hello in [
         sender().offer("long", "x".repeat(MAX_BYTES)),
         sender().offer("long", "x".repeat(70_000)),
+        sender().detail("long", "x".repeat(MAX_BYTES)),
         sender().offer(&"x".repeat(256), ""),
     ] {
         let error = exchange(&a, true, &hello).unwrap_err();
         assert!(matches!(error, Error::Hello(HelloError::TooLong { .. })), "{error:?}");
     }
     assert_eq!(a.counters().sent, 0);
+}
+
+#[test]
+fn the_layout_of_details_is_that_of_the_wire_document() {
+    let greeting = greeting(b"one", b"another");
+    let bytes = details::make(&greeting, true, 5, &sender().details).unwrap();
+    let confirmation: [u8; 32] = greeting.oracle("foxtrot v1 confirmation").query(0, 0).finish();
+    let solves = |x: u64| {
+        let answer: [u8; 32] = greeting.oracle("foxtrot v1 puzzle").query(x, 0).finish();
+        answer[0] & 31 == 0
+    };
+    let x = (0..).find(|&x| solves(x)).unwrap();
+    let table = b"\x01\0\x0emessage-length\x02\x0016";
+    assert_eq!(bytes, [&confirmation[..], &x.to_le_bytes(), table].concat());
+}
+
+#[test]
+fn nobody_who_is_refused_gets_to_know_details() {
+    let ours = sender().keys(1_234_567, 9);
+    let secret = b"1234567";
+    let tells = |frames: &[Vec<u8>]| {
+        frames.iter().any(|frame| frame.windows(secret.len()).any(|it| it == secret))
+    };
+    // The peer accepts fewer, or says nothing of it, or does not speak of this connection.
+    let accepts = |most: &str| receiver().offer(MOST_KEYS, most);
+    let honest = |greeting: &Session| details::make(greeting, true, 0, &Table::new()).unwrap();
+    for (peers, reason) in [
+        (accepts("1234566"), Some(6)),
+        (accepts("x"), Some(1)),
+        (receiver(), Some(1)),
+        (receiver().term("job", "rot"), None),
+    ] {
+        let (outcome, heard) = respond(&ours, &peers, honest);
+        assert!(matches!(outcome, Err(Error::Hello(_))), "{outcome:?}");
+        assert_eq!(heard.get(1).cloned(), reason.map(|byte| vec![byte]));
+        assert!(!tells(&heard));
+    }
+    let (outcome, heard) = meet_details(&sender().detail(KEYS, 1_234_567), |_| vec![0; 42]);
+    assert_eq!(outcome, Err(HelloError::Confirmation.into()));
+    assert!(!tells(&heard));
+    // The initiator hears of it first.
+    let (a, b) = memory::pair(LONG);
+    b.send(Lane::HELLO, encoded(&accepts("5"))).unwrap();
+    let error = exchange(&a, true, &ours).unwrap_err();
+    assert_eq!(error, HelloError::TooManyKeys { ours: 1_234_567, most: 5 }.into());
+    drop(a);
+    let frames: Vec<_> =
+        std::iter::from_fn(|| b.recv_at_most(Lane::HELLO, MAX_BYTES).ok()).collect();
+    assert!(frames.len() == 2 && frames[1] == [6] && !tells(&frames), "{frames:?}");
+    // And one that is accepted does get to know.
+    let [first, second] = meet(&ours, &accepts("1234567").detail(KEYS, 3));
+    assert_eq!(second.unwrap().peer_details[KEYS], "1234567");
+    assert_eq!(first.unwrap().peer_details, table([(KEYS, "3")]));
+}
+
+#[test]
+fn a_set_that_is_too_large_for_the_peer_is_named_on_both_sides() {
+    let first = sender().keys(11, 100);
+    let second = receiver().keys(20, 10);
+    let [ours, theirs] = meet(&first, &second).map(|outcome| outcome.unwrap_err().to_string());
+    assert_eq!(ours, "our set has 11 keys, and the peer accepts 10");
+    assert_eq!(theirs, "the peer gave up: its set has more keys than we accept");
+}
+
+#[test]
+fn a_recording_of_another_session_is_refused() {
+    let (a, b) = memory::pair(LONG);
+    let recorded = thread::scope(|scope| {
+        let other = scope.spawn(|| exchange(&b, false, &Hello::new(Role::Sender)).unwrap().sid);
+        let hello = Hello::new(Role::Receiver).with_nonce([9; 32]);
+        let greeted = greet(&a, true, &hello).unwrap();
+        let bytes = [encoded(&hello), greeted.tell(0).unwrap()];
+        greeted.hear().unwrap();
+        other.join().unwrap();
+        bytes
+    });
+    let (a, b) = memory::pair(LONG);
+    recorded.into_iter().for_each(|frame| a.send(Lane::HELLO, frame).unwrap());
+    let error = exchange(&b, false, &Hello::new(Role::Sender)).unwrap_err();
+    assert_eq!(error, HelloError::Confirmation.into());
+    a.recv_at_most(Lane::HELLO, MAX_BYTES).unwrap();
+    assert_eq!(a.recv_at_most(Lane::HELLO, MAX_BYTES).unwrap(), [2]);
+}
+
+#[test]
+fn a_changed_byte_of_details_changes_the_session_or_ends_it() {
+    let responder = sender().puzzle(6);
+    let honest = |greeting: &Session| {
+        details::make(greeting, true, 6, &table([("format", "text")])).unwrap()
+    };
+    let (agreement, heard) = meet_details(&responder, honest);
+    let sid = agreement.unwrap().sid;
+    assert_eq!(heard.len(), 2);
+    let len = 40 + 2 + 1 + 6 + 2 + 4;
+    for i in 0..len {
+        for flip in [1, 0x20, 0x80, 0xff] {
+            let changed = |greeting: &Session| {
+                let mut bytes = honest(greeting);
+                bytes[i] ^= flip;
+                bytes
+            };
+            match meet_details(&responder, changed) {
+                (Ok(agreement), _) => {
+                    assert!(i >= 32, "byte {i} changed and accepted");
+                    assert_ne!(agreement.sid, sid);
+                }
+                (Err(e), heard) => {
+                    assert!(matches!(e, Error::Hello(_)), "{e:?}");
+                    assert!(heard.len() == 2 && heard[1].len() == 1, "{heard:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn details_cut_short_or_extended_are_refused() {
+    let honest =
+        |greeting: &Session| details::make(greeting, true, 0, &table([("a", "b")])).unwrap();
+    for cut in (0..46).filter(|cut| *cut != 1) {
+        let (outcome, _) = meet_details(&sender(), |greeting| honest(greeting)[..cut].to_vec());
+        assert_eq!(outcome, Err(HelloError::MalformedDetails.into()), "cut to {cut}");
+    }
+    let (outcome, _) = meet_details(&sender(), |greeting| [honest(greeting), vec![0]].concat());
+    assert_eq!(outcome, Err(HelloError::MalformedDetails.into()));
+    let (outcome, heard) = meet_details(&sender(), |_| vec![0; MAX_BYTES + 1]);
+    let got = MAX_BYTES + 1;
+    assert_eq!(outcome, Err(FrameError::TooLong { max: MAX_BYTES, got }.into()));
+    assert_eq!(heard.len(), 2);
+    // One byte is the peer's last word.
+    let (outcome, _) = meet_details(&sender(), |_| vec![5]);
+    assert_eq!(outcome, Err(ChannelError::GivenUp(Reason::Busy).into()));
+}
+
+#[test]
+fn a_puzzle_is_solved_by_whoever_is_asked_and_only_then() {
+    let [first, second] = meet(&sender().puzzle(9), &receiver().puzzle(4));
+    assert_eq!(first.unwrap().sid, second.unwrap().sid);
+
+    let with = |solution: u64| {
+        move |greeting: &Session| {
+            let bytes = details::make(greeting, true, 0, &Table::new()).unwrap();
+            [&bytes[..32], &solution.to_le_bytes(), &bytes[40..]].concat()
+        }
+    };
+    // One in 2²⁰ solves it by chance.
+    let (outcome, _) = meet_details(&sender().puzzle(20), with(7));
+    assert_eq!(outcome, Err(HelloError::Unsolved.into()));
+    // None was asked for.
+    assert!(meet_details(&sender(), with(0)).0.is_ok());
+    assert_eq!(meet_details(&sender(), with(1)).0, Err(HelloError::Unsolved.into()));
+
+    for bits in ["25", "255", "256", "x", "05", ""] {
+        let error = meet_bytes(&encoded(&receiver().offer(PUZZLE, bits))).unwrap_err();
+        assert_eq!(error, HelloError::Offer { key: PUZZLE, value: Some(bits.into()) }.into());
+    }
+    assert_eq!(sender().puzzle(200).offers[PUZZLE], "24");
+}
+
+#[test]
+fn a_server_can_refuse_before_and_behind_the_peers_details() {
+    for behind in [false, true] {
+        let (a, b) = memory::pair(LONG);
+        let outcome = thread::scope(|scope| {
+            let client = scope.spawn(|| exchange(&a, true, &receiver()));
+            let hello = sender();
+            let b = b;
+            let greeted = greet(&b, false, &hello).unwrap();
+            assert_eq!(greeted.peer_offers(), &Table::new());
+            let refused = match behind {
+                false => greeted.refuse(Reason::Busy),
+                true => {
+                    let confirmed = greeted.confirm().unwrap();
+                    assert_eq!(confirmed.peer_details(), Some(&Table::new()));
+                    confirmed.refuse(Reason::Busy)
+                }
+            };
+            assert_eq!(refused, HelloError::Refused(Reason::Busy).into());
+            drop(b);
+            client.join().unwrap()
+        });
+        // What it writes meanwhile may find the end first.
+        let told = outcome == Err(ChannelError::GivenUp(Reason::Busy).into());
+        assert!(told || !behind && matches!(outcome, Err(Error::Channel(_))), "{outcome:?}");
+    }
 }

@@ -4,8 +4,8 @@ use super::*;
 use crate::{ChannelError, memory, shape::Link};
 
 fn greeted((here, there): (Channel, Channel)) -> (Channel, Channel) {
-    here.greeted();
-    there.greeted();
+    here.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), true);
+    there.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), false);
     (here, there)
 }
 

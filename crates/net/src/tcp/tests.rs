@@ -2,7 +2,7 @@ use std::net::TcpListener;
 
 use super::*;
 use crate::{
-    Lane,
+    Lane, Reason,
     hello::{self, Hello, Role},
 };
 
@@ -175,4 +175,35 @@ fn errors_say_what_failed() {
 
     let nonsense = connect("no port", SHORT).unwrap_err().to_string();
     assert!(nonsense.starts_with("cannot connect to no port: "), "{nonsense}");
+}
+
+#[test]
+fn connecting_tells_once_that_nobody_listens_yet() {
+    let mut told = 0;
+    let error = connect_within(&unused_port(), SHORT, LONG, || told += 1).unwrap_err().to_string();
+    assert!(error.ends_with(" within 150 ms: connection refused"), "{error}");
+    assert_eq!(told, 1);
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    connect_within(&listener.local_addr().to_string(), SHORT, LONG, || told += 1).unwrap();
+    assert_eq!(told, 1);
+}
+
+/// Unread bytes at its end would reset the connection, and a write would find that before a read finds the reason.
+#[test]
+fn a_peer_that_has_sent_much_learns_why_it_is_refused() {
+    for why in [Reason::Busy, Reason::TooLarge] {
+        let (a, b) = connected("127.0.0.1:0").unwrap();
+        let other = thread::spawn(move || {
+            hello::exchange(&a, false, &Hello::new(Role::Sender)).unwrap();
+            a.refuse(why);
+        });
+        hello::exchange(&b, true, &Hello::new(Role::Receiver)).unwrap();
+        for _ in 0..20 {
+            // An error would be the same that is told below.
+            let _ = b.send(LANE, vec![0; 1 << 20]);
+        }
+        assert_eq!(b.recv(LANE, 1), Err(ChannelError::GivenUp(why).into()));
+        drop(b);
+        other.join().unwrap();
+    }
 }

@@ -20,7 +20,7 @@ use foxtrot_triples::{
     gilboa::{self, Extended, Multiplied, Set, base_session},
 };
 
-use super::{Made, depth_for, give_up_unless_done, group, part};
+use super::{depth_for, give_up_unless_done, group, part};
 use crate::{
     Channel, Error, Lane, drive,
     extend::{fresh_seed, secret_choice},
@@ -115,10 +115,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// Those of the sink, and [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
-    pub fn run<E: From<Error>>(
-        self,
-        sink: impl FnMut(&Shares) -> Result<(), E>,
-    ) -> Result<Made<'a>, E> {
+    pub fn run<E: From<Error>>(self, sink: impl FnMut(&Shares) -> Result<(), E>) -> Result<(), E> {
         let channel = self.channel;
         give_up_unless_done(channel, self.run_batches(sink))
     }

@@ -77,13 +77,12 @@ fn make(
     let party = Party::set_up(channel, &plan)?;
     let party = party.with_executors([(); 4].map(|()| Box::new(Threads(threads)) as _));
     let mut records = Vec::new();
-    let made = party.run(|shares| {
+    party.run(|shares| {
         let start = records.len();
         records.resize(start + set.n() * record_len(set.bits()), 0);
         write_records(shares, &mut records[start..]);
         Ok::<_, Error>(())
     })?;
-    made.settle()?;
     Ok(records)
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Honest {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) way: Way,
-    /// Its place among the frames of its way; 0 is the hello.
+    /// Its place among the frames of its way; 0 is the hello, 1 the details.
     pub(crate) index: usize,
     pub(crate) last: bool,
     /// With its header.
@@ -29,6 +29,13 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub(crate) const HEADER: usize = 5;
+
+    /// So many frames of each way are before the protocol's.
+    pub(crate) const HELLOS: usize = 2;
+
+    pub(crate) fn is_hello(&self) -> bool {
+        self.index < Self::HELLOS
+    }
 }
 
 /// The frames in what was written that way.

@@ -151,10 +151,6 @@ impl Protocol {
             Self::Extension(_, Malicious) | Self::OneOfN(_, Malicious) | Self::Psi(Malicious, ..)
         )
     }
-
-    pub(crate) fn makes_triples(self) -> bool {
-        matches!(self, Self::Rlwe { .. } | Self::Gilboa)
-    }
 }
 
 /// Records of a choice and its key, among keys of so many for each.
@@ -209,16 +205,17 @@ fn play(
             let (set, batches) = (if lift { &TOY_LIFT } else { &TOY }, 0..BATCHES);
             let plan = triples::Plan { set, session: &session, we_are_initiator: opens, batches };
             let party = triples::Party::set_up(&channel, &plan)?;
-            party.run(|shares| write(TOY.bits(), shares, output))?.settle()?;
+            party.run(|shares| write(TOY.bits(), shares, output))?;
         }
         Protocol::Gilboa => {
             let (set, count) = (gilboa::of_bits(BITS, gilboa::DEFAULT_K).unwrap(), TRIPLES);
             let (base, session) = (&Endemic, &session);
             let plan = triples::gilboa::Plan { set, base, session, we_are_initiator: opens, count };
             let party = triples::gilboa::Party::set_up(&channel, &plan)?;
-            party.run(|shares| write(BITS, shares, output))?.settle()?;
+            party.run(|shares| write(BITS, shares, output))?;
         }
     }
+    channel.finish()?;
     channel.close()
 }
 
@@ -327,10 +324,12 @@ fn in_common(
     if sends {
         let items = (0..theirs).map(|k| digest(5 * k)).collect();
         psi::Sender::set_up(&channel, &plan)?.run(items, |_| ())?;
+        channel.finish()?;
         return channel.close();
     }
     let items = (0..ours).map(|k| digest(3 * k)).collect();
     let received = psi::Receiver::set_up(&channel, &plan)?.receive(items, |_| ())?;
+    channel.finish()?;
     channel.close()?;
     let indices = received.intersect()?;
     output.extend(indices.iter().flat_map(|&k| u16::try_from(k).unwrap().to_le_bytes()));

@@ -108,7 +108,7 @@ pub(crate) fn bounded<T: Send + 'static>(
 }
 
 pub(crate) fn send(job: Job, channel: Channel, binding: Option<Binding>) -> Result<Pairs, Error> {
-    let hello = job.hello(Role::Sender, binding).offer("message-length", MESSAGE_LEN);
+    let hello = job.hello(Role::Sender, binding).detail("message-length", MESSAGE_LEN);
     let agreement = hello::exchange(&channel, job.sender_opens, &hello)?;
     let mut pairs = Pairs::new();
     for batch in 0..BATCHES {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    hello::{Hello, JOB, Role},
+    hello::{Hello, JOB, KEYS, Role},
     printable,
 };
 use foxtrot_ot::Backend;
@@ -23,12 +23,7 @@ use crate::{
     workers::Workers,
 };
 
-/// The keys in the hello under which each side tells the size of its set, and the largest that it
-/// accepts.
-const KEYS: &str = "keys";
-const MOST_KEYS: &str = "most-keys";
-
-/// The key under which each side tells which columns its keys are from: for people, who compare them. It is no term.
+/// The detail that tells which columns each side's keys are from: for people, who compare them.
 const KEY_COLUMNS: &str = "key-columns";
 
 /// The most bytes of it.
@@ -86,44 +81,35 @@ impl Terms {
             .term("extension", self.method.extension_name())
             .term("adversary", self.method.adversary())
             .term(NORMALIZE, &self.normalize)
-            .offer(KEYS, keys)
-            .offer(MOST_KEYS, self.most);
+            .keys(keys as u64, self.most as u64);
         match &self.columns {
-            Some(columns) => hello.offer(KEY_COLUMNS, offer_of(columns)),
+            Some(columns) => hello.detail(KEY_COLUMNS, offer_of(columns)),
             None => hello,
         }
     }
 }
 
 impl Agreed {
-    /// With the peer of this link, if neither set is larger than the other side wants.
+    /// With the peer of this link. Whether our set is too large for it was found out before it learnt the size.
     pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
-        let offered = |key: &str, what: &str| {
-            let offer = link.agreement.peer_offers.get(key);
-            let number = offer.and_then(|it| decimal(it.as_bytes()));
-            let number = number.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= MAX_ITEMS);
-            number.ok_or_else(|| {
-                let offer = offer.map_or("nothing".into(), |offer| printable(offer));
-                Failure::peer(format!("the peer offers {offer} as {what}"))
-            })
-        };
-        let theirs = offered(KEYS, "the number of its keys")?;
-        let accepted = offered(MOST_KEYS, "the number of keys that it accepts")?;
+        let told = link.agreement.peer_details.get(KEYS);
+        let number = told.and_then(|it| decimal(it.as_bytes()));
+        let number = number.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= MAX_ITEMS);
+        let theirs = number.ok_or_else(|| {
+            let told = told.map_or("nothing".into(), |told| printable(told));
+            Failure::peer(format!("the peer offers {told} as the number of its keys"))
+        })?;
         if theirs > terms.most {
             let most = terms.most;
-            return Err(Failure::run(format!("the peer has {theirs} keys, and we accept {most}"))
-                .hint("--max-peer accepts more"));
-        }
-        if ours > accepted {
-            let why = format!("we have {ours} keys, and the peer accepts {accepted}");
-            return Err(Failure::run(why).hint("the peer's --max-peer would accept more"));
+            let why = format!("the peer has {theirs} keys, though we accept {most}");
+            return Err(link.abandon(Failure::peer(why)));
         }
         let (receivers, senders) = match link.agreement.role {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),
         };
         let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
-        let peer_columns = link.agreement.peer_offers.get(KEY_COLUMNS);
+        let peer_columns = link.agreement.peer_details.get(KEY_COLUMNS);
         Ok(Self {
             method: terms.method,
             parameters,

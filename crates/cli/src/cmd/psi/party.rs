@@ -27,7 +27,7 @@ impl Party<'_> {
     pub(super) fn send(
         &self,
         link: Link,
-        items: impl FnOnce() -> Zeroizing<Vec<Item>>,
+        items: impl FnOnce() -> Result<Zeroizing<Vec<Item>>, Failure>,
     ) -> Result<Cost, Failure> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
@@ -37,8 +37,10 @@ impl Party<'_> {
         }
         self.tell_buckets();
         let bar = self.bar();
-        sender.run(mem::take(&mut *items()), |progress| show(&bar, progress))?;
+        let mut items = items().map_err(|e| link.abandon(e))?;
+        sender.run(mem::take(&mut *items), |progress| show(&bar, progress))?;
         bar.finish_and_clear();
+        link.finish()?;
         link.close(&timer)
     }
 
@@ -58,7 +60,9 @@ impl Party<'_> {
         let bar = self.bar();
         let received = receiver.receive(items.to_vec(), |progress| show(&bar, progress))?;
         bar.finish_and_clear();
-        // The connection ends before the sets are compared: how long that takes depends on them.
+        // The sender gets to know that all has come, and the connection ends, before the sets are compared: how long
+        // that takes depends on them.
+        link.finish()?;
         let cost = link.close(&timer)?;
         let indices = received.intersect().map_err(foxtrot_net::Error::from)?;
         Ok((indices, cost.until_now(&timer)))

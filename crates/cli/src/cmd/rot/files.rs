@@ -50,6 +50,7 @@ impl SenderFiles {
         self.keys.append(keys.as_flattened().as_flattened())
     }
 
+    /// The files, complete.
     pub(super) fn drafts(self) -> Vec<Draft> {
         vec![self.keys]
     }
@@ -70,6 +71,7 @@ impl ReceiverFiles {
         self.keys.append(keys.as_flattened())
     }
 
+    /// The files, complete.
     pub(super) fn drafts(self) -> Vec<Draft> {
         vec![self.keys, self.choices]
     }

@@ -38,13 +38,12 @@ fn play(
     let executor = || Box::new(Threads(threads)) as Box<dyn Executor>;
     let party = party.with_executors([executor(), executor(), executor()]);
     let mut records = Vec::new();
-    let made = party.run(|shares| {
+    party.run(|shares| {
         let start = records.len();
         records.resize(start + shares.len() * record_len(set.bits()), 0);
         write_records(shares, &mut records[start..]);
         Ok::<_, Error>(())
     })?;
-    made.settle()?;
     let sent = channel.counters().sent;
     channel.close()?;
     Ok((records, sent))

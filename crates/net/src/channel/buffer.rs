@@ -1,0 +1,171 @@
+//! Buffers that grow with use: a channel on which little has been said takes little memory.
+
+use std::io::{self, Read, Write};
+
+use super::ReadHalf;
+
+/// Bytes of a buffer at first, enough for a hello, and at most.
+const FIRST: usize = 1 << 10;
+const MOST: usize = 64 << 10;
+
+/// The reading half with a buffer before it.
+pub(super) struct Reader {
+    half: Box<dyn ReadHalf>,
+    /// Bytes that have been read; `next..end` have not been taken.
+    bytes: Vec<u8>,
+    next: usize,
+    end: usize,
+}
+
+/// The writing half with a buffer before it. Dropping it writes nothing.
+pub(super) struct Writer {
+    half: Box<dyn Write + Send>,
+    bytes: Vec<u8>,
+}
+
+impl Reader {
+    pub(super) fn new(half: Box<dyn ReadHalf>) -> Self {
+        Self { half, bytes: vec![0; FIRST], next: 0, end: 0 }
+    }
+
+    pub(super) fn half(&mut self) -> &mut dyn ReadHalf {
+        &mut *self.half
+    }
+
+    /// Reads ahead. A buffer that the last read filled is doubled.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.end == self.bytes.len() && self.end < MOST {
+            self.bytes = vec![0; 2 * self.end];
+        }
+        (self.next, self.end) = (0, 0);
+        self.end = self.half.read(&mut self.bytes)?;
+        Ok(())
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.next == self.end {
+            if out.len() >= self.bytes.len() {
+                return self.half.read(out);
+            }
+            self.fill()?;
+        }
+        let read = (&self.bytes[self.next..self.end]).read(out)?;
+        self.next += read;
+        Ok(read)
+    }
+}
+
+impl Writer {
+    pub(super) fn new(half: Box<dyn Write + Send>) -> Self {
+        Self { half, bytes: Vec::new() }
+    }
+
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.bytes.len() + bytes.len() > MOST {
+            self.write_buffer()?;
+        }
+        if bytes.len() > MOST {
+            return self.half.write_all(bytes);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.write_buffer()?;
+        self.half.flush()
+    }
+
+    fn write_buffer(&mut self) -> io::Result<()> {
+        self.half.write_all(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Gives at most so many bytes at a time.
+    struct Chunks(io::Cursor<Vec<u8>>, usize);
+
+    impl Read for Chunks {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let most = out.len().min(self.1);
+            self.0.read(&mut out[..most])
+        }
+    }
+
+    impl ReadHalf for Chunks {
+        fn set_deadline(&mut self, _: Instant) {}
+    }
+
+    fn bytes(n: usize) -> Vec<u8> {
+        (0..n).map(|i| i.to_le_bytes()[i / 256 % 2]).collect()
+    }
+
+    #[test]
+    fn a_reader_gives_every_byte_once_whatever_the_sizes() {
+        let all = bytes(300_000);
+        for (chunk, piece) in [(1, 7), (700, 5), (usize::MAX, 3), (usize::MAX, 100_000), (999, 998)]
+        {
+            let mut reader = Reader::new(Box::new(Chunks(io::Cursor::new(all.clone()), chunk)));
+            let (mut read, mut out) = (Vec::new(), vec![0; piece]);
+            loop {
+                match reader.read(&mut out).unwrap() {
+                    0 => break,
+                    some => read.extend_from_slice(&out[..some]),
+                }
+            }
+            assert!(read == all, "{chunk}, {piece}");
+            assert!(reader.bytes.len() <= MOST);
+        }
+    }
+
+    #[test]
+    fn a_reader_of_little_takes_little_memory_and_one_of_much_a_bounded_amount() {
+        let mut reader = Reader::new(Box::new(Chunks(io::Cursor::new(bytes(300_000)), 200)));
+        for _ in 0..60_000 {
+            reader.read_exact(&mut [0; 5]).unwrap();
+        }
+        assert_eq!(reader.bytes.len(), FIRST);
+        let mut reader = Reader::new(Box::new(Chunks(io::Cursor::new(bytes(300_000)), MOST)));
+        for _ in 0..60_000 {
+            reader.read_exact(&mut [0; 5]).unwrap();
+        }
+        assert_eq!(reader.bytes.len(), MOST);
+    }
+
+    #[test]
+    fn a_writer_keeps_order_and_a_bounded_amount() {
+        use std::sync::{Arc, Mutex};
+        #[derive(Clone, Default)]
+        struct Out(Arc<Mutex<Vec<u8>>>);
+        impl Write for Out {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.lock().unwrap().extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (out, all) = (Out::default(), bytes(400_000));
+        let mut writer = Writer::new(Box::new(out.clone()));
+        assert_eq!(writer.bytes.capacity(), 0);
+        let mut rest = &all[..];
+        for len in [5, 60_000, 5, 65_536, 5, 65_537, 5, 100_000].into_iter().chain([1000; 90]) {
+            let (piece, behind) = rest.split_at(len);
+            writer.write_all(piece).unwrap();
+            rest = behind;
+            assert!(writer.bytes.capacity() <= 2 * MOST);
+        }
+        writer.flush().unwrap();
+        assert!(*out.0.lock().unwrap() == all[..all.len() - rest.len()]);
+    }
+}

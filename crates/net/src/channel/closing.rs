@@ -1,0 +1,114 @@
+//! How a session ends: both sides say that they have all, and find out whether that is what the other sent
+//! (`docs/wire.md`, section 2).
+
+use super::{Channel, Lane, Phase, Shared, State, receive::Want, transcript::Transcript};
+use crate::{ChannelError, Error, FrameError, deadline::Deadline};
+
+/// What a side says at the end, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It has received all, and keeps it where it does not get lost.
+    Received = 0,
+    /// Its results are where they stay.
+    InPlace = 1,
+}
+
+impl Step {
+    /// Bytes of its frame: the step and the transcript.
+    pub(super) const LEN: usize = 1 + size_of::<Transcript>();
+
+    /// How many there are at most.
+    pub(super) const COUNT: usize = 2;
+
+    fn frame(self, transcript: Transcript) -> Vec<u8> {
+        [&[self as u8], transcript.as_slice()].concat()
+    }
+}
+
+impl Channel {
+    /// Tells the peer that this side has all that it expects and keeps it safe, and waits until the peer says so. When
+    /// it returns, each side has received what the other sent, to the last byte. No protocol message goes either
+    /// way any more.
+    ///
+    /// # Errors
+    /// [`FrameError::Transcript`] if the sides have not received what the other sent, on both sides;
+    /// [`FrameError::Surplus`], [`Error::Channel`].
+    pub fn finish(&self) -> Result<Transcript, Error> {
+        let (shared, deadline) = (&self.shared, self.deadline());
+        shared.drain_frames(deadline)?;
+        let transcript = {
+            let mut state = shared.lock();
+            if let Err(e) = state.receive_no_more() {
+                return Err(shared.fail(&mut state, e));
+            }
+            let transcript = shared.transcript();
+            state.transcript = Some(transcript);
+            transcript
+        };
+        self.send(Lane::HELLO, Step::Received.frame(transcript))?;
+        self.await_step(Step::Received)?;
+        Ok(transcript)
+    }
+
+    /// Tells the peer that this side's results are where they stay.
+    ///
+    /// # Errors
+    /// [`Error::Channel`].
+    pub fn tell_in_place(&self) -> Result<(), Error> {
+        self.send(Lane::HELLO, Step::InPlace.frame(self.transcript().unwrap_or_default()))
+    }
+
+    /// Waits until the peer says that its results are where they stay.
+    ///
+    /// # Errors
+    /// [`Error::Frame`], [`Error::Channel`].
+    pub fn await_in_place(&self) -> Result<(), Error> {
+        self.await_step(Step::InPlace)
+    }
+
+    /// A hash of all that went over the channel since the hello, the same on both sides; there is none before
+    /// [`Channel::finish`].
+    #[must_use]
+    pub fn transcript(&self) -> Option<Transcript> {
+        self.shared.lock().transcript
+    }
+
+    fn await_step(&self, step: Step) -> Result<(), Error> {
+        let frame = self.shared.recv(Lane::HELLO, Want::Exactly(Step::LEN), self.deadline())?;
+        let expected = step.frame(self.transcript().unwrap_or_default());
+        match frame {
+            frame if frame == expected => Ok(()),
+            frame if frame[0] == expected[0] => Err(self.give_up(FrameError::Transcript)),
+            frame => Err(self.give_up(FrameError::Step { got: frame[0] })),
+        }
+    }
+}
+
+impl Shared {
+    /// Waits until the writer has seen all frames.
+    fn drain_frames(&self, deadline: Deadline) -> Result<(), Error> {
+        let mut state = self.lock();
+        loop {
+            state.check()?;
+            if state.outbox.is_written() {
+                return Ok(());
+            }
+            let (guard, woken) = deadline.wait(&self.outbound, state);
+            state = guard;
+            if woken.is_err() {
+                return Err(self.fail(&mut state, ChannelError::NothingTaken(self.timeout)));
+            }
+        }
+    }
+}
+
+impl State {
+    /// From now on only the peer's closing may come.
+    fn receive_no_more(&mut self) -> Result<(), FrameError> {
+        self.phase = Phase::Closing;
+        match self.inbox.any_held() {
+            Some(lane) => Err(FrameError::Surplus { lane: lane.index() }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The second hello: a proof that its sender has heard ours now, work if we asked for some, and what only a peer may know
+//! that wants what we want (`docs/wire.md`, section 3).
+
+use foxtrot_ot::{Session, Sid};
+
+use super::{Hello, MAX_BYTES, MOST_KEYS, MOST_PUZZLE_BITS, PUZZLE, Table, codec};
+use crate::HelloError;
+
+/// Our details: it takes about 2^puzzle hashes.
+pub(super) fn make(
+    greeting: &Session,
+    by_initiator: bool,
+    puzzle: u8,
+    details: &Table,
+) -> Result<Vec<u8>, HelloError> {
+    let solution = solve(greeting, by_initiator, puzzle);
+    encode(&confirmation(greeting, by_initiator), solution, details)
+}
+
+pub(super) fn encode(
+    confirmation: &[u8; 32],
+    solution: u64,
+    details: &Table,
+) -> Result<Vec<u8>, HelloError> {
+    let mut bytes = [confirmation.as_slice(), &solution.to_le_bytes()].concat();
+    codec::encode_table(&mut bytes, details)?;
+    match bytes.len() {
+        0..=MAX_BYTES => Ok(bytes),
+        _ => Err(HelloError::TooLong { what: "hello", max: MAX_BYTES }),
+    }
+}
+
+/// The peer's details, if it has heard our hello and solved our puzzle.
+pub(super) fn check(
+    greeting: &Session,
+    by_initiator: bool,
+    puzzle: u8,
+    bytes: &[u8],
+) -> Result<Table, HelloError> {
+    let (sent, solution, details) = decode(bytes).ok_or(HelloError::MalformedDetails)?;
+    if sent != confirmation(greeting, by_initiator) {
+        return Err(HelloError::Confirmation);
+    }
+    let solved = match puzzle {
+        0 => solution == 0,
+        _ => solves(greeting, by_initiator, puzzle, solution),
+    };
+    if solved { Ok(details) } else { Err(HelloError::Unsolved) }
+}
+
+fn decode(bytes: &[u8]) -> Option<([u8; 32], u64, Table)> {
+    let mut rest = codec::Rest(bytes);
+    let decoded = (rest.array()?, rest.array().map(u64::from_le_bytes)?, rest.table()?);
+    rest.ended().then_some(decoded)
+}
+
+/// The session's id, of both hellos and both details.
+pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> Sid {
+    let query = greeting.oracle("foxtrot v2 session").query(0, 0);
+    Sid::from_bytes(query.field(initiators).field(responders).finish())
+}
+
+/// The puzzle that the peer sets us, if we may tell it our details.
+pub(super) fn read_offers(ours: &Hello, offers: &Table) -> Result<u8, HelloError> {
+    if let Some(keys) = ours.keys {
+        let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
+        if keys > most {
+            return Err(HelloError::TooManyKeys { ours: keys, most });
+        }
+    }
+    if !offers.contains_key(PUZZLE) {
+        return Ok(0);
+    }
+    let bits = decimal(offers, PUZZLE).and_then(|bits| u8::try_from(bits).ok());
+    bits.filter(|bits| *bits <= MOST_PUZZLE_BITS).ok_or_else(|| offered(offers, PUZZLE))
+}
+
+fn offered(offers: &Table, key: &'static str) -> HelloError {
+    HelloError::Offer { key, value: offers.get(key).cloned() }
+}
+
+fn decimal(table: &Table, key: &str) -> Option<u64> {
+    let text = table.get(key)?;
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = digits && (text == "0" || !text.starts_with('0'));
+    text.parse().ok().filter(|_| canonical)
+}
+
+fn confirmation(greeting: &Session, by_initiator: bool) -> [u8; 32] {
+    greeting.oracle("foxtrot v1 confirmation").query(0, side(by_initiator)).finish()
+}
+
+fn solve(greeting: &Session, by_initiator: bool, puzzle: u8) -> u64 {
+    match puzzle {
+        0 => 0,
+        _ => {
+            let mut all = 0..=u64::MAX;
+            all.find(|&x| solves(greeting, by_initiator, puzzle, x)).unwrap_or_default()
+        }
+    }
+}
+
+/// Whether the first bits of the answer to that question are zero.
+fn solves(greeting: &Session, by_initiator: bool, puzzle: u8, x: u64) -> bool {
+    let answer: [u8; 4] =
+        greeting.oracle("foxtrot v1 puzzle").query(x, side(by_initiator)).finish();
+    u32::from_le_bytes(answer).trailing_zeros() >= u32::from(puzzle)
+}
+
+fn side(initiator: bool) -> u8 {
+    u8::from(!initiator)
+}
