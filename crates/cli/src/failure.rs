@@ -7,7 +7,9 @@ use std::{
     process::ExitCode,
 };
 
-use foxtrot_net::{ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB};
+use foxtrot_net::{
+    ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
+};
 
 use crate::{cmd::triples::agreement, output::say, table};
 
