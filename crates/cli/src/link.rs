@@ -55,6 +55,8 @@ pub(crate) struct Cost {
     pub(crate) cpu: Duration,
     pub(crate) counters: Counters,
     pub(crate) transport: &'static str,
+    /// The hash of all that went over the channel, if both sides have compared it.
+    pub(crate) transcript: Option<[u8; 32]>,
 }
 
 impl Terms {
@@ -117,9 +119,10 @@ impl Link {
     /// Ends the connection when everything has been sent and received.
     pub(crate) fn close(self, timer: &Timer<'_>) -> Result<Cost, Failure> {
         let (counters, transport) = (self.channel.counters(), self.transport);
+        let transcript = self.channel.transcript();
         self.channel.close()?;
         let (wall, cpu) = (timer.wall.elapsed(), timer.cpu());
-        Ok(Cost { wall, cpu, counters, transport })
+        Ok(Cost { wall, cpu, counters, transport, transcript })
     }
 }
 

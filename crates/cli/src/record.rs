@@ -109,6 +109,7 @@ impl Entry {
         self.set("protocol", report.name.as_str());
         self.set("params", report.params.as_str());
         self.set("security", report.security.as_str());
+        self.set("transcript", cost.transcript.map(|it| encode_hex(&it)));
         self.set("seconds", cost.wall.as_secs_f64());
         self.set("bytes_sent", cost.counters.sent);
         self.set("bytes_received", cost.counters.received);

@@ -86,7 +86,8 @@ fn both_sides_keep_a_record_of_every_job() {
             assert_eq!(record["terms"]["job"], connects[0]);
         }
         assert_eq!(a["session"].as_str().unwrap().len(), 64);
-        for key in ["session", "terms", "protocol", "params", "security"] {
+        assert_eq!(a["transcript"].as_str().unwrap().len(), 64);
+        for key in ["session", "transcript", "terms", "protocol", "params", "security"] {
             assert_eq!(a[key], b[key], "{key}");
         }
         assert_eq!(a["bytes_sent"], b["bytes_received"]);
