@@ -82,7 +82,8 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
     }
     writeln!(out)?;
     // A row has one sparse slot in each of three segments, so two equations depend on the others.
-    let free = all().map(|it| (it.buckets() * (it.slots() - 2)) as f64 / N as f64).fold(0.0, f64::max);
+    let free =
+        all().map(|it| (it.buckets() * (it.slots() - 2)) as f64 / N as f64).fold(0.0, f64::max);
     writeln!(
         out,
         "Which of the receiver's n keys the sender has, too, is the receiver's output; each learns the\n\

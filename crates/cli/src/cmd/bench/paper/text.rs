@@ -10,6 +10,8 @@ use super::{
 pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
     let Filled { table, lines, columns, .. } = filled;
     writeln!(out, "\n{}, {}: {}", table.paper, table.name, table.title)?;
+    writeln!(out, "  theirs: {}", table.theirs())?;
+    writeln!(out, "  ours: on {}; {}", filled.processor, table.ours)?;
     let label = |line: &Line| match line.x {
         Some(x) => format!("{}, n = {}", line.label, count(x)),
         None => line.label.clone(),
