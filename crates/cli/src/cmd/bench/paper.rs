@@ -15,7 +15,8 @@ mod tables;
 mod text;
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     time::{Duration, Instant},
 };
 
@@ -33,6 +34,8 @@ struct Report {
     took: Duration,
     tables: Vec<Filled>,
     yardsticks: Vec<(&'static str, f64)>,
+    /// If times of this run are not those of the record's machine when it is idle.
+    warning: Option<String>,
 }
 
 pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
@@ -51,6 +54,8 @@ pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
         record::prepare(folder)?;
     }
     let mut runner = Runner::new(options.quick, options.quiet, machine.clone())?;
+    let warning = runner.yardsticks.warning();
+    warning.iter().for_each(|warning| say(warning));
     let (all, mut filled) = (tables.len(), Vec::new());
     for (number, table) in tables.into_iter().enumerate() {
         runner.place = format!("[{} of {all}] {}:", number + 1, table.id);
@@ -59,12 +64,16 @@ pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
         filled.push(next);
     }
     let yardsticks = runner.yardsticks.figures().to_vec();
+    if let Some(warning) = &warning {
+        writeln!(io::stdout().lock(), "\n{warning}").map_err(|e| Failure::stdout(&e))?;
+    }
     let report = Report {
         machine,
         quick: options.quick,
         took: started.elapsed(),
         tables: filled,
         yardsticks,
+        warning,
     };
     if let Some(path) = &options.html {
         fs::write(path, html::page(&report)).map_err(|e| Failure::writing(path, &e))?;

@@ -17,6 +17,17 @@ use serde_json::{Map, Value};
 
 use crate::{clock::thread_cpu, failure::Failure};
 
+/// What figures are compared with: a record of an idle machine.
+const RECORD: &str = "2026-11-22-epyc-wire-5";
+const OF_RECORD: &str =
+    include_str!("../../../../../bench/record/2026-11-22-epyc-wire-5/yardsticks.csv");
+
+/// Those of the processor alone. Copying and TCP differ by more than [`OFF`] between records of one machine.
+const COMPARED: [&str; 3] = ["x25519_us", "aes_block_ns", "blake3_32_ns"];
+
+/// Between two records of one machine there is less than this.
+const OFF: f64 = 1.2;
+
 /// CPU times of well-known operations.
 pub(super) struct Yardsticks {
     /// One `EdwardsPoint * Scalar` of curve25519-dalek, variable base, not compressed.
@@ -53,14 +64,41 @@ impl Yardsticks {
         ]
     }
 
+    /// What to be warned of: that they differ from the record's.
+    pub(super) fn warning(&self) -> Option<String> {
+        off(&self.figures(), OF_RECORD)
+    }
+
     pub(super) fn json(&self) -> Map<String, Value> {
-        self.figures().into_iter().map(|(name, figure)| (name.to_owned(), figure.into())).collect()
+        let figures = self.figures().into_iter();
+        let figures = figures.map(|(name, figure)| (name.to_owned(), figure.into()));
+        figures.chain([("warning".into(), self.warning().into())]).collect()
     }
 
     pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let figures = self.figures().map(|(name, figure)| format!("{name} {figure:.2}"));
-        writeln!(out, "yardsticks: {}", figures.join(", "))
+        writeln!(out, "yardsticks: {}", figures.join(", "))?;
+        self.warning().iter().try_for_each(|warning| writeln!(out, "{warning}"))
     }
+}
+
+/// Which figures are not those of the record, of lines with a name and a number each.
+fn off(figures: &[(&str, f64)], record: &str) -> Option<String> {
+    let of_record = |name: &str| {
+        let line = record.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(','))?;
+        line.parse::<f64>().ok()
+    };
+    let compared = figures.iter().filter(|(name, _)| COMPARED.contains(name));
+    let times = compared.filter_map(|(name, figure)| Some((name, figure / of_record(name)?)));
+    let off = times.filter(|(_, times)| times.max(1.0 / times) > OFF);
+    let off: Vec<_> = off.map(|(name, times)| format!("{name} × {times:.2}")).collect();
+    (!off.is_empty()).then(|| {
+        format!(
+            "warning: yardsticks are not those of the record {RECORD}: {}. This machine is busy, or it is another: \
+             compare ratios to yardsticks, not times",
+            off.join(", ")
+        )
+    })
 }
 
 /// Nanoseconds of CPU per operation: the median of several runs of so many operations.
@@ -141,4 +179,33 @@ fn tcp_send_ns_per_byte() -> io::Result<f64> {
     drop(writer);
     let _ = sink.join();
     result.map(|()| time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yardsticks_that_are_a_fifth_off_the_record_are_warned_of() {
+        let record =
+            "yardstick,value\nx25519_us,20\naes_block_ns,5\nmemcpy_gbps,9\nblake3_32_ns,80\n";
+        let with = |x25519, aes| {
+            let rest =
+                [("memcpy_gbps", 1.0), ("blake3_32_ns", 81.0), ("tcp_send_ns_per_byte", 9.0)];
+            let figures = [&[("x25519_us", x25519), ("aes_block_ns", aes)], &rest[..]].concat();
+            off(&figures, record)
+        };
+        assert_eq!(with(23.9, 4.2), None);
+        let busy = with(24.1, 5.0).unwrap();
+        assert!(busy.contains(": x25519_us × 1.21. This"), "{busy}");
+        let both = with(40.0, 2.5).unwrap();
+        assert!(both.contains(": x25519_us × 2.00, aes_block_ns × 0.50. This"), "{both}");
+    }
+
+    #[test]
+    fn the_record_has_what_is_compared() {
+        let none = COMPARED.map(|name| (name, f64::INFINITY));
+        let warning = off(&none, OF_RECORD).unwrap();
+        assert!(COMPARED.iter().all(|name| warning.contains(name)), "{warning}");
+    }
 }

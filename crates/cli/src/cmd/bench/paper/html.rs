@@ -34,6 +34,10 @@ pub(super) fn page(report: &Report) -> String {
     } else {
         ""
     };
+    let warning = report
+        .warning
+        .as_ref()
+        .map_or(String::new(), |warning| format!("<p class=\"flag\">{}</p>", escape(warning)));
     let links: String = report
         .tables
         .iter()
@@ -49,7 +53,7 @@ pub(super) fn page(report: &Report) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
          <p class=\"lead\">Every measured table and figure of the papers that Foxtrot implements, and what \
-         other libraries come to, with our numbers beside them: on {}, {}, {}.</p>\n{quick}\
+         other libraries come to, with our numbers beside them: on {}, {}, {}.</p>\n{quick}{warning}\
          </header>\n<main>\n{}\n<nav aria-label=\"Tables\"><ul>{links}</ul></nav>\n{}\n{sections}\
          <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>this run took</dt><dd>{}</dd><dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
          </main>\n</body>\n</html>\n",
@@ -127,9 +131,13 @@ fn section(filled: &Filled) -> String {
             reasons.concat()
         )
     };
+    let machines = table.machine.as_ref().map_or(String::new(), |machine| {
+        let (theirs, ours) = (escape(machine), escape(&filled.processor));
+        format!("<p class=\"flag\">Two machines: theirs ran on {theirs}; ours on {ours}.</p>")
+    });
     format!(
         "<section id=\"{}\"><h2><span class=\"paper-name\">{}, {}</span> {}</h2>\
-         <p class=\"analysis\">{}</p>{charts}\
+         <p class=\"analysis\">{}</p>{machines}{charts}\
          <details class=\"numbers\"{}><summary>All numbers</summary>{}</details>{reasons}\
          <dl class=\"settings\"><dt>theirs</dt><dd>{}</dd><dt>ours</dt><dd>{}</dd></dl></section>\n",
         table.id,
@@ -139,7 +147,7 @@ fn section(filled: &Filled) -> String {
         escape(&table.analysis),
         if charts.is_empty() { " open" } else { "" },
         numbers(filled),
-        escape(&table.setting),
+        escape(&table.theirs()),
         escape(&table.ours),
     )
 }

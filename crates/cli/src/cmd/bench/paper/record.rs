@@ -142,8 +142,9 @@ fn readme(report: &Report) -> String {
         .collect();
     let quick =
         if report.quick { "\nFewer runs and smaller N than usual: `--quick`.\n" } else { "" };
+    let warning = report.warning.as_ref().map_or(String::new(), |it| format!("\n{it}.\n"));
     format!(
-        "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}| duration | {} |\n{quick}\n\
+        "# Record of {}: the tables of the papers\n\n| | |\n|---|---|\n{machine}| duration | {} |\n{quick}{warning}\n\
          `{SAMPLES}` has every run: times in seconds, bytes of each party; `set_up` is what is done once, `begun` when the \
          rest began, `ended` when the party had its result, all since the start and only over a link; of kernels `slower` is one call; of processes `cpu` is all of their time and `peak_bytes` the most memory. `{TABLES}` has \
          the report's numbers with the least and the greatest of so many runs, and the time of the later party by the model, `{YARDSTICKS}` what this machine can do. \

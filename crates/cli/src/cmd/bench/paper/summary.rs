@@ -7,11 +7,14 @@ use std::{
 };
 
 use super::{
+    figure::Figure,
     fill::ELSEWHERE,
     numbers::{number, ratio},
     record::{TABLES, fields},
     tables::{self, Row, Series, Table},
 };
+
+mod peers;
 use crate::failure::Failure;
 
 /// What stands around the summary in a file.
@@ -34,7 +37,16 @@ pub(crate) fn run(records: &Path, splice: Option<&Path>) -> Result<(), Failure> 
 /// The numbers of a record, and its name.
 struct Record {
     name: String,
+    /// Of the papers' tables.
     lines: Vec<Vec<String>>,
+    /// Of other programs that ran beside ours.
+    peers: Vec<Vec<String>>,
+}
+
+impl Record {
+    fn link(&self) -> String {
+        format!("[{0}](bench/record/{0})", self.name)
+    }
 }
 
 /// The summary of the records under `records`, of which the one whose name is the last is the newest.
@@ -45,29 +57,41 @@ fn of_newest(records: &Path) -> Result<String, Failure> {
             .hint("`foxtrot bench paper --record FOLDER` makes one"));
     }
     all.sort_by(|a, b| b.name.cmp(&a.name));
-    Ok(summary(&tables::all()?, &all))
+    Ok(summary(&tables::all()?, &all) + &peers::summary(&all))
 }
 
 fn read(records: &Path) -> Result<Vec<Record>, Failure> {
     let mut all = Vec::new();
     for entry in fs::read_dir(records).map_err(|e| Failure::reading(records, &e))? {
         let folder = entry.map_err(|e| Failure::reading(records, &e))?.path();
-        let path = folder.join(TABLES);
-        if path.is_file() {
-            let text = fs::read_to_string(&path).map_err(|e| Failure::reading(&path, &e))?;
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            all.push(Record { name, lines: text.lines().skip(1).map(fields).collect() });
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let (lines, peers) = (lines(&folder.join(TABLES))?, lines(&folder.join(peers::FILE))?);
+        let record = Record { name, lines, peers };
+        if !record.lines.is_empty() || !record.peers.is_empty() {
+            all.push(record);
         }
     }
     Ok(all)
 }
 
+/// The fields of all lines behind the head; none if there is no such file.
+fn lines(path: &Path) -> Result<Vec<Vec<String>>, Failure> {
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(path).map_err(|e| Failure::reading(path, &e))?;
+    Ok(text.lines().skip(1).map(fields).collect())
+}
+
 /// A line for each paper: of every headline the first column that has both numbers. A headline that no record has
 /// is left out. The newest record comes first.
+///
+/// Times are ours alone, as those beside them are of another machine: a ratio would be one of machines as well. Numbers
+/// that are the same on every machine stand beside theirs.
 fn summary(tables: &[Table], records: &[Record]) -> String {
     let mut papers: Vec<(&str, Vec<String>)> = Vec::new();
     let mut used = Vec::new();
-    for table in tables {
+    for table in tables.iter().filter(|table| table.machine.is_none()) {
         let has = |record: &&Record| record.lines.iter().any(|line| line[0] == table.id);
         let Some(record) = records.iter().find(has) else { continue };
         let found = headlines(table).filter_map(|headline| entry(table, &headline, record));
@@ -75,7 +99,7 @@ fn summary(tables: &[Table], records: &[Record]) -> String {
         if found.is_empty() {
             continue;
         }
-        let link = format!("[{0}](bench/record/{0})", record.name);
+        let link = record.link();
         if !used.contains(&link) {
             used.push(link);
         }
@@ -84,7 +108,7 @@ fn summary(tables: &[Table], records: &[Record]) -> String {
             None => papers.push((&table.paper, found)),
         }
     }
-    let head = format!("| | theirs → Foxtrot, of {} |\n|---|---|\n", used.join(" and "));
+    let head = format!("| | Foxtrot, of {} |\n|---|---|\n", used.join(" and "));
     let rows =
         papers.iter().map(|(name, entries)| format!("| {name} | {} |\n", entries.join("; ")));
     head + &rows.collect::<String>()
@@ -96,21 +120,26 @@ struct Headline<'a> {
     label: &'a str,
     x: Option<usize>,
     text: &'a str,
+    /// Another figure than that of the columns.
+    figure: Option<Figure>,
 }
 
 fn headlines(table: &Table) -> impl Iterator<Item = Headline<'_>> {
-    let rows = table.rows.iter().filter_map(|Row { group, label, headline, .. }| {
-        Some(Headline { group, label, x: None, text: headline.as_ref()? })
+    let rows = table.rows.iter().filter_map(|Row { group, label, headline, figure, .. }| {
+        Some(Headline { group, label, x: None, text: headline.as_ref()?, figure: *figure })
     });
-    let series = table.series.iter().filter_map(|Series { group, label, headline, .. }| {
-        Some(Headline { group, label, x: table.xs.last().copied(), text: headline.as_ref()? })
-    });
+    let series =
+        table.series.iter().filter_map(|Series { group, label, headline, figure, .. }| {
+            let x = table.xs.last().copied();
+            Some(Headline { group, label, x, text: headline.as_ref()?, figure: Some(*figure) })
+        });
     rows.chain(series)
 }
 
 fn entry(table: &Table, headline: &Headline<'_>, record: &Record) -> Option<String> {
     record.lines.iter().find_map(|line| {
-        let [id, _, group, label, n, _, unit, paper, ours, .., quotient, _, _] = line.as_slice()
+        let [id, _, group, label, n, title, unit, paper, ours, .., quotient, _, _] =
+            line.as_slice()
         else {
             return None;
         };
@@ -124,8 +153,14 @@ fn entry(table: &Table, headline: &Headline<'_>, record: &Record) -> Option<Stri
         else {
             return None;
         };
+        let column = table.columns.iter().find(|column| column.title == *title);
+        let figure = headline.figure.or(column.map(|column| column.figure));
         let (theirs, ours, quotient) = (number(paper), number(ours), ratio(quotient));
-        Some(format!("{}, {}: {theirs} → {ours} {unit} ({quotient})", table.name, headline.text))
+        let what = format!("{}, {}", table.name, headline.text);
+        Some(match figure.is_some_and(Figure::is_exact) {
+            true => format!("{what}: {theirs} → {ours} {unit} ({quotient})"),
+            false => format!("{what}: {ours} {unit}"),
+        })
     })
 }
 
@@ -156,7 +191,8 @@ mod tests {
     }
 
     fn record(name: &str, lines: &[&str]) -> Record {
-        Record { name: name.into(), lines: lines.iter().map(|line| fields(line)).collect() }
+        let lines = lines.iter().map(|line| fields(line)).collect();
+        Record { name: name.into(), lines, peers: Vec::new() }
     }
 
     #[test]
@@ -165,11 +201,16 @@ mod tests {
             table(
                 "a",
                 "name = 'A'\n[[row]]\nlabel = 'one'\nheadline = 'first'\n[[row]]\nlabel = 'two'\n\
-                 [[row]]\ngroup = 'g'\nlabel = 'one'\nheadline = 'second'\n",
+                 [[row]]\ngroup = 'g'\nlabel = 'one'\nheadline = 'second'\n\
+                 [[row]]\nlabel = 'size'\nheadline = 'third'\nfigure = 'bytes'\n",
             ),
             table(
                 "b",
                 "name = 'B'\nxs = [4, 8]\n[[series]]\nlabel = 'one'\nfigure = 'cpu-us'\nheadline = 'last'\n",
+            ),
+            table(
+                "c",
+                "name = 'C'\nmachine = 'another'\n[[row]]\nlabel = 'one'\nheadline = 'not said'\n",
             ),
         ];
         let new = record(
@@ -177,6 +218,8 @@ mod tests {
             &[
                 "a,A,,one,,bytes,B,,6,6,6,3,measured,,,",
                 "a,A,,one,,time,ms,12,3,2,4,3,measured,4,,old words",
+                "a,A,,size,,all,bytes,12,3,3,3,3,measured,4,,",
+                "c,C,,one,,time,ms,12,3,2,4,3,measured,4,,",
             ],
         );
         let old = record(
@@ -188,9 +231,9 @@ mod tests {
             ],
         );
         let text = summary(&tables, &[new, old]);
-        let head =
-            "| | theirs → Foxtrot, of [2](bench/record/2) and [1](bench/record/1) |\n|---|---|\n";
-        let row = "| Paper | A, first: 12 → 3 ms (× 4); B, last: 6 → 3 ms (× 2) |\n";
+        let head = "| | Foxtrot, of [2](bench/record/2) and [1](bench/record/1) |\n|---|---|\n";
+        // Times stand alone, bytes beside theirs; of a table that another machine made nothing is said.
+        let row = "| Paper | A, first: 3 ms; A, third: 12 → 3 bytes (× 4); B, last: 3 ms |\n";
         assert_eq!(text, format!("{head}{row}"));
     }
 

@@ -26,6 +26,10 @@ macro_rules! files {
 }
 
 files![
+    "peers-psi",
+    "peers-base",
+    "peers-extension",
+    "peers-triples",
     "roted-1",
     "roted-2",
     "roted-3",
@@ -49,10 +53,6 @@ files![
     "triples-fig4",
     "triples-fig5",
     "triples-fig6",
-    "peers-base",
-    "peers-extension",
-    "peers-psi",
-    "peers-triples",
 ];
 
 /// A table or figure of a paper, or of what others' programs come to.
@@ -68,6 +68,8 @@ pub(super) struct Table {
     pub(super) title: String,
     /// How the paper's numbers were got.
     pub(super) setting: String,
+    /// Of others' programs: the machine that ran them, which is not this one.
+    pub(super) machine: Option<String>,
     /// How ours are.
     pub(super) ours: String,
     /// What is to be seen, on the machine of our record.
@@ -143,6 +145,16 @@ pub(super) struct Row {
     pub(super) why: Option<String>,
     /// What it is in a few words, if it stands for the table.
     pub(super) headline: Option<String>,
+}
+
+impl Table {
+    /// Where and how the numbers beside ours were got.
+    pub(super) fn theirs(&self) -> String {
+        match &self.machine {
+            Some(machine) => format!("on {machine}, {}", self.setting),
+            None => self.setting.clone(),
+        }
+    }
 }
 
 impl Row {

@@ -10,6 +10,8 @@ use super::{
 pub(super) fn print(filled: &Filled, out: &mut impl Write) -> io::Result<()> {
     let Filled { table, lines, columns, .. } = filled;
     writeln!(out, "\n{}, {}: {}", table.paper, table.name, table.title)?;
+    writeln!(out, "  theirs: {}", table.theirs())?;
+    writeln!(out, "  ours: on {}; {}", filled.processor, table.ours)?;
     let label = |line: &Line| match line.x {
         Some(x) => format!("{}, n = {}", line.label, count(x)),
         None => line.label.clone(),
@@ -64,5 +66,29 @@ fn ours(cell: &Cell) -> String {
         Ours::Modelled(value) => format!("({})", number(*value)),
         Ours::None => String::new(),
         Ours::Absent(why) => why.chars().take(16).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::tables, *};
+
+    #[test]
+    fn a_table_says_which_machine_is_whose() {
+        let mut named = 0;
+        for table in tables::all().unwrap() {
+            let theirs = table.machine.as_ref().map(|machine| format!("  theirs: on {machine}, "));
+            let (lines, columns, elsewhere) = (Vec::new(), Vec::new(), Vec::new());
+            let filled = Filled { table, lines, columns, elsewhere, processor: "ours".into() };
+            let mut out = Vec::new();
+            print(&filled, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(
+                text.contains("\n  theirs: ") && text.contains("\n  ours: on ours; "),
+                "{text}"
+            );
+            named += theirs.map_or(0, |theirs| usize::from(text.contains(&theirs)));
+        }
+        assert_eq!(named, 4);
     }
 }

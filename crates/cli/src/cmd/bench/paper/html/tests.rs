@@ -56,7 +56,8 @@ fn report() -> Report {
     let mut machine = Machine::of_this_run("foxtrot bench paper".into());
     machine.processor = "a <processor>".into();
     let took = Duration::from_secs(754);
-    Report { machine, quick: true, took, tables: tables.collect(), yardsticks }
+    let warning = Some("x25519_us is 1.5 <times>".into());
+    Report { machine, quick: true, took, tables: tables.collect(), yardsticks, warning }
 }
 
 /// Every tag that is opened is closed in its turn, but for those that have no end.
@@ -85,6 +86,7 @@ fn a_page_is_well_formed_and_needs_nothing_from_elsewhere() {
     assert!(!page.contains(" title=") && page.contains("20 → 2 (1 to 9)"));
     assert!(page.split("<th").skip(1).all(|it| it.starts_with("ead") || it.contains(" scope=\"")));
     assert!(page.contains("<dt>this run took</dt><dd>12 min 34 s</dd>"));
+    assert!(page.contains("<p class=\"flag\">x25519_us is 1.5 &lt;times&gt;</p>"));
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("width=device-width"));
     assert!(
         page.contains("a &lt;processor&gt;") && page.contains("because &lt;this&gt; &amp; that")
@@ -104,6 +106,8 @@ fn a_page_has_every_table_and_says_where_we_are_worse_and_why() {
         assert!(page.contains(&format!("<a href=\"#{}\"", table.id)));
         assert!(section.contains("b; ours on another processor, a &lt;processor&gt;"));
         assert!(!section.contains("group\"; ours on another"));
+        let machines = table.machine.map(|it| format!("theirs ran on {}; ours on", escape(&it)));
+        assert!(machines.is_none_or(|it| section.contains(&it)), "{}", table.id);
     }
 }
 

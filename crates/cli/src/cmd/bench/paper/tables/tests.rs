@@ -18,6 +18,8 @@ fn every_file_is_a_table_and_every_table_is_in_the_report() {
     let all = all().unwrap();
     assert_eq!(on_disk, all.iter().map(|table| table.id.to_owned()).collect());
     for table in &all {
+        // Others' programs ran somewhere, and nobody should have to look for where.
+        assert_eq!(table.machine.is_some(), table.paper == "Peers", "{}", table.id);
         let kinds = [!table.rows.is_empty(), !table.series.is_empty(), table.speedup.is_some()];
         assert_eq!(kinds.iter().filter(|it| **it).count(), 1, "{}", table.id);
         let keys: Vec<_> = table.columns.iter().map(|column| &column.key).collect();

@@ -1,0 +1,66 @@
+//! Other programs beside ours: from records of both on one machine, in turns.
+
+use super::{Record, number, ratio};
+
+/// Columns: table, what, unit, peer, theirs, ours, and whether it stands for the record.
+pub(super) const FILE: &str = "side-by-side.csv";
+
+/// Rounds of one program differ by so much.
+const NOISE: f64 = 1.15;
+
+/// What stands for the newest record of that kind; nothing if there is none.
+pub(super) fn summary(records: &[Record]) -> String {
+    let Some(record) = records.iter().find(|record| !record.peers.is_empty()) else {
+        return String::new();
+    };
+    let rows: String = record.peers.iter().filter_map(|line| row(line)).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    let head = format!("| side by side, in turns: {} | peer | Foxtrot | |", record.link());
+    format!("\n{head}\n|---|---|---|---|\n{rows}")
+}
+
+fn row(line: &[String]) -> Option<String> {
+    let [_, what, unit, peer, theirs, ours, headline] = line else { return None };
+    let [theirs, ours] = [theirs, ours].map(|number| number.parse::<f64>().ok());
+    let (theirs, ours) = (theirs?, ours?);
+    if headline != "yes" || !(theirs > 0.0 && ours > 0.0) {
+        return None;
+    }
+    let quotient = theirs / ours;
+    let noisy = !unit.starts_with("bytes") && (1.0 / NOISE..NOISE).contains(&quotient);
+    let quotient = if noisy { "about equal".into() } else { ratio(quotient) };
+    let (theirs, ours) = (number(theirs), number(ours));
+    Some(format!("| {what} | {peer}: {theirs} {unit} | {ours} | {quotient} |\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::bench::paper::record::fields;
+
+    fn record(name: &str, lines: &[&str]) -> Record {
+        let peers = lines.iter().map(|line| fields(line)).collect();
+        Record { name: name.into(), lines: Vec::new(), peers }
+    }
+
+    #[test]
+    fn peers_of_one_machine_have_ratios_but_within_the_noise() {
+        let lines = [
+            "t,\"a, b\",ms,peer,30,10,yes",
+            "t,c,ms,peer,1.1,1,yes",
+            "t,d,bytes per item,peer,1,1.1,yes",
+            "t,e,ms,peer,30,10,",
+            "t,f,ms,peer,30,none,yes",
+            "t,g,ms",
+        ];
+        let text = summary(&[record("3", &[]), record("2", &lines), record("1", &lines[..1])]);
+        let rows = "| a, b | peer: 30 ms | 10 | × 3 |\n| c | peer: 1.1 ms | 1 | about equal |\n\
+                    | d | peer: 1 bytes per item | 1.1 | × 0.91 |\n";
+        let head = "| side by side, in turns: [2](bench/record/2) | peer | Foxtrot | |";
+        assert_eq!(text, format!("\n{head}\n|---|---|---|---|\n{rows}"));
+        assert_eq!(summary(&[record("3", &[])]), "");
+        assert_eq!(summary(&[record("2", &lines[3..])]), "");
+    }
+}
