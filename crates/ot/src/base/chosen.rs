@@ -86,8 +86,8 @@ impl<T: ChosenMessageOt> BaseOt for T {
         seed: Seed,
     ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
+        let messages = drawn_messages(&session, n, &seed);
         Ok(Engine::new(move |io| async move {
-            let messages = drawn_messages(&session, n, &seed);
             Ok(T::send(&io, session, messages, seed).await?.into_messages())
         }))
     }

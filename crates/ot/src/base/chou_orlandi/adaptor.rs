@@ -126,8 +126,8 @@ impl BaseOt for ChouOrlandiChosen {
         seed: Seed,
     ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
+        let messages = drawn_messages(&session, n, &seed);
         Ok(Engine::new(move |io| async move {
-            let messages = drawn_messages(&session, n, &seed);
             let keys = send(&io, session, n, seed).await?;
             let ciphertexts = keys.encrypt(messages.pairs().as_flattened())?;
             io.send(ciphertexts.into_bytes()).await;
