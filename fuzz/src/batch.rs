@@ -2,7 +2,7 @@
 
 use foxtrot_ot::{
     Bits, Direction, Error, Seed, Session, Sid,
-    base::{BaseOt, Choice, Functionality, ReceiverKeys, Role, SenderKeys},
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys}, engine::Engine,
     pair::{Pair, assert_rot},
 };
 
@@ -67,7 +67,7 @@ pub fn check_any(base: &dyn BaseOt, n: u8, changes: &[(u8, Change)]) {
 }
 
 /// The sender of a batch, always with the same seed.
-pub fn sender(base: &dyn BaseOt, session: Session, n: usize) -> Box<dyn Role<Out = SenderKeys>> {
+pub fn sender(base: &dyn BaseOt, session: Session, n: usize) -> Engine<'static, SenderKeys> {
     base.sender(session, n, Seed::from_bytes([2; 32])).expect("a small batch")
 }
 
@@ -76,7 +76,7 @@ pub fn receiver(
     base: &dyn BaseOt,
     session: Session,
     n: usize,
-) -> Box<dyn Role<Out = ReceiverKeys>> {
+) -> Engine<'static, ReceiverKeys> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 2 == 1))),

@@ -1,5 +1,5 @@
-//! Any base OT over a socket of `tokio`, or whatever reads and writes asynchronously: a role says
-//! how many bytes it expects, takes them, and gives those to send.
+//! Any base OT over a socket of `tokio`, or anything that reads and writes asynchronously: the engine says which
+//! message it waits for, takes it, and gives those to send.
 //!
 //! `cargo run -p foxtrot-net --example tokio`
 
@@ -7,7 +7,8 @@ use std::error::Error;
 
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
-    base::{Choice, Functionality, Next, ReceiverKeys, Role, SenderKeys, Step, find},
+    base::{Choice, Functionality, ReceiverKeys, SenderKeys, find},
+    engine::{Engine, Progress},
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
@@ -17,26 +18,28 @@ use tokio::{
 
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// One party, whichever: plays its role to the end.
+/// Runs one party to its end. A base OT has one stream, so its messages need no frames.
 ///
 /// A step computes in proportion to the transfers: for many, give it to `spawn_blocking`. Dropping
 /// the future in the middle is safe; the batch is then gone, and is not to be run again in the
 /// same namespace.
 async fn run<Out>(
-    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    mut role: Box<dyn Role<Out = Out>>,
+    socket: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    mut engine: Engine<'_, Out>,
 ) -> Fallible<Out> {
     loop {
-        let mut incoming = vec![0; role.expects().unwrap_or(0)];
-        stream.read_exact(&mut incoming).await?;
-        let Step { message, next } = role.step(&incoming)?;
-        if let Some(message) = message {
-            stream.write_all(&message).await?;
-            stream.flush().await?;
+        let progress = engine.advance()?;
+        while let Some((_, message)) = engine.outgoing() {
+            socket.write_all(&message).await?;
         }
-        match next {
-            Next::Role(next) => role = next,
-            Next::Done(out) => return Ok(out),
+        socket.flush().await?;
+        match progress {
+            Progress::Done(out) => return Ok(out),
+            Progress::Waiting { stream, len } => {
+                let mut message = vec![0; len];
+                socket.read_exact(&mut message).await?;
+                engine.deliver(stream, message);
+            }
         }
     }
 }
@@ -63,11 +66,11 @@ async fn both_parties() -> Fallible<()> {
     let bits = [true, false, true, true];
 
     let sender = tokio::spawn(async move {
-        let role = base.sender(batch(), bits.len(), fresh_seed()?)?;
-        run(&mut listener.accept().await?.0, role).await
+        let engine = base.sender(batch(), bits.len(), fresh_seed()?)?;
+        run(&mut listener.accept().await?.0, engine).await
     });
-    let role = base.receiver(batch(), Choice::Given(Bits::from_bools(bits)), fresh_seed()?)?;
-    let received = run(&mut TcpStream::connect(address).await?, role).await?;
+    let engine = base.receiver(batch(), Choice::Given(Bits::from_bools(bits)), fresh_seed()?)?;
+    let received = run(&mut TcpStream::connect(address).await?, engine).await?;
     let sent = sender.await??;
 
     check(&sent, &received, bits);

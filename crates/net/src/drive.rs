@@ -1,48 +1,40 @@
-//! Running a protocol's states over a channel.
+//! Running a protocol's engine over a channel.
 
 #[cfg(test)]
 mod tests;
 
-use foxtrot_ot::base::{Next, Role, Step};
+use foxtrot_ot::engine::{Engine, Progress};
 
 use crate::{Channel, Error, Lane};
 
-/// Plays the role to its end on that lane of the channel.
+/// Runs the protocol to its end; its streams are the lanes from `first` on.
 ///
 /// # Errors
-/// [`Error::Protocol`] from the role, of which the peer is told; [`Error::Frame`] if the peer's message has another length
-/// than the role expects, [`Error::Channel`].
-pub fn run<Out>(
-    channel: &Channel,
-    lane: Lane,
-    role: Box<dyn Role<Out = Out>>,
-) -> Result<Out, Error> {
-    go_on(channel, lane, Next::Role(role))
-}
-
-/// The same from where it stands.
-pub(crate) fn go_on<Out>(channel: &Channel, lane: Lane, mut next: Next<Out>) -> Result<Out, Error> {
+/// [`Error::Protocol`], of which the peer is told; [`Error::Frame`] if the peer's message has another length than the
+/// protocol expects; [`Error::Channel`].
+///
+/// # Panics
+/// If the protocol takes more streams than there are lanes.
+pub fn run<Out>(channel: &Channel, first: Lane, mut engine: Engine<'_, Out>) -> Result<Out, Error> {
     loop {
-        match next {
-            Next::Role(role) => next = step(channel, lane, role)?,
-            Next::Done(out) => return Ok(out),
+        match advance(channel, first, &mut engine)? {
+            Progress::Done(out) => return Ok(out),
+            Progress::Waiting { stream, len } => {
+                engine.deliver(stream, channel.recv(first.offset(stream), len)?);
+            }
         }
     }
 }
 
-/// One step of it: a role that speaks first waits for nothing.
-pub(crate) fn step<Out>(
+/// Runs the protocol until it waits for the peer or is done, and sends what it has to say.
+pub(crate) fn advance<Out>(
     channel: &Channel,
-    lane: Lane,
-    role: Box<dyn Role<Out = Out>>,
-) -> Result<Next<Out>, Error> {
-    let incoming = match role.expects() {
-        Some(len) => channel.recv(lane, len)?,
-        None => Vec::new(),
-    };
-    let Step { message, next } = role.step(&incoming).map_err(|e| channel.give_up(e))?;
-    if let Some(message) = message {
-        channel.send(lane, message)?;
+    first: Lane,
+    engine: &mut Engine<'_, Out>,
+) -> Result<Progress<Out>, Error> {
+    let progress = engine.advance().map_err(|e| channel.give_up(e))?;
+    while let Some((stream, message)) = engine.outgoing() {
+        channel.send(first.offset(stream), message)?;
     }
-    Ok(next)
+    Ok(progress)
 }

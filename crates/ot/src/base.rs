@@ -19,10 +19,10 @@ pub mod roted_figure1;
 mod malformed;
 mod message;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt;
 
-use crate::{Bits, Error, Seed, Session, Usage, erase::erase};
+use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
@@ -218,7 +218,7 @@ impl Choice {
     }
 }
 
-/// A base OT as a value: makes the two [`Role`]s of one batch.
+/// A base OT as a value: makes the two parties' runs of one batch.
 pub trait BaseOt: Sync {
     /// What it is.
     fn info(&self) -> &'static Info;
@@ -232,7 +232,7 @@ pub trait BaseOt: Sync {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage>;
+    ) -> Result<Engine<'static, SenderKeys>, Usage>;
 
     /// The receiver of a batch, with all its randomness from `seed`.
     ///
@@ -243,7 +243,7 @@ pub trait BaseOt: Sync {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage>;
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage>;
 }
 
 /// The most instances of one batch.
@@ -256,142 +256,6 @@ fn check_batch(n: usize) -> Result<(), Usage> {
 /// The typed states and the messages hold n each: they must be of one batch.
 fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
     if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
-}
-
-/// One party's state in a batch, waiting for a message or, first of all, for nothing.
-pub trait Role: Send {
-    /// What it yields in the end.
-    type Out;
-
-    /// Length in bytes of the message that [`Role::step`] takes next; `None` when this party
-    /// speaks first and `step` takes the empty slice.
-    fn expects(&self) -> Option<usize>;
-
-    /// Consumes the peer's message; returns the one to send, if any, and how to go on.
-    ///
-    /// # Errors
-    /// [`Error::Decode`] and [`Error::Misbehaved`], after which the batch is gone.
-    fn step(self: Box<Self>, message: &[u8]) -> Result<Step<Self::Out>, Error>;
-}
-
-/// What a [`Role::step`] leads to.
-pub struct Step<Out> {
-    /// To be sent to the peer.
-    pub message: Option<Vec<u8>>,
-    /// The next state, or the output.
-    pub next: Next<Out>,
-}
-
-/// The next state, or the output.
-pub enum Next<Out> {
-    /// Not finished.
-    Role(Box<dyn Role<Out = Out>>),
-    /// Finished; the step's message, if any, is still to be sent.
-    Done(Out),
-}
-
-impl<Out> Step<Out> {
-    /// Send a message and go on.
-    pub(crate) fn send(message: Vec<u8>, role: Box<dyn Role<Out = Out>>) -> Self {
-        Self { message: Some(message), next: Next::Role(role) }
-    }
-
-    /// Go on without a message.
-    fn quiet(role: Box<dyn Role<Out = Out>>) -> Self {
-        Self { message: None, next: Next::Role(role) }
-    }
-
-    /// The output, and perhaps a last message.
-    pub(crate) fn done(message: Option<Vec<u8>>, out: Out) -> Self {
-        Self { message, next: Next::Done(out) }
-    }
-}
-
-/// A [`Role`] from a closure over the typed state.
-pub(crate) struct Waiting<F> {
-    expects: Option<usize>,
-    step: F,
-}
-
-impl Waiting<()> {
-    /// Speaks first.
-    pub(crate) fn first<Out: 'static>(
-        step: impl FnOnce() -> Result<Step<Out>, Error> + Send + 'static,
-    ) -> Box<dyn Role<Out = Out>> {
-        Box::new(Waiting { expects: None, step: |_: &[u8]| step() })
-    }
-
-    /// Waits for a message of that length.
-    pub(crate) fn message<Out: 'static>(
-        len: usize,
-        step: impl FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send + 'static,
-    ) -> Box<dyn Role<Out = Out>> {
-        Box::new(Waiting { expects: Some(len), step })
-    }
-}
-
-impl<Out, F: FnOnce(&[u8]) -> Result<Step<Out>, Error> + Send> Role for Waiting<F> {
-    type Out = Out;
-
-    fn expects(&self) -> Option<usize> {
-        self.expects
-    }
-
-    fn step(self: Box<Self>, message: &[u8]) -> Result<Step<Out>, Error> {
-        (self.step)(message)
-    }
-}
-
-/// A [`Role`] that goes on as another one when it is done.
-struct Then<Out, F> {
-    role: Box<dyn Role<Out = Out>>,
-    next: F,
-}
-
-impl<First: 'static, F> Then<First, F> {
-    /// `role`, and after it the role that `next` makes of its output.
-    fn role<Out: 'static>(role: Box<dyn Role<Out = First>>, next: F) -> Box<dyn Role<Out = Out>>
-    where
-        F: FnOnce(First) -> Box<dyn Role<Out = Out>> + Send + 'static,
-    {
-        Box::new(Self { role, next })
-    }
-}
-
-impl<First: 'static, Out: 'static, F> Role for Then<First, F>
-where
-    F: FnOnce(First) -> Box<dyn Role<Out = Out>> + Send + 'static,
-{
-    type Out = Out;
-
-    fn expects(&self) -> Option<usize> {
-        self.role.expects()
-    }
-
-    fn step(self: Box<Self>, message: &[u8]) -> Result<Step<Out>, Error> {
-        let Self { role, next } = *self;
-        let Step { message, next: state } = role.step(message)?;
-        let role = match state {
-            Next::Role(role) => Self::role(role, next),
-            Next::Done(out) => next(out),
-        };
-        Ok(Step { message, next: Next::Role(role) })
-    }
-}
-
-impl<Out> fmt::Debug for Step<Out> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Step({} bytes, {:?})", self.message.as_ref().map_or(0, Vec::len), self.next)
-    }
-}
-
-impl<Out> fmt::Debug for Next<Out> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Role(_) => "Role",
-            Self::Done(_) => "Done(<redacted>)",
-        })
-    }
 }
 
 /// Every base OT, the default of each functionality first, and the default of each family.

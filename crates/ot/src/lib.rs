@@ -37,6 +37,7 @@ extern crate alloc;
 pub mod agreement;
 pub mod base;
 pub mod convert;
+pub mod engine;
 pub mod extension;
 pub mod ideal;
 pub mod oracle;

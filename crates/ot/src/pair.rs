@@ -1,12 +1,13 @@
 //! Both parties of a base OT in memory, in one thread, step by step: for tests, benchmarks and
 //! transcripts.
 
-use alloc::{boxed::Box, collections::VecDeque, vec::Vec};
+use alloc::{collections::VecDeque, vec::Vec};
 use core::fmt;
 
 use crate::{
     Error,
-    base::{Next, ReceiverKeys, Role, SenderKeys},
+    base::{ReceiverKeys, SenderKeys},
+    engine::{Engine, Progress},
 };
 
 /// One of the two.
@@ -25,7 +26,9 @@ pub struct Pair {
 }
 
 struct Side<Out> {
-    state: State<Out>,
+    engine: Engine<'static, Out>,
+    /// What the engine said last; `None` before it has begun.
+    progress: Option<Progress<Out>>,
     /// With the flow that each message belongs to.
     inbox: VecDeque<(usize, Vec<u8>)>,
     /// The flow of the last message read or sent.
@@ -34,16 +37,10 @@ struct Side<Out> {
     delivered: usize,
 }
 
-enum State<Out> {
-    Running(Box<dyn Role<Out = Out>>),
-    Done(Out),
-    Failed,
-}
-
 /// What an event of the run was.
 #[derive(Debug)]
 pub struct Event {
-    /// Who took a step.
+    /// Who computed.
     pub party: Party,
     /// The message that it sent, if any.
     pub message: Option<Vec<u8>>,
@@ -53,13 +50,13 @@ impl Pair {
     /// A sender and a receiver that have not spoken yet.
     #[must_use]
     pub fn new(
-        sender: Box<dyn Role<Out = SenderKeys>>,
-        receiver: Box<dyn Role<Out = ReceiverKeys>>,
+        sender: Engine<'static, SenderKeys>,
+        receiver: Engine<'static, ReceiverKeys>,
     ) -> Self {
         Self { sender: Side::new(sender), receiver: Side::new(receiver) }
     }
 
-    /// Lets the party take a step that has what it needs; says what it sent, but does not deliver
+    /// Lets the party compute that has what it needs; says what it sent, but does not deliver
     /// it: that is [`Pair::deliver`]. `None` when neither can go on.
     ///
     /// # Errors
@@ -116,16 +113,18 @@ impl Pair {
                 self.deliver(party, channel(party, message));
             }
         }
-        match (self.sender.state, self.receiver.state) {
-            (State::Done(sender), State::Done(receiver)) => Ok((sender, receiver)),
+        match (self.sender.progress, self.receiver.progress) {
+            (Some(Progress::Done(sender)), Some(Progress::Done(receiver))) => {
+                Ok((sender, receiver))
+            }
             _ => panic!("both parties wait"),
         }
     }
 }
 
 impl<Out> Side<Out> {
-    fn new(role: Box<dyn Role<Out = Out>>) -> Self {
-        Self { state: State::Running(role), inbox: VecDeque::new(), flow: 0, delivered: 0 }
+    fn new(engine: Engine<'static, Out>) -> Self {
+        Self { engine, progress: None, inbox: VecDeque::new(), flow: 0, delivered: 0 }
     }
 
     fn next_flow(&mut self) -> usize {
@@ -138,34 +137,22 @@ impl<Out> Side<Out> {
         self.delivered = flow;
     }
 
-    /// `None` if it cannot go on, else the message that it sends, if any.
+    /// `None` if the party cannot go on, else the message that it sends, if any.
     fn step(&mut self) -> Result<Option<Option<Vec<u8>>>, Error> {
-        let role = match core::mem::replace(&mut self.state, State::Failed) {
-            State::Running(role) => role,
-            ended => {
-                self.state = ended;
-                return Ok(None);
+        if let Some((_, message)) = self.engine.outgoing() {
+            return Ok(Some(Some(message)));
+        }
+        match self.progress {
+            None => {}
+            Some(Progress::Waiting { stream, .. }) => {
+                let Some((flow, message)) = self.inbox.pop_front() else { return Ok(None) };
+                self.flow = flow;
+                self.engine.deliver(stream, message);
             }
-        };
-        let incoming = match role.expects() {
-            None => Vec::new(),
-            Some(_) => match self.inbox.pop_front() {
-                Some((flow, message)) => {
-                    self.flow = flow;
-                    message
-                }
-                None => {
-                    self.state = State::Running(role);
-                    return Ok(None);
-                }
-            },
-        };
-        let step = role.step(&incoming)?;
-        self.state = match step.next {
-            Next::Role(role) => State::Running(role),
-            Next::Done(out) => State::Done(out),
-        };
-        Ok(Some(step.message))
+            Some(Progress::Done(_)) => return Ok(None),
+        }
+        self.progress = Some(self.engine.advance()?);
+        Ok(Some(self.engine.outgoing().map(|(_, message)| message)))
     }
 }
 

@@ -1,6 +1,7 @@
 use foxtrot_ot::{
     Seed, Session, Usage,
-    base::{Choice, ReceiverKeys, Role, SenderKeys, roted},
+    base::{Choice, ReceiverKeys, SenderKeys, roted},
+    engine::Engine,
 };
 
 use super::*;
@@ -19,7 +20,7 @@ impl BaseOt for Double {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         roted::Endemic.sender(session, n, seed)
     }
 
@@ -28,7 +29,7 @@ impl BaseOt for Double {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         roted::Endemic.receiver(session, choice, seed)
     }
 }

@@ -32,6 +32,18 @@ impl Lane {
         if index < Self::COUNT { Some(Self(index)) } else { None }
     }
 
+    /// The lane so many places behind this one.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub(crate) fn offset(self, by: u8) -> Self {
+        self.0
+            .checked_add(by)
+            .and_then(Self::new)
+            .expect("a protocol has as many streams as there are lanes")
+    }
+
     /// Its number, as in a frame.
     #[must_use]
     pub const fn index(self) -> u8 {

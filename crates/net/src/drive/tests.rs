@@ -1,68 +1,42 @@
 use core::time::Duration;
 use std::thread;
 
-use foxtrot_ot::{Error as OtError, Misbehaved};
+use foxtrot_ot::Misbehaved;
 
 use super::*;
 use crate::{ChannelError, Counters, FrameError, memory};
 
-/// Counts down in turns with the peer: a message of n bytes is answered by one of n − 1, until
-/// one is empty. Yields the lengths that it took.
-struct Countdown {
-    first: Option<usize>,
-    expects: Option<usize>,
-    taken: Vec<usize>,
-}
-
-impl Countdown {
-    /// The party that begins with a message of `n` bytes.
-    fn begin(n: usize) -> Box<Self> {
-        Box::new(Self { first: Some(n), expects: None, taken: Vec::new() })
-    }
-
-    /// The other.
-    fn answer(n: usize) -> Box<Self> {
-        Box::new(Self { first: None, expects: Some(n), taken: Vec::new() })
-    }
-}
-
-impl Role for Countdown {
-    type Out = Vec<usize>;
-
-    fn expects(&self) -> Option<usize> {
-        self.expects
-    }
-
-    fn step(mut self: Box<Self>, message: &[u8]) -> Result<Step<Vec<usize>>, OtError> {
-        if message.contains(&1) {
-            return Err(Misbehaved::CommitmentMismatch.into());
+/// Counts down in turns with the peer: a message of n bytes is answered by one of n − 1, until one is empty. The party
+/// begins with a message, or waits for one, of n bytes. Yields the lengths that it took.
+fn countdown(begins: bool, mut n: usize) -> Engine<'static, Vec<usize>> {
+    Engine::new(move |io| async move {
+        let mut taken = Vec::new();
+        if begins {
+            io.send(vec![0; n]).await;
+            n -= 1;
         }
-        let reply = match self.first.take() {
-            Some(n) => Some(n),
-            None => {
-                self.taken.push(message.len());
-                message.len().checked_sub(1)
+        loop {
+            let message = io.recv(n).await;
+            if message.contains(&1) {
+                return Err(Misbehaved::CommitmentMismatch.into());
             }
-        };
-        let next = match reply.and_then(|n| n.checked_sub(1)) {
-            Some(n) => {
-                self.expects = Some(n);
-                Next::Role(self as Box<dyn Role<Out = Vec<usize>>>)
-            }
-            None => Next::Done(self.taken),
-        };
-        Ok(Step { message: reply.map(|n| vec![0; n]), next })
-    }
+            taken.push(n);
+            let Some(answer) = n.checked_sub(1) else { return Ok(taken) };
+            io.send(vec![0; answer]).await;
+            let Some(next) = answer.checked_sub(1) else { return Ok(taken) };
+            n = next;
+        }
+    })
 }
 
 const LONG: Duration = Duration::from_secs(20);
 
 #[test]
-fn two_roles_play_to_the_end() {
+fn two_parties_run_to_the_end() {
     let (a, b) = memory::pair(LONG);
     let (here, there) = thread::scope(|scope| {
-        let there = scope.spawn(|| run(&b, Lane::PROTOCOL, Countdown::answer(3)));
-        (run(&a, Lane::PROTOCOL, Countdown::begin(3)), there.join().unwrap())
+        let there = scope.spawn(|| run(&b, Lane::PROTOCOL, countdown(false, 3)));
+        (run(&a, Lane::PROTOCOL, countdown(true, 3)), there.join().unwrap())
     });
     assert_eq!((here.unwrap(), there.unwrap()), (vec![2, 0], vec![3, 1]));
     assert_eq!(a.counters(), Counters { sent: 4, received: 2, flows: 4 });
@@ -73,7 +47,7 @@ fn two_roles_play_to_the_end() {
 fn another_length_than_expected_is_the_peers_fault() {
     let (a, b) = memory::pair(LONG);
     a.send(Lane::PROTOCOL, vec![0; 4]).unwrap();
-    let error = run(&b, Lane::PROTOCOL, Countdown::answer(3)).unwrap_err();
+    let error = run(&b, Lane::PROTOCOL, countdown(false, 3)).unwrap_err();
     assert_eq!(error, FrameError::Length { expected: 3, got: 4 }.into());
 }
 
@@ -81,7 +55,7 @@ fn another_length_than_expected_is_the_peers_fault() {
 fn a_check_that_fails_ends_the_run_with_its_error() {
     let (a, b) = memory::pair(LONG);
     a.send(Lane::PROTOCOL, vec![1; 3]).unwrap();
-    let error = run(&b, Lane::PROTOCOL, Countdown::answer(3)).unwrap_err();
+    let error = run(&b, Lane::PROTOCOL, countdown(false, 3)).unwrap_err();
     assert_eq!(error, Error::Protocol(Misbehaved::CommitmentMismatch.into()));
 }
 
@@ -89,7 +63,7 @@ fn a_check_that_fails_ends_the_run_with_its_error() {
 fn a_peer_that_has_gone_ends_the_run() {
     let (a, b) = memory::pair(LONG);
     drop(a);
-    let error = run(&b, Lane::PROTOCOL, Countdown::answer(3)).unwrap_err();
+    let error = run(&b, Lane::PROTOCOL, countdown(false, 3)).unwrap_err();
     assert_eq!(error, ChannelError::ClosedReceiving.into());
 }
 

@@ -48,7 +48,8 @@ impl Ots {
 
         let delta = Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS);
         let base = Endemic.receiver(base_session(direction), Choice::Given(delta), fresh_seed()?);
-        let base = drive::step(channel, ours, base.map_err(told)?)?;
+        let mut base = base.map_err(told)?;
+        drive::advance(channel, ours, &mut base)?;
         let their_base = Endemic.sender(base_session(direction.reversed()), ROWS, fresh_seed()?);
         let pairs = drive::run(channel, theirs, their_base.map_err(told)?)?;
         let their_stream = of_stream(direction.reversed());
@@ -56,7 +57,7 @@ impl Ots {
         let (receiver, setup) = receiver.map_err(told)?;
         channel.send(theirs, setup)?;
 
-        let chosen = drive::go_on(channel, ours, base)?;
+        let chosen = drive::run(channel, ours, base)?;
         let setup = channel.recv(ours, extension.setup_len())?;
         let sender = Sender::new(of_stream(direction), extension, chosen, &setup, fresh_seed()?);
         let sender = sender.map_err(|e| channel.give_up(e))?;

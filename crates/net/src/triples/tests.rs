@@ -272,8 +272,9 @@ fn base_ots_that_are_malformed_are_the_peers_fault() {
     // Blinded elements that can be decoded, and others.
     let choice = Choice::Given(Bits::from_bools([false; ROWS]));
     let sid = session(Direction::ResponderSends);
-    let role = Endemic.receiver(sid, choice, fresh_seed().unwrap()).unwrap();
-    let whole = role.step(&[]).unwrap().message.unwrap();
+    let mut receiver = Endemic.receiver(sid, choice, fresh_seed().unwrap()).unwrap();
+    receiver.advance().unwrap();
+    let (_, whole) = receiver.outgoing().unwrap();
     assert_eq!(whole.len(), blinded);
     for (messages, expected) in [
         (vec![(ours, vec![0xff; blinded])], None),

@@ -36,7 +36,7 @@ mod messages;
 
 pub use messages::{Blinded, Challenge, Ciphertexts, Response};
 
-use alloc::{boxed::Box, vec};
+use alloc::vec;
 use core::fmt;
 
 use foxtrot_kernel::memcheck;
@@ -44,15 +44,16 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, Block, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch,
+    Adversary, Block, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
     roted::instances::{
         self, BRANCH_LEN, Batch, Blinding, Chosen, Contexts, SENDER_COINS_LEN, Scratch, Sk, Vector,
     },
 };
-use crate::{Bits, Error, Misbehaved, Seed, Session, Usage, choices::verdict, oracle::Oracle};
+use crate::{
+    Bits, Error, Misbehaved, Seed, Session, Usage, choices::verdict, engine::Io, oracle::Oracle,
+};
 use messages::{CHALLENGE_BRANCH, CHALLENGE_LEN, CIPHERTEXT_BRANCH};
 
 const CONTEXTS: Contexts = Contexts {
@@ -403,42 +404,38 @@ impl ChosenMessageOt for Bdgm {
     const CAVEAT_AS_ROT: &'static str = "a yardstick: roted is shorter and faster; a receiver sees \
         its keys before it opens, so never retry a failed batch";
 
-    fn sender_of(
+    async fn send(
+        io: &Io,
         session: Session,
         messages: SenderKeys,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Sent, Error> {
         let n = messages.pairs().len();
         check_batch(n)?;
-        Ok(Waiting::message(Blinded::encoded_len(n), move |bytes| {
-            let blinded = Blinded::decode(bytes, n)?;
-            let (sender, challenge) = Sender::challenge(session, &blinded, messages, seed)?;
-            let finish = Waiting::message(Response::encoded_len(n), move |bytes| {
-                let (ciphertexts, sent) = sender.finish(&Response::decode(bytes, n)?)?;
-                Ok(Step::done(Some(ciphertexts.into_bytes()), sent.into_messages()))
-            });
-            Ok(Step::send(challenge.into_bytes(), finish))
-        }))
+        let blinded = Blinded::decode(&io.recv(Blinded::encoded_len(n)).await, n)?;
+        let (sender, challenge) = Sender::challenge(session, &blinded, messages, seed)?;
+        io.send(challenge.into_bytes()).await;
+        let response = io.recv(Response::encoded_len(n)).await;
+        let (ciphertexts, sent) = sender.finish(&Response::decode(&response, n)?)?;
+        io.send(ciphertexts.into_bytes()).await;
+        Ok(sent)
     }
 
-    fn receiver_of(
+    async fn receive(
+        io: &Io,
         session: Session,
         choices: Bits,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<ReceiverKeys, Error> {
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::first(move || {
-            let (receiver, blinded) = Receiver::start(session, choices, seed)?;
-            let respond = Waiting::message(Challenge::encoded_len(n), move |bytes| {
-                let (receiver, response) = receiver.respond(&Challenge::decode(bytes, n)?)?;
-                let finish = Waiting::message(Ciphertexts::encoded_len(n), move |bytes| {
-                    Ok(Step::done(None, receiver.finish(&Ciphertexts::decode(bytes, n)?)?))
-                });
-                Ok(Step::send(response.into_bytes(), finish))
-            });
-            Ok(Step::send(blinded.into_bytes(), respond))
-        }))
+        let (receiver, blinded) = Receiver::start(session, choices, seed)?;
+        io.send(blinded.into_bytes()).await;
+        let challenge = io.recv(Challenge::encoded_len(n)).await;
+        let (receiver, response) = receiver.respond(&Challenge::decode(&challenge, n)?)?;
+        io.send(response.into_bytes()).await;
+        let ciphertexts = io.recv(Ciphertexts::encoded_len(n)).await;
+        Ok(receiver.finish(&Ciphertexts::decode(&ciphertexts, n)?)?)
     }
 }
 

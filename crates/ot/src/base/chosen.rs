@@ -1,10 +1,11 @@
 //! Chosen-message OT: the sender's messages are its input. What needs one, like
 //! [`super::rot_from_ot`], is generic over [`ChosenMessageOt`].
 
-use alloc::boxed::Box;
-
-use super::{BaseOt, Choice, Info, ReceiverKeys, Role, SenderKeys, check_batch};
-use crate::{Bits, Seed, Session, Usage};
+use super::{BaseOt, Choice, Info, ReceiverKeys, SenderKeys, check_batch};
+use crate::{
+    Bits, Error, Seed, Session, Usage,
+    engine::{Engine, Io},
+};
 
 /// A protocol that realises 1-of-2 OT of messages of one [`super::Block`] in the UC framework:
 /// whatever a corrupt party sends, a simulator can tell the messages or the choices that it stands
@@ -23,25 +24,27 @@ pub trait ChosenMessageOt: sealed::Sealed + Copy + Sync + 'static {
     /// The caveat of that one.
     const CAVEAT_AS_ROT: &'static str;
 
-    /// The sender of these messages; they are its output, too.
+    /// Transfers these messages, and returns them when the receiver has chosen.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`].
-    fn sender_of(
+    /// [`Usage::BatchTooLarge`]; [`Error`] if the peer is at fault.
+    fn send(
+        io: &Io,
         session: Session,
         messages: SenderKeys,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage>;
+    ) -> impl Future<Output = Result<Sent, Error>> + Send;
 
-    /// The receiver with these choices.
+    /// Receives the messages of these choices.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`].
-    fn receiver_of(
+    /// As for [`ChosenMessageOt::send`].
+    fn receive(
+        io: &Io,
         session: Session,
         choices: Bits,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage>;
+    ) -> impl Future<Output = Result<ReceiverKeys, Error>> + Send;
 }
 
 pub(super) mod sealed {
@@ -81,10 +84,12 @@ impl<T: ChosenMessageOt> BaseOt for T {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
         let messages = drawn_messages(&session, n, &seed);
-        T::sender_of(session, messages, seed)
+        Ok(Engine::new(move |io| async move {
+            Ok(T::send(&io, session, messages, seed).await?.into_messages())
+        }))
     }
 
     fn receiver(
@@ -92,8 +97,10 @@ impl<T: ChosenMessageOt> BaseOt for T {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
-        T::receiver_of(session, choice.given(T::INFO.name)?, seed)
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+        let choices = choice.given(T::INFO.name)?;
+        check_batch(choices.len())?;
+        Ok(Engine::new(move |io| async move { T::receive(&io, session, choices, seed).await }))
     }
 }
 

@@ -31,7 +31,7 @@ mod messages;
 
 pub use messages::{Challenge, Points, Response};
 
-use alloc::{boxed::Box, vec};
+use alloc::vec;
 use core::fmt;
 
 use foxtrot_kernel::{
@@ -42,13 +42,14 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step,
-    Waiting, check_batch, expect_count,
+    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    expect_count,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
     agreement::{FOR_TABLE, draw, scalars},
     choices::{select, verdict},
+    engine::Engine,
     erase::{SecretBytes, Secrets},
     oracle::Wide,
     popf::{Elements, Ristretto},
@@ -296,14 +297,14 @@ impl BaseOt for Csw {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::message(Points::encoded_len(n), move |bytes| {
-            let (sender, challenge) = Sender::challenge(session, &Points::decode(bytes, n)?, seed);
-            let finish = Waiting::message(Response::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, sender.finish(&Response::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(challenge.into_bytes(), finish))
+        Ok(Engine::new(move |io| async move {
+            let points = Points::decode(&io.recv(Points::encoded_len(n)).await, n)?;
+            let (sender, challenge) = Sender::challenge(session, &points, seed);
+            io.send(challenge.into_bytes()).await;
+            let response = io.recv(Response::encoded_len(n)).await;
+            Ok(sender.finish(&Response::decode(&response, n)?)?)
         }))
     }
 
@@ -312,17 +313,17 @@ impl BaseOt for Csw {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (receiver, points) = Receiver::start(session, choices, seed)?;
-            let finish = Waiting::message(Challenge::encoded_len(n), move |bytes| {
-                let (keys, response) = receiver.respond(&Challenge::decode(bytes, n)?)?;
-                Ok(Step::done(Some(response.into_bytes()), keys))
-            });
-            Ok(Step::send(points.into_bytes(), finish))
+            io.send(points.into_bytes()).await;
+            let challenge = io.recv(Challenge::encoded_len(n)).await;
+            let (keys, response) = receiver.respond(&Challenge::decode(&challenge, n)?)?;
+            io.send(response.into_bytes()).await;
+            Ok(keys)
         }))
     }
 }

@@ -19,7 +19,7 @@
 //! a batch. 64 bytes each way per instance. A corrupt party may fix its own keys; quantum computers
 //! read everything.
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{
@@ -29,13 +29,14 @@ use foxtrot_kernel::{
 };
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch, expect_count, message::message,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    expect_count, message::message,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
     agreement::{draw, scalars},
     choices::select,
+    engine::Engine,
     erase::{SecretBytes, Secrets},
     oracle::Wide,
     popf::{self, Elements, Popf, Ristretto, column, decoded},
@@ -236,11 +237,13 @@ impl BaseOt for MasnyRindal {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::message(Blinded::encoded_len(n), move |bytes| {
-            let (keys, shares) = respond(session, &Blinded::decode(bytes, n)?, seed);
-            Ok(Step::done(Some(shares.into_bytes()), keys))
+        Ok(Engine::new(move |io| async move {
+            let blinded = Blinded::decode(&io.recv(Blinded::encoded_len(n)).await, n)?;
+            let (keys, shares) = respond(session, &blinded, seed);
+            io.send(shares.into_bytes()).await;
+            Ok(keys)
         }))
     }
 
@@ -249,16 +252,15 @@ impl BaseOt for MasnyRindal {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::start(session, choices, seed)?;
-            let finish = Waiting::message(Shares::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, receiver.finish(&Shares::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(blinded.into_bytes(), finish))
+            io.send(blinded.into_bytes()).await;
+            let shares = io.recv(Shares::encoded_len(n)).await;
+            Ok(receiver.finish(&Shares::decode(&shares, n)?)?)
         }))
     }
 }

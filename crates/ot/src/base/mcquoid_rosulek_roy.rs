@@ -36,16 +36,14 @@ pub use pairs::{
     MasnyRindalElligator, MasnyRindalMoeller, MasnyRindalReuse, MasnyRindalRistretto, Pair,
 };
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
-use super::{
-    BaseOt, Block, Choice, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting, check_batch,
-    expect_count,
-};
+use super::{BaseOt, Block, Choice, Info, ReceiverKeys, SenderKeys, check_batch, expect_count};
 use crate::{
     Bits, Seed, Session, Usage,
     agreement::{Agreement, Tag, draw},
+    engine::Engine,
     erase::{SecretBytes, erase},
     popf::{Elements, Popf},
 };
@@ -208,14 +206,13 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (sender, share) = Sender::<P>::start(session, n, seed)?;
-            let finish = Waiting::message(Blinded::<P>::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, sender.finish(&Blinded::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(share.into_bytes(), finish))
+            io.send(share.into_bytes()).await;
+            let blinded = io.recv(Blinded::<P>::encoded_len(n)).await;
+            Ok(sender.finish(&Blinded::decode(&blinded, n)?)?)
         }))
     }
 
@@ -224,16 +221,15 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = choice.given(P::INFO.name)?;
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::<P>::start(session, choices, seed)?;
-            let finish = Waiting::message(KeyShare::<P>::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, receiver.finish(&KeyShare::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(blinded.into_bytes(), finish))
+            io.send(blinded.into_bytes()).await;
+            let share = io.recv(KeyShare::<P>::encoded_len(n)).await;
+            Ok(receiver.finish(&KeyShare::decode(&share, n)?)?)
         }))
     }
 }

@@ -20,7 +20,7 @@
 //! The paper hashes no index where it reuses r; here sub-sid, i and j are hashed. Quantum computers
 //! read everything.
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{
@@ -32,12 +32,13 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch, expect_count, message::message,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    expect_count, message::message,
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
     agreement::{FOR_TABLE, draw, is_element, scalars},
+    engine::Engine,
     erase::Secrets,
     oracle::Wide,
     popf::{Elements, Ristretto},
@@ -259,14 +260,13 @@ impl BaseOt for NaorPinkas {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (sender, setup) = Sender::start(session, n, seed)?;
-            let finish = Waiting::message(PublicKeys::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, sender.finish(&PublicKeys::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(setup.into_bytes(), finish))
+            io.send(setup.into_bytes()).await;
+            let keys = io.recv(PublicKeys::encoded_len(n)).await;
+            Ok(sender.finish(&PublicKeys::decode(&keys, n)?)?)
         }))
     }
 
@@ -275,13 +275,15 @@ impl BaseOt for NaorPinkas {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::message(Setup::encoded_len(n), move |bytes| {
-            let (keys, answer) = choose(session, choices, &Setup::decode(bytes, n)?, seed)?;
-            Ok(Step::done(Some(answer.into_bytes()), keys))
+        Ok(Engine::new(move |io| async move {
+            let setup = Setup::decode(&io.recv(Setup::encoded_len(n)).await, n)?;
+            let (keys, answer) = choose(session, choices, &setup, seed)?;
+            io.send(answer.into_bytes()).await;
+            Ok(keys)
         }))
     }
 }

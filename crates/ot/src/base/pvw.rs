@@ -26,7 +26,7 @@ mod messages;
 
 pub use messages::{Ciphertexts, PublicKeys};
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt;
 
 use p256::{ProjectivePoint, Scalar};
@@ -34,12 +34,11 @@ use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    Adversary, Block, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch,
+    Adversary, Block, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
 };
-use crate::{Bits, Seed, Session, Usage, choices::select, oracle::Oracle};
+use crate::{Bits, Error, Seed, Session, Usage, choices::select, engine::Io, oracle::Oracle};
 use curve::{SCALAR_COINS, combine, hash_to_curve, scalar, times};
 
 /// The protocol as a [`super::BaseOt`].
@@ -234,34 +233,32 @@ impl ChosenMessageOt for Pvw {
     const CAVEAT_AS_ROT: &'static str = "a quantum computer reads choices and keys; a receiver sees \
         its keys before it opens, so never retry a failed batch";
 
-    fn sender_of(
+    async fn send(
+        io: &Io,
         session: Session,
         messages: SenderKeys,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Sent, Error> {
         let n = messages.pairs().len();
         check_batch(n)?;
-        Ok(Waiting::message(PublicKeys::encoded_len(n), move |bytes| {
-            let keys = PublicKeys::decode(bytes, n)?;
-            let (ciphertexts, sent) = send(session, &keys, messages, seed)?;
-            Ok(Step::done(Some(ciphertexts.into_bytes()), sent.into_messages()))
-        }))
+        let keys = PublicKeys::decode(&io.recv(PublicKeys::encoded_len(n)).await, n)?;
+        let (ciphertexts, sent) = send(session, &keys, messages, seed)?;
+        io.send(ciphertexts.into_bytes()).await;
+        Ok(sent)
     }
 
-    fn receiver_of(
+    async fn receive(
+        io: &Io,
         session: Session,
         choices: Bits,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<ReceiverKeys, Error> {
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::first(move || {
-            let (receiver, keys) = Receiver::start(session, choices, seed)?;
-            let finish = Waiting::message(Ciphertexts::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, receiver.finish(&Ciphertexts::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(keys.into_bytes(), finish))
-        }))
+        let (receiver, keys) = Receiver::start(session, choices, seed)?;
+        io.send(keys.into_bytes()).await;
+        let ciphertexts = io.recv(Ciphertexts::encoded_len(n)).await;
+        Ok(receiver.finish(&Ciphertexts::decode(&ciphertexts, n)?)?)
     }
 }
 

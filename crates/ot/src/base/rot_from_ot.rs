@@ -23,19 +23,18 @@ mod messages;
 
 pub use messages::{Commitment, Opening, Swap};
 
-use alloc::{boxed::Box, vec};
+use alloc::vec;
 use core::{fmt, marker::PhantomData};
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Then,
-    Waiting, check_batch,
+    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, drawn_messages},
     expect_count,
 };
-use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage, choices::verdict};
+use crate::{Bits, Direction, Misbehaved, Seed, Session, Usage, choices::verdict, engine::Engine};
 
 /// The protocol over an OT, as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,22 +280,18 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::message(Commitment::encoded_len(n), move |bytes| {
+        Ok(Engine::new(move |io| async move {
+            let commitment = Commitment::decode(&io.recv(Commitment::encoded_len(n)).await, n)?;
             let ot_session = ot_session::<O>(&session);
             let messages = drawn_messages(&ot_session, n, &seed);
-            let ot = O::sender_of(ot_session, messages, seed.again())?;
-            let sender = Sender::start(session, &Commitment::decode(bytes, n)?, &seed);
-            Ok(Step::quiet(Then::role(ot, move |sent| {
-                Waiting::first(move || {
-                    let (sender, swap) = sender.swap(Sent::new(sent))?;
-                    let finish = Waiting::message(Opening::encoded_len(n), move |bytes| {
-                        Ok(Step::done(None, sender.finish(&Opening::decode(bytes, n)?)?))
-                    });
-                    Ok(Step::send(swap.into_bytes(), finish))
-                })
-            })))
+            let sender = Sender::start(session, &commitment, &seed);
+            let sent = O::send(&io, ot_session, messages, seed).await?;
+            let (sender, swap) = sender.swap(sent)?;
+            io.send(swap.into_bytes()).await;
+            let opening = io.recv(Opening::encoded_len(n)).await;
+            Ok(sender.finish(&Opening::decode(&opening, n)?)?)
         }))
     }
 
@@ -305,20 +300,18 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let n = choice.random(O::NAME_AS_ROT)?;
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let ot_session = ot_session::<O>(&session);
             let (receiver, commitment, choices) = Receiver::start(session, n, &seed)?;
-            let ot = O::receiver_of(ot_session, choices, seed)?;
-            let ot = Then::role(ot, move |received| {
-                Waiting::message(Swap::encoded_len(n), move |bytes| {
-                    let (keys, opening) = receiver.finish(received, &Swap::decode(bytes, n)?)?;
-                    Ok(Step::done(Some(opening.into_bytes()), keys))
-                })
-            });
-            Ok(Step::send(commitment.into_bytes(), ot))
+            io.send(commitment.into_bytes()).await;
+            let received = O::receive(&io, ot_session, choices, seed).await?;
+            let swap = io.recv(Swap::encoded_len(n)).await;
+            let (keys, opening) = receiver.finish(received, &Swap::decode(&swap, n)?)?;
+            io.send(opening.into_bytes()).await;
+            Ok(keys)
         }))
     }
 }

@@ -37,13 +37,10 @@ mod messages;
 
 pub use messages::{Blinded, Mode, Opening, Reply};
 
-use alloc::boxed::Box;
-
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
 };
-use crate::{Seed, Session, Usage};
+use crate::{Seed, Session, Usage, engine::Engine};
 
 /// The F_ROT mode, as a [`Mode`] of messages and as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,15 +94,15 @@ impl BaseOt for Rot {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::message(Blinded::<Self>::encoded_len(n), move |bytes| {
-            let blinded = Blinded::<Self>::check(bytes, n)?;
+        Ok(Engine::new(move |io| async move {
+            let blinded = io.recv(Blinded::<Self>::encoded_len(n)).await;
+            let blinded = Blinded::<Self>::check(&blinded, n)?;
             let (sender, reply) = rot::Sender::respond_to(session, blinded, seed);
-            let finish = Waiting::message(Opening::ENCODED_LEN, move |bytes| {
-                Ok(Step::done(None, sender.finish(&Opening::decode(bytes)?)?))
-            });
-            Ok(Step::send(reply.into_bytes(), finish))
+            io.send(reply.into_bytes()).await;
+            let opening = io.recv(Opening::ENCODED_LEN).await;
+            Ok(sender.finish(&Opening::decode(&opening)?)?)
         }))
     }
 
@@ -114,16 +111,16 @@ impl BaseOt for Rot {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let n = choice.random("roted")?;
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = rot::Receiver::start(session, n, seed)?;
-            let finish = Waiting::message(Reply::<Self>::encoded_len(n), move |bytes| {
-                let (keys, opening) = receiver.finish_with(Reply::<Self>::check(bytes, n)?)?;
-                Ok(Step::done(Some(opening.into_bytes()), keys))
-            });
-            Ok(Step::send(blinded.into_bytes(), finish))
+            io.send(blinded.into_bytes()).await;
+            let reply = io.recv(Reply::<Self>::encoded_len(n)).await;
+            let (keys, opening) = receiver.finish_with(Reply::<Self>::check(&reply, n)?)?;
+            io.send(opening.into_bytes()).await;
+            Ok(keys)
         }))
     }
 }
@@ -138,12 +135,14 @@ impl BaseOt for Endemic {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::message(Blinded::<Self>::encoded_len(n), move |bytes| {
-            let (keys, reply) =
-                endemic::respond_to(session, Blinded::<Self>::check(bytes, n)?, seed);
-            Ok(Step::done(Some(reply.into_bytes()), keys))
+        Ok(Engine::new(move |io| async move {
+            let blinded = io.recv(Blinded::<Self>::encoded_len(n)).await;
+            let blinded = Blinded::<Self>::check(&blinded, n)?;
+            let (keys, reply) = endemic::respond_to(session, blinded, seed);
+            io.send(reply.into_bytes()).await;
+            Ok(keys)
         }))
     }
 
@@ -152,16 +151,15 @@ impl BaseOt for Endemic {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = choice.given("roted-endemic")?;
         let n = choices.len();
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = endemic::Receiver::start(session, choices, seed)?;
-            let finish = Waiting::message(Reply::<Self>::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, receiver.finish_with(Reply::<Self>::check(bytes, n)?)?))
-            });
-            Ok(Step::send(blinded.into_bytes(), finish))
+            io.send(blinded.into_bytes()).await;
+            let reply = io.recv(Reply::<Self>::encoded_len(n)).await;
+            Ok(receiver.finish_with(Reply::<Self>::check(&reply, n)?)?)
         }))
     }
 }

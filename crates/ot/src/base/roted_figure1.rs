@@ -36,13 +36,10 @@ pub use messages::{Blinded, Opening, Reply};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use alloc::boxed::Box;
-
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys, Step, Waiting,
-    check_batch,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
 };
-use crate::{Seed, Session, Usage};
+use crate::{Seed, Session, Usage, engine::Engine};
 
 /// The protocol as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,15 +70,15 @@ impl BaseOt for Figure1 {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::message(Blinded::encoded_len(n), move |bytes| {
-            Blinded::check(bytes, n)?;
-            let (sender, reply) = Sender::respond_to(session, bytes, seed);
-            let finish = Waiting::message(Opening::encoded_len(n), move |bytes| {
-                Ok(Step::done(None, sender.finish(&Opening::decode(bytes, n)?)?))
-            });
-            Ok(Step::send(reply.into_bytes(), finish))
+        Ok(Engine::new(move |io| async move {
+            let blinded = io.recv(Blinded::encoded_len(n)).await;
+            Blinded::check(&blinded, n)?;
+            let (sender, reply) = Sender::respond_to(session, &blinded, seed);
+            io.send(reply.into_bytes()).await;
+            let opening = io.recv(Opening::encoded_len(n)).await;
+            Ok(sender.finish(&Opening::decode(&opening, n)?)?)
         }))
     }
 
@@ -90,17 +87,17 @@ impl BaseOt for Figure1 {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let n = choice.random("roted-figure1")?;
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (receiver, blinded) = Receiver::start(session, n, seed)?;
-            let finish = Waiting::message(Reply::encoded_len(n), move |bytes| {
-                Reply::check(bytes, n)?;
-                let (keys, opening) = receiver.finish_with(bytes);
-                Ok(Step::done(Some(opening.into_bytes()), keys))
-            });
-            Ok(Step::send(blinded.into_bytes(), finish))
+            io.send(blinded.into_bytes()).await;
+            let reply = io.recv(Reply::encoded_len(n)).await;
+            Reply::check(&reply, n)?;
+            let (keys, opening) = receiver.finish_with(&reply);
+            io.send(opening.into_bytes()).await;
+            Ok(keys)
         }))
     }
 }

@@ -42,7 +42,7 @@
 mod carrier;
 mod check;
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{
@@ -62,12 +62,12 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys,
-        Step, Waiting,
+        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys,
         mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
         roted,
     },
     choices::verdict,
+    engine::Engine,
     tasks::InPlace,
 };
 use check::{Coefficients, Proof};
@@ -404,14 +404,12 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(Waiting::first(move || {
+        Ok(Engine::new(move |io| async move {
             let (sender, invitation) = Sender::<B>::start(session, n, seed)?;
-            let finish = Waiting::message(response_len::<B>(n), move |bytes| {
-                Ok(Step::done(None, sender.finish(bytes)?.random()))
-            });
-            Ok(Step::send(invitation, finish))
+            io.send(invitation).await;
+            Ok(sender.finish(&io.recv(response_len::<B>(n)).await)?.random())
         }))
     }
 
@@ -420,12 +418,14 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = choice.given(B::INFO.name)?;
         check_batch(choices.len())?;
-        Ok(Waiting::message(B::invitation_len(), move |bytes| {
-            let (received, response) = respond::<B>(session, bytes, choices, seed)?;
-            Ok(Step::done(Some(response), received.random()))
+        Ok(Engine::new(move |io| async move {
+            let invitation = io.recv(B::invitation_len()).await;
+            let (received, response) = respond::<B>(session, &invitation, choices, seed)?;
+            io.send(response).await;
+            Ok(received.random())
         }))
     }
 }

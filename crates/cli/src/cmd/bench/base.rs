@@ -10,7 +10,8 @@ use std::{
 use foxtrot_net::{Lane, drive};
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid, Usage,
-    base::{BaseOt, Choice, Functionality, ReceiverKeys, Role, SenderKeys},
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
+    engine::Engine,
     pair::{Event, Pair, Party},
 };
 
@@ -127,7 +128,7 @@ fn sender(
     n: usize,
     workers: &Workers,
     counter: u64,
-) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+) -> Result<Engine<'static, SenderKeys>, Usage> {
     base.sender(session(workers, counter), n, Seed::from_bytes([1; 32]))
 }
 
@@ -136,7 +137,7 @@ fn receiver(
     n: usize,
     workers: &Workers,
     counter: u64,
-) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+) -> Result<Engine<'static, ReceiverKeys>, Usage> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),

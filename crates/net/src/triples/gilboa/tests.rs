@@ -3,9 +3,9 @@ use std::{io::ErrorKind, thread, time::Duration};
 use foxtrot_ot::{
     Error as Protocol,
     base::{
-        Choice, Info, ReceiverKeys, Role, SenderKeys, registry as registry_of_base_ots,
-        roted::Endemic,
+        Choice, Info, ReceiverKeys, SenderKeys, registry as registry_of_base_ots, roted::Endemic,
     },
+    engine::Engine,
     ideal,
 };
 use foxtrot_triples::{
@@ -139,9 +139,9 @@ impl BaseOt for Double {
         _: Session,
         n: usize,
         _: foxtrot_ot::Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         let (keys, _) = ideal::random(n, &foxtrot_ot::Seed::from_bytes([1; 32]));
-        Ok(Box::new(Quiet(keys)))
+        Ok(Engine::new(|_| async { Ok(keys) }))
     }
 
     fn receiver(
@@ -149,24 +149,10 @@ impl BaseOt for Double {
         _: Session,
         choice: Choice,
         _: foxtrot_ot::Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let Choice::Given(bits) = choice else { unreachable!("endemic") };
         let (_, keys) = ideal::given(bits, &foxtrot_ot::Seed::from_bytes([1; 32]));
-        Ok(Box::new(Quiet(keys)))
-    }
-}
-
-struct Quiet<Out>(Out);
-
-impl<Out: Send> Role for Quiet<Out> {
-    type Out = Out;
-
-    fn expects(&self) -> Option<usize> {
-        None
-    }
-
-    fn step(self: Box<Self>, _: &[u8]) -> Result<foxtrot_ot::base::Step<Out>, Protocol> {
-        Ok(foxtrot_ot::base::Step { message: None, next: foxtrot_ot::base::Next::Done(self.0) })
+        Ok(Engine::new(|_| async { Ok(keys) }))
     }
 }
 

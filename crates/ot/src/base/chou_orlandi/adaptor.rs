@@ -1,14 +1,13 @@
 //! `chou-orlandi` as a [`BaseOt`]: 1 of 2, of random keys and of chosen messages.
 
-use alloc::{boxed::Box, vec::Vec};
-
 use super::{Chosen, Ciphertexts, Keys, Points, Sender, Share, choose};
 use crate::{
-    Bits, Seed, Session, Usage,
+    Bits, Error, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Role, SenderKeys,
-        Step, Waiting, check_batch, chosen::drawn_messages,
+        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys,
+        check_batch, chosen::drawn_messages,
     },
+    engine::{Engine, Io},
     erase::SecretBytes,
 };
 
@@ -68,35 +67,21 @@ fn pairs(keys: &Keys) -> SenderKeys {
     SenderKeys::new((0..keys.instances()).map(pair).collect())
 }
 
-/// Sends the share, and does `then` with all keys.
-fn sender<Out: Send + 'static>(
-    session: Session,
-    n: usize,
-    seed: Seed,
-    then: impl FnOnce(Keys) -> Result<Step<Out>, crate::Error> + Send + 'static,
-) -> Box<dyn Role<Out = Out>> {
-    Waiting::first(move || {
-        let (sender, share) = Sender::start(session, n, 2, seed)?;
-        let finish = Waiting::message(Points::encoded_len(n), move |bytes| {
-            then(sender.finish(&Points::decode(bytes, n)?)?)
-        });
-        Ok(Step::send(share.into_bytes(), finish))
-    })
+/// Sends the share and receives the points: all keys.
+async fn send(io: &Io, session: Session, n: usize, seed: Seed) -> Result<Keys, Error> {
+    let (sender, share) = Sender::start(session, n, 2, seed)?;
+    io.send(share.into_bytes()).await;
+    let points = io.recv(Points::encoded_len(n)).await;
+    Ok(sender.finish(&Points::decode(&points, n)?)?)
 }
 
-/// Answers the share, and does `then` with the chosen keys and the answer.
-fn receiver(
-    session: Session,
-    choices: Bits,
-    seed: Seed,
-    then: impl FnOnce(Bits, Chosen, Vec<u8>) -> Step<ReceiverKeys> + Send + 'static,
-) -> Box<dyn Role<Out = ReceiverKeys>> {
+/// Receives the share and answers it: the chosen keys.
+async fn receive(io: &Io, session: Session, choices: &Bits, seed: Seed) -> Result<Chosen, Error> {
     let n = choices.len();
-    Waiting::message(Share::encoded_len(n), move |bytes| {
-        let share = Share::decode(bytes, n)?;
-        let (chosen, points) = choose(session, 2, &bytes_of(&choices), &share, seed)?;
-        Ok(then(choices, chosen, points.into_bytes()))
-    })
+    let share = Share::decode(&io.recv(Share::encoded_len(n)).await, n)?;
+    let (chosen, points) = choose(session, 2, &bytes_of(choices), &share, seed)?;
+    io.send(points.into_bytes()).await;
+    Ok(chosen)
 }
 
 impl BaseOt for ChouOrlandi {
@@ -109,9 +94,9 @@ impl BaseOt for ChouOrlandi {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
-        Ok(sender(session, n, seed, |keys| Ok(Step::done(None, pairs(&keys)))))
+        Ok(Engine::new(move |io| async move { Ok(pairs(&send(&io, session, n, seed).await?)) }))
     }
 
     fn receiver(
@@ -119,11 +104,12 @@ impl BaseOt for ChouOrlandi {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = given(choice, &RANDOM)?;
-        Ok(receiver(session, choices, seed, |choices, chosen, answer| {
+        Ok(Engine::new(move |io| async move {
+            let chosen = receive(&io, session, &choices, seed).await?;
             let keys = chosen.keys().iter().map(block).collect();
-            Step::done(Some(answer), ReceiverKeys::new(choices, keys))
+            Ok(ReceiverKeys::new(choices, keys))
         }))
     }
 }
@@ -138,12 +124,14 @@ impl BaseOt for ChouOrlandiChosen {
         session: Session,
         n: usize,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = SenderKeys>>, Usage> {
+    ) -> Result<Engine<'static, SenderKeys>, Usage> {
         check_batch(n)?;
         let messages = drawn_messages(&session, n, &seed);
-        Ok(sender(session, n, seed, |keys| {
+        Ok(Engine::new(move |io| async move {
+            let keys = send(&io, session, n, seed).await?;
             let ciphertexts = keys.encrypt(messages.pairs().as_flattened())?;
-            Ok(Step::done(Some(ciphertexts.into_bytes()), messages))
+            io.send(ciphertexts.into_bytes()).await;
+            Ok(messages)
         }))
     }
 
@@ -152,15 +140,14 @@ impl BaseOt for ChouOrlandiChosen {
         session: Session,
         choice: Choice,
         seed: Seed,
-    ) -> Result<Box<dyn Role<Out = ReceiverKeys>>, Usage> {
+    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
         let choices = given(choice, &CHOSEN)?;
-        Ok(receiver(session, choices, seed, |choices, chosen, answer| {
+        Ok(Engine::new(move |io| async move {
             let n = choices.len();
-            let finish = Waiting::message(Ciphertexts::encoded_len(n, 2), move |bytes| {
-                let messages = chosen.decrypt(&Ciphertexts::decode(bytes, n, 2)?)?;
-                Ok(Step::done(None, ReceiverKeys::new(choices, messages)))
-            });
-            Step::send(answer, finish)
+            let chosen = receive(&io, session, &choices, seed).await?;
+            let ciphertexts = io.recv(Ciphertexts::encoded_len(n, 2)).await;
+            let messages = chosen.decrypt(&Ciphertexts::decode(&ciphertexts, n, 2)?)?;
+            Ok(ReceiverKeys::new(choices, messages))
         }))
     }
 }
