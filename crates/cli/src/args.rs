@@ -1,6 +1,7 @@
 //! The command line, as `clap` reads it.
 
 mod bench;
+mod keys;
 mod serving;
 mod triples;
 
@@ -13,17 +14,17 @@ use std::{
 
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use foxtrot_net::identity::Fingerprint;
 use foxtrot_ot::Backend;
 use foxtrot_psi::paxos::MAX_ITEMS;
 
 use crate::{
     files::Existing,
-    peers::{Name, Peer},
+    peers::Peer,
     table::{OtherOptions, SetOptions},
 };
 
 pub(crate) use bench::{BenchCommand, BenchOptions, BenchTransport, PaperOptions};
+pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use serving::MostSessions;
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 
@@ -458,54 +459,6 @@ pub(crate) struct ProtocolsArgs {
     /// Print a JSON array
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(ClapArgs)]
-pub(crate) struct KeygenArgs {
-    /// Write the key to this file [default: identity.pem in the user's configuration directory]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Replace the file if there is one
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print the fingerprint of the key in this file, and make none [default: identity.pem in the
-    /// user's configuration directory]
-    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["output", "force"])]
-    pub(crate) show: Option<Option<PathBuf>>,
-}
-
-#[derive(Subcommand)]
-pub(crate) enum PeersCommand {
-    /// Give a peer's key a name
-    Add {
-        /// The name: ASCII letters, digits, `.`, `_`, `-` and `@`
-        name: Name,
-        /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it
-        fingerprint: Fingerprint,
-        /// Replace the key that the name has
-        #[arg(long)]
-        force: bool,
-        /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's
-        /// configuration directory]
-        #[arg(long, value_name = "FILE")]
-        identity: Option<PathBuf>,
-    },
-    /// Print names and fingerprints
-    List {
-        /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's
-        /// configuration directory]
-        #[arg(long, value_name = "FILE")]
-        identity: Option<PathBuf>,
-    },
-    /// Forget a name
-    Remove {
-        /// The name
-        name: Name,
-        /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's
-        /// configuration directory]
-        #[arg(long, value_name = "FILE")]
-        identity: Option<PathBuf>,
-    },
 }
 
 #[derive(Subcommand)]

@@ -38,10 +38,15 @@ struct Line {
     peer: Option<(Name, Fingerprint)>,
 }
 
+/// The file for the key in that file.
+pub(crate) fn file_beside(key: &Path) -> PathBuf {
+    key.with_file_name("known_peers")
+}
+
 impl Known {
     /// Reads the file beside the one with our key, which may be named. Without the file nobody is known.
     pub(crate) fn read(key: Option<&Path>) -> Result<Self, Failure> {
-        let path = identity::path(key)?.with_file_name("known_peers");
+        let path = file_beside(&identity::path(key)?);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(e) if e.kind() == ErrorKind::NotFound => String::new(),

@@ -10,7 +10,7 @@ use crate::{
     cmd::rot,
     failure::Failure,
     files::check_place,
-    identity,
+    identity, peers,
 };
 
 /// Fails, before anything is read or anybody met, if a result could not be written where the user
@@ -72,7 +72,8 @@ fn read(command: &Command) -> Vec<PathBuf> {
     let key = transport(command)
         .filter(|transport| !transport.insecure)
         .and_then(|transport| identity::path(transport.identity.as_deref()).ok());
-    files.into_iter().cloned().chain(key).collect()
+    let known = key.as_deref().map(peers::file_beside);
+    files.into_iter().cloned().chain(known).chain(key).collect()
 }
 
 /// All files that the user has it write.

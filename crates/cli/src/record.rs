@@ -117,6 +117,8 @@ impl Entry {
 
     fn end(&mut self, failure: Option<&Failure>) {
         self.set("ended", utc(SystemTime::now()));
+        // That nobody reads standard output to its end is no failure.
+        let failure = failure.filter(|failure| failure.status() != 0);
         self.set("outcome", failure.map_or("done", Failure::message));
         self.set("status", failure.map_or(0, Failure::status));
     }

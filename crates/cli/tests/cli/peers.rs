@@ -46,6 +46,26 @@ fn a_name_stands_for_a_fingerprint_and_is_shown_beside_it() {
     assert!(said.contains("hint: `foxtrot peers add acne SHA256:…` names one"), "{said}");
 }
 
+/// Neither a result nor a record takes the place of the names.
+#[test]
+fn the_names_are_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, acme] = ["ours", "acme"].map(|name| key(folder.path(), name));
+    assert_eq!(peers(&ours, &["add", "acme", &acme.fingerprint]).0, 0);
+    let file = folder.path().join("ours/known_peers").to_str().unwrap().to_owned();
+    let before = fs::read(&file).unwrap();
+    let named = ["--identity", &ours.file, "--peer", "acme"];
+    for option in ["-o", "--record"] {
+        let receive = [&RECEIVE[..], &[option, &file]].concat();
+        let run = connect_with(&receive, &named, "127.0.0.1:1");
+        assert_eq!(run.status.code(), Some(2));
+        let words =
+            format!("foxtrot: cannot write {file}: {file}, which is read, is the same file\n");
+        assert!(stderr(&run).starts_with(&words), "{}", stderr(&run));
+        assert_eq!(fs::read(&file).unwrap(), before);
+    }
+}
+
 #[test]
 fn names_are_added_listed_replaced_and_removed() {
     let folder = tempfile::tempdir().unwrap();
