@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::{clock::thread_cpu, failure::Failure};
 
-/// What figures are compared with: a record of an idle machine.
+/// What figures are compared with: the newest record of the machine that `docs/performance.md` is about.
 const RECORD: &str = "2026-11-22-epyc-wire-5";
 const OF_RECORD: &str =
     include_str!("../../../../../bench/record/2026-11-22-epyc-wire-5/yardsticks.csv");

@@ -108,7 +108,8 @@ fn summary(tables: &[Table], records: &[Record]) -> String {
             None => papers.push((&table.paper, found)),
         }
     }
-    let head = format!("| | Foxtrot, of {} |\n|---|---|\n", used.join(" and "));
+    let used = used.join(" and ");
+    let head = format!("| | Foxtrot, of {used}; of two numbers, theirs → Foxtrot |\n|---|---|\n");
     let rows =
         papers.iter().map(|(name, entries)| format!("| {name} | {} |\n", entries.join("; ")));
     head + &rows.collect::<String>()
@@ -231,7 +232,9 @@ mod tests {
             ],
         );
         let text = summary(&tables, &[new, old]);
-        let head = "| | Foxtrot, of [2](bench/record/2) and [1](bench/record/1) |\n|---|---|\n";
+        let used = "[2](bench/record/2) and [1](bench/record/1)";
+        let head =
+            format!("| | Foxtrot, of {used}; of two numbers, theirs → Foxtrot |\n|---|---|\n");
         // Times stand alone, bytes beside theirs; of a table that another machine made nothing is said.
         let row = "| Paper | A, first: 3 ms; A, third: 12 → 3 bytes (× 4); B, last: 3 ms |\n";
         assert_eq!(text, format!("{head}{row}"));

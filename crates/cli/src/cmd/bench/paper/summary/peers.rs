@@ -8,20 +8,19 @@ pub(super) const FILE: &str = "side-by-side.csv";
 /// Rounds of one program differ by so much.
 const NOISE: f64 = 1.15;
 
-/// What stands for the newest record of that kind; nothing if there is none.
+/// A line with what stands for the newest record of that kind; nothing if there is none.
 pub(super) fn summary(records: &[Record]) -> String {
     let Some(record) = records.iter().find(|record| !record.peers.is_empty()) else {
         return String::new();
     };
-    let rows: String = record.peers.iter().filter_map(|line| row(line)).collect();
-    if rows.is_empty() {
-        return rows;
+    let entries: Vec<_> = record.peers.iter().filter_map(|line| entry(line)).collect();
+    if entries.is_empty() {
+        return String::new();
     }
-    let head = format!("| side by side, in turns: {} | peer | Foxtrot | |", record.link());
-    format!("\n{head}\n|---|---|---|---|\n{rows}")
+    format!("| Side by side, in turns: {} | {} |\n", record.link(), entries.join("; "))
 }
 
-fn row(line: &[String]) -> Option<String> {
+fn entry(line: &[String]) -> Option<String> {
     let [_, what, unit, peer, theirs, ours, headline] = line else { return None };
     let [theirs, ours] = [theirs, ours].map(|number| number.parse::<f64>().ok());
     let (theirs, ours) = (theirs?, ours?);
@@ -32,7 +31,7 @@ fn row(line: &[String]) -> Option<String> {
     let noisy = !unit.starts_with("bytes") && (1.0 / NOISE..NOISE).contains(&quotient);
     let quotient = if noisy { "about equal".into() } else { ratio(quotient) };
     let (theirs, ours) = (number(theirs), number(ours));
-    Some(format!("| {what} | {peer}: {theirs} {unit} | {ours} | {quotient} |\n"))
+    Some(format!("{what}, {peer}: {theirs} → {ours} {unit} ({quotient})"))
 }
 
 #[cfg(test)]
@@ -56,10 +55,10 @@ mod tests {
             "t,g,ms",
         ];
         let text = summary(&[record("3", &[]), record("2", &lines), record("1", &lines[..1])]);
-        let rows = "| a, b | peer: 30 ms | 10 | × 3 |\n| c | peer: 1.1 ms | 1 | about equal |\n\
-                    | d | peer: 1 bytes per item | 1.1 | × 0.91 |\n";
-        let head = "| side by side, in turns: [2](bench/record/2) | peer | Foxtrot | |";
-        assert_eq!(text, format!("\n{head}\n|---|---|---|---|\n{rows}"));
+        let entries = "a, b, peer: 30 → 10 ms (× 3); c, peer: 1.1 → 1 ms (about equal); \
+                       d, peer: 1 → 1.1 bytes per item (× 0.91)";
+        let head = "Side by side, in turns: [2](bench/record/2)";
+        assert_eq!(text, format!("| {head} | {entries} |\n"));
         assert_eq!(summary(&[record("3", &[])]), "");
         assert_eq!(summary(&[record("2", &lines[3..])]), "");
     }
