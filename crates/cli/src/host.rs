@@ -122,22 +122,21 @@ impl Host {
                     hint = refused.failure.into_hint();
                 }
                 Some(Err(e)) => bar.suspend(|| log.not_taken(&e)),
-                None => {
-                    let now = Instant::now();
-                    if until.is_none_or(|until| now < until) {
-                        return Err(Failure::run("the listener has ended"));
-                    }
-                    if end.is_some_and(|end| now >= end) {
-                        break;
-                    }
-                    bar.suspend(|| {
-                        log.summarise(now);
-                        if patience.is_some_and(|patience| now >= patience) {
-                            patience = None;
-                            log.still_waiting(came.load(Ordering::Relaxed), hint.as_deref());
-                        }
-                    });
+                None if until.is_none_or(|until| Instant::now() < until) => {
+                    return Err(Failure::run("the listener has ended"));
                 }
+                None => {}
+            }
+            // Also where strangers come all the time.
+            let now = Instant::now();
+            if end.is_some_and(|end| now >= end) {
+                break;
+            }
+            bar.suspend(|| log.summarise(now));
+            if patience.is_some_and(|patience| now >= patience) {
+                patience = None;
+                let came = came.load(Ordering::Relaxed);
+                bar.suspend(|| log.still_waiting(came, hint.as_deref()));
             }
         }
         bar.finish_and_clear();
@@ -184,8 +183,10 @@ impl Host {
                 }
                 Some(Ok(Err(refused))) => log.refused(&refused),
                 Some(Err(e)) => log.not_taken(&e),
-                None if until.is_some_and(|until| Instant::now() >= until) => {}
-                None => return Err(Failure::run("the listener has ended")),
+                None if until.is_none_or(|until| Instant::now() < until) => {
+                    return Err(Failure::run("the listener has ended"));
+                }
+                None => {}
             }
             log.summarise(Instant::now());
         }

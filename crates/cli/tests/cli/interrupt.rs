@@ -11,7 +11,8 @@ use super::support::{Listening, Running, foxtrot, names};
 
 #[test]
 fn a_listener_is_interrupted() {
-    let listening = Listening::start(&["ot", "send", "examples/messages.txt"]);
+    let mut listening = Listening::start(&["ot", "send", "examples/messages.txt"]);
+    assert!(listening.running.line().starts_with("foxtrot: waiting for the peer "));
     listening.running.interrupt();
     assert_eq!(listening.end(), (130, String::new(), "foxtrot: interrupted\n".into()));
 }
@@ -113,6 +114,7 @@ fn the_peer_of_an_interrupted_run_ends_soon() {
         ]
         .concat(),
     );
+    assert!(sender.running.line().starts_with("foxtrot: waiting for the peer "));
     assert!(sender.running.line().starts_with("foxtrot: agreed: "));
     wait_for(100_000, folder.path());
     receiver.interrupt();
