@@ -396,6 +396,8 @@ impl<Out> fmt::Debug for Next<Out> {
 
 /// Every base OT, the default of each functionality first, and the default of each family.
 #[must_use]
+// Inlined, it would have every protocol compiled once more where it is called.
+#[inline(never)]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
     use mcquoid_rosulek_roy::*;
     &[
