@@ -16,7 +16,7 @@ use libfuzzer_sys::{
 use rustls::{
     ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection,
     client::AlwaysResolvesClientRawPublicKeys,
-    crypto::aws_lc_rs::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider},
+    crypto::ring::{cipher_suite::TLS13_AES_128_GCM_SHA256, default_provider},
     pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName},
     server::AlwaysResolvesServerRawPublicKeys,
     sign::CertifiedKey,

@@ -37,36 +37,31 @@ pub(crate) enum Vectors {
 }
 
 /// Runs `$vector`, which is generic over what it finds in `$simd`, or `$portable` if the backend has
-/// nothing of that kind; both compiled for the backend's instructions. With `neon`, which the trait
-/// [`Simd`](crate::simd::Simd) is implemented for, that is one of the kinds.
+/// nothing of that kind; each compiled for the instructions it is made of, and for no others. With
+/// `neon`, which the trait [`Simd`](crate::simd::Simd) is implemented for, that is one of the kinds.
 macro_rules! dispatch {
     ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
         dispatch!(x86 $backend, $simd => $vector, $portable)
     };
-    ($kinds:ident $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
-        let backend = $backend;
-        match backend.vectors() {
-            $crate::backend::Vectors::None => backend.run(
-                #[inline(always)]
-                || $portable,
-            ),
+    ($kinds:ident $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
+        match $backend.vectors() {
+            $crate::backend::Vectors::None => $portable,
             #[cfg(target_arch = "x86_64")]
-            $crate::backend::Vectors::Avx2($simd) => backend.run(
+            $crate::backend::Vectors::Avx2($simd) => $simd.run(
                 #[inline(always)]
                 || $vector,
             ),
             #[cfg(target_arch = "x86_64")]
-            $crate::backend::Vectors::Avx512($simd) => backend.run(
+            $crate::backend::Vectors::Avx512($simd) => $simd.run(
                 #[inline(always)]
                 || $vector,
             ),
             #[cfg(target_arch = "aarch64")]
-            $crate::backend::Vectors::Neon(neon) => backend.run(
-                #[inline(always)]
-                || dispatch!(@$kinds neon, $simd => $vector, $portable),
-            ),
+            $crate::backend::Vectors::Neon(neon) => {
+                dispatch!(@$kinds neon, $simd => $vector, $portable)
+            }
         }
-    }};
+    };
     (@neon $token:ident, $simd:ident => $vector:expr, $portable:expr) => {{
         let $simd = $token;
         $vector
@@ -263,19 +258,41 @@ impl Backend {
     /// is compiled for the instruction set.
     #[inline(always)]
     pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
-        match self.0 {
-            Isa::Portable => kernel(),
+        match self.vectors() {
+            Vectors::None => kernel(),
             #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-            // SAFETY: a `Backend` with `Isa::Avx2` exists only where these features were detected.
-            Isa::Avx2 => unsafe { run_avx2(kernel) },
+            Vectors::Avx2(simd) => simd.run(kernel),
             #[cfg(target_arch = "x86_64")]
-            #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-            // SAFETY: a `Backend` with `Isa::Avx512` exists only where these features were detected.
-            Isa::Avx512 => unsafe { run_avx512(kernel) },
+            Vectors::Avx512(simd) => simd.run(kernel),
             // NEON is part of the AArch64 baseline: the portable code already uses it.
             #[cfg(target_arch = "aarch64")]
-            Isa::Neon => kernel(),
+            Vectors::Neon(_) => kernel(),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// Runs a kernel out of line, compiled for AVX2; the rules are those of [`Backend::run`].
+    #[inline(always)]
+    pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
+        #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+        // SAFETY: an `Avx2` exists only where the features of `Isa::Avx2` were detected.
+        unsafe {
+            run_avx2(kernel)
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// Runs a kernel out of line, compiled for AVX-512; the rules are those of [`Backend::run`].
+    #[inline(always)]
+    pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
+        #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+        // SAFETY: an `Avx512` exists only where the features of `Isa::Avx512` were detected.
+        unsafe {
+            run_avx512(kernel)
         }
     }
 }
@@ -309,7 +326,7 @@ macro_rules! per_isa {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq")]
-pub(crate) fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
+fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 
@@ -319,7 +336,7 @@ pub(crate) fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2")]
 #[target_feature(enable = "gfni,vaes,vpclmulqdq")]
-pub(crate) fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
+fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
     kernel()
 }
 

@@ -2,15 +2,20 @@
 
 use core::{fmt, str::FromStr};
 
-use aws_lc_rs::{
+use base64ct::{Base64UrlUnpadded, Encoding};
+use pem_rfc7468::LineEnding;
+use ring::{
     digest,
     signature::{Ed25519KeyPair, KeyPair},
 };
-use base64ct::{Base64UrlUnpadded, Encoding};
-use pem_rfc7468::LineEnding;
 use zeroize::Zeroizing;
 
 const PEM_LABEL: &str = "PRIVATE KEY";
+
+/// DER of an Ed25519 key in PKCS#8, version 1, before the 32 bytes of the key (RFC 8410, section 7).
+const PKCS8_PREFIX: [u8; 16] = [
+    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+];
 
 /// DER of an Ed25519 SubjectPublicKeyInfo before the 32 bytes of the key (RFC 8410, section 4).
 const SPKI_PREFIX: [u8; 12] =
@@ -47,9 +52,9 @@ impl Identity {
     /// # Errors
     /// [`KeyError::Randomness`].
     pub fn generate() -> Result<Self, KeyError> {
-        let pair = Ed25519KeyPair::generate().map_err(|_| KeyError::Randomness)?;
-        let private = pair.to_pkcs8v1().map_err(|_| KeyError::Randomness)?;
-        Ok(Self::new(&pair, Zeroizing::new(private.as_ref().to_vec())))
+        let mut private = Zeroizing::new([&PKCS8_PREFIX[..], &[0; 32]].concat());
+        getrandom::fill(&mut private[PKCS8_PREFIX.len()..]).map_err(|_| KeyError::Randomness)?;
+        Self::from_pkcs8(private)
     }
 
     /// From a file's content: PKCS#8 in PEM.
@@ -62,8 +67,7 @@ impl Identity {
         if label != PEM_LABEL {
             return Err(KeyError::Pem);
         }
-        let pair = Ed25519KeyPair::from_pkcs8(&private).map_err(|_| KeyError::NotEd25519)?;
-        Ok(Self::new(&pair, private))
+        Self::from_pkcs8(private)
     }
 
     /// A file's content: PKCS#8 in PEM.
@@ -88,8 +92,12 @@ impl Identity {
         &self.public
     }
 
-    fn new(pair: &Ed25519KeyPair, private: Zeroizing<Vec<u8>>) -> Self {
-        Self { private, public: [&SPKI_PREFIX, pair.public_key().as_ref()].concat() }
+    /// From PKCS#8 with or without the public key; one that is there has to be the right one.
+    fn from_pkcs8(private: Zeroizing<Vec<u8>>) -> Result<Self, KeyError> {
+        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&private)
+            .map_err(|_| KeyError::NotEd25519)?;
+        let public = [&SPKI_PREFIX, pair.public_key().as_ref()].concat();
+        Ok(Self { private, public })
     }
 }
 
@@ -170,6 +178,29 @@ mod tests {
         let again = Identity::from_pem(pem.as_bytes()).unwrap();
         assert_eq!(again.fingerprint(), identity.fingerprint());
         assert_ne!(Identity::generate().unwrap().fingerprint(), identity.fingerprint());
+    }
+
+    /// The private key of RFC 8410, section 10.3, without its public key as OpenSSL writes it and as
+    /// earlier versions of Foxtrot did, and with it.
+    #[test]
+    fn files_of_other_programs_are_read_with_and_without_the_public_key() {
+        let bare = "MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC";
+        let both = "MFECAQEwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n\
+            gSEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=";
+        let read = |base64| {
+            let pem = format!("-----BEGIN PRIVATE KEY-----\n{base64}\n-----END PRIVATE KEY-----\n");
+            Identity::from_pem(pem.as_bytes())
+        };
+        let public = [
+            0x19, 0xbf, 0x44, 0x09, 0x69, 0x84, 0xcd, 0xfe, 0x85, 0x41, 0xba, 0xc1, 0x67, 0xdc,
+            0x3b, 0x96, 0xc8, 0x50, 0x86, 0xaa, 0x30, 0xb6, 0xb6, 0xcb, 0x0c, 0x5c, 0x38, 0xad,
+            0x70, 0x31, 0x66, 0xe1,
+        ];
+        for file in [bare, both] {
+            assert_eq!(read(file).unwrap().public()[12..], public);
+        }
+        let wrong = both.replace("gSEAGb9E", "gSEAGb9F");
+        assert_eq!(read(&wrong).unwrap_err(), KeyError::NotEd25519);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! TLS 1.3 under a channel: key exchange X25519MLKEM768 only, both sides known by their raw
 //! Ed25519 keys (RFC 7250), no certificates, no resumption, no early data.
 
+mod hybrid;
 mod stream;
 mod verify;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use rustls::{
     ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection,
     client::{AlwaysResolvesClientRawPublicKeys, Resumption},
-    crypto::{CryptoProvider, aws_lc_rs},
+    crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName},
     server::AlwaysResolvesServerRawPublicKeys,
     sign::CertifiedKey,
@@ -53,8 +54,8 @@ impl Tls {
     /// [`TlsError::Setup`].
     pub fn new(identity: &Identity, peers: &[Fingerprint]) -> Result<Self, Error> {
         let provider = Arc::new(CryptoProvider {
-            kx_groups: vec![aws_lc_rs::kx_group::X25519MLKEM768],
-            ..aws_lc_rs::default_provider()
+            kx_groups: vec![&hybrid::X25519MlKem768],
+            ..ring::default_provider()
         });
         let pins = Arc::new(Pins::new(peers, &provider));
         let private = PrivatePkcs8KeyDer::from(identity.private().to_vec()).into();

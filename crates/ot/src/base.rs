@@ -260,6 +260,8 @@ fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), U
 
 /// Every base OT, the default of each functionality first, and the default of each family.
 #[must_use]
+// Inlined, it would have every protocol compiled once more where it is called.
+#[inline(never)]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
     use mcquoid_rosulek_roy::*;
     &[

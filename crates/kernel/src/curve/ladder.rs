@@ -122,22 +122,27 @@ fn each<F: Field>(
 }
 
 /// The ladder of Montgomery (Math. Comp. 48, 1987; RFC 7748, section 5), from bit 254 down. The pair
-/// is swapped where neighbouring bits differ.
+/// is swapped where neighbouring bits differ. Out of line: it is long, and callers are many.
 #[inline(always)]
 fn ladder<F: Field>(f: F, changes: &[F::Word; 4], point: F::Element) -> Projective<F::Element> {
-    let (one, zero) = (f.splat(&ONE), f.splat(&ZERO));
-    let (mut a, mut b) = (Projective { x: one, z: zero }, Projective { x: point, z: one });
-    for (index, &word) in changes.iter().enumerate().rev() {
-        let top = if index == 3 { 63 } else { 64 };
-        for k in (0..top).rev() {
-            let change = f.bit(word, k);
-            (a.x, b.x) = f.swap(change, a.x, b.x);
-            (a.z, b.z) = f.swap(change, a.z, b.z);
-            (a, b) = step(f, a, b, point);
-        }
-    }
-    let change = f.bit(changes[3], 63);
-    Projective { x: f.select(change, b.x, a.x), z: f.select(change, b.z, a.z) }
+    f.outlined(
+        #[inline(always)]
+        || {
+            let (one, zero) = (f.splat(&ONE), f.splat(&ZERO));
+            let (mut a, mut b) = (Projective { x: one, z: zero }, Projective { x: point, z: one });
+            for (index, &word) in changes.iter().enumerate().rev() {
+                let top = if index == 3 { 63 } else { 64 };
+                for k in (0..top).rev() {
+                    let change = f.bit(word, k);
+                    (a.x, b.x) = f.swap(change, a.x, b.x);
+                    (a.z, b.z) = f.swap(change, a.z, b.z);
+                    (a, b) = step(f, a, b, point);
+                }
+            }
+            let change = f.bit(changes[3], 63);
+            Projective { x: f.select(change, b.x, a.x), z: f.select(change, b.z, a.z) }
+        },
+    )
 }
 
 /// 2a and a + b, of a and b whose difference is the point: section 10.3.1 of Montgomery's paper, as

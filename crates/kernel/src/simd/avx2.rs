@@ -14,13 +14,13 @@ use super::{
     packing::{Packing, Unpacking, ZERO},
 };
 
-/// Proof that the processor has AVX2.
+/// Proof that the processor has all features of `Isa::Avx2`.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
 impl Avx2 {
     /// # Safety
-    /// The processor has AVX2.
+    /// The processor has all features of `Isa::Avx2`.
     #[inline(always)]
     pub(crate) const unsafe fn detected() -> Self {
         Self(())

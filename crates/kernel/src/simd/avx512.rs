@@ -11,7 +11,7 @@ use core::arch::x86_64::*;
 
 use super::{MAX_WORDS, Simd, TWO_MORE};
 
-/// Proof that the processor has AVX-512 with BW, VBMI and VBMI2.
+/// Proof that the processor has all features of `Isa::Avx512`.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 

@@ -205,8 +205,7 @@ fn foreign_client(
 ) -> Result<Secured, Error> {
     let [identity, other] = [(); 2].map(|()| Identity::generate().unwrap());
     let server = Tls::new(&identity, &[other.fingerprint()]).unwrap();
-    let provider =
-        Arc::new(CryptoProvider { kx_groups: vec![group], ..aws_lc_rs::default_provider() });
+    let provider = Arc::new(CryptoProvider { kx_groups: vec![group], ..ring::default_provider() });
     let pins = Arc::new(Pins::new(&[identity.fingerprint()], &provider));
     let private = PrivatePkcs8KeyDer::from(other.private().to_vec()).into();
     let private = provider.key_provider.load_private_key(private).unwrap();
@@ -238,9 +237,10 @@ fn foreign_client(
 
 #[test]
 fn a_client_without_a_key_or_without_the_hybrid_group_is_refused() {
-    use rustls::crypto::aws_lc_rs::kx_group::{X25519, X25519MLKEM768};
-    foreign_client(X25519MLKEM768, true).unwrap();
-    for (group, shows_key) in [(X25519MLKEM768, false), (X25519, true)] {
+    use rustls::crypto::ring::kx_group::X25519;
+    let hybrid = &hybrid::X25519MlKem768;
+    foreign_client(hybrid, true).unwrap();
+    for (group, shows_key) in [(hybrid as _, false), (X25519, true)] {
         let error = foreign_client(group, shows_key).unwrap_err();
         assert!(matches!(error, Error::Tls(TlsError::Failed(_))), "{error:?}");
     }

@@ -105,6 +105,8 @@ const VARIANTS: [[&dyn BaseOt; 2]; 3] = [
 
 /// Every variant, the default first.
 #[must_use]
+// Inlined, it would have every protocol compiled once more where it is called.
+#[inline(never)]
 pub fn registry() -> &'static [&'static dyn BaseOt] {
     &const {
         let mut variants = [VARIANTS[0][1]; VARIANTS.len()];
@@ -119,6 +121,7 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
 
 /// The variant over the base OT of that name or family.
 #[must_use]
+#[inline(never)]
 pub fn find(base: &str) -> Option<&'static dyn BaseOt> {
     let is_named = |info: &Info| info.name == base || info.family == base;
     VARIANTS.into_iter().find(|[carrier, _]| is_named(carrier.info())).map(|[_, variant]| variant)

@@ -18,7 +18,7 @@
 use core::arch::x86_64::*;
 
 use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
-use crate::{backend::run_avx2, simd::avx2::Avx2};
+use crate::simd::avx2::Avx2;
 
 /// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
 macro_rules! avx2 {
@@ -337,8 +337,7 @@ impl Field for Avx2 {
 
     #[inline(always)]
     fn outlined<R>(self, kernel: impl FnOnce() -> R) -> R {
-        // SAFETY: an `Avx2` exists, so the processor has the instructions.
-        unsafe { run_avx2(kernel) }
+        self.run(kernel)
     }
 
     #[inline(always)]

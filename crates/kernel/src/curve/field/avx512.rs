@@ -13,7 +13,7 @@
 use core::arch::x86_64::*;
 
 use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
-use crate::{backend::run_avx512, simd::avx512::Avx512};
+use crate::simd::avx512::Avx512;
 
 /// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
 macro_rules! avx512 {
@@ -197,8 +197,7 @@ impl Field for Avx512 {
 
     #[inline(always)]
     fn outlined<R>(self, kernel: impl FnOnce() -> R) -> R {
-        // SAFETY: an `Avx512` exists, so the processor has the instructions.
-        unsafe { run_avx512(kernel) }
+        self.run(kernel)
     }
 
     #[inline(always)]
