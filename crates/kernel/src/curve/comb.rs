@@ -74,7 +74,7 @@ impl Table {
         dispatch!(backend, f => self.multiples(f, scalars, out), self.multiples(Scalar, scalars, out));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn multiples<F: Field>(&self, f: F, scalars: &[[u8; 32]], out: &mut [Point]) {
         let n = out.len();
         let mut points = [Extended::identity(f); BLOCK];
@@ -84,7 +84,7 @@ impl Table {
                 start,
                 n,
                 scalars,
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |_, table, digit| f.lookup(&self.0.0[table], digit),
                 &mut points,
             );
@@ -140,7 +140,7 @@ impl TwinTable {
         );
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn multiples<F: Field>(
         &self,
         f: F,
@@ -154,7 +154,7 @@ impl TwinTable {
         batch::divide(
             f,
             n,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start| {
                 let in_block = start / F::LANES % BLOCK;
                 if in_block == 0 {
@@ -167,7 +167,7 @@ impl TwinTable {
                         start,
                         n,
                         scalars,
-                        #[inline(always)]
+                        #[cfg_attr(not(unoptimized), inline(always))]
                         |k, table, digit| {
                             f.lookup_either([&curve.0[table], &twist.0[table]], sides[k], digit)
                         },
@@ -178,7 +178,7 @@ impl TwinTable {
                 let numerator = f.carry(f.add(point.z, point.y));
                 ([numerator], f.carry(f.sub(point.z, point.y)))
             },
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start, [numerator], inverse| {
                 // (1 + y)/(1 − y), and the negative of that on the twist.
                 let on_twist = batch::bits(f, start, n, on_twist);
@@ -203,7 +203,7 @@ fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
 /// Digits ±1, ±3, … ±31 of k + 1 or k, whichever is odd, 0 ≤ k < 2²⁵⁶: the number whose digit i of
 /// five bits is b where the odd one has 2b − 31 at 32ⁱ. It is (odd + 2²⁶⁰ − 1)/2, so digit 51 is 1
 /// always. It is left out, and place 52 has what looks up 32⁵¹·P where k is odd, and P less where k is even.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
     let end = 0b10000 | !a & 1;
     let [a, b, c, d] = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
@@ -214,7 +214,7 @@ const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
 /// vectors from `start` on, or as many as there are.
 ///
 /// `entry` looks up a digit for a vector of the block in one of the tables.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn comb<F: Field>(
     f: F,
     start: usize,
@@ -285,7 +285,7 @@ impl Comb {
 }
 
 /// Sets tables to the odd multiples of their bases.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fill_odd<F: Field>(f: F, bases: &[Point; ODD], twice_d: &Limbs, tables: &mut [Sixteen]) {
     for start in (0..ODD).step_by(F::LANES) {
         let base = point::load(f, start, ODD, bases);
@@ -294,7 +294,7 @@ fn fill_odd<F: Field>(f: F, bases: &[Point; ODD], twice_d: &Limbs, tables: &mut 
 }
 
 /// Sets the first entries of tables to points, each table from a lane.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fill<F: Field, const N: usize>(
     f: F,
     points: &[Extended<F::Element>; N],
