@@ -29,39 +29,46 @@ const BLOCK: usize = 8;
 
 /// The odd multiples up to 31 of 1024ʲ·P, for j below 26, as y + x, y − x and 2d·xy; and 32⁵¹·P and
 /// (32⁵¹ − 1)·P, with which a sum ends.
-struct Comb([Sixteen; ODD + 1]);
+struct Comb<'a>(&'a mut [Sixteen; ODD + 1]);
 
-/// A point of the curve, prepared for many multiplications; 50 kB. That costs as much as six to fifteen
-/// multiplications by [`mul`](super::mul). Erased when it is dropped.
-pub struct Table(Comb);
+/// A point of the curve, prepared for many multiplications, in memory of the caller. That costs as much as
+/// six to fifteen multiplications by [`mul`](super::mul). The memory is erased when the table is dropped.
+pub struct Table<'a>(Comb<'a>);
 
 /// A point of the curve and one of its twist, prepared for many multiplications of which only
-/// x-coordinates are wanted; 100 kB, and twice the cost of a [`Table`]. Erased when it is dropped.
-pub struct TwinTable([Comb; 2]);
+/// x-coordinates are wanted, in memory of the caller; twice the cost of a [`Table`]. The memory is erased
+/// when the table is dropped.
+pub struct TwinTable<'a>([Comb<'a>; 2]);
 
-impl fmt::Debug for Table {
+impl fmt::Debug for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Table(…)")
     }
 }
 
-impl fmt::Debug for TwinTable {
+impl fmt::Debug for TwinTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TwinTable(…)")
     }
 }
 
-impl Drop for Comb {
+impl Drop for Comb<'_> {
     fn drop(&mut self) {
-        erase(&mut self.0, Sixteen::ZERO);
+        erase(self.0, Sixteen::ZERO);
     }
 }
 
-impl Table {
+impl<'a> Table<'a> {
+    /// How much memory a table takes: 50 kB.
+    pub const LEN: usize = ODD + 1;
+
     /// Prepares a point.
+    ///
+    /// # Panics
+    /// Unless the memory has [`Table::LEN`] places.
     #[must_use]
-    pub fn new(backend: Backend, point: &Point) -> Self {
-        Self(Comb::new(backend, point, &TWICE_D))
+    pub fn new(backend: Backend, point: &Point, memory: &'a mut [Sixteen]) -> Self {
+        Self(Comb::new(backend, point, &TWICE_D, whole(memory)))
     }
 
     /// k·P for the scalars k, one for each of `out`. Scalars are 256 bits, and are reduced modulo
@@ -96,13 +103,23 @@ impl Table {
     }
 }
 
-impl TwinTable {
+impl<'a> TwinTable<'a> {
+    /// How much memory a table takes: 100 kB.
+    pub const LEN: usize = 2 * Table::LEN;
+
     /// Prepares the points with these x-coordinates, the first on the curve and the second on the
     /// twist; or `None` if they are not there. They are public: time depends on the answer.
     ///
     /// Bit 255 is ignored, and an x-coordinate may be p or above.
+    ///
+    /// # Panics
+    /// Unless the memory has [`TwinTable::LEN`] places.
     #[must_use]
-    pub fn new(backend: Backend, [on_curve, on_twist]: &[[u8; 32]; 2]) -> Option<Self> {
+    pub fn new(
+        backend: Backend,
+        [on_curve, on_twist]: &[[u8; 32]; 2],
+        memory: &'a mut [Sixteen],
+    ) -> Option<Self> {
         let f = Scalar;
         let one = f.splat(&ONE);
         // y = (u − 1)/(u + 1) on the curve, and its inverse on the twist.
@@ -110,9 +127,10 @@ impl TwinTable {
         let curve = with_y(f.sub(u, one), f.add(u, one), &D)?;
         let u = from_bytes(on_twist);
         let twist = with_y(f.add(u, one), f.sub(u, one), &TWIST_D)?;
+        let (of_curve, of_twist) = memory.split_at_mut(Table::LEN);
         Some(Self([
-            Comb::new(backend, &curve, &TWICE_D),
-            Comb::new(backend, &twist, &TWICE_TWIST_D),
+            Comb::new(backend, &curve, &TWICE_D, whole(of_curve)),
+            Comb::new(backend, &twist, &TWICE_TWIST_D, whole(of_twist)),
         ]))
     }
 
@@ -260,10 +278,19 @@ fn comb<F: Field>(
     erase(&mut sums, Running::new(f, Extended::identity(f)));
 }
 
-impl Comb {
-    fn new(backend: Backend, point: &Point, twice_d: &Limbs) -> Self {
-        let mut comb = Self([Sixteen::ZERO; ODD + 1]);
-        let [odd @ .., ends] = &mut comb.0;
+/// The memory of one comb.
+fn whole(memory: &mut [Sixteen]) -> &mut [Sixteen; ODD + 1] {
+    memory.try_into().expect("as much memory as a table takes")
+}
+
+impl<'a> Comb<'a> {
+    fn new(
+        backend: Backend,
+        point: &Point,
+        twice_d: &Limbs,
+        memory: &'a mut [Sixteen; ODD + 1],
+    ) -> Self {
+        let [odd @ .., ends] = &mut *memory;
         // One after the other, so in one lane.
         let f = Scalar;
         let mut bases = [const { Point::IDENTITY }; ODD];
@@ -280,7 +307,7 @@ impl Comb {
             f => fill_odd(f, &bases, twice_d, odd),
             fill_odd(Scalar, &bases, twice_d, odd),
         );
-        comb
+        Self(memory)
     }
 }
 

@@ -20,6 +20,8 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
+
 pub(super) use chains::{invert, invert_all, sqrt_ratio, square};
 pub(super) use portable::Scalar;
 
@@ -46,18 +48,26 @@ pub(super) struct Columns(pub(super) [[u64; MAX_LANES]; 5]);
 /// A word in each lane.
 pub(super) type Words = [u64; MAX_LANES];
 
-/// Sixteen triples of elements, limb by limb, to choose from.
+/// Sixteen triples of elements, limb by limb, to choose from: a place in the memory of a
+/// [`Table`](super::Table).
 ///
 /// A row has one limb of all sixteen: the low halves of the first eight, their high halves, and the
 /// same of the other eight, since AVX2 permutes eight halves at a time.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Sixteen([[Row; 5]; 3]);
+pub struct Sixteen([[Row; 5]; 3]);
 
 type Row = [u32; 32];
 
+impl fmt::Debug for Sixteen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sixteen(<redacted>)")
+    }
+}
+
 impl Sixteen {
-    pub(super) const ZERO: Self = Self([[[0; 32]; 5]; 3]);
+    /// What memory is before it is used.
+    pub const ZERO: Self = Self([[[0; 32]; 5]; 3]);
 
     /// Sets the triple of an index below sixteen.
     #[cfg_attr(not(unoptimized), inline(always))]
