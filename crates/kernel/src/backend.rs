@@ -254,8 +254,8 @@ impl Backend {
     /// Runs a kernel written in plain Rust, compiled for this backend's instructions.
     ///
     /// This is the slot of every operation that has no hand-written version for a backend. The
-    /// closure must be `#[inline(always)]`, and so must all that it calls: only what is inlined
-    /// is compiled for the instruction set.
+    /// closure must be inlined always, and so must all that it calls: only what is inlined
+    /// is compiled for the instruction set. "Inlining" in `lib.rs` says which attribute that takes.
     #[inline(always)]
     pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
         match self.vectors() {

@@ -42,6 +42,7 @@ mod side;
 mod tests;
 
 pub use comb::{Table, TwinTable};
+pub use field::Sixteen;
 pub use generators::{mul_base, mul_generators};
 pub use point::{
     Invalid, Point, add, compress, decompress, double, is_identity, mul, mul_by_cofactor, select,

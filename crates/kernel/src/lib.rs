@@ -6,6 +6,12 @@
 //! OT extension needs; [`rijndael`] is a cipher on 256 bits; [`nh`] is a universal hash; [`memcheck`] is
 //! where protocols say what is public; [`Backend`] says which instructions to use.
 //!
+//! **Inlining.** A kernel is compiled for an instruction set only where it is inlined into a function of that set,
+//! so kernels are `inline(always)`. At opt-level 0 LLVM gives the variables of every inlined call a place of their
+//! own in the caller's frame: one frame had 2 MB. Functions and closures of more than a few instructions are
+//! therefore `cfg_attr(not(unoptimized), inline(always))`, and the build script sets `unoptimized` at opt-level 0.
+//! `tests/downstream` runs every protocol at opt-level 0 on a stack of 512 KiB.
+//!
 //! Nothing here branches on, or indexes by, the values it computes with, unless its documentation
 //! says that they are public.
 //!

@@ -121,7 +121,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut self.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
                 let sum = simd.add(x, vector::noise_at(simd, bytes, i));
                 // At most two steps outside.
                 vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum))
@@ -145,8 +145,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             simd => vector::forward::<_, N, Q, 1>(
                 simd,
                 [&mut f],
-                #[inline(always)] |_, f, i| simd.load(&f[i..]),
-                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, f, i| simd.load(&f[i..]),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
             ),
             ntt::forward::<N, Q>(&mut f),
         );
@@ -174,8 +174,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             simd => vector::inverse::<_, N, Q, 1>(
                 simd,
                 [f],
-                #[inline(always)] |_, _, i| vector::products::<_, N, Q, K>(simd, a, b, i),
-                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::products::<_, N, Q, K>(simd, a, b, i),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
             ),
             {
                 ntt::products::<N, Q, K>(a, b, f);
@@ -200,8 +200,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             simd => vector::inverse::<_, N, Q, 1>(
                 simd,
                 [f],
-                #[inline(always)] |_, _, i| vector::products::<_, N, Q, 1>(simd, a, b, i),
-                #[inline(always)] |_, i, x| {
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::products::<_, N, Q, 1>(simd, a, b, i),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     vector::add::<_, Q>(simd, x, simd.load(&c[i..]))
                 },
@@ -381,8 +381,8 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             simd => vector::inverse::<_, N, Q, 1>(
                 simd,
                 [&mut f],
-                #[inline(always)] |_, f, i| simd.load(&f[i..]),
-                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, f, i| simd.load(&f[i..]),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
             ),
             ntt::inverse::<N, Q>(&mut f),
         );
@@ -401,7 +401,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (f, other) = (&mut self.0, &other.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
                 vector::sub::<_, Q>(simd, x, simd.load(&other[i..]))
             }),
             combine(f, other, field::sub::<Q>),
@@ -416,11 +416,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (f, other) = (&mut self.0, &other.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
                 let subtrahend = simd.and(simd.load(&other[i..]), simd.splat(mask));
                 vector::sub::<_, Q>(simd, x, subtrahend)
             }),
-            combine(f, other, #[inline(always)] |x, y| field::sub::<Q>(x, y & mask)),
+            combine(f, other, #[cfg_attr(not(unoptimized), inline(always))] |x, y| field::sub::<Q>(x, y & mask)),
         );
     }
 
@@ -442,7 +442,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 simd,
                 f,
                 &mut noise,
-                #[inline(always)] |i| vector::noise_at(simd, bytes, i),
+                #[cfg_attr(not(unoptimized), inline(always))] |i| vector::noise_at(simd, bytes, i),
             ),
             {
                 noise = sample::centred_binomial::<N, Q>(bytes);
@@ -461,7 +461,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut sum.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
                 let x = vector::products::<_, N, Q, K>(simd, a, b, i);
                 vector::canonical::<_, Q>(simd, vector::scale::<_, Q>(simd, x))
             }),
@@ -484,7 +484,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
                 vector::canonical::<_, Q>(simd, vector::products::<_, N, Q, K>(simd, a, b, i))
             }),
             ntt::products::<N, Q, K>(a, b, f),
@@ -497,7 +497,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (&a.0, &b.0, &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, x| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
                 let product = vector::products::<_, N, Q, 1>(simd, [a], [b], i);
                 vector::add::<_, Q>(simd, x, vector::canonical::<_, Q>(simd, product))
             }),
@@ -566,13 +566,13 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
 fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], other: &[u16; N]) {
     dispatch!(
         neon backend,
-        simd => vector::map(simd, f, #[inline(always)] |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
+        simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
         combine(f, other, field::add::<Q>),
     );
 }
 
 /// The values of several polynomials, one after another.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[allow(unsafe_code, reason = "looks through a type that is its only field")]
 fn values<const N: usize, const Q: u16, const K: usize>(
     polys: &mut [NttPoly<N, Q>; K],
@@ -591,7 +591,7 @@ fn erase<const N: usize>(f: &mut [u16; N]) {
     optimization_barrier(f);
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn combine<const N: usize>(a: &mut [u16; N], b: &[u16; N], operation: impl Fn(u16, u16) -> u16) {
     for (a, &b) in a.iter_mut().zip(b) {
         *a = operation(*a, b);

@@ -17,12 +17,12 @@ mod ristretto;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
-    curve::{Point, on_curve, ristretto as kernel_ristretto},
+    curve::{Point, Sixteen, on_curve, ristretto as kernel_ristretto},
 };
 
 pub use elligator::Elligator;
@@ -40,7 +40,12 @@ use crate::{
 
 /// From so many instances on a receiver prepares a table of the sender's share, where there is memory
 /// for it; for fewer that costs more than it saves.
-pub(crate) const FOR_TABLE: usize = if cfg!(feature = "std") { 48 } else { usize::MAX };
+const FOR_TABLE: usize = if cfg!(feature = "std") { 48 } else { usize::MAX };
+
+/// Memory for a table of that length, if n multiplications are worth it.
+pub(crate) fn memory_for(n: usize, table_len: usize) -> Option<Vec<Sixteen>> {
+    (n >= FOR_TABLE).then(|| vec![Sixteen::ZERO; table_len])
+}
 
 /// What a key is for, beside its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

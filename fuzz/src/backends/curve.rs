@@ -3,7 +3,7 @@
 use foxtrot_kernel::{
     Backend,
     curve::{
-        Point, Table, TwinTable, add, compress, decompress, double, elligator as maps, invert,
+        Point, Sixteen, Table, TwinTable, add, compress, decompress, double, elligator as maps, invert,
         is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators, on_curve,
         ristretto as classes, select, sub,
     },
@@ -39,9 +39,14 @@ pub(super) fn tables(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let (mut out, mut xs) = (vec![Point::IDENTITY; n], vec![[0; 32]; n]);
     // To make a table takes long.
     match input.byte() % 4 {
-        0 => Table::new(backend, &points_of(backend, input, 1)[0]).mul(backend, &scalars, &mut out),
+        0 => {
+            let (point, mut memory) = (points_of(backend, input, 1), vec![Sixteen::ZERO; Table::LEN]);
+            Table::new(backend, &point[0], &mut memory).mul(backend, &scalars, &mut out);
+        }
         1 => {
-            if let Some(table) = TwinTable::new(backend, &[input.array(), input.array()]) {
+            let (pair, mut memory) =
+                ([input.array(), input.array()], vec![Sixteen::ZERO; TwinTable::LEN]);
+            if let Some(table) = TwinTable::new(backend, &pair, &mut memory) {
                 table.mul(backend, &scalars, &bits, &mut xs);
             }
         }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use foxtrot_kernel::{
-    curve::{Point, Table, double, elligator, invert},
+    curve::{Point, Sixteen, Table, double, elligator, invert},
     gf::gf64,
     ring::{Factor, NttPoly, Poly},
     rns::{
@@ -77,7 +77,8 @@ fn curve(backend: Backend) {
     elligator::map_to_points(backend, &strings, &mut points);
     double(backend, &mut points);
     let mut products = vec![Point::IDENTITY; N];
-    Table::new(backend, &points[0]).mul(backend, &strings, &mut products);
+    let mut memory = vec![Sixteen::ZERO; Table::LEN];
+    Table::new(backend, &points[0], &mut memory).mul(backend, &strings, &mut products);
 }
 
 fn products(backend: Backend) {

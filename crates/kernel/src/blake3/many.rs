@@ -46,7 +46,7 @@ const SCHEDULE: [[usize; 16]; 7] = {
 };
 
 /// How many inputs there can be.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn lanes<S: Simd>(_: S) -> usize {
     if const { two_groups::<S>() } { 2 * S::WORDS } else { S::WORDS }
 }
@@ -73,7 +73,7 @@ struct Next<S: Simd, const P: usize> {
 }
 
 /// The outputs of at most [`lanes`] inputs.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn derive<S: Simd>(
     simd: S,
     context_key: &[u8; 32],
@@ -87,7 +87,7 @@ pub(super) fn derive<S: Simd>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn derive_groups<S: Simd, const P: usize>(
     simd: S,
     context_key: &[u8; 32],
@@ -114,7 +114,7 @@ fn derive_groups<S: Simd, const P: usize>(
 }
 
 /// The outputs of at most [`lanes`] inputs.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn keyed<S: Simd>(
     simd: S,
     key: &[u8; 32],
@@ -129,7 +129,7 @@ pub(super) fn keyed<S: Simd>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn keyed_groups<S: Simd, const P: usize>(
     simd: S,
     key: &[u8; 32],
@@ -148,7 +148,7 @@ fn keyed_groups<S: Simd, const P: usize>(
         let is_end = block == blocks.number;
         next.load(
             simd,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |l| {
                 let at = lane(l) * blocks.stride + BLOCK * block;
                 if is_end { &ends[lane(l)] } else { &blocks.bytes[at..].as_chunks().0[0] }
@@ -175,24 +175,24 @@ fn keyed_groups<S: Simd, const P: usize>(
     output(simd, &next, outputs);
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn splat_key<S: Simd>(simd: S, key: &[u8; 32]) -> [S::Words; 8] {
     words(key).map(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |word| simd.splat_words(word),
     )
 }
 
 impl<S: Simd, const P: usize> Next<S, P> {
     /// The first block of chunks, which is not loaded yet.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn start(simd: S, key: &[S::Words; 8], flags: u32) -> Self {
         let block = [[simd.splat_words(0); 16]; P];
         Self { cv: [*key; P], block, len: BLOCK, flags: flags | CHUNK_START }
     }
 
     /// Loads a block of each input.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn load<'a>(&mut self, simd: S, at: impl Fn(usize) -> &'a [u8; BLOCK]) {
         for (p, block) in self.block.iter_mut().enumerate() {
             // Not `from_fn`, whose closure might not be compiled for the instruction set.
@@ -205,7 +205,7 @@ impl<S: Simd, const P: usize> Next<S, P> {
     }
 
     /// The next block of chunks, which is not loaded yet.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn follow(&mut self, compressed: &[[S::Words; 16]; P], flags: u32) {
         for (cv, compressed) in self.cv.iter_mut().zip(compressed) {
             cv.copy_from_slice(&compressed[..8]);
@@ -215,7 +215,7 @@ impl<S: Simd, const P: usize> Next<S, P> {
 }
 
 /// What joins two chunks.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn parent<S: Simd, const P: usize>(
     simd: S,
     key: &[S::Words; 8],
@@ -232,7 +232,7 @@ fn parent<S: Simd, const P: usize>(
 }
 
 /// The output of a root, of as many lanes as there are outputs.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn output<S: Simd, const P: usize>(
     simd: S,
     next: &Next<S, P>,
@@ -258,7 +258,7 @@ fn output<S: Simd, const P: usize>(
 }
 
 /// A chunk of every input up to its last block, which is left to compress.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn chunk<S: Simd, const P: usize>(
     simd: S,
     key: &[S::Words; 8],
@@ -275,7 +275,7 @@ fn chunk<S: Simd, const P: usize>(
     for block in 0..whole {
         next.load(
             simd,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |l| &inputs[lane(l) + BLOCK * block..].as_chunks().0[0],
         );
         next.follow(&compress(simd, &next, next.flags, index), DERIVE_KEY_MATERIAL);
@@ -301,7 +301,7 @@ fn erase(blocks: &mut [[u8; BLOCK]; MAX_WORDS]) {
 
 /// The compression function, with all sixteen words of its output. It is long, and
 /// inlined: callers are written so that it stands in few places.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64")]
 fn compress<S: Simd, const P: usize>(
     simd: S,
@@ -336,7 +336,7 @@ fn compress<S: Simd, const P: usize>(
 
 /// Half a round of each state in turns: while one waits for the results of its last instructions, there are
 /// those of the other.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn round<S: Simd, const P: usize, const R: usize>(
     simd: S,
     states: &mut [[S::Words; 16]; P],
@@ -359,7 +359,7 @@ fn round<S: Simd, const P: usize, const R: usize>(
 }
 
 /// The function G on four words of the state.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn quarter<S: Simd>(
     simd: S,
     v: &mut [S::Words; 16],

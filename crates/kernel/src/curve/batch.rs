@@ -10,7 +10,7 @@ use crate::erase;
 const GROUP: usize = 32;
 
 /// Element i of a slice that has one for each of a batch, or one for all.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn of<T>(slice: &[T], i: usize) -> &T {
     if slice.len() == 1 { &slice[0] } else { &slice[i] }
 }
@@ -29,7 +29,7 @@ pub(super) fn check_each(len: usize, n: usize) {
 
 /// What the elements `start..` of a batch of n have to give, a lane each; where the batch has ended
 /// that of its last element.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn gather<F: Field>(
     _: F,
     start: usize,
@@ -44,19 +44,19 @@ pub(super) fn gather<F: Field>(
 }
 
 /// The same for elements from bytes, one for each or one for all.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn load<F: Field>(f: F, start: usize, n: usize, from: &[[u8; 32]]) -> F::Element {
     f.load(&gather(
         f,
         start,
         n,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |i| from_bytes(of(from, i)),
     ))
 }
 
 /// Writes the lanes that the batch from `start` on has left, as canonical bytes.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn store<F: Field>(f: F, x: F::Element, start: usize, to: &mut [[u8; 32]]) {
     let columns = f.store(x);
     for (lane, to) in to[start..].iter_mut().take(F::LANES).enumerate() {
@@ -65,7 +65,7 @@ pub(super) fn store<F: Field>(f: F, x: F::Element, start: usize, to: &mut [[u8; 
 }
 
 /// Words in each lane that are made of a 256-bit number, a secret: no copy stays in memory here.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn scalars<F: Field, const W: usize>(
     f: F,
     start: usize,
@@ -89,7 +89,7 @@ pub(super) fn scalars<F: Field, const W: usize>(
 }
 
 /// 1 where the scalar is even, else 0.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn even<F: Field>(_: F, start: usize, n: usize, from: &[[u8; 32]]) -> Words {
     let mut words = [0; MAX_LANES];
     for (lane, word) in words.iter_mut().enumerate().take(F::LANES) {
@@ -99,7 +99,7 @@ pub(super) fn even<F: Field>(_: F, start: usize, n: usize, from: &[[u8; 32]]) ->
 }
 
 /// The bits of a batch, packed least significant first, a lane each.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn bits<F: Field>(_: F, start: usize, n: usize, from: &[u8]) -> Words {
     let mut words = [0; MAX_LANES];
     for (lane, word) in words.iter_mut().enumerate().take(F::LANES) {
@@ -111,7 +111,7 @@ pub(super) fn bits<F: Field>(_: F, start: usize, n: usize, from: &[u8]) -> Words
 
 /// Writes a bit for each lane that the batch from `start` on has left, packed least significant
 /// first; other bits stay.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, to: &mut [u8]) {
     for (lane, &bit) in words.iter().enumerate().take(F::LANES.min(n - start)) {
         let i = start + lane;
@@ -123,7 +123,7 @@ pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, 
 /// For a batch of n, vector by vector from their starts: some values, of which the last is to be
 /// inverted, and then what is done with them and with the inverse, which is 0 for 0. GROUP vectors
 /// share an inversion. What is kept meanwhile is erased: denominators tell about scalars.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn divide<F: Field, const N: usize>(
     f: F,
     n: usize,

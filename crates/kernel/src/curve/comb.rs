@@ -29,39 +29,46 @@ const BLOCK: usize = 8;
 
 /// The odd multiples up to 31 of 1024ʲ·P, for j below 26, as y + x, y − x and 2d·xy; and 32⁵¹·P and
 /// (32⁵¹ − 1)·P, with which a sum ends.
-struct Comb([Sixteen; ODD + 1]);
+struct Comb<'a>(&'a mut [Sixteen; ODD + 1]);
 
-/// A point of the curve, prepared for many multiplications; 50 kB. That costs as much as six to fifteen
-/// multiplications by [`mul`](super::mul). Erased when it is dropped.
-pub struct Table(Comb);
+/// A point of the curve, prepared for many multiplications, in memory of the caller. That costs as much as
+/// six to fifteen multiplications by [`mul`](super::mul). The memory is erased when the table is dropped.
+pub struct Table<'a>(Comb<'a>);
 
 /// A point of the curve and one of its twist, prepared for many multiplications of which only
-/// x-coordinates are wanted; 100 kB, and twice the cost of a [`Table`]. Erased when it is dropped.
-pub struct TwinTable([Comb; 2]);
+/// x-coordinates are wanted, in memory of the caller; twice the cost of a [`Table`]. The memory is erased
+/// when the table is dropped.
+pub struct TwinTable<'a>([Comb<'a>; 2]);
 
-impl fmt::Debug for Table {
+impl fmt::Debug for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Table(…)")
     }
 }
 
-impl fmt::Debug for TwinTable {
+impl fmt::Debug for TwinTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TwinTable(…)")
     }
 }
 
-impl Drop for Comb {
+impl Drop for Comb<'_> {
     fn drop(&mut self) {
-        erase(&mut self.0, Sixteen::ZERO);
+        erase(self.0, Sixteen::ZERO);
     }
 }
 
-impl Table {
+impl<'a> Table<'a> {
+    /// How much memory a table takes: 50 kB.
+    pub const LEN: usize = ODD + 1;
+
     /// Prepares a point.
+    ///
+    /// # Panics
+    /// Unless the memory has [`Table::LEN`] places.
     #[must_use]
-    pub fn new(backend: Backend, point: &Point) -> Self {
-        Self(Comb::new(backend, point, &TWICE_D))
+    pub fn new(backend: Backend, point: &Point, memory: &'a mut [Sixteen]) -> Self {
+        Self(Comb::new(backend, point, &TWICE_D, whole(memory)))
     }
 
     /// k·P for the scalars k, one for each of `out`. Scalars are 256 bits, and are reduced modulo
@@ -74,7 +81,7 @@ impl Table {
         dispatch!(backend, f => self.multiples(f, scalars, out), self.multiples(Scalar, scalars, out));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn multiples<F: Field>(&self, f: F, scalars: &[[u8; 32]], out: &mut [Point]) {
         let n = out.len();
         let mut points = [Extended::identity(f); BLOCK];
@@ -84,7 +91,7 @@ impl Table {
                 start,
                 n,
                 scalars,
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |_, table, digit| f.lookup(&self.0.0[table], digit),
                 &mut points,
             );
@@ -96,13 +103,23 @@ impl Table {
     }
 }
 
-impl TwinTable {
+impl<'a> TwinTable<'a> {
+    /// How much memory a table takes: 100 kB.
+    pub const LEN: usize = 2 * Table::LEN;
+
     /// Prepares the points with these x-coordinates, the first on the curve and the second on the
     /// twist; or `None` if they are not there. They are public: time depends on the answer.
     ///
     /// Bit 255 is ignored, and an x-coordinate may be p or above.
+    ///
+    /// # Panics
+    /// Unless the memory has [`TwinTable::LEN`] places.
     #[must_use]
-    pub fn new(backend: Backend, [on_curve, on_twist]: &[[u8; 32]; 2]) -> Option<Self> {
+    pub fn new(
+        backend: Backend,
+        [on_curve, on_twist]: &[[u8; 32]; 2],
+        memory: &'a mut [Sixteen],
+    ) -> Option<Self> {
         let f = Scalar;
         let one = f.splat(&ONE);
         // y = (u − 1)/(u + 1) on the curve, and its inverse on the twist.
@@ -110,9 +127,10 @@ impl TwinTable {
         let curve = with_y(f.sub(u, one), f.add(u, one), &D)?;
         let u = from_bytes(on_twist);
         let twist = with_y(f.add(u, one), f.sub(u, one), &TWIST_D)?;
+        let (of_curve, of_twist) = memory.split_at_mut(Table::LEN);
         Some(Self([
-            Comb::new(backend, &curve, &TWICE_D),
-            Comb::new(backend, &twist, &TWICE_TWIST_D),
+            Comb::new(backend, &curve, &TWICE_D, whole(of_curve)),
+            Comb::new(backend, &twist, &TWICE_TWIST_D, whole(of_twist)),
         ]))
     }
 
@@ -140,7 +158,7 @@ impl TwinTable {
         );
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn multiples<F: Field>(
         &self,
         f: F,
@@ -154,7 +172,7 @@ impl TwinTable {
         batch::divide(
             f,
             n,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start| {
                 let in_block = start / F::LANES % BLOCK;
                 if in_block == 0 {
@@ -167,7 +185,7 @@ impl TwinTable {
                         start,
                         n,
                         scalars,
-                        #[inline(always)]
+                        #[cfg_attr(not(unoptimized), inline(always))]
                         |k, table, digit| {
                             f.lookup_either([&curve.0[table], &twist.0[table]], sides[k], digit)
                         },
@@ -178,7 +196,7 @@ impl TwinTable {
                 let numerator = f.carry(f.add(point.z, point.y));
                 ([numerator], f.carry(f.sub(point.z, point.y)))
             },
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start, [numerator], inverse| {
                 // (1 + y)/(1 − y), and the negative of that on the twist.
                 let on_twist = batch::bits(f, start, n, on_twist);
@@ -203,7 +221,7 @@ fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
 /// Digits ±1, ±3, … ±31 of k + 1 or k, whichever is odd, 0 ≤ k < 2²⁵⁶: the number whose digit i of
 /// five bits is b where the odd one has 2b − 31 at 32ⁱ. It is (odd + 2²⁶⁰ − 1)/2, so digit 51 is 1
 /// always. It is left out, and place 52 has what looks up 32⁵¹·P where k is odd, and P less where k is even.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
     let end = 0b10000 | !a & 1;
     let [a, b, c, d] = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
@@ -214,7 +232,7 @@ const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
 /// vectors from `start` on, or as many as there are.
 ///
 /// `entry` looks up a digit for a vector of the block in one of the tables.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn comb<F: Field>(
     f: F,
     start: usize,
@@ -260,10 +278,19 @@ fn comb<F: Field>(
     erase(&mut sums, Running::new(f, Extended::identity(f)));
 }
 
-impl Comb {
-    fn new(backend: Backend, point: &Point, twice_d: &Limbs) -> Self {
-        let mut comb = Self([Sixteen::ZERO; ODD + 1]);
-        let [odd @ .., ends] = &mut comb.0;
+/// The memory of one comb.
+fn whole(memory: &mut [Sixteen]) -> &mut [Sixteen; ODD + 1] {
+    memory.try_into().expect("as much memory as a table takes")
+}
+
+impl<'a> Comb<'a> {
+    fn new(
+        backend: Backend,
+        point: &Point,
+        twice_d: &Limbs,
+        memory: &'a mut [Sixteen; ODD + 1],
+    ) -> Self {
+        let [odd @ .., ends] = &mut *memory;
         // One after the other, so in one lane.
         let f = Scalar;
         let mut bases = [const { Point::IDENTITY }; ODD];
@@ -280,12 +307,12 @@ impl Comb {
             f => fill_odd(f, &bases, twice_d, odd),
             fill_odd(Scalar, &bases, twice_d, odd),
         );
-        comb
+        Self(memory)
     }
 }
 
 /// Sets tables to the odd multiples of their bases.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fill_odd<F: Field>(f: F, bases: &[Point; ODD], twice_d: &Limbs, tables: &mut [Sixteen]) {
     for start in (0..ODD).step_by(F::LANES) {
         let base = point::load(f, start, ODD, bases);
@@ -294,7 +321,7 @@ fn fill_odd<F: Field>(f: F, bases: &[Point; ODD], twice_d: &Limbs, tables: &mut 
 }
 
 /// Sets the first entries of tables to points, each table from a lane.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fill<F: Field, const N: usize>(
     f: F,
     points: &[Extended<F::Element>; N],

@@ -55,13 +55,13 @@ pub(super) struct Cached<E> {
 }
 
 impl<E: Copy> Completed<E> {
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn extended<F: Field<Element = E>>(self, f: F) -> Extended<E> {
         let Projective { x, y, z } = self.projective(f);
         Extended { x, y, z, t: f.mul(self.e, self.h) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn projective<F: Field<Element = E>>(self, f: F) -> Projective<E> {
         let x = f.mul(self.e, self.f);
         let y = f.mul(self.h, self.g);
@@ -71,7 +71,7 @@ impl<E: Copy> Completed<E> {
 }
 
 impl<E: Copy> Projective<E> {
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn double<F: Field<Element = E>>(self, f: F) -> Completed<E> {
         let (a, b) = (f.square_product(self.x), f.square_product(self.y));
         let c = f.square_product(self.z);
@@ -87,22 +87,22 @@ impl<E: Copy> Projective<E> {
 }
 
 impl<E: Copy> Extended<E> {
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn identity<F: Field<Element = E>>(f: F) -> Self {
         let (zero, one) = (f.splat(&ZERO), f.splat(&ONE));
         Self { x: zero, y: one, z: one, t: zero }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn projective(self) -> Projective<E> {
         Projective { x: self.x, y: self.y, z: self.z }
     }
 
     /// 2ⁿ times the point, n ≥ 1; out of line.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn double_times<F: Field<Element = E>>(self, f: F, n: usize) -> Self {
         f.outlined(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             || {
                 let mut point = self.projective();
                 let mut doubled = point.double(f);
@@ -116,20 +116,20 @@ impl<E: Copy> Extended<E> {
     }
 
     /// The sum of both; out of line.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn plus<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Self {
         f.outlined(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             || self.add(f, other).extended(f),
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn negate<F: Field<Element = E>>(self, f: F) -> Self {
         Self { x: f.negate(self.x), t: f.negate(self.t), ..self }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn select<F: Field<Element = E>>(f: F, mask: F::Mask, a: Self, b: Self) -> Self {
         Self {
             x: f.select(mask, a.x, b.x),
@@ -139,7 +139,7 @@ impl<E: Copy> Extended<E> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn cached<F: Field<Element = E>>(self, f: F, twice_d: &Limbs) -> Cached<E> {
         Cached {
             sum: f.carry(f.add(self.y, self.x)),
@@ -149,7 +149,7 @@ impl<E: Copy> Extended<E> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Completed<E> {
         let a = f.product(f.sub(self.y, self.x), other.difference);
         let b = f.product(f.add(self.y, self.x), other.sum);
@@ -173,7 +173,7 @@ pub(super) struct Running<E> {
 }
 
 impl<E: Copy> Running<E> {
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn new<F: Field<Element = E>>(f: F, point: Extended<E>) -> Self {
         Self {
             sum: f.carry(f.add(point.y, point.x)),
@@ -185,7 +185,7 @@ impl<E: Copy> Running<E> {
 
     /// A point alone, or its negative where the mask is set, with coordinates that are four times as
     /// large, for T: that is (y + x)² − (y − x)². Out of line.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn from_niels<F: Field<Element = E>>(
         f: F,
         point: Niels<E>,
@@ -208,7 +208,7 @@ impl<E: Copy> Running<E> {
     }
 
     /// The point, with coordinates that are twice as large.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn extended<F: Field<Element = E>>(self, f: F) -> Extended<E> {
         Extended {
             x: f.carry(f.sub(self.sum, self.difference)),
@@ -219,7 +219,7 @@ impl<E: Copy> Running<E> {
     }
 
     /// The sum with the point, or with its negative where the mask is set.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn add<F: Field<Element = E>>(
         self,
         f: F,
@@ -247,7 +247,7 @@ impl<E: Copy> Running<E> {
 }
 
 impl<E> Niels<E> {
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn new([sum, difference, product]: [E; 3]) -> Self {
         Self { sum, difference, product }
     }
@@ -255,7 +255,7 @@ impl<E> Niels<E> {
 
 impl<E: Copy> Cached<E> {
     /// The same, or what adds the negative where the mask is set.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn negate_where<F: Field<Element = E>>(self, f: F, mask: F::Mask) -> Self {
         let (sum, difference) = f.swap(mask, self.sum, self.difference);
         let product = f.select(mask, f.negate(self.product), self.product);
@@ -263,7 +263,7 @@ impl<E: Copy> Cached<E> {
     }
 
     /// In each lane the one of that index, 0 to 7, by reading all.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn choose<F: Field<Element = E>>(f: F, from: &[Self; 8], index: F::Word) -> Self {
         let bits = [f.bit(index, 0), f.bit(index, 1), f.bit(index, 2)];
         let [a, b, c, d, e, g, h, i] = from;
@@ -286,7 +286,7 @@ impl<E: Copy> Cached<E> {
 }
 
 /// P, 3P, … (2N − 1)·P.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn odd_multiples<F: Field, const N: usize>(
     f: F,
     point: Extended<F::Element>,
@@ -304,14 +304,14 @@ pub(super) fn odd_multiples<F: Field, const N: usize>(
 
 /// Digits ±1, ±3, … ±15 of k + 1 or k, whichever is odd, 0 ≤ k < 2²⁵⁶: the number whose digit i of
 /// four bits is b where the odd one has 2b − 15 at 16ⁱ. It is (odd + 2²⁵⁶ − 1)/2.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 4] {
     [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1 | 1 << 63]
 }
 
 /// k·P in each lane, of order-independent k below 2²⁵⁶, by its digits of [`odd_digits`]; `even` is 1
 /// where k is even.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn multiply<F: Field>(
     f: F,
     digits: &[F::Word; 4],

@@ -67,7 +67,7 @@ struct Image<E> {
 }
 
 /// u and v, all tight. D = 1 + 2r² is not 0, as −1/2 is no square.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn image<F: Field>(f: F, r: F::Element) -> Image<F::Element> {
     let (one, a) = (f.splat(&ONE), f.splat(&A));
     let r_square = square(f, r);
@@ -92,36 +92,36 @@ fn image<F: Field>(f: F, r: F::Element) -> Image<F::Element> {
     Image { numerator: u, denominator: d, v }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn map_each<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
     let n = out.len();
     batch::divide(
         f,
         n,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start| {
             let r = batch::load(f, start, n, strings);
             let image = f.outlined(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 || image(f, r),
             );
             ([image.numerator], image.denominator)
         },
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, [numerator], inverse| batch::store(f, f.times(numerator, inverse), start, out),
     );
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn points<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [Point]) {
     point::each(
         f,
         out,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, n| {
             let r = batch::load(f, start, n, strings);
             let Image { numerator, denominator, v } = f.outlined(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 || image(f, r),
             );
             // x = √(−A − 2)·u/v and y = (u − 1)/(u + 1).
@@ -141,7 +141,7 @@ fn points<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [Point]) {
     );
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn inverse_each<F: Field>(
     f: F,
     points: &[[u8; 32]],

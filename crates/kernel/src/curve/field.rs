@@ -20,6 +20,8 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
+use core::fmt;
+
 pub(super) use chains::{invert, invert_all, sqrt_ratio, square};
 pub(super) use portable::Scalar;
 
@@ -46,21 +48,29 @@ pub(super) struct Columns(pub(super) [[u64; MAX_LANES]; 5]);
 /// A word in each lane.
 pub(super) type Words = [u64; MAX_LANES];
 
-/// Sixteen triples of elements, limb by limb, to choose from.
+/// Sixteen triples of elements, limb by limb, to choose from: a place in the memory of a
+/// [`Table`](super::Table).
 ///
 /// A row has one limb of all sixteen: the low halves of the first eight, their high halves, and the
 /// same of the other eight, since AVX2 permutes eight halves at a time.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Sixteen([[Row; 5]; 3]);
+pub struct Sixteen([[Row; 5]; 3]);
 
 type Row = [u32; 32];
 
+impl fmt::Debug for Sixteen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sixteen(<redacted>)")
+    }
+}
+
 impl Sixteen {
-    pub(super) const ZERO: Self = Self([[[0; 32]; 5]; 3]);
+    /// What memory is before it is used.
+    pub const ZERO: Self = Self([[[0; 32]; 5]; 3]);
 
     /// Sets the triple of an index below sixteen.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn set(&mut self, index: usize, triple: &[Limbs; 3]) {
         let place = index / 8 * 16 + index % 8;
         for (rows, limbs) in self.0.iter_mut().zip(triple) {
@@ -72,7 +82,7 @@ impl Sixteen {
     }
 
     /// Some element made of each row.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn map<T: Copy>(&self, zero: T, choose: impl Fn(&Row) -> T) -> [[T; 5]; 3] {
         // In loops: the compiler does not always inline `map` of arrays.
         let mut found = [[zero; 5]; 3];
@@ -86,7 +96,7 @@ impl Sixteen {
 }
 
 /// The low and the high half.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn halves(word: u64) -> [u32; 2] {
     let [a, b, c, d, e, f, g, h] = word.to_le_bytes();
     [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
@@ -137,28 +147,28 @@ pub(super) trait Field: Copy {
     fn reduce(self, a: Self::Wide) -> Self::Element;
 
     /// a·b, for weights whose product is 3 at most.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn mul(self, a: Self::Element, b: Self::Element) -> Self::Element {
         self.reduce(self.product(a, b))
     }
 
     /// a², for tight a.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn square(self, a: Self::Element) -> Self::Element {
         self.reduce(self.square_product(a))
     }
 
     /// [`Field::mul`] out of line, for where it does not count.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn times(self, a: Self::Element, b: Self::Element) -> Self::Element {
         self.outlined(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             || self.mul(a, b),
         )
     }
 
     /// −a, tight, for a of weight 2 at most.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn negate(self, a: Self::Element) -> Self::Element {
         self.carry(self.sub(self.splat(&[0; 5]), a))
     }
@@ -167,7 +177,7 @@ pub(super) trait Field: Copy {
     fn select(self, mask: Self::Mask, a: Self::Element, b: Self::Element) -> Self::Element;
 
     /// (b, a) where the mask is set, (a, b) elsewhere.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn swap(
         self,
         mask: Self::Mask,
@@ -197,7 +207,7 @@ pub(super) trait Field: Copy {
 
 /// The element that 32 bytes encode, little endian; bit 255 is ignored, and the value may be p or
 /// above.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn from_bytes(bytes: &[u8; 32]) -> Limbs {
     let [a, b, c, d] = words_of(bytes);
     [
@@ -210,7 +220,7 @@ pub(super) fn from_bytes(bytes: &[u8; 32]) -> Limbs {
 }
 
 /// Little-endian words.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn words_of(bytes: &[u8; 32]) -> [u64; 4] {
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
@@ -220,7 +230,7 @@ pub(super) fn words_of(bytes: &[u8; 32]) -> [u64; 4] {
 }
 
 /// The one encoding of an element.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn to_bytes(x: &Limbs) -> [u8; 32] {
     let [a, b, c, d, e] = canonical(x);
     let words = [a | b << 51, b >> 13 | c << 38, c >> 26 | d << 25, d >> 39 | e << 12]
@@ -233,7 +243,7 @@ pub(super) fn to_bytes(x: &Limbs) -> [u8; 32] {
 }
 
 /// The limbs of the same residue below p; those of `x` are below 2⁵².
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn canonical(x: &Limbs) -> Limbs {
     // Twice, since the top limb's carry comes back at the bottom; below 2²⁵⁵ + 19 after that.
     let x = carried(&carried(x));
@@ -257,7 +267,7 @@ pub(super) const fn canonical(x: &Limbs) -> Limbs {
 }
 
 /// The same residue, from limbs below 2⁶³: all limbs but the lowest below 2⁵¹.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn carried(x: &Limbs) -> Limbs {
     let mut y = [0; 5];
     let mut carry = 0;
@@ -275,13 +285,13 @@ const fn carried(x: &Limbs) -> Limbs {
 impl Columns {
     pub(super) const ZERO: Self = Self([[0; MAX_LANES]; 5]);
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn lane(&self, lane: usize) -> Limbs {
         let Self([a, b, c, d, e]) = self;
         [a[lane], b[lane], c[lane], d[lane], e[lane]]
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn set(&mut self, lane: usize, limbs: &Limbs) {
         for (column, limb) in self.0.iter_mut().zip(limbs) {
             column[lane] = *limb;
@@ -290,7 +300,7 @@ impl Columns {
 }
 
 /// Of every lane something about its element, in memory.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn of_lanes<F: Field>(f: F, x: F::Element, what: impl Fn(&Limbs) -> u64) -> Words {
     let limbs = f.store(x);
     let mut words = [0; MAX_LANES];
@@ -301,12 +311,12 @@ fn of_lanes<F: Field>(f: F, x: F::Element, what: impl Fn(&Limbs) -> u64) -> Word
 }
 
 /// 1 where x = 0, else 0.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn is_zero<F: Field>(f: F, x: F::Element) -> Words {
     of_lanes(
         f,
         x,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |limbs| {
             let any = canonical(limbs).into_iter().fold(0, |any, limb| any | limb);
             // A limb has 51 bits: the top bit is set by the subtraction from 0 only.
@@ -316,30 +326,30 @@ pub(super) fn is_zero<F: Field>(f: F, x: F::Element) -> Words {
 }
 
 /// 1 where a = b, else 0.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn is_equal<F: Field>(f: F, a: F::Element, b: F::Element) -> Words {
     is_zero(f, f.sub(a, b))
 }
 
 /// 1 where x is odd, as an integer below p, else 0: sgn0 of RFC 9380, `IS_NEGATIVE` of RFC 9496.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn is_odd<F: Field>(f: F, x: F::Element) -> Words {
     of_lanes(
         f,
         x,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |limbs| core::hint::black_box(canonical(limbs)[0] & 1),
     )
 }
 
 /// Conditions from words that are 0 or 1.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn mask<F: Field>(f: F, words: &Words) -> F::Mask {
     f.bit(f.words(words), 0)
 }
 
 /// Combines words lane by lane.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn zip(a: &Words, b: &Words, operation: impl Fn(u64, u64) -> u64) -> Words {
     let mut words = [0; MAX_LANES];
     for (lane, word) in words.iter_mut().enumerate() {
@@ -349,13 +359,13 @@ pub(super) fn zip(a: &Words, b: &Words, operation: impl Fn(u64, u64) -> u64) -> 
 }
 
 /// The one of x and −x that is even; x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn absolute<F: Field>(f: F, x: F::Element) -> F::Element {
     negate_where(f, &is_odd(f, x), x)
 }
 
 /// −x where the word is 1, x where it is 0; x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn negate_where<F: Field>(f: F, condition: &Words, x: F::Element) -> F::Element {
     f.select(mask(f, condition), f.negate(x), x)
 }

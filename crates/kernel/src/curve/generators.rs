@@ -2,7 +2,7 @@
 
 use super::{CURVE_GENERATOR, Point, TWIST_GENERATOR};
 #[cfg(feature = "std")]
-use super::{Table, TwinTable};
+use super::{Sixteen, Table, TwinTable};
 use crate::Backend;
 
 /// The x-coordinates, 0 for the point at infinity, of k·G_b: of [`CURVE_GENERATOR`] where the bit b,
@@ -21,9 +21,9 @@ pub fn mul_generators(
 ) {
     #[cfg(feature = "std")]
     {
-        static TABLE: std::sync::OnceLock<TwinTable> = std::sync::OnceLock::new();
+        static TABLE: std::sync::OnceLock<TwinTable<'static>> = std::sync::OnceLock::new();
         let make = || {
-            TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR])
+            TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR], memory(TwinTable::LEN))
                 .unwrap_or_else(|| unreachable!("one is on the curve, one on the twist"))
         };
         TABLE.get_or_init(make).mul(backend, scalars, on_twist, out);
@@ -46,12 +46,19 @@ pub fn mul_generators(
 pub fn mul_base(backend: Backend, scalars: &[[u8; 32]], out: &mut [Point]) {
     #[cfg(feature = "std")]
     {
-        static TABLE: std::sync::OnceLock<Table> = std::sync::OnceLock::new();
-        TABLE.get_or_init(|| Table::new(backend, &Point::BASE)).mul(backend, scalars, out);
+        static TABLE: std::sync::OnceLock<Table<'static>> = std::sync::OnceLock::new();
+        let make = || Table::new(backend, &Point::BASE, memory(Table::LEN));
+        TABLE.get_or_init(make).mul(backend, scalars, out);
     }
     #[cfg(not(feature = "std"))]
     {
         super::batch::check_each(scalars.len(), out.len());
         super::mul(backend, scalars, &[Point::BASE], out);
     }
+}
+
+/// Memory that a process keeps.
+#[cfg(feature = "std")]
+fn memory(len: usize) -> &'static mut [Sixteen] {
+    std::vec![Sixteen::ZERO; len].leak()
 }

@@ -25,12 +25,12 @@ pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[[u8; 32]], out: &mu
     batch::check(points.len(), out.len());
     dispatch!(
         backend,
-        f => each(f, scalars, out, #[inline(always)] |start, n| batch::load(f, start, n, points)),
+        f => each(f, scalars, out, #[cfg_attr(not(unoptimized), inline(always))] |start, n| batch::load(f, start, n, points)),
         each(
             Scalar,
             scalars,
             out,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start, n| batch::load(Scalar, start, n, points)
         ),
     );
@@ -58,20 +58,20 @@ pub fn mul_either(
             f,
             scalars,
             out,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start, n| chosen(f, start, n, points, choices)
         ),
         each(
             Scalar,
             scalars,
             out,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |start, n| chosen(Scalar, start, n, points, choices)
         ),
     );
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn chosen<F: Field>(
     f: F,
     start: usize,
@@ -87,7 +87,7 @@ fn chosen<F: Field>(
 }
 
 /// Multiplies the points of each vector by its scalars, and divides GROUP vectors at a time.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn each<F: Field>(
     f: F,
     scalars: &[[u8; 32]],
@@ -98,7 +98,7 @@ fn each<F: Field>(
     batch::divide(
         f,
         n,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start| {
             // Bit i tells whether bits i and i + 1 differ, bit 255 is bit 0.
             let changes = batch::scalars(
@@ -106,7 +106,7 @@ fn each<F: Field>(
                 start,
                 n,
                 scalars,
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |[a, b, c, d]| {
                     let d = d & u64::MAX >> 1;
                     let next = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
@@ -116,14 +116,14 @@ fn each<F: Field>(
             let Projective { x, z } = ladder(f, &changes, points(start, n));
             ([x], z)
         },
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, [x], inverse| batch::store(f, f.mul(x, inverse), start, out),
     );
 }
 
 /// The ladder of Montgomery (Math. Comp. 48, 1987; RFC 7748, section 5), from bit 254 down. The pair
 /// is swapped where neighbouring bits differ. Out of line: it is long, and callers are many.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn ladder<F: Field>(f: F, changes: &[F::Word; 4], point: F::Element) -> Projective<F::Element> {
     f.outlined(
         #[inline(always)]
@@ -147,7 +147,7 @@ fn ladder<F: Field>(f: F, changes: &[F::Word; 4], point: F::Element) -> Projecti
 
 /// 2a and a + b, of a and b whose difference is the point: section 10.3.1 of Montgomery's paper, as
 /// in RFC 7748.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn step<F: Field>(
     f: F,
     a: Projective<F::Element>,

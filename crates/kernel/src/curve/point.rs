@@ -54,7 +54,7 @@ impl fmt::Debug for Point {
 }
 
 /// The points `start..` of a batch of n, one for each or one for all.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn load<F: Field>(f: F, start: usize, n: usize, from: &[Point]) -> Extended<F::Element> {
     let mut columns = [Columns::ZERO; 4];
     for lane in 0..F::LANES {
@@ -68,7 +68,7 @@ pub(super) fn load<F: Field>(f: F, start: usize, n: usize, from: &[Point]) -> Ex
 }
 
 /// Writes the points that the batch from `start` on has left.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn store<F: Field>(f: F, point: Extended<F::Element>, start: usize, to: &mut [Point]) {
     let columns = [f.store(point.x), f.store(point.y), f.store(point.z), f.store(point.t)];
     for (lane, Point(limbs)) in to[start..].iter_mut().take(F::LANES).enumerate() {
@@ -79,7 +79,7 @@ pub(super) fn store<F: Field>(f: F, point: Extended<F::Element>, start: usize, t
 }
 
 /// For each vector of a batch, the points that are made from its start.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn each<F: Field>(
     f: F,
     out: &mut [Point],
@@ -111,12 +111,12 @@ pub fn sub(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
     dispatch!(backend, f => sums(f, a, b, out, true), sums(Scalar, a, b, out, true));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn sums<F: Field>(f: F, a: &[Point], b: &[Point], out: &mut [Point], negative: bool) {
     each(
         f,
         out,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, n| {
             let b = load(f, start, n, b);
             let b = if negative { b.negate(f) } else { b };
@@ -141,12 +141,12 @@ pub fn select(backend: Backend, choices: &[u8], zero: &[Point], one: &[Point], o
     );
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn selected<F: Field>(f: F, choices: &[u8], zero: &[Point], one: &[Point], out: &mut [Point]) {
     each(
         f,
         out,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, n| {
             let second = super::field::mask(f, &batch::bits(f, start, n, choices));
             Extended::select(f, second, load(f, start, n, one), load(f, start, n, zero))
@@ -165,7 +165,7 @@ pub fn mul_by_cofactor(backend: Backend, points: &mut [Point]) {
     dispatch!(backend, f => double_times(f, points, 3), double_times(Scalar, points, 3));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn double_times<F: Field>(f: F, points: &mut [Point], times: usize) {
     let n = points.len();
     for start in (0..n).step_by(F::LANES) {
@@ -185,12 +185,12 @@ pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[Point], out: &mut [
     dispatch!(backend, f => multiples(f, scalars, points, out), multiples(Scalar, scalars, points, out));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn multiples<F: Field>(f: F, scalars: &[[u8; 32]], points: &[Point], out: &mut [Point]) {
     each(
         f,
         out,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, n| {
             let digits = batch::scalars(f, start, n, scalars, odd_digits);
             let even = batch::even(f, start, n, scalars);
@@ -208,7 +208,7 @@ pub fn is_identity(backend: Backend, points: &[Point], out: &mut [u8]) {
     dispatch!(backend, f => identities(f, points, out), identities(Scalar, points, out));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn identities<F: Field>(f: F, points: &[Point], out: &mut [u8]) {
     let n = points.len();
     for start in (0..n).step_by(F::LANES) {
@@ -227,18 +227,18 @@ pub fn compress(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
     dispatch!(backend, f => compress_each(f, points, out), compress_each(Scalar, points, out));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn compress_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
     let n = out.len();
     batch::divide(
         f,
         n,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start| {
             let Extended { x, y, z, .. } = load(f, start, n, points);
             ([x, y], z)
         },
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, [x, y], inverse| {
             batch::store(f, f.times(y, inverse), start, out);
             let signs = is_odd(f, f.times(x, inverse));
@@ -270,7 +270,7 @@ pub fn decompress(
     )
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn decompress_each<F: Field>(
     f: F,
     encodings: &[[u8; 32]],
@@ -303,7 +303,7 @@ fn decompress_each<F: Field>(
 }
 
 /// The even x of (x, y) on −x² + y² = 1 + d·x²·y², and 1 where there is one, else 0; y tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn x_of<F: Field>(f: F, y: F::Element, d: &Limbs) -> (Words, F::Element) {
     let one = f.splat(&ONE);
     let square = square(f, y);

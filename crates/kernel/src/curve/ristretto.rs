@@ -49,7 +49,7 @@ pub fn from_uniform(backend: Backend, strings: &[[u8; 64]], out: &mut [Point]) {
     dispatch!(backend, f => derive_each(f, strings, out), derive_each(Scalar, strings, out));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn encode_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
     let n = out.len();
     let (one, i) = (f.splat(&ONE), f.splat(&SQRT_MINUS_ONE));
@@ -71,7 +71,7 @@ fn encode_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn decode_each<F: Field>(f: F, encodings: &[[u8; 32]], out: &mut [Point]) -> Result<(), Invalid> {
     let n = out.len();
     let one = f.splat(&ONE);
@@ -105,12 +105,12 @@ fn decode_each<F: Field>(f: F, encodings: &[[u8; 32]], out: &mut [Point]) -> Res
     Ok(())
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn derive_each<F: Field>(f: F, strings: &[[u8; 64]], out: &mut [Point]) {
     point::each(
         f,
         out,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |start, n| {
             let first = mapped(f, half(f, start, n, strings, 0));
             let second = mapped(f, half(f, start, n, strings, 1));
@@ -120,28 +120,28 @@ fn derive_each<F: Field>(f: F, strings: &[[u8; 64]], out: &mut [Point]) {
 }
 
 /// The first or the second half of each string.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn half<F: Field>(f: F, start: usize, n: usize, strings: &[[u8; 64]], half: usize) -> F::Element {
     f.load(&batch::gather(
         f,
         start,
         n,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |i| from_bytes(&strings[i].as_chunks().0[half]),
     ))
 }
 
 /// [`map`] out of line.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn mapped<F: Field>(f: F, t: F::Element) -> Extended<F::Element> {
     f.outlined(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || map(f, t),
     )
 }
 
 /// `MAP` of section 4.3.4.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn map<F: Field>(f: F, t: F::Element) -> Extended<F::Element> {
     let (one, d) = (f.splat(&ONE), f.splat(&D));
     let r = f.times(f.splat(&SQRT_MINUS_ONE), square(f, t));

@@ -18,7 +18,7 @@ pub fn on_curve(backend: Backend, points: &[[u8; 32]], out: &mut [u8]) {
     dispatch!(backend, f => sides(f, points, out), sides(Scalar, points, out));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn sides<F: Field>(f: F, points: &[[u8; 32]], out: &mut [u8]) {
     let n = points.len();
     let one = f.splat(&ONE);

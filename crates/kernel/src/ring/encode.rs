@@ -3,7 +3,7 @@
 /// Writes the low BITS bits of each value one after another, least significant first.
 ///
 /// The number of values is a multiple of 8, and `bytes` has BITS bytes for each eight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn pack<const BITS: usize>(values: &[u16], bytes: &mut [u8]) {
     const { assert!(BITS <= 16) };
     assert_eq!(values.len() / 8 * BITS, bytes.len());
@@ -17,7 +17,7 @@ pub(super) fn pack<const BITS: usize>(values: &[u16], bytes: &mut [u8]) {
 }
 
 /// The inverse of [`pack`]: every value is below 2^BITS.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
 pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
     const { assert!(BITS <= 16) };
@@ -34,7 +34,7 @@ pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
 }
 
 /// ⌊(2^BITS·x + ⌊Q/2⌋)/Q⌋ mod 2^BITS for x < Q, without a division: x may be secret.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
 pub(super) fn round<const Q: u16, const BITS: usize>(x: u16) -> u16 {
     // Exact, as a test checks for every x: the error of the reciprocal is below 2⁻⁴⁰, that of the
@@ -47,27 +47,27 @@ pub(super) fn round<const Q: u16, const BITS: usize>(x: u16) -> u16 {
 }
 
 /// ⌊(Q·y + 2^(BITS−1))/2^BITS⌋ for y < 2^BITS.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[expect(clippy::cast_possible_truncation, reason = "below Q")]
 pub(super) const fn unround<const Q: u16, const BITS: usize>(y: u16) -> u16 {
     ((Q as u32 * y as u32 + (1 << (BITS - 1))) >> BITS) as u16
 }
 
 /// 1 iff low < x ≤ high, for arguments below 2¹⁵.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn within(x: u16, low: u16, high: u16) -> u16 {
     (low.wrapping_sub(x) & x.wrapping_sub(high + 1)) >> 15
 }
 
 /// The key bit at x without a hint: whether x lies in the half of Z_Q around Q/2.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn half<const Q: u16>(x: u16) -> u16 {
     let e = (Q - 1) / 8;
     within(x, 2 * e, 6 * e)
 }
 
 /// Which of the two partitions of Z_Q has its borders far from x.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn hint<const Q: u16>(x: u16) -> u16 {
     const { assert!(Q % 8 == 1) };
     let e = (Q - 1) / 8;
@@ -75,13 +75,13 @@ pub(super) const fn hint<const Q: u16>(x: u16) -> u16 {
 }
 
 /// The key bit at x under a hint of 0 or 1.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn key_bit<const Q: u16>(x: u16, hint: u16) -> u16 {
     half::<Q>(super::field::add::<Q>(x, hint * ((Q - 1) / 4)))
 }
 
 /// One bit per coefficient, least significant first.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[expect(clippy::cast_possible_truncation, reason = "eight bits")]
 pub(super) fn pack_bits(bits: impl Fn(usize) -> u16, bytes: &mut [u8]) {
     for (i, byte) in bytes.iter_mut().enumerate() {

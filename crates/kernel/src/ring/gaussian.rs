@@ -48,7 +48,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut poly.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
                 vector::canonical::<_, Q>(simd, vector::gaussian_at(simd, bytes, i))
             }),
             gaussian::<N, Q>(bytes, f),
@@ -67,7 +67,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut self.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[inline(always)] |i, _| {
+            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
                 vector::canonical::<_, Q>(simd, vector::twice_gaussian_at(simd, bytes, i))
             }),
             twice_gaussian::<N, Q>(bytes, f),
@@ -96,8 +96,8 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             simd => vector::forward::<_, N, Q, 1>(
                 simd,
                 [f],
-                #[inline(always)] |_, _, i| vector::twice_gaussian_at(simd, bytes, i),
-                #[inline(always)] |_, i, x| {
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::twice_gaussian_at(simd, bytes, i),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
                     let product = vector::products::<_, N, Q, 1>(simd, s, a, i);
                     let product = vector::canonical::<_, Q>(simd, product);
                     vector::add::<_, Q>(simd, vector::canonical::<_, Q>(simd, x), product)
@@ -137,8 +137,8 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
                 vector::forward::<_, N, Q, 1>(
                     simd,
                     [f],
-                    #[inline(always)] |_, _, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one),
-                    #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                    #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one),
+                    #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
                 );
             },
             {
@@ -154,7 +154,7 @@ fn check<const N: usize>(bytes: &[u8]) {
     assert_eq!(bytes.len(), 2 * N, "two bytes per coefficient");
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16; N]) {
     for (x, &pair) in coefficients.iter_mut().zip(bytes.as_chunks::<2>().0) {
         let word = u16::from_le_bytes(pair);
@@ -167,7 +167,7 @@ fn gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16;
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn twice_gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16; N]) {
     gaussian::<N, Q>(bytes, coefficients);
     coefficients.iter_mut().for_each(|x| *x = field::add::<Q>(*x, *x));

@@ -53,7 +53,7 @@ impl<const N: usize, const Q: u16> Tables<N, Q> {
 ///
 /// The last four layers act within blocks of 16. They are done on the transposed array, where
 /// they run over whole rows like the others.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
     let butterfly = |x: u16, y: u16, zeta: u16| {
         let t = montgomery_multiply::<Q>(y, zeta);
@@ -72,7 +72,7 @@ pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
 }
 
 /// The inverse of [`forward`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn inverse<const N: usize, const Q: u16>(f: &mut [u16; N]) {
     let butterfly = |x: u16, y: u16, zeta: u16| {
         (add::<Q>(x, y), montgomery_multiply::<Q>(sub::<Q>(x, y), zeta))
@@ -93,7 +93,7 @@ pub(super) fn inverse<const N: usize, const Q: u16>(f: &mut [u16; N]) {
 }
 
 /// One layer: butterflies at distance `half` within blocks of twice that.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layer<const N: usize>(
     f: &mut [u16; N],
     half: usize,
@@ -109,7 +109,7 @@ fn layer<const N: usize>(
 }
 
 /// The same for `half` < 16 on the array whose row e has element e of every block of 16.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn tail_layer<const N: usize>(
     rows: &mut [u16; N],
     half: usize,
@@ -129,18 +129,18 @@ fn tail_layer<const N: usize>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn blocks_to_columns<const N: usize>(f: &[u16; N]) -> [u16; N] {
     core::array::from_fn(|i| f[i % (N / 16) * 16 + i / (N / 16)])
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn columns_to_blocks<const N: usize>(rows: &[u16; N]) -> [u16; N] {
     core::array::from_fn(|i| rows[i % 16 * (N / 16) + i / 16])
 }
 
 /// Σ aₖ·bₖ·2⁻¹⁶, coefficient by coefficient.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn products<const N: usize, const Q: u16, const K: usize>(
     a: [&[u16; N]; K],
     b: [&[u16; N]; K],
@@ -152,7 +152,7 @@ pub(super) fn products<const N: usize, const Q: u16, const K: usize>(
 }
 
 /// The same of the values at index i.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn product<const N: usize, const Q: u16, const K: usize>(
     a: [&[u16; N]; K],
     b: [&[u16; N]; K],
@@ -163,7 +163,7 @@ pub(super) fn product<const N: usize, const Q: u16, const K: usize>(
 }
 
 /// Multiplies by 2¹⁶.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn scale<const N: usize, const Q: u16>(f: &mut [u16; N]) {
     let factor = const { to_montgomery::<Q>(to_montgomery::<Q>(1)) };
     for x in f {

@@ -3,7 +3,7 @@
 use super::{encode::unpack, field::sub};
 
 /// Centred binomial with η = 2: b₀ + b₁ − b₂ − b₃ from four bits per coefficient.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u16; N] {
     assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
     let mut coefficients = [0; N];
@@ -55,7 +55,7 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
 
 /// The same for a public string: candidates are tried one after another. Returns whether there were
 /// enough; if not, what is there has no meaning.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
     polys: &mut [u16],
@@ -108,7 +108,7 @@ impl Candidates {
 /// Places that were left, and rejected candidates, have shift 0 and may be overwritten. No two
 /// candidates that are kept ever meet, because shifts only grow along the array, by at most the
 /// number of places between.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn move_left(all: &mut Candidates, n: usize, distance: usize) {
     let bit = distance.ilog2();
     for start in (0..n).step_by(STRIDE) {
@@ -125,13 +125,13 @@ fn move_left(all: &mut Candidates, n: usize, distance: usize) {
 }
 
 /// The places from `start` on.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn stride(places: &mut [u16; ROOM], start: usize) -> &mut [u16; STRIDE] {
     &mut places[start..start + STRIDE].as_chunks_mut().0[0]
 }
 
 /// 0xffff for 1, 0 for 0.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn mask(bit: u16) -> u16 {
     bit.wrapping_neg()
 }

@@ -12,7 +12,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     #[inline]
     pub fn double(&mut self, backend: Backend) {
         backend.run(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             || self.0.iter_mut().for_each(|x| *x = add::<Q>(*x, *x)),
         );
     }
@@ -55,12 +55,12 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
 }
 
 /// 1 iff bound < x < Q − bound.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn signal<const Q: u16>(x: u16, bound: u16) -> u16 {
     (bound.wrapping_sub(x) & x.wrapping_sub(Q - bound)) >> 15
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn parity<const Q: u16>(x: u16, signal: u16) -> u16 {
     let x = add::<Q>(x, (Q / 2) & signal.wrapping_neg());
     // Centring subtracts the odd Q from the upper half.

@@ -19,13 +19,13 @@ use super::{
 use crate::simd::Simd;
 
 /// The lanes of a vector.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn lanes<S: Simd>(_: S) -> usize {
     S::LANES
 }
 
 /// Loads a vector, works on it and stores it, for vector after vector of a polynomial.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn map<S: Simd>(
     simd: S,
     f: &mut [u16],
@@ -39,7 +39,7 @@ pub(super) fn map<S: Simd>(
 
 /// Adds the values of a polynomial to canonical ones; its coefficients, below Q, come by vectors, and
 /// its values are left in `room`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn add_transform<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
@@ -49,9 +49,9 @@ pub(super) fn add_transform<S: Simd, const N: usize, const Q: u16>(
     forward::<S, N, Q, 1>(
         simd,
         [room],
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |_, _, i| coefficients(i),
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |_, i, x| {
             let x = canonical::<S, Q>(simd, x);
             let sum = add::<S, Q>(simd, x, simd.load(&f[i..]));
@@ -62,7 +62,7 @@ pub(super) fn add_transform<S: Simd, const N: usize, const Q: u16>(
 }
 
 /// a·b·2⁻¹⁶ mod Q, below Q/2 + |a·b|/2¹⁶; `b_q` is b/Q mod 2¹⁶.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn montgomery<S: Simd, const Q: u16>(
     simd: S,
     a: S::Lanes,
@@ -74,7 +74,7 @@ pub(super) fn montgomery<S: Simd, const Q: u16>(
 }
 
 /// The same residue, below Q, for every 16-bit input.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn barrett<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
     const { assert!(Q > 1 << 12 && Q < 1 << 14, "one bit of the quotient's error is Q/2 at most") };
     let quotient = simd.mul_round(a, simd.splat(const { (1 << 15) / Q }));
@@ -82,33 +82,33 @@ pub(super) fn barrett<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
 }
 
 /// Canonical, from below Q.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn canonical<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
     // A negative lane is the greater one of the two without sign.
     simd.min(a, simd.add(a, simd.splat(Q)))
 }
 
 /// a + b, canonical from canonical.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn add<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S::Lanes {
     canonical::<S, Q>(simd, simd.sub(simd.add(a, b), simd.splat(Q)))
 }
 
 /// a − b, canonical from canonical.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn sub<S: Simd, const Q: u16>(simd: S, a: S::Lanes, b: S::Lanes) -> S::Lanes {
     canonical::<S, Q>(simd, simd.sub(a, b))
 }
 
 /// Noise for the LANES coefficients from index `i`, signed.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     simd.centred_binomial(&bytes[i / 2..i / 2 + S::LANES / 2])
 }
 
 /// Noise for the LANES coefficients from index `i` from two bytes for each, signed: see
 /// `ring::gaussian`.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     let words = simd.load_bytes(&bytes[2 * i..]);
     let uniform = simd.shift_right::<1>(words);
@@ -118,7 +118,7 @@ pub(super) fn gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes 
 }
 
 /// Twice [`gaussian_at`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn twice_gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     let x = gaussian_at(simd, bytes, i);
     simd.add(x, x)
@@ -135,7 +135,7 @@ const fn centred<const Q: u16>(x: u16) -> u16 {
 }
 
 /// x·2¹⁶ mod Q, below Q.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn scale<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
     let factor = const { centred::<Q>(to_montgomery::<Q>(to_montgomery::<Q>(1))) };
     let quotient = const {
@@ -145,7 +145,7 @@ pub(super) fn scale<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
 }
 
 /// Σ aₖ·bₖ·2⁻¹⁶ for LANES values below Q from index i, below Q.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
     simd: S,
     a: [&[u16; N]; K],
@@ -182,8 +182,8 @@ mod tests {
             dispatch!(
                 neon backend,
                 simd => {
-                    map(simd, &mut reduced, #[inline(always)] |_, x| barrett::<_, Q>(simd, x));
-                    map(simd, &mut ended, #[inline(always)] |_, x| {
+                    map(simd, &mut reduced, #[cfg_attr(not(unoptimized), inline(always))] |_, x| barrett::<_, Q>(simd, x));
+                    map(simd, &mut ended, #[cfg_attr(not(unoptimized), inline(always))] |_, x| {
                         canonical::<_, Q>(simd, barrett::<_, Q>(simd, x))
                     });
                 },
@@ -225,7 +225,7 @@ mod tests {
             let mut rounded = values;
             dispatch!(
                 neon backend,
-                simd => map(simd, &mut rounded, #[inline(always)] |_, x| {
+                simd => map(simd, &mut rounded, #[cfg_attr(not(unoptimized), inline(always))] |_, x| {
                     round::<_, Q, BITS>(simd, x)
                 }),
                 unreachable!("has no vectors"),

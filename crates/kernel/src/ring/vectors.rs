@@ -60,11 +60,11 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
             let one = simd.splat(const { vector::montgomery_one::<Q>() });
             vector::forward::<_, N, Q, K>(
                 simd,
-                factors.each_mut().map(#[inline(always)] |factor| &mut factor.0),
-                #[inline(always)] |p, _, i| {
+                factors.each_mut().map(#[cfg_attr(not(unoptimized), inline(always))] |factor| &mut factor.0),
+                #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| {
                     simd.mul_low(vector::noise_at(simd, bytes, p * N + i), one)
                 },
-                #[inline(always)] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
             );
         },
         for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
@@ -102,11 +102,11 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
             vector::forward::<_, N, Q, K>(
                 simd,
                 rooms.each_mut(),
-                #[inline(always)] |p, _, i| vector::noise_at(simd, noise, p * N + i),
-                #[inline(always)] |_, _, x| x,
+                #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| vector::noise_at(simd, noise, p * N + i),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| x,
             );
             for p in 0..K {
-                let (a, h) = (a[p].each_ref().map(#[inline(always)] |x| &x.0), &h[p].0);
+                let (a, h) = (a[p].each_ref().map(#[cfg_attr(not(unoptimized), inline(always))] |x| &x.0), &h[p].0);
                 for i in (0..N).step_by(vector::lanes(simd)) {
                     let product = vector::products::<_, N, Q, K>(simd, s, a, i);
                     let x = simd.add(simd.load(&rooms[p][i..]), product);
@@ -150,7 +150,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
         neon backend,
         simd => both.fold(
             true,
-            #[inline(always)] |in_range, (NttPoly(f), bytes)| {
+            #[cfg_attr(not(unoptimized), inline(always))] |in_range, (NttPoly(f), bytes)| {
                 let mut all_below = simd.splat(u16::MAX);
                 let lanes = f.chunks_exact_mut(vector::lanes(simd));
                 for (f, bytes) in lanes.zip(bytes.chunks_exact(vector::lanes(simd) / 8 * BITS)) {
@@ -165,7 +165,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
             let mut room = [0; N];
             let in_range = both.fold(
                 true,
-                #[inline(always)] |in_range, (NttPoly(f), bytes)| {
+                #[cfg_attr(not(unoptimized), inline(always))] |in_range, (NttPoly(f), bytes)| {
                     encode::unpack::<BITS>(bytes, &mut room);
                     let below = room.iter().fold(true, |below, &x| below & (x < Q));
                     super::combine(f, &room, super::field::add::<Q>);
@@ -233,8 +233,8 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
         simd => round_values::<_, N, Q, BITS, K>(
             simd,
             rooms.each_mut(),
-            #[inline(always)] |p, _, i| {
-                let a = a.each_ref().map(#[inline(always)] |row| &row[p].0);
+            #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| {
+                let a = a.each_ref().map(#[cfg_attr(not(unoptimized), inline(always))] |row| &row[p].0);
                 vector::products::<_, N, Q, K>(simd, s, a, i)
             },
             noise,
@@ -271,7 +271,7 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
         simd => round_values::<_, N, Q, BITS, 1>(
             simd,
             [&mut room],
-            #[inline(always)] |_, f, i| simd.load(&f[i..]),
+            #[cfg_attr(not(unoptimized), inline(always))] |_, f, i| simd.load(&f[i..]),
             noise,
             bytes,
         ),
@@ -283,7 +283,7 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
 /// Rounds and packs what has the values that `source` gives for each index, plus noise; it may take
 /// them from the room.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const P: usize>(
     simd: S,
     rooms: [&mut [u16; N]; P],
@@ -296,7 +296,7 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
         simd,
         rooms,
         source,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |p, i, x| {
             let x = simd.add(x, vector::noise_at(simd, noise, p * N + i));
             let x = vector::canonical::<_, Q>(simd, x);
@@ -354,8 +354,8 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
             vector::inverse::<_, N, Q, 1>(
                 simd,
                 [room],
-                #[inline(always)] |_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i),
-                #[inline(always)] |_, i, x| {
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i),
+                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
                     let x = simd.add(x, vector::noise_at(simd, noise, i));
                     let x = vector::canonical::<_, Q>(simd, x);
                     vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
@@ -403,25 +403,25 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
             vector::forward::<_, N, Q, K>(
                 simd,
                 u.each_mut(),
-                #[inline(always)] |p, _, i| {
+                #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| {
                     let y = simd.unpack::<BITS>(&bytes[(p * N + i) / 8 * BITS..]);
                     vector::unround::<_, Q, BITS>(simd, y)
                 },
-                #[inline(always)] |_, _, x| x,
+                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| x,
             );
             // k comes where the first polynomial of u is.
             let (k, others) = u.split_first_mut().expect("a polynomial");
             vector::inverse::<_, N, Q, 1>(
                 simd,
                 [k],
-                #[inline(always)] |_, first, i| {
+                #[cfg_attr(not(unoptimized), inline(always))] |_, first, i| {
                     let mut u = [first; K];
                     for (u, other) in u[1..].iter_mut().zip(&*others) {
                         *u = other;
                     }
                     vector::products::<_, N, Q, K>(simd, s, u, i)
                 },
-                #[inline(always)] |_, i, x| {
+                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     let hint = simd.spread_bits(&hints[i / 8..]);
                     simd.sign_bits(vector::key_bit::<_, Q>(simd, x, hint), &mut key[i / 8..]);

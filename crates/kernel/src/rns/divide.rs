@@ -99,18 +99,18 @@ impl Divider {
         self.low(backend, removed, low);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn divide_with<L: Lanes>(&self, l: L, n: usize, kept: &mut [u64], removed: &mut [u64]) {
         let (k, m) = (self.k, self.m);
         let scales = |primes: &[Modulus; MAX_PRIMES]| {
             primes.map(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |p| (l.prime(&p), l.factor(l.entry(&p, p.factor(p.pow(2, self.low_bits.into()))))),
             )
         };
         let (kept_scales, removed_scales) = (scales(&self.kept), scales(&self.removed));
         let halves = self.removed.map(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |r| l.splat(r.value() / 2),
         );
         let none = Step::<L> { above: l.splat(0), inverse: l.factor([0; 2]) };
@@ -158,7 +158,7 @@ impl Divider {
         for (r, remainders) in self.removed().iter().zip(remainders.chunks_exact(n)).rev() {
             let (half, inverse) = (r.value() / 2, word_inverse(r.value()));
             backend.run(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 || {
                     for (low, remainder) in low.iter_mut().zip(remainders) {
                         let numerator = low.wrapping_add(half).wrapping_sub(*remainder);
@@ -189,7 +189,7 @@ pub fn round_low(backend: Backend, p: &Modulus, x: &mut [u64], low: &[u64], low_
     });
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn round_low_with<L: Lanes>(
     l: L,
     modulus: &Modulus,
@@ -210,7 +210,7 @@ fn round_low_with<L: Lanes>(
     erase(&mut remainder, 0);
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn step<L: Lanes>(l: L, r: &Modulus, p: &Modulus, inverse: u64) -> Step<L> {
     Step {
         above: l.splat(above(p, r) + p.reduce(r.value() / 2)),
@@ -219,7 +219,7 @@ fn step<L: Lanes>(l: L, r: &Modulus, p: &Modulus, inverse: u64) -> Step<L> {
 }
 
 /// (x + r/2 − remainder)/r, for canonical x.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn divided<L: Lanes>(
     l: L,
     p: L::Prime,

@@ -70,7 +70,7 @@ impl MixedRadix {
         on_lanes!(backend, l => self.digits_with(l, n, x));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn digits_with<L: Lanes>(&self, l: L, n: usize, x: &mut [u64]) {
         for j in 0..self.k {
             let modulus = &self.primes[j];
@@ -105,7 +105,7 @@ impl MixedRadix {
         on_lanes!(backend, l => self.residues_with(l, n, digits, to, out));
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn residues_with<L: Lanes>(
         &self,
         l: L,
@@ -144,7 +144,7 @@ impl MixedRadix {
         out.fill(0);
         for (prime, digits) in self.primes().iter().zip(digits.chunks_exact(n.max(1))) {
             backend.run(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 || {
                     for (out, digit) in out.iter_mut().zip(digits) {
                         *out = out.wrapping_add(digit.wrapping_mul(weight));
@@ -172,7 +172,7 @@ impl MixedRadix {
             // (P − 1)/2 has the digits (p − 1)/2.
             let half = prime.value() / 2;
             backend.run(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 || {
                     for (out, digit) in out.iter_mut().zip(digits) {
                         // Negative exactly if the digit is greater, or equal below a greater rest.
@@ -193,7 +193,7 @@ impl MixedRadix {
 
 /// The least multiple of p that is not below `other`: then x + it − y is not negative, and below 2⁵²
 /// for x < 2p.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn above(p: &Modulus, other: &Modulus) -> u64 {
     other.value().next_multiple_of(p.value())
 }

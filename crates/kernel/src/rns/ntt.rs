@@ -98,7 +98,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
 }
 
 /// How many vectors a group of the last pass has: 4 or 8.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn size<L: Lanes>(_: L) -> usize {
     L::GROUP
 }
@@ -114,7 +114,7 @@ fn root(modulus: &Modulus, n: u64) -> Option<u64> {
 }
 
 /// Fills the table and returns the two entries of the last layer.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fill<L: Lanes>(l: L, modulus: &Modulus, n: usize, psi: u64, table: &mut [u64]) -> [[u64; 2]; 2] {
     let shift = usize::BITS - n.trailing_zeros();
     let mut power = 1;
@@ -130,7 +130,7 @@ fn fill<L: Lanes>(l: L, modulus: &Modulus, n: usize, psi: u64, table: &mut [u64]
     let scale = modulus.inv(n as u64);
     let root = modulus.mul(modulus.pow(psi, n as u64 / 2), scale);
     [scale, root].map(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |w| l.entry(modulus, modulus.factor(w)),
     )
 }

@@ -47,7 +47,7 @@ pub fn unpack_residues(
 ) -> Result<(), OutOfRange> {
     unpack(backend, p.bits(), bytes, words);
     let beyond = backend.run(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || words.iter().fold(0, |beyond, word| beyond | u64::from(*word >= p.value())),
     );
     if beyond == 0 { Ok(()) } else { Err(OutOfRange) }
@@ -60,7 +60,7 @@ fn check_lengths(bits: u32, words: usize, bytes: usize) {
 }
 
 /// Where word `i` of a granule begins: its first byte, and the bit in that.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn place(bits: u32, i: u32) -> (u32, u32) {
     (bits * i / 8, bits * i % 8)
 }

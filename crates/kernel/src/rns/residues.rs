@@ -15,7 +15,7 @@ use crate::Backend;
 /// If the lengths do not fit.
 pub fn add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => zip(l, p, x, y, #[inline(always)] |p, x, y| l.add(p, x, y)));
+    on_lanes!(backend, l => zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.add(p, x, y)));
 }
 
 /// x −= y.
@@ -24,7 +24,7 @@ pub fn add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 /// If the lengths do not fit.
 pub fn sub(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => zip(l, p, x, y, #[inline(always)] |p, x, y| l.sub(p, x, y)));
+    on_lanes!(backend, l => zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.sub(p, x, y)));
 }
 
 /// x = −x.
@@ -33,7 +33,7 @@ pub fn sub(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 /// If the length does not fit.
 pub fn neg(backend: Backend, p: &Modulus, x: &mut [u64]) {
     check(x.len(), &[]);
-    on_lanes!(backend, l => map(l, p, x, #[inline(always)] |p, x| l.sub(p, l.splat(0), x)));
+    on_lanes!(backend, l => map(l, p, x, #[cfg_attr(not(unoptimized), inline(always))] |p, x| l.sub(p, l.splat(0), x)));
 }
 
 /// x ·= y.
@@ -42,7 +42,7 @@ pub fn neg(backend: Backend, p: &Modulus, x: &mut [u64]) {
 /// If the lengths do not fit.
 pub fn mul(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => zip(l, p, x, y, #[inline(always)] |p, x, y| l.mul(p, x, y)));
+    on_lanes!(backend, l => zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.mul(p, x, y)));
 }
 
 /// x += a·b.
@@ -91,7 +91,7 @@ pub fn mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], w: u64) {
     check(x.len(), &[]);
     on_lanes!(backend, l => {
         let w = l.factor(l.entry(p, p.factor(w)));
-        map(l, p, x, #[inline(always)] |p, x| l.mul_by(p, x, w));
+        map(l, p, x, #[cfg_attr(not(unoptimized), inline(always))] |p, x| l.mul_by(p, x, w));
     });
 }
 
@@ -103,7 +103,7 @@ pub fn mul_scalar_add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
     check(x.len(), &[y.len()]);
     on_lanes!(backend, l => {
         let w = l.factor(l.entry(p, p.factor(w)));
-        zip(l, p, x, y, #[inline(always)] |p, x, y| l.add(p, x, l.mul_by(p, y, w)));
+        zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.add(p, x, l.mul_by(p, y, w)));
     });
 }
 
@@ -115,7 +115,7 @@ pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
     check(x.len(), &[y.len()]);
     on_lanes!(backend, l => {
         let w = l.factor(l.entry(p, p.factor(w)));
-        zip(l, p, x, y, #[inline(always)] |p, x, y| l.mul_by(p, l.sub(p, x, y), w));
+        zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.mul_by(p, l.sub(p, x, y), w));
     });
 }
 
@@ -126,7 +126,7 @@ pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
 pub fn set_reduced(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
     backend.run(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || x.iter_mut().zip(y).for_each(|(x, y)| *x = p.reduce(*y)),
     );
 }
@@ -138,7 +138,7 @@ pub fn set_reduced(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 pub fn set_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
     check(x.len(), &[y.len()]);
     backend.run(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || x.iter_mut().zip(y).for_each(|(x, y)| *x = small(p, *y)),
     );
 }
@@ -150,30 +150,30 @@ pub fn set_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
 pub fn add_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
     check(x.len(), &[y.len()]);
     backend.run(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || x.iter_mut().zip(y).for_each(|(x, y)| *x = p.add(*x, small(p, *y))),
     );
 }
 
 /// y mod p.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn small(p: &Modulus, y: i8) -> u64 {
     let y = i64::from(y);
     y.wrapping_add_unsigned(p.value() & (y >> 63).cast_unsigned()).cast_unsigned()
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn lanes<L: Lanes>(_: L) -> usize {
     L::LANES
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn vectors<L: Lanes>(_: L, x: &mut [u64]) -> core::slice::ChunksExactMut<'_, u64> {
     x.chunks_exact_mut(L::LANES)
 }
 
 /// The vectors that begin there.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn loaded<L: Lanes, const K: usize>(l: L, at: usize, slices: [&[u64]; K]) -> [L::Vector; K] {
     let mut x = [l.splat(0); K];
     for k in 0..K {
@@ -182,7 +182,7 @@ fn loaded<L: Lanes, const K: usize>(l: L, at: usize, slices: [&[u64]; K]) -> [L:
     x
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn map<L: Lanes>(
     l: L,
     p: &Modulus,
@@ -195,7 +195,7 @@ fn map<L: Lanes>(
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn zip<L: Lanes>(
     l: L,
     p: &Modulus,

@@ -82,7 +82,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The next words, an even number of them, at most [`BUFFER`].
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn words(&mut self, n: usize) -> &[[u8; 8]] {
         let bytes = &mut self.bytes[..8 * n];
         self.aes.ctr(self.next, bytes);
@@ -145,7 +145,7 @@ pub fn ternary(streams: &Streams, stream: u64, out: &mut [i8]) {
     for out in out.chunks_mut(BUFFER / 2 * TRITS) {
         let words = stream.words(2 * out.len().div_ceil(TRITS));
         streams.backend().run(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             || {
                 for (out, [low, high]) in out.chunks_mut(TRITS).zip(words.as_chunks().0) {
                     let [mut low, mut high] = [*low, *high].map(u64::from_le_bytes);
@@ -172,7 +172,7 @@ pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
     for out in out.chunks_mut(BUFFER) {
         let words = stream.words(out.len());
         streams.backend().run(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             || {
                 for (out, word) in out.iter_mut().zip(words) {
                     let word = u64::from_le_bytes(*word);
@@ -185,7 +185,7 @@ pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
 }
 
 /// How many of the low 32 bits are set.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn ones(x: u64) -> i8 {
     let x = x - (x >> 1 & 0x5555_5555);
     let x = (x & 0x3333_3333) + (x >> 2 & 0x3333_3333);

@@ -16,7 +16,7 @@ pub fn set_signed(backend: Backend, p: &Modulus, x: &mut [u64], y: &[[u8; 8]]) {
     on_lanes!(backend, l => set_signed_with(l, p, x, y));
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn set_signed_with<L: Lanes>(l: L, modulus: &Modulus, x: &mut [u64], y: &[[u8; 8]]) {
     let p = l.prime(modulus);
     let weight = l.factor(l.entry(modulus, modulus.factor(modulus.reduce(1 << 32))));

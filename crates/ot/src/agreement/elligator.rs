@@ -19,7 +19,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Derivation, FOR_TABLE, Tag, clamped, draw, is_coordinate};
+use super::{Agreement, Derivation, Tag, clamped, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     base::Block,
@@ -99,8 +99,9 @@ impl Agreement for Elligator {
         let mut points = Secrets::zeroed(n);
         let [point] = share.as_chunks().0 else { unreachable!("checked when it was decoded") };
         count(Operation::PointMultiplication, n);
-        let table = || TwinTable::new(backend, &[*point, TWIST_GENERATOR]);
-        match (n >= FOR_TABLE).then(table).flatten() {
+        let pair = [*point, TWIST_GENERATOR];
+        let mut memory = memory_for(n, TwinTable::LEN);
+        match memory.as_mut().and_then(|memory| TwinTable::new(backend, &pair, memory)) {
             Some(table) => {
                 let on_twist = alloc::vec![0; n.div_ceil(8)];
                 table.mul(backend, scalars, &on_twist, &mut points);

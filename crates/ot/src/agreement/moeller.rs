@@ -19,7 +19,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Derivation, FOR_TABLE, Tag, clamped, draw, is_coordinate};
+use super::{Agreement, Derivation, Tag, clamped, draw, is_coordinate, memory_for};
 use crate::{
     Seed, Session,
     base::Block,
@@ -115,7 +115,8 @@ impl Agreement for Moeller {
             .first_chunk()
             .unwrap_or_else(|| unreachable!("checked when it was decoded"));
         count(Operation::PointMultiplication, n);
-        match (n >= FOR_TABLE).then(|| TwinTable::new(backend, pair)).flatten() {
+        let mut memory = memory_for(n, TwinTable::LEN);
+        match memory.as_mut().and_then(|memory| TwinTable::new(backend, pair, memory)) {
             Some(table) => table.mul(backend, scalars, on_twist, &mut points),
             None => ladder::mul_either(backend, scalars, pair, on_twist, &mut points),
         }

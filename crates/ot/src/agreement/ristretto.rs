@@ -10,7 +10,7 @@ use foxtrot_kernel::{
 };
 use zeroize::Zeroizing;
 
-use super::{Agreement, Derivation, FOR_TABLE, Tag, draw, is_element};
+use super::{Agreement, Derivation, Tag, draw, is_element, memory_for};
 use crate::{Seed, Session, base::Block, erase::Secrets, popf, popf::Elements};
 
 /// Bytes of coins for a scalar.
@@ -78,10 +78,11 @@ impl Agreement for Ristretto {
             .unwrap_or_else(|_| unreachable!("checked when it was decoded"));
         let mut points = Elements::<popf::Ristretto>::zeros(n);
         count(Operation::PointMultiplication, n);
-        if n >= FOR_TABLE {
-            Table::new(backend, &a[0]).mul(backend, scalars, &mut points);
-        } else {
-            curve::mul(backend, scalars, &a, &mut points);
+        match memory_for(n, Table::LEN) {
+            Some(mut memory) => {
+                Table::new(backend, &a[0], &mut memory).mul(backend, scalars, &mut points);
+            }
+            None => curve::mul(backend, scalars, &a, &mut points),
         }
         derive(session, share, &points, tags, keys);
     }

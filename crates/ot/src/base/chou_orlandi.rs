@@ -52,7 +52,7 @@ use zeroize::Zeroizing;
 use super::{Block, MAX_BATCH, check_batch, expect_count};
 use crate::{
     Misbehaved, Seed, Session, Usage,
-    agreement::{FOR_TABLE, draw},
+    agreement::{draw, memory_for},
     choices::verdict,
     erase::{SecretBytes, Secrets},
     oracle::{Oracle, Wide},
@@ -203,7 +203,8 @@ pub fn choose(
     }
     let backend = session.backend();
     let (s, s_bytes) = share.times_8(backend);
-    let table = (n >= FOR_TABLE).then(|| Table::new(backend, &s));
+    let mut memory = memory_for(n, Table::LEN);
+    let table = memory.as_mut().map(|memory| Table::new(backend, &s, memory));
     let position = |i: usize| (i as u64, 0);
     let x = draw(&session, "foxtrot v1 chou-orlandi receiver coins", &seed, 32, n, position);
     let (x, _) = x.as_chunks();

@@ -47,7 +47,7 @@ use super::{
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
-    agreement::{FOR_TABLE, draw, scalars},
+    agreement::{draw, memory_for, scalars},
     choices::{select, verdict},
     engine::Engine,
     erase::{SecretBytes, Secrets},
@@ -140,10 +140,11 @@ impl Receiver {
         let z = challenge.point(backend);
         let mut shared = Elements::<Ristretto>::zeros(n);
         count(Operation::PointMultiplication, n);
-        if n >= FOR_TABLE {
-            Table::new(backend, &z).mul(backend, &secrets, &mut shared);
-        } else {
-            curve::mul(backend, &secrets, &[z], &mut shared);
+        match memory_for(n, Table::LEN) {
+            Some(mut memory) => {
+                Table::new(backend, &z, &mut memory).mul(backend, &secrets, &mut shared);
+            }
+            None => curve::mul(backend, &secrets, &[z], &mut shared),
         }
         let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
         let keys = pads(&session, challenge.z(), points.encodings(), &shared, position);

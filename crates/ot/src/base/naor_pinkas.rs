@@ -37,7 +37,7 @@ use super::{
 };
 use crate::{
     Bits, Decode, Seed, Session, Usage,
-    agreement::{FOR_TABLE, draw, is_element, scalars},
+    agreement::{draw, is_element, memory_for, scalars},
     engine::Engine,
     erase::Secrets,
     oracle::Wide,
@@ -196,10 +196,9 @@ pub fn choose(
     // Step 5.
     let shared = &mut own;
     count(Operation::PointMultiplication, n);
-    if n >= FOR_TABLE {
-        Table::new(backend, &a).mul(backend, &k, shared);
-    } else {
-        curve::mul(backend, &k, &[a], shared);
+    match memory_for(n, Table::LEN) {
+        Some(mut memory) => Table::new(backend, &a, &mut memory).mul(backend, &k, shared),
+        None => curve::mul(backend, &k, &[a], shared),
     }
     let position = |i: usize| (i as u64, choices.get(i).unwrap_u8());
     let keys = derive(&session, setup, shared, position, |i| &encodings[i]);

@@ -9,8 +9,8 @@ use std::{
 use foxtrot_kernel::{
     Backend,
     curve::{
-        self, CURVE_GENERATOR, Point, TWIST_GENERATOR, Table, TwinTable, elligator, ladder,
-        ristretto,
+        self, CURVE_GENERATOR, Point, Sixteen, TWIST_GENERATOR, Table, TwinTable, elligator,
+        ladder, ristretto,
     },
 };
 
@@ -109,8 +109,7 @@ impl Operation {
         ristretto::from_uniform(backend, &wide, &mut points);
         let (mut out, mut found) = (vec![[0; 32]; n], vec![0; n]);
         let pair = [CURVE_GENERATOR, TWIST_GENERATOR];
-        let twins = move || TwinTable::new(backend, black_box(&pair)).map(Box::new);
-        let table = move || Box::new(Table::new(backend, black_box(&Point::BASE)));
+        let memory = |len| vec![Sixteen::ZERO; len].leak();
         let mut sums = vec![Point::IDENTITY; n];
         match self {
             Self::Ladder => {
@@ -120,22 +119,28 @@ impl Operation {
                 ladder::mul_either(backend, &strings, &pair, &bits, black_box(&mut out));
             }),
             Self::TwinTable => {
-                let table = twins();
+                let table = twin_table(backend, memory(TwinTable::LEN));
                 Box::new(move || {
                     if let Some(table) = &table {
                         table.mul(backend, &strings, &bits, black_box(&mut out));
                     }
                 })
             }
-            Self::TwinTableNew => Box::new(move || (0..n).for_each(|_| drop(black_box(twins())))),
+            Self::TwinTableNew => {
+                let memory = memory(TwinTable::LEN);
+                Box::new(move || (0..n).for_each(|_| drop(black_box(twin_table(backend, memory)))))
+            }
             Self::Mul => {
                 Box::new(move || curve::mul(backend, &strings, &points, black_box(&mut sums)))
             }
             Self::Table => {
-                let table = table();
+                let table = table(backend, memory(Table::LEN));
                 Box::new(move || table.mul(backend, &strings, black_box(&mut sums)))
             }
-            Self::TableNew => Box::new(move || (0..n).for_each(|_| drop(black_box(table())))),
+            Self::TableNew => {
+                let memory = memory(Table::LEN);
+                Box::new(move || (0..n).for_each(|_| drop(black_box(table(backend, memory)))))
+            }
             Self::Add => Box::new(move || {
                 curve::add(backend, &points, &points[..1], black_box(&mut sums));
             }),
@@ -172,6 +177,16 @@ impl Operation {
             }
         }
     }
+}
+
+/// A table of the generators of curve and twist.
+fn twin_table(backend: Backend, memory: &mut [Sixteen]) -> Option<TwinTable<'_>> {
+    TwinTable::new(backend, black_box(&[CURVE_GENERATOR, TWIST_GENERATOR]), memory)
+}
+
+/// A table of the base point.
+fn table(backend: Backend, memory: &mut [Sixteen]) -> Table<'_> {
+    Table::new(backend, black_box(&Point::BASE), memory)
 }
 
 /// Bytes that look random.

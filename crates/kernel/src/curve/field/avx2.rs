@@ -48,60 +48,60 @@ const CARRIED: u64 = 1 << 11;
 /// Limbs of tight elements, in debug builds.
 const TIGHT: f64 = ((1u64 << 50) + (1 << 16)) as f64;
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn set(x: f64) -> __m256d {
     avx2!(_mm256_set1_pd(x))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn integer(x: u64) -> __m256i {
     avx2!(_mm256_set1_epi64x(x.cast_signed()))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn bits(x: __m256d) -> __m256i {
     avx2!(_mm256_castpd_si256(x))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn double(x: __m256i) -> __m256d {
     avx2!(_mm256_castsi256_pd(x))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load(words: &[u64; 4]) -> __m256i {
     avx2!(_mm256_loadu_si256(words.as_ptr().cast()))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load_halves(words: &[u32; 8]) -> __m256i {
     avx2!(_mm256_loadu_si256(words.as_ptr().cast()))
 }
 
 /// Words 0 to 3 and 4 to 7.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load_both(words: &[u64; 8]) -> [__m256i; 2] {
     let [low, high] = words.as_chunks::<4>().0 else { unreachable!("eight words") };
     [load(low), load(high)]
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn add(a: __m256d, b: __m256d) -> __m256d {
     avx2!(_mm256_add_pd(a, b))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn sub(a: __m256d, b: __m256d) -> __m256d {
     avx2!(_mm256_sub_pd(a, b))
 }
 
 /// a·b + c, rounded once.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fused(a: __m256d, b: __m256d, c: __m256d) -> __m256d {
     avx2!(_mm256_fmadd_pd(a, b, c))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn add_integers(a: __m256i, b: __m256i) -> __m256i {
     avx2!(_mm256_add_epi64(a, b))
 }
@@ -140,23 +140,23 @@ fn in_order(mut a: __m256i, mut b: __m256i, mut high: __m256d) -> (__m256i, __m2
     (a, b, high)
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn sub_integers(a: __m256i, b: __m256i) -> __m256i {
     avx2!(_mm256_sub_epi64(a, b))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn shift_right<const N: i32>(x: __m256i) -> __m256i {
     avx2!(_mm256_srli_epi64::<N>(x))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
     let [a0, a1, a2, a3, a4] = a;
     [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn zip<T: Copy, U>(a: [T; 5], b: [T; 5], operation: impl Fn(T, T) -> U) -> [U; 5] {
     let ([a0, a1, a2, a3, a4], [b0, b1, b2, b3, b4]) = (a, b);
     [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
@@ -175,7 +175,7 @@ fn greatest(x: &[__m256d; 5]) -> f64 {
 }
 
 /// That all limbs have at most that weight, in debug builds.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn assert_weight(x: [__m256d; 5], weight: f64) {
     if cfg!(debug_assertions) {
         let greatest = greatest(&x);
@@ -184,7 +184,7 @@ fn assert_weight(x: [__m256d; 5], weight: f64) {
 }
 
 /// That all products of limbs are below 2¹⁰², in debug builds.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn assert_factors(a: [__m256d; 5], b: [__m256d; 5]) {
     if cfg!(debug_assertions) {
         let product = greatest(&a) * greatest(&b);
@@ -202,7 +202,7 @@ struct Sums {
 impl Sums {
     /// Sums to which as many halves of products will be added as the columns of all twenty-five
     /// products have, `lows[k]` and `highs[k]`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn new(lows: [u64; 10], highs: [u64; 10]) -> Self {
         let mut sums = [integer(0); 10];
         for ((sum, low), high) in sums.iter_mut().zip(lows).zip(highs) {
@@ -215,7 +215,7 @@ impl Sums {
     }
 
     /// Adds products to column k.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add<const N: usize>(&mut self, k: usize, products: [(__m256d, __m256d); N]) {
         for (a, b) in products {
             let high = fused(a, b, self.high);
@@ -228,13 +228,13 @@ impl Sums {
     }
 
     /// Columns k and k + 5, which weigh 2²⁵⁵ = 19 more, to one.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn fold(self) -> [__m256i; 5] {
         let [a0, a1, a2, a3, a4, rest @ ..] = self.columns;
         zip(
             [a0, a1, a2, a3, a4],
             rest,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |a, b| {
                 let twice = avx2!(opaque(add_integers(b, b)));
                 let sixteen = avx2!(_mm256_slli_epi64::<3>(twice));
@@ -254,7 +254,7 @@ struct Place {
 }
 
 impl Place {
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn new(index: __m256i) -> Self {
         avx2!({
             let in_eight = _mm256_and_si256(index, integer(7));
@@ -265,7 +265,7 @@ impl Place {
 
     /// In each lane its entry: permutations within registers and blends, so no address depends on
     /// the index.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn of(self, row: &[u32; 32]) -> __m256i {
         let [low0, high0, low1, high1] = row.as_chunks().0 else {
             unreachable!("four times eight")
@@ -274,17 +274,17 @@ impl Place {
         bits(avx2!(_mm256_blendv_pd(first, second, self.second)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn of_all(self, from: &Sixteen) -> [[__m256i; 5]; 3] {
         from.map(
             integer(0),
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |row| self.of(row),
         )
     }
 
     /// One of eight entries, of which the halves are given.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn join(self, low: &[u32; 8], high: &[u32; 8]) -> __m256d {
         avx2!({
             let low = _mm256_permutevar8x32_epi32(load_halves(low), self.in_eight);
@@ -296,32 +296,32 @@ impl Place {
 
 impl Avx2 {
     /// Tight, from limbs of any weight below 8.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn carry_doubles(self, x: [__m256d; 5]) -> [__m256d; 5] {
         assert_weight(x, 7.0);
         let down = set(1.0 / (1u64 << BITS) as f64);
         let up = set(-((1u64 << BITS) as f64));
         let [c0, c1, c2, c3, c4] = map5(
             x,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| sub(fused(limb, down, set(UNIT)), set(UNIT)),
         );
         let [x0, x1, x2, x3, x4] = zip(
             [c0, c1, c2, c3, c4],
             x,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |c, limb| fused(c, up, limb),
         );
         [fused(c4, set(19.0), x0), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
     }
 
     /// Elements of limbs below 2⁵², of weight 4.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn doubles(self, limbs: [__m256i; 5]) -> [__m256d; 5] {
         let exponent = bits(set(EXPONENT));
         map5(
             limbs,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| sub(double(avx2!(_mm256_or_si256(limb, exponent))), set(EXPONENT)),
         )
     }
@@ -340,35 +340,35 @@ impl Field for Avx2 {
         self.run(kernel)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn load(self, limbs: &Columns) -> [__m256d; 5] {
         let [a, b, c, d, e] = &limbs.0;
         let limbs = map5(
             [a, b, c, d, e],
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |column| load_both(column)[0],
         );
         self.carry_doubles(self.doubles(limbs))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn store(self, x: [__m256d; 5]) -> Columns {
         // Tight limbs and those of 4p are positive.
         let four_p = map5(
             P,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| integer((4 * limb).wrapping_sub(UNIT.to_bits())),
         );
         let x = map5(
             self.carry_doubles(x),
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| bits(add(limb, set(UNIT))),
         );
         let x = zip(x, four_p, add_integers);
         let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
         let [x0, x1, x2, x3, x4] = map5(
             x,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| avx2!(_mm256_and_si256(limb, integer(LOW))),
         );
         let c4 = avx2!(_mm256_mul_epu32(c4, integer(19)));
@@ -383,27 +383,27 @@ impl Field for Avx2 {
         columns
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn splat(self, limbs: &Limbs) -> [__m256d; 5] {
         self.carry_doubles(self.doubles(map5(*limbs, integer)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
         zip(a, b, add)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn sub(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
         zip(a, b, sub)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn carry(self, a: [__m256d; 5]) -> [__m256d; 5] {
         self.carry_doubles(a)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn product(self, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256i; 5] {
         assert_factors(a, b);
         let mut sums = Sums::new([1, 2, 3, 4, 5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5, 4, 3, 2, 1]);
@@ -420,7 +420,7 @@ impl Field for Avx2 {
         sums.fold()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn square_product(self, a: [__m256d; 5]) -> [__m256i; 5] {
         assert_weight(a, 1.0);
         let mut sums = Sums::new([1, 1, 2, 2, 3, 2, 2, 1, 1, 0], [0, 1, 1, 2, 2, 3, 2, 2, 1, 1]);
@@ -438,7 +438,7 @@ impl Field for Avx2 {
         sums.fold()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn small_product(self, a: [__m256d; 5], k: u32) -> [__m256i; 5] {
         assert_weight(a, 3.0);
         let mut sums = Sums::new([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], [0, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
@@ -452,27 +452,27 @@ impl Field for Avx2 {
         sums.fold()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add_wide(self, a: [__m256i; 5], b: [__m256i; 5]) -> [__m256i; 5] {
         zip(a, b, add_integers)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn sub_wide(self, a: [__m256i; 5], b: [__m256i; 5]) -> [__m256i; 5] {
         zip(a, b, sub_integers)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn reduce(self, a: [__m256i; 5]) -> [__m256d; 5] {
         let x = map5(
             a,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |column| add_integers(column, integer(BIAS)),
         );
         let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
         let [x0, x1, x2, x3, x4] = map5(
             x,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |column| avx2!(_mm256_and_si256(column, integer(LOW))),
         );
         let c4 = avx2!(_mm256_mul_epu32(c4, integer(19)));
@@ -483,34 +483,34 @@ impl Field for Avx2 {
         let reduced = zip(
             x,
             [first, other, other, other, other],
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |x, offset| sub(double(add_integers(x, offset)), set(UNIT)),
         );
         assert_weight(reduced, 1.0);
         reduced
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: __m256d, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
         zip(
             a,
             b,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |a, b| double(avx2!(opaque(bits(_mm256_blendv_pd(b, a, mask))))),
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn words(self, words: &Words) -> __m256i {
         load_both(words)[0]
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn bit(self, word: __m256i, k: u32) -> __m256d {
         avx2!(double(_mm256_sll_epi64(word, _mm_cvtsi64_si128(63 - i64::from(k)))))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn digit<const N: u32>(self, word: __m256i, k: u32) -> (__m256i, __m256d) {
         let (top, low) = (integer(1 << (N - 1)), integer((1 << (N - 1)) - 1));
         avx2!({
@@ -522,13 +522,13 @@ impl Field for Avx2 {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup(self, from: &Sixteen, index: __m256i) -> [[__m256d; 5]; 3] {
         let [a, b, c] = Place::new(index).of_all(from);
         [self.doubles(a), self.doubles(b), self.doubles(c)]
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup_either(
         self,
         [first, second]: [&Sixteen; 2],
@@ -542,7 +542,7 @@ impl Field for Avx2 {
             let limbs = zip(
                 first[k],
                 second[k],
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |a, b| bits(avx2!(_mm256_blendv_pd(double(a), double(b), in_second))),
             );
             *found = self.doubles(limbs);

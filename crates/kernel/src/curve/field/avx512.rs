@@ -59,55 +59,55 @@ const ABOVE: Limbs = {
     limbs
 };
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn set(x: u64) -> __m512i {
     avx512!(_mm512_set1_epi64(x.cast_signed()))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load(words: &[u64; 8]) -> __m512i {
     avx512!(_mm512_loadu_si512(words.as_ptr().cast()))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load_halves(words: &[u32; 16]) -> __m512i {
     avx512!(_mm512_loadu_si512(words.as_ptr().cast()))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn add(a: __m512i, b: __m512i) -> __m512i {
     avx512!(_mm512_add_epi64(a, b))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn sub(a: __m512i, b: __m512i) -> __m512i {
     avx512!(_mm512_sub_epi64(a, b))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn double(a: __m512i) -> __m512i {
     avx512!(_mm512_slli_epi64::<1>(a))
 }
 
 /// sum + the low 52 bits of a·b.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     avx512!(_mm512_madd52lo_epu64(sum, a, b))
 }
 
 /// sum + the bits of a·b above the low 52.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn high(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     avx512!(_mm512_madd52hi_epu64(sum, a, b))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn map5<T: Copy, U>(a: [T; 5], operation: impl Fn(T) -> U) -> [U; 5] {
     let [a0, a1, a2, a3, a4] = a;
     [operation(a0), operation(a1), operation(a2), operation(a3), operation(a4)]
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn zip(
     a: [__m512i; 5],
     b: [__m512i; 5],
@@ -118,7 +118,7 @@ fn zip(
 }
 
 /// That all words are below the bound, in debug builds.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn assert_below(x: [__m512i; 5], bound: u64) {
     if cfg!(debug_assertions) {
         assert!(all_below(&x, bound), "limbs are below {bound:x}");
@@ -132,25 +132,25 @@ fn all_below(x: &[__m512i; 5], bound: u64) -> bool {
 }
 
 /// Carries every limb to the next at once, from limbs below 2⁶³: below 2⁵¹ + 19·2¹² after that.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn carry(x: [__m512i; 5]) -> [__m512i; 5] {
     assert_below(x, WIDE);
     avx512!({
         let [c0, c1, c2, c3, c4] = map5(
             x,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| _mm512_srli_epi64::<BITS>(limb),
         );
         let [x0, x1, x2, x3, x4] = map5(
             x,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| _mm512_and_si512(limb, set(LOW)),
         );
         [low(x0, c4, set(19)), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
     })
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn double_all(columns: [__m512i; 10]) -> [__m512i; 10] {
     let [a, b, c, d, e, rest @ ..] = columns;
     let [a, b, c, d, e] = map5([a, b, c, d, e], double);
@@ -159,19 +159,19 @@ fn double_all(columns: [__m512i; 10]) -> [__m512i; 10] {
 }
 
 /// Columns k and k + 5, which weigh 2²⁵⁵ = 19 more, to one.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
     let [a0, a1, a2, a3, a4, rest @ ..] = columns;
     let b = map5(
         rest,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |x| avx512!(_mm512_mullo_epi64(x, set(19))),
     );
     zip([a0, a1, a2, a3, a4], b, add)
 }
 
 /// Where the halves of the lanes' entries are in a row.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn places(index: __m512i) -> __m512i {
     avx512!({
         let in_eight = _mm512_and_si512(index, set(7));
@@ -182,7 +182,7 @@ fn places(index: __m512i) -> __m512i {
 }
 
 /// In each lane its entry: a permutation within registers, so no address depends on the index.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn entry(row: &[u32; 32], places: __m512i) -> __m512i {
     let [low, high] = row.as_chunks().0 else { unreachable!("thirty-two halves") };
     avx512!(_mm512_permutex2var_epi32(load_halves(low), places, load_halves(high)))
@@ -200,13 +200,13 @@ impl Field for Avx512 {
         self.run(kernel)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn load(self, limbs: &Columns) -> [__m512i; 5] {
         let [a, b, c, d, e] = &limbs.0;
         carry([load(a), load(b), load(c), load(d), load(e)])
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn store(self, x: [__m512i; 5]) -> Columns {
         assert_below(x, TIGHT);
         let mut columns = Columns::ZERO;
@@ -216,33 +216,33 @@ impl Field for Avx512 {
         columns
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn splat(self, limbs: &Limbs) -> [__m512i; 5] {
         map5(*limbs, set)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         carry(zip(a, b, add))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn sub(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(b, TIGHT);
         let twice_p = map5(
             P,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| set(2 * limb),
         );
         carry(zip(zip(a, twice_p, add), b, sub))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn carry(self, a: [__m512i; 5]) -> [__m512i; 5] {
         a
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn product(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(a, TIGHT);
         assert_below(b, TIGHT);
@@ -262,7 +262,7 @@ impl Field for Avx512 {
         fold(sums)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn square_product(self, a: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(a, TIGHT);
         // What counts four times, then what counts twice, then the rest.
@@ -286,59 +286,59 @@ impl Field for Avx512 {
         fold(sums)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn small_product(self, a: [__m512i; 5], k: u32) -> [__m512i; 5] {
         assert_below(a, TIGHT);
         let (zero, k) = (set(0), set(k.into()));
         let lows = map5(
             a,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| low(zero, limb, k),
         );
         let [h0, h1, h2, h3, h4] = map5(
             a,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |limb| double(high(zero, limb, k)),
         );
         zip(lows, [low(zero, h4, set(19)), h0, h1, h2, h3], add)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add_wide(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         zip(a, b, add)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn sub_wide(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         zip(zip(a, map5(ABOVE, set), add), b, sub)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn reduce(self, a: [__m512i; 5]) -> [__m512i; 5] {
         carry(a)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: __mmask8, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         zip(
             a,
             b,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |a, b| avx512!(opaque(_mm512_mask_blend_epi64(mask, b, a))),
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn words(self, words: &Words) -> __m512i {
         load(words)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn bit(self, word: __m512i, k: u32) -> __mmask8 {
         avx512!(_mm512_test_epi64_mask(word, set(1 << k)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn digit<const N: u32>(self, word: __m512i, k: u32) -> (__m512i, __mmask8) {
         let (top, low) = (set(1 << (N - 1)), set((1 << (N - 1)) - 1));
         avx512!({
@@ -349,17 +349,17 @@ impl Field for Avx512 {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup(self, from: &Sixteen, index: __m512i) -> [[__m512i; 5]; 3] {
         let places = places(index);
         from.map(
             set(0),
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |row| entry(row, places),
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup_either(
         self,
         [first, second]: [&Sixteen; 2],

@@ -4,7 +4,7 @@ use super::{Field, Limbs, Words, absolute, is_equal, is_zero, mask, zip};
 use crate::curve::constants::SQRT_MINUS_ONE;
 
 /// x^(2ⁿ); x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn square_times<F: Field>(f: F, mut x: F::Element, n: usize) -> F::Element {
     for _ in 0..n {
         x = f.square(x);
@@ -13,25 +13,25 @@ fn square_times<F: Field>(f: F, mut x: F::Element, n: usize) -> F::Element {
 }
 
 /// x² out of line, for where it does not count; x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::curve) fn square<F: Field>(f: F, x: F::Element) -> F::Element {
     f.outlined(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || f.square(x),
     )
 }
 
 /// a^(2ⁿ)·b; a tight. x^(2ᵐ⁺ⁿ − 1) is that of x^(2ᵐ − 1) and x^(2ⁿ − 1).
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn join<F: Field>(f: F, a: F::Element, n: usize, b: F::Element) -> F::Element {
     f.outlined(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || f.mul(square_times(f, a, n), b),
     )
 }
 
 /// x^(2²⁵⁰ − 1) and x¹¹: the chain of Bernstein's Curve25519, section 4. x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn power_2_250<F: Field>(f: F, x: F::Element) -> (F::Element, F::Element) {
     let one = f.splat(&[1, 0, 0, 0, 0]);
     let x2 = join(f, x, 1, one);
@@ -48,10 +48,10 @@ fn power_2_250<F: Field>(f: F, x: F::Element) -> (F::Element, F::Element) {
 }
 
 /// x^(p − 2): 1/x, and 0 for 0. x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
     f.outlined(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || {
             let (ones250, x11) = power_2_250(f, x);
             join(f, ones250, 5, x11)
@@ -60,7 +60,7 @@ pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
 }
 
 /// x^((p − 5)/8). x tight.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn power_p58<F: Field>(f: F, x: F::Element) -> F::Element {
     let (ones250, _) = power_2_250(f, x);
     join(f, ones250, 2, x)
@@ -69,19 +69,19 @@ fn power_p58<F: Field>(f: F, x: F::Element) -> F::Element {
 /// `SQRT_RATIO_M1` of RFC 9496, section 4.2: 1 and the even root of u/v where that is a square,
 /// 0 and the even root of √−1·u/v where it is not; for u = 0 it is 1 and 0, else for v = 0 it is 0
 /// and 0. u and v tight; so is the root.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::curve) fn sqrt_ratio<F: Field>(
     f: F,
     u: F::Element,
     v: F::Element,
 ) -> (Words, F::Element) {
     f.outlined(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         || root(f, u, v),
     )
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn root<F: Field>(f: F, u: F::Element, v: F::Element) -> (Words, F::Element) {
     let v3 = join(f, v, 1, v);
     let v7 = join(f, v3, 1, v);
@@ -101,7 +101,7 @@ fn root<F: Field>(f: F, u: F::Element, v: F::Element) -> (Words, F::Element) {
 /// `zeros` gets 1 where an element was 0.
 ///
 /// Montgomery's trick, lane by lane: a zero is replaced by 1 in the running product.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::curve) fn invert_all<F: Field, const N: usize>(f: F, x: &mut [F::Element]) {
     let one = f.splat(&[1, 0, 0, 0, 0]);
     let nothing = f.splat(&[0; 5]);

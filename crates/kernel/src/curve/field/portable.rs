@@ -14,27 +14,27 @@ pub(in crate::curve) struct Scalar;
 /// Limbs of factors.
 const FACTOR: u64 = 1 << 55;
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
 }
 
 /// That a factor is one, in debug builds.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn assert_factor(x: &Limbs) {
     debug_assert!(x.iter().fold(0, |any, limb| any | limb) < FACTOR, "a factor");
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn zip<A: Copy, B>(a: [A; 5], b: [A; 5], operation: impl Fn(A, A) -> B) -> [B; 5] {
     core::array::from_fn(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |k| operation(a[k], b[k]),
     )
 }
 
 /// All ones for 1, 0 for 0; the optimiser does not see that these are the only values.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn spread(bit: u64) -> u64 {
     black_box(bit).wrapping_neg()
 }
@@ -47,17 +47,17 @@ impl Field for Scalar {
     type Mask = u64;
     const LANES: usize = 1;
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn outlined<R>(self, kernel: impl FnOnce() -> R) -> R {
         outlined(kernel)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn load(self, limbs: &Columns) -> Limbs {
         self.carry(limbs.lane(0))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn store(self, x: Limbs) -> Columns {
         let mut columns = [[0; MAX_LANES]; 5];
         for (column, limb) in columns.iter_mut().zip(self.carry(x)) {
@@ -66,17 +66,17 @@ impl Field for Scalar {
         Columns(columns)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn splat(self, limbs: &Limbs) -> Limbs {
         self.carry(*limbs)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add(self, a: Limbs, b: Limbs) -> Limbs {
         zip(a, b, |a, b| a + b)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn sub(self, a: Limbs, b: Limbs) -> Limbs {
         // What is subtracted may be a difference itself, or a sum of two.
         let b = self.carry(b);
@@ -84,7 +84,7 @@ impl Field for Scalar {
         zip(a, b, |a, b| a - b)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn carry(self, a: Limbs) -> Limbs {
         assert_factor(&a);
         let [c0, c1, c2, c3, c4] = a.map(|limb| limb >> BITS);
@@ -92,7 +92,7 @@ impl Field for Scalar {
         zip(low, [19 * c4, c0, c1, c2, c3], |low, carry| low + carry)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn product(self, a: Limbs, b: Limbs) -> [u128; 5] {
         assert_factor(&a);
         assert_factor(&b);
@@ -108,7 +108,7 @@ impl Field for Scalar {
         ]
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn square_product(self, a: Limbs) -> [u128; 5] {
         assert_factor(&a);
         let [a0, a1, a2, a3, a4] = a;
@@ -123,25 +123,25 @@ impl Field for Scalar {
         ]
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn small_product(self, a: Limbs, k: u32) -> [u128; 5] {
         assert_factor(&a);
         a.map(|limb| wide(limb, k.into()))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn add_wide(self, a: [u128; 5], b: [u128; 5]) -> [u128; 5] {
         zip(a, b, |a, b| a + b)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn sub_wide(self, a: [u128; 5], b: [u128; 5]) -> [u128; 5] {
         // A product is below 2¹¹⁰·(1 + 4·19); this multiple of p is above.
         let a = zip(a, P.map(|p| u128::from(p) << 67), |a, p| a + p);
         zip(a, b, |a, b| a - b)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "masked, or bounded as said")]
     fn reduce(self, mut a: [u128; 5]) -> Limbs {
         debug_assert!(a.iter().fold(0, |any, column| any | column) < 1 << 120, "four products");
@@ -156,35 +156,35 @@ impl Field for Scalar {
         limbs
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: u64, a: Limbs, b: Limbs) -> Limbs {
         zip(a, b, |a, b| b ^ mask & (a ^ b))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn words(self, words: &Words) -> u64 {
         words[0]
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn bit(self, word: u64, k: u32) -> u64 {
         spread(word >> k & 1)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn digit<const N: u32>(self, word: u64, k: u32) -> (u64, u64) {
         let digit = word >> (N * k);
         let negative = spread(!digit >> (N - 1) & 1);
         ((digit ^ negative) & ((1 << (N - 1)) - 1), negative)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup(self, from: &Sixteen, index: u64) -> [Limbs; 3] {
         let masks: [u64; 16] =
             core::array::from_fn(|entry| spread((index ^ entry as u64).wrapping_sub(1) >> 63));
         from.map(
             0,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |row| {
                 let mut sum = 0;
                 for (masks, halves) in masks.as_chunks::<8>().0.iter().zip(row.as_chunks::<16>().0)
@@ -198,7 +198,7 @@ impl Field for Scalar {
         )
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup_either(self, from: [&Sixteen; 2], second: u64, index: u64) -> [Limbs; 3] {
         let [a, b] = from.map(|from| self.lookup(from, index));
         core::array::from_fn(|k| self.select(second, b[k], a[k]))

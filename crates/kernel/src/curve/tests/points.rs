@@ -75,6 +75,7 @@ fn multiple(scalar: &[u8; 32], point: &EdwardsPoint) -> EdwardsPoint {
 fn multiples_are_those_of_the_oracle(backend: Backend) {
     let (scalars, theirs) = (scalars(), special());
     let points = ours(backend, &theirs);
+    let mut memory = vec![Sixteen::ZERO; Table::LEN];
     for (point, point_theirs) in points.iter().zip(&theirs).take(13) {
         let expected: Vec<_> =
             scalars.iter().map(|k| multiple(k, point_theirs).compress().0).collect();
@@ -82,7 +83,7 @@ fn multiples_are_those_of_the_oracle(backend: Backend) {
         mul(backend, &scalars, core::slice::from_ref(point), &mut out);
         assert_eq!(encodings(backend, &out), expected);
         out.fill(Point::IDENTITY);
-        Table::new(backend, point).mul(backend, &scalars, &mut out);
+        Table::new(backend, point, &mut memory).mul(backend, &scalars, &mut out);
         assert_eq!(encodings(backend, &out), expected);
     }
     // Chou and Orlandi's sender: one scalar, many points.
@@ -93,7 +94,8 @@ fn multiples_are_those_of_the_oracle(backend: Backend) {
 }
 
 fn a_table_of_one_backend_serves_every_other(backend: Backend) {
-    let table = Table::new(backend, &Point::BASE);
+    let mut memory = vec![Sixteen::ZERO; Table::LEN];
+    let table = Table::new(backend, &Point::BASE, &mut memory);
     // More than a block of the vectors with the most lanes.
     let scalars = random_strings(&mut Stream(32), 130);
     for other in Backend::all() {

@@ -16,7 +16,8 @@ fn multiples_are_those_of_the_ladder(backend: Backend) {
     pairs.extend(curve.into_iter().zip(twist).map(|(curve, twist)| [curve, twist]));
     assert!(pairs.len() > 5);
     for pair in pairs {
-        let table = TwinTable::new(backend, &pair).unwrap();
+        let mut memory = vec![Sixteen::ZERO; TwinTable::LEN];
+        let table = TwinTable::new(backend, &pair, &mut memory).unwrap();
         for choices in [[0; 4], [0xff; 4], [0x5a; 4]] {
             let mut out = vec![[0; 32]; scalars.len()];
             table.mul(backend, &scalars, &choices, &mut out);
@@ -63,18 +64,22 @@ fn sides_are_those_of_dalek(backend: Backend) {
 }
 
 fn what_is_on_the_wrong_side_is_refused(backend: Backend) {
-    assert!(TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR]).is_some());
+    let mut memory = vec![Sixteen::ZERO; TwinTable::LEN];
+    let mut is_taken = |pair: &_| TwinTable::new(backend, pair, &mut memory).is_some();
+    assert!(is_taken(&[CURVE_GENERATOR, TWIST_GENERATOR]));
     for u in coordinates() {
         let on_curve = MontgomeryPoint(u).to_edwards(0).is_some();
         let zero = field::canonical(&field::from_bytes(&u)) == [0; 5];
-        assert_eq!(TwinTable::new(backend, &[u, TWIST_GENERATOR]).is_some(), on_curve);
+        assert_eq!(is_taken(&[u, TWIST_GENERATOR]), on_curve);
         let on_twist = !on_curve || zero;
-        assert_eq!(TwinTable::new(backend, &[CURVE_GENERATOR, u]).is_some(), on_twist, "{u:x?}");
+        assert_eq!(is_taken(&[CURVE_GENERATOR, u]), on_twist, "{u:x?}");
     }
 }
 
 fn batches_of_every_length_end_where_they_end(backend: Backend) {
-    let table = TwinTable::new(backend, &[CURVE_GENERATOR, TWIST_GENERATOR]).unwrap();
+    let mut memory = vec![Sixteen::ZERO; TwinTable::LEN];
+    let generators = [CURVE_GENERATOR, TWIST_GENERATOR];
+    let table = TwinTable::new(backend, &generators, &mut memory).unwrap();
     let mut random = Stream(42);
     for n in LENGTHS.into_iter().chain([130, 257]) {
         let scalars = random_strings(&mut random, n);

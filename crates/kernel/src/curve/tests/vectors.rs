@@ -76,7 +76,8 @@ fn key_agreement_is_that_of_rfc_7748(backend: Backend) {
     let mut public = [[0; 32]; 2];
     ladder::mul(backend, &scalars, &[small(9)], &mut public);
     assert_eq!(public, expected);
-    let table = TwinTable::new(backend, &[small(9), TWIST_GENERATOR]).unwrap();
+    let mut memory = vec![Sixteen::ZERO; TwinTable::LEN];
+    let table = TwinTable::new(backend, &[small(9), TWIST_GENERATOR], &mut memory).unwrap();
     table.mul(backend, &scalars, &[0], &mut public);
     assert_eq!(public, expected);
     public.reverse();

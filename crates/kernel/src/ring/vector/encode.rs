@@ -9,7 +9,7 @@ const fn bytes<S: Simd, const BITS: usize>() -> usize {
 }
 
 /// Writes the values, all below 2^BITS.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn pack<S: Simd, const N: usize, const BITS: usize>(
     simd: S,
     values: &[u16; N],
@@ -23,7 +23,7 @@ pub(in crate::ring) fn pack<S: Simd, const N: usize, const BITS: usize>(
 }
 
 /// Reads values of BITS bits; says whether all are below Q.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
     simd: S,
     from: &[u8],
@@ -34,7 +34,7 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
     map(
         simd,
         values,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |i, _| {
             let x = simd.unpack::<BITS>(&from[i / 8 * BITS..]);
             all_below = simd.and(all_below, simd.sub(x, simd.splat(Q)));
@@ -45,7 +45,7 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
 }
 
 /// Whether all lanes are negative.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn all_negative<S: Simd>(simd: S, x: S::Lanes) -> bool {
     let mut signs = [0xff; 4];
     simd.sign_bits(x, &mut signs);
@@ -53,7 +53,7 @@ pub(in crate::ring) fn all_negative<S: Simd>(simd: S, x: S::Lanes) -> bool {
 }
 
 /// `encode::round` for canonical lanes.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn round<S: Simd, const Q: u16, const BITS: usize>(
     simd: S,
     x: S::Lanes,
@@ -76,7 +76,7 @@ const fn reciprocal<const Q: u16, const BITS: usize>() -> u16 {
 }
 
 /// `encode::unround` for lanes below 2^BITS.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn unround<S: Simd, const Q: u16, const BITS: usize>(
     simd: S,
     y: S::Lanes,
@@ -89,7 +89,7 @@ pub(in crate::ring) fn unround<S: Simd, const Q: u16, const BITS: usize>(
 }
 
 /// Rounds canonical coefficients and packs them.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn round_and_pack<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
     simd: S,
     f: &[u16; N],
@@ -103,7 +103,7 @@ pub(in crate::ring) fn round_and_pack<S: Simd, const N: usize, const Q: u16, con
 }
 
 /// The inverse, up to the rounding error.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn unpack_rounded<S: Simd, const N: usize, const Q: u16, const BITS: usize>(
     simd: S,
     from: &[u8],
@@ -113,26 +113,26 @@ pub(in crate::ring) fn unpack_rounded<S: Simd, const N: usize, const Q: u16, con
     map(
         simd,
         f,
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..])),
     );
 }
 
 /// Negative where low < x ≤ high, for lanes below 2¹⁵.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn within<S: Simd>(simd: S, x: S::Lanes, low: u16, high: u16) -> S::Lanes {
     simd.and(simd.sub(simd.splat(low), x), simd.sub(x, simd.splat(high + 1)))
 }
 
 /// Negative where `encode::hint` is 1.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn hint<S: Simd, const Q: u16>(simd: S, x: S::Lanes) -> S::Lanes {
     let e = (Q - 1) / 8;
     simd.or(within(simd, x, e, 3 * e), within(simd, x, 5 * e, 7 * e))
 }
 
 /// Negative where `encode::key_bit` is 1; the hint is a mask.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn key_bit<S: Simd, const Q: u16>(
     simd: S,
     x: S::Lanes,
@@ -144,7 +144,7 @@ pub(in crate::ring) fn key_bit<S: Simd, const Q: u16>(
 }
 
 /// The hints and key bits of canonical coefficients.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn hints_and_bits<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &[u16; N],
@@ -158,7 +158,7 @@ pub(in crate::ring) fn hints_and_bits<S: Simd, const N: usize, const Q: u16>(
 }
 
 /// The hints and key bits of a vector of canonical coefficients.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn hint_and_bit<S: Simd, const Q: u16>(
     simd: S,
     x: S::Lanes,
@@ -171,7 +171,7 @@ pub(in crate::ring) fn hint_and_bit<S: Simd, const Q: u16>(
 }
 
 /// The key bits of canonical coefficients under given hints.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn key_bits<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &[u16; N],
@@ -186,7 +186,7 @@ pub(in crate::ring) fn key_bits<S: Simd, const N: usize, const Q: u16>(
 }
 
 /// `signal` of `ring::signal`, for canonical coefficients.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn signals<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &[u16; N],
@@ -201,7 +201,7 @@ pub(in crate::ring) fn signals<S: Simd, const N: usize, const Q: u16>(
 }
 
 /// `parity` of `ring::signal`, for canonical coefficients.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn parities<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &[u16; N],

@@ -169,12 +169,12 @@ macro_rules! vectors {
     }};
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn splat_both<S: Simd>(simd: S, [zeta, quotient]: [u16; 2]) -> [S::Lanes; 2] {
     [simd.splat(zeta), simd.splat(quotient)]
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn butterfly<S: Simd, const Q: u16>(
     simd: S,
     (x, y): (S::Lanes, S::Lanes),
@@ -186,7 +186,7 @@ fn butterfly<S: Simd, const Q: u16>(
     (simd.add(x, t), simd.sub(x, t))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn inverse_butterfly<S: Simd, const Q: u16>(
     simd: S,
     (x, y): (S::Lanes, S::Lanes),
@@ -200,14 +200,14 @@ fn inverse_butterfly<S: Simd, const Q: u16>(
 }
 
 /// The factors of the last layer of [`inverse`].
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn last_factors<S: Simd, const N: usize, const Q: u16>(simd: S) -> [[S::Lanes; 2]; 2] {
     let [one, zeta] = Zetas::<S, N, Q>::LAST;
     [splat_both(simd, one), splat_both(simd, zeta)]
 }
 
 /// The last layer of [`inverse`], with 1/N in its factors.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn last_butterfly<S: Simd, const Q: u16>(
     simd: S,
     (x, y): (S::Lanes, S::Lanes),
@@ -252,7 +252,7 @@ macro_rules! for_vectors {
 }
 
 /// The first layer of [`forward`], into memory.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn one_layer<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
@@ -269,7 +269,7 @@ fn one_layer<S: Simd, const N: usize, const Q: u16>(
 
 /// Two layers of [`forward`], into memory, over what begins at `start` and is butterfly block `block`
 /// of the first of them: all, or half of it.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn two_layers<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
@@ -279,7 +279,7 @@ fn two_layers<S: Simd, const N: usize, const Q: u16>(
     let layer = block.ilog2();
     let quarter = N >> (layer + 2);
     let [first, second, third] = [block, 2 * block, 2 * block + 1].map(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |k| splat_both(simd, Zetas::<S, N, Q>::FORWARD[k]),
     );
     for i in (start..start + quarter).step_by(S::LANES) {
@@ -296,7 +296,7 @@ fn two_layers<S: Simd, const N: usize, const Q: u16>(
 }
 
 /// The layers of [`forward`] that are done in memory, so that `groups` groups of blocks are left.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
@@ -314,7 +314,7 @@ fn layers_in_memory<S: Simd, const N: usize, const Q: u16>(
                     simd,
                     f,
                     (half * N / 2, 2 + half),
-                    #[inline(always)]
+                    #[cfg_attr(not(unoptimized), inline(always))]
                     |f, i| simd.load(&f[i..]),
                 );
             }
@@ -326,7 +326,7 @@ fn layers_in_memory<S: Simd, const N: usize, const Q: u16>(
 /// f ↦ f̂ for each of P polynomials from the coefficients below Q that `source` gives for a number and
 /// an index, f the room to compute in; it may read there what is at the index. `operation` gets
 /// values below Q and gives what is to be stored.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16, const P: usize>(
     simd: S,
     f: [&mut [u16; N]; P],
@@ -345,7 +345,7 @@ const fn in_twos<S: Simd, const P: usize>() -> bool {
     8 * P + 8 <= S::REGISTERS
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B: usize>(
     simd: S,
     f: [&mut [u16; N]; P],
@@ -361,7 +361,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
             simd,
             f[p],
             groups,
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |f, i| source(p, f, i),
         );
     }
@@ -433,7 +433,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
 
 /// The inverse of [`forward`] from the values below Q that `source` gives for a number and an index; it
 /// may read the room at the index. `operation` gets coefficients below Q and gives what is to be stored.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16, const P: usize>(
     simd: S,
     f: [&mut [u16; N]; P],
@@ -447,7 +447,7 @@ pub(in crate::ring) fn inverse<S: Simd, const N: usize, const Q: u16, const P: u
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B: usize>(
     simd: S,
     f: [&mut [u16; N]; P],
@@ -525,7 +525,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
                 simd,
                 f[p],
                 groups,
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |i, x| operation(p, i, x),
             );
         }
@@ -533,7 +533,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
 }
 
 /// The layers of [`inverse`] over `groups` groups of blocks.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     simd: S,
     f: &mut [u16; N],
@@ -559,7 +559,7 @@ fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     if groups == 4 {
         let quarter = N / 4;
         let [first, second] = [2, 3].map(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |k| splat_both(simd, zetas[k]),
         );
         for i in (0..quarter).step_by(S::LANES) {

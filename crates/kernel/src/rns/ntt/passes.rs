@@ -13,7 +13,7 @@
 use super::super::{lanes::Lanes, modulus::Modulus};
 
 /// Where the two words of root `i` stand in the table for `n` coefficients in groups of SIZE vectors.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [usize; 2] {
     let groups = n / (SIZE * L::LANES);
     if i < groups {
@@ -35,13 +35,13 @@ pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [u
 }
 
 /// Words of the table for each group of the last pass.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 const fn words<L: Lanes, const SIZE: usize>() -> usize {
     2 * (SIZE * L::LANES - 1)
 }
 
 /// Coefficients to values; canonical.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn forward<L: Lanes, const SIZE: usize>(
     l: L,
     modulus: &Modulus,
@@ -94,7 +94,7 @@ pub(super) fn forward<L: Lanes, const SIZE: usize>(
 }
 
 /// Values to coefficients; canonical.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn inverse<L: Lanes, const SIZE: usize>(
     l: L,
     modulus: &Modulus,
@@ -152,14 +152,14 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
 
 /// How many of the log₂ `blocks` layers that are left the next pass has, at most `most`: about as
 /// many as every other pass.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layers(most: u32, blocks: usize) -> u32 {
     let left = blocks.trailing_zeros();
     left / left.div_ceil(most)
 }
 
 /// LAYERS layers from layer `m` on, SIZE = 2^LAYERS vectors at a time; returns LAYERS.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
     l: L,
     p: L::Prime,
@@ -190,7 +190,7 @@ fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
 }
 
 /// The inverse of [`outer`], but for a factor 2^LAYERS; the last one has the factor 1/n.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
     l: L,
     p: L::Prime,
@@ -200,7 +200,7 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
     f: &mut [u64],
 ) {
     let [scale, root] = last.map(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |entry| l.factor(entry),
     );
     let stride = f.len() / (m * SIZE);
@@ -234,17 +234,17 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
 }
 
 /// SIZE parts of a block.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn parts<const SIZE: usize>(block: &mut [u64], stride: usize) -> [&mut [u64]; SIZE] {
     let mut parts = block.chunks_exact_mut(stride);
     core::array::from_fn(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |_| parts.next().unwrap_or_default(),
     )
 }
 
 /// The 2^`s` blocks of a layer that SIZE vectors are, with the first of these entries.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layer<L: Lanes, const SIZE: usize>(
     l: L,
     p: L::Prime,
@@ -263,7 +263,7 @@ fn layer<L: Lanes, const SIZE: usize>(
 }
 
 /// The inverse of [`layer`], but for a factor 2, with the entries of what mirrors these blocks.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layer_back<L: Lanes, const SIZE: usize>(
     l: L,
     p: L::Prime,
@@ -283,7 +283,7 @@ fn layer_back<L: Lanes, const SIZE: usize>(
 }
 
 /// The layer of coefficients that are WEIGHT apart, of a group.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
     l: L,
     p: L::Prime,
@@ -300,7 +300,7 @@ fn layer_within<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
 }
 
 /// The inverse of [`layer_within`], but for a factor 2, with the words of the group that mirrors it.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn layer_within_back<L: Lanes, const SIZE: usize, const WEIGHT: usize>(
     l: L,
     p: L::Prime,

@@ -5,7 +5,7 @@ use super::{GRANULE, place};
 /// The most bits for which a word, wherever in a byte it begins, is within eight bytes.
 const SHORT: u32 = 57;
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::rns) fn pack(bits: u32, words: &[u64], bytes: &mut [u8]) {
     let granule = bits as usize;
     let (words, _) = words.as_chunks::<GRANULE>();
@@ -19,7 +19,7 @@ pub(in crate::rns) fn pack(bits: u32, words: &[u64], bytes: &mut [u8]) {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::rns) fn unpack(bits: u32, bytes: &[u8], words: &mut [u64]) {
     let granule = bits as usize;
     let (words, _) = words.as_chunks_mut::<GRANULE>();
@@ -36,14 +36,14 @@ pub(in crate::rns) fn unpack(bits: u32, bytes: &[u8], words: &mut [u64]) {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn word_at(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
 }
 
 /// Every word with the last bits before it; what that writes beyond the granule the next one
 /// overwrites.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn pack_short(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
     let mut before = 0;
     for (k, word) in (0..).zip(words) {
@@ -56,7 +56,7 @@ fn pack_short(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
 }
 
 /// Eight words to as many bytes as a word has bits.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn pack_any(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
     let mut packed = [0u64; GRANULE + 1];
     let mut at = 0;
@@ -73,7 +73,7 @@ fn pack_any(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
     rest.copy_from_slice(&packed[whole.len()].to_le_bytes()[..rest.len()]);
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn unpack_any(bits: u32, bytes: &[u8], words: &mut [u64; GRANULE]) {
     let mut packed = [0u64; GRANULE + 1];
     let (whole, rest) = bytes.as_chunks::<8>();

@@ -4,7 +4,7 @@ use super::super::Modulus;
 use crate::halves;
 
 /// [`Lanes::accept`](super::super::lanes::Lanes::accept).
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::rns) fn accept(
     p: &Modulus,
     threshold: u64,
@@ -15,7 +15,7 @@ pub(in crate::rns) fn accept(
     let (eights, rest) = words.as_chunks::<8>();
     for words in eights {
         let products = words.map(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |word| halves(u128::from(u64::from_le_bytes(word)) * u128::from(p.value())),
         );
         let all = products.iter().fold(true, |all, [low, _]| all & (*low >= threshold));
@@ -43,7 +43,7 @@ fn accept_some(p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) 
 }
 
 /// [`Lanes::scale`](super::super::lanes::Lanes::scale).
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::rns) fn scale(p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
     for (out, [low, high]) in out.iter_mut().zip(words.as_chunks().0) {
         let [low, high] = [*low, *high].map(u64::from_le_bytes);

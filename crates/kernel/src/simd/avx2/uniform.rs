@@ -116,7 +116,7 @@ impl<const BITS: usize> Pairs<BITS> {
 
 impl Avx2 {
     /// `Simd::uniform_public`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],
@@ -146,7 +146,7 @@ impl Avx2 {
     }
 
     /// The candidates of two groups, in each those below Q first, and how many these are.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn accepted_first<const Q: u16, const BITS: usize>(
         self,
         [low, high]: [__m128i; 2],
@@ -160,7 +160,7 @@ impl Avx2 {
             let halves =
                 [_mm256_castsi256_si128(candidates), _mm256_extracti128_si256::<1>(candidates)];
             let [low, high] = [(halves[0], low_bits), (halves[1], high_bits)].map(
-                #[inline(always)]
+                #[cfg_attr(not(unoptimized), inline(always))]
                 |(half, bits)| {
                     let order = TOGETHER[usize::from(bits)].as_ptr();
                     (_mm_shuffle_epi8(half, _mm_loadu_si128(order.cast())), bits.count_ones())
@@ -170,7 +170,7 @@ impl Avx2 {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn eight(self, lanes: __m128i) -> [u16; 8] {
         let mut eight = [0; 8];
         avx2!(_mm_storeu_si128(eight.as_mut_ptr().cast(), lanes));
@@ -179,7 +179,7 @@ impl Avx2 {
 
     /// Eight candidates of BITS bits from each half, each in the top bits of its lane; below them
     /// are bits of its neighbours.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn unpack_to_top<const BITS: usize>(self, bytes: __m256i) -> __m256i {
         avx2!({
             let pairs =
@@ -193,7 +193,7 @@ impl Avx2 {
 
     /// The first candidates below Q of each string, as many as there is room for; all zero if there
     /// are too few. Without room for those of the second string they are not written.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "below 256")]
     pub(super) fn uniform_pair<const Q: u16, const BITS: usize>(
         self,
@@ -245,7 +245,7 @@ impl Avx2 {
         let mut unwanted = [[0; 8]; 8];
         let unwanted = core::hint::black_box(&mut unwanted);
         let mut high = high.map(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |high| high.as_chunks_mut().0.as_chunks_mut().0,
         );
         for (i, low) in low.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
@@ -271,7 +271,7 @@ impl Avx2 {
     /// Writes a slot per step, full or not, and for each how far it is to move: by the number of
     /// those before it that are not full. Those behind the last step are not; returns the number
     /// of all that are not, in every byte of a half.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn fill_slots<const Q: u16, const BITS: usize>(
         self,
         strings: [&[u8]; 2],
@@ -291,7 +291,7 @@ impl Avx2 {
             let mut filled = last.saturating_sub(16 * i).min(16);
             for (step, slot) in (16 * i..).zip(&mut slots[..filled]) {
                 let [low, high] = strings.map(
-                    #[inline(always)]
+                    #[cfg_attr(not(unoptimized), inline(always))]
                     // SAFETY: AVX2 is there, and a step but the last begins at least 2·BITS bytes
                     // before the end of the string, which are more than 16.
                     |string| unsafe { _mm_loadu_si128(string.as_ptr().add(step * BITS).cast()) },
@@ -300,7 +300,7 @@ impl Avx2 {
             }
             if last / 16 == i {
                 let [low, high] = strings.map(
-                    #[inline(always)]
+                    #[cfg_attr(not(unoptimized), inline(always))]
                     |string| self.group::<BITS>(string, last * BITS),
                 );
                 slots[filled] = self.append::<Q, BITS>(&mut filling, low, high);
@@ -328,7 +328,7 @@ impl Avx2 {
 
     /// Appends the accepted candidates of eight of each string; returns the slot, with what is new
     /// if it is full, else what it has so far.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn append<const Q: u16, const BITS: usize>(
         self,
         filling: &mut Filling,
@@ -372,7 +372,7 @@ impl Avx2 {
     }
 
     /// The moves by 1, 2 and 4, in one pass from the last slot to the first.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn move_by_1_2_4(self, slots: &mut [[__m256i; 8]], moves: &mut [[u8; ROOM]; 2]) {
         let zero = avx2!(_mm256_setzero_si256());
         // What is behind: slots that have not moved, have moved by 1, and by 2; and their moves.
@@ -405,30 +405,30 @@ impl Avx2 {
     }
 
     /// `there` in the halves in which byte k of `come` has its top bit.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn choose(self, here: __m256i, there: __m256i, come: __m256i, k: usize) -> __m256i {
         let come = avx2!(_mm256_shuffle_epi8(come, self.bytes(&EVERYWHERE[k])));
         avx2!(_mm256_blendv_epi8(here, there, come))
     }
 
     /// In the top bit of each byte whether a slot comes from this distance.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn come_from(self, moves: &[[u8; ROOM]; 2], at: usize, distance: usize) -> __m256i {
         let there = self.moves(moves, at + distance);
         avx2!(_mm256_sll_epi16(there, _mm_cvtsi32_si128(7 - distance.ilog2().cast_signed())))
     }
 
     /// How far sixteen slots are to move.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn moves(self, moves: &[[u8; ROOM]; 2], at: usize) -> __m256i {
         let [low, high] = moves.each_ref().map(
-            #[inline(always)]
+            #[cfg_attr(not(unoptimized), inline(always))]
             |moves| self.group::<16>(moves, at),
         );
         avx2!(_mm256_set_m128i(high, low))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn set_moves(self, moves: &mut [[u8; ROOM]; 2], at: usize, to: __m256i) {
         let halves = avx2!([_mm256_castsi256_si128(to), _mm256_extracti128_si256::<1>(to)]);
         for (moves, half) in moves.iter_mut().zip(halves) {

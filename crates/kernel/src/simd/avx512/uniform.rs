@@ -23,7 +23,7 @@ struct Filling {
 
 impl Avx512 {
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "at most 32 steps")]
     pub(super) fn uniform_one<const Q: u16, const BITS: usize>(
         self,
@@ -69,7 +69,7 @@ impl Avx512 {
     }
 
     /// `Simd::uniform_public`: what is accepted is written behind what was accepted before.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],
@@ -101,7 +101,7 @@ impl Avx512 {
     }
 
     /// Those of the candidates that are below Q together at the low end, and how many these are.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn accepted_first<const Q: u16>(self, lanes: __m512i, candidates: u32) -> (__m512i, u32) {
         avx512!({
             let q = _mm512_set1_epi16(Q.cast_signed());
@@ -111,20 +111,20 @@ impl Avx512 {
     }
 
     /// Lanes of BITS bits from 4·BITS bytes or fewer, and which of them are: eight for each BITS bytes.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn unpack_rest<const BITS: usize>(self, rest: &[u8]) -> (__m512i, u32) {
         let bytes = self.load_masked(rest, Packed::<BITS>::MASK >> (4 * BITS - rest.len()));
         (self.unpack_lanes::<BITS>(bytes), u32::MAX >> (32 - rest.len() / BITS * 8))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn splat_opaque(self, x: u16) -> __m512i {
         avx512!(_mm512_set1_epi16(x.cast_signed()))
     }
 
     /// Writes a slot per step, and where in it or behind it the filling ended: at 32 or more the
     /// slot is full.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn fill_slots<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],
@@ -147,7 +147,7 @@ impl Avx512 {
 
     /// Appends the accepted ones of a group of candidates. Returns what is then being filled and
     /// where that ends.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "counts of lanes, masks cut in two")]
     fn step<const Q: u16>(
         self,
@@ -172,7 +172,7 @@ impl Avx512 {
 
     /// By how many places each slot is to move, 0 for those that are not full; and in every lane
     /// how many are not full.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "at most 32 steps")]
     fn moves_of_ends(self, ends: &[u16; STEPS]) -> (__m512i, __m512i) {
         let iota = self.lanes(&IOTA);
@@ -193,7 +193,7 @@ impl Avx512 {
     }
 
     /// For each pass, all ones for the places to which a slot comes from 2^pass places on.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     fn masks_of_moves(self, mut moves: __m512i, masks: &mut [[u16; STEPS]; 4]) {
         let iota = self.lanes(&IOTA);
         for (pass, masks) in masks.iter_mut().enumerate() {

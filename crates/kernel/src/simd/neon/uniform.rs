@@ -46,7 +46,7 @@ const BYTES: [u8; 16] = {
 
 impl Neon {
     /// `Simd::uniform_public`.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn uniform_variable_time<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],
@@ -71,7 +71,7 @@ impl Neon {
     }
 
     /// The first candidates below Q, as many as there is room for; all zero if there are too few.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn uniform_single<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],
@@ -104,7 +104,7 @@ impl Neon {
 
     /// Writes a slot per step, and by how many places it is to move; 0 for those that are not full.
     /// Returns all ones if there are as many full slots as are wanted.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "below 128")]
     fn fill_slots<const Q: u16, const BITS: usize>(
         self,
@@ -171,7 +171,7 @@ impl Neon {
 
 /// One pass over how far slots have to go: moves those that have the bit `distance`. Returns all ones
 /// for the places to which one comes.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn move_moves(moves: &mut [u8; ROOM], distance: usize) -> [u8; STEPS] {
     let mut masks = [0; STEPS];
     let bit = distance.ilog2();

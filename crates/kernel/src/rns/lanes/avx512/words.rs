@@ -13,7 +13,7 @@ const MOST: u32 = 57;
 const FEWEST: u32 = 8;
 
 /// The first 64 bytes, or all if there are fewer.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load_bytes(bytes: &[u8]) -> __m512i {
     match bytes.first_chunk::<64>() {
         Some(bytes) => avx512!(_mm512_loadu_si512(bytes.as_ptr().cast())),
@@ -21,21 +21,21 @@ fn load_bytes(bytes: &[u8]) -> __m512i {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load_table(table: &[u8; 64]) -> __m512i {
     avx512!(_mm512_loadu_si512(table.as_ptr().cast()))
 }
 
 /// By how many bits each lane's word is off the byte where it begins.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn shifts(bits: u32) -> __m512i {
     load(&[0, 1, 2, 3, 4, 5, 6, 7].map(
-        #[inline(always)]
+        #[cfg_attr(not(unoptimized), inline(always))]
         |lane| place(bits, lane).1.into(),
     ))
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
     let granule = bits as usize;
     if bits == 1 {
@@ -76,7 +76,7 @@ pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
     }
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn unpack(l: Avx512, bits: u32, bytes: &[u8], words: &mut [u64]) {
     let granule = bits as usize;
     if bits > MOST {
@@ -99,7 +99,7 @@ pub(super) fn unpack(l: Avx512, bits: u32, bytes: &[u8], words: &mut [u64]) {
 }
 
 /// The low and the high word of w·p, for p < 2⁵⁰.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn product(w: __m512i, p: __m512i) -> [__m512i; 2] {
     // w = 2¹²·a + b.
     let a = avx512!(_mm512_srli_epi64::<12>(w));
@@ -115,12 +115,12 @@ fn product(w: __m512i, p: __m512i) -> [__m512i; 2] {
     })
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn load_words(words: &[[u8; 8]]) -> __m512i {
     load_bytes(words.as_flattened())
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn accept(
     l: Avx512,
     p: &Modulus,
@@ -151,7 +151,7 @@ pub(super) fn accept(
     filled + sample::plain::accept(p, threshold, eights.remainder(), &mut out[filled..])
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn scale(l: Avx512, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
     let prime = set(p.value());
     for (words, out) in words.chunks_exact(16).zip(out.chunks_exact_mut(8)) {

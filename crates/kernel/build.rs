@@ -1,0 +1,9 @@
+//! Tells the crate whether it is compiled at opt-level 0: see "Inlining" in `src/lib.rs`.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(unoptimized)");
+    if std::env::var("OPT_LEVEL").is_ok_and(|level| level == "0") {
+        println!("cargo::rustc-cfg=unoptimized");
+    }
+}

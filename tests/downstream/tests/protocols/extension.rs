@@ -1,0 +1,48 @@
+//! OT extensions, with and without checks.
+
+use foxtrot_downstream::{ALL_SIZES, choices, on_small_stacks, seed, session};
+use foxtrot_ot::{
+    base::Choice,
+    extension::{self, Kind, Places, Shape},
+    ideal,
+};
+
+#[test]
+fn every_extension_runs_on_a_small_stack() {
+    runs(&[1, 1024]);
+}
+
+#[test]
+#[ignore = "takes longer"]
+fn every_extension_runs_on_a_small_stack_at_every_size() {
+    runs(&ALL_SIZES);
+}
+
+fn runs(sizes: &'static [usize]) {
+    for extension in extension::registry() {
+        on_small_stacks(extension.info().name, move |backend| {
+            let (pairs, chosen) = ideal::random(extension::ROWS, &seed(3));
+            let (mut receiver, setup) =
+                extension.receiver(session(backend), pairs, seed(2)).expect("a receiver");
+            let mut sender =
+                extension.sender(session(backend), chosen, &setup, seed(1)).expect("a sender");
+            for &n in sizes {
+                let mut corrections = Vec::new();
+                let choice = Choice::Given(choices(n));
+                let unanswered = receiver.extend(choice, &mut corrections).expect("a batch");
+                let (unverified, challenge) =
+                    sender.absorb(Shape::given(n), &corrections).expect("corrections");
+                let challenge = challenge.map_or_else(Vec::new, Vec::from);
+                let mut chosen = vec![[0; 16]; n];
+                let (bits, proof) = receiver
+                    .finish(unanswered, &challenge, Kind::Random, &mut chosen)
+                    .expect("a proof");
+                let mut pairs = vec![[[0; 16]; 2]; n];
+                sender.finish(unverified, &proof, Places::Random(&mut pairs)).expect("keys");
+                for (i, (pair, key)) in pairs.iter().zip(&chosen).enumerate() {
+                    assert_eq!(pair[usize::from(bits.get(i).unwrap_u8())], *key);
+                }
+            }
+        });
+    }
+}
