@@ -61,6 +61,7 @@ fn play(
     threads: usize,
 ) -> Result<Vec<u8>, Error> {
     let records = make(&channel, set, we_are_initiator, batches, threads)?;
+    channel.finish()?;
     channel.close()?;
     Ok(records)
 }
@@ -79,7 +80,7 @@ fn make(
     let mut records = Vec::new();
     party.run(|shares| {
         let start = records.len();
-        records.resize(start + set.n() * record_len(set.bits()), 0);
+        records.resize(start + shares.len() * record_len(set.bits()), 0);
         write_records(shares, &mut records[start..]);
         Ok::<_, Error>(())
     })?;
@@ -97,7 +98,7 @@ fn run(
     let other = thread::spawn(move || play(there, set, true, range, threads[1]));
     let ours = play(here, set, false, batches.clone(), threads[0]).unwrap();
     let theirs = other.join().unwrap().unwrap();
-    let all = usize::try_from(batches.end - batches.start).unwrap() * set.n();
+    let all = usize::try_from(batches.end - batches.start).unwrap() * set.usable();
     assert_eq!(ours.len(), all * record_len(set.bits()));
     assert_eq!(wrong_records(set.bits(), &ours, &theirs).next(), None, "{set:?}, {batches:?}");
 }

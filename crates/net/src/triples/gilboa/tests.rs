@@ -249,7 +249,7 @@ fn more_batches_than_the_extension_has_are_refused_before_anything_is_sent() {
     let set = set(64);
     let max = set.most_batches();
     let (here, there) = pair();
-    let count = max * set.n() as u64 + 1;
+    let count = max * set.usable() as u64 + 1;
     let error = play(here, (set, &Double), false, count, 1).unwrap_err();
     assert_eq!(error, Error::Protocol(Usage::TooManyBatches { max }.into()));
     let told = there.recv(Lane::PROTOCOL, set.opening_len()).unwrap_err();
