@@ -92,7 +92,7 @@ impl Set {
     }
 
     /// A batch does not decrypt with probability 2^−failure or less. One coefficient that does not spoils all triples of the
-    /// batch, and nobody is told.
+    /// batch; the triple that is opened tells.
     #[must_use]
     pub const fn failure(&self) -> u32 {
         self.failure

@@ -63,3 +63,65 @@ impl<'a, S> Check<'a, S> {
         Ok(Some(shares))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+    use std::thread;
+
+    use foxtrot_triples::gilboa;
+
+    use super::*;
+    use crate::memory;
+
+    /// Batches of shares that are all zero, and so right.
+    fn batches() -> impl Iterator<Item = Shares> {
+        let set = gilboa::of_bits(16, gilboa::DEFAULT_K).unwrap();
+        (2..7).map(|n| set.shares(n))
+    }
+
+    #[test]
+    fn batches_without_the_opened_triple_come_in_order() {
+        let (here, there) = memory::pair(Duration::from_secs(20));
+        let run = |channel: Channel| {
+            let mut sizes = Vec::new();
+            let sink = |shares: &Shares| {
+                sizes.push(shares.len());
+                Ok::<_, Error>(())
+            };
+            let mut check = Check::new(&channel, Lane::THIRD, 2, 0, sink);
+            let spare = batches().filter_map(|shares| check.add(shares).unwrap()).count();
+            check.finish().unwrap();
+            (sizes, spare)
+        };
+        let other = thread::spawn(move || run(there));
+        assert_eq!(run(here), (vec![1, 2, 3, 4, 5], 3));
+        assert_eq!(other.join().unwrap().0, [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn a_wrong_triple_keeps_its_batch_from_both_sides() {
+        let (here, there) = memory::pair(Duration::from_secs(20));
+        let peer = thread::spawn(move || {
+            // The peer's shares are (0, 0, 0), but in the second batch (0, 0, 1).
+            for k in 0..3 {
+                there.send(Lane::THIRD, vec![0, 0, 0, 0, k % 2, 0]).unwrap();
+            }
+            (0..3).map(|_| there.recv(Lane::THIRD, 6)).all(|opened| opened.is_ok())
+        });
+        let mut given = 0;
+        let sink = |_: &Shares| {
+            given += 1;
+            Ok::<_, Error>(())
+        };
+        let mut check = Check::new(&here, Lane::THIRD, 5, 7, sink);
+        for shares in batches().take(3) {
+            assert!(check.add(shares).unwrap().is_none());
+        }
+        let error = check.finish().unwrap_err();
+        assert_eq!(error, FrameError::WrongTriples { batch: 8 }.into());
+        assert!(error.to_string().starts_with("the triples of batch 8 are wrong: "), "{error}");
+        assert_eq!(given, 1);
+        assert!(peer.join().unwrap());
+    }
+}
