@@ -87,7 +87,7 @@ fn vectors() -> String {
     let batches = batches.flat_map(|mode| [1, 2, 9].map(|n| batch_vector(mode, n)));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "5".to_string()),
+        ("wire_version", "6".to_string()),
         ("oracle", array(oracle_vectors())),
         ("sid", array([sid_vector(b"initiator", b"responder", b""), sid_vector(b"", b"a", b"b")])),
         ("sub_sid", array(sub_sid_vectors())),

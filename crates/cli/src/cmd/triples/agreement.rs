@@ -222,7 +222,7 @@ impl Agreed {
     /// Triples that this session makes.
     pub(super) fn made(&self) -> u64 {
         let Range { start, end } = self.batches;
-        if start == end { 0 } else { self.record.count - start * self.record.kind.n() as u64 }
+        if start == end { 0 } else { self.record.count - start * self.record.kind.usable() as u64 }
     }
 
     /// The figures of a run in which party 0, party 1 or both were here.
