@@ -21,6 +21,7 @@ use std::{
 };
 
 pub(super) use measurement::to_json;
+pub(super) use run::cores;
 
 use crate::{args::PaperOptions, failure::Failure, output::say};
 use fill::{Filled, fill};

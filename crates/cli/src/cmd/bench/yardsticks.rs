@@ -1,6 +1,7 @@
 //! What this machine can do, measured in the same run: figures are to be compared as ratios.
 
 use std::{
+    fs,
     hint::black_box,
     io::{self, Read, Write},
     net::{TcpListener, TcpStream},
@@ -15,6 +16,7 @@ use aes::{
 use curve25519_dalek::{constants::ED25519_BASEPOINT_POINT, scalar::Scalar};
 use serde_json::{Map, Value};
 
+use super::paper::cores;
 use crate::{clock::thread_cpu, failure::Failure};
 
 /// What figures are compared with: the newest record of the machine that `docs/performance.md` is about.
@@ -39,10 +41,13 @@ pub(super) struct Yardsticks {
     blake3_32_ns: f64,
     /// Sending over loopback TCP.
     tcp_send_ns_per_byte: f64,
+    /// Of the system, before they were measured.
+    load: Option<f64>,
 }
 
 impl Yardsticks {
     pub(super) fn measure() -> Result<Self, Failure> {
+        let load = load();
         let tcp = tcp_send_ns_per_byte()
             .map_err(|e| Failure::run(format!("cannot measure loopback TCP: {e}")))?;
         Ok(Self {
@@ -51,6 +56,7 @@ impl Yardsticks {
             memcpy_gbps: memcpy_gbps(),
             blake3_32_ns: blake3_32_ns(),
             tcp_send_ns_per_byte: tcp,
+            load,
         })
     }
 
@@ -64,9 +70,9 @@ impl Yardsticks {
         ]
     }
 
-    /// What to be warned of: that they differ from the record's.
+    /// What to be warned of: that the machine is busy, or not like the record's.
     pub(super) fn warning(&self) -> Option<String> {
-        off(&self.figures(), OF_RECORD)
+        warning(self.load, cores(), &self.figures(), OF_RECORD)
     }
 
     pub(super) fn json(&self) -> Map<String, Value> {
@@ -82,8 +88,16 @@ impl Yardsticks {
     }
 }
 
-/// Which figures are not those of the record, of lines with a name and a number each.
-fn off(figures: &[(&str, f64)], record: &str) -> Option<String> {
+/// Why times of this machine are not to be compared with others, if so: its load when it began, and figures that are
+/// not those of the record, of lines with a name and a number each.
+fn warning(
+    load: Option<f64>,
+    cores: usize,
+    figures: &[(&str, f64)],
+    record: &str,
+) -> Option<String> {
+    let busy = load.filter(|load| *load > OFF * cores as f64);
+    let busy = busy.map(|load| format!("a load of {load:.1} on {cores} cores"));
     let of_record = |name: &str| {
         let line = record.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(','))?;
         line.parse::<f64>().ok()
@@ -92,13 +106,20 @@ fn off(figures: &[(&str, f64)], record: &str) -> Option<String> {
     let times = compared.filter_map(|(name, figure)| Some((name, figure / of_record(name)?)));
     let off = times.filter(|(_, times)| times.max(1.0 / times) > OFF);
     let off: Vec<_> = off.map(|(name, times)| format!("{name} × {times:.2}")).collect();
-    (!off.is_empty()).then(|| {
+    let off = (!off.is_empty())
+        .then(|| format!("yardsticks not those of the record {RECORD}: {}", off.join(", ")));
+    let reasons: Vec<_> = [busy, off].into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| {
         format!(
-            "warning: yardsticks are not those of the record {RECORD}: {}. This machine is busy, or it is another: \
-             compare ratios to yardsticks, not times",
-            off.join(", ")
+            "warning: {}. This machine is busy, or another: compare ratios to yardsticks, not times",
+            reasons.join("; ")
         )
     })
+}
+
+/// How many threads have wanted a core in the last minute, if the system tells.
+fn load() -> Option<f64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
 /// Nanoseconds of CPU per operation: the median of several runs of so many operations.
@@ -186,26 +207,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yardsticks_that_are_a_fifth_off_the_record_are_warned_of() {
+    fn yardsticks_that_are_a_fifth_off_the_record_and_a_busy_machine_are_warned_of() {
         let record =
             "yardstick,value\nx25519_us,20\naes_block_ns,5\nmemcpy_gbps,9\nblake3_32_ns,80\n";
-        let with = |x25519, aes| {
+        let with = |load, x25519, aes| {
             let rest =
                 [("memcpy_gbps", 1.0), ("blake3_32_ns", 81.0), ("tcp_send_ns_per_byte", 9.0)];
             let figures = [&[("x25519_us", x25519), ("aes_block_ns", aes)], &rest[..]].concat();
-            off(&figures, record)
+            warning(load, 2, &figures, record)
         };
-        assert_eq!(with(23.9, 4.2), None);
-        let busy = with(24.1, 5.0).unwrap();
-        assert!(busy.contains(": x25519_us × 1.21. This"), "{busy}");
-        let both = with(40.0, 2.5).unwrap();
+        assert_eq!(with(None, 23.9, 4.2), None);
+        assert_eq!(with(Some(2.3), 20.0, 5.0), None);
+        let slow = with(None, 24.1, 5.0).unwrap();
+        assert!(slow.contains(": x25519_us × 1.21. This machine is busy"), "{slow}");
+        let both = with(Some(19.0), 40.0, 2.5).unwrap();
+        assert!(both.starts_with("warning: a load of 19.0 on 2 cores; yardsticks"), "{both}");
         assert!(both.contains(": x25519_us × 2.00, aes_block_ns × 0.50. This"), "{both}");
+        let busy = with(Some(19.0), 20.0, 5.0).unwrap();
+        assert!(busy.starts_with("warning: a load of 19.0 on 2 cores. This machine"), "{busy}");
     }
 
     #[test]
     fn the_record_has_what_is_compared() {
         let none = COMPARED.map(|name| (name, f64::INFINITY));
-        let warning = off(&none, OF_RECORD).unwrap();
+        let warning = warning(None, 1, &none, OF_RECORD).unwrap();
         assert!(COMPARED.iter().all(|name| warning.contains(name)), "{warning}");
     }
 }

@@ -236,7 +236,7 @@ fn is_slow(over: Over) -> bool {
 }
 
 /// Cores that this process may use.
-pub(super) fn cores() -> usize {
+pub(in crate::cmd::bench) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
