@@ -177,9 +177,8 @@ mod tests {
     #[test]
     fn the_last_triple_is_taken_out_and_its_room_used_again() {
         let mut shares = Shares::with(2, 3);
-        for (k, part) in shares.parts_mut().into_iter().enumerate() {
-            let first = u8::try_from(6 * k).unwrap();
-            part.copy_from_slice(&core::array::from_fn::<u8, 6, _>(|i| first + i as u8));
+        for (part, first) in shares.parts_mut().into_iter().zip([0, 6, 12]) {
+            part.iter_mut().zip(first..).for_each(|(byte, value)| *byte = value);
         }
         assert_eq!(shares.open_last().unwrap(), [4, 5, 10, 11, 16, 17]);
         assert_eq!(

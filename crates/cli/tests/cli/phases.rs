@@ -109,7 +109,8 @@ fn assert_nothing_left(folder: &Path, ended: [bool; 2], what: &str) {
         // Shares are where a run is continued from, and nowhere else.
         let known = [("l", ended[0]), ("c", ended[1]), ("l.partial", true), ("c.partial", true)];
         assert!(known.contains(&(&*name, true)), "{name} is left: {what}");
-        for entry in fs::read_dir(folder.join(&name)).unwrap() {
+        // Rows are a file.
+        for entry in fs::read_dir(folder.join(&name)).into_iter().flatten() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let known = ["P0.json", "P1.json", "P0.triples", "P1.triples"];
             assert!(known.contains(&&*name), "{name} is left: {what}");
@@ -169,6 +170,7 @@ fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
             let words = [
                 "hint: the peer's program is faulty or cheats; nothing was written\n",
                 "keeps connections from changing data\n",
+                "--resume, on both sides, makes it and the others anew\n",
             ];
             assert_eq!(*status == 3, words.iter().any(|it| said.ends_with(it)), "{what}");
             seen.fetch_add(usize::from(*status == 3), Ordering::Relaxed);
@@ -193,7 +195,8 @@ fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
 /// Who waits for what does not come is interrupted, or who has sent it and may have nothing more to wait for.
 #[test]
 fn an_interrupt_at_any_frame_ends_its_process_at_once_and_the_peer_soon() {
-    at_every_frame(0, |job, place| {
+    // Behind hello and details, as above.
+    at_every_frame(2, |job, place| {
         let mut two = Two::start(job, place, Act::Hold, &[]);
         if !two.relay.acts() {
             return false;
@@ -215,8 +218,12 @@ fn an_interrupt_at_any_frame_ends_its_process_at_once_and_the_peer_soon() {
         assert!(start.elapsed() < Duration::from_secs(5), "{what}");
         assert_eq!(result, "", "{what}");
         let finished = writer_is_interrupted && status == 0;
-        assert!(finished || status == 130 && says(&said, "foxtrot: interrupted"), "{what}");
+        // Its peer may have heard its last word, and be done.
+        let gone = status == 1 && says(&said, "foxtrot: the peer closed the connection");
+        let interrupted = status == 130 && says(&said, "foxtrot: interrupted");
+        assert!(finished || interrupted || gone, "{what}");
         let (status, result, said) = lives.end();
+        assert!(!gone || status == 0, "{what}");
         let what = format!("{job:?}, {place:?}, {signal}: {said}");
         assert!(start.elapsed() < Duration::from_secs(10), "{what}");
         let finished = !writer_is_interrupted && status == 0;
