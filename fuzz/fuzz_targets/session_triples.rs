@@ -1,5 +1,5 @@
 //! A session that makes triples, by either method, whose every frame the fuzzer changes from the hello on: both parties
-//! end, errors are not of their own making, and the triples are right if nothing was changed.
+//! end, errors are not of their own making, and the triples are right if both sides finish.
 #![no_main]
 
 use foxtrot_fuzz::{
@@ -7,7 +7,7 @@ use foxtrot_fuzz::{
     live::{Changes, session},
 };
 use foxtrot_net::{
-    Channel, Error,
+    Channel, Error, FrameError,
     hello::Agreement,
     triples::{self, gilboa},
 };
@@ -45,13 +45,17 @@ fuzz_target!(|input: (u8, u8, bool, [Changes; 2])| {
     };
     let play = |channel: &Channel, agreement: &Agreement| make(channel, agreement, which, bits);
     let ended = session(changes, play, play);
-    let tampered = ended.tampered;
+    // Without the fix each triple of that set is wrong with probability 2⁻²¹, and it may be one that is opened.
+    let without_fix = matches!(which, Which::Rlwe(set, _) if set.name() == TOY_LIFT.name());
+    let by_chance =
+        |e: &Error| without_fix && matches!(e, Error::Frame(FrameError::WrongTriples { .. }));
+    if [&ended.sender, &ended.receiver].iter().any(|it| it.as_ref().is_err_and(by_chance)) {
+        return;
+    }
     if let Some((ours, theirs)) = ended.both() {
         assert_eq!(ours.len(), theirs.len());
-        // Without the fix each triple of that set is wrong with probability 2⁻²¹.
-        let without_fix = matches!(which, Which::Rlwe(set, _) if set.name() == TOY_LIFT.name());
         let wrong = wrong_records(bits, &ours, &theirs).count();
-        assert!(tampered || wrong <= usize::from(without_fix), "{wrong} wrong of {which:?}");
+        assert!(wrong <= usize::from(without_fix), "{wrong} wrong of {which:?}");
     }
 });
 
@@ -73,13 +77,14 @@ fn make(
     match which {
         Which::Rlwe(set, n) => {
             let plan = triples::Plan { set, session, we_are_initiator, batches: 0..n };
-            triples::Party::set_up(channel, &plan)?.run(sink)?.settle()?;
+            triples::Party::set_up(channel, &plan)?.run(sink)?;
         }
         Which::Gilboa(set, count, short) => {
             let base = base_ot(short);
             let plan = gilboa::Plan { set, base, session, we_are_initiator, count };
-            gilboa::Party::set_up(channel, &plan)?.run(sink)?.settle()?;
+            gilboa::Party::set_up(channel, &plan)?.run(sink)?;
         }
     }
+    channel.finish()?;
     Ok(records)
 }

@@ -5,13 +5,13 @@
 
 use std::sync::LazyLock;
 
-use foxtrot_fuzz::{Change, changed, frame, receiver, said, scripted, sender};
+use foxtrot_fuzz::{Change, changed, frame, greetings, payloads, receiver, scripted, sender, sid};
 use foxtrot_net::{
     Error, Lane, drive,
     hello::{self, Hello, Role},
 };
 use foxtrot_ot::{
-    Direction, Session, Sid,
+    Direction, Session,
     base::{self, BaseOt, Block, ReceiverKeys, SenderKeys},
     extension::two_round,
     pair::{Pair, Party},
@@ -75,8 +75,9 @@ fn honest(base: &dyn BaseOt, us: Role) -> Honest {
         Role::Sender => (Role::Receiver, Party::Receiver, Direction::InitiatorSends),
         Role::Receiver => (Role::Sender, Party::Sender, Direction::ResponderSends),
     };
-    let (here, there) = (said(&hello(us)), said(&hello(peer)));
-    let sid = Sid::derive(&here[5..], &there[5..], &[]);
+    let [here, there] = greetings(&hello(us), &hello(peer));
+    let both = [payloads(&here), payloads(&there)];
+    let sid = sid([[both[0][0], both[0][1]], [both[1][0], both[1][1]]], &[]);
     let session = || Session::new(sid).sub(base.info().name, 0, direction);
     let mut script = there;
     let pair = Pair::new(sender(base, session(), N), receiver(base, session(), N));

@@ -9,7 +9,7 @@ pub mod live;
 mod peer;
 
 pub use batch::{check_any, check_batch, receiver, sender};
-pub use peer::{frame, said, scripted};
+pub use peer::{details, frame, greetings, payloads, said, scripted, sid};
 
 use foxtrot_ot::base::{BaseOt, Functionality, find};
 

@@ -1,6 +1,7 @@
 //! Peers that only recite.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Cursor, Read, Write},
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -11,6 +12,7 @@ use foxtrot_net::{
     channel::ReadHalf,
     hello::{self, Hello},
 };
+use foxtrot_ot::{Session, Sid};
 
 /// Nothing waits for a peer that has said everything beforehand, but behind the announcement of a
 /// frame that is too long to be put aside for its lane a channel does.
@@ -50,10 +52,64 @@ pub fn scripted(script: Vec<u8>) -> Channel {
 
 /// The frame of a hello as our side sends it.
 pub fn said(hello: &Hello) -> Vec<u8> {
+    says(hello, true, Vec::new())
+}
+
+/// The frames of hello and details of both sides, the initiator's first. Both have fixed nonces.
+pub fn greetings(initiator: &Hello, responder: &Hello) -> [Vec<u8>; 2] {
+    let initiators = says(initiator, true, said(responder));
+    let responders = says(responder, false, initiators.clone());
+    [initiators, responders]
+}
+
+/// The session's id of sides that have said this, over TLS with that exporter.
+pub fn sid([initiators, responders]: [[&[u8]; 2]; 2], exporter: &[u8]) -> Sid {
+    let query = greeting([initiators[0], responders[0]], exporter).oracle("foxtrot v2 session");
+    Sid::from_bytes(query.query(0, 0).field(initiators[1]).field(responders[1]).finish())
+}
+
+/// Details for these hellos, of the initiator or of the responder, without a puzzle.
+pub fn details(
+    hellos: [&[u8]; 2],
+    exporter: &[u8],
+    by_initiator: bool,
+    table: &BTreeMap<String, String>,
+) -> Vec<u8> {
+    let query = greeting(hellos, exporter).oracle("foxtrot v1 confirmation");
+    let confirmation: [u8; 32] = query.query(0, u8::from(!by_initiator)).finish();
+    let count = u16::try_from(table.len()).expect("few");
+    let mut bytes = [&confirmation[..], &[0; 8], &count.to_le_bytes()].concat();
+    for (key, value) in table {
+        bytes.push(u8::try_from(key.len()).expect("short"));
+        bytes.extend(key.as_bytes());
+        bytes.extend(u16::try_from(value.len()).expect("short").to_le_bytes());
+        bytes.extend(value.as_bytes());
+    }
+    bytes
+}
+
+fn greeting([initiators, responders]: [&[u8]; 2], exporter: &[u8]) -> Session {
+    Session::new(Sid::derive(initiators, responders, exporter))
+}
+
+/// The payloads of frames.
+pub fn payloads(mut frames: &[u8]) -> Vec<&[u8]> {
+    let mut all = Vec::new();
+    while let Some((head, rest)) = frames.split_first_chunk::<5>() {
+        let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+        let (payload, behind) = rest.split_at(len.try_into().expect("short"));
+        all.push(payload);
+        frames = behind;
+    }
+    all
+}
+
+/// All that a side sends to a peer that says this and hangs up.
+fn says(hello: &Hello, initiator: bool, script: Vec<u8>) -> Vec<u8> {
     let heard = Heard(Arc::default());
-    let channel = open(Vec::new(), heard.clone(), LONG);
-    hello::exchange(&channel, true, hello).expect_err("the peer says nothing");
-    channel.close().expect_err("the peer has hung up");
+    let channel = open(script, heard.clone(), LONG);
+    let _ = hello::exchange(&channel, initiator, hello);
+    let _ = channel.close();
     let bytes = heard.0.lock().unwrap();
     bytes.clone()
 }

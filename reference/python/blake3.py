@@ -86,5 +86,9 @@ def keyed_hash(key, data, length=32):
 
 
 def derive_key(context, material, length=32):
-    key = _hash(IV, DERIVE_KEY_CONTEXT, context.encode(), 32)
-    return _hash(tuple(_words(key)[:8]), DERIVE_KEY_MATERIAL, material, length)
+    return material_hash(_hash(IV, DERIVE_KEY_CONTEXT, context.encode(), 32), material, length)
+
+
+def material_hash(key, data, length=32):
+    """The second step of deriving a key: F of docs/wire.md, section 13."""
+    return _hash(tuple(_words(key)[:8]), DERIVE_KEY_MATERIAL, data, length)

@@ -28,8 +28,8 @@ def received(frames, choices):
         "count": str(len(choices)),
         "format": "text",
     }
-    sid, offers = greet(frames, Hello(RECEIVER, terms, {}), we_are_initiator=True)
-    length = offers.get("message-length", "")
+    sid, details = greet(frames, Hello(RECEIVER, terms, {}), we_are_initiator=True)
+    length = details.get("message-length", "")
     if not (length.isascii() and length.isdigit() and length == str(int(length))):
         raise WireError("the peer does not say how long its messages are")
     length = int(length)
@@ -56,6 +56,7 @@ def received(frames, choices):
             size = length + 1 if text is None else int.from_bytes(text[:4], "little")
             failed |= size > length or any(text[4 + size :])
             messages.append(b"" if failed else text[4 : 4 + size])
+    frames.finish(sid, we_are_initiator=True)
     frames.end()
     # Which one it was would tell the peer what was chosen.
     if failed:

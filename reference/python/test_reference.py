@@ -10,6 +10,7 @@ import ring
 import roted
 import wire
 
+WIRE = pathlib.Path(__file__).parents[2] / "docs/wire.md"
 VECTORS = pathlib.Path(__file__).parents[2] / "crates/ot/tests/vectors/roted.json"
 
 
@@ -92,6 +93,14 @@ class KnownAnswers(unittest.TestCase):
             data = bytes(i % 251 for i in range(length))
             self.assertEqual(blake3.blake3(data).hex(), expected)
             self.assertEqual(blake3.derive_key(context, data, 131)[99:].hex(), derived)
+
+    def test_hashes_of_items(self):
+        # F of docs/wire.md, section 13.
+        rows = WIRE.read_text().splitlines()
+        start = rows.index("| x | the first 32 bytes of F(K, x) |") + 2
+        for row, length in zip(rows[start:], (0, 32, 133)):
+            expected = blake3.material_hash(bytes(range(32)), bytes(range(length)))
+            self.assertEqual(row.split("`")[1], expected.hex())
 
     def test_chacha20_poly1305(self):
         # RFC 8439, sections 2.3.2 and 2.4.2.

@@ -4,11 +4,20 @@ import os
 
 from blake3 import derive_key, keyed_hash
 
-VERSION = 5
+VERSION = 6
 MAGIC = b"FOXTROT\0"
 HELLO, PROTOCOL = 0, 1
 SENDER, RECEIVER = 0, 1
-REASONS = {1: "it could not decode a message", 2: "a check failed", 3: "it waited in vain"}
+LANES = 8
+REASONS = {
+    1: "it could not decode a message",
+    2: "a check failed",
+    3: "it waited in vain",
+    5: "it has as many sessions as it may have",
+    6: "its set has more keys than we accept",
+}
+MOST_PUZZLE_BITS = 24
+RECEIVED, STEP_LENGTH = 0, 33
 
 
 class WireError(Exception):
@@ -41,22 +50,41 @@ class Frames:
 
     def __init__(self, socket):
         self._socket = socket
+        # What went either way on each lane: by us, by the peer.
+        self._sent, self._received = ([[] for _ in range(LANES)] for _ in range(2))
 
     def send(self, lane, payload):
+        self._sent[lane].append(payload)
         self._socket.sendall(len(payload).to_bytes(4, "little") + bytes([lane]) + payload)
 
     def receive(self, lane, least, most):
         """The next payload, which has from `least` to `most` bytes; no more is read for another."""
         head = self._exactly(5)
         length, there = int.from_bytes(head[:4], "little"), head[4]
-        if there == HELLO and lane != HELLO and length == 1:
+        if there == HELLO and length == 1:
             reason = REASONS.get(self._exactly(1)[0], "something failed there")
             raise WireError(f"the peer gave up: {reason}")
         if there != lane:
             raise WireError(f"a frame on lane {there}, where one on lane {lane} is due")
         if not least <= length <= most:
             raise WireError(f"a frame of {length} bytes, where {least} to {most} are due")
-        return self._exactly(length)
+        payload = self._exactly(length)
+        self._received[lane].append(payload)
+        return payload
+
+    def finish(self, sid, we_are_initiator):
+        """Both sides say that they have all, and compare what they have sent and received."""
+        both = (self._sent, self._received)
+        both = both if we_are_initiator else both[::-1]
+        hashes = b"".join(
+            oracle("foxtrot v2 frames", sid, lane, side, both[side][lane])
+            for lane in range(1, LANES)
+            for side in (0, 1)
+        )
+        step = bytes([RECEIVED]) + oracle("foxtrot v2 transcript", sid, 0, 0, [hashes])
+        self.send(HELLO, step)
+        if self.receive(HELLO, STEP_LENGTH, STEP_LENGTH) != step:
+            raise WireError("the two sides have not received what the other sent")
 
     def end(self):
         """Waits until the peer has nothing more to say."""
@@ -86,7 +114,7 @@ class Hello:
 
 
 def greet(frames, ours, we_are_initiator):
-    """Exchanges the hellos; the session id and the peer's offers."""
+    """Exchanges hellos and details; the session id and the peer's details."""
     mine = ours.encode()
     frames.send(HELLO, mine)
     theirs = frames.receive(HELLO, 10, 4096)
@@ -109,8 +137,47 @@ def greet(frames, ours, we_are_initiator):
         if here != there:
             raise WireError(f"{key} is {here} here and {there} at the peer")
     both = (mine, theirs) if we_are_initiator else (theirs, mine)
-    sid = derive_key("foxtrot v1 session", b"".join(map(prefixed, (*both, b""))))
-    return sid, offers
+    greeting = derive_key("foxtrot v1 session", b"".join(map(prefixed, (*both, b""))))
+
+    def tell():
+        details = our_details(greeting, int(not we_are_initiator), offers.get("puzzle", "0"))
+        frames.send(HELLO, details)
+        return details
+
+    def hear():
+        details = frames.receive(HELLO, 42, 4096)
+        return details, peers_details(greeting, int(we_are_initiator), details)
+
+    # The initiator's come first.
+    if we_are_initiator:
+        first, (second, table) = tell(), hear()
+    else:
+        first, table = hear()
+        second = tell()
+    return oracle("foxtrot v2 session", greeting, 0, 0, [first, second]), table
+
+
+def our_details(greeting, side, puzzle, table=()):
+    """The second hello, for a puzzle of so many bits."""
+    if not (puzzle.isascii() and puzzle.isdigit() and int(puzzle) <= MOST_PUZZLE_BITS):
+        raise WireError("the peer sets a puzzle that cannot be")
+    mask, x = (1 << int(puzzle)) - 1, 0
+    while int.from_bytes(oracle("foxtrot v1 puzzle", greeting, x, side, [])[:4], "little") & mask:
+        x += 1
+    return oracle("foxtrot v1 confirmation", greeting, 0, side, []) + u64(x) + _table(dict(table))
+
+
+def peers_details(greeting, side, data):
+    """The table in the peer's, of which we have asked for no work."""
+    reader = _Reader(data)
+    if reader.take(32) != oracle("foxtrot v1 confirmation", greeting, 0, side, []):
+        raise WireError("the peer did not answer our hello")
+    if reader.number(8):
+        raise WireError("the peer has solved a puzzle that there is not")
+    table = reader.table()
+    if reader.rest():
+        raise WireError("the peer's details are malformed")
+    return table
 
 
 def sub_sid(sid, counter, initiator_sends, protocol):

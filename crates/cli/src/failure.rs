@@ -138,6 +138,8 @@ impl From<Error> for Failure {
         let message = error.to_string();
         match error {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
+            Error::Frame(FrameError::WrongTriples { .. }) => Self::peer(message)
+                .hint("the batches before it stay; --resume, on both sides, makes it and the others anew"),
             Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
                 "nothing was put in place; the connection is at fault, or the peer's program; without --insecure TLS \
                  keeps connections from changing data",

@@ -324,11 +324,11 @@ impl Log {
 /// is ours.
 fn disagrees(error: &Error) -> bool {
     use HelloError::{
-        Confirmation, Malformed, MalformedDetails, NotAHello, Offer, Reflection, Refused, Unsolved,
+        Confirmation, Malformed, MalformedDetails, NotAHello, Reflection, Refused, Unsolved,
     };
     match error {
         Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
-        Error::Hello(Confirmation | MalformedDetails | Offer { .. } | Unsolved) => false,
+        Error::Hello(Confirmation | MalformedDetails | Unsolved) => false,
         Error::Hello(_) | Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
         Error::Tls(e) => matches!(e, TlsError::Setup(_)),
         _ => false,

@@ -1,4 +1,4 @@
-//! The figures of a run: the JSON object of `cli.md` (schema 1), and a line in words.
+//! The figures of a run: the JSON object of `--json` (schema 1), and a line in words.
 
 use std::time::Duration;
 

@@ -3,6 +3,9 @@
 
 #[path = "cli/claims.rs"]
 mod claims;
+#[cfg(unix)]
+#[path = "cli/closing.rs"]
+mod closing;
 #[path = "cli/cmd.rs"]
 mod cmd;
 #[path = "cli/extension.rs"]

@@ -68,6 +68,12 @@ pub enum FrameError {
         /// The step that came.
         got: u8,
     },
+    /// The triple of a batch of triples that was opened is wrong, and so is perhaps all of the batch: memory or the
+    /// connection changed something, or a program is faulty.
+    WrongTriples {
+        /// The batch's number.
+        batch: u64,
+    },
     /// A side has not received what the other sent: the connection changed it, or a program is faulty.
     Transcript,
 }
@@ -227,6 +233,10 @@ impl fmt::Display for FrameError {
                 write!(f, "the peer says that it is done, and its message on lane {lane} is missing")
             }
             Self::Step { got } => write!(f, "the peer sent step {got} of the end out of turn"),
+            Self::WrongTriples { batch } => write!(
+                f,
+                "the triples of batch {batch} are wrong: a program, the connection or a memory is faulty, on either side"
+            ),
             Self::Transcript => f.write_str(
                 "the two sides have not received what the other sent: the connection changed data on the way",
             ),

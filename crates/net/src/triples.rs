@@ -5,6 +5,7 @@
 
 pub mod gilboa;
 
+mod check;
 mod ots;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use foxtrot_triples::{
 };
 
 use crate::{Channel, ChannelError, Error, Lane, extend::fresh_seed};
+use check::Check;
 use ots::Ots;
 
 /// How many batches after a request its answer is made, after that the answer is read, and after that the correction: so
@@ -75,6 +77,8 @@ pub struct Party<'a> {
     lanes: [Lane; 2],
     /// The same for OTs and corrections.
     fix_lanes: [Lane; 2],
+    /// That of opened triples.
+    check_lane: Lane,
     batches: Range<u64>,
     group: usize,
 }
@@ -87,8 +91,8 @@ impl<'a> Party<'a> {
     pub fn set_up(channel: &'a Channel, plan: &Plan<'_>) -> Result<Self, Error> {
         let (lanes, fix_lanes) = ([Lane::PROTOCOL, Lane::SECOND], [Lane::THIRD, Lane::FOURTH]);
         let fix = plan.set.fix();
-        let last = if fix.is_some() { fix_lanes[1] } else { lanes[1] };
-        channel.use_lanes(last.index() + 1);
+        let check_lane = if fix.is_some() { Lane::FIFTH } else { Lane::THIRD };
+        channel.use_lanes(check_lane.index() + 1);
         let (direction, lanes, fix_lanes) = if plan.we_are_initiator {
             (Direction::InitiatorSends, lanes, fix_lanes)
         } else {
@@ -105,7 +109,7 @@ impl<'a> Party<'a> {
         let state = joining.finish(&key).map_err(|e| channel.give_up(e))?;
         let state = state.starting_at(plan.batches.start).map_err(|e| channel.give_up(e))?;
         let batches = plan.batches.clone();
-        Ok(Self { channel, state, ots, lanes, fix_lanes, batches, group: 1 })
+        Ok(Self { channel, state, ots, lanes, fix_lanes, check_lane, batches, group: 1 })
     }
 
     /// The same, on several threads: one of the four computes at a time.
@@ -117,7 +121,8 @@ impl<'a> Party<'a> {
         Self { state: self.state.with_executors([first, second]), ots, group, ..self }
     }
 
-    /// Makes the batches, however many; their shares go to `sink` in the order of their numbers.
+    /// Makes the batches, however many; their shares go to `sink` in the order of their numbers. One triple of each is
+    /// opened to find accidents, and not among them.
     ///
     /// # Errors
     /// Those of the sink, and [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
@@ -133,9 +138,12 @@ impl<'a> Party<'a> {
         let Range { start, end } = self.batches;
         let all = end.saturating_sub(start);
         let ours = if self.state.asks(start) { all.div_ceil(2) } else { all / 2 };
+        let depth = depth(self.state.set());
+        // Both streams have a batch in a turn, and what the peer has opened a depth of turns before is there.
+        let sink = Check::new(self.channel, self.check_lane, 2 * depth, start, sink);
         let mut outputs = Outputs::new(self.state.set(), start, sink);
         let (mut requested, mut answered) = (VecDeque::new(), VecDeque::new());
-        let (group, depth) = (self.group as u64, depth(self.state.set()));
+        let group = self.group as u64;
         // Batch i of our stream is requested in turn i; batch i of the peer's is answered in turn i + depth, the
         // answer to ours is read in turn i + 2·depth, and the correction of the peer's in turn i + 3·depth, if there is any. A
         // turn waits only for what the peer sends in turns before that, whatever its group is.
@@ -157,7 +165,7 @@ impl<'a> Party<'a> {
             outputs.give(|batch| if self.state.asks(batch) { OURS } else { PEERS })?;
             turn += group;
         }
-        Ok(())
+        outputs.sink.finish()
     }
 
     fn request(&mut self, n: usize) -> Result<Vec<Requested>, Error> {
@@ -259,17 +267,17 @@ const PEERS: usize = 1;
 
 /// Batches that are done but not yet their turn: those of one stream are done earlier than those of the other, the peer's
 /// without the fix, ours with it.
-struct Outputs<S> {
+struct Outputs<'a, S> {
     set: &'static Set,
-    sink: S,
+    sink: Check<'a, S>,
     /// The number of the batch that the sink gets next.
     next: u64,
     done: [VecDeque<Shares>; 2],
     spare: Vec<Shares>,
 }
 
-impl<S> Outputs<S> {
-    fn new(set: &'static Set, next: u64, sink: S) -> Self {
+impl<'a, S> Outputs<'a, S> {
+    fn new(set: &'static Set, next: u64, sink: Check<'a, S>) -> Self {
         Self { set, sink, next, done: Default::default(), spare: Vec::new() }
     }
 
@@ -284,14 +292,13 @@ impl<S> Outputs<S> {
     }
 
     /// Gives the sink the batches whose turn it is.
-    fn give<E>(&mut self, stream_of: impl Fn(u64) -> usize) -> Result<(), E>
+    fn give<E: From<Error>>(&mut self, stream_of: impl Fn(u64) -> usize) -> Result<(), E>
     where
         S: FnMut(&Shares) -> Result<(), E>,
     {
         while let Some(shares) = self.done[stream_of(self.next)].pop_front() {
-            (self.sink)(&shares)?;
+            self.spare.extend(self.sink.add(shares)?);
             self.next += 1;
-            self.spare.push(shares);
         }
         Ok(())
     }

@@ -92,7 +92,7 @@ impl Set {
     }
 
     /// A batch does not decrypt with probability 2^−failure or less. One coefficient that does not spoils all triples of the
-    /// batch, and nobody is told.
+    /// batch; the triple that is opened tells.
     #[must_use]
     pub const fn failure(&self) -> u32 {
         self.failure
@@ -156,10 +156,16 @@ impl Set {
         self.n() / 8 * bits as usize
     }
 
-    /// Batches for so many triples.
+    /// Triples of a batch that are used: one is opened, to find accidents.
+    #[must_use]
+    pub const fn usable(&self) -> usize {
+        self.n() - 1
+    }
+
+    /// Batches for so many triples to be used.
     #[must_use]
     pub const fn batches(&self, triples: u64) -> u64 {
-        triples.div_ceil(1 << self.log_n)
+        triples.div_ceil(self.usable() as u64)
     }
 }
 

@@ -1,5 +1,6 @@
 //! One party's part of a batch of triples.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::{
@@ -14,6 +15,8 @@ use crate::{
 pub struct Shares {
     width: usize,
     n: usize,
+    /// Triples for which there is room.
+    room: usize,
     bytes: Secret<u8>,
 }
 
@@ -25,7 +28,7 @@ impl Shares {
     }
 
     pub(crate) fn with(width: usize, n: usize) -> Self {
-        Self { width, n, bytes: Secret::zeroed(3 * n * width) }
+        Self { width, n, room: n, bytes: Secret::zeroed(3 * n * width) }
     }
 
     /// How many triples there are.
@@ -73,14 +76,28 @@ impl Shares {
         [self.a(), self.b(), self.c()].map(|part| word(&part[i * self.width..][..self.width]))
     }
 
+    /// Takes the last triple out: the three shares, one after another, of a triple that the parties open to each other
+    /// and so do not use. `None` if there is none.
+    pub fn open_last(&mut self) -> Option<Vec<u8>> {
+        let last = self.n.checked_sub(1)? * self.width;
+        let parts = [self.a(), self.b(), self.c()].map(|part| &part[last..]);
+        let record = parts.concat();
+        self.n -= 1;
+        Some(record)
+    }
+
+    /// Has room for the whole batch again.
+    pub fn restore(&mut self) {
+        self.n = self.room;
+    }
+
     fn part(&self, part: usize) -> &[u8] {
-        let len = self.n * self.width;
-        &self.bytes[part * len..][..len]
+        &self.bytes[part * self.room * self.width..][..self.n * self.width]
     }
 
     /// The shares of a, b and c, to be written.
     pub(crate) fn parts_mut(&mut self) -> [&mut [u8]; 3] {
-        let len = self.n * self.width;
+        let len = self.room * self.width;
         let (a, rest) = self.bytes.split_at_mut(len);
         let (b, c) = rest.split_at_mut(len);
         [a, b, c]
@@ -88,7 +105,7 @@ impl Shares {
 
     /// Whether it is a buffer for batches of that set.
     pub(crate) fn fits(&self, set: &Set) -> bool {
-        self.width == set.width() && self.n == set.n()
+        self.width == set.width() && [self.n, self.room] == [set.n(); 2]
     }
 
     /// All zero again.
@@ -158,6 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn the_last_triple_is_taken_out_and_its_room_used_again() {
+        let mut shares = Shares::with(2, 3);
+        for (part, first) in shares.parts_mut().into_iter().zip([0, 6, 12]) {
+            part.iter_mut().zip(first..).for_each(|(byte, value)| *byte = value);
+        }
+        assert_eq!(shares.open_last().unwrap(), [4, 5, 10, 11, 16, 17]);
+        assert_eq!(
+            (shares.len(), shares.b(), shares.c()),
+            (2, &[6, 7, 8, 9][..], &[12, 13, 14, 15][..])
+        );
+        assert_eq!(shares.triple(1), [0x0302, 0x0908, 0x0f0e]);
+        shares.restore();
+        assert_eq!(shares.b(), [6, 7, 8, 9, 10, 11]);
+        assert_eq!(Shares::with(2, 0).open_last(), None);
+    }
+
+    #[test]
     fn triples_that_are_right_modulo_the_power_of_two_are_right() {
         for width in [1, 2, 4, 8] {
             let numbers = |a: u64, b: u64, c: u64| [a, b, c].map(|x| x.to_le_bytes());
@@ -168,7 +202,7 @@ mod tests {
             let cut = |x: &[u8; 8]| x[..width].to_vec();
             let (ours, mut theirs) = (ours.each_ref().map(cut), theirs.each_ref().map(cut));
             let count = |ours: &[_; 3], theirs: &[_; 3]| {
-                let slices = |x: &[alloc::vec::Vec<u8>; 3]| x.each_ref().map(|x| x.to_vec());
+                let slices = |x: &[Vec<u8>; 3]| x.each_ref().map(|x| x.to_vec());
                 let (x, y) = (slices(ours), slices(theirs));
                 wrong(width, [&x[0], &x[1], &x[2]], [&y[0], &y[1], &y[2]])
             };

@@ -1,6 +1,6 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
 //! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`; `rlwe`,
-//! `gilboa`: `crates/triples/…`). What follows is about `roted`.
+//! `gilboa`: `crates/triples/…`; `session`: `crates/net/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:
@@ -35,6 +35,8 @@ mod rlwe;
 mod roted_figure1;
 #[path = "vectors/sealed.rs"]
 mod sealed;
+#[path = "vectors/session.rs"]
+mod session;
 #[path = "vectors/two_round.rs"]
 mod two_round;
 
@@ -53,7 +55,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 11] = [
+const FILES: [(&str, Contents); 12] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
@@ -64,6 +66,7 @@ const FILES: [(&str, Contents); 11] = [
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),
     ("sealed", sealed::vectors),
+    ("session", session::vectors),
     ("two_round", two_round::vectors),
 ];
 
@@ -87,7 +90,7 @@ fn vectors() -> String {
     let batches = batches.flat_map(|mode| [1, 2, 9].map(|n| batch_vector(mode, n)));
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "5".to_string()),
+        ("wire_version", "6".to_string()),
         ("oracle", array(oracle_vectors())),
         ("sid", array([sid_vector(b"initiator", b"responder", b""), sid_vector(b"", b"a", b"b")])),
         ("sub_sid", array(sub_sid_vectors())),
@@ -277,6 +280,11 @@ fn array(values: impl IntoIterator<Item = String>) -> String {
     lines('[', values.into_iter().collect(), ']')
 }
 
+fn number_array(values: impl IntoIterator<Item = u64>) -> String {
+    let values: Vec<_> = values.into_iter().map(|value| value.to_string()).collect();
+    format!("[{}]", values.join(", "))
+}
+
 fn lines(open: char, values: Vec<String>, close: char) -> String {
     if values.is_empty() {
         return format!("{open}{close}");
@@ -302,6 +310,7 @@ mod tests {
         let directory = match name {
             "okvs" | "paxos" => "psi",
             "gilboa" | "rlwe" => "triples",
+            "session" => "net",
             _ => "ot",
         };
         let path = format!("{crates}/{directory}/tests/vectors/{name}.json");

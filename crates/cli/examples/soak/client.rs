@@ -113,6 +113,7 @@ fn session(address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
     let role = base.receiver(sub(base.info().name), Choice::Given(choices()), seed)?;
     let batch = drive::run(&channel, Lane::PROTOCOL, role)?;
     let frame = channel.recv(Lane::PROTOCOL, frame_len(TRANSFERS, length))?;
+    channel.finish()?;
     channel.close()?;
     let mut receiver = convert::Receiver::new(sub("chosen-messages"), length)?;
     receiver.take(batch.choices(), batch.keys(), &frame)?;

@@ -46,6 +46,7 @@ pub(crate) fn session(address: &str, tls: Option<&Tls>, keys: usize) -> Result<(
     let plan = Plan { parameters, base, session, direction, counter: 0 };
     let items = (first..first + keys).map(item).collect();
     let received = Receiver::set_up(&channel, &plan)?.receive(items, |_| ())?;
+    channel.finish()?;
     channel.close()?;
     if !received.intersect()?.into_iter().eq(0..keys - first) {
         return Err(format!("a wrong set from {first} on").into());

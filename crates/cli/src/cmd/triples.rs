@@ -13,7 +13,10 @@ use std::{
     slice,
 };
 
-use foxtrot_net::triples::{Party, Plan, gilboa};
+use foxtrot_net::{
+    FrameError,
+    triples::{Party, Plan, gilboa},
+};
 use foxtrot_triples::Shares;
 use serde_json::Value;
 
@@ -152,8 +155,15 @@ fn make(
         make_batches(&link, agreed, workers, output, sink)?;
         file.sync().map_err(|e| link.abandon(e))?;
         bar.finish_and_clear();
+        if let Err(e) = link.channel.finish() {
+            if e == FrameError::Transcript.into() {
+                file.forget(batches.start)?;
+            }
+            return Err(e.into());
+        }
+    } else {
+        link.finish()?;
     }
-    link.finish()?;
     link.close(&timer)
 }
 

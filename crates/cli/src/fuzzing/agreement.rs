@@ -43,12 +43,13 @@ enum Agree {
 }
 
 impl Side {
-    /// The first side is the sender, or P₀.
+    /// The first side is the sender, or P₀. Nonces are fixed, so that its peer can be recited.
     ///
     /// # Errors
     /// What the user would be told.
     pub fn new(job: Job, first: bool) -> Result<Self, String> {
-        Self::with_defaults(job, first).map_err(told)
+        let side = Self::with_defaults(job, first).map_err(told)?;
+        Ok(Self { hello: side.hello.with_nonce([u8::from(first); 32]), ..side })
     }
 
     fn with_defaults(job: Job, first: bool) -> Result<Self, Failure> {

@@ -226,7 +226,7 @@ fn peer(address: &str, method: &str, batches: &str) -> Channel {
         .term("run", "new")
         .offer("whole-batches", batches);
     hello::exchange(&channel, true, &hello).unwrap();
-    channel.use_lanes(Lane::FOURTH.index() + 1);
+    channel.use_lanes(Lane::FIFTH.index() + 1);
     channel
 }
 
@@ -243,7 +243,7 @@ fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
             "Request",
         ),
         ("rlwe-lift", vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),
-        ("rlwe-lift", vec![(base, vec![0; 5])], "lane 3"),
+        ("rlwe-lift", vec![(Lane::FOURTH, vec![0; 5])], "lane 4"),
         ("rlwe", vec![(base, vec![0xff; blinded])], "Blinded"),
         ("rlwe", vec![(base, vec![0; 5])], "a message of 5 bytes instead of"),
     ] {

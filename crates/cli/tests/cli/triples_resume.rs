@@ -16,7 +16,7 @@ use super::{
 
 /// Triples of a run that takes seconds, and of one of its batches; bytes of a triple.
 const COUNT: &str = "3000001";
-const BATCH: u64 = 4096;
+const BATCH: u64 = 4095;
 const LEN: u64 = 3;
 const KIND: [&str; 4] = ["-n", COUNT, "--bits", "8"];
 

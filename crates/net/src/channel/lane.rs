@@ -26,6 +26,9 @@ impl Lane {
     /// Lane 4.
     pub const FOURTH: Self = Self(4);
 
+    /// Lane 5.
+    pub const FIFTH: Self = Self(5);
+
     /// The lane of that number; `None` from [`Lane::COUNT`] on.
     #[must_use]
     pub const fn new(index: u8) -> Option<Self> {

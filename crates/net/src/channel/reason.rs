@@ -35,7 +35,8 @@ impl Reason {
         match error {
             // Whether it happens depends on the choices.
             Error::Protocol(Protocol::Misbehaved(Misbehaved::MessageAuthentication)) => None,
-            Error::Protocol(Protocol::Misbehaved(_)) | Error::Frame(FrameError::Transcript) => {
+            Error::Protocol(Protocol::Misbehaved(_))
+            | Error::Frame(FrameError::Transcript | FrameError::WrongTriples { .. }) => {
                 Some(Self::CheckFailed)
             }
             Error::Protocol(Protocol::Decode(_)) | Error::Frame(_) => Some(Self::Undecodable),

@@ -211,8 +211,8 @@ fn correlated_rows_differ_by_delta_where_the_choice_is_one() {
 #[test]
 fn a_receiver_that_cheats_is_told_and_gets_no_further() {
     let (here, there) = memory::pair(LONG);
-    there.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), false);
-    here.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), true);
+    there.agreed(Sid::from_bytes([1; 32]), false);
+    here.agreed(Sid::from_bytes([1; 32]), true);
     let sender = thread::spawn(move || {
         let session = session();
         let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
@@ -254,8 +254,8 @@ fn a_receiver_that_cheats_is_told_and_gets_no_further() {
 #[test]
 fn a_cheat_in_one_batch_of_a_group_leaves_no_output_of_the_others() {
     let (here, there) = memory::pair(LONG);
-    there.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), false);
-    here.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), true);
+    there.agreed(Sid::from_bytes([1; 32]), false);
+    here.agreed(Sid::from_bytes([1; 32]), true);
     let sender = thread::spawn(move || {
         let session = session();
         let plan = plan("kos", Adversary::Malicious, "roted-endemic", &session);
@@ -312,8 +312,8 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_before_anything_is_said(
 #[test]
 fn after_a_sink_has_failed_the_peer_is_told_and_there_are_no_further_runs() {
     let (here, there) = memory::pair(LONG);
-    there.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), false);
-    here.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), true);
+    there.agreed(Sid::from_bytes([1; 32]), false);
+    here.agreed(Sid::from_bytes([1; 32]), true);
     let sender = thread::spawn(move || {
         let session = session();
         let plan = plan("softspoken", Adversary::Malicious, "roted-endemic", &session);

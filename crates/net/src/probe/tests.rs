@@ -1,11 +1,13 @@
 use std::{convert::Infallible, thread};
 
+use foxtrot_ot::Sid;
+
 use super::*;
 use crate::{ChannelError, memory, shape::Link};
 
 fn greeted((here, there): (Channel, Channel)) -> (Channel, Channel) {
-    here.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), true);
-    there.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), false);
+    here.agreed(Sid::from_bytes([1; 32]), true);
+    there.agreed(Sid::from_bytes([1; 32]), false);
     (here, there)
 }
 

@@ -17,10 +17,11 @@ use foxtrot_ot::{
 };
 use foxtrot_triples::{
     Shares,
+    formats::record_len,
     gilboa::{self, Extended, Multiplied, Set, base_session},
 };
 
-use super::{depth_for, give_up_unless_done, group, part};
+use super::{check::Check, depth_for, give_up_unless_done, group, part};
 use crate::{
     Channel, Error, Lane, drive,
     extend::{fresh_seed, secret_choice},
@@ -41,6 +42,9 @@ fn depth(set: &Set) -> u64 {
 /// That of the stream whose sender is the initiator, and of the other one.
 const LANES: [Lane; 2] = [Lane::PROTOCOL, Lane::SECOND];
 
+/// That of opened triples.
+const CHECK: Lane = Lane::THIRD;
+
 /// What both sides have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
@@ -52,7 +56,7 @@ pub struct Plan<'a> {
     pub session: &'a Session,
     /// Whether we opened the connection.
     pub we_are_initiator: bool,
-    /// How many triples are to be made. All batches are whole but the last one.
+    /// How many triples are to be made. All batches are whole but the last one, and each has one more, which is opened.
     pub count: u64,
 }
 
@@ -61,8 +65,11 @@ pub struct Plan<'a> {
 pub fn bytes_of_run(set: &Set, base: &dyn BaseOt, count: u64) -> [u64; 2] {
     let info = base.info();
     let batch = |n| (set.corrections_len(n) + set.products_len(n)) as u64;
-    let (whole, rest) = (count / set.n() as u64, count % set.n() as u64);
-    let last = usize::try_from(rest).ok().filter(|rest| *rest > 0).map_or(0, batch);
+    let opened = record_len(set.bits()) as u64;
+    let batch = |n| batch(n) + opened;
+    let (whole, rest) = (count / set.usable() as u64, count % set.usable() as u64);
+    let last =
+        usize::try_from(rest).ok().filter(|rest| *rest > 0).map_or(0, |rest| batch(rest + 1));
     let batches = whole.saturating_mul(batch(set.n())).saturating_add(last);
     let once = [
         (info.receiver_bytes)(ROWS) + set.setup_len(),
@@ -94,7 +101,7 @@ impl<'a> Party<'a> {
         if plan.set.batches(plan.count) > max {
             return Err(channel.give_up(Usage::TooManyBatches { max }));
         }
-        channel.use_lanes(Lane::SECOND.index() + 1);
+        channel.use_lanes(CHECK.index() + 1);
         let state =
             if plan.we_are_initiator { initiator(channel, plan) } else { responder(channel, plan) };
         let mut lanes = LANES;
@@ -111,7 +118,8 @@ impl<'a> Party<'a> {
         Self { state: self.state.with_executors(executors), group, ..self }
     }
 
-    /// Makes the batches, however many; their shares go to `sink` in order.
+    /// Makes the batches, however many; their shares go to `sink` in order. One triple of each is opened to find
+    /// accidents, and not among them.
     ///
     /// # Errors
     /// Those of the sink, and [`Error::Protocol`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].
@@ -122,12 +130,14 @@ impl<'a> Party<'a> {
 
     fn run_batches<E: From<Error>>(
         mut self,
-        mut sink: impl FnMut(&Shares) -> Result<(), E>,
+        sink: impl FnMut(&Shares) -> Result<(), E>,
     ) -> Result<(), E> {
         let (group, depth) = (self.group as u64, depth(self.state.set()));
         let batches = self.state.set().batches(self.count);
         let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());
         let mut spare = Vec::new();
+        // What the peer has opened a depth of turns before is there.
+        let mut check = Check::new(self.channel, CHECK, depth, 0, sink);
         // Batch i begins in turn i; the peer's corrections for it are read in turn i + depth, and its products in turn
         // i + 2·depth. A turn waits only for what the peer sends in turns before that, whatever its group is.
         let steps = if batches == 0 { 0 } else { batches.saturating_add(2 * depth) };
@@ -139,19 +149,18 @@ impl<'a> Party<'a> {
             multiplied.extend(self.multiply(extended.drain(..answered).collect())?);
             let ended = part(batches, turn.checked_sub(2 * depth), group);
             for shares in self.add(multiplied.drain(..ended).collect())? {
-                sink(&shares)?;
-                spare.push(shares);
+                spare.extend(check.add(shares)?);
             }
             turn += group;
         }
-        Ok(())
+        check.finish()
     }
 
-    /// How many triples batch i has.
+    /// How many triples batch i has, with the one that is opened.
     fn size(&self, i: u64) -> usize {
-        let n = self.state.set().n();
-        let rest = self.count.saturating_sub(i.saturating_mul(n as u64));
-        usize::try_from(rest).unwrap_or(n).min(n)
+        let usable = self.state.set().usable();
+        let rest = self.count.saturating_sub(i.saturating_mul(usable as u64));
+        usize::try_from(rest).unwrap_or(usable).min(usable) + 1
     }
 
     fn extend(

@@ -46,7 +46,8 @@ fn assert_cut(sound: &Sound, both: &Both, way: Way, cut: Cut, what: &str) {
         assert!(party.result.is_err() || party.output.len() == len, "{what}");
     }
     if matches!(sound.protocol, Protocol::Psi(..)) {
-        assert!(receiver.output.is_empty(), "{what}");
+        // One that has heard all is done, even if its last word does not arrive.
+        assert!(receiver.result.is_ok() || receiver.output.is_empty(), "{what}");
     }
 }
 

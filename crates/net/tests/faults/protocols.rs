@@ -125,7 +125,7 @@ impl Protocol {
                 sender.is_empty() && both.eq(indices(receiver))
             }
             Self::Rlwe { .. } => {
-                let len = record_len(TOY.bits()) * TOY.n() * usize::try_from(BATCHES).unwrap();
+                let len = record_len(TOY.bits()) * TOY.usable() * usize::try_from(BATCHES).unwrap();
                 sender.len() == len && wrong_records(TOY.bits(), sender, receiver).next().is_none()
             }
             Self::Gilboa => {

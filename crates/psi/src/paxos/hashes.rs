@@ -103,3 +103,30 @@ pub(super) fn buckets_of(
     }
     Secret(of)
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::format;
+
+    use super::*;
+
+    /// `docs/wire.md`, section 13.
+    #[test]
+    fn hashes_are_those_of_the_wire_document() {
+        let document = include_str!("../../../../docs/wire.md");
+        let input: Vec<u8> = (0..133).collect();
+        let key = core::array::from_fn(|i| input[i]);
+        for backend in Backend::all() {
+            let keyed = Keyed { backend, key };
+            for (len, row) in [(32, "| 00 01 … 1f |"), (133, "| 00 01 … 84, 133 bytes |")] {
+                let mut out = [0; 32];
+                keyed.hash(len, &input[..len], 32, &mut out);
+                let hex: std::string::String =
+                    out.iter().map(|byte| format!("{byte:02x}")).collect();
+                assert!(document.contains(&format!("{row} `{hex}` |")), "{hex}");
+            }
+        }
+    }
+}

@@ -47,16 +47,22 @@ impl Set {
         self.k
     }
 
-    /// Triples of a whole batch.
+    /// Triples of a whole batch, of which one is opened.
     #[must_use]
     pub const fn n(&self) -> usize {
         OTS / self.bits as usize
     }
 
-    /// Batches for so many triples.
+    /// Triples of a whole batch that are used: one is opened, to find accidents.
+    #[must_use]
+    pub const fn usable(&self) -> usize {
+        self.n() - 1
+    }
+
+    /// Batches for so many triples to be used.
     #[must_use]
     pub const fn batches(&self, triples: u64) -> u64 {
-        triples.div_ceil(self.n() as u64)
+        triples.div_ceil(self.usable() as u64)
     }
 
     /// The most batches of a session: those of the extension, of which the first stream has one more for base OTs.

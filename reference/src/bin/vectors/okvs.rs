@@ -27,7 +27,7 @@ pub(super) fn vectors() -> String {
     };
     let file = object(&[
         ("provenance", string(PROVENANCE)),
-        ("wire_version", "5".to_string()),
+        ("wire_version", "6".to_string()),
         ("about", array(ABOUT.map(string))),
         ("shapes", array(both(&SIZES).iter().map(shape_vector))),
         ("stores", array(both(&[0, 1, 2, 3, 10, 30]).iter().map(store_vector))),

@@ -218,7 +218,7 @@ fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Fail
         }
     }
 
-    let batches = set.batches(n as u64);
+    let batches = n.div_ceil(set.n()) as u64;
     let mut buffers = Buffers::new(set, workers[0].threads());
     let mut pending = [batches.div_ceil(2), batches / 2];
     for asking in [0, 1].into_iter().cycle() {

@@ -213,7 +213,7 @@ impl Agreed {
     /// Triples that this session makes.
     pub(super) fn made(&self) -> u64 {
         let Range { start, end } = self.batches;
-        if start == end { 0 } else { self.record.count - start * self.record.kind.n() as u64 }
+        if start == end { 0 } else { self.record.count - start * self.record.kind.usable() as u64 }
     }
 
     /// The figures of a run in which party 0, party 1 or both were here.
@@ -361,21 +361,22 @@ mod tests {
 
     #[test]
     fn the_bounds_of_the_run_are_said_and_few_bits_are_warned_of() {
-        let of_a_million = lines(8, 40, 1 << 20);
-        let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
+        // Whole batches.
+        let of_a_million = lines(8, 40, 256 * 4095);
+        let agreed = "agreed: 1048320 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
                       2^-32, any wrong with probability 2^-34";
         assert_eq!(of_a_million[0], agreed);
-        assert!(lines(64, 40, 1 << 20)[0].ends_with("2^-34, any wrong with probability 2^-36"));
+        assert!(lines(64, 40, 64 * 16_383)[0].ends_with("2^-34, any wrong with probability 2^-36"));
         let lift = params::find("rlwe-lift-8").unwrap();
-        let agreed = "agreed: 1048576 triples modulo 2^8, rlwe-lift-8, sigma 40 per batch; of the run: hidden up to \
+        let agreed = "agreed: 1048448 triples modulo 2^8, rlwe-lift-8, sigma 40 per batch; of the run: hidden up to \
                       2^-33, any wrong with probability 2^-23";
-        assert_eq!(lines_of(lift, 1 << 20)[0], agreed);
+        assert_eq!(lines_of(lift, 128 * 8191)[0], agreed);
         let agreed = "agreed: 1 triple modulo 2^16, gilboa-16-k2; none wrong";
         assert_eq!(of_kind(Kind::find("gilboa-16-k2").unwrap(), 1)[0], agreed);
         let warned = |lines: &[String]| lines.iter().any(|line| line.starts_with("warning: "));
-        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 << 12)));
-        assert!(!warned(&lines_of(lift, 1024 << 13)) && warned(&lines_of(lift, 2048 << 13)));
-        let many = lines(8, 40, 2048 << 12);
+        assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 * 4095)));
+        assert!(!warned(&lines_of(lift, 1024 * 8191)) && warned(&lines_of(lift, 2048 * 8191)));
+        let many = lines(8, 40, 2048 * 4095);
         let warning =
             "warning: 2^-29 is not much for so many triples; with --sigma 64 it would be 2^-54";
         assert!(many.iter().any(|line| line == warning), "{many:?}");

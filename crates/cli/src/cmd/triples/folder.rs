@@ -196,6 +196,12 @@ impl Output {
             .map_err(|e| self.failed(&e))
     }
 
+    /// Removes what is behind so many batches: it is not known which of the others are right.
+    pub(super) fn forget(&mut self, batches: u64) -> Result<(), Failure> {
+        let forgotten = self.file.set_len(self.record.len_of(batches));
+        forgotten.and_then(|()| self.sync_data()).map_err(|e| Failure::writing(&self.path, &e))
+    }
+
     /// All batches are there.
     pub(super) fn sync(&mut self) -> Result<(), Failure> {
         self.sync_data().map_err(|e| self.failed(&e))

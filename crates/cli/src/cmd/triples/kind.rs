@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use foxtrot_net::triples::gilboa::bytes_of_run;
 use foxtrot_ot::base::{BaseOt, roted::Endemic};
-use foxtrot_triples::{gilboa, params};
+use foxtrot_triples::{formats::record_len, gilboa, params};
 
 use crate::{
     args::{TriplesMethod, TriplesOut},
@@ -36,7 +36,7 @@ impl Kind {
         };
         let set = gilboa::of_bits(out.bits, k).ok_or_else(no_parameters)?;
         if !serves(set, out.count) {
-            let most = set.most_batches().saturating_mul(set.n() as u64);
+            let most = set.most_batches().saturating_mul(set.usable() as u64);
             let why = format!("{} makes at most {most} triples in a run", set.name());
             return Err(Failure::usage(why).hint("--method rlwe makes more"));
         }
@@ -95,23 +95,23 @@ impl Kind {
         }
     }
 
-    /// Triples of a whole batch.
-    pub(super) fn n(self) -> usize {
+    /// Triples of a whole batch that are used.
+    pub(super) fn usable(self) -> usize {
         match self {
-            Self::Rlwe(set) => set.n(),
-            Self::Gilboa(set) => set.n(),
+            Self::Rlwe(set) => set.usable(),
+            Self::Gilboa(set) => set.usable(),
         }
     }
 
     /// Batches for so many triples.
     pub(super) fn batches(self, triples: u64) -> u64 {
-        triples.div_ceil(self.n() as u64)
+        triples.div_ceil(self.usable() as u64)
     }
 
     /// How many are made for so many.
     pub(super) fn made(self, triples: u64) -> u64 {
         match self {
-            Self::Rlwe(_) => self.batches(triples) * self.n() as u64,
+            Self::Rlwe(set) => self.batches(triples) * set.n() as u64,
             Self::Gilboa(_) => triples,
         }
     }
@@ -142,10 +142,11 @@ impl Kind {
             // A batch is made whole, and in half of the batches a party requests.
             Self::Rlwe(set) => {
                 let each = set.batch_bytes().iter().sum::<usize>() as u64;
-                (end - start).saturating_mul(each) / 2 + set_up_bytes(set) / 2
+                let opened = (end - start).saturating_mul(record_len(set.bits()) as u64);
+                (end - start).saturating_mul(each) / 2 + opened + set_up_bytes(set) / 2
             }
             Self::Gilboa(set) => {
-                let triples = count.saturating_sub(start * set.n() as u64);
+                let triples = count.saturating_sub(start * set.usable() as u64);
                 bytes_of_run(set, BASE, triples).into_iter().max().unwrap_or(0)
             }
         }
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn more_triples_than_an_extension_has_ots_for_are_not_from_it() {
         for set in gilboa::registry() {
-            let most = set.most_batches() * set.n() as u64;
+            let most = set.most_batches() * set.usable() as u64;
             assert!(serves(set, most) && !serves(set, most + 1), "{set:?}");
         }
     }

@@ -85,13 +85,13 @@ impl Record {
 
     /// Bytes of so many batches with what stands before them.
     pub(super) fn len_of(&self, batches: u64) -> u64 {
-        let triples = self.count.min(batches.saturating_mul(self.kind.n() as u64));
+        let triples = self.count.min(batches.saturating_mul(self.kind.usable() as u64));
         self.header().len() as u64 + triples * record_len(self.kind.bits()) as u64
     }
 
     /// Bytes of a batch.
     pub(super) fn batch_len(&self) -> usize {
-        self.kind.n() * record_len(self.kind.bits())
+        self.kind.usable() * record_len(self.kind.bits())
     }
 
     /// In words.

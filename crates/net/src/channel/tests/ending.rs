@@ -86,8 +86,8 @@ fn a_write_that_tls_refuses_fails_in_its_words() {
 #[test]
 fn a_side_that_fails_for_reasons_of_its_own_says_so() {
     let (a, b) = memory::pair(LONG);
-    a.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), true);
-    b.agreed(foxtrot_ot::Sid::from_bytes([1; 32]), false);
+    a.agreed(Sid::from_bytes([1; 32]), true);
+    b.agreed(Sid::from_bytes([1; 32]), false);
     let error = a.give_up(ChannelError::Abandoned);
     assert_eq!(error, ChannelError::Abandoned.into());
     assert_eq!(a.send(ONE, vec![1]), Err(error));

@@ -115,8 +115,9 @@ fn two_depths_find_room_in_a_lane() {
 /// The peer of a responder: it says what it is told to, in the stream whose sender it is and in the other.
 fn against(set: &'static Set, messages: Vec<(Lane, Vec<u8>)>) -> (Error, Option<Error>) {
     let (here, there) = pair();
-    let party = thread::spawn(move || play(here, (set, &Double), false, 3, 1));
-    there.use_lanes(Lane::SECOND.index() + 1);
+    // A batch of three, of which one is opened.
+    let party = thread::spawn(move || play(here, (set, &Double), false, 2, 1));
+    there.use_lanes(CHECK.index() + 1);
     let told = messages.into_iter().try_for_each(|(lane, bytes)| there.send(lane, bytes));
     // Nothing comes behind the corrections.
     let lens = [set.opening_len(), set.corrections_len(3), 0];
@@ -195,8 +196,8 @@ fn a_peer_whose_messages_are_malformed_is_told_so() {
     there.send(Lane::PROTOCOL, vec![0; 5]).unwrap();
     let error = party.join().unwrap().unwrap_err();
     assert_eq!(error, FrameError::Length { expected: set.opening_len(), got: 5 }.into());
-    let (error, _) = against(set, vec![(Lane::new(3).unwrap(), Vec::new())]);
-    assert_eq!(error, FrameError::Lane { got: 3 }.into());
+    let (error, _) = against(set, vec![(Lane::FOURTH, Vec::new())]);
+    assert_eq!(error, FrameError::Lane { got: 4 }.into());
 }
 
 #[test]
@@ -249,7 +250,7 @@ fn more_batches_than_the_extension_has_are_refused_before_anything_is_sent() {
     let set = set(64);
     let max = set.most_batches();
     let (here, there) = pair();
-    let count = max * set.n() as u64 + 1;
+    let count = max * set.usable() as u64 + 1;
     let error = play(here, (set, &Double), false, count, 1).unwrap_err();
     assert_eq!(error, Error::Protocol(Usage::TooManyBatches { max }.into()));
     let told = there.recv(Lane::PROTOCOL, set.opening_len()).unwrap_err();

@@ -1,6 +1,7 @@
 use std::thread;
 
 use foxtrot_net::{hello::Role, memory};
+use foxtrot_ot::{Session, Sid};
 use foxtrot_triples::{gilboa, params};
 
 use super::*;
@@ -205,10 +206,17 @@ fn offers_and_the_choice_are_the_bytes_of_the_wire_document() {
     let (here, there) = memory::pair(Duration::from_secs(60));
     let peer = thread::spawn(move || {
         let hello = there.recv_at_most(Lane::HELLO, 4096).unwrap();
-        let (head, role, no_terms) = (b"FOXTROT\0\x05\0", [1, 0], [0, 0]);
+        let (head, role, no_terms) = (b"FOXTROT\0\x06\0", [1, 0], [0, 0]);
         let offers = b"\x01\0\x09computing\x07\x005,6,7,8";
         let theirs = [&head[..], &[7; 32], &role, &no_terms, offers].concat();
-        there.send(Lane::HELLO, theirs).unwrap();
+        there.send(Lane::HELLO, theirs.clone()).unwrap();
+        // Its details, an answer to both hellos, without work and without a table's entries.
+        let greeting = Session::new(Sid::derive(&hello, &theirs, &[]));
+        let confirmation: [u8; 32] =
+            greeting.oracle("foxtrot v1 confirmation").query(0, 1).finish();
+        there.recv_at_most(Lane::HELLO, 4096).unwrap();
+        there.send(Lane::HELLO, [&confirmation[..], &[0; 8], &[0, 0]].concat()).unwrap();
+        there.use_lanes(2);
         (hello, there.recv(Lane::PROTOCOL, 1).unwrap())
     });
     let kinds = kinds("rlwe", 8);
