@@ -249,7 +249,9 @@ fn a_connection_that_stalls_ends_both_at_the_timeout() {
                 scope.spawn(move || {
                     let of_listener = (k + frame) % 2 == 0;
                     let place = Place { of_listener, frame, within: Within::HalfThePayload };
-                    let two = Two::start(job, place, Act::Hold, &["--timeout", "3"]);
+                    // Before the hellos are heard, whoever listens waits for another peer.
+                    let patience = ["--timeout", "3", "--wait", "4"];
+                    let two = Two::start(job, place, Act::Hold, &patience);
                     assert!(two.relay.acts(), "{job:?}, {place:?}");
                     let [listens, connects] = two.running.map(Running::end);
                     let what = format!("{job:?}, {place:?}: {listens:?}, {connects:?}");

@@ -10,8 +10,12 @@ use super::{Lane, PerLane};
 /// A hash of all that both sides have sent and received.
 pub type Transcript = [u8; 32];
 
-/// What went one way, lane by lane.
-pub(super) struct Tally(PerLane<Option<Query>>);
+/// What went one way, lane by lane. A lane takes memory when its first frame goes.
+pub(super) struct Tally {
+    oracle: Oracle,
+    side: u8,
+    lanes: PerLane<Option<Box<Query>>>,
+}
 
 /// The session whose transcript is kept.
 pub(super) struct Scope {
@@ -35,7 +39,6 @@ impl Scope {
         let [initiators, responders] = if self.initiator { [told, heard] } else { [heard, told] };
         let hashes: Vec<_> = lanes()
             .flat_map(|lane| [initiators, responders].map(|tally| tally.hash(lane)))
-            .flatten()
             .collect();
         let query = self.session.oracle("foxtrot v2 transcript").query(0, 0);
         query.field(hashes.as_flattened()).finish()
@@ -44,21 +47,26 @@ impl Scope {
 
 impl Tally {
     fn begin(oracle: &Oracle, side: u8) -> Self {
-        let mut tally = Self(PerLane::default());
-        for lane in lanes() {
-            tally.0[lane] = Some(oracle.query(lane.index().into(), side));
-        }
-        tally
+        Self { oracle: oracle.clone(), side, lanes: PerLane::default() }
     }
 
     /// The next frame of the lane.
     pub(super) fn frame(&mut self, lane: Lane, payload: &[u8]) {
-        let all = &mut self.0[lane];
-        *all = all.take().map(|before| before.field(payload));
+        if lane != Lane::HELLO {
+            let before = self.lanes[lane].take();
+            let mut all = before.unwrap_or_else(|| Box::new(self.fresh(lane)));
+            *all = all.field(payload);
+            self.lanes[lane] = Some(all);
+        }
     }
 
-    fn hash(&self, lane: Lane) -> Option<[u8; 32]> {
-        self.0[lane].clone().map(Query::finish)
+    fn hash(&self, lane: Lane) -> [u8; 32] {
+        let all = self.lanes[lane].as_deref().cloned();
+        all.unwrap_or_else(|| self.fresh(lane)).finish()
+    }
+
+    fn fresh(&self, lane: Lane) -> Query {
+        self.oracle.query(lane.index().into(), self.side)
     }
 }
 
