@@ -13,7 +13,7 @@ use std::{
 
 use foxtrot_net::{
     ChannelError, Error, HelloError, Reason, TlsError,
-    hello::Hello,
+    hello::{self, Greeted, Hello, Table},
     listen::{Limits, Silent, serve},
     tcp::{Listener, Socket},
 };
@@ -54,8 +54,11 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// What comes of a session.
     type Done: Send + 'static;
 
-    /// Finds out whether what the peer said of itself suits.
-    fn agree(&self, link: &Link) -> Result<Self::Agreed, Failure>;
+    /// Finds out whether the peer's details suit.
+    fn agree(&self, details: &Table) -> Result<Self::Agreed, Failure>;
+
+    /// Bytes of memory of the smallest session.
+    fn least_memory(&self) -> u64;
 
     /// The most bytes of memory that the session takes.
     fn memory(&self, agreed: &Self::Agreed) -> u64;
@@ -64,11 +67,17 @@ pub(crate) trait Service: Send + Sync + 'static {
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
 }
 
-/// A connection that became no session.
-struct Refused {
+/// Where a connection comes from.
+#[derive(Clone)]
+struct Met {
     address: String,
     /// By what refusals are counted.
     source: String,
+}
+
+/// A connection that became no session.
+struct Refused {
+    met: Met,
     /// Whether it is a peer that wants something else than we do.
     disagrees: bool,
     failure: Failure,
@@ -163,7 +172,7 @@ impl Host {
     ) -> Result<(), Failure> {
         let (timeout, output) = (self.timeout, self.output);
         let listener = self.listen(address)?;
-        let (limits, gate) = bounds(most, output);
+        let (limits, gate) = bounds(most, service.least_memory(), output)?;
         let host = self.asking_for_work();
         let connections = serve(listener, timeout, limits, move |socket, silent| {
             host.session(socket, silent, &gate, &service)
@@ -200,7 +209,8 @@ impl Host {
         }
     }
 
-    /// Admits a connection, and answers it. Nothing that takes memory or time comes before the admission.
+    /// Admits a connection, and answers it. Nothing that takes memory or time comes before the admission, and nothing
+    /// that tells of our data.
     fn session<S: Service>(
         &self,
         socket: Socket,
@@ -208,25 +218,35 @@ impl Host {
         gate: &Arc<Gate>,
         service: &S,
     ) -> Result<Ended<S::Done>, Refused> {
-        let (address, source) = (socket.peer_address(), source(&socket));
-        let link = self.receive(socket)?;
-        let refused = |failure| Refused { address, source, disagrees: false, failure };
-        let agreed = match service.agree(&link) {
+        let met = Met::of(&socket);
+        let failed = |e| self.failed(&met, e);
+        let opened = self.security.accept(socket).map_err(failed)?;
+        let hello = opened.bind(&self.hello);
+        let confirmed = hello::greet(&opened.channel, false, &hello).and_then(Greeted::confirm);
+        let confirmed = confirmed.map_err(failed)?;
+        let nothing = Table::new();
+        let agreed = match service.agree(confirmed.peer_details().unwrap_or(&nothing)) {
             Ok(agreed) => agreed,
-            Err(failure) => return Err(refused(failure)),
+            Err(failure) => {
+                drop(confirmed.refuse(Reason::Undecodable));
+                return Err(met.refused(failure));
+            }
         };
-        let (peer, counted_as) = (link.peer.clone(), link.counted_as.clone());
-        match gate.admit(&counted_as, WAITING + service.memory(&agreed)) {
-            Ok(_pass) => {
-                drop(silent);
-                let result = service.answer(link, agreed);
-                Ok(Ended { peer, counted_as, result })
-            }
+        let counted_as = opened.counted_as.clone();
+        let _pass = match gate.admit(&counted_as, WAITING + service.memory(&agreed)) {
+            Ok(pass) => pass,
             Err(full) => {
-                link.channel.refuse(full.reason());
-                Err(refused(Failure::run(full.to_string())))
+                drop(confirmed);
+                opened.channel.refuse(full.reason());
+                return Err(met.refused(Failure::run(full.to_string())));
             }
-        }
+        };
+        let agreement = confirmed.finish().map_err(failed)?;
+        drop(silent);
+        let link = Link::new(opened, agreement);
+        let peer = link.peer.clone();
+        let result = service.answer(link, agreed);
+        Ok(Ended { peer, counted_as, result })
     }
 
     fn listen(&self, address: &str) -> Result<Listener, Failure> {
@@ -241,32 +261,50 @@ impl Host {
     }
 
     fn receive(&self, socket: Socket) -> Result<Link, Refused> {
-        let (address, source) = (socket.peer_address(), source(&socket));
+        let met = Met::of(&socket);
         let opened = self.security.accept(socket);
         let link = opened.and_then(|opened| Link::greet(opened, false, &self.hello));
-        link.map_err(|e| Refused {
-            address,
-            source,
-            disagrees: disagrees(&e),
-            failure: self.security.explain(e),
-        })
+        link.map_err(|e| self.failed(&met, e))
+    }
+
+    fn failed(&self, met: &Met, error: Error) -> Refused {
+        Refused { disagrees: disagrees(&error), ..met.refused(self.security.explain(error)) }
+    }
+}
+
+impl Met {
+    fn of(socket: &Socket) -> Self {
+        Self { address: socket.peer_address(), source: source(socket) }
+    }
+
+    fn refused(&self, failure: Failure) -> Refused {
+        Refused { met: self.clone(), disagrees: false, failure }
     }
 }
 
 /// What a server may take, of connections and of memory.
-fn bounds(most: &MostSessions, output: Output) -> (Limits, Arc<Gate>) {
+///
+/// # Errors
+/// The user's or the system's bound of memory admits no session, of which the smallest takes `least` bytes.
+fn bounds(most: &MostSessions, least: u64, output: Output) -> Result<(Limits, Arc<Gate>), Failure> {
     let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
     let most_silent = Limits::default().silent;
     let silent = usize::try_from(memory / 4 / WAITING).unwrap_or(usize::MAX);
     let silent = silent.clamp(most_silent / 16, most_silent);
-    let of_sessions = memory.saturating_sub(silent as u64 * WAITING);
+    let waiting = silent as u64 * WAITING;
+    let of_sessions = memory.saturating_sub(waiting);
+    if of_sessions < WAITING + least {
+        let (memory, needed) = (bytes(memory), bytes(waiting + WAITING + least));
+        return Err(Failure::usage(format!("{memory} of memory are too little for any session"))
+            .hint(format!("--max-memory needs {needed} at least")));
+    }
     let (sessions, of_one_peer) = (most.all, most.of_one_peer);
     output.detail(&format!(
         "at most {sessions} sessions at once, {of_one_peer} of one peer, in {} of memory",
         bytes(of_sessions)
     ));
     let gate = Gate::new(Most { sessions, of_one_peer, memory: of_sessions });
-    (Limits { silent, admitted: sessions, ..Limits::default() }, gate)
+    Ok((Limits { silent, admitted: sessions, ..Limits::default() }, gate))
 }
 
 impl Log {
@@ -276,7 +314,7 @@ impl Log {
     }
 
     fn refused(&mut self, refused: &Refused) {
-        let Refused { address, source, failure, .. } = refused;
+        let Refused { met: Met { address, source }, failure, .. } = refused;
         if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
             let why = failure.message();
             self.output.note(&format!("refused a connection from {address}: {why}"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    Channel, ChannelError, Counters, Error,
+    Channel, ChannelError, Counters, Error, HelloError, Reason,
     hello::{self, Agreement, Hello, Role},
 };
 use foxtrot_ot::Session;
@@ -26,8 +26,6 @@ pub(crate) struct Link {
     pub(crate) peer: String,
     /// The same in its parts.
     pub(crate) who: Who,
-    /// By what sessions of the peer are counted.
-    pub(crate) counted_as: String,
 }
 
 /// What both sides have to agree on.
@@ -81,16 +79,15 @@ impl Terms {
 impl Link {
     /// Exchanges hellos.
     pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
-        let Opened { channel, transport, who, counted_as, binding } = opened;
-        let agreement = match binding {
-            Some(binding) => {
-                hello::exchange(&channel, initiator, &hello.clone().bound_to(binding))?
-            }
-            None => hello::exchange(&channel, initiator, hello)?,
-        };
-        let session = Session::new(agreement.sid);
-        let peer = who.to_string();
-        Ok(Self { channel, agreement, session, transport, peer, who, counted_as })
+        let agreement = hello::exchange(&opened.channel, initiator, &opened.bind(hello))?;
+        Ok(Self::new(opened, agreement))
+    }
+
+    /// The link over that connection, whose sides have agreed.
+    pub(crate) fn new(opened: Opened, agreement: Agreement) -> Self {
+        let Opened { channel, transport, who, .. } = opened;
+        let (session, peer) = (Session::new(agreement.sid), who.to_string());
+        Self { channel, agreement, session, transport, peer, who }
     }
 
     /// Begins the run, on these threads, which have done nothing yet.
@@ -107,6 +104,12 @@ impl Link {
     /// Something failed on our side, which the peer gets to know.
     pub(crate) fn abandon(&self, failure: Failure) -> Failure {
         self.channel.give_up(ChannelError::Abandoned);
+        failure
+    }
+
+    /// Ends the session because what the peer said of itself cannot be, and tells the peer so.
+    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
+        self.channel.give_up(HelloError::Refused(Reason::Undecodable));
         failure
     }
 

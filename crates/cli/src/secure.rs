@@ -7,7 +7,7 @@ use std::{
 
 use foxtrot_net::{
     Channel, Error, TlsError,
-    hello::Binding,
+    hello::{Binding, Hello},
     identity::Fingerprint,
     tcp::Socket,
     tls::{Secured, Tls},
@@ -140,6 +140,14 @@ pub(crate) fn source(socket: &Socket) -> String {
 }
 
 impl Opened {
+    /// The hello, bound to this connection.
+    pub(crate) fn bind(&self, hello: &Hello) -> Hello {
+        match self.binding {
+            Some(binding) => hello.clone().bound_to(binding),
+            None => hello.clone(),
+        }
+    }
+
     /// A channel within this process.
     pub(crate) fn in_memory(channel: Channel) -> Self {
         let who = Who::default();

@@ -132,8 +132,8 @@ impl Hello {
         self.detail(KEYS, ours).offer(MOST_KEYS, most)
     }
 
-    /// Asks the peer for about 2^bits hashes before this side tells its details; at most
-    /// [`MOST_PUZZLE_BITS`], and 0 asks for nothing.
+    /// Asks the peer for about 2^bits hashes before this side, which has to be the responder, tells its details; at
+    /// most [`MOST_PUZZLE_BITS`], and 0 asks for nothing.
     #[must_use]
     pub fn puzzle(mut self, bits: u8) -> Self {
         self.puzzle = bits.min(MOST_PUZZLE_BITS);
@@ -199,15 +199,8 @@ pub struct Confirmed<'a> {
     greeted: Greeted<'a>,
     /// Ours if we are the initiator, else the peer's.
     first: Vec<u8>,
-    turn: Turn,
-}
-
-/// Whose details are to come.
-#[derive(Debug)]
-enum Turn {
-    Peers,
-    /// Those of the responder, which knows the peer's and has so many bits of a puzzle to solve.
-    Ours(Table, u8),
+    /// The peer's details, if we are the responder.
+    peers: Option<Table>,
 }
 
 /// Sends our hello, reads the peer's and compares them.
@@ -262,13 +255,13 @@ impl<'a> Greeted<'a> {
     pub fn confirm(self) -> Result<Confirmed<'a>, Error> {
         // The responder reads first: bytes that nobody reads would take back what is said of a refusal.
         let heard = if self.initiator { None } else { Some(self.hear()?) };
-        let puzzle = details::read_offers(self.hello, &self.offers);
+        let puzzle = details::read_offers(self.hello, self.initiator, &self.offers);
         let puzzle = puzzle.map_err(|e| self.channel.give_up(e))?;
-        let (first, turn) = match heard {
-            None => (self.tell(puzzle)?, Turn::Peers),
-            Some((bytes, details)) => (bytes, Turn::Ours(details, puzzle)),
+        let (first, peers) = match heard {
+            None => (self.tell(puzzle)?, None),
+            Some((bytes, details)) => (bytes, Some(details)),
         };
-        Ok(Confirmed { greeted: self, first, turn })
+        Ok(Confirmed { greeted: self, first, peers })
     }
 
     fn tell(&self, puzzle: u8) -> Result<Vec<u8>, Error> {
@@ -292,13 +285,10 @@ impl Confirmed<'_> {
         &self.greeted.offers
     }
 
-    /// What the peer has told since, if we are the responder.
+    /// The peer's details, if we are the responder.
     #[must_use]
     pub fn peer_details(&self) -> Option<&Table> {
-        match &self.turn {
-            Turn::Peers => None,
-            Turn::Ours(peers, _) => Some(peers),
-        }
+        self.peers.as_ref()
     }
 
     /// Ends it, and tells the peer why.
@@ -307,15 +297,15 @@ impl Confirmed<'_> {
         self.greeted.refuse(reason)
     }
 
-    /// As the initiator: reads the peer's details. As the responder: solves the peer's puzzle and sends ours.
+    /// Reads the peer's details as the initiator; sends ours as the responder.
     ///
     /// # Errors
     /// As of [`Greeted::confirm`].
     pub fn finish(self) -> Result<Agreement, Error> {
-        let Self { greeted, first, turn } = self;
-        let (second, peer_details) = match turn {
-            Turn::Ours(peers, puzzle) => (greeted.tell(puzzle)?, peers),
-            Turn::Peers => greeted.hear()?,
+        let Self { greeted, first, peers } = self;
+        let (second, peer_details) = match peers {
+            Some(peers) => (greeted.tell(0)?, peers),
+            None => greeted.hear()?,
         };
         let sid = details::sid(&greeted.greeting, [&first, &second]);
         greeted.channel.agreed(sid, greeted.initiator);

@@ -8,7 +8,7 @@ use foxtrot_net::{
     Lane,
     channel::QUEUE_BYTES,
     extend,
-    hello::{Hello, Role},
+    hello::{Hello, Role, Table},
     printable,
 };
 use foxtrot_ot::{
@@ -143,8 +143,12 @@ impl Service for Server {
     type Agreed = ();
     type Done = Report;
 
-    fn agree(&self, _: &Link) -> Result<(), Failure> {
+    fn agree(&self, _: &Table) -> Result<(), Failure> {
         Ok(())
+    }
+
+    fn least_memory(&self) -> u64 {
+        self.memory(&())
     }
 
     fn memory(&self, (): &()) -> u64 {

@@ -7,7 +7,10 @@ mod result;
 
 use std::path::Path;
 
-use foxtrot_net::{hello::Role, psi};
+use foxtrot_net::{
+    hello::{KEYS, Role, Table},
+    psi,
+};
 use foxtrot_psi::paxos::MAX_ITEMS;
 use zeroize::Zeroizing;
 
@@ -208,8 +211,13 @@ impl Service for Server {
     type Agreed = Agreed;
     type Done = (Agreed, Report);
 
-    fn agree(&self, link: &Link) -> Result<Agreed, Failure> {
-        Agreed::on(&self.terms, link, self.items.len())
+    fn agree(&self, details: &Table) -> Result<Agreed, Failure> {
+        Agreed::with(&self.terms, Role::Sender, details, self.items.len())
+    }
+
+    fn least_memory(&self) -> u64 {
+        let details = Table::from([(KEYS.into(), "1".into())]);
+        self.agree(&details).map_or(0, |agreed| self.memory(&agreed))
     }
 
     fn memory(&self, agreed: &Agreed) -> u64 {

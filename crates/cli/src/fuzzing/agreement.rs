@@ -14,7 +14,7 @@ use crate::{
     cmd::{ot, psi, triples},
     failure::Failure,
     link::Link,
-    secure::{Opened, Who},
+    secure::Opened,
     table::{Set, SetOptions},
 };
 
@@ -92,7 +92,7 @@ impl Side {
     /// # Errors
     /// What the user would be told.
     pub fn agree(&self, channel: Channel, initiator: bool) -> Result<(), String> {
-        let opened = Opened { channel, transport: "tcp", who: Who::default(), binding: None };
+        let opened = Opened { transport: "tcp", ..Opened::in_memory(channel) };
         let link = Link::greet(opened, initiator, &self.hello).map_err(|e| told(e.into()))?;
         let agreed = match &self.agree {
             Agree::Nothing => Ok(()),

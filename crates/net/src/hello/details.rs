@@ -1,7 +1,7 @@
 //! The second hello: a proof that its sender has heard ours now, work if we asked for some, and what only a peer may know
 //! that wants what we want (`docs/wire.md`, section 3).
 
-use foxtrot_ot::{Session, Sid};
+use foxtrot_ot::{Session, Sid, oracle::Oracle};
 
 use super::{Hello, MAX_BYTES, MOST_KEYS, MOST_PUZZLE_BITS, PUZZLE, Table, codec};
 use crate::HelloError;
@@ -26,7 +26,7 @@ pub(super) fn encode(
     codec::encode_table(&mut bytes, details)?;
     match bytes.len() {
         0..=MAX_BYTES => Ok(bytes),
-        _ => Err(HelloError::TooLong { what: "hello", max: MAX_BYTES }),
+        _ => Err(HelloError::TooLong { what: "second hello", max: MAX_BYTES }),
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) fn check(
     }
     let solved = match puzzle {
         0 => solution == 0,
-        _ => solves(greeting, by_initiator, puzzle, solution),
+        _ => solves(&oracle_of_puzzle(greeting), by_initiator, puzzle, solution),
     };
     if solved { Ok(details) } else { Err(HelloError::Unsolved) }
 }
@@ -60,8 +60,9 @@ pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> S
     Sid::from_bytes(query.field(initiators).field(responders).finish())
 }
 
-/// The puzzle that the peer sets us, if we may tell it our details.
-pub(super) fn read_offers(ours: &Hello, offers: &Table) -> Result<u8, HelloError> {
+/// The puzzle that the responder sets us if we are the initiator, and whether we may tell the peer our details. An
+/// initiator sets none: a stranger would choose how long a server computes.
+pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Result<u8, HelloError> {
     if let Some(keys) = ours.keys {
         let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
         if keys > most {
@@ -72,7 +73,8 @@ pub(super) fn read_offers(ours: &Hello, offers: &Table) -> Result<u8, HelloError
         return Ok(0);
     }
     let bits = decimal(offers, PUZZLE).and_then(|bits| u8::try_from(bits).ok());
-    bits.filter(|bits| *bits <= MOST_PUZZLE_BITS).ok_or_else(|| offered(offers, PUZZLE))
+    let bits = bits.filter(|bits| initiator && *bits <= MOST_PUZZLE_BITS);
+    bits.ok_or_else(|| offered(offers, PUZZLE))
 }
 
 fn offered(offers: &Table, key: &'static str) -> HelloError {
@@ -94,16 +96,19 @@ fn solve(greeting: &Session, by_initiator: bool, puzzle: u8) -> u64 {
     match puzzle {
         0 => 0,
         _ => {
-            let mut all = 0..=u64::MAX;
-            all.find(|&x| solves(greeting, by_initiator, puzzle, x)).unwrap_or_default()
+            let (oracle, mut all) = (oracle_of_puzzle(greeting), 0..=u64::MAX);
+            all.find(|&x| solves(&oracle, by_initiator, puzzle, x)).unwrap_or_default()
         }
     }
 }
 
-/// Whether the first bits of the answer to that question are zero.
-fn solves(greeting: &Session, by_initiator: bool, puzzle: u8, x: u64) -> bool {
-    let answer: [u8; 4] =
-        greeting.oracle("foxtrot v1 puzzle").query(x, side(by_initiator)).finish();
+fn oracle_of_puzzle(greeting: &Session) -> Oracle {
+    greeting.oracle("foxtrot v1 puzzle")
+}
+
+/// Tells whether the first bits of the answer to x are zero.
+fn solves(oracle: &Oracle, by_initiator: bool, puzzle: u8, x: u64) -> bool {
+    let answer: [u8; 4] = oracle.query(x, side(by_initiator)).finish();
     u32::from_le_bytes(answer).trailing_zeros() >= u32::from(puzzle)
 }
 

@@ -409,9 +409,16 @@ fn details_cut_short_or_extended_are_refused() {
 }
 
 #[test]
-fn a_puzzle_is_solved_by_whoever_is_asked_and_only_then() {
-    let [first, second] = meet(&sender().puzzle(9), &receiver().puzzle(4));
+fn a_puzzle_is_solved_by_the_initiator_if_the_responder_asks_and_only_then() {
+    let [first, second] = meet(&sender(), &receiver().puzzle(9));
     assert_eq!(first.unwrap().sid, second.unwrap().sid);
+
+    // A stranger does not choose how long a server computes.
+    for bits in ["24", "1", "0"] {
+        let [_, second] = meet(&sender().offer(PUZZLE, bits), &receiver());
+        let refused = HelloError::Offer { key: PUZZLE, value: Some(bits.into()) };
+        assert_eq!(second, Err(refused.into()));
+    }
 
     let with = |solution: u64| {
         move |greeting: &Session| {

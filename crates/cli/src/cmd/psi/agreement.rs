@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    hello::{Hello, JOB, KEYS, Role},
+    hello::{Agreement, Hello, JOB, KEYS, Role, Table},
     printable,
 };
 use foxtrot_ot::Backend;
@@ -90,9 +90,20 @@ impl Terms {
 }
 
 impl Agreed {
-    /// With the peer of this link. Whether our set is too large for it was found out before it learnt the size.
+    /// With the peer of this link.
     pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
-        let told = link.agreement.peer_details.get(KEYS);
+        let Agreement { role, peer_details, .. } = &link.agreement;
+        Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
+    }
+
+    /// With a peer that told these details. Whether our set is too large for it was found out before it learnt the size.
+    pub(super) fn with(
+        terms: &Terms,
+        role: Role,
+        peer_details: &Table,
+        ours: usize,
+    ) -> Result<Self, Failure> {
+        let told = peer_details.get(KEYS);
         let number = told.and_then(|it| decimal(it.as_bytes()));
         let number = number.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= MAX_ITEMS);
         let theirs = number.ok_or_else(|| {
@@ -101,15 +112,16 @@ impl Agreed {
         })?;
         if theirs > terms.most {
             let most = terms.most;
-            let why = format!("the peer has {theirs} keys, though we accept {most}");
-            return Err(link.abandon(Failure::peer(why)));
+            return Err(Failure::peer(format!(
+                "the peer has {theirs} keys, though we accept {most}"
+            )));
         }
-        let (receivers, senders) = match link.agreement.role {
+        let (receivers, senders) = match role {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),
         };
         let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
-        let peer_columns = link.agreement.peer_details.get(KEY_COLUMNS);
+        let peer_columns = peer_details.get(KEY_COLUMNS);
         Ok(Self {
             method: terms.method,
             parameters,
@@ -138,7 +150,12 @@ impl Agreed {
         if role.is_some() {
             lines.push(self.columns_in_words());
         }
-        let learns = "the sender learns the receiver's number of keys and nothing else";
+        let learns = match role {
+            None => "the sender learns the receiver's number of keys and nothing else",
+            Some(_) => {
+                "the sender learns these names, the receiver's number of keys and nothing else"
+            }
+        };
         lines.push(match self.parameters.largest_set() {
             Some(most) => format!(
                 "{learns}; even a cheating receiver can test at most {most} keys, not read the list \
