@@ -138,6 +138,8 @@ def greet(frames, ours, we_are_initiator):
             raise WireError(f"{key} is {here} here and {there} at the peer")
     both = (mine, theirs) if we_are_initiator else (theirs, mine)
     greeting = derive_key("foxtrot v1 session", b"".join(map(prefixed, (*both, b""))))
+    if "puzzle" in offers and not we_are_initiator:
+        raise WireError("only the responder may set a puzzle")
 
     def tell():
         details = our_details(greeting, int(not we_are_initiator), offers.get("puzzle", "0"))
