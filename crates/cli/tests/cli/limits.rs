@@ -20,7 +20,7 @@ use foxtrot_net::{
 };
 
 use super::{
-    support::{Key, Listening, Running, connect, connect_with, root, stderr, stdout},
+    support::{Key, Listening, Running, connect, connect_with, foxtrot, root, stderr, stdout},
     triples::name,
 };
 
@@ -144,12 +144,15 @@ fn a_server_whose_address_space_is_limited_refuses_and_does_not_end() {
                 socket
             })
             .collect();
-        let clients: Vec<_> = thread::scope(|scope| {
+        let clients: Vec<Result<Channel, Error>> = thread::scope(|scope| {
             let clients: Vec<_> = (0..48).map(|_| scope.spawn(|| begins(address))).collect();
             clients.into_iter().map(|it| it.join().unwrap()).collect()
         });
-        let outcomes: Vec<_> =
-            clients.iter().flatten().map(|channel| admitted(channel).err()).collect();
+        let outcome = |client: &Result<Channel, Error>| match client {
+            Ok(channel) => admitted(channel).err(),
+            Err(e) => Some(e.clone()),
+        };
+        let outcomes: Vec<_> = clients.iter().map(outcome).collect();
         let busy = Some(ChannelError::GivenUp(Reason::Busy).into());
         let (refused, began) = (
             outcomes.iter().filter(|it| **it == busy).count(),
@@ -260,9 +263,22 @@ fn sessions_of_one_key_are_bounded_and_other_keys_get_in() {
 #[test]
 fn a_session_that_could_take_more_memory_than_there_is_for_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let (ours, theirs, _) = sets(folder.path());
-    let server = serve(&ours, "", &["--max-memory", "8M"]);
-    let run = connect(&["psi", "receive", &theirs], &server.address);
+    let (ours, ..) = sets(folder.path());
+    // The server says how much it needs for a peer with one key.
+    let serve_in = |memory: &str| {
+        foxtrot(&["psi", "send", &ours, "--serve", "--insecure", "--listen", "127.0.0.1:0"])
+            .args(["--max-memory", memory])
+            .output()
+            .unwrap()
+    };
+    let told = stderr(&serve_in("8M"));
+    assert!(told.contains("8.4 MB of memory are too little for any session\n"), "{told}");
+    let needed = told.split("hint: --max-memory needs ").nth(1).unwrap();
+    let needed: f64 = needed.strip_suffix(" MB at least\n").unwrap().parse().unwrap();
+    let many = name(folder.path(), "many");
+    fs::write(&many, (0..100_000).map(|k| format!("key {k}\n")).collect::<String>()).unwrap();
+    let server = serve(&ours, "", &["--max-memory", &format!("{}M", needed.ceil())]);
+    let run = connect(&["psi", "receive", &many], &server.address);
     assert_eq!(run.status.code(), Some(1));
     let told = "it has too little memory for a session of this size\n\
                 hint: the peer's --max-memory allows more\n";

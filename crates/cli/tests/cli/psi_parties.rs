@@ -195,7 +195,7 @@ fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
     assert!(agreed.contains(": agreed: paxos over oos-802 "), "{said:?}");
     assert!(agreed.ends_with("; keys by email/1; ours 20, theirs 20"), "{said:?}");
     assert!(said[1].ends_with(": our key: E-Mail; the peer's: email"), "{said:?}");
-    assert!(said[2].contains(": the sender learns the receiver's number of keys"), "{said:?}");
+    assert!(said[2].contains(": the sender learns these names, the receiver's number of keys"), "{said:?}");
     let wrong = connect(&receive(&A, &["--max-peer", "1"]), &server.address);
     assert_eq!(wrong.status.code(), Some(1));
     let run = connect(&receive(&A, &["--count"]), &server.address);
@@ -247,9 +247,8 @@ fn what_a_peer_calls_its_columns_is_shown_without_harm_and_in_short() {
         .term("extension", "oos-802")
         .term("adversary", "malicious")
         .term("normalize", "email/1")
-        .offer("keys", 5)
-        .offer("most-keys", 50)
-        .offer("key-columns", format!("\u{1b}[2J{}", "x".repeat(1000)));
+        .keys(5, 50)
+        .detail("key-columns", format!("\u{1b}[2J{}", "x".repeat(1000)));
     let channel = tcp::connect(&receiver.address, Duration::from_secs(5)).unwrap();
     let channel = channel.open().unwrap();
     hello::exchange(&channel, true, &hello).unwrap();

@@ -132,7 +132,7 @@ fn a_run_that_fails_is_recorded_with_the_reason() {
     let [here, there] = ["here.json", "there.json"].map(|name| path(folder.path(), name));
     let send = ["ot", "send", "examples/messages.txt", "--record", &here];
     // Nobody comes.
-    let nobody = Listening::start(&[&send[..], &["--timeout", "1"]].concat());
+    let nobody = Listening::start(&[&send[..], &["--wait", "1"]].concat());
     assert_eq!(nobody.end().0, 1);
     let record = read(&here);
     let outcome = record["outcome"].as_str().unwrap();
