@@ -168,7 +168,7 @@ fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
         assert!(!is_there || ended.iter().all(|(_, result, _)| result.is_empty()), "{what}");
         for (status, _, said) in &ended {
             let words = [
-                "hint: the peer's program is faulty or cheats; nothing was written\n",
+                "hint: the peer's program is faulty or cheats; no result was put in place\n",
                 "keeps connections from changing data\n",
                 "--resume, on both sides, makes it and the others anew\n",
             ];
