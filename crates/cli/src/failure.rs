@@ -254,6 +254,19 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_does_not_answer_has_the_hint_of_one_that_refuses() {
+        let hint = |kind| {
+            let (action, reason) = ("connect to a:1".into(), "no".into());
+            let error = ChannelError::Io { action, within: None, kind, reason };
+            Failure::from(Error::Channel(error)).into_hint()
+        };
+        let refused = hint(io::ErrorKind::ConnectionRefused).unwrap();
+        assert!(refused.contains("that a firewall lets the port through"), "{refused}");
+        assert_eq!(hint(io::ErrorKind::TimedOut), Some(refused));
+        assert_eq!(hint(io::ErrorKind::AddrInUse), None);
+    }
+
+    #[test]
     fn a_failed_run_of_triples_says_once_how_it_is_continued() {
         assert_eq!(hint(ChannelError::ClosedReceiving.into()), "--resume continues it");
         let faulty = hint(FrameError::Lane { got: 9 }.into());

@@ -172,6 +172,10 @@ fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
                 "keeps connections from changing data\n",
                 "--resume, on both sides, makes it and the others anew\n",
             ];
+            let resume = "; what is there stays: --resume, on both sides, continues it\n";
+            let plain = said.strip_suffix(resume).map(|rest| format!("{rest}\n"));
+            assert!(plain.is_none() || what.contains("\"triples\""), "{what}");
+            let said = plain.as_ref().unwrap_or(said);
             assert_eq!(*status == 3, words.iter().any(|it| said.ends_with(it)), "{what}");
             seen.fetch_add(usize::from(*status == 3), Ordering::Relaxed);
         }
