@@ -15,6 +15,7 @@ REASONS = {
     3: "it waited in vain",
     5: "it has as many sessions as it may have",
     6: "its set has more keys than we accept",
+    7: "it has too little memory for a session of this size",
 }
 MOST_PUZZLE_BITS = 24
 RECEIVED, STEP_LENGTH = 0, 33

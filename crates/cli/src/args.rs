@@ -4,9 +4,9 @@ mod bench;
 mod keys;
 mod serving;
 mod triples;
+mod values;
 
 use std::{
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::LazyLock,
     time::Duration,
@@ -15,7 +15,6 @@ use std::{
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
-use foxtrot_psi::paxos::MAX_ITEMS;
 
 use crate::{
     files::Existing,
@@ -27,6 +26,7 @@ pub(crate) use bench::{BenchCommand, BenchOptions, BenchTransport, PaperOptions}
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use serving::MostSessions;
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
+use values::{address, choices, keys as max_keys, threads};
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();
@@ -294,7 +294,7 @@ pub(crate) struct RowsOut {
 pub(crate) struct MostKeys {
     /// Refuse a peer with more keys than that. A set much larger than expected may be a guess at ours,
     /// and takes time and memory
-    #[arg(long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = keys)]
+    #[arg(long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = max_keys)]
     pub(crate) keys: usize,
 }
 
@@ -420,40 +420,6 @@ pub(crate) fn file(output: Option<&Path>) -> Option<&Path> {
     output.filter(|path| *path != Path::new("-"))
 }
 
-/// A host and a port. Whether there is such a host the network knows.
-fn address(text: &str) -> Result<String, String> {
-    let host_and_port = text.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok());
-    let is_one = text.parse::<SocketAddr>().is_ok()
-        || host_and_port.is_some_and(|(host, _)| {
-            // What looks like an IP address would have been one.
-            let dotted = |c: char| c == '.' || c.is_ascii_digit();
-            !host.is_empty() && !host.contains([':', '[', ']', ' ']) && !host.chars().all(dotted)
-        });
-    is_one.then(|| text.to_owned()).ok_or_else(|| {
-        "not a host and a port up to 65535, as in localhost:7000 or [::1]:7000".into()
-    })
-}
-
-/// As many as there may be to choose from.
-fn choices(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1 << 16;
-    let number = text.parse().ok().filter(|choices| (2..=MOST).contains(choices));
-    number.ok_or_else(|| format!("not between 2 and {MOST}"))
-}
-
-/// As many as a set may have.
-fn keys(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|keys| (1..=MAX_ITEMS).contains(keys));
-    number.ok_or_else(|| format!("not between 1 and {MAX_ITEMS}"))
-}
-
-/// As many as a machine may have.
-fn threads(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1024;
-    let number = text.parse().ok().filter(|threads| (1..=MOST).contains(threads));
-    number.ok_or_else(|| format!("not between 1 and {MOST}"))
-}
-
 #[derive(ClapArgs)]
 pub(crate) struct ProtocolsArgs {
     /// Print a JSON array
@@ -473,34 +439,4 @@ pub(crate) enum GenerateCommand {
         /// For which shell
         shell: Shell,
     },
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_a_host_and_a_port() {
-        for good in ["localhost:7000", "127.0.0.1:0", "[::1]:7000", "a-b.example:65535", "4th:1"] {
-            assert_eq!(address(good).as_deref(), Ok(good));
-        }
-        for wrong in [
-            "",
-            "localhost",
-            "localhost:",
-            ":7000",
-            "7000",
-            "localhost:65536",
-            "localhost:-1",
-            "localhost:http",
-            "300.1.1.1:80",
-            "::1:7000",
-            "[::1]",
-            "[x]:1",
-            "a b:1",
-            "127.0.0.1",
-        ] {
-            assert!(address(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -63,9 +63,14 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// With this hint, unless there is one already.
-    pub(crate) fn hint_if_none(self, hint: &str) -> Self {
-        if self.hint.is_some() { self } else { self.hint(hint) }
+    /// With the hint how a run of `triples` is continued, beside the one that there is, unless that says it.
+    pub(crate) fn continued_by(self, hint: &str) -> Self {
+        let hint = match &self.hint {
+            Some(there) if there.contains("--resume") => there.clone(),
+            Some(there) => format!("{there}; {hint}"),
+            None => hint.into(),
+        };
+        self.hint(hint)
     }
 
     /// With options called otherwise in the hint.
@@ -154,21 +159,24 @@ impl From<Error> for Failure {
             Error::Frame(FrameError::WrongTriples { .. }) => Self::peer(message)
                 .hint("the batches before it stay; --resume, on both sides, makes it and the others anew"),
             Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
-                "nothing was put in place; the connection is at fault, or the peer's program; without --insecure TLS \
+                "no result was put in place; the connection is at fault, or the peer's program; without --insecure TLS \
                  keeps connections from changing data",
             ),
             Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
-                .hint("the peer's program is faulty or cheats; nothing was written"),
+                .hint("the peer's program is faulty or cheats; no result was put in place"),
             Error::Unlucky => Self::run(message).hint("run it again"),
-            Error::Channel(ChannelError::Io { kind: io::ErrorKind::ConnectionRefused, .. }) => {
-                Self::run(message).hint(format!("{SIDES}; --wait waits longer"))
-            }
+            Error::Channel(ChannelError::Io {
+                kind: io::ErrorKind::ConnectionRefused | io::ErrorKind::TimedOut,
+                ..
+            }) => Self::run(message).hint(format!(
+                "{SIDES}; check the address, and that a firewall lets the port through; --wait waits longer"
+            )),
             Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")
             }
             Error::Channel(ChannelError::GivenUp(Reason::TooLarge)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }
-                    .hint("the peer's --max-memory allows more")
+                    .hint("ask the peer to raise --max-memory, or use a smaller set")
             }
             Error::Hello(
                 HelloError::Malformed
@@ -178,10 +186,10 @@ impl From<Error> for Failure {
                 | HelloError::Offer { .. },
             ) => Self::peer(message),
             Error::Hello(HelloError::TooManyKeys { .. }) => {
-                Self::run(message).hint("the peer's --max-peer would accept more")
+                Self::run(message).hint("ask the peer to raise --max-peer, or use a smaller set")
             }
             Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }.hint("--max-peer accepts more")
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("to accept that set, raise --max-peer")
             }
             Error::Channel(
                 ChannelError::ClosedReceiving
@@ -235,4 +243,40 @@ pub(crate) fn words(error: &(impl Display + ?Sized)) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     text.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(error: Error) -> String {
+        Failure::from(error).continued_by("--resume continues it").into_hint().unwrap()
+    }
+
+    #[test]
+    fn an_address_that_does_not_answer_has_the_hint_of_one_that_refuses() {
+        let hint = |kind| {
+            let (action, reason) = ("connect to a:1".into(), "no".into());
+            let error = ChannelError::Io { action, within: None, kind, reason };
+            Failure::from(Error::Channel(error)).into_hint()
+        };
+        let refused = hint(io::ErrorKind::ConnectionRefused).unwrap();
+        assert!(refused.contains("that a firewall lets the port through"), "{refused}");
+        assert_eq!(hint(io::ErrorKind::TimedOut), Some(refused));
+        assert_eq!(hint(io::ErrorKind::AddrInUse), None);
+    }
+
+    #[test]
+    fn a_failed_run_of_triples_says_once_how_it_is_continued() {
+        assert_eq!(hint(ChannelError::ClosedReceiving.into()), "--resume continues it");
+        let faulty = hint(FrameError::Lane { got: 9 }.into());
+        assert!(
+            faulty.ends_with("; no result was put in place; --resume continues it"),
+            "{faulty}"
+        );
+        let changed = hint(FrameError::Transcript.into());
+        assert!(changed.ends_with("data; --resume continues it"), "{changed}");
+        let wrong = hint(FrameError::WrongTriples { batch: 1 }.into());
+        assert_eq!(wrong.matches("--resume").count(), 1, "{wrong}");
+    }
 }

@@ -47,7 +47,15 @@ pub(crate) struct Draft {
     /// Where it is to be: what a symbolic link stands for, rather than the link.
     place: PathBuf,
     content: Content,
+    unsynced: Unsynced,
 }
+
+/// Bytes of a file that may not be on the disk yet.
+#[derive(Default)]
+pub(crate) struct Unsynced(u64);
+
+/// The most bytes that are left unsynced: what remains at the end takes no longer than the peer waits.
+pub(crate) const SYNC: u64 = 64 << 20;
 
 enum Content {
     /// In a file beside its place.
@@ -82,7 +90,7 @@ impl Draft {
             let room = bytes.try_reserve_exact(len);
             room.map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
             let content = Content::Held { to, bytes: Zeroizing::new(bytes) };
-            Ok(Self { path: path.to_owned(), place, content })
+            Ok(Self { path: path.to_owned(), place, content, unsynced: Unsynced::default() })
         };
         match Target::of(path).map_err(failed)? {
             Target::Open(open) => {
@@ -102,7 +110,8 @@ impl Draft {
             }
             Target::Place(place, there) => {
                 let file = begin_beside(&place, access, there).map_err(failed)?;
-                Ok(Self { path: path.to_owned(), place, content: Content::Beside(file) })
+                let (path, content) = (path.to_owned(), Content::Beside(file));
+                Ok(Self { path, place, content, unsynced: Unsynced::default() })
             }
         }
     }
@@ -125,13 +134,31 @@ impl Draft {
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match &mut self.content {
             Content::Beside(file) => {
-                file.write_all(bytes).map_err(|e| Failure::writing(&self.path, &e))
+                let written = file.write_all(bytes);
+                written
+                    .and_then(|()| self.unsynced.add(file.as_file(), bytes.len() as u64))
+                    .map_err(|e| Failure::writing(&self.path, &e))
             }
             Content::Held { bytes: held, .. } => {
                 held.extend_from_slice(bytes);
                 Ok(())
             }
         }
+    }
+}
+
+impl Unsynced {
+    /// Counts bytes that were written to the file, and syncs it if there are more than [`SYNC`].
+    pub(crate) fn add(&mut self, file: &File, len: u64) -> io::Result<()> {
+        self.0 += len;
+        if self.0 > SYNC { self.sync(file) } else { Ok(()) }
+    }
+
+    /// Waits until all of the file is on the disk.
+    pub(crate) fn sync(&mut self, file: &File) -> io::Result<()> {
+        file.sync_data()?;
+        self.0 = 0;
+        Ok(())
     }
 }
 
@@ -145,6 +172,12 @@ pub(crate) fn write_secret(existing: Existing, path: &Path, content: &[u8]) -> R
 /// Fails where [`Draft::begin`] would, and if the file is one of those that are read, by whatever
 /// name. An input `-` is standard input.
 pub(crate) fn check_place(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    check_unread(path, inputs)?;
+    Draft::begin(Access::Usual, path, 0).map(drop)
+}
+
+/// Fails if the file is one of the inputs, by whatever name.
+pub(crate) fn check_unread(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
     let place = Place::of(path);
     if let Some(input) = inputs.iter().find(|input| place.is_some() && Place::read(input) == place)
     {
@@ -153,7 +186,23 @@ pub(crate) fn check_place(path: &Path, inputs: &[&Path]) -> Result<(), Failure> 
         let why = format!("cannot write {path}: {input}, which is read, is the same file");
         return Err(Failure::usage(why).hint("-o takes another name"));
     }
-    Draft::begin(Access::Usual, path, 0).map(drop)
+    Ok(())
+}
+
+/// Whether two names stand for one file, which need not be there yet.
+pub(crate) fn are_one(a: &Path, b: &Path) -> bool {
+    let one = |a: Option<_>, b| a.is_some() && a == b;
+    a == b || Place::of(a).is_some_and(|a| Some(a) == Place::of(b)) || one(resolved(a), resolved(b))
+}
+
+/// The name behind all links, in a folder that is there.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    match Target::of(path).ok()? {
+        Target::Place(place, _) => {
+            Some(fs::canonicalize(folder(&place)).ok()?.join(place.file_name()?))
+        }
+        Target::Open(_) => None,
+    }
 }
 
 /// Makes a set of files appear. None does before all are complete on the disk beside their places,

@@ -79,9 +79,20 @@ fn of_control_group() -> Option<u64> {
         let group = Path::new("/sys/fs/cgroup").join(group);
         // Without a limit the file says `max`.
         let most = number(&group.join("memory.max"))?;
-        Some(most.saturating_sub(number(&group.join("memory.current"))?))
+        let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        Some(most.saturating_sub(pinned(number(&group.join("memory.current"))?, &stat)))
     };
     Path::new(path).ancestors().filter_map(left).min()
+}
+
+/// Bytes of a control group's memory that the system cannot take back: all but the page cache, by `memory.stat`.
+#[cfg(target_os = "linux")]
+fn pinned(current: u64, stat: &str) -> u64 {
+    let of = |name| {
+        let values = stat.lines().filter_map(|line| line.split_once(' '));
+        values.filter(|(key, _)| *key == name).find_map(|(_, value)| value.trim().parse().ok())
+    };
+    ["inactive_file", "active_file"].into_iter().filter_map(of).fold(current, u64::saturating_sub)
 }
 
 /// The number of bytes on the line that begins so.
@@ -94,6 +105,14 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn page_cache_of_a_control_group_counts_as_free() {
+        let stat = "anon 100\nfile 70\ninactive_anon 1000\ninactive_file 40\nactive_file 20\nworkingset_refault_file 9\n";
+        assert_eq!(pinned(200, stat), 140);
+        assert_eq!(pinned(50, stat), 0, "the two files are read one after the other");
+        assert_eq!((pinned(200, ""), pinned(200, "inactive_file x\n")), (200, 200));
+    }
 
     #[test]
     fn the_system_tells_how_much_is_left() {

@@ -52,8 +52,8 @@ impl Known {
             Err(e) if e.kind() == ErrorKind::NotFound => String::new(),
             Err(e) => return Err(Failure::reading(&path, &e)),
         };
-        check_mode(&path)?;
-        let mut known = Self { path, lines: Vec::new() };
+        check_access(&path)?;
+        let mut known = Self::none(key)?;
         for text in text.lines() {
             let line = Line::parse(text).and_then(|line| match &line.peer {
                 Some((name, _)) if known.key(name).is_some() => {
@@ -69,6 +69,11 @@ impl Known {
             })?);
         }
         Ok(known)
+    }
+
+    /// Nobody, whatever the file has.
+    pub(crate) fn none(key: Option<&Path>) -> Result<Self, Failure> {
+        Ok(Self { path: file_beside(&identity::path(key)?), lines: Vec::new() })
     }
 
     /// All of them.
@@ -144,13 +149,17 @@ impl Line {
     }
 }
 
-/// Refuses a file that others can write: they would say whom we trust.
-fn check_mode(path: &Path) -> Result<(), Failure> {
+/// Refuses a file that others can write or own: they would say whom we trust.
+fn check_access(path: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let shared = |found: &fs::Metadata| found.permissions().mode() & 0o022 != 0;
-        if fs::metadata(path).is_ok_and(|found| shared(&found)) {
+    if let Ok(found) = fs::metadata(path) {
+        use std::os::unix::fs::MetadataExt;
+        if !is_trusted(found.uid(), rustix::process::geteuid().as_raw()) {
+            let path = path.display();
+            return Err(Failure::usage(format!("another user owns {path}"))
+                .hint("copy it to a file of your own, when you have looked through it"));
+        }
+        if found.mode() & 0o022 != 0 {
             let path = path.display();
             return Err(Failure::usage(format!("others can write {path}"))
                 .hint(format!("look through it, then `chmod 600 {path}`")));
@@ -158,6 +167,12 @@ fn check_mode(path: &Path) -> Result<(), Failure> {
     }
     let _ = path;
     Ok(())
+}
+
+/// Whether a file of this owner is ours, or the system's.
+#[cfg(unix)]
+fn is_trusted(owner: u32, us: u32) -> bool {
+    owner == us || owner == 0
 }
 
 impl FromStr for Name {
@@ -190,5 +205,16 @@ impl FromStr for Peer {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_we_and_root_may_own_the_file_of_names() {
+        assert!(is_trusted(1000, 1000) && is_trusted(0, 1000) && is_trusted(0, 0));
+        assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
     }
 }

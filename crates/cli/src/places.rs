@@ -9,26 +9,45 @@ use crate::{
     },
     cmd::rot,
     failure::Failure,
-    files::check_place,
-    identity, peers,
+    files::{are_one, check_place, check_unread},
+    identity, peers, record,
 };
 
 /// Fails, before anything is read or anybody met, if a result could not be written where the user
 /// wants it, or would replace a file that the command reads.
 pub(crate) fn check(command: &Command) -> Result<(), Failure> {
-    let (written, record) = (written(command)?, record(command));
-    if record == Some(Path::new("-")) {
-        return Err(Failure::usage("a record goes to a file, not to standard output"));
-    }
-    if let Some(record) = record.filter(|record| written.iter().any(|path| path == record)) {
-        let why = format!("--record and -o both name {}", record.display());
-        return Err(Failure::usage(why).hint("--record takes another name"));
-    }
+    let written = written(command)?;
     let read = read(command);
     let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
     written.iter().try_for_each(|path| check_place(path, &read))?;
+    let Some(path) = record(command) else { return Ok(()) };
+    if path == Path::new("-") {
+        return Err(Failure::usage("a record goes to a file, not to standard output"));
+    }
+    let folder = match command {
+        Command::Triples(TriplesCommand::Generate { out, .. }) => Some(&out.output),
+        _ => None,
+    };
+    if written.iter().chain(folder).any(|result| are_one(result, path)) {
+        let why = format!("--record and -o both name {}", path.display());
+        return Err(Failure::usage(why).hint("--record takes another name"));
+    }
     let named = |e: Failure| e.rename_options(&[("-o ", "--record ")]);
-    record.map_or(Ok(()), |path| check_place(path, &read).map_err(named))
+    check_unread(path, &read).map_err(named)?;
+    if serves(command) {
+        return record::check_log(path);
+    }
+    record::check_last(path)?;
+    check_place(path, &[]).map_err(named)
+}
+
+/// Whether the command answers many peers.
+fn serves(command: &Command) -> bool {
+    match command {
+        Command::Psi(PsiCommand::Send { serve, .. })
+        | Command::Ot(OtCommand::Send { serve, .. }) => *serve,
+        _ => false,
+    }
 }
 
 /// Where the record of the run goes.

@@ -2,9 +2,9 @@
 //! `docs/record.md` has its fields.
 
 use std::{
-    fs::File,
-    io::{self, Write},
-    path::PathBuf,
+    fs::{self, File},
+    io::{self, BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
     time::SystemTime,
 };
 
@@ -124,13 +124,67 @@ impl Entry {
     }
 }
 
-/// Sessions that end at the same time write one after the other.
-fn append(path: &PathBuf, line: &str) -> io::Result<()> {
+/// Fails unless the file is missing, empty or the record of one run: nothing else is replaced.
+pub(crate) fn check_last(path: &Path) -> Result<(), Failure> {
+    match lines(path)? {
+        Some((true, 1)) | None => Ok(()),
+        Some((true, _)) => Err(no_record(path, "the record of one run")),
+        Some((false, _)) => Err(no_record(path, "a record")),
+    }
+}
+
+/// Fails if lines cannot be appended to the file, which is made if it is missing, or if it has something other than
+/// records.
+pub(crate) fn check_log(path: &Path) -> Result<(), Failure> {
+    if lines(path)?.is_some_and(|(ours, _)| !ours) {
+        return Err(no_record(path, "a record"));
+    }
+    match fs::metadata(path) {
+        // To open a pipe is to wait for its reader.
+        Ok(found) if !found.is_file() && !found.is_dir() => Ok(()),
+        _ => open(path).map(drop).map_err(|e| Failure::writing(path, &e)),
+    }
+}
+
+fn no_record(path: &Path, what: &str) -> Failure {
+    let why = format!("--record would write to {}, which is not {what}", path.display());
+    Failure::usage(why)
+        .hint("--record takes the name of a new file, or of a record, and keeps all other files")
+}
+
+/// Whether a file begins with a record, and whether there is more than one line: 1 or 2. `None` if it is empty or no
+/// file.
+fn lines(path: &Path) -> Result<Option<(bool, usize)>, Failure> {
+    /// More bytes than a record has.
+    const MOST: u64 = 1 << 20;
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return Ok(None);
+    }
+    let failed = |e| Failure::reading(path, &e);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    let mut line = Vec::new();
+    (&mut file).take(MOST).read_until(b'\n', &mut line).map_err(failed)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    let object: Value = serde_json::from_slice(&line).unwrap_or_default();
+    let ours = object["schema"].is_u64() && object["job"].is_string();
+    let more = !file.fill_buf().map_err(failed)?.is_empty();
+    Ok(Some((ours && object["started"].is_string(), if more { 2 } else { 1 })))
+}
+
+/// A file to which lines are appended.
+fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    options.open(path)
+}
+
+/// Sessions that end at the same time write one after the other.
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = open(path)?;
     // Where the file system has no locks, one write is one line all the same.
     let _ = file.lock();
     file.write_all(line.as_bytes())

@@ -17,7 +17,8 @@ use crate::{
     args::Transport,
     failure::Failure,
     identity,
-    peers::{Known, Name},
+    output::say,
+    peers::{Known, Name, Peer},
 };
 
 /// What is done to a connection before anything is said on it.
@@ -70,7 +71,14 @@ impl Security {
                 ),
             ));
         }
-        let known = Known::read(key)?;
+        let known = match Known::read(key) {
+            // Names only show who a key is; without any in use the run needs none.
+            Err(e) if transport.peer.iter().all(|peer| matches!(peer, Peer::Key(_))) => {
+                say(&format!("warning: {}; names of peers are not shown", e.message()));
+                Known::none(key)?
+            }
+            read => read?,
+        };
         let peers = transport.peer.iter().map(|peer| known.resolve(peer));
         let peers = peers.collect::<Result<Vec<_>, _>>()?;
         Ok(Self::Pinned { tls: Box::new(Tls::new(&identity, &peers)?), ours, known })

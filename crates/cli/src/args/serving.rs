@@ -19,7 +19,7 @@ pub(crate) struct MostSessions {
     pub(crate) memory: Option<u64>,
 }
 
-/// As many as there may be at once.
+/// Parses a number of sessions at once.
 fn sessions(text: &str) -> Result<usize, String> {
     const MOST: usize = 1 << 16;
     let number = text.parse().ok().filter(|sessions| (1..=MOST).contains(sessions));

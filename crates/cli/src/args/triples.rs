@@ -66,7 +66,7 @@ pub(crate) struct TriplesOut {
     /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
-    /// For --method rlwe and auto: statistical security per batch of 4096 to 32768 triples, 40 or 64 bits (must be the same on
+    /// For --method rlwe and auto: statistical security per batch of 4095 to 32767 triples, 40 or 64 bits (must be the same on
     /// both sides); what a run has is said when it begins
     #[arg(long, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,

@@ -30,6 +30,9 @@ use crate::{
 use agreement::{Agreed, Terms};
 use party::Party;
 
+/// The field of a record for our own normalisers, whose dates may have another format than the peer's.
+const OUR_NORMALIZE: &str = "our_normalize";
+
 /// Options for the second file, in place of those for one.
 const OF_B: [(&str, &str); 4] = [
     ("--key ", "--key-b "),
@@ -71,18 +74,27 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
-            Recorder::of_one(transport)
-                .keep("psi", "receiver", |entry| receive(set, &terms, out, way, (common, entry)))
+            Recorder::of_one(transport).keep("psi", "receiver", |entry| {
+                entry.set(OUR_NORMALIZE, options.normalisers_in_full());
+                receive(set, &terms, out, way, (common, entry))
+            })
         }
         PsiCommand::Send { set, options, serve, sessions, most, transport, common } => {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, &set, most.keys)?;
             if *serve {
-                answer_all(set, terms, way, sessions, (common, Recorder::of_many(transport)))
+                let recorder = Recorder::of_many(transport);
+                let (workers, output) = (Workers::new(common.threads)?, Output::new(common));
+                let normalize = options.normalisers_in_full();
+                let items = set.into_items();
+                let server = Server { items, terms, workers, output, recorder, normalize };
+                answer_all(server, way, sessions, common)
             } else {
-                Recorder::of_one(transport)
-                    .keep("psi", "sender", |entry| send(set, &terms, way, (common, entry)))
+                Recorder::of_one(transport).keep("psi", "sender", |entry| {
+                    entry.set(OUR_NORMALIZE, options.normalisers_in_full());
+                    send(set, &terms, way, (common, entry))
+                })
             }
         }
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
@@ -184,7 +196,8 @@ fn send(
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
     let report = agreed.report(&workers, Some(&cost), None);
     entry.ran(&report, &cost);
-    output.note(&format!("done, all that the peer's result takes is sent: {}", report.figures()));
+    let figures = report.figures();
+    output.note(&format!("done: the peer has received everything; {figures}"));
     result::print_json(&agreed, &report, common)
 }
 
@@ -195,6 +208,8 @@ struct Server {
     workers: Workers,
     output: Output,
     recorder: Recorder,
+    /// Our normalisers in full, for the record.
+    normalize: Vec<String>,
 }
 
 impl Server {
@@ -226,15 +241,17 @@ impl Service for Server {
 
     fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {
         self.recorder.keep("psi", "sender", |entry| {
+            entry.set(OUR_NORMALIZE, self.normalize.clone());
             entry.met(&link);
             agreed.enter(entry);
             let (workers, peer) = (self.workers.for_another(), link.peer.clone());
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &workers, output };
             let cost = party.send(link, || {
-                for line in agreed.words(Some(Role::Sender), workers.threads()) {
-                    self.output.note(&format!("with {peer}: {line}"));
-                }
+                let lines = agreed.words(Some(Role::Sender), workers.threads());
+                let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
+                lines.next().into_iter().for_each(|line| self.output.note(&line));
+                lines.for_each(|line| self.output.detail(&line));
                 self.copy()
             })?;
             let report = agreed.report(&workers, Some(&cost), None);
@@ -245,17 +262,14 @@ impl Service for Server {
 }
 
 fn answer_all(
-    set: Set,
-    terms: Terms,
+    server: Server,
     way: Way<'_>,
     most: &MostSessions,
-    (common, recorder): (&Common, Recorder),
+    common: &Common,
 ) -> Result<(), Failure> {
-    let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let items = set.into_items();
-    let hello = terms.hello(Role::Sender, items.len());
+    let output = server.output;
+    let hello = server.terms.hello(Role::Sender, server.items.len());
     output::stamp();
-    let server = Server { items, terms, workers, output, recorder };
     way.all_peers(common, most, hello, server, |number, peer, (agreed, report)| {
         let keys = agreed.parameters.receiver_items();
         let figures = report.figures();

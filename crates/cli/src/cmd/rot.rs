@@ -126,7 +126,7 @@ impl<'a> Done<'a> {
 fn unknown(names: &[String], failure: Failure) -> Failure {
     let names = names.join(", ");
     failure.hint(format!(
-        "{names} are complete; the sender may have none to go with them, and has if its run ended well"
+        "{names} are complete; the sender has the matching files if its run ended well, and none otherwise"
     ))
 }
 

@@ -109,7 +109,11 @@ fn generate(
         let report = agreed.report(workers.threads(), costs);
         entry.ran(&report, &cost);
         entry.set("results", agreed.record.count);
-        deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)
+        deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)?;
+        if transport.insecure && agreed.batches.start > 0 {
+            output.note(&agreed.of_earlier());
+        }
+        Ok(())
     })
 }
 
@@ -153,7 +157,7 @@ fn make(
     let file = folder.open(agreed.record.clone(), agreed.batches.start);
     let file = file.map_err(|e| link.abandon(e))?;
     interrupt::hint(RESUME);
-    make_into(file, link, agreed, workers, output).map_err(|e| e.hint_if_none(RESUME))
+    make_into(file, link, agreed, workers, output).map_err(|e| e.continued_by(RESUME))
 }
 
 fn make_into(

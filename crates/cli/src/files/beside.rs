@@ -83,7 +83,8 @@ fn remove_unlocked(path: &Path) -> io::Result<()> {
     if !found.is_file() {
         return Err(ErrorKind::InvalidInput.into());
     }
-    let file = File::options().read(true).write(true).open(path)?;
+    // NFS locks only what is open for writing; elsewhere reading is enough, as for a file of mode 0444.
+    let file = File::options().read(true).write(true).open(path).or_else(|_| File::open(path))?;
     file.try_lock()?;
     if is_at(&file, path) { fs::remove_file(path) } else { Ok(()) }
 }
@@ -138,6 +139,20 @@ mod tests {
         let mut expected = before;
         expected.retain(|name| name != ".foxtrot-out.csv.aB3xYz");
         assert_eq!(names(folder.path()), expected);
+    }
+
+    /// The superuser may write to it all the same; for all others it failed.
+    #[cfg(unix)]
+    #[test]
+    fn a_leftover_that_can_only_be_read_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (place, left) =
+            (folder.path().join("out.csv"), folder.path().join(".foxtrot-out.csv.aB3xYz"));
+        fs::write(&left, "rows").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o444);
+        fs::set_permissions(&left, mode).unwrap();
+        drop(create(folder.path(), &beginning(&place), None).unwrap());
+        assert!(!left.exists());
     }
 
     #[test]

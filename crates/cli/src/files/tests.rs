@@ -22,6 +22,41 @@ fn no_file_appears_when_one_of_them_cannot() {
 }
 
 #[test]
+fn a_draft_is_synced_while_it_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut draft = Draft::begin(Access::Secret, &folder.path().join("keys"), 3).unwrap();
+    draft.append(b"x").unwrap();
+    assert_eq!(draft.unsynced.0, 1);
+    draft.unsynced = Unsynced(SYNC - 1);
+    draft.append(b"y").unwrap();
+    assert_eq!(draft.unsynced.0, SYNC);
+    draft.append(b"z").unwrap();
+    assert_eq!(draft.unsynced.0, 0);
+}
+
+#[test]
+fn names_of_one_file_are_known_before_there_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("sub")).unwrap();
+    let same = ["./out", "sub/../out"];
+    for there in [false, true] {
+        assert!(same.iter().all(|name| are_one(&at("out"), &at(name))), "{there}");
+        assert!(!are_one(&at("out"), &at("sub/out")) && !are_one(&at("out"), &at("other")));
+        assert!(!are_one(&at("no/out"), &at("no/other")));
+        fs::write(at("out"), "x").unwrap();
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../out", at("sub/link")).unwrap();
+        fs::hard_link(at("out"), at("hard")).unwrap();
+        assert!(are_one(&at("hard"), &at("out")));
+        fs::remove_file(at("out")).unwrap();
+        assert!(are_one(&at("sub/link"), &at("out")), "a link to what is not there yet");
+    }
+}
+
+#[test]
 fn a_set_replaces_another() {
     let folder = tempfile::tempdir().unwrap();
     let set =

@@ -152,11 +152,13 @@ impl FromStr for Step {
     }
 }
 
-/// The form in which both sides compare it: `trim/1,lower/1`, `phone/1:+49`, `none/1`.
+/// The form in which both sides compare it: `trim/1,lower/1`, `phone/1:+49`, `none/1`. With `{:#}` also the format of
+/// dates, which each side has for itself: `date/1:DD.MM.YYYY`.
 impl fmt::Display for Normaliser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.0.iter().enumerate() {
-            write!(f, "{}{step}", if i > 0 { "," } else { "" })?;
+            f.write_str(if i > 0 { "," } else { "" })?;
+            step.fmt(f)?;
         }
         if self.0.is_empty() { f.write_str("none/1") } else { Ok(()) }
     }
@@ -173,7 +175,7 @@ impl fmt::Display for Step {
             Self::Digits => f.write_str("digits/1"),
             Self::Name => f.write_str("name/1"),
             Self::Email => f.write_str("email/1"),
-            // Each side has its own format.
+            Self::Date(format) if f.alternate() => write!(f, "date/1:{format}"),
             Self::Date(_) => f.write_str("date/1"),
             Self::Phone(country) => write!(f, "phone/1:{country}"),
         }
@@ -185,6 +187,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_normaliser_in_full_can_be_typed_again() {
+        for text in ["trim/1,date/1:D. M.YYYY", "date/1:YYYY-MM-DD", "phone/1:+49", "none/1"] {
+            let normaliser: Normaliser = text.parse().unwrap();
+            assert_eq!(format!("{normaliser:#}"), text);
+        }
+        let short = "trim,date:DD.MM.YYYY".parse::<Normaliser>().unwrap();
+        assert_eq!(short.to_string(), "trim/1,date/1");
+    }
 
     fn normalised(by: &str, text: &str) -> String {
         by.parse::<Normaliser>().unwrap().apply(text.into()).into_owned()

@@ -166,6 +166,11 @@ impl SetOptions {
         }
     }
 
+    /// The normalisers that are given, with the formats of dates.
+    pub(crate) fn normalisers_in_full(&self) -> Vec<String> {
+        self.normalize.iter().map(|it| format!("{it:#}")).collect()
+    }
+
     /// The normaliser of each of so many key columns.
     pub(super) fn normalisers(&self, columns: usize) -> Result<Vec<Normaliser>, Failure> {
         match self.normalize.as_slice() {

@@ -281,7 +281,7 @@ fn a_session_that_could_take_more_memory_than_there_is_for_one_is_refused() {
     let run = connect(&["psi", "receive", &many], &server.address);
     assert_eq!(run.status.code(), Some(1));
     let told = "it has too little memory for a session of this size\n\
-                hint: the peer's --max-memory allows more\n";
+                hint: ask the peer to raise --max-memory, or use a smaller set\n";
     assert!(stderr(&run).ends_with(told), "{}", stderr(&run));
     let said = interrupted(server);
     assert!(said.contains("are left (--max-memory)\n"), "{said}");

@@ -136,3 +136,23 @@ fn the_file_is_read_strictly_and_comments_stay() {
         assert!(said.starts_with("foxtrot: others can write ") && said.contains("`chmod 600 "));
     }
 }
+
+#[test]
+fn a_run_by_fingerprints_needs_no_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, theirs] = ["ours", "theirs"].map(|name| key(folder.path(), name));
+    fs::write(folder.path().join("theirs/known_peers"), "acme\n").unwrap();
+    let sender = Listening::with(&SEND, &ours.expecting(&theirs));
+    let receiver = connect_with(&RECEIVE, &theirs.expecting(&ours), &sender.address);
+    let said = stderr(&receiver);
+    assert_eq!((stdout(&receiver), sender.end().0), (expected_messages(), 0), "{said}");
+    assert!(
+        said.contains("known_peers, line 1: not a name and a fingerprint; names of "),
+        "{said}"
+    );
+
+    let named = ["--identity", &theirs.file, "--peer", "acme"];
+    let run = connect_with(&SEND, &named, "127.0.0.1:1");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(stderr(&run).contains("known_peers, line 1: "), "{}", stderr(&run));
+}

@@ -5,7 +5,8 @@ use std::{fs, path::Path, thread, time::Duration};
 use serde_json::Value;
 
 use super::support::{
-    Key, Listening, connect, connect_with, expected_messages, is_time, names, stderr, stdout,
+    Key, Listening, connect, connect_with, expected_messages, foxtrot, is_time, names, stderr,
+    stdout,
 };
 
 fn path(folder: &Path, name: &str) -> String {
@@ -117,6 +118,7 @@ fn a_record_of_psi_has_columns_normalisers_and_sizes_and_no_key() {
     assert_eq!(sent["peer_key_columns"], "name, phone");
     for record in [&sent, &received] {
         assert_eq!(record["normalize"], "lower/1;phone/1:+49");
+        assert_eq!(record["our_normalize"], serde_json::json!(["lower/1", "phone/1:+49"]));
         assert_eq!(record["keys_receiver"], 23);
         assert_eq!(record["peer"]["fingerprint"], Value::Null);
     }
@@ -150,12 +152,89 @@ fn a_run_that_fails_is_recorded_with_the_reason() {
     }
 }
 
+#[test]
+fn a_record_is_not_written_over_the_result_by_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    let out = path(folder.path(), "out");
+    let mut cases = vec![path(folder.path(), "./out"), path(folder.path(), "sub/../out")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("out", folder.path().join("link")).unwrap();
+        cases.push(path(folder.path(), "link"));
+    }
+    let triples = ["triples", "generate", "--party", "0", "-n", "10", "--bits", "8"];
+    for record in &cases {
+        for command in [&["ot", "receive", "missing.txt"][..], &triples] {
+            let run =
+                connect(&[command, &["-o", &out, "--record", record]].concat(), "127.0.0.1:1");
+            let words = format!("foxtrot: --record and -o both name {record}\n");
+            assert_eq!(run.status.code(), Some(2));
+            assert!(stderr(&run).starts_with(&words), "{}", stderr(&run));
+        }
+    }
+    // With a prefix, by the name that is made of it.
+    let keys = path(folder.path(), "sub/../out.keys");
+    let rot = ["rot", "send", "-n", "10", "-o", &out, "--record", &keys];
+    let said = stderr(&connect(&rot, "127.0.0.1:1"));
+    assert!(said.starts_with("foxtrot: --record and -o both name "), "{said}");
+}
+
+#[test]
+fn a_record_takes_no_place_but_that_of_a_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = path(folder.path(), "file");
+    let entry = "{\"schema\":1,\"job\":\"psi\",\"started\":\"2026-01-01T00:00:00Z\"}\n";
+    let two = entry.repeat(2);
+    let receive = ["ot", "receive", "missing.txt", "--connect", "127.0.0.1:1"];
+    let serve = ["ot", "send", "missing.txt", "--serve", "--listen", "127.0.0.1:0"];
+    let refused = "foxtrot: --record would write to ";
+    for (content, one_run, server) in [
+        ("id,mail\n1,a@b.example\n", refused, refused),
+        ("{\"schema\":1}\n", refused, refused),
+        ("\n", refused, refused),
+        (&two, refused, "foxtrot: cannot read missing.txt"),
+        (entry, "foxtrot: cannot read missing.txt", "foxtrot: cannot read missing.txt"),
+        ("", "foxtrot: cannot read missing.txt", "foxtrot: cannot read missing.txt"),
+    ] {
+        fs::write(&file, content).unwrap();
+        for (command, words) in [(&receive[..], one_run), (&serve, server)] {
+            let all = [command, &["--insecure", "--record", &file]].concat();
+            let run = foxtrot(&all).output().unwrap();
+            assert_eq!(run.status.code(), Some(2));
+            assert!(stderr(&run).starts_with(words), "{content:?}: {}", stderr(&run));
+            assert_eq!(fs::read_to_string(&file).unwrap(), content);
+        }
+    }
+}
+
+/// A server needs no new file beside its record. For the superuser every folder takes new files.
+#[cfg(unix)]
+#[test]
+fn a_server_appends_in_a_folder_that_is_only_for_reading() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let record = path(folder.path(), "sessions.jsonl");
+    fs::write(&record, "").unwrap();
+    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o555)).unwrap();
+    let send = ["ot", "send", "examples/messages.txt", "--serve", "--record", &record];
+    let server = Listening::start(&send);
+    let receiver = connect(&["ot", "receive", "examples/choices.txt"], &server.address);
+    assert_eq!(stdout(&receiver), expected_messages(), "{}", stderr(&receiver));
+    thread::sleep(Duration::from_millis(500));
+    server.running.interrupt();
+    assert_eq!(server.end().0, 130);
+    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(read(&record)["outcome"], "done");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_server_appends_a_line_for_every_session() {
     let folder = tempfile::tempdir().unwrap();
     let record = path(folder.path(), "sessions.jsonl");
-    fs::write(&record, "{\"earlier\":true}\n").unwrap();
+    let earlier = r#"{"schema":1,"job":"ot","started":"2026-01-01T00:00:00Z","earlier":true}"#;
+    fs::write(&record, format!("{earlier}\n")).unwrap();
     let send = ["ot", "send", "examples/messages.txt", "--serve", "--record", &record];
     let server = Listening::start(&send);
     thread::scope(|scope| {

@@ -82,6 +82,8 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
     let continuing = format!("foxtrot: continuing behind {fewer} of 733 batches\n");
     assert!(said.contains(&continuing) && stderr(&connected).contains(&continuing), "{said}");
+    let earlier = format!("foxtrot: batches of earlier sessions: {fewer}; their opened triples");
+    assert!(said.contains(&earlier) && stderr(&connected).contains(&earlier), "{said}");
     assert_eq!(names(folder.path()), ["o", "z"]);
     verified([&zero, &one], 3_000_001, "8");
     for (dir, (party, kept)) in ["z", "o"].iter().zip(["P0", "P1"].iter().zip(&mut kept)) {

@@ -78,7 +78,7 @@ impl BaseOt for Figure1 {
             let (sender, reply) = Sender::respond_to(session, &blinded, seed);
             io.send(reply.into_bytes()).await;
             let opening = io.recv(Opening::encoded_len(n)).await;
-            Ok(sender.finish(&Opening::decode(&opening, n)?)?)
+            sender.finish(&Opening::decode(&opening, n)?)
         }))
     }
 

@@ -20,11 +20,16 @@ use super::paper::cores;
 use crate::{clock::thread_cpu, failure::Failure};
 
 /// What figures are compared with: the newest record of the machine that `docs/performance.md` is about.
-const RECORD: &str = "2026-11-22-epyc-wire-5";
+macro_rules! record {
+    () => {
+        "2026-11-22-epyc-wire-5"
+    };
+}
+const RECORD: &str = record!();
 const OF_RECORD: &str =
-    include_str!("../../../../../bench/record/2026-11-22-epyc-wire-5/yardsticks.csv");
+    include_str!(concat!("../../../../../bench/record/", record!(), "/yardsticks.csv"));
 
-/// Those of the processor alone. Copying and TCP differ by more than [`OFF`] between records of one machine.
+/// The yardsticks of the processor alone. Copying and TCP differ by more than [`OFF`] between records of one machine.
 const COMPARED: [&str; 3] = ["x25519_us", "aes_block_ns", "blake3_32_ns"];
 
 /// Between two records of one machine there is less than this.

@@ -138,8 +138,10 @@ pub(super) fn print_table(out: &mut impl Write) -> io::Result<()> {
         out,
         "Those from ring-LWE assume {ASSUMPTION}; and, but for rlwe-lift (`triples --lift`), {OTS}, for\n\
          a random OT per triple. Each party has a share of a, b and c = a·b; what is hidden statistically is so up to 2^-(sigma - 1)\n\
-         for each batch of 4096 to 32768 triples, and up to 2^-sigma if noise is as experiments find it. A triple is wrong with\n\
-         the probability given at most: with its whole batch, or, of rlwe-lift and rlwe-64-s64, by itself. Nobody is told; who learns of it learns something of the peer's secrets.\n\
+         for each batch of 4095 to 32767 triples, and up to 2^-sigma if noise is as experiments find it. A triple is wrong with\n\
+         the probability given at most: with its whole batch, or, of rlwe-lift and rlwe-64-s64, by itself.\n\
+         The triple of each batch that is opened almost always finds a wrong batch, which ends the run on both sides. It does not find\n\
+         a single wrong triple, and a party that learns of one learns something of the peer's secrets.\n\
          Semi-honest: {CAVEAT}.\n\
          Core-SVP is classical/quantum; guidelines count polynomial factors, too, by which all sets have 128 bits classically,\n\
          and {QUANTUM}\n\

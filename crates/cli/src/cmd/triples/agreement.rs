@@ -211,6 +211,15 @@ impl Agreed {
         lines
     }
 
+    /// Says what was not checked of a run that was continued over a connection without keys.
+    pub(super) fn of_earlier(&self) -> String {
+        format!(
+            "batches of earlier sessions: {}; their opened triples were right, but their messages may not have been compared; \
+             `triples verify`, with the files of both parties, checks every triple",
+            self.batches.start
+        )
+    }
+
     /// About how long a party computes.
     fn computing(&self, threads: usize) -> Duration {
         let Record { kind, .. } = self.record;
@@ -294,7 +303,7 @@ fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
     }
     let sigma = set.sigma();
     let why =
-        format!("{count} triples would be hidden up to 2^-{hidden} only with --sigma {sigma}");
+        format!("with --sigma {sigma}, {count} triples would be hidden up to 2^-{hidden} only");
     Err(Failure::usage(why).hint(with_more(set, count)))
 }
 

@@ -12,11 +12,10 @@ use foxtrot_triples::{Shares, formats::write_records};
 use zeroize::Zeroizing;
 
 use super::record::Record;
-use crate::failure::Failure;
-
-/// Bytes that are written before they are brought to the disk: what is left to do at the end takes no longer than
-/// the peer waits.
-const SYNC: u64 = 64 << 20;
+use crate::{
+    failure::Failure,
+    files::{SYNC, Unsynced},
+};
 
 /// Where a run's files go.
 pub(super) struct Folder {
@@ -43,7 +42,7 @@ pub(super) struct Output {
     /// Whole batches in it.
     batches: u64,
     buffer: Zeroizing<Vec<u8>>,
-    unsynced: u64,
+    unsynced: Unsynced,
 }
 
 impl Folder {
@@ -117,7 +116,7 @@ impl Folder {
         }
         begun?;
         let buffer = Zeroizing::new(vec![0; record.batch_len()]);
-        Ok(Some(Output { record, path, file, batches, buffer, unsynced: 0 }))
+        Ok(Some(Output { record, path, file, batches, buffer, unsynced: Unsynced::default() }))
     }
 
     /// The party's file: one of our own, unless there is one to be continued.
@@ -190,10 +189,7 @@ impl Output {
         write_records(shares, buffer);
         let written = self.file.write_all(buffer);
         self.batches += 1;
-        self.unsynced += len;
-        written
-            .and_then(|()| if self.unsynced > SYNC { self.sync_data() } else { Ok(()) })
-            .map_err(|e| self.failed(&e))
+        written.and_then(|()| self.unsynced.add(&self.file, len)).map_err(|e| self.failed(&e))
     }
 
     /// Removes what is behind so many batches: it is not known which of the others are right.
@@ -208,8 +204,7 @@ impl Output {
     }
 
     fn sync_data(&mut self) -> std::io::Result<()> {
-        self.unsynced = 0;
-        self.file.sync_data()
+        self.unsynced.sync(&self.file)
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {

@@ -1,6 +1,6 @@
 //! Dates in the form of ISO 8601.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 /// How dates are written in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,17 +78,29 @@ impl Default for DateFormat {
     }
 }
 
+/// Numbers by their words, the longer ones first.
+const WORDS: [(&str, Part); 5] = [
+    ("YYYY", Part::Year),
+    ("MM", Part::Month(Digits::Two)),
+    ("DD", Part::Day(Digits::Two)),
+    ("M", Part::Month(Digits::OneOrTwo)),
+    ("D", Part::Day(Digits::OneOrTwo)),
+];
+
+/// The format as it is typed.
+impl fmt::Display for DateFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Mark(mark) => write!(f, "{}", char::from(*mark)),
+            _ => f.write_str(WORDS.iter().find(|(_, it)| it == part).map_or("", |(word, _)| word)),
+        })
+    }
+}
+
 impl FromStr for DateFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const WORDS: [(&str, Part); 5] = [
-            ("YYYY", Part::Year),
-            ("MM", Part::Month(Digits::Two)),
-            ("DD", Part::Day(Digits::Two)),
-            ("M", Part::Month(Digits::OneOrTwo)),
-            ("D", Part::Day(Digits::OneOrTwo)),
-        ];
         let (mut parts, mut rest) = (Vec::new(), text);
         while let Some(first) = rest.bytes().next() {
             let word = WORDS.into_iter().find(|(word, _)| rest.starts_with(word));
