@@ -1,5 +1,6 @@
 //! The command line, as `clap` reads it.
 
+#[cfg(feature = "bench")]
 mod bench;
 mod keys;
 mod serving;
@@ -22,7 +23,10 @@ use crate::{
     table::{OtherOptions, SetOptions},
 };
 
-pub(crate) use bench::{BenchCommand, BenchOptions, BenchTransport, PaperOptions};
+#[cfg(feature = "bench")]
+pub(crate) use bench::{
+    BenchArgs, BenchCommand, BenchOptions, BenchProgram, BenchTransport, PaperOptions,
+};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use serving::MostSessions;
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
@@ -63,9 +67,6 @@ pub(crate) enum Command {
     Triples(TriplesCommand),
     /// What there is: every protocol with its security, rounds and bytes
     Protocols(ProtocolsArgs),
-    /// Measure protocols on this machine
-    #[command(subcommand)]
-    Bench(BenchCommand),
     /// Make the key by which peers know this side, and print its fingerprint
     Keygen(KeygenArgs),
     /// Names for peers' keys, which --peer takes in place of fingerprints

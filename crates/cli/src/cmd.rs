@@ -1,5 +1,6 @@
 //! One module per subcommand.
 
+#[cfg(feature = "bench")]
 pub(crate) mod bench;
 pub(crate) mod generate;
 pub(crate) mod keygen;

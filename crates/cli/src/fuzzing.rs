@@ -79,7 +79,7 @@ pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 
     (right.map_err(told), batches.map(|batches| batches.map_err(told)))
 }
 
-/// Puts the summary of the records in that folder between the markers of a file, as `bench summary --splice` does.
+/// Puts the summary of the records in that folder between the markers of a file, as `foxtrot-bench summary --splice` does.
 ///
 /// # Errors
 /// What the user would be told.

@@ -2,6 +2,9 @@
 #![forbid(unsafe_code)]
 
 mod args;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench;
 mod clock;
 mod cmd;
 mod failure;
@@ -38,22 +41,32 @@ use failure::Failure;
 /// Runs the command that the process was started with.
 #[must_use = "the process ends with it"]
 pub fn main() -> ExitCode {
+    start(|args: &Args| perform(&args.command))
+}
+
+/// Reads the process's command line, and does what it says.
+fn start<A: Parser>(run: impl FnOnce(&A) -> Result<(), Failure>) -> ExitCode {
     if let Err(failure) = check_backend() {
         return failure.report();
     }
-    let args = match Args::try_parse() {
+    let args = match A::try_parse() {
         Ok(args) => args,
         Err(e) => return wrong_usage(&e),
     };
-    if args.command.serves() {
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn perform(command: &Command) -> Result<(), Failure> {
+    if command.serves() {
         memory::share_one_heap();
     }
     interrupt::catch();
     memory::keep_what_is_freed();
-    match places::check(&args.command).and_then(|()| run(&args.command)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
+    places::check(command)?;
+    run(command)
 }
 
 fn run(command: &Command) -> Result<(), Failure> {
@@ -63,7 +76,6 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Psi(command) => cmd::psi::run(command),
         Command::Triples(command) => cmd::triples::run(command),
         Command::Protocols(options) => cmd::protocols::run(options),
-        Command::Bench(command) => cmd::bench::run(command),
         Command::Keygen(args) => cmd::keygen::run(args),
         Command::Peers(command) => cmd::peers::run(command),
         Command::Generate(command) => cmd::generate::run(command),

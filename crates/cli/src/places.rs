@@ -112,9 +112,7 @@ fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
         Command::Keygen(KeygenArgs { output, .. }) => file(output.as_deref()),
         // A folder of its own, which the command looks for itself.
         Command::Triples(_) => None,
-        Command::Protocols(_) | Command::Bench(_) | Command::Peers(_) | Command::Generate(_) => {
-            None
-        }
+        Command::Protocols(_) | Command::Peers(_) | Command::Generate(_) => None,
     };
     Ok(output.map(Path::to_owned).into_iter().collect())
 }

@@ -25,8 +25,6 @@ mod limits;
 mod one_of_n;
 #[path = "cli/outputs.rs"]
 mod outputs;
-#[path = "cli/paper.rs"]
-mod paper;
 #[path = "cli/peers.rs"]
 mod peers;
 #[cfg(unix)]

@@ -1,11 +1,31 @@
-//! `foxtrot bench`.
+//! The command line of `foxtrot-bench`.
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use super::threads;
+use super::{Command, VERSION, threads};
 use crate::cmd::bench::over::Net;
+
+/// Measure protocols on this machine.
+///
+/// Figures go to standard output, everything else to standard error. Exit status: 0 done, 1 a
+/// measurement failed, 2 usage or bad local input, 130 interrupted.
+#[derive(Parser)]
+#[command(name = "foxtrot-bench", version = VERSION.as_str(), max_term_width = 100)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    pub(crate) program: BenchProgram,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum BenchProgram {
+    #[command(flatten)]
+    Bench(BenchCommand),
+    /// The command `foxtrot`, for measurements in processes of their own
+    #[command(subcommand, hide = true)]
+    Foxtrot(Command),
+}
 
 #[derive(Subcommand)]
 pub(crate) enum BenchCommand {
@@ -13,7 +33,7 @@ pub(crate) enum BenchCommand {
     List,
     /// Run benchmarks, with the yardsticks of this machine beside them
     Run {
-        /// Names from `bench list`; a table such as `base`, or a beginning such as `base/`, means all of it
+        /// Names from `foxtrot-bench list`; a table such as `base`, or a beginning such as `base/`, means all of it
         #[arg(required = true)]
         names: Vec<String>,
         #[command(flatten)]
@@ -27,7 +47,7 @@ pub(crate) enum BenchCommand {
     },
     /// The tables and figures of the papers beside ours
     Paper(PaperOptions),
-    /// The headlines of the newest records of `bench paper`, in Markdown
+    /// The headlines of the newest records of `foxtrot-bench paper`, in Markdown
     Summary {
         /// The folder with the records
         records: PathBuf,

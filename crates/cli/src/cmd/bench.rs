@@ -1,4 +1,4 @@
-//! `foxtrot bench`: figures of this machine, with yardsticks of the same run beside them.
+//! `foxtrot-bench`: figures of this machine, with yardsticks of the same run beside them.
 
 mod base;
 pub(crate) mod effort;
@@ -25,6 +25,7 @@ use foxtrot_ot::{
 
 use crate::{
     args::{BenchCommand, BenchOptions},
+    bench::Built,
     failure::Failure,
     output::say,
     report::Report,
@@ -105,10 +106,10 @@ impl Measured {
     }
 }
 
-pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
+pub(crate) fn run(command: &BenchCommand, built: Built) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
-        BenchCommand::Paper(options) => paper::run(options),
+        BenchCommand::Paper(options) => paper::run(options, built),
         BenchCommand::Summary { records, splice } => {
             paper::summary::run(records, splice.as_deref())
         }
@@ -328,7 +329,7 @@ fn select(wanted: &[String]) -> Result<Vec<Benchmark>, Failure> {
         let mut found = Benchmark::all().filter(fits).peekable();
         if found.peek().is_none() {
             return Err(Failure::usage(format!("there is no benchmark named {want}"))
-                .hint("`foxtrot bench list` names them all"));
+                .hint("`foxtrot-bench list` names them all"));
         }
         for benchmark in found {
             if selected.iter().all(|it| it.name() != benchmark.name()) {

@@ -79,7 +79,7 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
             write!(out, "; caveat: {}", info.caveat)?;
         }
         if info.reproduction {
-            write!(out, "; reproduction only: `bench` runs it")?;
+            write!(out, "; reproduction only: `foxtrot-bench` runs it")?;
         }
         writeln!(out)?;
     }

@@ -364,26 +364,3 @@ fn protocols_lists_every_extension_and_what_it_stands_on() {
         assert_eq!(carriers.len() + refused.len(), bases.len());
     }
 }
-
-#[test]
-fn a_benchmark_reports_what_was_measured() {
-    let settings =
-        [&[][..], &["--transport", "tcp"], &["--net", "batching-lan"], &["--threads", "2"]];
-    for more in settings {
-        let run = ["bench", "run", "ext/softspoken-4", "--n", "70000", "--json"];
-        let output = foxtrot(&[&run[..], more].concat()).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-        assert_eq!((&report["name"], &report["n"]), (&"ext/softspoken-4".into(), &70_000.into()));
-        let links = ["tcp", "batching-lan"];
-        let transport = links.into_iter().find(|link| more.contains(link)).unwrap_or("memory");
-        assert_eq!(report["transport"], transport);
-        // Base OTs, two batches, one after the other or at once; the last proof.
-        let (threads, flows) = if more.contains(&"2") { (2, 4) } else { (1, 6) };
-        assert_eq!((&report["threads"], &report["parties"]), (&threads.into(), &"both".into()));
-        assert_eq!(report["rounds"], flows);
-        for figure in ["cpu_seconds_sender", "cpu_seconds_receiver", "seconds", "aes_block_ns"] {
-            assert!(report[figure].as_f64().unwrap() > 0.0, "{figure}");
-        }
-    }
-}

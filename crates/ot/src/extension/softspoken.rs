@@ -6,7 +6,7 @@
 //! with the differences.
 //!
 //! A larger k sends less and computes more: from k = 2 to 4 the bytes halve for less than a third more
-//! time, and 8 is for slow links (`bench/record`, `foxtrot bench run ext/`).
+//! time, and 8 is for slow links (`bench/record`, `foxtrot-bench run ext/`).
 
 use super::{Extension, Malicious, SemiHonest};
 use crate::Usage;

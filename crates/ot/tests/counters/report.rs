@@ -55,7 +55,7 @@ fn bytes_of_one(protocol: &str, party: Party) -> Option<usize> {
     })
 }
 
-/// `foxtrot bench paper` shows these numbers beside the papers'.
+/// `foxtrot-bench paper` shows these numbers beside the papers'.
 #[test]
 fn the_tables_of_the_report_have_the_numbers_that_are_counted_here() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/tables");

@@ -1,4 +1,4 @@
-//! `foxtrot bench paper`: the tables and figures of the papers beside ours, in one report.
+//! `foxtrot-bench paper`: the tables and figures of the papers beside ours, in one report.
 
 mod figure;
 mod fill;
@@ -23,7 +23,7 @@ use std::{
 pub(super) use measurement::to_json;
 pub(super) use run::cores;
 
-use crate::{args::PaperOptions, failure::Failure, output::say};
+use crate::{args::PaperOptions, bench::Built, failure::Failure, output::say};
 use fill::{Filled, fill};
 use machine::Machine;
 use run::Runner;
@@ -39,12 +39,12 @@ struct Report {
     warning: Option<String>,
 }
 
-pub(super) fn run(options: &PaperOptions) -> Result<(), Failure> {
-    let mut command = vec!["foxtrot bench paper"];
+pub(super) fn run(options: &PaperOptions, built: Built) -> Result<(), Failure> {
+    let mut command = vec!["foxtrot-bench paper"];
     command.extend(options.tables.iter().map(String::as_str));
     command.extend(options.quick.then_some("--quick"));
     let started = Instant::now();
-    let machine = Machine::of_this_run(command.join(" "));
+    let machine = Machine::of_this_run(command.join(" "), built);
     let tables = tables::select(&options.tables)?;
     // What cannot be written is to fail now, not after half an hour.
     if let Some(path) = &options.html {

@@ -5,7 +5,7 @@ use std::{env::consts, fs, time::SystemTime};
 use foxtrot_ot::Backend;
 
 use super::run::cores;
-use crate::clock;
+use crate::{bench::Built, clock};
 
 /// As far as the system tells.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn of_this_run(command: String) -> Self {
+    pub(super) fn of_this_run(command: String, built: Built) -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let entry = |key: &str| {
             let line = info.lines().find(|line| line.starts_with(key))?;
@@ -38,11 +38,17 @@ impl Machine {
             cores: cores(),
             system: format!("{}, {}", consts::OS, consts::ARCH),
             backend: Backend::best().name(),
-            compiler: env!("FOXTROT_COMPILER"),
-            commit: env!("FOXTROT_COMMIT"),
+            compiler: built.compiler,
+            commit: built.commit,
             date: clock::date(SystemTime::now()),
             command,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_a_test() -> Self {
+        let built = Built { commit: "0123456", compiler: "rustc 1.0.0" };
+        Self::of_this_run("foxtrot-bench paper".into(), built)
     }
 
     /// Names and values.

@@ -61,7 +61,9 @@ fn run(folder: &Path, common: usize) -> io::Result<Sample> {
     let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let start = |arguments: &[&str], report: &str| {
         let mut command = Command::new(&program);
-        command.args(arguments).args(["--insecure", "--key", "key", "--timeout", "60", "--json"]);
+        // This program has the command in it.
+        command.arg("foxtrot").args(arguments);
+        command.args(["--insecure", "--key", "key", "--timeout", "60", "--json"]);
         command.stdin(Stdio::null()).stdout(fs::File::create(file(report))?).stderr(Stdio::piped());
         command.spawn().map(Running)
     };

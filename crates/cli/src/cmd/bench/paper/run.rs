@@ -197,7 +197,7 @@ impl Runner {
         let program = env::current_exe().map_err(|e| failed(&e))?;
         let mut command = Command::new(program);
         command.env("FOXTROT_BACKEND", backend);
-        command.args(["bench", "run", &job.bench, "--json", "--samples", "--n"]);
+        command.args(["run", &job.bench, "--json", "--samples", "--n"]);
         command.args([&job.n.to_string(), "--threads", &threads.to_string()]);
         match job.over {
             Over::Memory => {}
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_job_that_fails_is_absent_with_its_reason_and_the_run_goes_on() {
-        let machine = Machine::of_this_run("foxtrot bench paper".into());
+        let machine = Machine::of_a_test();
         let mut runner = Runner::new(true, true, machine).unwrap();
         let job = Job {
             bench: "psi/symmetric".into(),

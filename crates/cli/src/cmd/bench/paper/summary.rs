@@ -1,4 +1,4 @@
-//! `foxtrot bench summary`: the headlines of records, for the README.
+//! `foxtrot-bench summary`: the headlines of records, for the README.
 
 use std::{
     fs,
@@ -54,7 +54,7 @@ fn of_newest(records: &Path) -> Result<String, Failure> {
     let mut all = read(records)?;
     if all.is_empty() {
         return Err(Failure::usage(format!("{} has no record of the tables", records.display()))
-            .hint("`foxtrot bench paper --record FOLDER` makes one"));
+            .hint("`foxtrot-bench paper --record FOLDER` makes one"));
     }
     all.sort_by(|a, b| b.name.cmp(&a.name));
     Ok(summary(&tables::all()?, &all) + &peers::summary(&all))
@@ -182,7 +182,7 @@ mod tests {
         let readme = fs::read_to_string(root.join("README.md")).unwrap();
         let text = of_newest(&root.join("bench/record")).unwrap();
         assert!(text.lines().count() > 3, "{text}");
-        // `foxtrot bench summary bench/record --splice README.md` makes it so.
+        // `foxtrot-bench summary bench/record --splice README.md` makes it so.
         assert_eq!(spliced(&readme, &text), Some(readme));
     }
 

@@ -53,7 +53,7 @@ fn report() -> Report {
         }
     });
     let yardsticks = vec![("x25519_us", 21.7)];
-    let mut machine = Machine::of_this_run("foxtrot bench paper".into());
+    let mut machine = Machine::of_a_test();
     machine.processor = "a <processor>".into();
     let took = Duration::from_secs(754);
     let warning = Some("x25519_us is 1.5 <times>".into());

@@ -38,7 +38,7 @@ fn commit(root: &Path) -> Option<String> {
         said(Command::new("git").arg("--no-optional-locks").current_dir(root).args(arguments))
     };
     // Not that of a repository around an unpacked archive.
-    git(&["ls-files", "--error-unmatch", "crates/cli/build.rs"])?;
+    git(&["ls-files", "--error-unmatch", "crates/bench/build.rs"])?;
     let commit = git(&["rev-parse", "--short", "HEAD"])?;
     let changed = git(&[&["status", "--porcelain", "--"][..], &SOURCES].concat())?;
     let sources = git(&[&["ls-files", "-z", "--"][..], &SOURCES].concat())?;

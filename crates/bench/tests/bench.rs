@@ -1,10 +1,34 @@
-//! `foxtrot bench paper` as its users meet it.
+//! `foxtrot-bench` as its users meet it.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::{env, fs, process::Command};
+use std::{
+    env, fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
 
 use serde_json::Value;
 
-use crate::support::{foxtrot, stderr, stdout};
+/// The program with these arguments, to be run in the repository's root.
+fn bench(arguments: &[&str]) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_foxtrot-bench"));
+    command.args(arguments).current_dir(root).stdin(Stdio::null());
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn the_program_prints_and_ends_as_written() {
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd").env("FOXTROT_BACKEND", "portable");
+}
 
 #[test]
 fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_record() {
@@ -12,8 +36,8 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let tables = ["simplest", "roted-1", "roted-5", "triples-1"];
     let files = ["--html", &path("report.html"), "--record", &path("record")];
-    let run = [&["bench", "paper", "--quick"][..], &tables, &files].concat();
-    let output = foxtrot(&run).current_dir(folder.path()).output().unwrap();
+    let run = [&["paper", "--quick"][..], &tables, &files].concat();
+    let output = bench(&run).current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("simplest-4: base/chou-orlandi n = 1024, memory\n"));
     let text = stdout(&output);
@@ -60,14 +84,14 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
         let said = String::from_utf8(output.stdout).unwrap().trim().to_owned();
         output.status.success().then_some(said)
     };
-    let of_program = git(&["ls-files", "--error-unmatch", "crates/cli/build.rs"])
+    let of_program = git(&["ls-files", "--error-unmatch", "crates/bench/build.rs"])
         .and_then(|_| git(&["rev-parse", "--short", "HEAD"]))
         .filter(|_| env::var_os("FOXTROT_COMMIT").is_none())
         .unwrap_or_default();
     let line = format!("| commit of the program | {of_program}");
     assert!(record("README.md").contains(&line), "{line}");
 
-    let summary = foxtrot(&["bench", "summary", &path("")]).output().unwrap();
+    let summary = bench(&["summary", &path("")]).output().unwrap();
     assert_eq!(summary.status.code(), Some(0), "{}", stderr(&summary));
     assert!(stdout(&summary).contains("| Simplest OT | Table 4, "), "{}", stdout(&summary));
 }
@@ -75,11 +99,9 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
 #[test]
 fn a_measurement_may_be_of_another_backend_and_of_any_base_ot() {
     let run = |more: &[&str]| -> Value {
-        let run = ["bench", "run", "psi/symmetric", "-n", "300", "--quick", "--json", "--samples"];
-        let output = foxtrot(&[&run[..], more].concat())
-            .env("FOXTROT_BACKEND", "portable")
-            .output()
-            .unwrap();
+        let run = ["run", "psi/symmetric", "-n", "300", "--quick", "--json", "--samples"];
+        let output =
+            bench(&[&run[..], more].concat()).env("FOXTROT_BACKEND", "portable").output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         serde_json::from_str(&stdout(&output)).unwrap()
     };
@@ -98,8 +120,8 @@ fn a_measurement_may_be_of_another_backend_and_of_any_base_ot() {
 fn the_steps_of_roted_are_timed_on_every_backend() {
     let mut names = Vec::new();
     for backend in ["portable", "avx2", "avx512", "neon"] {
-        let run = ["bench", "run", "kernel/module768/", "-n", "19", "--json"];
-        let output = foxtrot(&run).env("FOXTROT_BACKEND", backend).output().unwrap();
+        let run = ["run", "kernel/module768/", "-n", "19", "--json"];
+        let output = bench(&run).env("FOXTROT_BACKEND", backend).output().unwrap();
         if output.status.code() == Some(2) {
             assert!(stderr(&output).contains(backend), "{}", stderr(&output));
             continue;
@@ -121,9 +143,8 @@ fn the_steps_of_roted_are_timed_on_every_backend() {
 fn both_ways_of_making_triples_run_over_a_link() {
     for (name, bytes) in [("triples/rlwe-8", 2 * 8192), ("triples/rlwe-paper-8", 2 * 8192)] {
         let n = bytes.to_string();
-        let run =
-            ["bench", "run", name, "-n", &n, "--net", "lan1", "--quick", "--json", "--samples"];
-        let output = foxtrot(&run).output().unwrap();
+        let run = ["run", name, "-n", &n, "--net", "lan1", "--quick", "--json", "--samples"];
+        let output = bench(&run).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
         let sample = &report["samples"][0];
@@ -143,10 +164,33 @@ fn what_cannot_be_written_fails_before_anything_is_measured() {
     fs::write(&file, "").unwrap();
     let under_a_file = file.join("below");
     for option in ["--html", "--record"] {
-        let run = ["bench", "paper", "simplest-3", "--quick", option];
-        let output = foxtrot(&run).arg(&under_a_file).output().unwrap();
+        let run = ["paper", "simplest-3", "--quick", option];
+        let output = bench(&run).arg(&under_a_file).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{option}: {}", stderr(&output));
         assert!(!stderr(&output).contains("kernel/"), "{option}: {}", stderr(&output));
         assert_eq!(stdout(&output), "", "{option}");
+    }
+}
+
+#[test]
+fn a_benchmark_reports_what_was_measured() {
+    let settings =
+        [&[][..], &["--transport", "tcp"], &["--net", "batching-lan"], &["--threads", "2"]];
+    for more in settings {
+        let run = ["run", "ext/softspoken-4", "--n", "70000", "--json"];
+        let output = bench(&[&run[..], more].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!((&report["name"], &report["n"]), (&"ext/softspoken-4".into(), &70_000.into()));
+        let links = ["tcp", "batching-lan"];
+        let transport = links.into_iter().find(|link| more.contains(link)).unwrap_or("memory");
+        assert_eq!(report["transport"], transport);
+        // Base OTs, two batches, one after the other or at once; the last proof.
+        let (threads, flows) = if more.contains(&"2") { (2, 4) } else { (1, 6) };
+        assert_eq!((&report["threads"], &report["parties"]), (&threads.into(), &"both".into()));
+        assert_eq!(report["rounds"], flows);
+        for figure in ["cpu_seconds_sender", "cpu_seconds_receiver", "seconds", "aes_block_ns"] {
+            assert!(report[figure].as_f64().unwrap() > 0.0, "{figure}");
+        }
     }
 }
