@@ -24,7 +24,7 @@ pub(crate) enum BenchProgram {
     Bench(BenchCommand),
     /// The command `foxtrot`, for measurements in processes of their own
     #[command(subcommand, hide = true)]
-    Foxtrot(Command),
+    Foxtrot(Box<Command>),
 }
 
 #[derive(Subcommand)]
