@@ -62,6 +62,17 @@ fn erase<T: Copy>(secrets: &mut [T], zero: T) {
     zeroize::optimization_barrier(secrets);
 }
 
+/// `from.map(f)`, but inlined always. What the method of arrays calls may stay out of line, compiled for the baseline.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn map_all<T: Copy, U: Copy, const N: usize>(from: [T; N], f: impl Fn(T) -> U) -> [U; N] {
+    const { assert!(N > 0, "the first fills the array") };
+    let mut to = [f(from[0]); N];
+    for (to, &from) in to[1..].iter_mut().zip(&from[1..]) {
+        *to = f(from);
+    }
+    to
+}
+
 /// The low and the high half.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]

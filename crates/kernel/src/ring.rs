@@ -9,6 +9,7 @@ mod encode;
 mod factor;
 mod field;
 mod gaussian;
+mod instances;
 mod ntt;
 mod sample;
 mod signal;

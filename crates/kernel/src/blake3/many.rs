@@ -1,7 +1,10 @@
 //! The tree and the compression function, one input to a lane.
 
 use super::Blocks;
-use crate::simd::{MAX_WORDS, Simd};
+use crate::{
+    map_all,
+    simd::{MAX_WORDS, Simd},
+};
 
 const BLOCK: usize = 64;
 const CHUNK: usize = 1024;
@@ -177,7 +180,8 @@ fn keyed_groups<S: Simd, const P: usize>(
 
 #[cfg_attr(not(unoptimized), inline(always))]
 fn splat_key<S: Simd>(simd: S, key: &[u8; 32]) -> [S::Words; 8] {
-    words(key).map(
+    map_all(
+        words(key),
         #[cfg_attr(not(unoptimized), inline(always))]
         |word| simd.splat_words(word),
     )
@@ -311,7 +315,7 @@ fn compress<S: Simd, const P: usize>(
 ) -> [[S::Words; 16]; P] {
     let splat = |word| simd.splat_words(word);
     let zero = splat(0);
-    let [i, j, k, l, ..] = IV.map(splat);
+    let [i, j, k, l, ..] = map_all(IV, splat);
     let (counter, len, flags) = (splat(counter), splat(next.len as u32), splat(flags));
     let mut states = [[zero; 16]; P];
     for (v, cv) in states.iter_mut().zip(&next.cv) {

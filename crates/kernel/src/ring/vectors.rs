@@ -148,19 +148,19 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
     let both = polys.iter_mut().zip(bytes.chunks_exact(N / 8 * BITS));
     dispatch!(
         neon backend,
-        simd => both.fold(
-            true,
-            #[cfg_attr(not(unoptimized), inline(always))] |in_range, (NttPoly(f), bytes)| {
-                let mut all_below = simd.splat(u16::MAX);
+        simd => {
+            // No `fold`: it may stay out of line, compiled for the baseline.
+            let mut all_below = simd.splat(u16::MAX);
+            for (NttPoly(f), bytes) in both {
                 let lanes = f.chunks_exact_mut(vector::lanes(simd));
                 for (f, bytes) in lanes.zip(bytes.chunks_exact(vector::lanes(simd) / 8 * BITS)) {
                     let y = simd.unpack::<BITS>(bytes);
                     all_below = simd.and(all_below, simd.sub(y, simd.splat(Q)));
                     simd.store(vector::add::<_, Q>(simd, simd.load(f), y), f);
                 }
-                in_range & vector::all_negative(simd, all_below)
             }
-        ),
+            vector::all_negative(simd, all_below)
+        },
         {
             let mut room = [0; N];
             let in_range = both.fold(

@@ -5,7 +5,7 @@ use super::{
     lanes::{Lanes, on_lanes},
     mixed_radix::above,
 };
-use crate::{Backend, erase};
+use crate::{Backend, erase, map_all};
 
 /// From C modulo P·R to round(2ᵗ·C/R) modulo P·2ᵗ, where P is the product of the primes that are *kept*,
 /// R that of the primes that are *removed*.
@@ -103,13 +103,15 @@ impl Divider {
     fn divide_with<L: Lanes>(&self, l: L, n: usize, kept: &mut [u64], removed: &mut [u64]) {
         let (k, m) = (self.k, self.m);
         let scales = |primes: &[Modulus; MAX_PRIMES]| {
-            primes.map(
+            map_all(
+                *primes,
                 #[cfg_attr(not(unoptimized), inline(always))]
                 |p| (l.prime(&p), l.factor(l.entry(&p, p.factor(p.pow(2, self.low_bits.into()))))),
             )
         };
         let (kept_scales, removed_scales) = (scales(&self.kept), scales(&self.removed));
-        let halves = self.removed.map(
+        let halves = map_all(
+            self.removed,
             #[cfg_attr(not(unoptimized), inline(always))]
             |r| l.splat(r.value() / 2),
         );

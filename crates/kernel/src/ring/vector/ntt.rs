@@ -19,6 +19,7 @@ use core::marker::PhantomData;
 
 use super::{super::ntt::Tables, barrett, centred, montgomery};
 use crate::{
+    map_all,
     ring::field::{inverse_mod_2_16, montgomery_multiply},
     simd::Simd,
 };
@@ -278,7 +279,8 @@ fn two_layers<S: Simd, const N: usize, const Q: u16>(
 ) {
     let layer = block.ilog2();
     let quarter = N >> (layer + 2);
-    let [first, second, third] = [block, 2 * block, 2 * block + 1].map(
+    let [first, second, third] = map_all(
+        [block, 2 * block, 2 * block + 1],
         #[cfg_attr(not(unoptimized), inline(always))]
         |k| splat_both(simd, Zetas::<S, N, Q>::FORWARD[k]),
     );
@@ -558,7 +560,8 @@ fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     }
     if groups == 4 {
         let quarter = N / 4;
-        let [first, second] = [2, 3].map(
+        let [first, second] = map_all(
+            [2, 3],
             #[cfg_attr(not(unoptimized), inline(always))]
             |k| splat_both(simd, zetas[k]),
         );

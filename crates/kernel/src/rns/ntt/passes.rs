@@ -10,6 +10,8 @@
 //! vectors, then for the layers within vectors, for every two vectors, the first words of all entries
 //! and then the second ones.
 
+use crate::map_all;
+
 use super::super::{lanes::Lanes, modulus::Modulus};
 
 /// Where the two words of root `i` stand in the table for `n` coefficients in groups of SIZE vectors.
@@ -199,7 +201,8 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
     m: usize,
     f: &mut [u64],
 ) {
-    let [scale, root] = last.map(
+    let [scale, root] = map_all(
+        last,
         #[cfg_attr(not(unoptimized), inline(always))]
         |entry| l.factor(entry),
     );

@@ -15,6 +15,7 @@
 use core::arch::x86_64::*;
 
 use super::{Avx2, avx2, twice};
+use crate::map_all;
 
 /// The most steps, eight candidates each.
 const STEPS: usize = 128;
@@ -159,7 +160,8 @@ impl Avx2 {
             let [low_bits, _, _, high_bits] = bits.to_le_bytes();
             let halves =
                 [_mm256_castsi256_si128(candidates), _mm256_extracti128_si256::<1>(candidates)];
-            let [low, high] = [(halves[0], low_bits), (halves[1], high_bits)].map(
+            let [low, high] = map_all(
+                [(halves[0], low_bits), (halves[1], high_bits)],
                 #[cfg_attr(not(unoptimized), inline(always))]
                 |(half, bits)| {
                     let order = TOGETHER[usize::from(bits)].as_ptr();
@@ -290,7 +292,8 @@ impl Avx2 {
             let slots = slots.as_flattened_mut();
             let mut filled = last.saturating_sub(16 * i).min(16);
             for (step, slot) in (16 * i..).zip(&mut slots[..filled]) {
-                let [low, high] = strings.map(
+                let [low, high] = map_all(
+                    strings,
                     #[cfg_attr(not(unoptimized), inline(always))]
                     // SAFETY: AVX2 is there, and a step but the last begins at least 2·BITS bytes
                     // before the end of the string, which are more than 16.
@@ -299,7 +302,8 @@ impl Avx2 {
                 *slot = self.append::<Q, BITS>(&mut filling, low, high);
             }
             if last / 16 == i {
-                let [low, high] = strings.map(
+                let [low, high] = map_all(
+                    strings,
                     #[cfg_attr(not(unoptimized), inline(always))]
                     |string| self.group::<BITS>(string, last * BITS),
                 );
@@ -421,7 +425,8 @@ impl Avx2 {
     /// How far sixteen slots are to move.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn moves(self, moves: &[[u8; ROOM]; 2], at: usize) -> __m256i {
-        let [low, high] = moves.each_ref().map(
+        let [low, high] = map_all(
+            moves.each_ref(),
             #[cfg_attr(not(unoptimized), inline(always))]
             |moves| self.group::<16>(moves, at),
         );
