@@ -171,8 +171,8 @@ impl Host {
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let (timeout, output) = (self.timeout, self.output);
-        let listener = self.listen(address)?;
         let (limits, gate) = bounds(most, service.least_memory(), output)?;
+        let listener = self.listen(address)?;
         let host = self.asking_for_work();
         let connections = serve(listener, timeout, limits, move |socket, silent| {
             host.session(socket, silent, &gate, &service)
@@ -228,7 +228,7 @@ impl Host {
         let agreed = match service.agree(confirmed.peer_details().unwrap_or(&nothing)) {
             Ok(agreed) => agreed,
             Err(failure) => {
-                drop(confirmed.refuse(Reason::Undecodable));
+                drop(confirmed.refuse(failure.reason()));
                 return Err(met.refused(failure));
             }
         };
@@ -289,14 +289,23 @@ impl Met {
 fn bounds(most: &MostSessions, least: u64, output: Output) -> Result<(Limits, Arc<Gate>), Failure> {
     let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
     let most_silent = Limits::default().silent;
-    let silent = usize::try_from(memory / 4 / WAITING).unwrap_or(usize::MAX);
-    let silent = silent.clamp(most_silent / 16, most_silent);
-    let waiting = silent as u64 * WAITING;
-    let of_sessions = memory.saturating_sub(waiting);
-    if of_sessions < WAITING + least {
-        let (memory, needed) = (bytes(memory), bytes(waiting + WAITING + least));
-        return Err(Failure::usage(format!("{memory} of memory are too little for any session"))
-            .hint(format!("--max-memory needs {needed} at least")));
+    // A quarter is for connections that wait, and a third as much as for sessions.
+    let waiting_in = |memory: u64| {
+        let silent = usize::try_from(memory / WAITING).unwrap_or(usize::MAX);
+        silent.clamp(most_silent / 16, most_silent)
+    };
+    let silent = waiting_in(memory / 4);
+    let of_sessions = memory.saturating_sub(silent as u64 * WAITING);
+    let session = WAITING + least;
+    if of_sessions < session {
+        let needed = session + (waiting_in(session / 3) as u64 + 1) * WAITING;
+        let why = format!("{} of memory are too little for any session", bytes(memory));
+        let failure = match most.memory {
+            Some(_) => Failure::usage(why),
+            None => Failure::run(format!("{why}: half of what the system leaves")),
+        };
+        let needed = needed.div_ceil(1 << 20);
+        return Err(failure.hint(format!("it takes --max-memory {needed}M at least")));
     }
     let (sessions, of_one_peer) = (most.all, most.of_one_peer);
     output.detail(&format!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    Channel, ChannelError, Counters, Error, HelloError, Reason,
+    Channel, ChannelError, Counters, Error, HelloError,
     hello::{self, Agreement, Hello, Role},
 };
 use foxtrot_ot::Session;
@@ -107,9 +107,9 @@ impl Link {
         failure
     }
 
-    /// Ends the session because what the peer said of itself cannot be, and tells the peer so.
+    /// Ends the session because of what the peer said of itself, and tells the peer whether that cannot be.
     pub(crate) fn refuse(&self, failure: Failure) -> Failure {
-        self.channel.give_up(HelloError::Refused(Reason::Undecodable));
+        self.channel.give_up(HelloError::Refused(failure.reason()));
         failure
     }
 

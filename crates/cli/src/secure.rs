@@ -72,7 +72,7 @@ impl Security {
             ));
         }
         let known = match Known::read(key) {
-            // Names only show who a key is; without any in use the run needs none.
+            // Names are only shown. A run with fingerprints alone does not need the file.
             Err(e) if transport.peer.iter().all(|peer| matches!(peer, Peer::Key(_))) => {
                 say(&format!("warning: {}; names of peers are not shown", e.message()));
                 Known::none(key)?

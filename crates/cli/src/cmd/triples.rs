@@ -44,6 +44,10 @@ const ROLES: [(&str, &str); 1] =
 /// The hint after a run that has not come to its end.
 const RESUME: &str = "what is there stays: --resume, on both sides, continues it";
 
+/// The hint after a session whose two sides have not received what the other sent.
+const FORGOTTEN: &str = "the batches of this session were removed, those of earlier ones stay; --resume, on both sides, \
+                         makes them anew; without --insecure TLS keeps connections from changing data";
+
 pub(crate) fn run(command: &TriplesCommand) -> Result<(), Failure> {
     match command {
         TriplesCommand::Local { out, common } => local(out, common),
@@ -110,7 +114,7 @@ fn generate(
         entry.ran(&report, &cost);
         entry.set("results", agreed.record.count);
         deliver(folder, &agreed, slice::from_ref(&agreed.record), common, &report)?;
-        if transport.insecure && agreed.batches.start > 0 {
+        if agreed.batches.start > 0 {
             output.note(&agreed.of_earlier());
         }
         Ok(())
@@ -180,10 +184,16 @@ fn make_into(
         file.sync().map_err(|e| link.abandon(e))?;
         bar.finish_and_clear();
         if let Err(e) = link.channel.finish() {
-            if e == FrameError::Transcript.into() {
-                file.forget(batches.start)?;
-            }
-            return Err(e.into());
+            let changed = e == FrameError::Transcript.into();
+            let failure = Failure::from(e);
+            return Err(match changed.then(|| file.forget(batches.start)) {
+                None => failure,
+                Some(Ok(())) => failure.hint(FORGOTTEN),
+                Some(Err(e)) => failure.hint(format!(
+                    "{}; remove the shares of this run on both sides, and begin anew without --resume",
+                    e.message()
+                )),
+            });
         }
     } else {
         link.finish()?;

@@ -60,8 +60,11 @@ pub(super) fn sid(greeting: &Session, [initiators, responders]: [&[u8]; 2]) -> S
     Sid::from_bytes(query.field(initiators).field(responders).finish())
 }
 
-/// The puzzle that the responder sets us if we are the initiator, and whether we may tell the peer our details. An
-/// initiator sets none: a stranger would choose how long a server computes.
+/// The puzzle that the responder sets us if we are the initiator. An initiator sets none: a stranger would choose how
+/// long a server computes.
+///
+/// # Errors
+/// Our set is too large for the peer to learn our details, or an offer cannot be.
 pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Result<u8, HelloError> {
     if let Some(keys) = ours.keys {
         let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;

@@ -153,7 +153,7 @@ impl Agreed {
         let learns = match role {
             None => "the sender learns the receiver's number of keys and nothing else",
             Some(_) => {
-                "the sender learns these names, the receiver's number of keys and nothing else"
+                "the sender learns the receiver's number of keys, the names of their columns and nothing else"
             }
         };
         lines.push(match self.parameters.largest_set() {
