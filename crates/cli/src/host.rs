@@ -171,8 +171,11 @@ impl Host {
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let (timeout, output) = (self.timeout, self.output);
-        let (limits, gate) = bounds(most, service.least_memory(), output)?;
+        // Whether it can serve at all is known before it says that it listens.
+        let (limits, most) = bounds(most, service.least_memory())?;
         let listener = self.listen(address)?;
+        output.detail(&most.to_string());
+        let gate = Gate::new(most);
         let host = self.asking_for_work();
         let connections = serve(listener, timeout, limits, move |socket, silent| {
             host.session(socket, silent, &gate, &service)
@@ -286,7 +289,7 @@ impl Met {
 ///
 /// # Errors
 /// The user's or the system's bound of memory admits no session, of which the smallest takes `least` bytes.
-fn bounds(most: &MostSessions, least: u64, output: Output) -> Result<(Limits, Arc<Gate>), Failure> {
+fn bounds(most: &MostSessions, least: u64) -> Result<(Limits, Most), Failure> {
     let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
     let most_silent = Limits::default().silent;
     // A quarter is for connections that wait, and a third as much as for sessions.
@@ -308,12 +311,8 @@ fn bounds(most: &MostSessions, least: u64, output: Output) -> Result<(Limits, Ar
         return Err(failure.hint(format!("it takes --max-memory {needed}M at least")));
     }
     let (sessions, of_one_peer) = (most.all, most.of_one_peer);
-    output.detail(&format!(
-        "at most {sessions} sessions at once, {of_one_peer} of one peer, in {} of memory",
-        bytes(of_sessions)
-    ));
-    let gate = Gate::new(Most { sessions, of_one_peer, memory: of_sessions });
-    Ok((Limits { silent, admitted: sessions, ..Limits::default() }, gate))
+    let limits = Limits { silent, admitted: sessions, ..Limits::default() };
+    Ok((limits, Most { sessions, of_one_peer, memory: of_sessions }))
 }
 
 impl Log {

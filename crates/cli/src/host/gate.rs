@@ -107,6 +107,17 @@ impl Full {
     }
 }
 
+impl fmt::Display for Most {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sessions, of_one_peer, memory } = *self;
+        let memory = bytes(memory);
+        write!(
+            f,
+            "at most {sessions} sessions at once, {of_one_peer} of one peer, in {memory} of memory"
+        )
+    }
+}
+
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
