@@ -7,7 +7,7 @@ use crate::{
     cmd, interrupt, memory, perform, start,
 };
 
-/// What the program was built from and by, for records.
+/// The commit and the compiler that the program was built from, for records.
 #[derive(Clone, Copy, Debug)]
 pub struct Built {
     /// The commit, marked if the sources had been changed.

@@ -25,7 +25,7 @@ pub(crate) const STATUSES: [(u8, &str); 5] = [
     (INTERRUPTED, "Interrupted."),
 ];
 
-/// What may be wrong where two sides do not meet.
+/// The hint where two sides do not meet.
 pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect to its address";
 
 /// Why there is no result.

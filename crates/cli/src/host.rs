@@ -47,11 +47,11 @@ pub(crate) struct Host {
     pub(crate) output: Output,
 }
 
-/// What a server does for each peer.
+/// A server's work for each peer.
 pub(crate) trait Service: Send + Sync + 'static {
-    /// What both sides want.
+    /// The agreement of both sides.
     type Agreed;
-    /// What comes of a session.
+    /// The result of a session.
     type Done: Send + 'static;
 
     /// Finds out whether the peer's details suit.
@@ -99,7 +99,7 @@ struct Log {
 
 impl Host {
     /// The first peer that comes and wants what we want. One that wants something else ends the
-    /// wait; whoever else comes is told off and forgotten. Without a bound it waits until interrupted.
+    /// wait; any other is told off and forgotten. Without a bound it waits until interrupted.
     pub(crate) fn first_peer(self, address: &str, wait: Option<Duration>) -> Result<Link, Failure> {
         let (timeout, output) = (self.timeout, self.output);
         let listener = self.listen(address)?;
@@ -285,7 +285,7 @@ impl Met {
     }
 }
 
-/// What a server may take, of connections and of memory.
+/// Computes how many connections and how much memory a server may take.
 ///
 /// # Errors
 /// The user's or the system's bound of memory admits no session, of which the smallest takes `least` bytes.

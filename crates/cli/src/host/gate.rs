@@ -98,7 +98,7 @@ impl Drop for Pass {
 }
 
 impl Full {
-    /// What the peer is told.
+    /// The reason that the peer is told.
     pub(crate) fn reason(&self) -> Reason {
         match self {
             Self::Memory { takes, of, .. } if takes > of => Reason::TooLarge,
