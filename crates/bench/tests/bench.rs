@@ -157,6 +157,16 @@ fn both_ways_of_making_triples_run_over_a_link() {
     }
 }
 
+/// It fails by itself when the bytes are not those announced.
+#[test]
+fn every_kind_of_triples_is_timed_with_a_last_batch_that_is_not_whole() {
+    for kind in ["rlwe-8", "rlwe-lift-8", "gilboa-8", "gilboa-64-k8"] {
+        let run = ["run", &format!("triples/{kind}"), "-n", "40000", "--quick", "--json"];
+        let output = bench(&run).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{kind}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn what_cannot_be_written_fails_before_anything_is_measured() {
     let folder = tempfile::tempdir().unwrap();

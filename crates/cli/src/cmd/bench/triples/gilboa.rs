@@ -36,7 +36,9 @@ pub(super) fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<S
         run_group(&mut meter, &mut parties, sizes, &mut spare)?;
     }
     let sample = meter.sample(started, &workers);
-    let announced = bytes_of_run(set, BASE, n as u64);
+    // Unlike in a run over a channel, no triple is opened.
+    let batches: usize = sizes.iter().map(|&n| set.corrections_len(n) + set.products_len(n)).sum();
+    let announced = bytes_of_run(set, BASE, 0).map(|once| once + batches as u64);
     match sample.bytes {
         bytes if bytes == announced => Ok(sample),
         bytes => Err(Failure::run(format!("{set:?} sent {bytes:?} bytes, not {announced:?}"))),
