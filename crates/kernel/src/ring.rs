@@ -436,6 +436,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         count(Operation::Ntt, 1);
         assert_eq!(bytes.len(), N / 2, "four bits per coefficient");
         let f = &mut self.0;
+        #[allow(unused_assignments, reason = "only vectors begin with these zeros")]
         let mut noise = [0; N];
         dispatch!(
             neon backend,
