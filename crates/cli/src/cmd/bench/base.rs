@@ -79,7 +79,7 @@ fn sample(
     loop {
         let start = thread_cpu();
         let event = pair.step().map_err(|(_, error): (Party, Error)| error)?;
-        let Some(Event { party, message }) = event else { break };
+        let Some(Event { party, stream, message }) = event else { break };
         let side = match party {
             Party::Sender => 0,
             Party::Receiver => 1,
@@ -87,7 +87,7 @@ fn sample(
         sample.cpu[side] += thread_cpu() - start;
         if let Some(message) = message {
             sample.bytes[side] += message.len() as u64;
-            pair.deliver(party, message);
+            pair.deliver(party, stream, message);
         }
     }
     for (cpu, (workers, before)) in sample.cpu.iter_mut().zip(workers.iter().zip(busy)) {

@@ -1,21 +1,19 @@
 //! The random OTs of the MSB fix: base OTs in both directions side by side, and from them an extension for each of the
 //! two streams, whose sender is P₀. A batch of triples takes a batch of it.
 
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_ot::{
-    Bits, Direction, Error as Protocol, Session, Usage,
+    Bits, Context, Direction, Error, Usage,
     base::{BaseOt, Block, Choice, roted::Endemic},
+    engine::{Io, join},
     extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
-    tasks::Executor,
 };
-use foxtrot_triples::{params::Set, rlwe::Chosen};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{
-    Channel, Error, Lane, drive,
-    extend::{fresh_seed, random},
-};
+use super::Chosen;
+use crate::params::Set;
 
 /// A party's side of both extensions: in its own stream, in which it is P₀, it is the sender.
 pub(super) struct Ots {
@@ -31,46 +29,39 @@ pub(super) struct Ots {
 }
 
 impl Ots {
-    /// Runs the base OTs and sets both extensions up: on our lane for our stream, whose direction is given, and on the
-    /// other one for the peer's.
-    pub(super) fn set_up(
-        channel: &Channel,
+    /// Runs the base OTs and sets both extensions up: on our stream, whose direction is given, and on the peer's.
+    pub(super) async fn set_up(
+        [ours, theirs]: &[Io; 2],
+        cx: &mut Context,
         set: &Set,
         extension: Extension<SemiHonest>,
-        session: &Session,
         direction: Direction,
-        [ours, theirs]: [Lane; 2],
     ) -> Result<Self, Error> {
+        let peers = direction.reversed();
+        let delta = Choice::Given(cx.bits(ROWS));
+        let [base_seed, their_base_seed, sender_seed, receiver_seed] = [(); 4].map(|()| cx.seed());
         let base_session =
-            |direction: Direction| session.sub(Endemic.info().name, 0, direction.reversed());
-        let of_stream = |direction| session.sub(extension.name(), 0, direction);
-        let told = |e: Usage| channel.give_up(e);
-
-        let delta = Bits::from_bytes(&*random::<{ ROWS / 8 }>()?, ROWS);
-        let base = Endemic.receiver(base_session(direction), Choice::Given(delta), fresh_seed()?);
-        let mut base = base.map_err(told)?;
-        drive::advance(channel, ours, &mut base)?;
-        let their_base = Endemic.sender(base_session(direction.reversed()), ROWS, fresh_seed()?);
-        let pairs = drive::run(channel, theirs, their_base.map_err(told)?)?;
-        let their_stream = of_stream(direction.reversed());
-        let receiver = Receiver::new(their_stream, extension, pairs, fresh_seed()?);
-        let (receiver, setup) = receiver.map_err(told)?;
-        channel.send(theirs, setup)?;
-
-        let chosen = drive::run(channel, ours, base)?;
-        let setup = channel.recv(ours, extension.setup_len())?;
-        let sender = Sender::new(of_stream(direction), extension, chosen, &setup, fresh_seed()?);
-        let sender = sender.map_err(|e| channel.give_up(e))?;
+            |direction: Direction| cx.session().sub(Endemic.info().name, 0, direction.reversed());
+        let of_stream = |direction| cx.session().sub(extension.name(), 0, direction);
+        let base = Endemic.receiver(base_session(direction), delta, base_seed)?;
+        let their_base = Endemic.sender(base_session(peers), ROWS, their_base_seed)?;
+        let sender = async {
+            let chosen = ours.run(base).await?;
+            let setup = ours.recv(extension.setup_len()).await;
+            Sender::new(of_stream(direction), extension, chosen, &setup, sender_seed)
+        };
+        let receiver = async {
+            let pairs = theirs.run(their_base).await?;
+            let (receiver, setup) =
+                Receiver::new(of_stream(peers), extension, pairs, receiver_seed)?;
+            theirs.send(setup).await;
+            Ok(receiver)
+        };
+        let (sender, receiver) = join(sender, receiver).await?;
         let shape = Shape::random(set.ots());
         let corrections_len = extension.corrections_len(shape);
         let (pairs, keys, choices) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { shape, corrections_len, sender, receiver, pairs, keys, choices })
-    }
-
-    /// The same, on several threads.
-    pub(super) fn with_executors(self, [first, second]: [Box<dyn Executor>; 2]) -> Self {
-        let sender = self.sender.with_executor(first);
-        Self { sender, receiver: self.receiver.with_executor(second), ..self }
     }
 
     /// Bytes of the message for a batch.
@@ -99,7 +90,7 @@ impl Ots {
     pub(super) fn take(
         &mut self,
         messages: &[Vec<u8>],
-    ) -> Result<impl Iterator<Item = &[[Block; 2]]>, Protocol> {
+    ) -> Result<impl Iterator<Item = &[[Block; 2]]>, Error> {
         let of_shapes: Vec<_> = messages.iter().map(|it| (self.shape, it.as_slice())).collect();
         let sent = self.sender.absorb_all(&of_shapes)?;
         grow(&mut self.pairs, messages.len(), self.shape.n());
