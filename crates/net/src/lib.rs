@@ -30,7 +30,6 @@ pub mod hello;
 pub mod identity;
 pub mod listen;
 pub mod memory;
-pub mod probe;
 pub mod psi;
 pub mod shape;
 pub mod tcp;
