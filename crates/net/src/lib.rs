@@ -29,7 +29,6 @@ pub mod hello;
 pub mod identity;
 pub mod listen;
 pub mod memory;
-pub mod probe;
 pub mod shape;
 pub mod tcp;
 #[cfg(feature = "tls")]

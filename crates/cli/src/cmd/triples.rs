@@ -1,7 +1,6 @@
 //! `foxtrot triples`: multiplication triples to files.
 
 pub(crate) mod agreement;
-mod choice;
 mod costs;
 mod folder;
 pub(crate) mod kind;
@@ -76,7 +75,7 @@ pub(crate) struct Side(Terms);
 #[cfg(feature = "fuzzing")]
 impl Side {
     pub(crate) fn new(party: u8, out: &TriplesOut, common: &Common) -> Result<Self, Failure> {
-        Ok(Self(Terms::new(party, out, common, &Workers::new(common.threads)?, None)?))
+        Ok(Self(Terms::new(party, out, common, None)?))
     }
 
     pub(crate) fn hello(&self) -> foxtrot_net::hello::Hello {
@@ -84,7 +83,7 @@ impl Side {
     }
 
     pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.0, link, Output::in_background()).map(drop)
+        Agreed::on(&self.0, link).map(drop)
     }
 }
 
@@ -96,14 +95,14 @@ fn generate(
 ) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
     let workers = Workers::new(common.threads)?;
-    let terms = Terms::new(party, out, common, &workers, folder.earlier(party)?)?;
+    let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
     let output = Output::new(common);
     let way = Way::prepare(transport)?;
     Recorder::of_one(transport).keep("triples", &format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
         let link = link.map_err(|e| e.rename_options(&ROLES))?;
         entry.met(&link);
-        let agreed = Agreed::on(&terms, &link, output)?;
+        let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
         agreed.tell(&terms, output, workers.threads());
         let cost = make(link, &agreed, &folder, &workers, output)?;
@@ -123,7 +122,7 @@ fn generate(
 fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
     let workers = Workers::new(common.threads)?;
-    let terms = |party| Terms::new(party, out, common, &workers, folder.earlier(party)?);
+    let terms = |party| Terms::new(party, out, common, folder.earlier(party)?);
     let (zero, one) = (terms(0)?, terms(1)?);
     let others = workers.for_another();
     let output = Output::new(common);
@@ -131,13 +130,13 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
         common.timeout(),
         |opened| {
             let link = Link::greet(opened, true, &zero.hello())?;
-            let agreed = Agreed::on(&zero, &link, output)?;
+            let agreed = Agreed::on(&zero, &link)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
             Ok((agreed.record, cost))
         },
         |opened| {
             let link = Link::greet(opened, false, &one.hello())?;
-            let agreed = Agreed::on(&one, &link, output)?;
+            let agreed = Agreed::on(&one, &link)?;
             agreed.tell(&one, output, workers.threads());
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
