@@ -8,7 +8,7 @@ use std::{
 };
 
 use foxtrot_cli::shared::{Extension, Failure, Method, Report, Workers, thread_cpu};
-use foxtrot_net::{Lane, drive};
+use foxtrot_net::drive;
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid, Usage,
     base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
@@ -101,11 +101,11 @@ fn sample_over(base: &dyn BaseOt, setting: &Setting<'_>, counter: u64) -> Result
         workers,
         |end| {
             let role = sender(base, n, end.workers, counter)?;
-            drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
+            drive::run(end.channel, role).map(|keys| drop(black_box(keys)))
         },
         |end| {
             let role = receiver(base, n, end.workers, counter)?;
-            drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
+            drive::run(end.channel, role).map(|keys| drop(black_box(keys)))
         },
     )?;
     // A channel sees two where both parties speak at once.
