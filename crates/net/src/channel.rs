@@ -203,7 +203,8 @@ impl Channel {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
     }
 
-    /// The same by a time that several messages have in common, and not behind it.
+    /// The same by a time of the caller's, and not behind it.
+    #[cfg(test)]
     pub(crate) fn recv_by(
         &self,
         lane: Lane,

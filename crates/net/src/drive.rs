@@ -6,13 +6,17 @@ mod tests;
 use std::sync::{Mutex, PoisonError};
 
 use foxtrot_ot::{
-    Usage,
+    Context, Seed, Session, Usage,
     engine::{Abandoned, Engine, Limits, Progress},
 };
+use zeroize::Zeroizing;
 
-use crate::{Channel, ChannelError, Error, Lane};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back};
 
-/// Runs the protocol to its end; its streams are the lanes from `first` on.
+/// The lane of a protocol's stream 0.
+const FIRST: Lane = Lane::PROTOCOL;
+
+/// Runs the protocol to its end; its streams are the lanes from [`Lane::PROTOCOL`] on.
 ///
 /// # Errors
 /// Errors of the protocol, of which the peer is told; [`Error::Frame`] if the peer's message has another length than the
@@ -20,11 +24,7 @@ use crate::{Channel, ChannelError, Error, Lane};
 ///
 /// # Panics
 /// If the protocol takes more streams than there are lanes.
-pub fn run<Out, E>(
-    channel: &Channel,
-    first: Lane,
-    mut engine: Engine<'_, Out, E>,
-) -> Result<Out, Error>
+pub fn run<Out, E>(channel: &Channel, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
 where
     E: From<Usage>,
     Error: From<E>,
@@ -34,11 +34,11 @@ where
         let progress = engine.advance().map_err(|e| give_up(channel, e.into()))?;
         if limits != engine.limits() {
             limits = engine.limits();
-            channel.use_lanes(first.index() + limits.streams);
+            channel.use_lanes(FIRST.index() + limits.streams);
             channel.hold_back(limits.messages, limits.len);
         }
         while let Some((stream, message)) = engine.outgoing() {
-            channel.send(first.offset(stream), message)?;
+            channel.send(FIRST.offset(stream), message)?;
         }
         match progress {
             Progress::Sending => {}
@@ -46,12 +46,37 @@ where
             Progress::Waiting { .. } => {
                 let awaited = engine.awaited().into_iter();
                 let awaited: Vec<_> =
-                    awaited.map(|(stream, len)| (first.offset(stream), len)).collect();
+                    awaited.map(|(stream, len)| (FIRST.offset(stream), len)).collect();
                 let (lane, message) = channel.recv_first(&awaited)?;
-                engine.deliver(lane.index() - first.index(), message);
+                engine.deliver(lane.index() - FIRST.index(), message);
             }
         }
     }
+}
+
+/// A run's context, with a seed from the system.
+///
+/// # Errors
+/// [`HelloError::Randomness`].
+pub fn context(session: &Session) -> Result<Context<'_>, Error> {
+    Ok(Context::new(session, fresh_seed()?))
+}
+
+/// A seed from the system.
+///
+/// # Errors
+/// [`HelloError::Randomness`].
+pub fn fresh_seed() -> Result<Seed, Error> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(bytes.as_mut_slice()).map_err(|e| HelloError::Randomness(e.to_string()))?;
+    Ok(Seed::from_bytes(*bytes))
+}
+
+/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
+/// two busiest of its lanes.
+#[must_use]
+pub fn most_ahead(limits: &Limits) -> u64 {
+    2 * held_back(limits.messages, limits.len) as u64
 }
 
 /// Ends the use of the channel; the peer is told why as far as it may know.
@@ -93,17 +118,12 @@ impl<E: From<Error>> Sink<E> {
     ///
     /// # Panics
     /// As [`run`].
-    pub fn run<Out, P>(
-        &self,
-        channel: &Channel,
-        first: Lane,
-        engine: Engine<'_, Out, P>,
-    ) -> Result<Out, E>
+    pub fn run<Out, P>(&self, channel: &Channel, engine: Engine<'_, Out, P>) -> Result<Out, E>
     where
         P: From<Usage>,
         Error: From<P>,
     {
-        let done = run(channel, first, engine);
+        let done = run(channel, engine);
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(e) => Err(e),
             None => done.map_err(E::from),

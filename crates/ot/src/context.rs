@@ -13,24 +13,24 @@ use crate::{
 /// The session that a run belongs to, with its backend and threads, and the run's randomness.
 ///
 /// All randomness comes from one seed: seed i of the run is the answer of the session's oracle about it and the number i.
-pub struct Context {
-    session: Session,
+pub struct Context<'a> {
+    session: &'a Session,
     seed: Seed,
     /// Seeds so far.
     seeds: u64,
 }
 
-impl Context {
+impl<'a> Context<'a> {
     /// Randomness from `seed`, which no other run takes.
     #[must_use]
-    pub fn new(session: Session, seed: Seed) -> Self {
+    pub const fn new(session: &'a Session, seed: Seed) -> Self {
         Self { session, seed, seeds: 0 }
     }
 
     /// The session.
     #[must_use]
-    pub fn session(&self) -> &Session {
-        &self.session
+    pub const fn session(&self) -> &'a Session {
+        self.session
     }
 
     /// A seed that is used once: uniform, and independent of all others.
@@ -67,7 +67,7 @@ impl Context {
     }
 }
 
-impl fmt::Debug for Context {
+impl fmt::Debug for Context<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Context({:?}, <redacted>)", self.session.id())
     }

@@ -192,8 +192,8 @@ impl Io {
     }
 
     /// Receives messages of these lengths, one after another.
-    pub async fn recv_all(&self, lens: impl IntoIterator<Item = usize>) -> Vec<Vec<u8>> {
-        let mut messages = Vec::new();
+    pub async fn recv_all(&self, lens: Vec<usize>) -> Vec<Vec<u8>> {
+        let mut messages = Vec::with_capacity(lens.len());
         for len in lens {
             messages.push(self.recv(len).await);
         }

@@ -151,9 +151,9 @@ impl Shared {
         let mut state = self.lock();
         loop {
             state.check()?;
-            let here = wanted.iter().find_map(|(lane, want)| {
-                state.inbox.pop(*lane).map(|frame| (*lane, *want, frame))
-            });
+            let here = wanted
+                .iter()
+                .find_map(|(lane, want)| state.inbox.pop(*lane).map(|frame| (*lane, *want, frame)));
             if let Some((lane, want, frame)) = here {
                 if let Err(e) = want.check(frame.len()) {
                     return Err(self.fail(&mut state, e));

@@ -15,7 +15,7 @@ use crate::{
     Bits, Context, Direction, Error, Session, Usage,
     base::{BaseOt, Block, Choice},
     engine::{
-        Abandoned, Io,
+        Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, group, next_group, sized, window_limits},
     },
 };
@@ -56,7 +56,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT and of [`extension::Sender::new`](super::Sender::new).
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         plan.begin(io)?;
         let choice = cx.choice(plan.base.info(), ROWS);
         let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
@@ -131,7 +131,7 @@ impl Sender {
         shapes: Vec<Shape>,
     ) -> Result<(Vec<SenderBatch>, Vec<usize>), Error> {
         let lens = shapes.iter().map(|shape| self.extension.corrections_len(*shape));
-        let messages = io.recv_all(lens).await;
+        let messages = io.recv_all(lens.collect()).await;
         let of_shapes: Vec<_> =
             shapes.iter().copied().zip(messages.iter().map(Vec::as_slice)).collect();
         let absorbed = self.state.absorb_all(&of_shapes)?;
@@ -164,7 +164,7 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         plan.begin(io)?;
         let base = plan.base.sender(plan.base_session(cx.session()), ROWS, cx.seed())?;
         let keys = io.run(base).await?;
@@ -258,12 +258,17 @@ fn window(extension: Any) -> usize {
 
 /// A message of each of n batches; one without bytes is not sent.
 async fn receive_each(io: &Io, n: usize, len: usize) -> Vec<Vec<u8>> {
-    if len == 0 { vec![Vec::new(); n] } else { io.recv_all(core::iter::repeat_n(len, n)).await }
+    if len == 0 { vec![Vec::new(); n] } else { io.recv_all(vec![len; n]).await }
+}
+
+/// What may be on its way to a party: batches of a window.
+#[must_use]
+pub fn limits(extension: &Any) -> Limits {
+    window_limits(longest(extension))
 }
 
 /// The longest message of a batch.
-#[must_use]
-pub fn longest(extension: &Any) -> usize {
+fn longest(extension: &Any) -> usize {
     let n = extension.max_batch();
     let corrections = [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
     corrections[0].max(corrections[1]).max(extension.proof_len())
@@ -272,7 +277,7 @@ pub fn longest(extension: &Any) -> usize {
 impl Plan<'_> {
     fn begin(&self, io: &Io) -> Result<(), Usage> {
         compatible(self.base.info(), &self.extension.info()).map_err(Usage::Incompatible)?;
-        io.limit(window_limits(longest(&self.extension)));
+        io.limit(limits(&self.extension));
         Ok(())
     }
 

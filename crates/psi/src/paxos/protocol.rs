@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Context, Direction, Seed, Session, Usage,
     base::{BaseOt, ReceiverKeys, SenderKeys},
     engine::{
-        Io,
+        Io, Limits,
         batches::{PROOFS, WINDOW, window_limits},
     },
     extension::Challenge,
@@ -65,7 +65,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let session = plan.begin(io, cx.session())?;
         let choice = cx.choice(plan.base.info(), plan.parameters.base_ots());
         let base = plan.base.receiver(plan.base_session(&session), choice, cx.seed())?;
@@ -155,7 +155,7 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let session = plan.begin(io, cx.session())?;
         let rows = plan.parameters.base_ots();
         let base = plan.base.sender(plan.base_session(&session), rows, cx.seed())?;
@@ -263,9 +263,14 @@ fn window(parameters: &Parameters) -> usize {
     if parameters.extension().challenge_len() == 0 { 1 } else { WINDOW }
 }
 
-/// The longest message of a batch.
+/// What may be on its way to a party: batches of a window.
 #[must_use]
-pub fn longest(parameters: &Parameters) -> usize {
+pub fn limits(parameters: &Parameters) -> Limits {
+    window_limits(longest(parameters))
+}
+
+/// The longest message of a batch.
+fn longest(parameters: &Parameters) -> usize {
     let extension = parameters.extension();
     let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
     corrections.unwrap_or(0).max(extension.proof_len())
@@ -275,7 +280,7 @@ impl Plan<'_> {
     fn begin(&self, io: &Io, session: &Session) -> Result<Session, Usage> {
         self.parameters.compatible(self.base.info()).map_err(Usage::Incompatible)?;
         // Who waits for the proof of a batch has read the corrections of a window, and none follow before that proof.
-        io.limit(window_limits(longest(&self.parameters)));
+        io.limit(limits(&self.parameters));
         Ok(session.sub("paxos", self.counter, self.direction))
     }
 

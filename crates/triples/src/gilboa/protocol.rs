@@ -82,7 +82,7 @@ impl Party {
     ///
     /// # Errors
     /// [`Usage::Incompatible`], [`Usage::TooManyBatches`]; errors of the steps.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let extension = Any::SemiHonest(plan.set.extension()).info();
         compatible(plan.base.info(), &extension).map_err(Usage::Incompatible)?;
         let max = plan.set.most_batches();
@@ -172,7 +172,7 @@ impl Party {
     ) -> Result<Vec<Multiplied>, Error> {
         let (set, ours) = (self.state.set(), io.on(self.streams[0]));
         let lens = batches.iter().map(|batch| set.corrections_len(batch.len()));
-        let corrections = ours.recv_all(lens).await;
+        let corrections = ours.recv_all(lens.collect()).await;
         let mut messages = vec![Vec::new(); batches.len()];
         let batches = batches.into_iter().zip(&corrections).zip(&mut messages);
         let batches = batches.map(|((batch, received), message)| (batch, &**received, message));
@@ -185,13 +185,13 @@ impl Party {
     async fn add(&mut self, io: &Io, batches: Vec<Multiplied>) -> Result<Vec<Shares>, Error> {
         let set = self.state.set();
         let lens = batches.iter().map(|batch| set.products_len(batch.len()));
-        let products = io.on(self.streams[1]).recv_all(lens).await;
+        let products = io.on(self.streams[1]).recv_all(lens.collect()).await;
         let batches = batches.into_iter().zip(products.iter().map(Vec::as_slice));
         Ok(self.state.add_all(batches.collect())?)
     }
 }
 
-async fn initiator(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<super::Party, Error> {
+async fn initiator(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
     let [first, second] = STREAMS.map(|stream| io.on(stream));
     let Plan { set, base, .. } = plan;
     let choice = cx.choice(base.info(), ROWS);
@@ -204,7 +204,7 @@ async fn initiator(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<super::P
     Ok(state)
 }
 
-async fn responder(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<super::Party, Error> {
+async fn responder(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
     let [first, second] = STREAMS.map(|stream| io.on(stream));
     let Plan { set, base, .. } = plan;
     let base = base.sender(plan.base_session(cx.session()), ROWS, cx.seed())?;

@@ -32,7 +32,7 @@ impl Ots {
     /// Runs the base OTs and sets both extensions up: on our stream, whose direction is given, and on the peer's.
     pub(super) async fn set_up(
         [ours, theirs]: &[Io; 2],
-        cx: &mut Context,
+        cx: &mut Context<'_>,
         set: &Set,
         extension: Extension<SemiHonest>,
         direction: Direction,

@@ -65,7 +65,7 @@ impl Party {
     ///
     /// # Errors
     /// Errors of the steps.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan) -> Result<Self, Error> {
         let Plan { set, we_are_initiator, batches } = plan;
         io.limit(limits(set));
         let (mut streams, mut fix) = (STREAMS, FIX);
@@ -222,7 +222,7 @@ impl Party {
 
 /// n messages of that length.
 async fn recv_all(io: &Io, stream: Stream, n: usize, len: usize) -> Vec<Vec<u8>> {
-    io.on(stream).recv_all(core::iter::repeat_n(len, n)).await
+    io.on(stream).recv_all(vec![len; n]).await
 }
 
 /// The stream of opened triples.

@@ -11,7 +11,7 @@ use crate::{
     Context, Direction, Error, Session, Usage,
     base::{BaseOt, Block},
     engine::{
-        Abandoned, Io,
+        Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, window_limits},
     },
 };
@@ -70,7 +70,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         plan.begin(io)?;
         let choice = cx.choice(plan.base.info(), plan.extension.parameters().length);
         let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
@@ -140,7 +140,7 @@ impl Receiver {
     ///
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
-    pub async fn set_up(io: &Io, cx: &mut Context, plan: Plan<'_>) -> Result<Self, Error> {
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         plan.begin(io)?;
         let rows = plan.extension.parameters().length;
         let base = plan.base.sender(plan.base_session(cx.session()), rows, cx.seed())?;
@@ -211,16 +211,21 @@ fn window(extension: &Any) -> usize {
     if extension.challenge_len() == 0 { 1 } else { WINDOW }
 }
 
-/// The longest message of a batch.
+/// What may be on its way to a party: batches of a window.
 #[must_use]
-pub fn longest(extension: &Any) -> usize {
+pub fn limits(extension: &Any) -> Limits {
+    window_limits(longest(extension))
+}
+
+/// The longest message of a batch.
+fn longest(extension: &Any) -> usize {
     extension.corrections_len(extension.max_batch()).max(extension.proof_len())
 }
 
 impl Plan<'_> {
     fn begin(&self, io: &Io) -> Result<(), Usage> {
         self.extension.compatible(self.base.info()).map_err(Usage::Incompatible)?;
-        io.limit(window_limits(longest(&self.extension)));
+        io.limit(limits(&self.extension));
         Ok(())
     }
 
