@@ -8,10 +8,8 @@ use foxtrot_net::{
     triples::{Party, Plan, gilboa},
 };
 use foxtrot_ot::{Direction, Session, Sid};
-use foxtrot_triples::{
-    params::Set,
-    rlwe_paper::{P0, P1, PaperSet},
-};
+use foxtrot_papers::rlwe_paper::{P0, P1, PaperSet};
+use foxtrot_triples::params::Set;
 
 use super::{BASE, Protocol, Sample, Setting, seed, session};
 use crate::over::{End, both};
