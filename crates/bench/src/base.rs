@@ -8,7 +8,7 @@ use std::{
 };
 
 use foxtrot_cli::shared::{Extension, Failure, Method, Report, Workers, thread_cpu};
-use foxtrot_net::{Lane, drive};
+use foxtrot_net::drive;
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid, Usage,
     base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
@@ -73,7 +73,7 @@ fn sample(
     loop {
         let start = thread_cpu();
         let event = pair.step().map_err(|(_, error): (Party, Error)| error)?;
-        let Some(Event { party, message }) = event else { break };
+        let Some(Event { party, stream, message }) = event else { break };
         let side = match party {
             Party::Sender => 0,
             Party::Receiver => 1,
@@ -81,7 +81,7 @@ fn sample(
         sample.cpu[side] += thread_cpu() - start;
         if let Some(message) = message {
             sample.bytes[side] += message.len() as u64;
-            pair.deliver(party, message);
+            pair.deliver(party, stream, message);
         }
     }
     for (cpu, (workers, before)) in sample.cpu.iter_mut().zip(workers.iter().zip(busy)) {
@@ -101,11 +101,11 @@ fn sample_over(base: &dyn BaseOt, setting: &Setting<'_>, counter: u64) -> Result
         workers,
         |end| {
             let role = sender(base, n, end.workers, counter)?;
-            drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
+            drive::run(end.channel, role).map(|keys| drop(black_box(keys)))
         },
         |end| {
             let role = receiver(base, n, end.workers, counter)?;
-            drive::run(end.channel, Lane::PROTOCOL, role).map(|keys| drop(black_box(keys)))
+            drive::run(end.channel, role).map(|keys| drop(black_box(keys)))
         },
     )?;
     // A channel sees two where both parties speak at once.

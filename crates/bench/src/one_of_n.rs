@@ -3,7 +3,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use foxtrot_cli::shared::{Extension, Failure, Method, Workers};
+use foxtrot_cli::shared::{Extension, Failure, Method};
 use foxtrot_ot::{
     Direction,
     extension::one_of_n::{Any, Places},
@@ -43,20 +43,17 @@ fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let parameters = extension.parameters();
     let (base_sent, base_received) = base_ots(&mut meter, base, parameters.length, &workers)?;
 
-    let session = || session("bench", Direction::InitiatorSends);
-    let receiver = meter.step(RECEIVER, || extension.receiver(session(), base_sent, seed(3)))?;
-    let sender = meter.step(SENDER, || extension.sender(session(), base_received, seed(4)))?;
-    let (mut sender, mut receiver) = match workers.each_ref().map(Workers::executor) {
-        [Some(first), Some(second)] => {
-            (sender.with_executor(first), receiver.with_executor(second))
-        }
-        _ => (sender, receiver),
-    };
+    let session =
+        |party: usize| workers[party].in_session(session("bench", Direction::InitiatorSends));
+    let mut receiver =
+        meter.step(RECEIVER, || extension.receiver(session(RECEIVER), base_sent, seed(3)))?;
+    let mut sender =
+        meter.step(SENDER, || extension.sender(session(SENDER), base_received, seed(4)))?;
 
     // The words of the largest batch, begun elsewhere every time.
     let word_len = parameters.word_len();
     let mut words = vec![0; 2 * extension.max_batch() * word_len];
-    session().oracle("foxtrot bench words").query(0, 0).fill(&mut words);
+    session(SENDER).oracle("foxtrot bench words").query(0, 0).fill(&mut words);
     let mut keys = [(); 2].map(|()| Zeroizing::new(Vec::new()));
     let mut corrections = Vec::new();
     for (number, n) in extension.batches(n).enumerate() {

@@ -5,7 +5,6 @@ mod over;
 use std::{
     io::{self, Write},
     ops::Range,
-    sync::Arc,
     time::Instant,
 };
 
@@ -63,18 +62,15 @@ fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Fail
     let mut meter = Meter::start();
     let (base_sent, base_received) = base_ots(&mut meter, base, parameters.base_ots(), &workers)?;
 
-    let session = || session("paxos", Direction::InitiatorSends);
+    let session =
+        |party: usize| workers[party].in_session(session("paxos", Direction::InitiatorSends));
     let joint = joint_coin(&mut meter, parameters)?;
     let mut receiver = meter.step(RECEIVER, || {
-        paxos::Receiver::new(session(), *parameters, base_sent, ours, joint, seed(3))
+        paxos::Receiver::new(session(RECEIVER), *parameters, base_sent, ours, joint, seed(3))
     })?;
     let mut sender = meter.step(SENDER, || {
-        paxos::Sender::new(session(), *parameters, base_received, theirs, joint, seed(4))
+        paxos::Sender::new(session(SENDER), *parameters, base_received, theirs, joint, seed(4))
     })?;
-    let executor = |party: usize| workers[party].executor().map(Arc::from);
-    if let (Some(ours), Some(theirs)) = (executor(SENDER), executor(RECEIVER)) {
-        (sender, receiver) = (sender.with_executor(ours), receiver.with_executor(theirs));
-    }
     let (sent, mut received) = loop {
         match bucket(&mut meter, parameters, receiver, sender)? {
             (Next::Bucket(another), Next::Bucket(one)) => (receiver, sender) = (another, one),

@@ -158,16 +158,14 @@ impl Ots {
         workers: &[Workers; 2],
     ) -> Result<Self, Failure> {
         let (sent, received) = base_ots(meter, BASE, ROWS, workers)?;
-        let session = || session(extension.name(), Direction::InitiatorSends);
+        let session = |party: usize| {
+            workers[party].in_session(session(extension.name(), Direction::InitiatorSends))
+        };
         let (receiver, setup) =
-            meter.step(P1, || Receiver::new(session(), extension, sent, seed(3)))?;
+            meter.step(P1, || Receiver::new(session(P1), extension, sent, seed(3)))?;
         meter.sent(P1, setup.len());
         let sender =
-            meter.step(P0, || Sender::new(session(), extension, received, &setup, seed(4)))?;
-        let (sender, receiver) = match workers.each_ref().map(Workers::executor) {
-            [Some(p0), Some(p1)] => (sender.with_executor(p0), receiver.with_executor(p1)),
-            _ => (sender, receiver),
-        };
+            meter.step(P0, || Sender::new(session(P0), extension, received, &setup, seed(4)))?;
         Ok(Self { shape: Shape::random(set.ots()), sender, receiver })
     }
 
@@ -198,7 +196,8 @@ fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Fail
     // Those of the two roles.
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let session = || Session::new(Sid::from_bytes([0; 32]));
+    // Both streams' threads are counted as P₀'s: they do not say whose task it is.
+    let session = || workers[P0].in_session(Session::new(Sid::from_bytes([0; 32])));
     let mut join =
         |direction, byte| meter.step(P0, || Duplex::new(&session(), set, direction, &seed(byte)));
     let (one, first_key) = join(Direction::InitiatorSends, 1);
@@ -207,10 +206,7 @@ fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<Sample, Fail
     for (joining, key) in [(one, second_key), (other, first_key)] {
         meter.sent(P0, key.len());
         let party = meter.step(P1, || joining.finish(&key))?;
-        parties.push(match workers.each_ref().map(Workers::executor) {
-            [Some(p0), Some(p1)] => party.with_executors([p0, p1]),
-            _ => party,
-        });
+        parties.push(party);
     }
     let mut ots = Vec::new();
     if let Some(extension) = set.fix() {

@@ -60,12 +60,6 @@ impl Workers {
         self.pool.as_ref().map_or(1, |pool| 1 + pool.current_num_threads())
     }
 
-    /// What an extension takes, if there is more than the party's own thread.
-    #[must_use]
-    pub fn executor(&self) -> Option<Box<dyn Executor>> {
-        self.pool.as_ref().map(|_| Box::new(self.clone()) as Box<dyn Executor>)
-    }
-
     /// The session whose protocols use the threads, if there is more than the party's own.
     #[must_use]
     pub fn in_session(&self, session: Session) -> Session {

@@ -19,7 +19,11 @@ pub mod gilboa;
 pub mod params;
 pub mod rlwe;
 
+mod check;
+mod error;
 mod shares;
+mod turns;
 
+pub use error::Error;
 use foxtrot_ot::erase;
 pub use shares::{Shares, wrong, wrong_in_batch};

@@ -34,18 +34,13 @@ pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Fa
     let mut meter = Meter::start();
     let (base_sent, base_received) = base_ots(&mut meter, base, ROWS, &workers)?;
 
-    let session = || session("bench", Direction::InitiatorSends);
-    let (receiver, setup) =
-        meter.step(RECEIVER, || extension.receiver(session(), base_sent, seed(3)))?;
+    let session =
+        |party: usize| workers[party].in_session(session("bench", Direction::InitiatorSends));
+    let (mut receiver, setup) =
+        meter.step(RECEIVER, || extension.receiver(session(RECEIVER), base_sent, seed(3)))?;
     meter.sent(RECEIVER, setup.len());
-    let sender =
-        meter.step(SENDER, || extension.sender(session(), base_received, &setup, seed(4)))?;
-    let (mut sender, mut receiver) = match workers.each_ref().map(Workers::executor) {
-        [Some(first), Some(second)] => {
-            (sender.with_executor(first), receiver.with_executor(second))
-        }
-        _ => (sender, receiver),
-    };
+    let mut sender =
+        meter.step(SENDER, || extension.sender(session(SENDER), base_received, &setup, seed(4)))?;
 
     let shapes: Vec<_> = Shape::random(n).batches(extension.max_batch()).collect();
     let mut buffers = Buffers::default();

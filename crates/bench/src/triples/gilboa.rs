@@ -3,11 +3,10 @@
 use std::{hint::black_box, time::Instant};
 
 use foxtrot_cli::shared::{Failure, Workers};
-use foxtrot_net::triples::gilboa::bytes_of_run;
 use foxtrot_ot::{Error, Session, Sid, extension::ROWS};
 use foxtrot_triples::{
     Shares,
-    gilboa::{Party, Set},
+    gilboa::{Party, Set, protocol::bytes_of_run},
     wrong_in_batch,
 };
 
@@ -23,12 +22,7 @@ pub(super) fn sample(set: &'static Set, n: usize, workers: &Workers) -> Result<S
     let started = Instant::now();
     let workers = [workers.for_another(), workers.for_another()];
     let mut meter = Meter::start();
-    let [zero, one] = set_up(&mut meter, set, &workers)?;
-    let threads = |party: Party, workers: &Workers| match [(); 3].map(|()| workers.executor()) {
-        [Some(first), Some(second), Some(third)] => party.with_executors([first, second, third]),
-        _ => party,
-    };
-    let mut parties = [threads(zero, &workers[P0]), threads(one, &workers[P1])];
+    let mut parties = set_up(&mut meter, set, &workers)?;
 
     let sizes: Vec<_> = (0..n).step_by(set.n()).map(|start| set.n().min(n - start)).collect();
     let mut spare = [Vec::new(), Vec::new()];
@@ -51,14 +45,14 @@ fn set_up(
     set: &'static Set,
     workers: &[Workers; 2],
 ) -> Result<[Party; 2], Failure> {
-    let session = Session::new(Sid::from_bytes([0; 32]));
+    let session = |party: usize| workers[party].in_session(Session::new(Sid::from_bytes([0; 32])));
     // Their sender is party 1.
     let (pairs, chosen) = base_ots(meter, BASE, ROWS, workers)?;
-    let responder = || Party::responder(&session, set, pairs, seed(5));
+    let responder = || Party::responder(&session(P1), set, pairs, seed(5));
     let (one, opening) = meter.step(P1, responder).map_err(Error::from)?;
     meter.sent(P1, opening.len());
     let (zero, setup) =
-        meter.step(P0, || Party::initiator(&session, set, chosen, seed(6), &opening))?;
+        meter.step(P0, || Party::initiator(&session(P0), set, chosen, seed(6), &opening))?;
     meter.sent(P0, setup.len());
     Ok([zero, meter.step(P1, || one.finish(&setup))?])
 }

@@ -3,13 +3,14 @@
 use std::{collections::VecDeque, hint::black_box};
 
 use foxtrot_cli::shared::Failure;
-use foxtrot_net::{
-    Lane,
-    triples::{Party, Plan, gilboa},
-};
-use foxtrot_ot::{Direction, Session, Sid};
+use foxtrot_net::{Lane, drive};
+use foxtrot_ot::{Direction, Session, Sid, engine::Engine};
 use foxtrot_papers::rlwe_paper::{P0, P1, PaperSet};
-use foxtrot_triples::params::Set;
+use foxtrot_triples::{
+    gilboa::{self, protocol as from_ots},
+    params::Set,
+    rlwe::protocol as rlwe,
+};
 
 use super::{BASE, Protocol, Sample, Setting, seed, session};
 use crate::over::{End, both};
@@ -31,36 +32,42 @@ pub(super) fn sample(protocol: Protocol, setting: &Setting<'_>) -> Result<Sample
 }
 
 fn duplex(end: &End<'_>, set: &'static Set, n: u64, we_are_initiator: bool) -> Result<(), Failure> {
-    let session = Session::new(Sid::from_bytes([0; 32]));
-    let plan = Plan { set, session: &session, we_are_initiator, batches: 0..set.batches(n) };
-    let mut party = Party::set_up(end.channel, &plan)?;
+    let session = end.workers.in_session(Session::new(Sid::from_bytes([0; 32])));
+    let plan = rlwe::Plan { set, we_are_initiator, batches: 0..set.batches(n) };
+    let mut cx = drive::context(&session)?;
+    let set_up = Engine::new(|io| async move { rlwe::Party::set_up(&io, &mut cx, plan).await });
+    let party = drive::run(end.channel, set_up)?;
     end.is_set_up();
-    if let [Some(a), Some(b), Some(c), Some(d)] = [(); 4].map(|()| end.workers.executor()) {
-        party = party.with_executors([a, b, c, d]);
-    }
-    party.run(|shares| {
-        black_box(shares);
-        Ok::<_, Failure>(())
-    })
+    let run = Engine::new(|io| async move {
+        let sink = |shares: &_| {
+            black_box(shares);
+            Ok(())
+        };
+        party.run(&io, sink).await
+    });
+    Ok(drive::run(end.channel, run)?)
 }
 
 fn from_ot(
     end: &End<'_>,
-    set: &'static foxtrot_triples::gilboa::Set,
+    set: &'static gilboa::Set,
     count: u64,
     we_are_initiator: bool,
 ) -> Result<(), Failure> {
-    let session = Session::new(Sid::from_bytes([0; 32]));
-    let plan = gilboa::Plan { set, base: BASE, session: &session, we_are_initiator, count };
-    let mut party = gilboa::Party::set_up(end.channel, &plan)?;
+    let session = end.workers.in_session(Session::new(Sid::from_bytes([0; 32])));
+    let plan = from_ots::Plan { set, base: BASE, we_are_initiator, count };
+    let mut cx = drive::context(&session)?;
+    let set_up = Engine::new(|io| async move { from_ots::Party::set_up(&io, &mut cx, plan).await });
+    let party = drive::run(end.channel, set_up)?;
     end.is_set_up();
-    if let [Some(a), Some(b), Some(c)] = [(); 3].map(|()| end.workers.executor()) {
-        party = party.with_executors([a, b, c]);
-    }
-    party.run(|shares| {
-        black_box(shares);
-        Ok::<_, Failure>(())
-    })
+    let run = Engine::new(|io| async move {
+        let sink = |shares: &_| {
+            black_box(shares);
+            Ok(())
+        };
+        party.run(&io, sink).await
+    });
+    Ok(drive::run(end.channel, run)?)
 }
 
 fn p0(end: &End<'_>, set: &'static PaperSet, n: u64) -> Result<(), Failure> {
