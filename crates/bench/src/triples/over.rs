@@ -5,11 +5,11 @@ use std::{collections::VecDeque, hint::black_box};
 use foxtrot_cli::shared::Failure;
 use foxtrot_net::{Lane, drive};
 use foxtrot_ot::{Direction, Session, Sid};
+use foxtrot_papers::rlwe_paper::{P0, P1, PaperSet};
 use foxtrot_triples::{
     gilboa::{self, protocol as from_ots},
     params::Set,
     rlwe::protocol as rlwe,
-    rlwe_paper::{P0, P1, PaperSet},
 };
 
 use super::{BASE, Protocol, Sample, Setting, seed, session};

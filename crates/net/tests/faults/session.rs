@@ -63,7 +63,7 @@ pub(crate) struct Ended {
 /// Every base OT that the command offers, by itself and with messages if it takes choices, opened
 /// by either side.
 pub(crate) fn jobs() -> impl Iterator<Item = Job> {
-    registry().iter().filter(|base| !base.info().reproduction).flat_map(|&base| {
+    registry().iter().flat_map(|&base| {
         let endemic = base.info().functionality == Functionality::Endemic;
         let with_messages = [false, true].into_iter().filter(move |&messages| endemic || !messages);
         with_messages.flat_map(move |messages| {
