@@ -20,6 +20,7 @@ mod link;
 mod local;
 mod memory;
 mod method;
+mod normalise;
 mod output;
 mod peers;
 mod places;
@@ -47,7 +48,7 @@ pub fn main() -> ExitCode {
 /// Reads the process's command line, and does what it says.
 fn start<A: Parser>(run: impl FnOnce(&A) -> Result<(), Failure>) -> ExitCode {
     if let Err(failure) = check_backend() {
-        return failure.report();
+        return output::report(failure);
     }
     let args = match A::try_parse() {
         Ok(args) => args,
@@ -55,7 +56,7 @@ fn start<A: Parser>(run: impl FnOnce(&A) -> Result<(), Failure>) -> ExitCode {
     };
     match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => output::report(failure),
     }
 }
 
@@ -87,7 +88,7 @@ fn wrong_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return match error.print() {
             Ok(()) => ExitCode::SUCCESS,
-            Err(e) => Failure::stdout(&e).report(),
+            Err(e) => output::report(Failure::stdout(&e)),
         };
     }
     let text = error.render().to_string();
