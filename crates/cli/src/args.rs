@@ -1,7 +1,5 @@
 //! The command line, as `clap` reads it.
 
-#[cfg(feature = "bench")]
-mod bench;
 mod keys;
 mod peer;
 mod serving;
@@ -19,18 +17,16 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
 
-#[cfg(feature = "bench")]
-pub(crate) use bench::{
-    BenchArgs, BenchCommand, BenchOptions, BenchProgram, BenchTransport, PaperOptions,
-};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::MostSessions;
 pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
-use values::{address, choices, keys as max_keys, threads};
+pub use values::threads;
+use values::{address, choices, keys as max_keys};
 
-static VERSION: LazyLock<String> = LazyLock::new(|| {
+/// The version, and the backends of this processor.
+pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();
     let (version, backend) = (env!("CARGO_PKG_VERSION"), Backend::best().name());
     format!("{version}\nbackend: {backend} (this processor has {})", backends.join(", "))

@@ -23,7 +23,7 @@ pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect
 
 /// Why there is no result.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     kind: Kind,
     message: String,
     hint: Option<String>,
@@ -46,15 +46,19 @@ enum Kind {
 }
 
 impl Failure {
-    pub(crate) fn run(message: impl Into<String>) -> Self {
+    /// The network, a file or a disagreement is at fault.
+    pub fn run(message: impl Into<String>) -> Self {
         Self { kind: Kind::Run, message: message.into(), hint: None, differences: Vec::new() }
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    /// The command line or a local input file is at fault.
+    pub fn usage(message: impl Into<String>) -> Self {
         Self { kind: Kind::Usage, ..Self::run(message) }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    /// Adds what might help.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
@@ -97,12 +101,14 @@ impl Failure {
     }
 
     /// Whether the peer ended the run: then the cause is there.
-    pub(crate) fn is_the_peers_end(&self) -> bool {
+    #[must_use]
+    pub fn is_the_peers_end(&self) -> bool {
         self.kind == Kind::Gone
     }
 
-    /// In one line.
-    pub(crate) fn message(&self) -> &str {
+    /// The failure in one line.
+    #[must_use]
+    pub fn message(&self) -> &str {
         &self.message
     }
 
@@ -112,17 +118,20 @@ impl Failure {
     }
 
     /// A local file could not be read.
-    pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
+    #[must_use]
+    pub fn reading(path: &Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
     }
 
     /// An output file could not be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
+    #[must_use]
+    pub fn writing(path: &Path, error: &io::Error) -> Self {
         Self::run(format!("cannot write {}: {}", path.display(), words(error)))
     }
 
     /// Standard output could not be written.
-    pub(crate) fn stdout(error: &io::Error) -> Self {
+    #[must_use]
+    pub fn stdout(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { kind: Kind::BrokenPipe, ..Self::run("") },
             _ => Self::run(format!("cannot write to standard output: {}", words(error))),

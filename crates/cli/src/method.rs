@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
@@ -30,14 +30,16 @@ const DEFAULT_OF_N: [(Adversary, &str); 2] =
 
 /// What both sides do.
 #[derive(Clone, Copy)]
-pub(crate) struct Method {
-    pub(crate) base: &'static dyn BaseOt,
-    pub(crate) extension: Extension,
+pub struct Method {
+    /// The base OT.
+    pub base: &'static dyn BaseOt,
+    /// The extension, if there is one.
+    pub extension: Extension,
 }
 
 /// What is made of the base OTs.
-#[derive(Clone, Copy)]
-pub(crate) enum Extension {
+#[derive(Clone, Copy, Debug)]
+pub enum Extension {
     /// Nothing: they are the transfers.
     None,
     /// Transfers of one of two.
@@ -157,8 +159,9 @@ impl Method {
         Ok(Self { base, extension: Extension::OneOfTwo(extension) })
     }
 
-    /// Of the protocol that yields the keys.
-    pub(crate) fn name(&self) -> &'static str {
+    /// The name of the protocol that yields the keys.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
         self.extension.name().unwrap_or(self.base.info().name)
     }
 
@@ -194,7 +197,9 @@ impl Method {
         }
     }
 
-    pub(crate) fn params(&self) -> String {
+    /// The parameters of all that is run.
+    #[must_use]
+    pub fn params(&self) -> String {
         let base = self.base.info();
         match self.extension {
             Extension::None => base.params.into(),
@@ -207,7 +212,9 @@ impl Method {
         }
     }
 
-    pub(crate) fn security(&self) -> String {
+    /// The adversary and the assumptions of all that is run.
+    #[must_use]
+    pub fn security(&self) -> String {
         let base = self.base.info();
         let assumption = match self.extension {
             Extension::None => return base.security.into(),
@@ -227,6 +234,12 @@ impl Method {
                 format!("{extension} from base OT {base}, {adversary} security")
             }
         }
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words())
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn stamp() {
 }
 
 /// Says it in any case. That nobody reads standard error is no reason to fail.
-pub(crate) fn say(message: &str) {
+pub fn say(message: &str) {
     let time = match STAMPED.load(Ordering::Relaxed) {
         true => utc(SystemTime::now()) + " ",
         false => String::new(),

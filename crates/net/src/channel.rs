@@ -184,6 +184,16 @@ impl Channel {
         self.shared.recv(lane, receive::Want::Exactly(expected), self.deadline())
     }
 
+    /// The first message that comes on one of these lanes, with its lane; each has so many bytes.
+    ///
+    /// # Errors
+    /// As for [`Channel::recv`].
+    pub fn recv_first(&self, expected: &[(Lane, usize)]) -> Result<(Lane, Vec<u8>), Error> {
+        let wanted: Vec<_> =
+            expected.iter().map(|(lane, len)| (*lane, receive::Want::Exactly(*len))).collect();
+        self.shared.recv_first(&wanted, self.deadline())
+    }
+
     /// The next message, which has at most `max` bytes and is on that lane: for a time when no
     /// other lane is in use.
     ///

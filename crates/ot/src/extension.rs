@@ -68,6 +68,7 @@ pub mod kkrt;
 pub mod kos;
 pub mod one_of_n;
 pub mod oos;
+pub mod protocol;
 pub mod softspoken;
 pub mod two_round;
 

@@ -47,12 +47,14 @@ pub mod tasks;
 
 mod choices;
 mod coins;
+mod context;
 mod erase;
 mod error;
 mod seed;
 mod session;
 
 pub use choices::Bits;
+pub use context::Context;
 pub use error::{Decode, Error, Misbehaved, Usage};
 pub use foxtrot_kernel::{Backend, BackendError};
 pub use seed::Seed;

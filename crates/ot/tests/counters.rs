@@ -362,7 +362,7 @@ fn measure(base: &dyn BaseOt, n: usize) -> [(Work, usize, usize); 2] {
         (Pair::new(sender, receiver), <[(Work, usize, usize); 2]>::default());
     loop {
         let _before = Counts::take();
-        let Some(Event { party, message }) = pair.step().unwrap() else { return totals };
+        let Some(Event { party, stream, message }) = pair.step().unwrap() else { return totals };
         let counts = Counts::take();
         let (work, messages, bytes) = &mut totals[usize::from(party == Party::Receiver)];
         work.transforms += counts.of(Operation::Ntt) + counts.of(Operation::InverseNtt);
@@ -373,7 +373,7 @@ fn measure(base: &dyn BaseOt, n: usize) -> [(Work, usize, usize); 2] {
         if let Some(message) = message {
             *messages += 1;
             *bytes += message.len();
-            pair.deliver(party, message);
+            pair.deliver(party, stream, message);
         }
     }
 }

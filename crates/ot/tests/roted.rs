@@ -87,13 +87,13 @@ fn measured_bytes_equal_the_announced_ones_and_stay_below_3500_per_instance() {
         for n in [1, 128, 129] {
             let (mut sent, mut received) = (0, 0);
             let mut pair = pair(*base, n);
-            while let Some(Event { party, message }) = pair.step().unwrap() {
+            while let Some(Event { party, stream, message }) = pair.step().unwrap() {
                 let Some(message) = message else { continue };
                 match party {
                     Party::Sender => sent += message.len(),
                     Party::Receiver => received += message.len(),
                 }
-                pair.deliver(party, message);
+                pair.deliver(party, stream, message);
             }
             let info = base.info();
             assert_eq!((sent, received), ((info.sender_bytes)(n), (info.receiver_bytes)(n)));

@@ -21,7 +21,11 @@ pub mod params;
 pub mod rlwe;
 pub mod rlwe_paper;
 
+mod check;
 mod erase;
+mod error;
 mod shares;
+mod turns;
 
+pub use error::Error;
 pub use shares::{Shares, wrong, wrong_in_batch};

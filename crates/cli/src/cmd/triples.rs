@@ -13,11 +13,9 @@ use std::{
     slice,
 };
 
-use foxtrot_net::{
-    FrameError,
-    triples::{Party, Plan, gilboa},
-};
-use foxtrot_triples::Shares;
+use foxtrot_net::{FrameError, drive};
+use foxtrot_ot::engine::Engine;
+use foxtrot_triples::{Shares, gilboa::protocol as gilboa, rlwe::protocol as rlwe};
 use serde_json::Value;
 
 use self::record::Record;
@@ -180,7 +178,7 @@ fn make_into(
             bar.inc(shares.len() as u64);
             Ok::<_, Failure>(())
         };
-        make_batches(&link, agreed, workers, output, sink)?;
+        make_batches(&link, agreed, output, sink)?;
         file.sync().map_err(|e| link.abandon(e))?;
         bar.finish_and_clear();
         if let Err(e) = link.channel.finish() {
@@ -205,31 +203,31 @@ fn make_into(
 fn make_batches(
     link: &Link,
     agreed: &Agreed,
-    workers: &Workers,
     output: Output,
-    sink: impl FnMut(&Shares) -> Result<(), Failure>,
+    mut sink: impl FnMut(&Shares) -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
-    let (channel, session) = (&link.channel, &link.session);
+    let (channel, kept) = (&link.channel, &drive::Sink::new());
+    let mut cx = drive::context(&link.session)?;
     let we_are_initiator = link.agreement.we_are_initiator;
     match agreed.record.kind {
         Kind::Rlwe(set) => {
             output.detail("exchanging keys");
-            let plan = Plan { set, session, we_are_initiator, batches: agreed.batches.clone() };
-            let mut party = Party::set_up(channel, &plan)?;
-            if let [Some(a), Some(b), Some(c), Some(d)] = [(); 4].map(|()| workers.executor()) {
-                party = party.with_executors([a, b, c, d]);
-            }
-            party.run(sink)
+            let plan = rlwe::Plan { set, we_are_initiator, batches: agreed.batches.clone() };
+            let run = Engine::new(|io| async move {
+                let party = rlwe::Party::set_up(&io, &mut cx, plan).await?;
+                party.run(&io, |shares| kept.keep(sink(shares))).await
+            });
+            kept.run(channel, run)
         }
         Kind::Gilboa(set) => {
             output.detail("running base OTs");
             let (base, count) = (BASE, agreed.made());
-            let plan = gilboa::Plan { set, base, session, we_are_initiator, count };
-            let mut party = gilboa::Party::set_up(channel, &plan)?;
-            if let [Some(a), Some(b), Some(c)] = [(); 3].map(|()| workers.executor()) {
-                party = party.with_executors([a, b, c]);
-            }
-            party.run(sink)
+            let plan = gilboa::Plan { set, base, we_are_initiator, count };
+            let run = Engine::new(|io| async move {
+                let party = gilboa::Party::set_up(&io, &mut cx, plan).await?;
+                party.run(&io, |shares| kept.keep(sink(shares))).await
+            });
+            kept.run(channel, run)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt, path::Path};
 
 use crate::{
-    args::{Column, Delimiter, OtherOptions, SetFormat as Format, SetOptions},
+    args::{Delimiter, OtherOptions, SetFormat as Format, SetOptions},
     failure::Failure,
     normalise::Normaliser,
 };
@@ -28,7 +28,8 @@ impl SetOptions {
         normalize: &str,
         no_header: bool,
     ) -> Result<Self, String> {
-        let key = key.map(|number| Column::Number(number.into())).into_iter().collect();
+        let key =
+            key.map(|number| crate::args::Column::Number(number.into())).into_iter().collect();
         Ok(Self { key, normalize: vec![normalize.parse()?], no_header, ..Self::default() })
     }
 

@@ -6,13 +6,12 @@ use foxtrot_net::{
     Channel, Lane,
     hello::{self, Hello, Role},
     tcp,
-    triples::gilboa::bytes_of_run,
 };
 use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},
     extension::ROWS,
 };
-use foxtrot_triples::gilboa;
+use foxtrot_triples::gilboa::{self, protocol::bytes_of_run};
 
 use super::{
     support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout},

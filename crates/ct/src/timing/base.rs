@@ -71,12 +71,12 @@ fn step(base: &'static dyn BaseOt, of: Secret) -> Step {
         loop {
             let start = Instant::now();
             let event = pair.step().unwrap_or_else(|(party, error)| panic!("{party:?}: {error}"));
-            let Some(Event { party, message }) = event else { break time };
+            let Some(Event { party, stream, message }) = event else { break time };
             if party == timed {
                 time += nanoseconds(start);
             }
             if let Some(message) = message {
-                pair.deliver(party, message);
+                pair.deliver(party, stream, message);
             }
         }
     };

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use foxtrot_net::triples::gilboa::bytes_of_run;
 use foxtrot_ot::base::{BaseOt, roted::Endemic};
+use foxtrot_triples::gilboa::protocol::bytes_of_run;
 use foxtrot_triples::{formats::record_len, gilboa, params};
 
 use super::bounds::set_up_bytes;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use foxtrot_net::triples::gilboa::bytes_of_run;
+use foxtrot_triples::gilboa::protocol::bytes_of_run;
 use foxtrot_triples::gilboa::{Set, registry};
 use serde_json::{Value, json};
 
