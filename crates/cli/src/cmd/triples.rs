@@ -1,6 +1,7 @@
 //! `foxtrot triples`: multiplication triples to files.
 
-pub(crate) mod agreement;
+mod agreement;
+pub(crate) mod bounds;
 mod costs;
 mod folder;
 pub(crate) mod kind;
@@ -99,7 +100,7 @@ fn generate(
     let way = Way::prepare(transport)?;
     Recorder::of_one(transport).keep("triples", &format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
-        let link = link.map_err(|e| e.rename_options(&ROLES))?;
+        let link = link.map_err(|e| e.explained_by(agreement::hint).rename_options(&ROLES))?;
         entry.met(&link);
         let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
