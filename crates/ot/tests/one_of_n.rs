@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use foxtrot_ot::{
     Backend, Usage,
-    base::{self, Adversary},
+    base::Adversary,
     extension::{
         Incompatible, SemiHonest,
         code::{Code, Linear, Pseudorandom},
@@ -362,7 +362,8 @@ fn what_a_run_sends_is_announced() {
 
 #[test]
 fn base_ots_that_are_not_enough_are_refused() {
-    let of = |name: &str| base::registry().iter().find(|it| it.info().name == name).unwrap().info();
+    let of =
+        |name: &str| foxtrot_papers::base_ots().find(|it| it.info().name == name).unwrap().info();
     let oos = find("oos-802", Adversary::Malicious).unwrap();
     let kkrt = find("kkrt", Adversary::SemiHonest).unwrap();
     for name in ["roted", "roted-endemic", "rot-from-ot:pvw"] {
