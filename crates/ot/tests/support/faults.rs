@@ -2,6 +2,9 @@
 //!
 //! A test of a crate includes this file and gives it each of the crate's protocols as a [`Case`].
 
+#[path = "narrow.rs"]
+mod narrow;
+
 use std::{collections::VecDeque, fmt::Debug};
 
 use foxtrot_ot::{
@@ -46,6 +49,7 @@ impl<E: Debug + PartialEq + From<Usage>> Case<E> {
         assert!(self.transcript() == (outputs.clone(), messages.clone()), "{}: differs", self.name);
         self.reordered(&outputs, &messages);
         self.early(&outputs);
+        self.narrow(&outputs);
         for i in sample(messages.len(), most) {
             self.lost(i);
             self.cut(i, messages[i].from);
@@ -151,6 +155,12 @@ impl<E: Debug + PartialEq + From<Usage>> Case<E> {
             assert_ne!(moved, 0, "{}: both wait", self.name);
         }
         assert!(ours.zip(theirs).as_ref() == Some(outputs), "{}: early messages", self.name);
+    }
+
+    /// A connection needs room for one message each way, and for what a party's limits say.
+    fn narrow(&self, outputs: &Outputs) {
+        let (sender, receiver) = (self.parties)();
+        assert!(narrow::run(sender, receiver) == *outputs, "{}: narrow connection", self.name);
     }
 }
 
