@@ -85,6 +85,7 @@ impl Sender {
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        io.limit(window_limits(longest(&parameters)));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
@@ -176,6 +177,7 @@ impl Receiver {
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        io.limit(window_limits(longest(&parameters)));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {

@@ -111,6 +111,7 @@ impl Party {
         io: &Io,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        io.limit(limits(self.state.set()));
         let (group, depth) = (self.group, depth(self.state.set()));
         let batches = self.state.set().batches(self.count);
         let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());

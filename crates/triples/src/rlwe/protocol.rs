@@ -101,6 +101,7 @@ impl Party {
         io: &Io,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        io.limit(limits(self.state.set()));
         let Range { start, end } = self.batches;
         let all = end.saturating_sub(start);
         let ours = if self.state.asks(start) { all.div_ceil(2) } else { all / 2 };
