@@ -28,9 +28,10 @@ use foxtrot_cli::shared::{
     Failure, Report, Workers, catch_interrupts, keep_what_is_freed, say, start,
 };
 use foxtrot_ot::{
-    base::{Adversary, BaseOt, registry},
+    base::{Adversary, BaseOt},
     extension::{self, Any, one_of_n as words, two_round},
 };
+use foxtrot_papers::base_ots;
 
 use args::{Args, BenchCommand, BenchOptions};
 use effort::Effort;
@@ -174,7 +175,7 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
 
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
-        let base = registry().iter().copied().map(Self::Base);
+        let base = base_ots().map(Self::Base);
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
@@ -327,7 +328,7 @@ impl Benchmark {
 /// # Errors
 /// If there is none of that name.
 fn base_named(name: &str) -> Result<&'static dyn BaseOt, Failure> {
-    let found = registry().iter().find(|base| base.info().name == name).copied();
+    let found = base_ots().find(|base| base.info().name == name);
     found.ok_or_else(|| {
         Failure::usage(format!("there is no base OT named {name}"))
             .hint("`foxtrot protocols` names them all")

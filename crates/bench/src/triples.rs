@@ -17,11 +17,11 @@ use foxtrot_ot::{
     base::{Block, Choice},
     extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
 };
+use foxtrot_papers::rlwe_paper::{self, PaperSet, SETS};
 use foxtrot_triples::{
     Shares, gilboa as from_ot,
     params::{self, Set},
     rlwe::{Answering, Chosen, Duplex, Receiving},
-    rlwe_paper::{self, PaperSet, SETS},
     wrong_in_batch,
 };
 

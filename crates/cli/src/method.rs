@@ -313,21 +313,18 @@ fn alone(
         Job::Rot => Functionality::Random,
         Job::Ot(_) => Functionality::Endemic,
     };
-    let fits = |info: &Info| info.functionality == functionality && !info.reproduction;
+    let fits = |info: &Info| info.functionality == functionality;
     let named = named(bases, name);
     let Some(base) = named.iter().find(|base| fits(base.info())) else {
         let infos = bases.iter().map(|base| base.info());
         let infos = infos.filter(|info| fits(info) && suffices(info.adversary, adversary));
         let mut families: Vec<_> = infos.map(|info| info.family).collect();
         families.dedup();
-        return Err(match named.first().map(|base| base.info()) {
-            Some(info) if info.reproduction => {
-                Failure::usage(format!("{name} is here to reproduce a paper only: {}", info.caveat))
-            }
-            Some(_) => {
+        return Err(match named.is_empty() {
+            true => no_base(name),
+            false => {
                 Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
             }
-            None => no_base(name),
         }
         .hint(format!("for this job there is {}", families.join(" or "))));
     };

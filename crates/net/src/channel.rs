@@ -203,22 +203,8 @@ impl Channel {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
     }
 
-    /// The same by a time of the caller's, and not behind it.
-    #[cfg(test)]
-    pub(crate) fn recv_by(
-        &self,
-        lane: Lane,
-        max: usize,
-        deadline: Deadline,
-    ) -> Result<Vec<u8>, Error> {
-        if deadline.remaining().is_none() {
-            return Err(self.give_up(ChannelError::NothingReceived(self.shared.timeout)));
-        }
-        self.shared.recv(lane, receive::Want::AtMost(max), deadline)
-    }
-
     /// When a wait ends that begins now.
-    pub(crate) fn deadline(&self) -> Deadline {
+    fn deadline(&self) -> Deadline {
         Deadline::after(self.shared.timeout)
     }
 

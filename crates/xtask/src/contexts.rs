@@ -10,8 +10,8 @@ use crate::tools::{self, Result};
 /// Options of `contexts`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The crate whose contexts change: `ot`, `psi` or `triples`
-    #[arg(value_name = "CRATE", value_parser = ["ot", "psi", "triples"])]
+    /// The crate whose contexts change: `ot`, `psi`, `triples` or `papers`
+    #[arg(value_name = "CRATE", value_parser = ["ot", "psi", "triples", "papers"])]
     name: String,
     /// Changes every STEP-th context only
     #[arg(default_value = "1")]

@@ -76,9 +76,6 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
         if !info.caveat.is_empty() {
             write!(out, "; caveat: {}", info.caveat)?;
         }
-        if info.reproduction {
-            write!(out, "; reproduction only: `foxtrot-bench` runs it")?;
-        }
         writeln!(out)?;
     }
     writeln!(out)?;

@@ -3,7 +3,8 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use foxtrot_ot::{Backend, BackendError, base::registry};
+use foxtrot_ot::{Backend, BackendError};
+use foxtrot_papers::{base_ots, rlwe_paper::SETS};
 
 use super::*;
 use crate::{Benchmark, paper::processes};
@@ -49,7 +50,7 @@ fn check(id: &'static str, text: &str) -> Result<(), String> {
 /// Backends, base OTs and benchmarks are named as this program names them.
 fn names(table: &Table) -> Result<(), String> {
     let benchmarks: BTreeSet<_> = Benchmark::all().map(|it| it.name()).collect();
-    let bases: BTreeSet<_> = registry().iter().map(|base| base.info().name).collect();
+    let bases: BTreeSet<_> = base_ots().map(|base| base.info().name).collect();
     let of_rows = table.rows.iter().flat_map(|row| [&row.bench, &row.against]);
     for bench in of_rows.chain(table.series.iter().map(|series| &series.bench)).flatten() {
         if !benchmarks.contains(bench) && bench != processes::NAME {
@@ -159,7 +160,7 @@ fn another(table: &Table, key: &str, value: &str) -> Option<String> {
     let values: Vec<String> = match key {
         "n" => return Some((2 * value.parse::<usize>().unwrap()).to_string()),
         "bench" | "against" => Benchmark::all().map(|it| it.name()).collect(),
-        "base" => registry().iter().map(|base| base.info().name.into()).collect(),
+        "base" => base_ots().map(|base| base.info().name.into()).collect(),
         "backend" => ["portable", "avx2", "avx512", "neon"].map(Into::into).into(),
         "over" => ["memory", "tcp", "lan10", "lan1", "wan"].map(Into::into).into(),
         "figure" => ["cpu-us", "wall-ms", "sender-memory-mib"].map(Into::into).into(),
@@ -234,8 +235,8 @@ fn a_speed_up_has_the_table_and_the_rows_that_it_is_of() {
 fn the_parameters_of_the_paper_are_those_of_its_sets() {
     let bits = |x: f64| x.ceil();
     let table = all().unwrap().into_iter().find(|table| table.id == "triples-1").unwrap();
-    assert_eq!(table.rows.len(), foxtrot_triples::rlwe_paper::SETS.len());
-    for (row, set) in table.rows.iter().zip(&foxtrot_triples::rlwe_paper::SETS) {
+    assert_eq!(table.rows.len(), SETS.len());
+    for (row, set) in table.rows.iter().zip(&SETS) {
         assert_eq!(row.counter.as_deref(), Some(set.name()));
         let log_q: f64 = set.primes().iter().map(|p| (*p as f64).log2()).sum();
         let log_p = set.plain().iter().map(|p| bits((*p as f64).log2())).fold(0.0, f64::max);

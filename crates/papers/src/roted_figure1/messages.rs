@@ -1,14 +1,12 @@
 //! The three messages: checked bytes, in the layout of `docs/wire.md`, section 8.
 
-use alloc::{vec, vec::Vec};
-
 use foxtrot_kernel::{
     Backend,
     ring::{paper512::BITS, vectors},
 };
+use foxtrot_ot::{Decode, message};
 
 use super::common::{BITS_LEN, POLY_LEN, total};
-use crate::{Decode, base::message::message};
 
 /// Refuses an instance of which the polynomial at its beginning has a coefficient that is not below q.
 fn polynomial(message: &'static str, bytes: &[u8], instance_len: usize) -> Result<(), Decode> {

@@ -1,11 +1,15 @@
 //! The receiver's two steps.
 
-use alloc::{vec, vec::Vec};
-use core::fmt;
+use std::fmt;
 
 use foxtrot_kernel::{
     memcheck,
     ring::paper512::{BITS, Factor, NttPoly, Poly},
+};
+use foxtrot_ot::{
+    Bits, Coins, Seed, Session, Usage,
+    base::{ReceiverKeys, check_batch, expect_count},
+    erase::SecretBytes,
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
@@ -13,15 +17,9 @@ use zeroize::Zeroizing;
 use super::{
     Blinded, Opening, Reply,
     common::{
-        ANSWERS_LEN, BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, split, split_mut,
+        ANSWERS_LEN, BITS_LEN, Common, GROUP, NOISE_LEN, Nonce, array, decode, select, split,
+        split_mut,
     },
-};
-use crate::{
-    Bits, Seed, Session, Usage,
-    base::{ReceiverKeys, check_batch, expect_count},
-    choices::select,
-    coins::Coins,
-    erase::SecretBytes,
 };
 
 /// Coins of an instance: s_R, e_R, e′_R, and those of [`SHORT`].
@@ -37,7 +35,8 @@ const T_LEN: usize = 32;
 /// It answers one reply: `finish` consumes it.
 ///
 /// ```
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted_figure1::{Receiver, Reply}};
+/// # use foxtrot_ot::{Seed, Session, Sid};
+/// # use foxtrot_papers::roted_figure1::{Receiver, Reply};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let seed = Seed::from_bytes([0; 32]);
 /// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
@@ -47,7 +46,8 @@ const T_LEN: usize = 32;
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted_figure1::{Receiver, Reply}};
+/// # use foxtrot_ot::{Seed, Session, Sid};
+/// # use foxtrot_papers::roted_figure1::{Receiver, Reply};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let seed = Seed::from_bytes([0; 32]);
 /// let (receiver, _blinded) = Receiver::start(session(), 1, seed)?;
@@ -79,7 +79,8 @@ impl Receiver {
         let coins_of = Coins::new(&session, "foxtrot v2 roted-figure1 receiver coins", &seed);
         let mut coins = Zeroizing::new([0; 2 * NOISE_LEN]);
         let mut short = Zeroizing::new([0; SHORT_LEN]);
-        let (mut c_bytes, mut t) = (vec![0; n.div_ceil(8)], SecretBytes::zeroed(n * T_LEN));
+        let mut c_bytes = SecretBytes::zeroed(n.div_ceil(8));
+        let mut t = SecretBytes::zeroed(n * T_LEN);
         let mut s_r: Vec<Factor> = (0..n).map(|_| Factor::ZERO).collect();
         let mut p = Zeroizing::new(NttPoly::ZERO);
         let (mut answers, mut h) = (vec![0; ANSWERS_LEN], vec![[NttPoly::ZERO]; GROUP]);
@@ -124,7 +125,7 @@ impl Receiver {
             commitment_0.copy_from_slice(&commitments[0]);
             commitment_1.copy_from_slice(&commitments[1]);
         }
-        Ok((Self { common, coins_of, branches: Bits::from_random(c_bytes, n), s_r, t }, blinded))
+        Ok((Self { common, coins_of, branches: Bits::from_bytes(&c_bytes, n), s_r, t }, blinded))
     }
 
     /// Steps 11 to 13: the keys, and the opening.
@@ -162,7 +163,7 @@ impl Receiver {
         common.confirm(strings, 1, &mut confirmations);
 
         // Steps 12 and 13.
-        let mut b_bytes = vec![0; n.div_ceil(8)];
+        let mut b_bytes = SecretBytes::zeroed(n.div_ceil(8));
         let mut chosen = SecretBytes::zeroed(16 * n);
         let instances = reply.chunks_exact(Reply::INSTANCE).zip(confirmations.chunks_exact(16));
         let instances = instances.zip(t.chunks_exact(T_LEN).zip(chosen.chunks_exact_mut(16)));
@@ -185,7 +186,7 @@ impl Receiver {
 
         let mut opening = Opening::blank(n);
         opening.bytes_mut().copy_from_slice(&t);
-        (ReceiverKeys::new(Bits::from_random(b_bytes, n), keys), opening)
+        (ReceiverKeys::new(Bits::from_bytes(&b_bytes, n), keys), opening)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with ROTed's Figure 1, as attacks on `base::roted_figure1`, and beside each the
+//! What is wrong with ROTed's Figure 1, as attacks on `roted_figure1`, and beside each the
 //! same attack on the repaired `base::roted`, where it fails. The prose is in
 //! `docs/protocols/roted-figure1.md`, sections 4 and 5.
 //!
@@ -17,11 +17,9 @@ mod reuse;
 use foxtrot_kernel::aes::Aes128;
 use foxtrot_ot::{
     Backend, Seed,
-    base::{
-        roted::{self, Blinded as RepairedBlinded, Endemic, rot},
-        roted_figure1::{Blinded, Reply, Sender},
-    },
+    base::roted::{self, Blinded as RepairedBlinded, Endemic, rot},
 };
+use foxtrot_papers::roted_figure1::{Blinded, Reply, Sender};
 
 const RECEIVER: [u8; 32] = [1; 32];
 const SENDER: [u8; 32] = [2; 32];
@@ -121,7 +119,7 @@ fn choose_or_give_up(seed: [u8; 32], i: usize, reply: &Reply) -> Option<usize> {
     figure1::ReplyView::of(reply, i).confirmations.iter().position(|k| *k == k_c)
 }
 
-/// §4.2. Neither the paper nor `base::roted_figure1` has this rule, but the authors' code
+/// §4.2. Neither the paper nor `roted_figure1` has this rule, but the authors' code
 /// (`alice_rot_t::msg2` returns false): the receiver gives up if neither key matches. Then
 /// (garbage, K₀) makes it give up exactly if c = 1: the sender reads one bit of each receiver that it
 /// is willing to lose, and with one such instance in a batch it reads that bit of the batch.

@@ -8,13 +8,8 @@
 //! to one sign, which p_S decides.
 
 use foxtrot_kernel::ring::paper512::{NttPoly, Poly};
-use foxtrot_ot::{
-    Backend,
-    base::{
-        Block,
-        roted_figure1::{Blinded, Reply},
-    },
-};
+use foxtrot_ot::{Backend, base::Block};
+use foxtrot_papers::roted_figure1::{Blinded, Reply};
 
 use crate::{
     bit,

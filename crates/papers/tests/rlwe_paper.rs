@@ -2,11 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Decode, Error, Seed, Session, Sid, Usage};
-use foxtrot_triples::{
-    params::width_of,
-    rlwe_paper::{P0, P1, PaperSet, SETS},
-    wrong_in_batch,
-};
+use foxtrot_papers::rlwe_paper::{P0, P1, PaperSet, SETS};
+use foxtrot_triples::{params::width_of, wrong_in_batch};
 
 fn session(set: &PaperSet, backend: Backend) -> Session {
     let whole = Session::new(Sid::from_bytes([7; 32])).with_backend(backend);

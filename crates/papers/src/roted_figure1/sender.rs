@@ -1,25 +1,22 @@
 //! The sender's two steps.
 
-use alloc::{vec, vec::Vec};
-use core::fmt;
+use std::fmt;
 
 use foxtrot_kernel::ring::paper512::{BITS, Factor, NttPoly, Poly};
+use foxtrot_ot::{
+    Bits, Coins, Error, Misbehaved, Seed, Session,
+    base::{SenderKeys, expect_count},
+    erase::{SecretBytes, erase},
+};
 use subtle::Choice;
 use zeroize::Zeroizing;
 
 use super::{
     Blinded, Opening, Reply,
     common::{
-        ANSWERS_LEN, BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, split,
-        split_mut, total,
+        ANSWERS_LEN, BITS_LEN, Commitment, Common, GROUP, NOISE_LEN, Nonce, array, decode, select,
+        split, split_mut, total,
     },
-};
-use crate::{
-    Bits, Error, Misbehaved, Seed, Session,
-    base::{SenderKeys, expect_count},
-    choices::select,
-    coins::Coins,
-    erase::{SecretBytes, erase},
 };
 
 /// Coins of an instance: s_S, e_S, e′_S, u, and a block of which the first bits are the coins of σ₀
@@ -29,7 +26,8 @@ const COINS: [usize; 5] = [NOISE_LEN, NOISE_LEN, NOISE_LEN, 16, 16];
 /// The sender, waiting for the [`Opening`]. It has no keys to give before that is checked.
 ///
 /// ```
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted_figure1::{Receiver, Sender}};
+/// # use foxtrot_ot::{Seed, Session, Sid};
+/// # use foxtrot_papers::roted_figure1::{Receiver, Sender};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let seed = || Seed::from_bytes([0; 32]);
 /// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
@@ -40,7 +38,8 @@ const COINS: [usize; 5] = [NOISE_LEN, NOISE_LEN, NOISE_LEN, 16, 16];
 /// ```
 ///
 /// ```compile_fail,E0599
-/// # use foxtrot_ot::{Seed, Session, Sid, base::roted_figure1::{Receiver, Sender}};
+/// # use foxtrot_ot::{Seed, Session, Sid};
+/// # use foxtrot_papers::roted_figure1::{Receiver, Sender};
 /// # let session = || Session::new(Sid::from_bytes([0; 32]));
 /// # let seed = || Seed::from_bytes([0; 32]);
 /// # let (receiver, blinded) = Receiver::start(session(), 1, seed())?;
@@ -74,7 +73,8 @@ impl Sender {
         let backend = common.backend;
         let coins_of = Coins::new(&session, "foxtrot v2 roted-figure1 sender coins", &seed);
         let mut coins = Zeroizing::new([0; total(COINS)]);
-        let (mut a_bytes, mut u_of) = (vec![0; n.div_ceil(8)], Vec::with_capacity(n));
+        let mut a_bytes = SecretBytes::zeroed(n.div_ceil(8));
+        let mut u_of = Vec::with_capacity(n);
         let mut strings = SecretBytes::zeroed(2 * BITS_LEN * n);
         let (mut twice_e_prime, mut k) = (Zeroizing::new(Poly::ZERO), Zeroizing::new(Poly::ZERO));
         let (mut s_s, mut p_s, mut p_0) = (Factor::ZERO, NttPoly::ZERO, NttPoly::ZERO);
@@ -126,7 +126,7 @@ impl Sender {
                 u_of.push(array(u));
             }
         }
-        let a = Bits::from_random(a_bytes, n);
+        let a = Bits::from_bytes(&a_bytes, n);
 
         // K₀ and K₁, and step 10.
         let mut confirmations = SecretBytes::zeroed(2 * 16 * n);
@@ -147,7 +147,7 @@ impl Sender {
     ///
     /// # Errors
     /// [`Misbehaved::CommitmentMismatch`]: the receiver opened something else than it committed to,
-    /// in some instance. [`Usage::CountMismatch`](crate::Usage::CountMismatch) if the opening was decoded for another number of
+    /// in some instance. [`Usage::CountMismatch`](foxtrot_ot::Usage::CountMismatch) if the opening was decoded for another number of
     /// instances.
     pub fn finish(self, opening: &Opening) -> Result<SenderKeys, Error> {
         let Self { common, a, strings, commitments, u } = self;

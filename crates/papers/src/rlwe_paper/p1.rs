@@ -1,9 +1,8 @@
 //! P₁, which multiplies under P₀'s keys, masks and floods.
 
-use alloc::{vec, vec::Vec};
-
 use foxtrot_kernel::rns::{Modulus, residues, sample, set_signed};
-use foxtrot_ot::{Error, Seed, Session};
+use foxtrot_ot::{Error, Seed, Session, erase::Secret};
+use foxtrot_triples::Shares;
 
 use super::{
     coins::{self, FLOODED, MASK, SHARES},
@@ -12,7 +11,6 @@ use super::{
     plain::Plain,
     tables::{Tables, check_len, word},
 };
-use crate::{Shares, erase::Secret};
 
 /// The party that answers requests, under one set of keys of P₀.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 //! The protocol of \[RSS19\] (Rathee, Schneider, Shukla, *Improved multiplication triple generation over rings via
-//! RLWE-based AHE*, eprint 2019/577), Figure 3 with the moduli of Table 1. For comparison: [`rlwe`](crate::rlwe) sends a
+//! RLWE-based AHE*, eprint 2019/577), Figure 3 with the moduli of Table 1. For comparison: [`rlwe`](foxtrot_triples::rlwe) sends a
 //! third of the bytes and takes a fraction of the time.
 //!
 //! Semi-honest; P₀ is P₁'s peer with the key. Everything is done once for each of e primes of the plaintext's modulus,
@@ -22,7 +22,8 @@
 //!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid};
-//! use foxtrot_triples::{rlwe_paper::{P0, P1, SETS}, wrong_in_batch};
+//! use foxtrot_papers::rlwe_paper::{P0, P1, SETS};
+//! use foxtrot_triples::wrong_in_batch;
 //!
 //! # let (seed_0, seed_1) = (Seed::from_bytes([1; 32]), Seed::from_bytes([2; 32]));
 //! let set = &SETS[0];

@@ -1,13 +1,14 @@
-//! What `base::roted_figure1` still promises: its checks, and separate batches and instances. What
+//! What `roted_figure1` still promises: its checks, and separate batches and instances. What
 //! it does not is in `roted_faults`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
-    base::{
-        self, BaseOt, Choice, Functionality,
-        roted_figure1::{Blinded, Figure1, Opening, Receiver, Reply, Sender},
-    },
+    base::{self, BaseOt, Choice, Functionality},
+};
+use foxtrot_papers::{
+    base_ots,
+    roted_figure1::{Blinded, Figure1, Opening, Receiver, Reply, Sender},
 };
 
 fn batch(counter: u64) -> Session {
@@ -34,8 +35,9 @@ fn only_benchmarks_and_tests_find_it() {
             assert!(found != Some("roted-figure1"));
         }
     }
-    let names: Vec<_> = base::registry().iter().map(|base| base.info().name).collect();
-    assert!(names.contains(&"roted-figure1"));
+    assert!(base::registry().iter().all(|base| !base.info().reproduction));
+    let ours: Vec<_> = base_ots().map(|base| base.info()).filter(|it| it.reproduction).collect();
+    assert_eq!(ours.iter().map(|info| info.name).collect::<Vec<_>>(), ["roted-figure1"]);
     assert!(!Figure1.info().caveat.is_empty());
 }
 

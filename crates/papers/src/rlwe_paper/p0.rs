@@ -1,17 +1,16 @@
 //! P₀, which has the keys.
 
-use alloc::{vec, vec::Vec};
-use core::fmt;
+use std::fmt;
 
 use foxtrot_kernel::rns::{residues, sample};
-use foxtrot_ot::{Error, Seed, Session, Sid, Usage};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage, erase::Secret};
+use foxtrot_triples::Shares;
 
 use super::{
     coins::{self, ENCRYPTIONS, KEY, SHARES},
     params::PaperSet,
     tables::{Tables, check_len, word},
 };
-use crate::{Shares, erase::Secret};
 
 /// The party that encrypts, for batch after batch of one set of keys.
 #[derive(Debug)]

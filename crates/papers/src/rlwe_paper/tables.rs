@@ -1,6 +1,6 @@
 //! What both parties compute with, and no secrets; and steps that both take.
 
-use alloc::{vec, vec::Vec};
+use std::fmt;
 
 use foxtrot_kernel::{
     Backend,
@@ -163,8 +163,8 @@ pub(super) fn check_len(message: &'static str, bytes: &[u8], expected: usize) ->
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }.into()) }
 }
 
-impl core::fmt::Debug for Tables {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tables({}, {:?})", self.set.name(), self.backend)
     }
 }

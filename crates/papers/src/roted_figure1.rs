@@ -1,6 +1,6 @@
 //! ROTed as printed: Figure 1 of [[BFGMMS21](https://doi.org/10.46586/tches.v2021.i4.215-238)], with
 //! the paper's ring. For its tables, and to show what is wrong with it. **Not for use:** it is not
-//! secure against a malicious peer, and its ring is below 128 bits. [`roted`](super::roted) is the
+//! secure against a malicious peer, and its ring is below 128 bits. [`roted`](foxtrot_ot::base::roted) is the
 //! repaired protocol.
 //!
 //! For instance i the parties compute (all numbered steps, and each fault with the test that
@@ -36,10 +36,11 @@ pub use messages::{Blinded, Opening, Reply};
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+use foxtrot_ot::{
+    Seed, Session, Usage,
+    base::{Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch},
+    engine::Engine,
 };
-use crate::{Seed, Session, Usage, engine::Engine};
 
 /// The protocol as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

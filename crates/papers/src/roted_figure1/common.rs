@@ -1,13 +1,11 @@
 //! What both parties compute alike. Step numbers are those of `docs/protocols/roted-figure1.md`.
 
-use alloc::{vec, vec::Vec};
-
 use foxtrot_kernel::{
     Backend,
     ring::paper512::{BITS, Factor, NttPoly, Poly, UNIFORM_BYTES, USUAL_BYTES},
 };
-
-use crate::{Session, base::Block, oracle::Keyed};
+use foxtrot_ot::{Session, base::Block, oracle::Keyed};
+use subtle::{Choice, ConditionallySelectable};
 
 /// Bytes of one packed polynomial.
 pub(super) const POLY_LEN: usize = 512 * BITS / 8;
@@ -143,13 +141,20 @@ pub(super) fn split_mut<const K: usize>(
     lengths: [usize; K],
 ) -> [&mut [u8]; K] {
     lengths.map(|length| {
-        let (part, rest) = core::mem::take(&mut bytes).split_at_mut(length);
+        let (part, rest) = std::mem::take(&mut bytes).split_at_mut(length);
         bytes = rest;
         part
     })
 }
 
+/// Copies `one` or `zero` as the choice says, reading both.
+pub(super) fn select(choice: Choice, zero: &[u8], one: &[u8], chosen: &mut [u8]) {
+    for ((chosen, zero), one) in chosen.iter_mut().zip(zero).zip(one) {
+        *chosen = u8::conditional_select(zero, one, choice);
+    }
+}
+
 /// The bytes as an array of their length.
 pub(super) fn array<const L: usize>(bytes: &[u8]) -> [u8; L] {
-    core::array::from_fn(|k| bytes[k])
+    std::array::from_fn(|k| bytes[k])
 }

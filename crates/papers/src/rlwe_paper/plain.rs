@@ -1,8 +1,6 @@
 //! Arithmetic modulo the primes of plaintexts, which may have more bits than the kernel's: Shoup's products by
 //! constants, Harvey's lazy transform, word by word. No operation's time depends on the residues.
 
-use alloc::{vec, vec::Vec};
-
 use foxtrot_kernel::{
     Backend,
     rns::{Modulus, Ntt},

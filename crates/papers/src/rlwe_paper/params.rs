@@ -1,8 +1,8 @@
 //! Table 1 as data.
 
-use core::fmt;
+use std::fmt;
 
-use crate::{Shares, params::width_of};
+use foxtrot_triples::{Shares, params::width_of};
 
 /// A row of Table 1 with primes: ⌈log₂ q⌉ = 150, 170, 218, 190 and e primes of plaintexts of 30, 38, 54, 44 bits, for
 /// ℓ = 8, 16, 32, 64; σ = 40. n is 8192 in all of them.

@@ -2,13 +2,8 @@
 //! section 8, with the kernel's ring.
 
 use foxtrot_kernel::ring::paper512::{BITS, NttPoly, Poly};
-use foxtrot_ot::{
-    Backend, Seed, Session, Sid,
-    base::{
-        Block,
-        roted_figure1::{Blinded, Receiver, Reply},
-    },
-};
+use foxtrot_ot::{Backend, Seed, Session, Sid, base::Block};
+use foxtrot_papers::roted_figure1::{Blinded, Receiver, Reply};
 
 pub(crate) const N: usize = 512;
 pub(crate) const Q: i32 = 13313;
