@@ -29,6 +29,7 @@ extern crate std;
 
 #[macro_use]
 mod backend;
+mod blocks;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 
@@ -48,8 +49,6 @@ pub mod vole;
 
 #[cfg(test)]
 mod laws;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 pub use backend::{Backend, BackendError};
 
@@ -73,9 +72,21 @@ fn map_all<T: Copy, U: Copy, const N: usize>(from: [T; N], f: impl Fn(T) -> U) -
     to
 }
 
+/// Whether there are `n` rows of `len` bytes, `stride` apart, the last of which may end where its `len` bytes end.
+fn holds(available: usize, n: usize, stride: usize, len: usize) -> bool {
+    let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
+    end.is_some_and(|end| end <= available)
+}
+
 /// The low and the high half.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
 const fn halves(x: u128) -> [u64; 2] {
     [x as u64, (x >> 64) as u64]
+}
+
+/// The inverse of [`halves`].
+#[inline(always)]
+const fn joined([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << 64 | low as u128
 }
