@@ -27,6 +27,18 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+/// A closure that is inlined as functions are: see "Inlining" above.
+macro_rules! inlined {
+    (|| $body:expr) => {
+        #[cfg_attr(not(unoptimized), inline(always))]
+        || $body
+    };
+    (|$($parameter:pat_param),*| $body:expr) => {
+        #[cfg_attr(not(unoptimized), inline(always))]
+        |$($parameter),*| $body
+    };
+}
+
 #[macro_use]
 mod backend;
 mod blocks;

@@ -5,6 +5,7 @@
     reason = "vector instructions, of which an `Avx2` proves that they are there"
 )]
 
+pub(crate) mod doubles;
 mod uniform;
 
 use core::arch::x86_64::*;

@@ -6,6 +6,7 @@
 )]
 
 mod uniform;
+pub(crate) mod words;
 
 use core::arch::x86_64::*;
 
