@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use foxtrot_cli::fuzzing::splice_summary;
+use foxtrot_bench::splice_summary;
 use foxtrot_fuzz::{Change, changed};
 use libfuzzer_sys::fuzz_target;
 

@@ -6,8 +6,8 @@ use foxtrot_ot::base::{
     bdgm, chou_orlandi, csw, masny_rindal, mcquoid_rosulek_roy as mrr, naor_pinkas, pvw,
     rot_from_ot,
     roted::{Blinded, Endemic, Mode, Opening, Reply, Rot},
-    roted_figure1 as figure1,
 };
+use foxtrot_papers::roted_figure1 as figure1;
 use libfuzzer_sys::fuzz_target;
 
 /// A message of which only the length may be wrong.

@@ -3,10 +3,10 @@
 #![no_main]
 
 use foxtrot_fuzz::{Change, check_any};
-use foxtrot_ot::base::registry;
+use foxtrot_papers::base_ots;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, Vec<(u8, Change)>)| {
-    let bases = registry();
+    let bases: Vec<_> = base_ots().collect();
     check_any(bases[usize::from(input.0) % bases.len()], input.1, &input.2);
 });

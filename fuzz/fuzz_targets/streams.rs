@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use foxtrot_fuzz::{Change, changed, frame, greetings, payloads, receiver, scripted, sender, sid};
 use foxtrot_net::{
-    Error, Lane, drive,
+    Error, drive,
     hello::{self, Hello, Role},
 };
 use foxtrot_ot::{
@@ -48,11 +48,9 @@ fuzz_target!(|input: (u8, bool, Vec<Change>)| {
     }
 });
 
-/// Every base OT that the command offers, and the extension of two messages. What only reproduces a paper need not
-/// notice changes.
+/// Every base OT that the command offers, and the extension of two messages.
 fn bases() -> Vec<&'static dyn BaseOt> {
-    let all = base::registry().iter().chain(two_round::registry()).copied();
-    all.filter(|base| !base.info().reproduction).collect()
+    base::registry().iter().chain(two_round::registry()).copied().collect()
 }
 
 /// Our side.
@@ -61,10 +59,8 @@ fn play(base: &dyn BaseOt, us: Role, script: Vec<u8>) -> Result<Vec<Block>, Erro
     let agreement = hello::exchange(&channel, true, &hello(us))?;
     let session = Session::new(agreement.sid).sub(base.info().name, 0, agreement.direction());
     let keys = match us {
-        Role::Sender => of_sender(&drive::run(&channel, Lane::PROTOCOL, sender(base, session, N))?),
-        Role::Receiver => {
-            of_receiver(&drive::run(&channel, Lane::PROTOCOL, receiver(base, session, N))?)
-        }
+        Role::Sender => of_sender(&drive::run(&channel, sender(base, session, N))?),
+        Role::Receiver => of_receiver(&drive::run(&channel, receiver(base, session, N))?),
     };
     Ok(keys)
 }

@@ -4,11 +4,11 @@
 
 use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{Error, Seed, Session, Sid, ideal};
+use foxtrot_papers::rlwe_paper::{self, SETS};
 use foxtrot_triples::{
     Shares,
     params::{Set, TOY, TOY_LIFT},
     rlwe::{P0, P1},
-    rlwe_paper::{self, SETS},
     wrong_in_batch,
 };
 use libfuzzer_sys::fuzz_target;

@@ -1,9 +1,9 @@
 //! The command line, as `clap` reads it.
 
-#[cfg(feature = "bench")]
-mod bench;
 mod keys;
+mod peer;
 mod serving;
+mod set;
 mod triples;
 mod values;
 
@@ -17,22 +17,16 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
 
-use crate::{
-    files::Existing,
-    peers::Peer,
-    table::{OtherOptions, SetOptions},
-};
-
-#[cfg(feature = "bench")]
-pub(crate) use bench::{
-    BenchArgs, BenchCommand, BenchOptions, BenchProgram, BenchTransport, PaperOptions,
-};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
+pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::MostSessions;
+pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
-use values::{address, choices, keys as max_keys, threads};
+pub use values::threads;
+use values::{address, choices, keys as max_keys};
 
-static VERSION: LazyLock<String> = LazyLock::new(|| {
+/// The version, and the backends of this processor.
+pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     let backends: Vec<_> = Backend::all().map(Backend::name).collect();
     let (version, backend) = (env!("CARGO_PKG_VERSION"), Backend::best().name());
     format!("{version}\nbackend: {backend} (this processor has {})", backends.join(", "))
@@ -392,13 +386,6 @@ impl Transport {
 impl Common {
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
-    }
-}
-
-impl KeysOut {
-    /// Decides on files that are there.
-    pub(crate) fn existing(&self) -> Existing {
-        if self.force { Existing::Replaced } else { Existing::Kept }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-/// Since the thread began. Where the system does not tell, the time of the clock on the wall.
-pub(crate) fn thread_cpu() -> Duration {
+/// CPU time since the thread began. Where the system does not tell, the time of the clock on the wall.
+#[must_use]
+pub fn thread_cpu() -> Duration {
     #[cfg(unix)]
     {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -19,7 +20,8 @@ pub(crate) fn thread_cpu() -> Duration {
 }
 
 /// The day, as in `2026-11-23`.
-pub(crate) fn date(now: SystemTime) -> String {
+#[must_use]
+pub fn date(now: SystemTime) -> String {
     let mut days = since_1970(now).as_secs() / 86_400;
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

@@ -1,7 +1,5 @@
 //! One module per subcommand.
 
-#[cfg(feature = "bench")]
-pub(crate) mod bench;
 pub(crate) mod generate;
 pub(crate) mod keygen;
 pub(crate) mod ot;

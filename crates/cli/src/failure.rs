@@ -1,17 +1,10 @@
 //! How a run fails: what is printed, and with which exit status.
 
-use std::{
-    fmt::Display,
-    io::{self, Write},
-    path::Path,
-    process::ExitCode,
-};
+use std::{fmt::Display, io, path::Path};
 
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
 };
-
-use crate::{cmd::triples::agreement, output::say, table};
 
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -30,10 +23,12 @@ pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect
 
 /// Why there is no result.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     kind: Kind,
     message: String,
     hint: Option<String>,
+    /// The terms in which the two sides differ.
+    differences: Vec<Difference>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +46,19 @@ enum Kind {
 }
 
 impl Failure {
-    pub(crate) fn run(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Run, message: message.into(), hint: None }
+    /// The network, a file or a disagreement is at fault.
+    pub fn run(message: impl Into<String>) -> Self {
+        Self { kind: Kind::Run, message: message.into(), hint: None, differences: Vec::new() }
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    /// The command line or a local input file is at fault.
+    pub fn usage(message: impl Into<String>) -> Self {
         Self { kind: Kind::Usage, ..Self::run(message) }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+    /// Adds what might help.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
@@ -71,6 +70,12 @@ impl Failure {
             None => hint.into(),
         };
         self.hint(hint)
+    }
+
+    /// With what a job knows of its terms as the hint, if the two sides differ in one and there is no hint yet.
+    pub(crate) fn explained_by(self, hint: fn(&Difference) -> Option<String>) -> Self {
+        let of_terms = || self.differences.iter().find_map(hint);
+        Self { hint: self.hint.or_else(of_terms), ..self }
     }
 
     /// With options called otherwise in the hint.
@@ -96,12 +101,14 @@ impl Failure {
     }
 
     /// Whether the peer ended the run: then the cause is there.
-    pub(crate) fn is_the_peers_end(&self) -> bool {
+    #[must_use]
+    pub fn is_the_peers_end(&self) -> bool {
         self.kind == Kind::Gone
     }
 
-    /// In one line.
-    pub(crate) fn message(&self) -> &str {
+    /// The failure in one line.
+    #[must_use]
+    pub fn message(&self) -> &str {
         &self.message
     }
 
@@ -111,36 +118,31 @@ impl Failure {
     }
 
     /// A local file could not be read.
-    pub(crate) fn reading(path: &Path, error: &io::Error) -> Self {
+    #[must_use]
+    pub fn reading(path: &Path, error: &io::Error) -> Self {
         Self::usage(format!("cannot read {}: {}", path.display(), words(error)))
     }
 
     /// An output file could not be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
+    #[must_use]
+    pub fn writing(path: &Path, error: &io::Error) -> Self {
         Self::run(format!("cannot write {}: {}", path.display(), words(error)))
     }
 
     /// Standard output could not be written.
-    pub(crate) fn stdout(error: &io::Error) -> Self {
+    #[must_use]
+    pub fn stdout(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self { kind: Kind::BrokenPipe, ..Self::run("") },
             _ => Self::run(format!("cannot write to standard output: {}", words(error))),
         }
     }
 
-    /// Prints the failure and gives the exit status for it.
-    pub(crate) fn report(self) -> ExitCode {
-        let status = self.status();
-        if self.kind != Kind::BrokenPipe {
-            say(&self.message);
-            if let Some(hint) = self.hint {
-                let _ = writeln!(io::stderr(), "hint: {hint}");
-            }
-        }
-        ExitCode::from(status)
+    /// Whether nobody is there who could read of it.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.kind == Kind::BrokenPipe
     }
 
-    /// The exit status.
     /// Tells a peer whose details led to the failure why the session ends.
     pub(crate) fn reason(&self) -> Reason {
         if self.kind == Kind::Peer { Reason::Undecodable } else { Reason::Other }
@@ -211,10 +213,7 @@ impl From<Error> for Failure {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
             }
             Error::Hello(HelloError::Terms(differences)) => {
-                let hint =
-                    |it| job_hint(it).or_else(|| table::hint(it)).or_else(|| agreement::hint(it));
-                let hint = differences.iter().find_map(hint);
-                Self { hint, ..Self::run(message) }
+                Self { differences, ..Self::run(message) }.explained_by(job_hint)
             }
             _ => Self::run(message),
         }

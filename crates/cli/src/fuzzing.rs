@@ -6,10 +6,11 @@ mod agreement;
 use std::path::Path;
 
 use crate::{
-    cmd::{bench, triples},
+    args::SetOptions,
+    cmd::triples,
     failure::Failure,
     lines,
-    table::{Row, Set, SetOptions},
+    table::{Row, Set},
 };
 
 pub use agreement::{Job, Side};
@@ -77,14 +78,6 @@ pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
 pub fn read_triples(place: &Path) -> (Result<(), String>, [Result<u64, String>; 2]) {
     let (right, batches) = triples::read(place);
     (right.map_err(told), batches.map(|batches| batches.map_err(told)))
-}
-
-/// Puts the summary of the records in that folder between the markers of a file, as `foxtrot-bench summary --splice` does.
-///
-/// # Errors
-/// What the user would be told.
-pub fn splice_summary(records: &Path, file: &Path) -> Result<(), String> {
-    bench::summary(records, Some(file)).map_err(told)
 }
 
 fn told(failure: Failure) -> String {

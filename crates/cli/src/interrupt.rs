@@ -17,7 +17,7 @@ pub(crate) fn hint(hint: &'static str) {
 }
 
 /// From now on an interrupt ends the process with its own status, and leaves nothing half-written.
-pub(crate) fn catch() {
+pub fn catch() {
     // Without a handler an interrupt still ends the process.
     let _ = ctrlc::set_handler(|| {
         let _nothing_is_put_in_place = files::discard_unfinished();

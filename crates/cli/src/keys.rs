@@ -1,13 +1,15 @@
 //! Keys over a link, batch after batch into a sink: base OTs alone (`docs/wire.md`, section 5), or an
 //! extension of them (sections 7 and 11).
 
-use foxtrot_net::{Lane, drive, extend};
+use foxtrot_net::drive;
 use foxtrot_ot::{
-    Bits, Seed,
+    Bits,
     base::{BaseOt, Block, Choice},
-    extension::{Any, Kind, ROWS, Shape},
+    extension::{
+        Any, Kind, ROWS, Shape,
+        protocol::{Plan, Receiver, Sender},
+    },
 };
-use zeroize::Zeroizing;
 
 use crate::{
     failure::Failure,
@@ -30,7 +32,7 @@ impl Party<'_> {
     pub(crate) fn send(
         &self,
         shape: Shape,
-        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure>,
+        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
         let (channel, base) = (&self.link.channel, self.method.base);
         let progress = self.output.progress(shape.n(), "transfers");
@@ -42,20 +44,24 @@ impl Party<'_> {
         match self.method.extension {
             Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
-                let sender = extend::Sender::set_up(channel, &self.plan(extension))?;
-                let mut sender = match self.workers.executor() {
-                    Some(executor) => sender.with_executor(executor),
-                    None => sender,
-                };
+                let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan(extension));
+                let mut sender =
+                    drive::play(
+                        channel,
+                        |io| async move { Sender::set_up(&io, &mut cx, plan).await },
+                    )?;
                 self.tell_batches(&extension, shape);
-                sender.random(shape, sink)?;
+                let kept = &drive::Sink::new();
+                kept.play(channel, |io| async move {
+                    sender.random(&io, shape, |keys| kept.keep(sink(keys))).await
+                })?;
             }
             _ => {
                 self.tell_threads();
                 for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
                     let session = self.link.sub(base.info().name, counter);
-                    let role = base.sender(session, batch.n(), fresh_seed()?)?;
-                    sink(drive::run(channel, Lane::PROTOCOL, role)?.pairs())?;
+                    let role = base.sender(session, batch.n(), drive::fresh_seed()?)?;
+                    sink(drive::run(channel, role)?.pairs())?;
                 }
             }
         }
@@ -68,7 +74,7 @@ impl Party<'_> {
     pub(crate) fn receive(
         &self,
         choice: &Choice,
-        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Failure>,
+        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
         let (channel, base) = (&self.link.channel, self.method.base);
         let shape = Shape::of(choice);
@@ -81,13 +87,16 @@ impl Party<'_> {
         match self.method.extension {
             Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
-                let receiver = extend::Receiver::set_up(channel, &self.plan(extension))?;
-                let mut receiver = match self.workers.executor() {
-                    Some(executor) => receiver.with_executor(executor),
-                    None => receiver,
-                };
+                let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan(extension));
+                let mut receiver = drive::play(channel, |io| async move {
+                    Receiver::set_up(&io, &mut cx, plan).await
+                })?;
                 self.tell_batches(&extension, shape);
-                receiver.run(choice, Kind::Random, sink)?;
+                let kept = &drive::Sink::new();
+                kept.play(channel, |io| async move {
+                    let sink = |choices: &Bits, keys: &[Block]| kept.keep(sink(choices, keys));
+                    receiver.run(&io, choice, Kind::Random, sink).await
+                })?;
             }
             _ => {
                 self.tell_threads();
@@ -98,8 +107,8 @@ impl Party<'_> {
                         Choice::Random(_) => Choice::Random(batch.n()),
                     };
                     let session = self.link.sub(base.info().name, counter);
-                    let role = base.receiver(session, choice, fresh_seed()?)?;
-                    let keys = drive::run(channel, Lane::PROTOCOL, role)?;
+                    let role = base.receiver(session, choice, drive::fresh_seed()?)?;
+                    let keys = drive::run(channel, role)?;
                     sink(keys.choices(), keys.keys())?;
                 }
             }
@@ -108,10 +117,9 @@ impl Party<'_> {
         Ok(())
     }
 
-    fn plan(&self, extension: Any) -> extend::Plan<'_> {
+    fn plan(&self, extension: Any) -> Plan<'_> {
         let direction = self.link.agreement.direction();
-        let (base, session) = (self.method.base, &self.link.session);
-        extend::Plan { extension, base, session, direction, counter: 0 }
+        Plan { extension, base: self.method.base, direction, counter: 0 }
     }
 
     /// A run of the two-round extension is one batch, whose rows are made in one thread; its base OTs
@@ -134,11 +142,4 @@ impl Party<'_> {
         let done = format!("{ROWS} base OTs done, {name} set up");
         self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
     }
-}
-
-fn fresh_seed() -> Result<Seed, Failure> {
-    let mut seed = Zeroizing::new([0; 32]);
-    getrandom::fill(seed.as_mut_slice())
-        .map_err(|e| Failure::run(format!("no randomness from the system: {e}")))?;
-    Ok(Seed::from_bytes(*seed))
 }

@@ -1,10 +1,7 @@
-//! The `foxtrot` command: what its program runs, and what fuzz targets reach of it.
+//! The `foxtrot` command: what its program runs, what `foxtrot-bench` shares with it, and what fuzz targets reach.
 #![forbid(unsafe_code)]
 
 mod args;
-#[cfg(feature = "bench")]
-#[doc(hidden)]
-pub mod bench;
 mod clock;
 mod cmd;
 mod failure;
@@ -20,6 +17,7 @@ mod link;
 mod local;
 mod memory;
 mod method;
+mod normalise;
 mod output;
 mod peers;
 mod places;
@@ -27,36 +25,28 @@ mod reach;
 mod record;
 mod report;
 mod secure;
+#[doc(hidden)]
+pub mod shared;
+mod start;
 mod table;
 mod workers;
 
-use std::process::ExitCode;
-
-use clap::Parser;
-use foxtrot_ot::Backend;
+use std::{env, ffi::OsString, process::ExitCode};
 
 use args::{Args, Command};
 use failure::Failure;
+use start::start;
 
 /// Runs the command that the process was started with.
 #[must_use = "the process ends with it"]
 pub fn main() -> ExitCode {
-    start(|args: &Args| perform(&args.command))
+    run(env::args_os())
 }
 
-/// Reads the process's command line, and does what it says.
-fn start<A: Parser>(run: impl FnOnce(&A) -> Result<(), Failure>) -> ExitCode {
-    if let Err(failure) = check_backend() {
-        return failure.report();
-    }
-    let args = match A::try_parse() {
-        Ok(args) => args,
-        Err(e) => return wrong_usage(&e),
-    };
-    match run(&args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
-    }
+/// Runs the command with these arguments, of which the first is the program's name.
+#[must_use = "the process ends with it"]
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    start(arguments, |args: &Args| perform(&args.command))
 }
 
 fn perform(command: &Command) -> Result<(), Failure> {
@@ -66,10 +56,6 @@ fn perform(command: &Command) -> Result<(), Failure> {
     interrupt::catch();
     memory::keep_what_is_freed();
     places::check(command)?;
-    run(command)
-}
-
-fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Ot(command) => cmd::ot::run(command),
         Command::Rot(command) => cmd::rot::run(command),
@@ -80,26 +66,4 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Peers(command) => cmd::peers::run(command),
         Command::Generate(command) => cmd::generate::run(command),
     }
-}
-
-/// Help where it was asked for; else what is wrong, in our own form.
-fn wrong_usage(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        return match error.print() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(e) => Failure::stdout(&e).report(),
-        };
-    }
-    let text = error.render().to_string();
-    let text = text.strip_prefix("error: ").unwrap_or(&text).replace("  tip: ", "hint: ");
-    output::say(text.trim_end());
-    ExitCode::from(2)
-}
-
-/// The library ignores a backend that it cannot honour; whoever asked for it here is told.
-fn check_backend() -> Result<(), Failure> {
-    Backend::from_env().map(drop).map_err(|e| {
-        let value = std::env::var_os("FOXTROT_BACKEND").unwrap_or_default();
-        Failure::usage(format!("FOXTROT_BACKEND={}: {e}", value.to_string_lossy()))
-    })
 }

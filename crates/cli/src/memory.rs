@@ -17,7 +17,7 @@ const UNKNOWN: u64 = 2 << 30;
 /// glibc gives blocks of 128 KiB back at once and the end of its heap soon after, unless a larger
 /// block was freed before; so one is freed here, of which no page was ever touched. Elsewhere this
 /// does nothing.
-pub(crate) fn keep_what_is_freed() {
+pub fn keep_what_is_freed() {
     drop(black_box(Vec::<u8>::with_capacity(LARGEST)));
 }
 

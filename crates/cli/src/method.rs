@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
@@ -30,14 +30,16 @@ const DEFAULT_OF_N: [(Adversary, &str); 2] =
 
 /// What both sides do.
 #[derive(Clone, Copy)]
-pub(crate) struct Method {
-    pub(crate) base: &'static dyn BaseOt,
-    pub(crate) extension: Extension,
+pub struct Method {
+    /// The base OT.
+    pub base: &'static dyn BaseOt,
+    /// The extension, if there is one.
+    pub extension: Extension,
 }
 
 /// What is made of the base OTs.
-#[derive(Clone, Copy)]
-pub(crate) enum Extension {
+#[derive(Clone, Copy, Debug)]
+pub enum Extension {
     /// Nothing: they are the transfers.
     None,
     /// Transfers of one of two.
@@ -157,8 +159,9 @@ impl Method {
         Ok(Self { base, extension: Extension::OneOfTwo(extension) })
     }
 
-    /// Of the protocol that yields the keys.
-    pub(crate) fn name(&self) -> &'static str {
+    /// The name of the protocol that yields the keys.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
         self.extension.name().unwrap_or(self.base.info().name)
     }
 
@@ -194,7 +197,9 @@ impl Method {
         }
     }
 
-    pub(crate) fn params(&self) -> String {
+    /// The parameters of all that is run.
+    #[must_use]
+    pub fn params(&self) -> String {
         let base = self.base.info();
         match self.extension {
             Extension::None => base.params.into(),
@@ -207,7 +212,9 @@ impl Method {
         }
     }
 
-    pub(crate) fn security(&self) -> String {
+    /// The adversary and the assumptions of all that is run.
+    #[must_use]
+    pub fn security(&self) -> String {
         let base = self.base.info();
         let assumption = match self.extension {
             Extension::None => return base.security.into(),
@@ -227,6 +234,12 @@ impl Method {
                 format!("{extension} from base OT {base}, {adversary} security")
             }
         }
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words())
     }
 }
 
@@ -300,21 +313,18 @@ fn alone(
         Job::Rot => Functionality::Random,
         Job::Ot(_) => Functionality::Endemic,
     };
-    let fits = |info: &Info| info.functionality == functionality && !info.reproduction;
+    let fits = |info: &Info| info.functionality == functionality;
     let named = named(bases, name);
     let Some(base) = named.iter().find(|base| fits(base.info())) else {
         let infos = bases.iter().map(|base| base.info());
         let infos = infos.filter(|info| fits(info) && suffices(info.adversary, adversary));
         let mut families: Vec<_> = infos.map(|info| info.family).collect();
         families.dedup();
-        return Err(match named.first().map(|base| base.info()) {
-            Some(info) if info.reproduction => {
-                Failure::usage(format!("{name} is here to reproduce a paper only: {}", info.caveat))
-            }
-            Some(_) => {
+        return Err(match named.is_empty() {
+            true => no_base(name),
+            false => {
                 Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
             }
-            None => no_base(name),
         }
         .hint(format!("for this job there is {}", families.join(" or "))));
     };

@@ -12,20 +12,34 @@ use crate::{
 };
 
 /// The figures of one run or benchmark; what the other side alone knows is `None`.
-pub(crate) struct Report {
-    pub(crate) name: String,
-    pub(crate) params: String,
-    pub(crate) security: String,
-    pub(crate) parties: &'static str,
-    pub(crate) transport: &'static str,
-    pub(crate) n: usize,
-    pub(crate) threads: usize,
-    pub(crate) wall: Duration,
-    pub(crate) cpu_sender: Option<Duration>,
-    pub(crate) cpu_receiver: Option<Duration>,
-    pub(crate) bytes_sender: Option<u64>,
-    pub(crate) bytes_receiver: Option<u64>,
-    pub(crate) rounds: u64,
+#[derive(Debug)]
+pub struct Report {
+    /// The job or benchmark, as in `rot/softspoken-4`.
+    pub name: String,
+    /// The parameters of its protocols.
+    pub params: String,
+    /// The adversary and the assumptions.
+    pub security: String,
+    /// The parties of this process: `sender`, `receiver` or `both`.
+    pub parties: &'static str,
+    /// The medium between the parties.
+    pub transport: &'static str,
+    /// How many transfers, or of what else is counted.
+    pub n: usize,
+    /// Threads of each party.
+    pub threads: usize,
+    /// Time by the clock on the wall.
+    pub wall: Duration,
+    /// CPU time of the sender.
+    pub cpu_sender: Option<Duration>,
+    /// CPU time of the receiver.
+    pub cpu_receiver: Option<Duration>,
+    /// Bytes that the sender sent.
+    pub bytes_sender: Option<u64>,
+    /// Bytes that the receiver sent.
+    pub bytes_receiver: Option<u64>,
+    /// Flows, as long as one party sends.
+    pub rounds: u64,
 }
 
 impl Report {
@@ -75,7 +89,9 @@ impl Report {
         }
     }
 
-    pub(crate) fn json(&self) -> Map<String, Value> {
+    /// The object of `--json`.
+    #[must_use]
+    pub fn json(&self) -> Map<String, Value> {
         let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
         let object = json!({
             "schema": 1,

@@ -22,7 +22,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 /// A party's access to the threads beside its own, which does its part: to wake another one takes
 /// as long as many a task.
 #[derive(Clone, Debug)]
-pub(crate) struct Workers {
+pub struct Workers {
     pool: Option<Arc<ThreadPool>>,
     /// How often the threads have been given something to do.
     rounds: Arc<AtomicU64>,
@@ -31,7 +31,11 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    pub(crate) fn new(threads: usize) -> Result<Self, Failure> {
+    /// Starts the threads of a party that has so many with its own.
+    ///
+    /// # Errors
+    /// If the system does not give them.
+    pub fn new(threads: usize) -> Result<Self, Failure> {
         let pool = match threads {
             0 | 1 => None,
             _ => {
@@ -45,21 +49,20 @@ impl Workers {
     }
 
     /// The same threads for another party, whose time is counted apart.
-    pub(crate) fn for_another(&self) -> Self {
+    #[must_use]
+    pub fn for_another(&self) -> Self {
         Self { busy: Arc::default(), ..self.clone() }
     }
 
-    pub(crate) fn threads(&self) -> usize {
+    /// How many there are with the party's own.
+    #[must_use]
+    pub fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| 1 + pool.current_num_threads())
     }
 
-    /// What an extension takes, if there is more than the party's own thread.
-    pub(crate) fn executor(&self) -> Option<Box<dyn Executor>> {
-        self.pool.as_ref().map(|_| Box::new(self.clone()) as Box<dyn Executor>)
-    }
-
     /// The session whose protocols use the threads, if there is more than the party's own.
-    pub(crate) fn in_session(&self, session: Session) -> Session {
+    #[must_use]
+    pub fn in_session(&self, session: Session) -> Session {
         match &self.pool {
             Some(_) => session.with_executor(Arc::new(self.clone())),
             None => session,
@@ -67,7 +70,8 @@ impl Workers {
     }
 
     /// CPU time of the tasks so far and of waiting awake, without that of the party's own thread.
-    pub(crate) fn busy(&self) -> Duration {
+    #[must_use]
+    pub fn busy(&self) -> Duration {
         Duration::from_nanos(self.busy.load(Ordering::Relaxed))
     }
 
@@ -135,7 +139,7 @@ mod tests {
     fn every_task_has_ended_when_the_call_returns() {
         for threads in [1, 2, 5] {
             let workers = Workers::new(threads).unwrap();
-            assert_eq!((workers.threads(), workers.executor().is_some()), (threads, threads > 1));
+            assert_eq!(workers.threads(), threads);
             let done = AtomicUsize::new(0);
             let task = || {
                 done.fetch_add(1, Ordering::Relaxed);

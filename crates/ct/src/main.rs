@@ -1,4 +1,4 @@
-//! Checks that compiled code is constant-time: SECURITY.md says what of it, `.ci/memcheck` runs it.
+//! Checks that compiled code is constant-time: SECURITY.md says what of it, `cargo xtask memcheck` runs it.
 //!
 //! ```text
 //! foxtrot-ct memcheck [PART OF A NAME]...     secrets are undefined, valgrind watches

@@ -26,7 +26,7 @@ struct Check {
 
 pub(crate) fn run(wanted: &[String]) -> ExitCode {
     if !is_watching() {
-        eprintln!("foxtrot-ct: nobody is watching; run .ci/memcheck");
+        eprintln!("foxtrot-ct: nobody is watching; run `cargo xtask memcheck`");
         return ExitCode::from(2);
     }
     eprintln!("One error comes first, a branch on a secret to see that such are seen:");

@@ -34,6 +34,7 @@ async fn run<Out>(
         }
         socket.flush().await?;
         match progress {
+            Progress::Sending => {}
             Progress::Done(out) => return Ok(out),
             Progress::Waiting { stream, len } => {
                 let mut message = vec![0; len];

@@ -184,6 +184,16 @@ impl Channel {
         self.shared.recv(lane, receive::Want::Exactly(expected), self.deadline())
     }
 
+    /// The first message that comes on one of these lanes, with its lane; each has so many bytes.
+    ///
+    /// # Errors
+    /// As for [`Channel::recv`].
+    pub fn recv_first(&self, expected: &[(Lane, usize)]) -> Result<(Lane, Vec<u8>), Error> {
+        let wanted: Vec<_> =
+            expected.iter().map(|(lane, len)| (*lane, receive::Want::Exactly(*len))).collect();
+        self.shared.recv_first(&wanted, self.deadline())
+    }
+
     /// The next message, which has at most `max` bytes and is on that lane: for a time when no
     /// other lane is in use.
     ///
@@ -193,21 +203,8 @@ impl Channel {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
     }
 
-    /// The same by a time that several messages have in common, and not behind it.
-    pub(crate) fn recv_by(
-        &self,
-        lane: Lane,
-        max: usize,
-        deadline: Deadline,
-    ) -> Result<Vec<u8>, Error> {
-        if deadline.remaining().is_none() {
-            return Err(self.give_up(ChannelError::NothingReceived(self.shared.timeout)));
-        }
-        self.shared.recv(lane, receive::Want::AtMost(max), deadline)
-    }
-
     /// When a wait ends that begins now.
-    pub(crate) fn deadline(&self) -> Deadline {
+    fn deadline(&self) -> Deadline {
         Deadline::after(self.shared.timeout)
     }
 

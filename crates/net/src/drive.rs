@@ -3,38 +3,160 @@
 #[cfg(test)]
 mod tests;
 
-use foxtrot_ot::engine::{Engine, Progress};
+use std::{
+    future::Future,
+    sync::{Mutex, PoisonError},
+};
 
-use crate::{Channel, Error, Lane};
+use foxtrot_ot::{
+    Context, Seed, Session, Usage,
+    engine::{Abandoned, Engine, Io, Limits, Progress},
+};
+use zeroize::Zeroizing;
 
-/// Runs the protocol to its end; its streams are the lanes from `first` on.
+use crate::{Channel, ChannelError, Error, HelloError, Lane, channel::held_back};
+
+/// The lane of a protocol's stream 0.
+const FIRST: Lane = Lane::PROTOCOL;
+
+/// Runs the protocol to its end; its streams are the lanes from [`Lane::PROTOCOL`] on.
 ///
 /// # Errors
-/// [`Error::Protocol`], of which the peer is told; [`Error::Frame`] if the peer's message has another length than the
+/// Errors of the protocol, of which the peer is told; [`Error::Frame`] if the peer's message has another length than the
 /// protocol expects; [`Error::Channel`].
 ///
 /// # Panics
 /// If the protocol takes more streams than there are lanes.
-pub fn run<Out>(channel: &Channel, first: Lane, mut engine: Engine<'_, Out>) -> Result<Out, Error> {
+pub fn run<Out, E>(channel: &Channel, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
+where
+    E: From<Usage>,
+    Error: From<E>,
+{
+    let mut limits = Limits::default();
     loop {
-        match advance(channel, first, &mut engine)? {
+        let progress = engine.advance().map_err(|e| give_up(channel, e.into()))?;
+        if limits != engine.limits() {
+            limits = engine.limits();
+            channel.use_lanes(FIRST.index() + limits.streams);
+            channel.hold_back(limits.messages, limits.len);
+        }
+        while let Some((stream, message)) = engine.outgoing() {
+            channel.send(FIRST.offset(stream), message)?;
+        }
+        match progress {
+            Progress::Sending => {}
             Progress::Done(out) => return Ok(out),
-            Progress::Waiting { stream, len } => {
-                engine.deliver(stream, channel.recv(first.offset(stream), len)?);
+            Progress::Waiting { .. } => {
+                let awaited = engine.awaited().into_iter();
+                let awaited: Vec<_> =
+                    awaited.map(|(stream, len)| (FIRST.offset(stream), len)).collect();
+                let (lane, message) = channel.recv_first(&awaited)?;
+                engine.deliver(lane.index() - FIRST.index(), message);
             }
         }
     }
 }
 
-/// Runs the protocol until it waits for the peer or is done, and sends what it has to say.
-pub(crate) fn advance<Out>(
-    channel: &Channel,
-    first: Lane,
-    engine: &mut Engine<'_, Out>,
-) -> Result<Progress<Out>, Error> {
-    let progress = engine.advance().map_err(|e| channel.give_up(e))?;
-    while let Some((stream, message)) = engine.outgoing() {
-        channel.send(first.offset(stream), message)?;
+/// Runs a protocol that is an async function; see [`run`].
+///
+/// # Errors
+/// Errors of [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn play<'a, Out, E, F>(channel: &Channel, protocol: impl FnOnce(Io) -> F) -> Result<Out, Error>
+where
+    F: Future<Output = Result<Out, E>> + Send + 'a,
+    E: From<Usage>,
+    Error: From<E>,
+{
+    run(channel, Engine::new(protocol))
+}
+
+/// A run's context, with a seed from the system.
+///
+/// # Errors
+/// [`HelloError::Randomness`].
+pub fn context(session: &Session) -> Result<Context<'_>, Error> {
+    Ok(Context::new(session, fresh_seed()?))
+}
+
+/// A seed from the system.
+///
+/// # Errors
+/// [`HelloError::Randomness`].
+pub fn fresh_seed() -> Result<Seed, Error> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(bytes.as_mut_slice()).map_err(|e| HelloError::Randomness(e.to_string()))?;
+    Ok(Seed::from_bytes(*bytes))
+}
+
+/// The most bytes that wait for a party of a protocol with these limits, sent by a peer that does not wait for it, on the
+/// two busiest of its lanes.
+#[must_use]
+pub fn most_ahead(limits: &Limits) -> u64 {
+    2 * held_back(limits.messages, limits.len) as u64
+}
+
+/// Ends the use of the channel; the peer is told why as far as it may know.
+fn give_up(channel: &Channel, error: Error) -> Error {
+    channel.give_up(match error {
+        Error::Protocol(foxtrot_ot::Error::Usage(Usage::Abandoned)) => {
+            ChannelError::Abandoned.into()
+        }
+        error => error,
+    })
+}
+
+/// Keeps the error of a caller's sink while the protocol that calls the sink ends.
+#[derive(Debug)]
+pub struct Sink<E>(Mutex<Option<E>>);
+
+impl<E: From<Error>> Sink<E> {
+    /// No error so far.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Mutex::new(None))
     }
-    Ok(progress)
+
+    /// Passes on what the sink said, and keeps its error.
+    ///
+    /// # Errors
+    /// [`Abandoned`] for any error of the sink.
+    pub fn keep<T>(&self, said: Result<T, E>) -> Result<T, Abandoned> {
+        said.map_err(|e| {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(e);
+            Abandoned
+        })
+    }
+
+    /// Runs a protocol whose sink this is, as [`play`] does.
+    ///
+    /// # Errors
+    /// The sink's error; else errors of [`run`].
+    ///
+    /// # Panics
+    /// As [`run`].
+    pub fn play<'a, Out, P, F>(
+        &self,
+        channel: &Channel,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> Result<Out, E>
+    where
+        F: Future<Output = Result<Out, P>> + Send + 'a,
+        P: From<Usage>,
+        Error: From<P>,
+    {
+        let done = play(channel, protocol);
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(e) => Err(e),
+            None => done.map_err(E::from),
+        }
+    }
+}
+
+impl<E: From<Error>> Default for Sink<E> {
+    fn default() -> Self {
+        Self::new()
+    }
 }

@@ -358,6 +358,18 @@ impl From<foxtrot_psi::paxos::Error> for Error {
     }
 }
 
+impl From<foxtrot_triples::Error> for Error {
+    fn from(error: foxtrot_triples::Error) -> Self {
+        match error {
+            foxtrot_triples::Error::Protocol(error) => error.into(),
+            foxtrot_triples::Error::WrongTriples { batch } => {
+                FrameError::WrongTriples { batch }.into()
+            }
+            _ => Self::Unlucky,
+        }
+    }
+}
+
 impl From<FrameError> for Error {
     fn from(e: FrameError) -> Self {
         Self::Frame(e)

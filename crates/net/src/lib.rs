@@ -24,19 +24,15 @@
 
 pub mod channel;
 pub mod drive;
-pub mod extend;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;
 pub mod listen;
 pub mod memory;
-pub mod probe;
-pub mod psi;
 pub mod shape;
 pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;
-pub mod triples;
 
 mod deadline;
 mod error;

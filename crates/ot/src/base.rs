@@ -13,7 +13,6 @@ pub mod naor_pinkas;
 pub mod pvw;
 pub mod rot_from_ot;
 pub mod roted;
-pub mod roted_figure1;
 
 #[cfg(test)]
 mod malformed;
@@ -21,6 +20,8 @@ mod message;
 
 use alloc::vec::Vec;
 use core::fmt;
+
+pub use message::expect_len;
 
 use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase};
 
@@ -40,7 +41,9 @@ pub struct ReceiverKeys {
 }
 
 impl SenderKeys {
-    pub(crate) fn new(keys: Vec<[Block; 2]>) -> Self {
+    /// The keys that a protocol gives.
+    #[must_use]
+    pub fn new(keys: Vec<[Block; 2]>) -> Self {
         Self(keys)
     }
 
@@ -58,8 +61,13 @@ impl SenderKeys {
 }
 
 impl ReceiverKeys {
-    pub(crate) fn new(choices: Bits, keys: Vec<Block>) -> Self {
-        debug_assert_eq!(choices.len(), keys.len());
+    /// The choices and keys that a protocol gives.
+    ///
+    /// # Panics
+    /// If there are not as many keys as choices.
+    #[must_use]
+    pub fn new(choices: Bits, keys: Vec<Block>) -> Self {
+        assert_eq!(choices.len(), keys.len());
         Self { choices, keys }
     }
 
@@ -181,7 +189,7 @@ pub struct Info {
     pub security: &'static str,
     /// What not to use it for, and why; empty if there is nothing to say.
     pub caveat: &'static str,
-    /// Whether it is here to reproduce a paper only: benchmarks run it, [`find`] does not find it.
+    /// Whether it only reproduces a paper: nothing stands on it, and no [`registry`] of this crate has it.
     pub reproduction: bool,
     /// Messages one after another; two that cross are one flow.
     pub flows: usize,
@@ -210,7 +218,10 @@ impl Choice {
     }
 
     /// How many to draw, for a protocol that draws them.
-    pub(crate) fn random(self, protocol: &'static str) -> Result<usize, Usage> {
+    ///
+    /// # Errors
+    /// [`Usage::Choice`] if choices are given.
+    pub fn random(self, protocol: &'static str) -> Result<usize, Usage> {
         match self {
             Self::Random(n) => Ok(n),
             Self::Given(_) => Err(Usage::Choice { protocol, takes: "no choices: it draws them" }),
@@ -249,12 +260,19 @@ pub trait BaseOt: Sync {
 /// The most instances of one batch.
 pub const MAX_BATCH: usize = 1 << 16;
 
-fn check_batch(n: usize) -> Result<(), Usage> {
+/// Checks the number of instances of a batch.
+///
+/// # Errors
+/// [`Usage::BatchTooLarge`].
+pub fn check_batch(n: usize) -> Result<(), Usage> {
     if n > MAX_BATCH { Err(Usage::BatchTooLarge { n, max: MAX_BATCH }) } else { Ok(()) }
 }
 
-/// The typed states and the messages hold n each: they must be of one batch.
-fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+/// Checks that typed states and messages, which hold n each, are of one batch.
+///
+/// # Errors
+/// [`Usage::CountMismatch`].
+pub fn expect_count(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
     if got == expected { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 
@@ -290,7 +308,6 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
         &pvw::Pvw,
         &rot_from_ot::RotFromOt::<bdgm::Bdgm>::NEW,
         &rot_from_ot::RotFromOt::<pvw::Pvw>::NEW,
-        &roted_figure1::Figure1,
     ]
 }
 
@@ -299,8 +316,6 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
 pub fn find(name: &str, functionality: Functionality) -> Option<&'static dyn BaseOt> {
     registry().iter().copied().find(|base| {
         let info = base.info();
-        info.functionality == functionality
-            && !info.reproduction
-            && (info.family == name || info.name == name)
+        info.functionality == functionality && (info.family == name || info.name == name)
     })
 }

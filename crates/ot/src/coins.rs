@@ -8,14 +8,15 @@ use zeroize::Zeroizing;
 use crate::{Seed, Session};
 
 /// The keystream of AES-128 in counter mode under a key and a nonce that the party's seed gives.
-pub(crate) struct Coins {
+pub struct Coins {
     cipher: Aes128,
     nonce: u128,
 }
 
 impl Coins {
-    /// Those of that purpose.
-    pub(crate) fn new(session: &Session, context: &'static str, seed: &Seed) -> Self {
+    /// The stream of the purpose that the context names.
+    #[must_use]
+    pub fn new(session: &Session, context: &'static str, seed: &Seed) -> Self {
         let mut bytes = Zeroizing::new([0; 24]);
         session.oracle(context).answer(0, 0, &[seed.as_bytes()], bytes.as_mut_slice());
         let (key, nonce) = bytes.split_at(16);
@@ -25,8 +26,8 @@ impl Coins {
         Self { cipher, nonce: u128::from(nonce) << 64 }
     }
 
-    /// Whole blocks of 16 bytes, from that block on.
-    pub(crate) fn fill(&self, first_block: usize, coins: &mut [u8]) {
+    /// Fills whole blocks of 16 bytes, from that block of the stream on.
+    pub fn fill(&self, first_block: usize, coins: &mut [u8]) {
         self.cipher.ctr(self.nonce | first_block as u128, coins);
     }
 }

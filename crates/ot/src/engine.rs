@@ -20,6 +20,7 @@
 //!         assert_eq!(message, [7]); // here a driver writes the message to the peer
 //!     }
 //!     match progress {
+//!         Progress::Sending => {} // its messages are on their way; it goes on
 //!         Progress::Done(sum) => break assert_eq!(sum, 12),
 //!         Progress::Waiting { stream, len } => {
 //!             engine.deliver(stream, vec![5; len]); // here a driver reads a message of that length
@@ -31,9 +32,16 @@
 //!
 //! A run ends once: by its output, by an error, or by being dropped. There is no way back into it, and the sessions
 //! that it consumed are gone with it.
+//!
+//! Protocols are made of protocols: a protocol calls another one's async function, or [runs](Io::run) its engine. Two
+//! that run side by side are [`join`]ed; then the engine waits for several messages at a time, and a driver receives on
+//! all of these streams.
 
 #[cfg(test)]
 mod tests;
+
+pub mod batches;
+mod join;
 
 use alloc::{boxed::Box, collections::VecDeque, sync::Arc, vec::Vec};
 use core::{
@@ -46,6 +54,8 @@ use core::{
 use spin::Mutex;
 
 use crate::{Error, Usage};
+
+pub use join::join;
 
 /// The number of a stream of messages within a connection. Messages of a stream keep their order.
 pub type Stream = u8;
@@ -67,21 +77,35 @@ struct Mailbox {
     outgoing: VecDeque<(Stream, Vec<u8>)>,
     /// The messages that the protocol waits for, in the order in which it began to wait.
     awaited: Vec<(Stream, usize)>,
+    limits: Limits,
+}
+
+/// What may be on its way to a party that follows its protocol, whose peer follows it, too. A driver holds no more back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The protocol uses streams below this number.
+    pub streams: Stream,
+    /// So many messages of a stream may come before the party waits for them …
+    pub messages: usize,
+    /// … each of at most so many bytes.
+    pub len: usize,
 }
 
 /// A protocol's run, as a future on the heap.
-type Run<'a, Out> = Pin<Box<dyn Future<Output = Result<Out, Error>> + Send + 'a>>;
+type Run<'a, Out, E> = Pin<Box<dyn Future<Output = Result<Out, E>> + Send + 'a>>;
 
 /// One party's run of a protocol.
-pub struct Engine<'a, Out> {
+pub struct Engine<'a, Out, E = Error> {
     mailbox: Arc<Mutex<Mailbox>>,
     /// `None` when the run has ended.
-    run: Option<Run<'a, Out>>,
+    run: Option<Run<'a, Out, E>>,
 }
 
 /// How far a run has come.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress<Out> {
+    /// The protocol goes on as soon as its messages have been taken from [`Engine::outgoing`].
+    Sending,
     /// The protocol waits for a message of the peer: of several, this is the one that it has waited for longest.
     Waiting {
         /// The stream that the message comes on.
@@ -93,31 +117,52 @@ pub enum Progress<Out> {
     Done(Out),
 }
 
+/// A caller's sink has no use for further output: the run ends with [`Usage::Abandoned`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abandoned;
+
+impl From<Abandoned> for Error {
+    fn from(_: Abandoned) -> Self {
+        Usage::Abandoned.into()
+    }
+}
+
 impl Io {
-    /// Sends a message to the peer.
-    #[expect(clippy::unused_async, reason = "a driver with bounded memory will let it wait")]
+    /// Sends a message to the peer. Ends when the driver has taken it, whenever the peer reads it: a protocol holds at
+    /// most one message back.
     pub async fn send(&self, message: Vec<u8>) {
-        let stream = self.stream;
-        self.mailbox.lock().outgoing.push_back((stream, message));
+        self.mailbox.lock().outgoing.push_back((self.stream, message));
+        poll_fn(|_| match self.mailbox.lock().outgoing.is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
     }
 
     /// Receives the peer's next message, which should have `len` bytes. A driver that knows better refuses another
     /// length before the message gets here, but the protocol's decoder must check it all the same.
     pub async fn recv(&self, len: usize) -> Vec<u8> {
-        let stream = self.stream;
+        self.recv_first(&[(self.stream, len)]).await.1
+    }
+
+    /// Receives the first message that comes on any of these streams, with its stream.
+    async fn recv_first(&self, wanted: &[(Stream, usize)]) -> (Stream, Vec<u8>) {
         let mut waits = false;
         poll_fn(move |_| {
             let mut mailbox = self.mailbox.lock();
-            match mailbox.take(stream) {
+            let message = wanted
+                .iter()
+                .find_map(|(stream, _)| mailbox.take(*stream).map(|message| (*stream, message)));
+            match message {
                 Some(message) => {
                     if waits {
-                        mailbox.stop_waiting(stream, len);
+                        wanted.iter().for_each(|it| mailbox.stop_waiting(it));
                     }
                     Poll::Ready(message)
                 }
                 None => {
                     if !waits {
-                        mailbox.awaited.push((stream, len));
+                        mailbox.awaited.extend(wanted);
                         waits = true;
                     }
                     Poll::Pending
@@ -127,10 +172,66 @@ impl Io {
         .await
     }
 
+    /// Sends a message that a protocol may not have: one without bytes is not sent.
+    pub async fn send_any(&self, message: Vec<u8>) {
+        if !message.is_empty() {
+            self.send(message).await;
+        }
+    }
+
+    /// Receives a message that a protocol may not have: one without bytes is not waited for.
+    pub async fn recv_any(&self, len: usize) -> Vec<u8> {
+        if len == 0 { Vec::new() } else { self.recv(len).await }
+    }
+
+    /// Sends several messages, one after another.
+    pub async fn send_all(&self, messages: Vec<Vec<u8>>) {
+        for message in messages {
+            self.send(message).await;
+        }
+    }
+
+    /// Receives messages of these lengths, one after another.
+    pub async fn recv_all(&self, lens: Vec<usize>) -> Vec<Vec<u8>> {
+        let mut messages = Vec::with_capacity(lens.len());
+        for len in lens {
+            messages.push(self.recv(len).await);
+        }
+        messages
+    }
+
     /// The same connection's stream of that number.
     #[must_use]
     pub fn on(&self, stream: Stream) -> Self {
         Self { mailbox: Arc::clone(&self.mailbox), stream }
+    }
+
+    /// Says what may be on its way to this party from now on.
+    pub fn limit(&self, limits: Limits) {
+        self.mailbox.lock().limits = limits;
+    }
+
+    /// Runs another protocol within this one. Its streams are those from this one on.
+    ///
+    /// # Errors
+    /// Errors of that protocol.
+    pub async fn run<Out, E: From<Usage>>(&self, mut inner: Engine<'_, Out, E>) -> Result<Out, E> {
+        loop {
+            let progress = inner.advance()?;
+            while let Some((stream, message)) = inner.outgoing() {
+                self.on(self.stream + stream).send(message).await;
+            }
+            match progress {
+                Progress::Sending => {}
+                Progress::Done(out) => return Ok(out),
+                Progress::Waiting { .. } => {
+                    let mut wanted = inner.awaited();
+                    wanted.iter_mut().for_each(|(stream, _)| *stream += self.stream);
+                    let (stream, message) = self.recv_first(&wanted).await;
+                    inner.deliver(stream - self.stream, message);
+                }
+            }
+        }
     }
 }
 
@@ -140,25 +241,25 @@ impl Mailbox {
         self.incoming.remove(at).map(|(_, message)| message)
     }
 
-    fn stop_waiting(&mut self, stream: Stream, len: usize) {
-        if let Some(at) = self.awaited.iter().position(|it| *it == (stream, len)) {
+    fn stop_waiting(&mut self, message: &(Stream, usize)) {
+        if let Some(at) = self.awaited.iter().position(|it| it == message) {
             self.awaited.remove(at);
         }
     }
 }
 
-impl<'a, Out> Engine<'a, Out> {
+impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
     /// A run of the protocol, which has not begun. The protocol gets stream 0, and others by [`Io::on`].
     pub fn new<F>(protocol: impl FnOnce(Io) -> F) -> Self
     where
-        F: Future<Output = Result<Out, Error>> + Send + 'a,
+        F: Future<Output = Result<Out, E>> + Send + 'a,
     {
         let mailbox = Arc::<Mutex<Mailbox>>::default();
         let io = Io { mailbox: Arc::clone(&mailbox), stream: 0 };
         Self { mailbox, run: Some(Box::pin(protocol(io))) }
     }
 
-    /// Runs the protocol until it is done or waits for the peer.
+    /// Runs the protocol until it is done, waits for the peer, or has something to send.
     ///
     /// # Errors
     /// The protocol's error, once; [`Usage::SessionEnded`] whenever the run has ended before.
@@ -166,14 +267,18 @@ impl<'a, Out> Engine<'a, Out> {
     /// # Panics
     /// If the protocol waits for something else than its [`Io`].
     #[expect(clippy::panic_in_result_fn, reason = "the protocol is wrong, whatever the peer sends")]
-    pub fn advance(&mut self) -> Result<Progress<Out>, Error> {
+    pub fn advance(&mut self) -> Result<Progress<Out>, E> {
         let Some(run) = &mut self.run else { return Err(Usage::SessionEnded.into()) };
         // Nothing has to be woken: whoever delivers a message calls this afterwards.
         match run.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Pending => match self.mailbox.lock().awaited.first() {
-                Some(&(stream, len)) => Ok(Progress::Waiting { stream, len }),
-                None => panic!("a protocol waits for something else than its peer"),
-            },
+            Poll::Pending => {
+                let mailbox = self.mailbox.lock();
+                match mailbox.awaited.first() {
+                    _ if !mailbox.outgoing.is_empty() => Ok(Progress::Sending),
+                    Some(&(stream, len)) => Ok(Progress::Waiting { stream, len }),
+                    None => panic!("a protocol waits for something else than its peer"),
+                }
+            }
             Poll::Ready(ended) => {
                 self.run = None;
                 ended.map(Progress::Done)
@@ -190,6 +295,18 @@ impl<'a, Out> Engine<'a, Out> {
     pub fn deliver(&mut self, stream: Stream, message: Vec<u8>) {
         self.mailbox.lock().incoming.push_back((stream, message));
     }
+
+    /// All messages that the protocol waits for: streams and lengths.
+    #[must_use]
+    pub fn awaited(&self) -> Vec<(Stream, usize)> {
+        self.mailbox.lock().awaited.clone()
+    }
+
+    /// What may be on its way to this party, as the protocol last said; by default nothing that it does not wait for.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.mailbox.lock().limits
+    }
 }
 
 impl fmt::Debug for Io {
@@ -198,7 +315,7 @@ impl fmt::Debug for Io {
     }
 }
 
-impl<Out> fmt::Debug for Engine<'_, Out> {
+impl<Out, E> fmt::Debug for Engine<'_, Out, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.run.is_some() { "running" } else { "ended" };
         write!(f, "Engine({state})")

@@ -1,42 +1,56 @@
-//! Erasing bytes as fast as writing them.
+//! Buffers for secrets, which are erased as fast as they are written.
 
 use alloc::{vec, vec::Vec};
-use core::ops::{Deref, DerefMut};
+use core::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
 
 use zeroize::optimization_barrier;
 
-/// Zeros that the optimiser must not leave out.
-pub(crate) fn erase(bytes: &mut [u8]) {
-    bytes.fill(0);
-    optimization_barrier(bytes);
+/// Overwrites what had secrets, also where nobody reads it again.
+pub fn erase<T: Copy + Default>(secrets: &mut [T]) {
+    secrets.fill(T::default());
+    optimization_barrier(secrets);
 }
 
-/// A buffer for secrets, erased when dropped.
-pub(crate) struct SecretBytes(Vec<u8>);
+/// A list of fixed length that is erased when dropped.
+pub struct Secret<T: Copy + Default>(Vec<T>);
 
-impl SecretBytes {
-    pub(crate) fn zeroed(len: usize) -> Self {
-        Self(vec![0; len])
+/// Bytes that are erased when dropped.
+pub type SecretBytes = Secret<u8>;
+
+impl<T: Copy + Default> Secret<T> {
+    /// A list of this length, of zeros.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self(vec![T::default(); len])
     }
 }
 
-impl Deref for SecretBytes {
-    type Target = [u8];
+impl<T: Copy + Default> Deref for Secret<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[u8] {
+    fn deref(&self) -> &[T] {
         &self.0
     }
 }
 
-impl DerefMut for SecretBytes {
-    fn deref_mut(&mut self) -> &mut [u8] {
+impl<T: Copy + Default> DerefMut for Secret<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         &mut self.0
     }
 }
 
-impl Drop for SecretBytes {
+impl<T: Copy + Default> Drop for Secret<T> {
     fn drop(&mut self) {
         erase(&mut self.0);
+    }
+}
+
+impl<T: Copy + Default> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(<redacted>)")
     }
 }
 
@@ -69,14 +83,8 @@ impl<const L: usize> Drop for Secrets<L> {
     }
 }
 
-impl<const L: usize> core::fmt::Debug for Secrets<L> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl<const L: usize> fmt::Debug for Secrets<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secrets(<redacted>)")
-    }
-}
-
-impl core::fmt::Debug for SecretBytes {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("SecretBytes(<redacted>)")
     }
 }

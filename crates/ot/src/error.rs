@@ -132,6 +132,8 @@ pub enum Usage {
     },
     /// An error has ended the session before.
     SessionEnded,
+    /// The caller has given up the run.
+    Abandoned,
     /// One set of base OTs has served as many batches as its checks allow.
     TooManyBatches {
         /// The most there may be.
@@ -215,6 +217,7 @@ impl fmt::Display for Usage {
             Self::ForeignBatch => f.write_str("a batch of another extension"),
             Self::RepeatedItem => f.write_str("an item is in its set twice"),
             Self::SessionEnded => f.write_str("an error has ended the session before"),
+            Self::Abandoned => f.write_str("the caller has given up the run"),
             Self::TooManyBatches { max } => {
                 write!(f, "one set of base OTs serves no more than {max} batches")
             }

@@ -38,6 +38,7 @@ pub mod agreement;
 pub mod base;
 pub mod convert;
 pub mod engine;
+pub mod erase;
 pub mod extension;
 pub mod ideal;
 pub mod oracle;
@@ -47,12 +48,14 @@ pub mod tasks;
 
 mod choices;
 mod coins;
-mod erase;
+mod context;
 mod error;
 mod seed;
 mod session;
 
 pub use choices::Bits;
+pub use coins::Coins;
+pub use context::Context;
 pub use error::{Decode, Error, Misbehaved, Usage};
 pub use foxtrot_kernel::{Backend, BackendError};
 pub use seed::Seed;

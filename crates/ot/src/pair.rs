@@ -1,13 +1,13 @@
-//! Both parties of a base OT in memory, in one thread, step by step: for tests, benchmarks and
-//! transcripts.
+//! Both parties of a protocol in memory, in one thread, step by step and always in the same order: for tests, benchmarks
+//! and transcripts.
 
-use alloc::{collections::VecDeque, vec::Vec};
+use alloc::{collections::VecDeque, vec, vec::Vec};
 use core::fmt;
 
 use crate::{
-    Error,
+    Error, Usage,
     base::{ReceiverKeys, SenderKeys},
-    engine::{Engine, Progress},
+    engine::{Engine, Progress, Stream},
 };
 
 /// One of the two.
@@ -20,17 +20,17 @@ pub enum Party {
 }
 
 /// Both parties and the messages on their way.
-pub struct Pair {
-    sender: Side<SenderKeys>,
-    receiver: Side<ReceiverKeys>,
+pub struct Pair<'a, S = SenderKeys, R = ReceiverKeys, E = Error> {
+    sender: Side<'a, S, E>,
+    receiver: Side<'a, R, E>,
 }
 
-struct Side<Out> {
-    engine: Engine<'static, Out>,
+struct Side<'a, Out, E> {
+    engine: Engine<'a, Out, E>,
     /// What the engine said last; `None` before it has begun.
     progress: Option<Progress<Out>>,
     /// With the flow that each message belongs to.
-    inbox: VecDeque<(usize, Vec<u8>)>,
+    inbox: VecDeque<(usize, Stream, Vec<u8>)>,
     /// The flow of the last message read or sent.
     flow: usize,
     /// The flow of the last message delivered.
@@ -42,17 +42,25 @@ struct Side<Out> {
 pub struct Event {
     /// Who computed.
     pub party: Party,
+    /// The stream of its message.
+    pub stream: Stream,
     /// The message that it sent, if any.
     pub message: Option<Vec<u8>>,
 }
 
-impl Pair {
+/// Why a run between two parties had no output.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failed<E> {
+    /// That party ended with an error.
+    Party(Party, E),
+    /// Both parties wait: messages were lost, or the protocol is wrong.
+    Stalled,
+}
+
+impl<'a, S, R, E: From<Usage>> Pair<'a, S, R, E> {
     /// A sender and a receiver that have not spoken yet.
     #[must_use]
-    pub fn new(
-        sender: Engine<'static, SenderKeys>,
-        receiver: Engine<'static, ReceiverKeys>,
-    ) -> Self {
+    pub fn new(sender: Engine<'a, S, E>, receiver: Engine<'a, R, E>) -> Self {
         Self { sender: Side::new(sender), receiver: Side::new(receiver) }
     }
 
@@ -61,24 +69,25 @@ impl Pair {
     ///
     /// # Errors
     /// The party's error, and whose it is.
-    pub fn step(&mut self) -> Result<Option<Event>, (Party, Error)> {
+    pub fn step(&mut self) -> Result<Option<Event>, (Party, E)> {
         for party in [Party::Sender, Party::Receiver] {
             let taken = match party {
                 Party::Sender => self.sender.step(),
                 Party::Receiver => self.receiver.step(),
             };
-            if let Some(message) = taken.map_err(|e| (party, e))? {
-                return Ok(Some(Event { party, message }));
+            if let Some(sent) = taken.map_err(|e| (party, e))? {
+                let (stream, message) = sent.unzip();
+                return Ok(Some(Event { party, stream: stream.unwrap_or(0), message }));
             }
         }
         Ok(None)
     }
 
     /// Puts a message of `from` into the other's inbox.
-    pub fn deliver(&mut self, from: Party, message: Vec<u8>) {
+    pub fn deliver(&mut self, from: Party, stream: Stream, message: Vec<u8>) {
         match from {
-            Party::Sender => self.receiver.receive(self.sender.next_flow(), message),
-            Party::Receiver => self.sender.receive(self.receiver.next_flow(), message),
+            Party::Sender => self.receiver.receive(self.sender.next_flow(), stream, message),
+            Party::Receiver => self.sender.receive(self.receiver.next_flow(), stream, message),
         }
     }
 
@@ -92,7 +101,7 @@ impl Pair {
     ///
     /// # Errors
     /// The error of the party that fails, and whose it is.
-    pub fn run(self) -> Result<(SenderKeys, ReceiverKeys), (Party, Error)> {
+    pub fn run(self) -> Result<(S, R), (Party, E)> {
         self.run_through(|_, message| message)
     }
 
@@ -105,25 +114,42 @@ impl Pair {
     /// If both parties wait for each other, which no protocol here does.
     #[expect(clippy::panic_in_result_fn, reason = "a protocol of this crate would be wrong")]
     pub fn run_through(
-        mut self,
+        self,
         mut channel: impl FnMut(Party, Vec<u8>) -> Vec<u8>,
-    ) -> Result<(SenderKeys, ReceiverKeys), (Party, Error)> {
-        while let Some(Event { party, message }) = self.step()? {
-            if let Some(message) = message {
-                self.deliver(party, channel(party, message));
+    ) -> Result<(S, R), (Party, E)> {
+        match self.run_over(|party, stream, message| vec![(stream, channel(party, message))]) {
+            Ok(outputs) => Ok(outputs),
+            Err(Failed::Party(party, e)) => Err((party, e)),
+            Err(Failed::Stalled) => panic!("both parties wait"),
+        }
+    }
+
+    /// Runs to the end over a channel that makes any messages of a message: it may change them, lose them, hold them back
+    /// and let others pass.
+    ///
+    /// # Errors
+    /// [`Failed`].
+    pub fn run_over(
+        mut self,
+        mut channel: impl FnMut(Party, Stream, Vec<u8>) -> Vec<(Stream, Vec<u8>)>,
+    ) -> Result<(S, R), Failed<E>> {
+        while let Some(event) = self.step().map_err(|(party, e)| Failed::Party(party, e))? {
+            let Event { party, stream, message: Some(message) } = event else { continue };
+            for (stream, message) in channel(party, stream, message) {
+                self.deliver(party, stream, message);
             }
         }
         match (self.sender.progress, self.receiver.progress) {
             (Some(Progress::Done(sender)), Some(Progress::Done(receiver))) => {
                 Ok((sender, receiver))
             }
-            _ => panic!("both parties wait"),
+            _ => Err(Failed::Stalled),
         }
     }
 }
 
-impl<Out> Side<Out> {
-    fn new(engine: Engine<'static, Out>) -> Self {
+impl<'a, Out, E: From<Usage>> Side<'a, Out, E> {
+    fn new(engine: Engine<'a, Out, E>) -> Self {
         Self { engine, progress: None, inbox: VecDeque::new(), flow: 0, delivered: 0 }
     }
 
@@ -132,27 +158,33 @@ impl<Out> Side<Out> {
         self.flow
     }
 
-    fn receive(&mut self, flow: usize, message: Vec<u8>) {
-        self.inbox.push_back((flow, message));
+    fn receive(&mut self, flow: usize, stream: Stream, message: Vec<u8>) {
+        self.inbox.push_back((flow, stream, message));
         self.delivered = flow;
     }
 
     /// `None` if the party cannot go on, else the message that it sends, if any.
-    fn step(&mut self) -> Result<Option<Option<Vec<u8>>>, Error> {
-        if let Some((_, message)) = self.engine.outgoing() {
+    fn step(&mut self) -> Result<Option<Option<(Stream, Vec<u8>)>>, E> {
+        if let Some(message) = self.engine.outgoing() {
             return Ok(Some(Some(message)));
         }
         match self.progress {
-            None => {}
-            Some(Progress::Waiting { stream, .. }) => {
-                let Some((flow, message)) = self.inbox.pop_front() else { return Ok(None) };
+            None | Some(Progress::Sending) => {}
+            Some(Progress::Waiting { .. }) => {
+                let awaited = self.engine.awaited();
+                let awaits = |stream: Stream| awaited.iter().any(|(of, _)| *of == stream);
+                let next = self.inbox.iter().position(|(_, stream, _)| awaits(*stream));
+                let Some((flow, stream, message)) = next.and_then(|at| self.inbox.remove(at))
+                else {
+                    return Ok(None);
+                };
                 self.flow = flow;
                 self.engine.deliver(stream, message);
             }
             Some(Progress::Done(_)) => return Ok(None),
         }
         self.progress = Some(self.engine.advance()?);
-        Ok(Some(self.engine.outgoing().map(|(_, message)| message)))
+        Ok(Some(self.engine.outgoing()))
     }
 }
 
@@ -172,7 +204,7 @@ pub fn assert_rot(sender: &SenderKeys, receiver: &ReceiverKeys) {
     assert!(keys.windows(2).all(|two| two[0] != two[1]), "a key occurs twice");
 }
 
-impl fmt::Debug for Pair {
+impl<S, R, E> fmt::Debug for Pair<'_, S, R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Pair")
     }

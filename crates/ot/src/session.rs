@@ -124,7 +124,8 @@ impl Session {
     }
 
     /// What runs the tasks of protocols of this session.
-    pub(crate) fn executor(&self) -> &dyn Executor {
+    #[must_use]
+    pub fn executor(&self) -> &dyn Executor {
         self.executor.as_deref().unwrap_or(&InPlace)
     }
 

@@ -1,10 +1,11 @@
-//! What may stand on what: every base OT of the registry below every extension.
+//! What may stand on what: every base OT below every extension.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     base::{self, Adversary, Functionality, Info, registry},
     extension::{self, Incompatible, compatible, one_of_n, two_round},
 };
+use foxtrot_papers::base_ots;
 
 /// Refuses for that reason, or takes it.
 type Verdict = Result<(), Incompatible>;
@@ -22,7 +23,7 @@ fn expected(base: &Info) -> Verdict {
 
 #[test]
 fn every_base_ot_carries_what_its_security_allows() {
-    for base in registry().iter().map(|base| base.info()) {
+    for base in base_ots().map(|base| base.info()) {
         let semi_honest = match base.reproduction {
             true => Err(Incompatible::Reproduction),
             false => Ok(()),
@@ -70,7 +71,7 @@ fn selective_failure_excuses_neither_semi_honest_nor_reproductions() {
 
 #[test]
 fn two_rounds_stand_on_endemic_ot_of_one_message_each() {
-    for base in registry().iter().map(|base| base.info()) {
+    for base in base_ots().map(|base| base.info()) {
         let verdict = match base.name {
             "roted-endemic"
             | "mcquoid-rosulek-roy:feistel:moeller"

@@ -11,9 +11,10 @@ mod report;
 use foxtrot_kernel::counters::{Counts, Operation};
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
-    base::{BaseOt, Choice, Functionality, registry},
+    base::{BaseOt, Choice, Functionality},
     pair::{Event, Pair, Party},
 };
+use foxtrot_papers::base_ots;
 
 /// What a party computes in a batch; beyond that, what it computes for each instance is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -362,7 +363,7 @@ fn measure(base: &dyn BaseOt, n: usize) -> [(Work, usize, usize); 2] {
         (Pair::new(sender, receiver), <[(Work, usize, usize); 2]>::default());
     loop {
         let _before = Counts::take();
-        let Some(Event { party, message }) = pair.step().unwrap() else { return totals };
+        let Some(Event { party, stream, message }) = pair.step().unwrap() else { return totals };
         let counts = Counts::take();
         let (work, messages, bytes) = &mut totals[usize::from(party == Party::Receiver)];
         work.transforms += counts.of(Operation::Ntt) + counts.of(Operation::InverseNtt);
@@ -373,7 +374,7 @@ fn measure(base: &dyn BaseOt, n: usize) -> [(Work, usize, usize); 2] {
         if let Some(message) = message {
             *messages += 1;
             *bytes += message.len();
-            pair.deliver(party, message);
+            pair.deliver(party, stream, message);
         }
     }
 }
@@ -416,8 +417,8 @@ fn every_protocol_costs_what_the_table_says() {
         "messages",
         "bytes of 128"
     );
-    for base in registry() {
-        for row in rows(*base) {
+    for base in base_ots() {
+        for row in rows(base) {
             let Row { protocol, party, per_batch, per_instance, messages, bytes_of_128 } = &row;
             let cell = |f: fn(&Work) -> usize| match (f(per_instance), f(per_batch)) {
                 (each, 0) => each.to_string(),
@@ -445,7 +446,7 @@ fn every_protocol_costs_what_the_table_says() {
 /// once more for every answer that is no point.
 #[test]
 fn only_protocols_over_pvw_hash_to_the_curve_and_four_points_at_least() {
-    for base in registry() {
+    for base in base_ots() {
         let _before = Counts::take();
         let session = || Session::new(Sid::from_bytes([1; 32]));
         let choice = match base.info().functionality {

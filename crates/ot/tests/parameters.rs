@@ -305,7 +305,7 @@ fn core_svp(params: &str) -> Option<(f64, f64)> {
 #[test]
 fn sets_below_128_bits_only_reproduce() {
     let mut sets = Vec::new();
-    for base in base::registry() {
+    for base in foxtrot_papers::base_ots() {
         let info = base.info();
         let Some((classical, quantum)) = core_svp(info.params) else {
             assert!(!info.security.contains("core-SVP"), "{} is not recomputed", info.params);

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
     base::roted::{Endemic, Rot},
-    base::{self, BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
     pair::{Event, Pair, Party, assert_rot},
     tasks::{Executor, Task},
 };
+use foxtrot_papers::base_ots;
 
 fn session() -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", 0, Default::default())
@@ -23,7 +24,7 @@ fn some_choices(n: usize) -> Bits {
     Bits::from_bools((0..n).map(|i| i * i % 7 % 2 == 1))
 }
 
-fn pair(base: &dyn BaseOt, n: usize) -> Pair {
+fn pair(base: &dyn BaseOt, n: usize) -> Pair<'static> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(some_choices(n)),
@@ -38,9 +39,9 @@ fn run(base: &dyn BaseOt, n: usize) -> (SenderKeys, ReceiverKeys) {
 
 #[test]
 fn the_receiver_gets_exactly_the_chosen_key() {
-    for base in base::registry() {
+    for base in base_ots() {
         for n in [0, 1, 2, 7, 8, 9, 127, 128] {
-            let (sender, receiver) = run(*base, n);
+            let (sender, receiver) = run(base, n);
             assert_eq!(sender.pairs().len(), n);
             assert_rot(&sender, &receiver);
         }
@@ -57,16 +58,14 @@ fn a_batch_has_room_for_a_thousand() {
 
 #[test]
 fn given_choices_are_the_choices() {
-    for base in base::registry().iter().filter(|b| b.info().functionality != Functionality::Random)
-    {
-        assert_eq!(run(*base, 100).1.choices(), &some_choices(100), "{}", base.info().name);
+    for base in base_ots().filter(|b| b.info().functionality != Functionality::Random) {
+        assert_eq!(run(base, 100).1.choices(), &some_choices(100), "{}", base.info().name);
     }
 }
 
 #[test]
 fn drawn_choices_are_not_constant_and_differ_between_batches() {
-    for base in base::registry().iter().filter(|b| b.info().functionality == Functionality::Random)
-    {
+    for base in base_ots().filter(|b| b.info().functionality == Functionality::Random) {
         let choices = |sid: u8| {
             let session = || Session::new(Sid::from_bytes([sid; 32]));
             let sender = base.sender(session(), 64, seed(1)).unwrap();
@@ -83,17 +82,17 @@ fn drawn_choices_are_not_constant_and_differ_between_batches() {
 
 #[test]
 fn measured_bytes_equal_the_announced_ones_and_stay_below_3500_per_instance() {
-    for base in base::registry() {
+    for base in base_ots() {
         for n in [1, 128, 129] {
             let (mut sent, mut received) = (0, 0);
-            let mut pair = pair(*base, n);
-            while let Some(Event { party, message }) = pair.step().unwrap() {
+            let mut pair = pair(base, n);
+            while let Some(Event { party, stream, message }) = pair.step().unwrap() {
                 let Some(message) = message else { continue };
                 match party {
                     Party::Sender => sent += message.len(),
                     Party::Receiver => received += message.len(),
                 }
-                pair.deliver(party, message);
+                pair.deliver(party, stream, message);
             }
             let info = base.info();
             assert_eq!((sent, received), ((info.sender_bytes)(n), (info.receiver_bytes)(n)));
@@ -105,7 +104,7 @@ fn measured_bytes_equal_the_announced_ones_and_stay_below_3500_per_instance() {
 
 #[test]
 fn every_backend_sends_the_same_bytes() {
-    for base in base::registry() {
+    for base in base_ots() {
         let transcript = |backend: Backend| {
             let session = || session().with_backend(backend);
             let choice = match base.info().functionality {

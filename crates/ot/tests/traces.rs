@@ -8,11 +8,12 @@
 
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,
-    base::{BaseOt, Choice, Functionality, registry},
+    base::{BaseOt, Choice, Functionality},
     extension::{self, Any, Kind, Places, Shape, one_of_n, two_round},
     ideal,
     pair::{Pair, Party},
 };
+use foxtrot_papers::base_ots;
 
 fn trace(base: &dyn BaseOt, n: usize) -> String {
     let session =
@@ -91,8 +92,8 @@ fn one_of_n_trace(extension: one_of_n::Any) -> String {
 
 #[test]
 fn the_bytes_on_the_wire_are_those_of_the_baseline() {
-    let bases = registry().iter().chain(two_round::registry());
-    let bases = bases.flat_map(|base| [1, 16].map(|n| trace(*base, n)));
+    let bases = base_ots().chain(two_round::registry().iter().copied());
+    let bases = bases.flat_map(|base| [1, 16].map(|n| trace(base, n)));
     let traces: String = bases
         .chain(extension::registry().map(extension_trace))
         .chain(one_of_n::registry().map(one_of_n_trace))

@@ -26,7 +26,7 @@ fn choices(n: usize) -> Bits {
     Bits::from_bools((0..n).map(|i| i % 3 == 1))
 }
 
-fn pair(base: &dyn BaseOt, n: usize, backend: Backend) -> Pair {
+fn pair(base: &dyn BaseOt, n: usize, backend: Backend) -> Pair<'static> {
     let session = || session(0).with_backend(backend);
     let sender = base.sender(session(), n, seed(1)).unwrap();
     Pair::new(sender, base.receiver(session(), Choice::Given(choices(n)), seed(2)).unwrap())
@@ -123,10 +123,10 @@ fn there_are_two_flows_and_as_many_bytes_as_announced() {
         for n in [0, 1, 256, 257, 3000] {
             let mut bytes = [0, 0];
             let mut pair = pair(*base, n, Backend::best());
-            while let Some(Event { party, message }) = pair.step().unwrap() {
+            while let Some(Event { party, stream, message }) = pair.step().unwrap() {
                 let Some(message) = message else { continue };
                 bytes[usize::from(party == Party::Receiver)] += message.len();
-                pair.deliver(party, message);
+                pair.deliver(party, stream, message);
             }
             assert_eq!(bytes, [(info.sender_bytes)(n), (info.receiver_bytes)(n)]);
             assert_eq!((pair.flows(), info.flows), (2, 2));

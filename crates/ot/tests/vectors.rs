@@ -4,10 +4,7 @@
 use foxtrot_kernel::ring::{NttPoly, Poly};
 use foxtrot_ot::{
     Backend, Bits, Direction, Seed, Session, Sid,
-    base::{
-        roted::{endemic, rot},
-        roted_figure1 as figure1,
-    },
+    base::roted::{endemic, rot},
 };
 use serde_json::Value;
 
@@ -118,60 +115,6 @@ fn runs_are_those_of_the_vectors_on_every_backend() {
         };
         assert_eq!(sent.pairs().as_flattened().as_flattened(), bytes(&vector["sender_keys"]));
         assert_eq!(received.keys().as_flattened(), bytes(&vector["receiver_keys"]));
-    }
-}
-
-fn figure1_vectors() -> Value {
-    serde_json::from_str(include_str!("vectors/roted_figure1.json")).unwrap()
-}
-
-#[test]
-fn runs_of_figure_1_are_those_of_the_vectors_on_every_backend() {
-    let vectors = figure1_vectors();
-    let runs = vectors["roted_figure1"].as_array().unwrap();
-    assert!(runs.len() >= 3);
-    for (vector, backend) in runs.iter().flat_map(|v| Backend::all().map(move |b| (v, b))) {
-        let session = || Session::new(Sid::from_bytes(array(&vector["id"]))).with_backend(backend);
-        let seed = |name: &str| Seed::from_bytes(array(&vector[name]));
-        let n = usize::try_from(number(&vector["n"])).unwrap();
-        let (receiver, blinded) =
-            figure1::Receiver::start(session(), n, seed("receiver_seed")).unwrap();
-        let (sender, reply) = figure1::Sender::respond(session(), &blinded, seed("sender_seed"));
-        assert_is(blinded.as_bytes(), vector, "blinded");
-        assert_is(reply.as_bytes(), vector, "reply");
-        let (received, opening) = receiver.finish(&reply).unwrap();
-        assert_is(opening.as_bytes(), vector, "opening");
-        assert_eq!(received.choices().as_bytes(), bytes(&vector["choices"]));
-        assert_eq!(received.keys().as_flattened(), bytes(&vector["receiver_keys"]));
-        let sent = sender.finish(&opening).unwrap();
-        assert_eq!(sent.pairs().as_flattened().as_flattened(), bytes(&vector["sender_keys"]));
-    }
-}
-
-#[test]
-fn noise_signals_and_parities_of_figure_1_are_those_of_the_vectors_on_every_backend() {
-    const Q: u16 = 13313;
-    let vector = &figure1_vectors()["ring"];
-    for backend in Backend::all() {
-        let noise = Poly::<512, Q>::gaussian(backend, &bytes(&vector["gaussian_input"]));
-        assert_is(&packed_coefficients::<14>(noise.coefficients()), vector, "gaussian");
-        let (mut all_signals, mut all_parities) = (Vec::new(), Vec::new());
-        for coin in [0, 1] {
-            let (mut signals, mut parities) = (Vec::new(), Vec::new());
-            for start in (0..Q).step_by(512) {
-                let x = |i: usize| (start + u16::try_from(i).unwrap()).min(Q - 1);
-                let poly = Poly::<512, Q>::new(core::array::from_fn(x)).unwrap();
-                let (mut signal, mut parity) = ([0; 64], [0; 64]);
-                poly.signal(backend, coin, &mut signal);
-                poly.parities(backend, &signal, &mut parity);
-                signals.extend(signal);
-                parities.extend(parity);
-            }
-            all_signals.extend(truncated(signals, Q.into()));
-            all_parities.extend(truncated(parities, Q.into()));
-        }
-        assert_is(&all_signals, vector, "signals");
-        assert_is(&all_parities, vector, "parities");
     }
 }
 

@@ -69,6 +69,7 @@ mod correlation;
 mod hashes;
 mod load;
 mod parameters;
+pub mod protocol;
 mod receiver;
 mod sender;
 mod tags;

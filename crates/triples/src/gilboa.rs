@@ -53,6 +53,7 @@
 mod params;
 mod party;
 mod products;
+pub mod protocol;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,6 @@
 //! | [`rlwe`] | 31, 42, 64, 109 | with a random OT per triple, which is counted |
 //! | the same without OTs | 52, 62, 82, 122 | one triple in 2⁴¹ is wrong at most |
 //! | [`gilboa`] | 71, 158, 380, 1016 | none is wrong; a batch may have any number |
-//! | [`rlwe_paper`] | 175, 195, 252, 446 | for comparison |
 //!
 //! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong`] checks
 //! both parties' against each other.
@@ -19,9 +18,12 @@ pub mod formats;
 pub mod gilboa;
 pub mod params;
 pub mod rlwe;
-pub mod rlwe_paper;
 
-mod erase;
+mod check;
+mod error;
 mod shares;
+mod turns;
 
+pub use error::Error;
+use foxtrot_ot::erase;
 pub use shares::{Shares, wrong, wrong_in_batch};

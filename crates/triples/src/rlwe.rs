@@ -56,8 +56,10 @@
 mod coins;
 mod duplex;
 mod fix;
+mod ots;
 mod p0;
 mod p1;
+pub mod protocol;
 mod ring;
 mod side_by_side;
 #[cfg(test)]

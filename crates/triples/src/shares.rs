@@ -27,7 +27,9 @@ impl Shares {
         Self::with(set.width(), set.n())
     }
 
-    pub(crate) fn with(width: usize, n: usize) -> Self {
+    /// Room for a batch of `n` triples with shares of `width` bytes, all zero.
+    #[must_use]
+    pub fn with(width: usize, n: usize) -> Self {
         Self { width, n, room: n, bytes: Secret::zeroed(3 * n * width) }
     }
 
@@ -96,7 +98,7 @@ impl Shares {
     }
 
     /// The shares of a, b and c, to be written.
-    pub(crate) fn parts_mut(&mut self) -> [&mut [u8]; 3] {
+    pub fn parts_mut(&mut self) -> [&mut [u8]; 3] {
         let len = self.room * self.width;
         let (a, rest) = self.bytes.split_at_mut(len);
         let (b, c) = rest.split_at_mut(len);
@@ -109,7 +111,7 @@ impl Shares {
     }
 
     /// All zero again.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         erase(&mut self.bytes);
     }
 }

@@ -1,6 +1,6 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
 //! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`; `rlwe`,
-//! `gilboa`: `crates/triples/…`; `session`: `crates/net/…`). What follows is about `roted`.
+//! `gilboa`: `crates/triples/…`; `session`: `crates/net/…`; `roted_figure1`: `crates/papers/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
 //! hash, under a name that ends in `_blake3`. The entries, where their names do not say it:

@@ -1,11 +1,8 @@
 //! `foxtrot triples`.
 
-mod link;
-
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use foxtrot_net::probe::Speed;
 use foxtrot_triples::formats;
 
 use super::{Common, Transport};
@@ -77,10 +74,6 @@ pub(crate) struct TriplesOut {
     /// --sigma 64 in 2^67 (must be the same on both sides)
     #[arg(long)]
     pub(crate) lift: bool,
-    /// For --method auto: rate in each direction and time there and back, say 100mbit,20ms; or lan10, lan1, wan. Given by one
-    /// side it is for both; the one that connects has its way
-    #[arg(long, value_name = "RATE[,RTT]", value_parser = link::parse)]
-    pub(crate) link: Option<Speed>,
     /// Directory to make, with files of mode 0600; until they are complete it is DIR.partial
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
@@ -102,8 +95,7 @@ pub(crate) enum TriplesMethod {
     GilboaK2,
     /// The same with fewer bytes and more computing
     GilboaK8,
-    /// The fastest of these for -n, --bits and the link, which is measured unless --link gives it. Either peer can bring
-    /// about the choice between ring-LWE and OT: for who trusts both
+    /// Up to 2048 triples gilboa, more rlwe: for who trusts both
     Auto,
 }
 

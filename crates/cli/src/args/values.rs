@@ -32,7 +32,10 @@ pub(super) fn keys(text: &str) -> Result<usize, String> {
 }
 
 /// Parses a number of threads.
-pub(super) fn threads(text: &str) -> Result<usize, String> {
+///
+/// # Errors
+/// If it is not one, or of too many threads.
+pub fn threads(text: &str) -> Result<usize, String> {
     const MOST: usize = 1024;
     let number = text.parse().ok().filter(|threads| (1..=MOST).contains(threads));
     number.ok_or_else(|| format!("not between 1 and {MOST}"))

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal};
 use foxtrot_net::{
     Lane,
     channel::QUEUE_BYTES,
-    extend,
+    drive::most_ahead,
     hello::{Hello, Role, Table},
     printable,
 };
@@ -15,7 +15,7 @@ use foxtrot_ot::{
     Bits,
     base::{Block, Choice},
     convert::{self, MAX_MESSAGE, frame_len, transfers_per_frame},
-    extension::Shape,
+    extension::{self, Shape},
 };
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -196,8 +196,12 @@ fn memory_of_sender(terms: &Terms, workers: &Workers, messages: &Messages) -> u6
     let batches = batch * (BATCHES + workers.threads() as u64);
     let extension = match terms.method.extension {
         Extension::None => 0,
-        Extension::OneOfTwo(extension) => batches + extend::most_ahead(&extension),
-        Extension::OneOfN(extension) => batches + extend::one_of_n::most_ahead(&extension),
+        Extension::OneOfTwo(extension) => {
+            batches + most_ahead(&extension::protocol::limits(&extension))
+        }
+        Extension::OneOfN(extension) => {
+            batches + most_ahead(&extension::one_of_n::protocol::limits(&extension))
+        }
     };
     let sealed = messages.len() as u64 * (longest(messages) as u64 + 64);
     FIXED + extension + 32 * messages.len() as u64 + sealed.min(QUEUE_BYTES as u64)
@@ -255,7 +259,7 @@ fn send(
 ) -> Result<Cost, Failure> {
     let (link, timer) = link.start(workers);
     if let Extension::OneOfN(extension) = terms.method.extension {
-        let party = one_of_n::Party { link: &link, terms, extension, workers, output };
+        let party = one_of_n::Party { link: &link, terms, extension, output };
         party.send(messages, longest(messages))?;
         link.finish()?;
         return link.close(&timer);
@@ -290,7 +294,7 @@ fn receive(
     let (link, timer) = link.start(workers);
     let message_len = offered_length(&link)?;
     if let Extension::OneOfN(extension) = terms.method.extension {
-        let party = one_of_n::Party { link: &link, terms, extension, workers, output };
+        let party = one_of_n::Party { link: &link, terms, extension, output };
         let received = party.receive(choices, message_len)?;
         // As below: before anything is opened.
         link.finish()?;

@@ -4,8 +4,6 @@ mod extensions;
 mod psi;
 mod triples;
 
-pub(crate) use triples::{set_up_bytes, wrong_log2};
-
 use std::io::{self, Write};
 
 use foxtrot_ot::base::registry;
@@ -77,9 +75,6 @@ fn print_table(out: &mut impl Write) -> io::Result<()> {
         write!(out, "{}: {}; {}; {}", info.name, info.assumption, info.params, info.security)?;
         if !info.caveat.is_empty() {
             write!(out, "; caveat: {}", info.caveat)?;
-        }
-        if info.reproduction {
-            write!(out, "; reproduction only: `foxtrot-bench` runs it")?;
         }
         writeln!(out)?;
     }

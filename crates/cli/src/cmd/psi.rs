@@ -8,14 +8,15 @@ mod result;
 use std::path::Path;
 
 use foxtrot_net::{
+    channel::QUEUE_BYTES,
+    drive::most_ahead,
     hello::{KEYS, Role, Table},
-    psi,
 };
-use foxtrot_psi::paxos::MAX_ITEMS;
+use foxtrot_psi::paxos::{MAX_ITEMS, Parameters, protocol::limits};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MostSessions, PsiCommand, RowsOut},
+    args::{Common, MostSessions, OtherOptions, PsiCommand, RowsOut, SetOptions},
     failure::Failure,
     host::Service,
     link::Link,
@@ -24,7 +25,7 @@ use crate::{
     reach::Way,
     record::{Entry, Recorder},
     report::Report,
-    table::{Item, OtherOptions, Set, SetOptions},
+    table::{self, Item, Set},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
@@ -166,7 +167,8 @@ fn receive(
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let n = set.items().len();
-    let link = way.reach(common, terms.hello(Role::Receiver, n), output)?;
+    let link = way.reach(common, terms.hello(Role::Receiver, n), output);
+    let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, n)?;
     agreed.enter(entry);
@@ -188,7 +190,8 @@ fn send(
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
-    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
+    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output);
+    let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.enter(entry);
@@ -222,6 +225,20 @@ impl Server {
     }
 }
 
+/// The most bytes of memory that a sender takes, whatever its peer does: what it computes, about, and what waits on
+/// lanes for either side. Measured with the example `psi-peak` of foxtrot-net, where the peer follows the protocol.
+fn memory_of_sender(parameters: &Parameters) -> u64 {
+    /// Base OTs, and what does not depend on sizes.
+    const FIXED: usize = 6 << 20;
+    /// Bytes of a slot's row, and what it takes beside it.
+    const SLOT: usize = 128;
+    /// Bytes of an item, of its tag and of its place in a bucket.
+    const ITEM: usize = 96;
+    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
+    let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
+    (computed + tags) as u64 + most_ahead(&limits(parameters))
+}
+
 impl Service for Server {
     type Agreed = Agreed;
     type Done = (Agreed, Report);
@@ -236,7 +253,7 @@ impl Service for Server {
     }
 
     fn memory(&self, agreed: &Agreed) -> u64 {
-        psi::most_memory_of_sender(&agreed.parameters)
+        memory_of_sender(&agreed.parameters)
     }
 
     fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {

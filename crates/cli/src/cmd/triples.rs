@@ -1,7 +1,7 @@
 //! `foxtrot triples`: multiplication triples to files.
 
-pub(crate) mod agreement;
-mod choice;
+mod agreement;
+pub(crate) mod bounds;
 mod costs;
 mod folder;
 pub(crate) mod kind;
@@ -13,11 +13,8 @@ use std::{
     slice,
 };
 
-use foxtrot_net::{
-    FrameError,
-    triples::{Party, Plan, gilboa},
-};
-use foxtrot_triples::Shares;
+use foxtrot_net::{FrameError, drive};
+use foxtrot_triples::{Shares, gilboa::protocol as gilboa, rlwe::protocol as rlwe};
 use serde_json::Value;
 
 use self::record::Record;
@@ -78,7 +75,7 @@ pub(crate) struct Side(Terms);
 #[cfg(feature = "fuzzing")]
 impl Side {
     pub(crate) fn new(party: u8, out: &TriplesOut, common: &Common) -> Result<Self, Failure> {
-        Ok(Self(Terms::new(party, out, common, &Workers::new(common.threads)?, None)?))
+        Ok(Self(Terms::new(party, out, common, None)?))
     }
 
     pub(crate) fn hello(&self) -> foxtrot_net::hello::Hello {
@@ -86,7 +83,7 @@ impl Side {
     }
 
     pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.0, link, Output::in_background()).map(drop)
+        Agreed::on(&self.0, link).map(drop)
     }
 }
 
@@ -98,14 +95,14 @@ fn generate(
 ) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
     let workers = Workers::new(common.threads)?;
-    let terms = Terms::new(party, out, common, &workers, folder.earlier(party)?)?;
+    let terms = Terms::new(party, out, common, folder.earlier(party)?)?;
     let output = Output::new(common);
     let way = Way::prepare(transport)?;
     Recorder::of_one(transport).keep("triples", &format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
-        let link = link.map_err(|e| e.rename_options(&ROLES))?;
+        let link = link.map_err(|e| e.explained_by(agreement::hint).rename_options(&ROLES))?;
         entry.met(&link);
-        let agreed = Agreed::on(&terms, &link, output)?;
+        let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
         agreed.tell(&terms, output, workers.threads());
         let cost = make(link, &agreed, &folder, &workers, output)?;
@@ -125,7 +122,7 @@ fn generate(
 fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let folder = Folder::find(&out.output, out.resume)?;
     let workers = Workers::new(common.threads)?;
-    let terms = |party| Terms::new(party, out, common, &workers, folder.earlier(party)?);
+    let terms = |party| Terms::new(party, out, common, folder.earlier(party)?);
     let (zero, one) = (terms(0)?, terms(1)?);
     let others = workers.for_another();
     let output = Output::new(common);
@@ -133,13 +130,13 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
         common.timeout(),
         |opened| {
             let link = Link::greet(opened, true, &zero.hello())?;
-            let agreed = Agreed::on(&zero, &link, output)?;
+            let agreed = Agreed::on(&zero, &link)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
             Ok((agreed.record, cost))
         },
         |opened| {
             let link = Link::greet(opened, false, &one.hello())?;
-            let agreed = Agreed::on(&one, &link, output)?;
+            let agreed = Agreed::on(&one, &link)?;
             agreed.tell(&one, output, workers.threads());
             let cost = make(link, &agreed, &folder, &workers, output)?;
             Ok((agreed, cost))
@@ -180,7 +177,7 @@ fn make_into(
             bar.inc(shares.len() as u64);
             Ok::<_, Failure>(())
         };
-        make_batches(&link, agreed, workers, output, sink)?;
+        make_batches(&link, agreed, output, sink)?;
         file.sync().map_err(|e| link.abandon(e))?;
         bar.finish_and_clear();
         if let Err(e) = link.channel.finish() {
@@ -205,31 +202,29 @@ fn make_into(
 fn make_batches(
     link: &Link,
     agreed: &Agreed,
-    workers: &Workers,
     output: Output,
-    sink: impl FnMut(&Shares) -> Result<(), Failure>,
+    mut sink: impl FnMut(&Shares) -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
-    let (channel, session) = (&link.channel, &link.session);
+    let (channel, kept) = (&link.channel, &drive::Sink::new());
+    let mut cx = drive::context(&link.session)?;
     let we_are_initiator = link.agreement.we_are_initiator;
     match agreed.record.kind {
         Kind::Rlwe(set) => {
             output.detail("exchanging keys");
-            let plan = Plan { set, session, we_are_initiator, batches: agreed.batches.clone() };
-            let mut party = Party::set_up(channel, &plan)?;
-            if let [Some(a), Some(b), Some(c), Some(d)] = [(); 4].map(|()| workers.executor()) {
-                party = party.with_executors([a, b, c, d]);
-            }
-            party.run(sink)
+            let plan = rlwe::Plan { set, we_are_initiator, batches: agreed.batches.clone() };
+            kept.play(channel, |io| async move {
+                let party = rlwe::Party::set_up(&io, &mut cx, plan).await?;
+                party.run(&io, |shares| kept.keep(sink(shares))).await
+            })
         }
         Kind::Gilboa(set) => {
             output.detail("running base OTs");
             let (base, count) = (BASE, agreed.made());
-            let plan = gilboa::Plan { set, base, session, we_are_initiator, count };
-            let mut party = gilboa::Party::set_up(channel, &plan)?;
-            if let [Some(a), Some(b), Some(c)] = [(); 3].map(|()| workers.executor()) {
-                party = party.with_executors([a, b, c]);
-            }
-            party.run(sink)
+            let plan = gilboa::Plan { set, base, we_are_initiator, count };
+            kept.play(channel, |io| async move {
+                let party = gilboa::Party::set_up(&io, &mut cx, plan).await?;
+                party.run(&io, |shares| kept.keep(sink(shares))).await
+            })
         }
     }
 }

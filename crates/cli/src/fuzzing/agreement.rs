@@ -10,12 +10,12 @@ use foxtrot_net::{
 
 use super::told;
 use crate::{
-    args::{Args, Command, TriplesCommand},
+    args::{Args, Command, SetOptions, TriplesCommand},
     cmd::{ot, psi, triples},
     failure::Failure,
     link::Link,
     secure::Opened,
-    table::{Set, SetOptions},
+    table::Set,
 };
 
 /// What is done after the hello.
@@ -25,7 +25,7 @@ pub enum Job {
     Ot,
     /// An intersection; each side tells how many keys it has, and accepts.
     Psi,
-    /// Triples by whatever method is the fastest: the sides tell what they take, and measure the link.
+    /// Triples; each side tells how many batches it has.
     Triples,
 }
 
@@ -39,7 +39,7 @@ enum Agree {
     Nothing,
     Length,
     Sizes(psi::Side),
-    Method(triples::Side),
+    Batches(triples::Side),
 }
 
 impl Side {
@@ -53,8 +53,7 @@ impl Side {
     }
 
     fn with_defaults(job: Job, first: bool) -> Result<Self, Failure> {
-        let line =
-            ["foxtrot", "triples", "local", "-n=1000", "--bits=8", "--method=auto", "-o=out"];
+        let line = ["foxtrot", "triples", "local", "-n=1000", "--bits=8", "-o=out"];
         let command = Args::try_parse_from(line).map(|args| args.command);
         let Ok(Command::Triples(TriplesCommand::Local { out, common })) = command else {
             return Err(Failure::usage("options that clap does not take"));
@@ -76,7 +75,7 @@ impl Side {
             }
             Job::Triples => {
                 let side = triples::Side::new(u8::from(!first), &out, &common)?;
-                Self { hello: side.hello(), agree: Agree::Method(side) }
+                Self { hello: side.hello(), agree: Agree::Batches(side) }
             }
         })
     }
@@ -98,7 +97,7 @@ impl Side {
             Agree::Nothing => Ok(()),
             Agree::Length => ot::offered_length(&link).map(drop),
             Agree::Sizes(side) => side.agree(&link),
-            Agree::Method(side) => side.agree(&link),
+            Agree::Batches(side) => side.agree(&link),
         };
         agreed.map_err(told)
     }

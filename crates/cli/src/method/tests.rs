@@ -38,19 +38,17 @@ fn double(
     name: &'static str,
     functionality: Functionality,
     adversary: Adversary,
-    reproduction: bool,
 ) -> &'static dyn BaseOt {
     let like = roted::Endemic.info();
-    let info = Info { name, family: name, functionality, adversary, reproduction, ..*like };
+    let info = Info { name, family: name, functionality, adversary, ..*like };
     Box::leak(Box::new(Double(Box::leak(Box::new(info)))))
 }
 
 /// The registry, and what it may hold one day.
 fn bases() -> Vec<&'static dyn BaseOt> {
     let mut bases = registry().to_vec();
-    bases.push(double("weak", Functionality::Endemic, SemiHonest, false));
-    bases.push(double("chosen", Functionality::ChosenMessage, Malicious, false));
-    bases.push(double("literal", Functionality::Random, Malicious, true));
+    bases.push(double("weak", Functionality::Endemic, SemiHonest));
+    bases.push(double("chosen", Functionality::ChosenMessage, Malicious));
     bases
 }
 
@@ -95,8 +93,6 @@ fn without_an_extension_the_job_decides_on_the_mode() {
         let why = choose(name, "none", Malicious, Job::Rot).unwrap_err();
         assert!(why.contains("does not realise random OT with abort"), "{why}");
     }
-    let why = choose("literal", "none", Malicious, Job::Rot).unwrap_err();
-    assert!(why.contains("is here to reproduce a paper only"), "{why}");
 }
 
 #[test]
@@ -137,8 +133,6 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_with_the_reason() {
     for (base, adversary, words) in [
         ("weak", Malicious, "weak cannot carry softspoken-4: it is secure against semi-honest"),
         ("chosen", Malicious, "chosen-message OT is not enough under an extension"),
-        ("literal", Malicious, "it only reproduces a paper; softspoken-4 goes with roted, rot-"),
-        ("literal", SemiHonest, "it only reproduces a paper"),
         ("nothing", Malicious, "there is no base OT named nothing"),
     ] {
         let why = choose(base, "softspoken", adversary, Job::Rot).unwrap_err();

@@ -6,13 +6,12 @@ use foxtrot_net::{
     Channel, Lane,
     hello::{self, Hello, Role},
     tcp,
-    triples::gilboa::bytes_of_run,
 };
 use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},
     extension::ROWS,
 };
-use foxtrot_triples::gilboa;
+use foxtrot_triples::gilboa::{self, protocol::bytes_of_run};
 
 use super::{
     support::{Key, Listening, Running, connect, connect_with, foxtrot, stderr, stdout},
@@ -85,7 +84,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     run.interrupt();
     assert_eq!(run.end().0, 130);
     let resume = local(&dir, &[&kind[..], &["--resume", "--json"]].concat());
-    // Not with another method, but whichever is the best is the one that was begun.
+    // Not with another method.
     let other = local(&dir, &["-n", "600001", "--bits", "64", "--resume"]);
     let output = foxtrot(&in_words(&other)).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -137,30 +136,30 @@ fn two_processes_continue_a_run_behind_the_fewer_batches() {
     }
 }
 
+/// Each side goes by the rule, so `auto` meets a peer that names the method.
 #[test]
-fn auto_takes_what_is_the_fastest_on_both_sides() {
-    const GIVEN: &str = " there and back: rlwe-64 ";
-    for (count, link, expected, why) in [
-        (1, &["--link", "lan1"][..], "gilboa-64", GIVEN),
-        (200_000, &["--link", "wan"], "rlwe-64", GIVEN),
-        (200_000, &[], "rlwe-64", "rlwe-64 is the fastest whatever the link is"),
-        // What is found out depends on what else the machine does.
-        (1, &[], "", " Mbit/s (assumed) and "),
+fn auto_makes_few_triples_from_oblivious_transfer_and_many_from_ring_lwe() {
+    for (bits, count, method, more, set) in [
+        ("64", 2048, "gilboa", &["--sigma", "64"][..], "gilboa-64;"),
+        ("64", 2049, "rlwe", &["--sigma", "64"], "rlwe-64-s64,"),
+        ("8", 1, "gilboa", &["--lift"], "gilboa-8;"),
+        ("16", 2049, "rlwe", &["--lift"], "rlwe-lift-16,"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
         let count_text = count.to_string();
-        let kind = ["-n", &count_text, "--bits", "64", "--method", "auto", "--threads", "1"];
-        // One side gives the link for both.
-        let listening = Listening::start(&generate("0", &zero, &[&kind[..], link].concat()));
-        let connected = connect(&generate("1", &one, &kind), &listening.address);
+        let kind = ["-n", &count_text, "--bits", bits, "--method"];
+        let listening =
+            Listening::start(&generate("0", &zero, &[&kind[..], &["auto"], more].concat()));
+        let named = if method == "rlwe" { more } else { &[] };
+        let named = generate("1", &one, &[&kind[..], &[method], named].concat());
+        let connected = connect(&named, &listening.address);
         let (status, _, said) = listening.end();
         let told = stderr(&connected);
         assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{told}");
-        let agreed = format!("modulo 2^64, {expected}");
+        let agreed = format!("modulo 2^{bits}, {set}");
         assert!(said.contains(&agreed) && told.contains(&agreed), "{said}{told}");
-        assert!(told.contains(why), "{told}");
-        verified([&zero, &one], count, "64");
+        verified([&zero, &one], count, bits);
     }
 }
 
@@ -168,15 +167,15 @@ fn auto_takes_what_is_the_fastest_on_both_sides() {
 fn a_run_that_auto_began_is_continued_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
-    let begun = local(&dir, &["-n", "30", "--bits", "32", "--method", "gilboa-k8"]);
-    assert_eq!(foxtrot(&in_words(&begun)).output().unwrap().status.code(), Some(0));
+    let kind = ["-n", "30", "--bits", "32", "--method", "auto"];
+    assert_eq!(foxtrot(&in_words(&local(&dir, &kind))).output().unwrap().status.code(), Some(0));
     fs::rename(&dir, format!("{dir}.partial")).unwrap();
-    let resume =
-        local(&dir, &["-n", "30", "--bits", "32", "--method", "auto", "--resume", "--json"]);
+    let resume = local(&dir, &[&kind[..], &["--resume", "--json"]].concat());
     let output = foxtrot(&in_words(&resume)).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report["set"], "gilboa-32-k8");
+    assert_eq!(report["set"], "gilboa-32");
+    verified([&dir, &dir], 30, "32");
 }
 
 #[test]
@@ -184,10 +183,11 @@ fn options_that_do_not_go_together_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
     for (options, why) in [
-        (&["--link", "wan"][..], "--link is for --method auto"),
-        (&["--method", "gilboa", "--sigma", "64"], "--method gilboa hides nothing statistically"),
+        (
+            &["--method", "gilboa", "--sigma", "64"][..],
+            "--method gilboa hides nothing statistically",
+        ),
         (&["--method", "gilboa-k8", "--lift"], "--method gilboa-k8 hides nothing statistically"),
-        (&["--method", "auto", "--link", "fast"], "not lan10, lan1, wan or a rate and a time"),
         (
             &["--method", "gilboa-k8", "--bits", "64", "-n", "1099511627776"],
             "gilboa-64-k8 makes at most 274609470465 triples in a run",
@@ -202,31 +202,30 @@ fn options_that_do_not_go_together_are_refused() {
     assert!(!Path::new(&dir).exists());
 }
 
-/// A peer, party 1, that opens the connection and offers this.
-fn peer(address: &str, method: &str, offers: &[(&str, &str)]) -> Channel {
+/// A peer, party 1, that opens the connection.
+fn peer(address: &str) -> Channel {
     let channel = tcp::connect(address, Duration::from_secs(20)).unwrap().open().unwrap();
     let hello = Hello::new(Role::Receiver)
         .term("job", "triples")
-        .term("method", method)
+        .term("method", "gilboa")
         .term("adversary", "semi-honest")
         .term("bits", 8)
         .term("sigma", 40)
         .term("count", 100_001)
         .term("run", "new")
         .offer("whole-batches", 0);
-    let hello = offers.iter().fold(hello, |hello, (key, value)| hello.offer(key, value));
     hello::exchange(&channel, true, &hello).unwrap();
     channel.use_lanes(Lane::THIRD.index() + 1);
     channel
 }
 
 /// What party 0 says of such a peer, which sends these messages.
-fn said_of(method: &str, offers: &[(&str, &str)], messages: &[(Lane, Vec<u8>)]) -> String {
+fn said_of(messages: &[(Lane, Vec<u8>)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
-    let kind = ["-n", "100001", "--bits", "8", "--method", method];
+    let kind = ["-n", "100001", "--bits", "8", "--method", "gilboa"];
     let party = Listening::start(&generate("0", &dir, &kind));
-    let channel = peer(&party.address, method, offers);
+    let channel = peer(&party.address);
     for (lane, message) in messages {
         // It may have gone already.
         let _ = channel.send(*lane, message.clone());
@@ -246,28 +245,7 @@ fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
         (vec![(first, vec![0; 5])], "a message of 5 bytes instead of"),
         (vec![(Lane::FOURTH, vec![0; 5])], "lane 4"),
     ] {
-        let said = said_of("gilboa", &[], &messages);
-        assert!(said.contains(why), "{said}");
-    }
-}
-
-#[test]
-fn a_peer_whose_choice_is_none_is_named() {
-    let computing = ("computing", "1,2,3,4");
-    let given = ("link", "12500000,100000");
-    for (offers, messages, why) in [
-        (&[][..], vec![], "the peer offers nothing as its time per triple"),
-        (&[("computing", "1,2,3")], vec![], "the peer offers 1,2,3 as its time per triple"),
-        (&[computing, ("link", "fast")], vec![], "the peer offers fast as rate and delay"),
-        (&[computing, given], vec![vec![4]], "the peer chose method 4 of 0 to 3"),
-        (&[computing, given], vec![vec![0, 0]], "a message of 2 bytes instead of"),
-        (&[computing], vec![vec![0; 5_000_000]], "a message of 5000000 bytes"),
-        (&[computing], vec![vec![0]; 17], "a message of 1 bytes"),
-        (&[computing], vec![vec![], vec![255]], "the peer chose method 255 of 0 to 3"),
-    ] {
-        let messages: Vec<_> =
-            messages.into_iter().map(|message| (Lane::PROTOCOL, message)).collect();
-        let said = said_of("auto", offers, &messages);
+        let said = said_of(&messages);
         assert!(said.contains(why), "{said}");
     }
 }

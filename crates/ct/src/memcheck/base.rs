@@ -3,10 +3,11 @@
 use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Bits, Direction,
-    base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys, registry},
+    base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys},
     extension::two_round,
     pair::Pair,
 };
+use foxtrot_papers::base_ots;
 
 use super::{Check, secrets, seed, session};
 
@@ -14,13 +15,13 @@ use super::{Check, secrets, seed, session};
 const N: usize = 17;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {
-    let all = registry().iter().chain(two_round::registry());
+    let all = base_ots().chain(two_round::registry().iter().copied());
     all.map(|base| Check {
         name: base.info().name.into(),
-        run: Box::new(|backend| {
+        run: Box::new(move |backend| {
             // A single instance may go a way of its own.
             for n in [1, N] {
-                let (sent, received) = run(*base, backend, n);
+                let (sent, received) = run(base, backend, n);
                 compare(sent.pairs(), received.choices(), received.keys());
             }
         }),

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use foxtrot_ot::{
     Bits,
-    base::{BaseOt, Choice, Functionality, registry},
+    base::{BaseOt, Choice, Functionality},
     extension::two_round,
     pair::{Event, Pair, Party},
 };
+use foxtrot_papers::base_ots;
 
 use super::{Step, nanoseconds, secret_seed, seed, session};
 
@@ -22,7 +23,7 @@ enum Secret {
 
 /// Of every base OT but those of `pvw`, whose curve is a crate's and has no vectors of ours.
 pub(super) fn steps() -> impl Iterator<Item = Step> {
-    let all = registry().iter().copied().filter(|base| !base.info().name.contains("pvw"));
+    let all = base_ots().filter(|base| !base.info().name.contains("pvw"));
     let all = all.chain(two_round::find("mcquoid-rosulek-roy"));
     all.flat_map(|base| {
         let secrets = [Secret::Choices, Secret::Seed(Party::Sender), Secret::Seed(Party::Receiver)];
@@ -71,12 +72,12 @@ fn step(base: &'static dyn BaseOt, of: Secret) -> Step {
         loop {
             let start = Instant::now();
             let event = pair.step().unwrap_or_else(|(party, error)| panic!("{party:?}: {error}"));
-            let Some(Event { party, message }) = event else { break time };
+            let Some(Event { party, stream, message }) = event else { break time };
             if party == timed {
                 time += nanoseconds(start);
             }
             if let Some(message) = message {
-                pair.deliver(party, message);
+                pair.deliver(party, stream, message);
             }
         }
     };

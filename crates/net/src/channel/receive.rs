@@ -104,11 +104,10 @@ impl Inbox {
         queue.frames.push_back(frame);
     }
 
-    /// The turn of somebody who waits for `want` on `lane`; a lane holds back at most so many bytes.
+    /// The turn of somebody who waits for one of these messages; a lane holds back at most so many bytes.
     fn turn(
         &mut self,
-        lane: Lane,
-        want: Want,
+        wanted: &[(Lane, Want)],
         phase: Phase,
         most: usize,
     ) -> Result<Turn, FrameError> {
@@ -116,9 +115,9 @@ impl Inbox {
             self.check_closing(header, phase)?;
             if header.is_last_word(phase) {
                 Want::Exactly(Reason::LEN).check(header.len)?;
-            } else if header.lane == lane {
+            } else if let Some((_, want)) = wanted.iter().find(|(lane, _)| *lane == header.lane) {
                 want.check(header.len)?;
-            } else if matches!(want, Want::AtMost(_)) && header.lane != Lane::HELLO {
+            } else if matches!(wanted, [(_, Want::AtMost(_))]) && header.lane != Lane::HELLO {
                 return Err(FrameError::Lane { got: header.lane.index() });
             } else if !fits(most, self.lanes[header.lane].held, header.len) {
                 // Its receiver takes the frame, or makes room for it.
@@ -140,10 +139,22 @@ impl Shared {
         want: Want,
         deadline: Deadline,
     ) -> Result<Vec<u8>, Error> {
+        self.recv_first(&[(lane, want)], deadline).map(|(_, frame)| frame)
+    }
+
+    /// The first of these messages that comes.
+    pub(super) fn recv_first(
+        &self,
+        wanted: &[(Lane, Want)],
+        deadline: Deadline,
+    ) -> Result<(Lane, Vec<u8>), Error> {
         let mut state = self.lock();
         loop {
             state.check()?;
-            if let Some(frame) = state.inbox.pop(lane) {
+            let here = wanted
+                .iter()
+                .find_map(|(lane, want)| state.inbox.pop(*lane).map(|frame| (*lane, *want, frame)));
+            if let Some((lane, want, frame)) = here {
                 if let Err(e) = want.check(frame.len()) {
                     return Err(self.fail(&mut state, e));
                 }
@@ -152,15 +163,18 @@ impl Shared {
                 }
                 // There may be room now for the frame that the others wait behind.
                 self.inbound.notify_all();
-                return Ok(frame);
+                return Ok((lane, frame));
             }
-            if lane != Lane::HELLO && state.inbox.closing > 0 {
+            let missing = wanted.first().filter(|(lane, _)| *lane != Lane::HELLO);
+            if let Some((lane, _)) = missing
+                && state.inbox.closing > 0
+            {
                 let missing = FrameError::Missing { lane: lane.index() };
                 return Err(self.fail(&mut state, missing));
             }
             let (phase, most) =
                 (state.phase, self.inbound_bytes.load(Ordering::SeqCst).min(QUEUE_BYTES));
-            let turn = match state.inbox.turn(lane, want, phase, most) {
+            let turn = match state.inbox.turn(wanted, phase, most) {
                 Ok(turn) => turn,
                 Err(e) => return Err(self.fail(&mut state, e)),
             };

@@ -63,7 +63,7 @@ pub(crate) struct Ended {
 /// Every base OT that the command offers, by itself and with messages if it takes choices, opened
 /// by either side.
 pub(crate) fn jobs() -> impl Iterator<Item = Job> {
-    registry().iter().filter(|base| !base.info().reproduction).flat_map(|&base| {
+    registry().iter().flat_map(|&base| {
         let endemic = base.info().functionality == Functionality::Endemic;
         let with_messages = [false, true].into_iter().filter(move |&messages| endemic || !messages);
         with_messages.flat_map(move |messages| {
@@ -114,7 +114,7 @@ pub(crate) fn send(job: Job, channel: Channel, binding: Option<Binding>) -> Resu
     for batch in 0..BATCHES {
         let session = sub(&agreement, job.base.info().name, batch);
         let role = job.base.sender(session, BATCH, seed(1, batch)).unwrap();
-        pairs.extend(drive::run(&channel, Lane::PROTOCOL, role)?.pairs());
+        pairs.extend(drive::run(&channel, role)?.pairs());
     }
     if job.messages {
         let session = sub(&agreement, "chosen-messages", 0);
@@ -143,7 +143,7 @@ pub(crate) fn receive(
             _ => Choice::Given(Bits::from_bools(CHOICES[batch * BATCH..][..BATCH].to_vec())),
         };
         let role = job.base.receiver(session, choice, seed(2, batch)).unwrap();
-        batches.push(drive::run(&channel, Lane::PROTOCOL, role)?);
+        batches.push(drive::run(&channel, role)?);
     }
     let mut opener = None;
     if job.messages {

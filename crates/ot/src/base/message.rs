@@ -4,6 +4,8 @@ use crate::Decode;
 
 /// Defines a message that is a byte string whose length follows from the number of instances, and
 /// whose content is checked when it is decoded.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! message {
     (
         $(#[$meta:meta])*
@@ -29,18 +31,17 @@ macro_rules! message {
             /// A message of n instances from the peer's bytes.
             ///
             /// # Errors
-            /// [`Usage::BatchTooLarge`](crate::Usage); [`Decode`](crate::Decode) if the bytes are
-            /// none.
-            pub fn decode(bytes: &[u8], n: usize) -> Result<Self, crate::Error> {
+            /// `Usage::BatchTooLarge`; `Decode` if the bytes are none.
+            pub fn decode(bytes: &[u8], n: usize) -> Result<Self, $crate::Error> {
                 Self::check(bytes, n)?;
                 Ok(Self { bytes: bytes.to_vec(), n })
             }
 
             /// Whether these bytes are such a message.
-            pub(crate) fn check(bytes: &[u8], n: usize) -> Result<(), crate::Error> {
+            pub(crate) fn check(bytes: &[u8], n: usize) -> Result<(), $crate::Error> {
                 $crate::base::check_batch(n)?;
-                $crate::base::message::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
-                let check = |$bytes: &[u8], $count: usize| -> Result<(), crate::Decode> { $check };
+                $crate::base::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
+                let check = |$bytes: &[u8], $count: usize| -> Result<(), $crate::Decode> { $check };
                 Ok(check(bytes, n)?)
             }
 
@@ -73,11 +74,11 @@ macro_rules! message {
 
 pub(super) use message;
 
-pub(super) fn expect_len(
-    message: &'static str,
-    bytes: &[u8],
-    expected: usize,
-) -> Result<(), Decode> {
+/// Checks the length of a message.
+///
+/// # Errors
+/// [`Decode::Length`].
+pub fn expect_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Decode> {
     let got = bytes.len();
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }

@@ -1,6 +1,6 @@
 //! The states of an extension that is chosen at run time: for drivers, benchmarks and tests.
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 
 use super::{
     Any, Challenge, Kind, Malicious, PROOF_LEN, Places, Received, Receiver, SemiHonest, Sender,
@@ -9,7 +9,7 @@ use super::{
 use crate::{
     Bits, Decode, Error, Seed, Session, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
-    tasks::{Executor, only},
+    tasks::only,
 };
 
 /// A [`Sender`] of either kind.
@@ -124,15 +124,6 @@ impl Any {
 }
 
 impl AnySender {
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        match self {
-            Self::SemiHonest(sender) => Self::SemiHonest(sender.with_executor(executor)),
-            Self::Malicious(sender) => Self::Malicious(sender.with_executor(executor)),
-        }
-    }
-
     /// Takes corrections; with the challenge to be sent, if there is one.
     ///
     /// # Errors
@@ -208,15 +199,6 @@ impl AnySender {
 }
 
 impl AnyReceiver {
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        match self {
-            Self::SemiHonest(receiver) => Self::SemiHonest(receiver.with_executor(executor)),
-            Self::Malicious(receiver) => Self::Malicious(receiver.with_executor(executor)),
-        }
-    }
-
     /// Begins a batch; `corrections` becomes its message, whatever was in it.
     ///
     /// # Errors

@@ -55,6 +55,8 @@
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
 
+pub mod protocol;
+
 mod adaptor;
 mod check;
 mod output;

@@ -1,6 +1,6 @@
 //! The side with the choices; in the base OTs it was the sender.
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
 use foxtrot_kernel::{bits::xor, vole};
@@ -18,7 +18,7 @@ use super::{
 use crate::{
     Bits, Seed, Session, Sid, Usage,
     base::{Block, Choice, SenderKeys},
-    tasks::{Executor, InPlace, for_each, map, only},
+    tasks::{Executor, for_each, map, only},
 };
 
 /// The receiver of an extension, which makes batch after batch from one set of base OTs.
@@ -31,7 +31,6 @@ pub struct Receiver<S> {
     batch: u64,
     nonces: Nonces,
     pool: Pool,
-    executor: Box<dyn Executor>,
 }
 
 /// A batch whose corrections are on their way.
@@ -88,16 +87,9 @@ impl<S: Security> Receiver<S> {
     ) -> Result<(Self, Vec<u8>), Usage> {
         check_base(base.pairs().len())?;
         let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, &base);
-        let (pool, executor) = (Pool::default(), Box::new(InPlace));
-        let (batch, nonces) = (0, nonces(&session));
-        let receiver = Self { extension, session, seed, leaves, batch, nonces, pool, executor };
+        let (batch, nonces, pool) = (0, nonces(&session), Pool::default());
+        let receiver = Self { extension, session, seed, leaves, batch, nonces, pool };
         Ok((receiver, setup))
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { executor, ..self }
     }
 
     /// The next batches, to be filled by their choices.
@@ -193,7 +185,7 @@ impl<S: Security> Receiver<S> {
             check_places(received.choices.len(), places.len())?;
         }
         let session = &self.session;
-        let read = map(&*self.executor, batches, |executor, (received, places)| {
+        let read = map(self.session.executor(), batches, |executor, (received, places)| {
             let Received { number: batch, coins, choices, matrix, .. } = received;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
             match kind {
@@ -232,7 +224,7 @@ impl Receiver<SemiHonest> {
         batches: Vec<(Choice, &mut Vec<u8>)>,
     ) -> Result<Vec<Received<SemiHonest>>, Usage> {
         let begun = self.begin(batches)?;
-        Ok(map(&*self.executor, begun, |executor, begun| {
+        Ok(map(self.session.executor(), begun, |executor, begun| {
             let (batch, _) = self.expand(executor, begun);
             batch.end(None, None)
         }))
@@ -263,7 +255,7 @@ impl Receiver<Malicious> {
         batches: Vec<(Choice, &mut Vec<u8>)>,
     ) -> Result<Vec<Unanswered>, Usage> {
         let begun = self.begin(batches)?;
-        Ok(map(&*self.executor, begun, |executor, begun| {
+        Ok(map(self.session.executor(), begun, |executor, begun| {
             let (batch, corrections) = self.expand(executor, begun);
             let coin = self.session.oracle("foxtrot v1 extension receiver coin");
             let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
@@ -306,7 +298,7 @@ impl Receiver<Malicious> {
         for (unanswered, _) in &batches {
             check_session(&self.session, &unanswered.batch.session)?;
         }
-        Ok(map(&*self.executor, batches, |executor, (unanswered, challenge)| {
+        Ok(map(self.session.executor(), batches, |executor, (unanswered, challenge)| {
             self.prove(executor, unanswered, challenge)
         }))
     }

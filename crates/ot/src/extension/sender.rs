@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
 use foxtrot_kernel::{bits::xor_masked, vole};
@@ -24,7 +24,7 @@ use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
-    tasks::{Executor, InPlace, for_each, map, only},
+    tasks::{Executor, for_each, map, only},
 };
 
 /// The sender of an extension, which makes batch after batch from one set of base OTs.
@@ -40,7 +40,6 @@ pub struct Sender<S> {
     /// A check has failed: there is no output any more.
     ended: bool,
     pool: Pool,
-    executor: Box<dyn Executor>,
 }
 
 /// A batch whose corrections have come.
@@ -111,15 +110,9 @@ impl<S: Security> Sender<S> {
         check_base(base.keys().len())?;
         let leaves = regrow(&session, extension.k, Extension::<S>::CHECKED, &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
-        let (pool, executor) = (Pool::default(), Box::new(InPlace));
         let (batch, nonces, ended) = (0, nonces(&session), false);
-        Ok(Self { extension, session, seed, delta, leaves, batch, nonces, ended, pool, executor })
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { executor, ..self }
+        let pool = Pool::default();
+        Ok(Self { extension, session, seed, delta, leaves, batch, nonces, ended, pool })
     }
 
     /// Δ, bit r of which is bit r mod 8 of byte ⌊r/8⌋: as secret as all keys together.
@@ -216,7 +209,7 @@ impl<S: Security> Sender<S> {
             check_places(sent.n, places.len())?;
         }
         let (session, delta) = (&self.session, &*self.packed_delta());
-        let read = map(&*self.executor, batches, |executor, (sent, places)| {
+        let read = map(self.session.executor(), batches, |executor, (sent, places)| {
             let Sent { number: batch, coins, matrix, .. } = sent;
             let output = Output { session, executor, batch, coins, matrix: &matrix };
             match places {
@@ -249,7 +242,7 @@ impl Sender<SemiHonest> {
     ) -> Result<Vec<Sent<SemiHonest>>, Error> {
         self.check_messages(messages)?;
         let begun = self.begin(messages);
-        Ok(map(&*self.executor, begun, |executor, (mut batch, corrections)| {
+        Ok(map(self.session.executor(), begun, |executor, (mut batch, corrections)| {
             self.fill(executor, &mut batch, corrections);
             batch.end(None)
         }))
@@ -282,7 +275,7 @@ impl Sender<Malicious> {
     ) -> Result<Vec<(Unverified, Challenge)>, Error> {
         self.check_messages(messages)?;
         let begun = self.begin(messages);
-        Ok(map(&*self.executor, begun, |executor, (mut batch, message)| {
+        Ok(map(self.session.executor(), begun, |executor, (mut batch, message)| {
             let (commitment, corrections) = message.split_at(32);
             self.fill(executor, &mut batch, corrections);
             let commitment = core::array::from_fn(|k| commitment[k]);
@@ -319,7 +312,7 @@ impl Sender<Malicious> {
         for (unverified, _) in &batches {
             check_session(&self.session, &unverified.batch.session)?;
         }
-        let checked = map(&*self.executor, batches, |executor, (unverified, proof)| {
+        let checked = map(self.session.executor(), batches, |executor, (unverified, proof)| {
             self.check(executor, unverified, proof)
         });
         let verified: Result<_, _> = checked.into_iter().collect();

@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path};
 
-use foxtrot_ot::{base::registry, pair::Party};
+use foxtrot_ot::pair::Party;
+use foxtrot_papers::base_ots;
 
 use super::{Work, row, row_of_pair};
 
@@ -10,14 +11,14 @@ use super::{Work, row, row_of_pair};
 /// What ends in `-of-one` is of a batch of one, with what is done once. Bytes are else of 128 instances, so that what is sent once for a batch is a fraction, and falls away.
 fn counted(counter: &str) -> Option<f64> {
     let [protocols, party, what] = counter.split(' ').collect::<Vec<_>>()[..] else { return None };
-    let names: Vec<_> = registry().iter().map(|base| base.info().name).collect();
+    let names: Vec<_> = base_ots().map(|base| base.info().name).collect();
     let less = names.iter().find_map(|name| {
         let other = protocols.strip_prefix(name)?.strip_prefix('-')?;
         names.contains(&other).then_some((*name, Some(other)))
     });
     let (protocol, other) = less.unwrap_or((protocols, None));
     if what == "flows" {
-        let base = registry().iter().find(|base| base.info().name == protocol)?;
+        let base = base_ots().find(|base| base.info().name == protocol)?;
         return Some(base.info().flows as f64);
     }
     let figure = |protocol: &str, party| {
@@ -48,7 +49,7 @@ fn counted(counter: &str) -> Option<f64> {
 
 /// What a party announces, which a run of every protocol is compared with.
 fn bytes_of_one(protocol: &str, party: Party) -> Option<usize> {
-    let info = registry().iter().map(|base| base.info()).find(|info| info.name == protocol)?;
+    let info = base_ots().map(|base| base.info()).find(|info| info.name == protocol)?;
     Some(match party {
         Party::Sender => (info.sender_bytes)(1),
         Party::Receiver => (info.receiver_bytes)(1),

@@ -1,35 +1,14 @@
 //! The extension under it, with its check or without.
 
-use alloc::{boxed::Box, sync::Arc, vec::Vec};
+use alloc::vec::Vec;
 
 use foxtrot_ot::{
     Decode, Error, Seed, Session, Usage,
     base::{ReceiverKeys, SenderKeys},
     extension::{Challenge, Malicious, SemiHonest, code::Linear, one_of_n, oos},
-    tasks::{Executor, InPlace, Task},
 };
 
 use super::Parameters;
-
-/// Threads that several states share.
-#[derive(Clone, Debug)]
-pub(super) struct Threads(pub(super) Arc<dyn Executor>);
-
-impl Threads {
-    pub(super) fn none() -> Self {
-        Self(Arc::new(InPlace))
-    }
-}
-
-impl Executor for Threads {
-    fn threads(&self) -> usize {
-        self.0.threads()
-    }
-
-    fn run<'a>(&self, tasks: Vec<Task<'a>>) {
-        self.0.run(tasks);
-    }
-}
 
 /// The sender's side, with Δ.
 #[derive(Debug)]
@@ -76,14 +55,6 @@ impl SenderOts {
             let extension = oos::semi_honest(code);
             Self::Unchecked(one_of_n::Sender::new(session, extension, base, seed)?)
         })
-    }
-
-    pub(super) fn with_threads(self, threads: &Threads) -> Self {
-        let threads = Box::new(threads.clone());
-        match self {
-            Self::Checked(it) => Self::Checked(it.with_executor(threads)),
-            Self::Unchecked(it) => Self::Unchecked(it.with_executor(threads)),
-        }
     }
 
     pub(super) fn absorb(
@@ -143,14 +114,6 @@ impl ReceiverOts {
             let extension = oos::semi_honest(code);
             Self::Unchecked(one_of_n::Receiver::new(session, extension, base, seed)?)
         })
-    }
-
-    pub(super) fn with_threads(self, threads: &Threads) -> Self {
-        let threads = Box::new(threads.clone());
-        match self {
-            Self::Checked(it) => Self::Checked(it.with_executor(threads)),
-            Self::Unchecked(it) => Self::Unchecked(it.with_executor(threads)),
-        }
     }
 
     pub(super) fn extend(

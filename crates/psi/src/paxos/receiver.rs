@@ -1,15 +1,15 @@
 //! The side that learns the intersection; the extension's receiver.
 
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::{fmt, mem::take};
 
-use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, tasks::Executor};
+use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys};
 use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
     buckets::{Items, bucket_session, check_bucket},
-    correlation::{ReceiverBatch, ReceiverOts, Threads},
+    correlation::{ReceiverBatch, ReceiverOts},
     hashes::Keyed,
     parameters::TAG,
     same,
@@ -42,7 +42,6 @@ pub struct Receiver {
     seed: Seed,
     items: Items,
     ots: ReceiverOts,
-    threads: Threads,
     /// Buckets so far.
     bucket: usize,
     /// By places, and room for what fills the last bucket up.
@@ -98,15 +97,8 @@ impl Receiver {
         let oracle = session.oracle("foxtrot v1 paxos receiver seed");
         seed.fill(&oracle, 0, of_ots.as_mut_slice());
         let ots = ReceiverOts::new(&session, &parameters, base, Seed::from_bytes(*of_ots))?;
-        let (threads, tags) = (Threads::none(), Secret(Vec::new()));
-        Ok(Self { parameters, session, seed, items, ots, threads, bucket: 0, tags })
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Arc<dyn Executor>) -> Self {
-        let threads = Threads(executor);
-        Self { ots: self.ots.with_threads(&threads), threads, ..self }
+        let tags = Secret(Vec::new());
+        Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
     }
 
     /// Steps 2 and 3: encodes the words of the next bucket's items, and gives what is sent of it.
@@ -199,7 +191,7 @@ impl Encoded {
             tags.0 = vec![[0; TAG]; receiver.items.places()];
         }
         let places = &mut tags.0[receiver.items.start(bucket)..][..items.len()];
-        let work = Work::new((&parameters, &receiver.threads), (&session, &row_seed), None);
+        let work = Work::new(&parameters, (&session, &row_seed), None);
         work.run(&plan, &items, &rows.0, places)?;
         receiver.tags = tags;
         receiver.bucket += 1;

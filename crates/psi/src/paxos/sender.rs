@@ -1,16 +1,16 @@
 //! The side that learns nothing; the extension's sender, with Δ.
 
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::{fmt, mem::take};
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Seed, Session, Usage, base::ReceiverKeys, extension::Challenge, tasks::Executor};
+use foxtrot_ot::{Seed, Session, Usage, base::ReceiverKeys, extension::Challenge};
 use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed, TAGS_PER_FRAME,
     buckets::{Items, bucket_session, check_bucket},
-    correlation::{SenderBatch, SenderOts, Threads},
+    correlation::{SenderBatch, SenderOts},
     parameters::TAG,
     same,
     tags::{Tag, Work},
@@ -27,7 +27,6 @@ pub struct Sender {
     seed: Seed,
     items: Items,
     ots: SenderOts,
-    threads: Threads,
     /// Buckets so far.
     bucket: usize,
     /// By places, and room for what fills the last bucket up.
@@ -81,15 +80,8 @@ impl Sender {
         let oracle = session.oracle("foxtrot v1 paxos sender seed");
         seed.fill(&oracle, 0, of_ots.as_mut_slice());
         let ots = SenderOts::new(&session, &parameters, base, Seed::from_bytes(*of_ots))?;
-        let (threads, tags) = (Threads::none(), Secret(Vec::new()));
-        Ok(Self { parameters, session, seed, items, ots, threads, bucket: 0, tags })
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Arc<dyn Executor>) -> Self {
-        let threads = Threads(executor);
-        Self { ots: self.ots.with_threads(&threads), threads, ..self }
+        let tags = Secret(Vec::new());
+        Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
     }
 
     /// Step 3: takes the row seed of the next bucket.
@@ -168,7 +160,7 @@ impl Absorbing {
         }
         let places = &mut tags.0[sender.items.start(bucket)..][..items.len()];
         let of_bucket = (&session, &row_seed);
-        let work = Work::new((&parameters, &sender.threads), of_bucket, Some(&sender.ots));
+        let work = Work::new(&parameters, of_bucket, Some(&sender.ots));
         for (items, tags) in items.chunks(PART).zip(places.chunks_mut(PART)) {
             work.run(&okvs.plan(&session, &row_seed, items)?, items, &rows.0, tags)?;
         }

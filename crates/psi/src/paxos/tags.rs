@@ -3,11 +3,14 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use foxtrot_ot::{Decode, Misbehaved, Session, Usage, tasks::for_each};
+use foxtrot_ot::{
+    Decode, Misbehaved, Session, Usage,
+    tasks::{Executor, for_each},
+};
 
 use super::{
     Digest, Error, Parameters, RowSeed,
-    correlation::{SenderOts, Threads},
+    correlation::SenderOts,
     hashes::{Keyed, TOGETHER},
     parameters::TAG,
 };
@@ -24,7 +27,7 @@ const BLOCK: usize = 1 << 14;
 /// What tags of a bucket are computed with.
 pub(super) struct Work<'a> {
     pub(super) parameters: &'a Parameters,
-    pub(super) threads: &'a Threads,
+    executor: &'a dyn Executor,
     pub(super) words: Keyed,
     pub(super) tags: Keyed,
     /// The sender's, to turn its rows into those that the receiver would have.
@@ -33,12 +36,12 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub(super) fn new(
-        (parameters, threads): (&'a Parameters, &'a Threads),
-        (bucket, seed): (&Session, &RowSeed),
+        parameters: &'a Parameters,
+        (bucket, seed): (&'a Session, &RowSeed),
         shift: Option<&'a SenderOts>,
     ) -> Self {
         let (words, tags) = (Keyed::words(bucket, seed), Keyed::tags(bucket, seed));
-        Self { parameters, threads, words, tags, shift }
+        Self { parameters, executor: bucket.executor(), words, tags, shift }
     }
 
     /// The tags of a plan's items, in their order, from the rows of all slots.
@@ -70,7 +73,7 @@ impl<'a> Work<'a> {
             let block = &mut block.0[..order.len()];
             let mut done = vec![Ok(()); order.len().div_ceil(TOGETHER)];
             let parts = order.chunks(TOGETHER).zip(block.chunks_mut(TOGETHER)).zip(&mut done);
-            for_each(self.threads, parts.enumerate(), |(part, ((order, tags), done))| {
+            for_each(self.executor, parts.enumerate(), |(part, ((order, tags), done))| {
                 let start = first + part * TOGETHER;
                 let range = start..start + order.len();
                 *done = self.part(plan, (&decoder, range), items, tags);

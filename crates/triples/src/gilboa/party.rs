@@ -1,6 +1,6 @@
 //! One of the two parties, which are alike.
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::rns::sample::Streams;
@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Decode, Direction, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
     extension::{Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
-    tasks::{Executor, InPlace, for_each},
+    tasks::for_each,
 };
 use zeroize::Zeroizing;
 
@@ -29,7 +29,6 @@ pub struct Party {
     /// Keys, used for one batch after another.
     chosen: Vec<Secret<Block>>,
     pairs: Vec<Secret<[Block; 2]>>,
-    executor: Box<dyn Executor>,
 }
 
 /// A responder that waits for the peer's `Setup`.
@@ -173,17 +172,8 @@ impl Party {
         receiver: Receiver<SemiHonest>,
     ) -> Self {
         let (chosen, pairs) = (Vec::new(), Vec::new());
-        let (begun, multiplied, executor) = (0, 0, Box::new(InPlace));
-        Self { set, session, seed, sender, receiver, begun, multiplied, chosen, pairs, executor }
-    }
-
-    /// The same, on several threads; one of the three computes at a time.
-    #[must_use]
-    pub fn with_executors(self, executors: [Box<dyn Executor>; 3]) -> Self {
-        let [first, second, executor] = executors;
-        let (sender, receiver) =
-            (self.sender.with_executor(first), self.receiver.with_executor(second));
-        Self { sender, receiver, executor, ..self }
+        let (begun, multiplied) = (0, 0);
+        Self { set, session, seed, sender, receiver, begun, multiplied, chosen, pairs }
     }
 
     /// The set.
@@ -229,7 +219,7 @@ impl Party {
             .collect();
         let keys = self.chosen.iter().zip(&ots).map(|(keys, n)| &keys[..*n]);
         let parts = batches.iter_mut().zip(keys).zip(&choices);
-        for_each(&*self.executor, parts, |((batch, keys), choices)| {
+        for_each(self.session.executor(), parts, |((batch, keys), choices)| {
             let [_, b, c] = batch.shares.parts_mut();
             b.copy_from_slice(choices.as_bytes());
             products::gather(width, keys, c);
@@ -283,7 +273,7 @@ impl Party {
         let keys = self.pairs.iter().zip(&ots).map(|(keys, n)| &keys[..*n]);
         let parts = batches.iter_mut().zip(messages).zip(keys);
         let (session, seed) = (&self.session, &self.seed);
-        for_each(&*self.executor, parts, |((batch, message), keys)| {
+        for_each(self.session.executor(), parts, |((batch, message), keys)| {
             draw(session, seed, batch);
             message.clear();
             message.resize(set.products_len(batch.shares.len()), 0);
@@ -314,7 +304,7 @@ impl Party {
             check_products(set, batch.shares.len(), products)?;
         }
         let mut batches = batches;
-        for_each(&*self.executor, batches.iter_mut(), |(Multiplied(batch), products)| {
+        for_each(self.session.executor(), batches.iter_mut(), |(Multiplied(batch), products)| {
             let [_, b, c] = batch.shares.parts_mut();
             products::add(width, b, products, c);
         });

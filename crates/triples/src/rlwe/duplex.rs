@@ -1,8 +1,8 @@
 //! Two streams with the roles swapped.
 
-use alloc::{boxed::Box, sync::Arc, vec::Vec};
+use alloc::{sync::Arc, vec::Vec};
 
-use foxtrot_ot::{Direction, Error, Seed, Session, base::Block, tasks::Executor};
+use foxtrot_ot::{Direction, Error, Seed, Session, base::Block};
 
 use super::{Answering, Chosen, P0, P1, Receiving, Requested, Responded, coins, ring::Ring};
 use crate::{Shares, params::Set};
@@ -74,14 +74,6 @@ impl Duplex {
         let [for_ours, for_theirs] = [&ours, &theirs].map(|it| coins::stream_seed(it, seed));
         let (p0, public_key) = P0::with_ring(ring.clone(), ours, for_ours);
         (Joining { p0, session: theirs, seed: for_theirs, ring, direction }, public_key)
-    }
-
-    /// The same, on several threads; both streams use all of them.
-    #[must_use]
-    pub fn with_executors(self, executors: [Box<dyn Executor>; 2]) -> Self {
-        let [first, second] = executors;
-        let (p0, p1) = (self.p0.with_executor(first), self.p1.with_executor(second));
-        Self { p0, p1, ..self }
     }
 
     /// The same with batch g of the run as the next one, for a run that is continued; the peer must agree.

@@ -1,17 +1,13 @@
 //! P₀, which has the key: it asks with encrypted shares and decrypts what comes back.
 
-use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::rns::{
     pack, residues, round_low,
     sample::{self, Streams},
 };
-use foxtrot_ot::{
-    Error, Seed, Session, Sid, Usage,
-    base::Block,
-    tasks::{Executor, InPlace},
-};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage, base::Block};
 
 use super::{
     coins::{self, asking},
@@ -33,7 +29,6 @@ pub struct P0 {
     /// Batches so far.
     batch: u64,
     scratches: Vec<Scratch>,
-    executor: Box<dyn Executor>,
 }
 
 /// A batch whose request is on its way. P₀ keeps nothing else of it.
@@ -130,15 +125,9 @@ impl P0 {
         }
         sample::binomial(&streams, coins::key::ERROR, &mut small);
         let public_key = public_key(&ring, &session, &negated, &small);
-        let (scratches, executor) = (Vec::new(), Box::new(InPlace));
-        let p0 = Self { ring, session, seed, negated, scaled, batch: 0, scratches, executor };
+        let scratches = Vec::new();
+        let p0 = Self { ring, session, seed, negated, scaled, batch: 0, scratches };
         (p0, public_key)
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { executor, ..self }
     }
 
     /// The same, with a later number for the next batch; P₁ must agree.
@@ -172,11 +161,11 @@ impl P0 {
     pub fn request_all(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
         let first = self.batch;
         self.batch += requests.len() as u64;
-        let Self { ring, session, seed, negated, scratches, executor, .. } = self;
+        let Self { ring, session, seed, negated, scratches, .. } = self;
         let (ring, session, seed, negated) = (&**ring, &*session, &*seed, &**negated);
         let items = (first..).zip(requests).collect();
         side_by_side(
-            &**executor,
+            session.executor(),
             scratches,
             || Scratch::new(ring),
             items,
@@ -217,11 +206,11 @@ impl P0 {
     /// # Errors
     /// Those of [`P0::receive`]; the first one, if there are several. The batches without have their output.
     pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
-        let Self { ring, session, seed, negated, scaled, scratches, executor, .. } = self;
+        let Self { ring, session, seed, negated, scaled, scratches, .. } = self;
         let (ring, session, seed) = (&**ring, &*session, &*seed);
         let keys = [&**negated, &**scaled];
         let results = side_by_side(
-            &**executor,
+            session.executor(),
             scratches,
             || Scratch::new(ring),
             batches,

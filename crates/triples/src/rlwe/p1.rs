@@ -1,16 +1,13 @@
 //! P₁, which multiplies under P₀'s key and masks.
 
-use alloc::{boxed::Box, sync::Arc, vec, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 use core::fmt;
 
 use foxtrot_kernel::rns::{
     pack, residues,
     sample::{self, Streams},
 };
-use foxtrot_ot::{
-    Error, Seed, Session, Sid, Usage,
-    tasks::{Executor, InPlace},
-};
+use foxtrot_ot::{Error, Seed, Session, Sid, Usage};
 
 use super::{
     coins::{self, answering},
@@ -31,7 +28,6 @@ pub struct P1 {
     /// Batches so far.
     batch: u64,
     scratches: Vec<Scratch>,
-    executor: Box<dyn Executor>,
 }
 
 /// A batch that is answered. Its shares are not those of triples before P₀'s `Correction` has come.
@@ -135,14 +131,8 @@ impl P1 {
             ring.unpack(i, message, place, b)?;
             place += ring.packed_len(i);
         }
-        let (scratches, executor) = (Vec::new(), Box::new(InPlace));
-        Ok(Self { ring, session, seed, public_key, batch: 0, scratches, executor })
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { executor, ..self }
+        let scratches = Vec::new();
+        Ok(Self { ring, session, seed, public_key, batch: 0, scratches })
     }
 
     /// The same, with a later number for the next batch; P₀ must agree.
@@ -192,10 +182,10 @@ impl P1 {
     pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         let first = self.batch;
         self.batch += batches.len() as u64;
-        let Self { ring, session, seed, public_key, scratches, executor, .. } = self;
+        let Self { ring, session, seed, public_key, scratches, .. } = self;
         let (ring, session, seed, public_key) = (&**ring, &*session, &*seed, &**public_key);
         let results = side_by_side(
-            &**executor,
+            session.executor(),
             scratches,
             || Scratch::new(ring),
             (first..).zip(batches).collect(),
@@ -238,10 +228,10 @@ impl P1 {
         &mut self,
         batches: Vec<(Responded, &[u8], &mut Shares)>,
     ) -> Result<(), Error> {
-        let Self { ring, session, scratches, executor, .. } = self;
+        let Self { ring, session, scratches, .. } = self;
         let (ring, session) = (&**ring, &*session);
         let results = side_by_side(
-            &**executor,
+            session.executor(),
             scratches,
             || Scratch::new(ring),
             batches,

@@ -10,7 +10,7 @@ use foxtrot_reference::roted_figure1;
 
 const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md and what it names: \
     cargo run --release -p foxtrot-reference --bin vectors roted_figure1 \
-    > crates/ot/tests/vectors/roted_figure1.json";
+    > crates/papers/tests/vectors/roted_figure1.json";
 
 pub(super) fn vectors() -> String {
     let file = object(&[

@@ -2,11 +2,11 @@
 
 use foxtrot_downstream::{ALL_SIZES, on_small_stacks, seed, session};
 use foxtrot_ot::ideal;
+use foxtrot_papers::rlwe_paper::{self, PaperSet};
 use foxtrot_triples::{
     Shares, gilboa,
     params::{self, Set},
     rlwe::{P0, P1},
-    rlwe_paper::{self, PaperSet},
     wrong_in_batch,
 };
 

@@ -1,10 +1,13 @@
 //! One of N messages each, over a 1-of-N extension (`docs/wire.md`, section 10).
 
-use foxtrot_net::{ChannelError, Lane, extend::one_of_n as extend};
+use foxtrot_net::{ChannelError, Lane, drive};
 use foxtrot_ot::{
     base::Block,
     convert::one_of_n::{self as convert, messages_per_frame},
-    extension::one_of_n::Any,
+    extension::one_of_n::{
+        Any,
+        protocol::{self, Plan, Shape},
+    },
 };
 use zeroize::Zeroizing;
 
@@ -13,7 +16,6 @@ use crate::{
     lines::Messages,
     link::{Link, Terms},
     output::Output,
-    workers::Workers,
 };
 
 /// One party of a run.
@@ -21,7 +23,6 @@ pub(super) struct Party<'a> {
     pub(super) link: &'a Link,
     pub(super) terms: &'a Terms,
     pub(super) extension: Any,
-    pub(super) workers: &'a Workers,
     pub(super) output: Output,
 }
 
@@ -42,18 +43,21 @@ impl Party<'_> {
     pub(super) fn send(&self, messages: &Messages, message_len: usize) -> Result<(), Failure> {
         let channel = &self.link.channel;
         self.tell_setup();
-        let sender = extend::Sender::set_up(channel, &self.plan())?;
-        let mut sender = match self.workers.executor() {
-            Some(executor) => sender.with_executor(executor),
-            None => sender,
-        };
-        let (shape, progress) = (self.shape(), self.output.progress(self.terms.n, "transfers"));
+        let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan());
+        let mut sender = drive::play(channel, |io| async move {
+            protocol::Sender::set_up(&io, &mut cx, plan).await
+        })?;
+        let (shape, progress) = (self.shape(), &self.output.progress(self.terms.n, "transfers"));
         // Without growing, which would leave copies behind.
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(messages.len()));
-        sender.run(shape, |some| {
-            keys.extend_from_slice(some);
-            progress.inc((some.len() / shape.choices) as u64);
-            Ok::<_, Failure>(())
+        let all = &mut keys;
+        drive::play(channel, |io| async move {
+            let sink = |some: &[Block]| {
+                all.extend_from_slice(some);
+                progress.inc((some.len() / shape.choices) as u64);
+                Ok(())
+            };
+            sender.run(&io, shape, sink).await
         })?;
         self.output.detail("all keys made; sending the messages");
         let session = self.link.sub("chosen-messages", 0);
@@ -84,17 +88,20 @@ impl Party<'_> {
         let mut sealed = convert::Receiver::new(session, message_len, shape.choices, choices)
             .inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
         self.tell_setup();
-        let receiver = extend::Receiver::set_up(channel, &self.plan())?;
-        let mut receiver = match self.workers.executor() {
-            Some(executor) => receiver.with_executor(executor),
-            None => receiver,
-        };
-        let progress = self.output.progress(shape.n, "transfers");
+        let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan());
+        let mut receiver = drive::play(channel, |io| async move {
+            protocol::Receiver::set_up(&io, &mut cx, plan).await
+        })?;
+        let (words, progress) = (&words, &self.output.progress(shape.n, "transfers"));
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(shape.n));
-        receiver.run(shape, &words, |some| {
-            keys.extend_from_slice(some);
-            progress.inc(some.len() as u64);
-            Ok::<_, Failure>(())
+        let all = &mut keys;
+        drive::play(channel, |io| async move {
+            let sink = |some: &[Block]| {
+                all.extend_from_slice(some);
+                progress.inc(some.len() as u64);
+                Ok(())
+            };
+            receiver.run(&io, shape, words, sink).await
         })?;
         self.output.detail("all keys made; receiving the messages");
         while let Some(len) = sealed.next_frame_len() {
@@ -103,14 +110,13 @@ impl Party<'_> {
         Ok(Received { keys, sealed })
     }
 
-    fn shape(&self) -> extend::Shape {
-        extend::Shape { n: self.terms.n, choices: self.terms.one_of.unwrap_or(2) }
+    fn shape(&self) -> Shape {
+        Shape { n: self.terms.n, choices: self.terms.one_of.unwrap_or(2) }
     }
 
-    fn plan(&self) -> extend::Plan<'_> {
-        let direction = self.link.agreement.direction();
-        let (base, session) = (self.terms.method.base, &self.link.session);
-        extend::Plan { extension: self.extension, base, session, direction, counter: 0 }
+    fn plan(&self) -> Plan<'_> {
+        let (base, direction) = (self.terms.method.base, self.link.agreement.direction());
+        Plan { extension: self.extension, base, direction, counter: 0 }
     }
 
     fn tell_setup(&self) {

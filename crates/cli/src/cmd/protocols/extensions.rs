@@ -224,8 +224,6 @@ mod tests {
     fn a_base_ot_is_told_with_the_reasons_against_it() {
         let like = roted::Endemic.info();
         assert_eq!(carries(like), "every extension");
-        let literal = base::Info { reproduction: true, ..*like };
-        assert_eq!(carries(&literal), "no extension: it only reproduces a paper");
         let weak = base::Info { adversary: Adversary::SemiHonest, ..*like };
         let why = "it is secure against semi-honest peers only, the extension is not";
         assert_eq!(carries(&weak), format!("semi-honest extensions only: {why}"));

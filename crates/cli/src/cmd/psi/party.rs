@@ -1,8 +1,9 @@
 //! One party of a run, over a link.
 
-use std::{mem, sync::Arc};
+use std::mem;
 
-use foxtrot_net::psi::{Plan, Progress, Receiver, Sender};
+use foxtrot_net::drive;
+use foxtrot_psi::paxos::protocol::{Plan, Progress, Receiver, Sender};
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
 
@@ -31,14 +32,17 @@ impl Party<'_> {
     ) -> Result<Cost, Failure> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
-        let mut sender = Sender::set_up(&link.channel, &self.plan(&link))?;
-        if let Some(executor) = self.workers.executor() {
-            sender = sender.with_executor(Arc::from(executor));
-        }
+        let (mut cx, plan) = (drive::context(&link.session)?, self.plan(&link));
+        let channel = &link.channel;
+        let sender =
+            drive::play(channel, |io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
         self.tell_buckets();
-        let bar = self.bar();
+        let bar = &self.bar();
         let mut items = items().map_err(|e| link.abandon(e))?;
-        sender.run(mem::take(&mut *items), |progress| show(&bar, progress))?;
+        let items = mem::take(&mut *items);
+        drive::play(channel, |io| async move {
+            sender.run(&io, items, |progress| show(bar, progress)).await
+        })?;
         bar.finish_and_clear();
         link.finish()?;
         link.close(&timer)
@@ -52,13 +56,15 @@ impl Party<'_> {
     ) -> Result<(Vec<usize>, Cost), Failure> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
-        let mut receiver = Receiver::set_up(&link.channel, &self.plan(&link))?;
-        if let Some(executor) = self.workers.executor() {
-            receiver = receiver.with_executor(Arc::from(executor));
-        }
+        let (mut cx, plan) = (drive::context(&link.session)?, self.plan(&link));
+        let channel = &link.channel;
+        let receiver =
+            drive::play(channel, |io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
         self.tell_buckets();
-        let bar = self.bar();
-        let received = receiver.receive(items.to_vec(), |progress| show(&bar, progress))?;
+        let (bar, items) = (&self.bar(), items.to_vec());
+        let received = drive::play(channel, |io| async move {
+            receiver.run(&io, items, |progress| show(bar, progress)).await
+        })?;
         bar.finish_and_clear();
         // The sender gets to know that all has come, and the connection ends, before the sets are compared: how long
         // that takes depends on them.
@@ -68,11 +74,10 @@ impl Party<'_> {
         Ok((indices, cost.until_now(&timer)))
     }
 
-    fn plan<'a>(&'a self, link: &'a Link) -> Plan<'a> {
+    fn plan(&self, link: &Link) -> Plan<'_> {
         Plan {
             parameters: self.agreed.parameters,
             base: self.agreed.method.base,
-            session: &link.session,
             direction: link.agreement.direction(),
             counter: 0,
         }

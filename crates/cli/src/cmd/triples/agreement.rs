@@ -10,16 +10,14 @@ use foxtrot_net::{
 use foxtrot_triples::{formats::Format, params};
 use serde_json::{Map, Value, json};
 
-use super::{choice::Choice, costs, kind::Kind, record::Record};
+use super::{bounds::wrong_log2, costs, kind::Kind, record::Record};
 use crate::{
     args::{Common, TriplesMethod, TriplesOut},
-    cmd::protocols::wrong_log2,
     failure::Failure,
     lines::decimal,
     link::{Cost, Link},
     output::Output,
     report::{Report, bytes, time},
-    workers::Workers,
 };
 
 /// The key in the hello for the run that is continued, or that one begins; and that of the offer, how many whole
@@ -27,7 +25,7 @@ use crate::{
 const RUN: &str = "run";
 const BATCHES: &str = "whole-batches";
 
-/// That for the method; with --lift it ends so.
+/// That for the method.
 const METHOD: &str = "method";
 
 /// What is said before it begins: more bytes of each party, or more time, than this.
@@ -36,6 +34,9 @@ const LONG: Duration = Duration::from_secs(2);
 
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
+
+/// σ unless another is asked for, and in the hello also of methods that have none.
+const DEFAULT_SIGMA: u32 = 40;
 
 /// With fewer than these there is no run.
 const TOO_FEW: u32 = 20;
@@ -46,22 +47,11 @@ const LINE: f64 = 1e8;
 /// What one party wants.
 pub(super) struct Terms {
     party: u8,
-    method: TriplesMethod,
-    bits: u32,
-    sigma: u32,
-    /// With --lift.
-    lift: bool,
-    kind: Wanted,
+    kind: Kind,
     count: u64,
     format: Format,
     /// The record of the run that is continued, and its whole batches.
     earlier: Option<(Record, u64)>,
-}
-
-/// A kind, or that the two sides choose one.
-enum Wanted {
-    Kind(Kind),
-    Best(Choice),
 }
 
 /// What both want.
@@ -77,7 +67,6 @@ impl Terms {
         party: u8,
         out: &TriplesOut,
         common: &Common,
-        workers: &Workers,
         earlier: Option<(Record, u64)>,
     ) -> Result<Self, Failure> {
         if common.extension.is_some() || common.base != "roted" {
@@ -88,30 +77,17 @@ impl Terms {
             let why = format!("--format {format} has no numbers of {} bits", out.bits);
             return Err(Failure::usage(why).hint("it goes with --bits 64"));
         }
-        let TriplesOut { method, bits, sigma, lift, count, .. } = *out;
-        if out.link.is_some() && method != TriplesMethod::Auto {
-            return Err(Failure::usage("--link is for --method auto"));
-        }
+        let TriplesOut { method, sigma, lift, count, .. } = *out;
         let from_ot = !matches!(method, TriplesMethod::Auto | TriplesMethod::Rlwe);
-        if from_ot && (lift || sigma != 40) {
+        if from_ot && (lift || sigma != DEFAULT_SIGMA) {
             let why = format!("--method {} hides nothing statistically", method.name());
             return Err(Failure::usage(why).hint("it goes without --sigma and --lift"));
         }
-        let kind = match (Kind::asked_for(out)?, &earlier) {
-            (Some(kind), _) => Wanted::Kind(kind),
-            (None, Some((there, _))) if there.kind.fits(out)? => Wanted::Kind(there.kind),
-            (None, Some(_)) => Wanted::Kind(Kind::all(out)?[0]),
-            (None, None) => Wanted::Best(Choice::new(Kind::all(out)?, out.link, workers.threads())),
-        };
-        match &kind {
-            Wanted::Kind(kind) => check_hidden(*kind, count)?,
-            Wanted::Best(_) => {
-                Kind::all(out)?.into_iter().try_for_each(|kind| check_hidden(kind, count))?;
-            }
-        }
-        let terms = Self { party, method, bits, sigma, lift, kind, count, format, earlier };
-        if let (Wanted::Kind(kind), Some((there, _))) = (&terms.kind, &terms.earlier) {
-            let wanted = terms.record(*kind, there.run.clone());
+        let kind = Kind::of(out)?;
+        check_hidden(kind, count)?;
+        let terms = Self { party, kind, count, format, earlier };
+        if let Some((there, _)) = &terms.earlier {
+            let wanted = terms.record(there.run.clone());
             if *there != wanted {
                 let (there, wanted) = (there.words(), wanted.words());
                 let why = format!("the run to be continued is of {there}, and not of {wanted}");
@@ -128,36 +104,27 @@ impl Terms {
             Some((record, batches)) => (record.run.as_str(), *batches),
             None => ("new", 0),
         };
-        let lift = if self.lift { "-lift" } else { "" };
-        let hello = Hello::new(role)
+        Hello::new(role)
             .term(JOB, "triples")
-            .term(METHOD, format!("{}{lift}", self.method.name()))
+            .term(METHOD, self.kind.method())
             .term("adversary", "semi-honest")
-            .term("bits", self.bits)
-            .term("sigma", self.sigma)
+            .term("bits", self.kind.bits())
+            .term("sigma", self.kind.sigma().unwrap_or(DEFAULT_SIGMA))
             .term("count", self.count)
             .term(RUN, run)
-            .offer(BATCHES, batches);
-        match &self.kind {
-            Wanted::Kind(_) => hello,
-            Wanted::Best(choice) => choice.offer(hello),
-        }
+            .offer(BATCHES, batches)
     }
 
-    fn record(&self, kind: Kind, run: String) -> Record {
-        let Self { party, count, format, .. } = *self;
+    fn record(&self, run: String) -> Record {
+        let Self { party, kind, count, format, .. } = *self;
         Record { party, kind, count, format, run }
     }
 }
 
 impl Agreed {
     /// With the peer of this link: what one of the two does not have is made anew.
-    pub(super) fn on(terms: &Terms, link: &Link, output: Output) -> Result<Self, Failure> {
-        let kind = match &terms.kind {
-            Wanted::Kind(kind) => *kind,
-            Wanted::Best(choice) => choice.agree(link, terms.count, output)?,
-        };
-        let all = kind.batches(terms.count);
+    pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
+        let all = terms.kind.batches(terms.count);
         let offer = link.agreement.peer_offers.get(BATCHES);
         let theirs = offer.and_then(|it| decimal(it.as_bytes())).filter(|&it| it <= all);
         let theirs = theirs.ok_or_else(|| {
@@ -169,7 +136,7 @@ impl Agreed {
             // The id of its first session; both have it.
             None => (hex(link.agreement.sid.as_bytes()), 0),
         };
-        Ok(Self { record: terms.record(kind, run), batches: ours.min(theirs)..all })
+        Ok(Self { record: terms.record(run), batches: ours.min(theirs)..all })
     }
 
     /// Says it to the user.
@@ -330,10 +297,11 @@ fn hidden(sigma: u32, batches: u64) -> u32 {
 
 /// What might help if the two sides differ in this term.
 pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    let lifts = |term: &Option<String>| term.as_ref().is_some_and(|it| it.ends_with("-lift"));
+    let terms =
+        [&difference.here, &difference.peer].map(|term| term.as_deref().unwrap_or_default());
     let hint = match difference.key.as_str() {
         RUN => "both sides take --resume for one run, or neither does: then remove DIR.partial",
-        METHOD if lifts(&difference.here) != lifts(&difference.peer) => {
+        METHOD if terms == ["rlwe", "rlwe-lift"] || terms == ["rlwe-lift", "rlwe"] => {
             "--lift has to be given on both sides or on neither"
         }
         _ => return None,
@@ -366,7 +334,7 @@ mod tests {
         let lift = "--lift has to be given on both sides or on neither";
         assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
         assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
-        assert_eq!(of("rlwe", Some("softspoken-4")), None);
+        assert_eq!(of("gilboa", Some("rlwe-lift")), None);
         assert_eq!(of("rlwe", None), None);
     }
 
@@ -380,18 +348,8 @@ mod tests {
     }
 
     fn of_kind(kind: Kind, count: u64) -> Vec<String> {
-        let terms = Terms {
-            party: 0,
-            method: TriplesMethod::Rlwe,
-            bits: kind.bits(),
-            sigma: 40,
-            lift: false,
-            kind: Wanted::Kind(kind),
-            count,
-            format: Format::Raw,
-            earlier: None,
-        };
-        let record = terms.record(kind, "run".into());
+        let terms = Terms { party: 0, kind, count, format: Format::Raw, earlier: None };
+        let record = terms.record("run".into());
         Agreed { record, batches: 0..kind.batches(count) }.words(&terms, 1)
     }
 

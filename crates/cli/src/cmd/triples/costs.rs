@@ -10,25 +10,25 @@ use super::kind::Kind;
 /// Nanoseconds of CPU of a party per triple, for ℓ = 8, 16, 32, 64: of `rlwe`, of that with `--lift`, and of `gilboa` with
 /// k = 2, 4, 8. Measured, files included, by `triples local -n 1048576 --json` (131072 where it takes long) on the machine of
 /// `bench/record`. Sets of σ = 64 take a little more.
-pub(super) struct Table {
+struct Table {
     rlwe: [u32; 4],
     lift: [u32; 4],
     gilboa: [[u32; 4]; 3],
 }
 
-pub(super) const AVX512: Table = Table {
+const AVX512: Table = Table {
     rlwe: [86, 90, 140, 216],
     lift: [105, 104, 166, 239],
     gilboa: [[186, 327, 529, 1099], [171, 301, 573, 1229], [371, 707, 1382, 2872]],
 };
 
-pub(super) const AVX2: Table = Table {
+const AVX2: Table = Table {
     rlwe: [135, 144, 211, 339],
     lift: [166, 163, 245, 389],
     gilboa: [[245, 427, 783, 1627], [256, 486, 908, 1881], [732, 1423, 2842, 5832]],
 };
 
-pub(super) const PORTABLE: Table = Table {
+const PORTABLE: Table = Table {
     rlwe: [328, 334, 503, 772],
     lift: [404, 408, 650, 931],
     gilboa: [[550, 920, 1636, 3142], [767, 1357, 2532, 5030], [4319, 8250, 16275, 32065]],
@@ -53,7 +53,7 @@ pub(super) fn each(kind: Kind) -> u32 {
 
 impl Table {
     /// Nanoseconds per triple with one thread.
-    pub(super) fn each(&self, kind: Kind) -> u32 {
+    fn each(&self, kind: Kind) -> u32 {
         let of_kind = match kind {
             Kind::Rlwe(set) if set.fix().is_some() => self.rlwe,
             Kind::Rlwe(_) => self.lift,
@@ -72,4 +72,23 @@ impl Table {
 /// The place of ℓ among 8, 16, 32, 64.
 fn column(bits: u32) -> usize {
     (bits / 8).ilog2() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use foxtrot_triples::params;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_cost_on_every_backend() {
+        for table in [AVX512, AVX2, PORTABLE] {
+            for kind in
+                params::registry().map(Kind::Rlwe).chain(gilboa::registry().map(Kind::Gilboa))
+            {
+                assert!(table.each(kind) > 0, "{kind:?}");
+                assert!(once(kind) > Duration::ZERO, "{kind:?}");
+            }
+        }
+    }
 }

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use foxtrot_net::triples::gilboa::bytes_of_run;
 use foxtrot_ot::base::{BaseOt, roted::Endemic};
+use foxtrot_triples::gilboa::protocol::bytes_of_run;
 use foxtrot_triples::{formats::record_len, gilboa, params};
 
+use super::bounds::set_up_bytes;
 use crate::{
     args::{TriplesMethod, TriplesOut},
-    cmd::protocols::set_up_bytes,
     failure::Failure,
 };
 
@@ -24,14 +24,18 @@ pub(crate) enum Kind {
     Gilboa(&'static gilboa::Set),
 }
 
+/// The most triples that `--method auto` makes by `gilboa`; more are made by `rlwe`. Up to there `gilboa` needs less computing
+/// and no more bytes for every ℓ: measurements in `docs/protocols/gilboa.md`, section 7.
+pub(crate) const FEW: u64 = 2048;
+
 impl Kind {
-    /// The one that the options name; none if they leave it open.
-    pub(super) fn asked_for(out: &TriplesOut) -> Result<Option<Self>, Failure> {
+    /// The one that the options name, or that the rule of `auto` does.
+    pub(super) fn of(out: &TriplesOut) -> Result<Self, Failure> {
         let k = match out.method {
-            TriplesMethod::Auto => return Ok(None),
-            TriplesMethod::Rlwe => return Self::rlwe(out).map(Some),
+            TriplesMethod::Auto if out.count > FEW => return Self::rlwe(out),
+            TriplesMethod::Rlwe => return Self::rlwe(out),
             TriplesMethod::GilboaK2 => 2,
-            TriplesMethod::Gilboa => gilboa::DEFAULT_K,
+            TriplesMethod::Auto | TriplesMethod::Gilboa => gilboa::DEFAULT_K,
             TriplesMethod::GilboaK8 => 8,
         };
         let set = gilboa::of_bits(out.bits, k).ok_or_else(no_parameters)?;
@@ -40,15 +44,7 @@ impl Kind {
             let why = format!("{} makes at most {most} triples in a run", set.name());
             return Err(Failure::usage(why).hint("--method rlwe makes more"));
         }
-        Ok(Some(Self::Gilboa(set)))
-    }
-
-    /// What there is to choose from for these options, in an order that both sides have in common.
-    pub(super) fn all(out: &TriplesOut) -> Result<Vec<Self>, Failure> {
-        let sets = [gilboa::DEFAULT_K, 2, 8].map(|k| gilboa::of_bits(out.bits, k));
-        let from_ot = sets.into_iter().flatten().filter(|set| serves(set, out.count));
-        let from_ot = from_ot.map(Self::Gilboa);
-        Ok([Self::rlwe(out)?].into_iter().chain(from_ot).collect())
+        Ok(Self::Gilboa(set))
     }
 
     fn rlwe(out: &TriplesOut) -> Result<Self, Failure> {
@@ -57,14 +53,6 @@ impl Kind {
             set.bits() == out.bits && set.sigma() == out.sigma && lifts == out.lift
         };
         params::registry().find(fits).map(Self::Rlwe).ok_or_else(no_parameters)
-    }
-
-    /// Whether it is one that these options allow.
-    pub(super) fn fits(self, out: &TriplesOut) -> Result<bool, Failure> {
-        Ok(match Self::asked_for(out)? {
-            Some(kind) => kind == self,
-            None => Self::all(out)?.contains(&self),
-        })
     }
 
     pub(super) fn find(name: &str) -> Option<Self> {
@@ -116,24 +104,6 @@ impl Kind {
         }
     }
 
-    /// Messages that wait for each other, from the beginning of a short run to its end: keys, base OTs and set-ups, a batch,
-    /// and that all is where it stays.
-    pub(super) fn flows(self) -> u32 {
-        match self {
-            Self::Rlwe(set) if set.fix().is_none() => 4,
-            Self::Rlwe(_) | Self::Gilboa(_) => 6,
-        }
-    }
-
-    /// How many directions of a connection have their first long message one after the other: base OTs of one direction are
-    /// answered before there is anything else to send.
-    pub(super) fn openings(self) -> u32 {
-        match self {
-            Self::Rlwe(_) => 1,
-            Self::Gilboa(_) => 2,
-        }
-    }
-
     /// Bytes in the direction that has more, with all that is once per session, for these batches of a run of so many
     /// triples. The one with fewer has a batch less at most.
     pub(super) fn bytes_each_way(self, batches: &Range<u64>, count: u64) -> u64 {
@@ -166,6 +136,18 @@ impl Kind {
         }
     }
 
+    /// The term of the hello that names it.
+    pub(super) fn method(self) -> String {
+        match self {
+            Self::Rlwe(set) if set.fix().is_none() => "rlwe-lift".into(),
+            Self::Rlwe(_) => "rlwe".into(),
+            Self::Gilboa(set) => match set.k() {
+                gilboa::DEFAULT_K => "gilboa".into(),
+                k => format!("gilboa-k{k}"),
+            },
+        }
+    }
+
     /// As options.
     pub(super) fn options(self) -> String {
         let bits = self.bits();
@@ -174,13 +156,7 @@ impl Kind {
                 let lift = if set.fix().is_some() { "" } else { " --lift" };
                 format!("--bits {bits} --sigma {}{lift}", set.sigma())
             }
-            Self::Gilboa(set) => {
-                let suffix = match set.k() {
-                    gilboa::DEFAULT_K => String::new(),
-                    k => format!("-k{k}"),
-                };
-                format!("--bits {bits} --method gilboa{suffix}")
-            }
+            Self::Gilboa(_) => format!("--bits {bits} --method {}", self.method()),
         }
     }
 }
@@ -196,6 +172,8 @@ fn no_parameters() -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
 
     #[test]
@@ -205,6 +183,13 @@ mod tests {
             assert_eq!(Kind::find(kind.name()), Some(kind));
         }
         assert_eq!(Kind::find("rlwe-paper-8"), None);
+    }
+
+    #[test]
+    fn the_help_of_auto_says_up_to_how_many_triples_are_few() {
+        let value = TriplesMethod::Auto.to_possible_value().unwrap();
+        let help = value.get_help().unwrap().to_string();
+        assert!(help.contains(&format!(" {FEW} ")), "{help}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! 1-of-N extensions chosen at run time: what there is to know of each, and its states, for drivers,
 //! benchmarks and tests.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Extension, Received, Receiver, Sender, Sent, Unanswered, Unverified};
@@ -13,7 +13,6 @@ use crate::{
         code::{Linear, Parameters, Pseudorandom},
         kkrt, oos,
     },
-    tasks::Executor,
 };
 
 /// A 1-of-N extension of any kind.
@@ -254,24 +253,7 @@ pub enum Places<'a> {
     All(usize, &'a mut [Block]),
 }
 
-/// Runs `$work` with the state, whatever kind it is of; the result is of the same kind.
-macro_rules! same_kind {
-    ($any:expr, $type:ident, $state:ident => $work:expr) => {
-        match $any {
-            $type::Checked($state) => $type::Checked($work),
-            $type::Linear($state) => $type::Linear($work),
-            $type::Pseudorandom($state) => $type::Pseudorandom($work),
-        }
-    };
-}
-
 impl AnySender {
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        same_kind!(self, AnySender, it => it.with_executor(executor))
-    }
-
     /// Takes the corrections of n OTs; with the challenge to be sent, if there is one.
     ///
     /// # Errors
@@ -328,12 +310,6 @@ impl Places<'_> {
 }
 
 impl AnyReceiver {
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        same_kind!(self, AnyReceiver, it => it.with_executor(executor))
-    }
-
     /// Begins a batch of n words; `corrections` becomes its message, whatever was in it.
     ///
     /// # Errors

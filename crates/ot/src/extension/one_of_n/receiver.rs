@@ -1,6 +1,6 @@
 //! The side with the words; in the base OTs it was the sender.
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 use core::{fmt, marker::PhantomData};
 
 use foxtrot_kernel::vole;
@@ -22,7 +22,7 @@ use crate::{
         matrix::{Matrix, Pool},
         streams::{Keys, Nonces},
     },
-    tasks::{Executor, InPlace, for_each},
+    tasks::for_each,
 };
 
 /// The receiver of a 1-of-N extension, which makes batch after batch from one set of base OTs.
@@ -38,7 +38,6 @@ pub struct Receiver<F: Family, S> {
     nonces: Nonces,
     rows: Pool,
     words: Pool,
-    executor: Box<dyn Executor>,
 }
 
 /// A batch whose corrections are on their way.
@@ -87,14 +86,8 @@ impl<F: Family, S: Security> Receiver<F, S> {
         }
         let nonces = nonces(&session);
         let code = extension.family.of_session(&session);
-        let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));
-        Ok(Self { extension, session, seed, code, leaves, batch: 0, nonces, rows, words, executor })
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { executor, ..self }
+        let (rows, words) = (Pool::default(), Pool::default());
+        Ok(Self { extension, session, seed, code, leaves, batch: 0, nonces, rows, words })
     }
 
     /// The code.
@@ -124,14 +117,18 @@ impl<F: Family, S: Security> Receiver<F, S> {
         let of_words = (turned.bytes(), turned.stride());
         let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
         let parts = parts.zip(message.chunks_mut(GROUP * len)).zip(leaves.chunks(2 * GROUP));
-        for_each(&*self.executor, parts.enumerate(), |(group, ((rows, message), leaves))| {
-            let parts = rows.chunks_mut(stride).zip(message.chunks_mut(len));
-            for ((row, sum), leaves) in parts.zip(leaves.chunks(2)) {
-                vole::expand(backend, leaves, &nonce, sum, row, stride);
-            }
-            let bits = group * GROUP..length.min((group + 1) * GROUP);
-            code.add(backend, bits, of_words, (message, len), len);
-        });
+        for_each(
+            self.session.executor(),
+            parts.enumerate(),
+            |(group, ((rows, message), leaves))| {
+                let parts = rows.chunks_mut(stride).zip(message.chunks_mut(len));
+                for ((row, sum), leaves) in parts.zip(leaves.chunks(2)) {
+                    vole::expand(backend, leaves, &nonce, sum, row, stride);
+                }
+                let bits = group * GROUP..length.min((group + 1) * GROUP);
+                code.add(backend, bits, of_words, (message, len), len);
+            },
+        );
         Ok(Batch { session: *self.session.id(), number, n, columns, rows, words: turned })
     }
 
@@ -159,7 +156,7 @@ impl<F: Family, S: Security> Receiver<F, S> {
     fn output<'a>(&'a self, received: &'a Received<S>) -> Output<'a> {
         Output {
             session: &self.session,
-            executor: &*self.executor,
+            executor: self.session.executor(),
             parameters: self.extension.parameters(),
             matrix: &received.rows,
         }
@@ -258,7 +255,8 @@ impl Receiver<Linear, Malicious> {
         let backend = self.session.backend();
         let coefficients = coefficients(&self.session, number, n, challenge, columns);
         let Parameters { length, word_bits } = self.extension.parameters();
-        let hash = |matrix, n| hash_rows(backend, &*self.executor, matrix, n, &coefficients);
+        let hash =
+            |matrix, n| hash_rows(backend, self.session.executor(), matrix, n, &coefficients);
         let hashes = [hash(&words, word_bits), hash(&rows, length)];
         let proof = hashes.iter().flat_map(|hashes| hashes.iter());
         let proof = proof.flat_map(|hash| hash.to_le_bytes()).collect();

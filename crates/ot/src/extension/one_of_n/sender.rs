@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::{boxed::Box, vec, vec::Vec};
+use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
 use foxtrot_kernel::{aegis, bits::xor_masked};
@@ -29,7 +29,7 @@ use crate::{
         streams::{Keys, Nonces},
     },
     oracle::Oracle,
-    tasks::{Executor, InPlace, for_each},
+    tasks::for_each,
 };
 
 /// The sender of a 1-of-N extension, which makes batch after batch from one set of base OTs.
@@ -49,7 +49,6 @@ pub struct Sender<F: Family, S> {
     words: Pool,
     /// C(v)·Δ of the first words, as many as [`Sender::all`] was asked for last.
     differences: SecretBytes,
-    executor: Box<dyn Executor>,
 }
 
 /// A batch whose corrections have come.
@@ -129,7 +128,7 @@ impl<F: Family, S: Security> Sender<F, S> {
             leaves.map(|(row, key)| *stream(&session, row, delta.get(row).unwrap_u8(), key));
         let (leaves, nonces) = (Keys::new(leaves.collect()), nonces(&session));
         let code = extension.family.of_session(&session);
-        let (rows, words, executor) = (Pool::default(), Pool::default(), Box::new(InPlace));
+        let (rows, words) = (Pool::default(), Pool::default());
         let (batch, ended) = (0, false);
         Ok(Self {
             extension,
@@ -144,14 +143,7 @@ impl<F: Family, S: Security> Sender<F, S> {
             rows,
             words,
             differences: SecretBytes::zeroed(0),
-            executor,
         })
-    }
-
-    /// The same, on several threads.
-    #[must_use]
-    pub fn with_executor(self, executor: Box<dyn Executor>) -> Self {
-        Self { executor, ..self }
     }
 
     /// The code.
@@ -201,7 +193,7 @@ impl<F: Family, S: Security> Sender<F, S> {
         let delta = &self.delta;
         let parts = rows.bytes_mut().chunks_mut(stride);
         let parts = parts.zip(corrections.chunks(len)).zip(&*self.leaves).enumerate();
-        for_each(&*self.executor, parts, |(j, ((row, correction), leaf))| {
+        for_each(self.session.executor(), parts, |(j, ((row, correction), leaf))| {
             aegis::keystream(backend, leaf, &nonce, &mut row[..len]);
             xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
         });
@@ -210,7 +202,7 @@ impl<F: Family, S: Security> Sender<F, S> {
 
     fn output<'a>(&'a self, matrix: &'a Matrix) -> Output<'a> {
         let parameters = self.extension.parameters();
-        Output { session: &self.session, executor: &*self.executor, parameters, matrix }
+        Output { session: &self.session, executor: self.session.executor(), parameters, matrix }
     }
 
     fn oracle(&self, sent: &Sent<S>) -> Oracle {
@@ -250,7 +242,7 @@ impl<F: Family, S: Security> Sender<F, S> {
         let of_words = (turned.bytes(), turned_stride);
         let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
         let parts = parts.zip(codewords.bytes_mut().chunks_mut(GROUP * stride)).enumerate();
-        for_each(&*self.executor, parts, |(group, (rows, codewords))| {
+        for_each(self.session.executor(), parts, |(group, (rows, codewords))| {
             codewords.chunks_mut(stride).for_each(|row| row[..len].fill(0));
             let bits = group * GROUP..length.min((group + 1) * GROUP);
             code.add(backend, bits.clone(), of_words, (codewords, stride), len);
@@ -411,7 +403,7 @@ impl Sender<Linear, Malicious> {
         let Batch { number, n, columns, .. } = batch;
         let coefficients = coefficients(&self.session, number, n, &challenge, columns);
         let Parameters { length, word_bits } = self.extension.parameters();
-        let (backend, executor) = (self.session.backend(), &*self.executor);
+        let (backend, executor) = (self.session.backend(), self.session.executor());
         let ours = hash_rows(backend, executor, &batch.rows, length, &coefficients);
         let theirs = proof.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let theirs: Vec<u64> = theirs.collect();

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use foxtrot_net::triples::gilboa::bytes_of_run;
+use foxtrot_triples::gilboa::protocol::bytes_of_run;
 use foxtrot_triples::gilboa::{Set, registry};
 use serde_json::{Value, json};
 
 use super::{ADVERSARY, CAVEAT};
-use crate::cmd::triples::kind::BASE;
+use crate::cmd::triples::kind::{BASE, FEW};
 
 const PAPER: &str = "Gil99, DSZ15; choices are random";
 const ASSUMPTION: &str = "AES and AEGIS-128L as PRGs, AES as an ideal cipher, random oracle";
@@ -79,6 +79,7 @@ pub(super) fn print_notes(out: &mut impl Write) -> io::Result<()> {
         out,
         "Those from oblivious transfer assume {assumption}.\n\
          Nothing is hidden statistically only, and a batch may have any number. A larger k (4 without a suffix) sends less and\n\
-         computes more. Bytes of both parties, without 128 base OTs (`{base}`) and two set-ups, about 450 KiB."
+         computes more. Bytes of both parties, without 128 base OTs (`{base}`) and two set-ups, about 450 KiB.\n\
+         `triples --method auto` makes up to {FEW} triples by gilboa, more by rlwe."
     )
 }

@@ -1,0 +1,99 @@
+//! The command line of `foxtrot-bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use foxtrot_cli::shared::{VERSION, threads};
+
+use crate::over::Net;
+
+/// Measure protocols on this machine.
+///
+/// Figures go to standard output, everything else to standard error. Exit status: 0 done, 1 a
+/// measurement failed, 2 usage or bad local input, 130 interrupted.
+#[derive(Parser)]
+#[command(name = "foxtrot-bench", version = VERSION.as_str(), max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: BenchCommand,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum BenchCommand {
+    /// Names of the benchmarks
+    List,
+    /// Run benchmarks, with the yardsticks of this machine beside them
+    Run {
+        /// Names from `foxtrot-bench list`; a table such as `base`, or a beginning such as `base/`, means all of it
+        #[arg(required = true)]
+        names: Vec<String>,
+        #[command(flatten)]
+        options: BenchOptions,
+        /// Print one JSON object per benchmark and n
+        #[arg(long)]
+        json: bool,
+        /// With every run in it
+        #[arg(long, requires = "json")]
+        samples: bool,
+    },
+    /// The tables and figures of the papers beside ours
+    Paper(PaperOptions),
+    /// The headlines of the newest records of `foxtrot-bench paper`, in Markdown
+    Summary {
+        /// The folder with the records
+        records: PathBuf,
+        /// Put it between the markers of this file, and print nothing
+        #[arg(long, value_name = "FILE")]
+        splice: Option<PathBuf>,
+    },
+}
+
+/// Which tables, and what becomes of them.
+#[derive(ClapArgs)]
+pub(crate) struct PaperOptions {
+    /// Tables by name, say `roted-3`, or by paper: `roted`, `batching`, `simplest`, `triples`, `peers`; else all
+    pub(crate) tables: Vec<String>,
+    /// Fewer runs, and of triples fewer than the tables say
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Write the report to this file, a page for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write all samples, the machine and the tables to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) record: Option<PathBuf>,
+    /// Say nothing while it goes on
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// What is measured.
+#[derive(ClapArgs)]
+pub(crate) struct BenchOptions {
+    /// Measure so many transfers only
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    pub(crate) n: Option<u64>,
+    /// Threads of each party, for protocols that use them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
+    pub(crate) threads: usize,
+    /// What lies between the parties; `tcp` is not for `kernel/` and some of `ext/`
+    #[arg(long, value_enum, default_value_t = BenchTransport::Memory)]
+    pub(crate) transport: BenchTransport,
+    /// Imitate this link between the parties, each in a thread of its own; for the same as `tcp`
+    #[arg(long, value_enum, value_name = "LINK", conflicts_with = "transport")]
+    pub(crate) net: Option<Net>,
+    /// The base OT under `ext/` and `psi/` [default: roted-endemic]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+    /// Fewer runs
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchTransport {
+    /// Both parties in one thread, one after the other
+    Memory,
+    /// A thread for each party, and TCP over the loopback interface
+    Tcp,
+}

@@ -1,0 +1,47 @@
+//! How often something is measured.
+
+use std::time::{Duration, Instant};
+
+use foxtrot_cli::shared::Failure;
+
+use super::ext::Sample;
+
+/// How much time the figures of one benchmark are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As for the figures that are published.
+    Usual,
+    /// A look.
+    Quick,
+    /// Three runs and none to warm up, for what takes long.
+    Thrice,
+    /// One such run.
+    Once,
+}
+
+/// More of them say no more.
+const MOST: usize = 400;
+
+/// The samples of runs until that much time is over and there are that many, as is usual, or less of both. The first
+/// run is left out: it pays for page faults and cold caches.
+pub(super) fn repeat(
+    effort: Effort,
+    (time, at_least): (Duration, usize),
+    mut sample: impl FnMut() -> Result<Sample, Failure>,
+) -> Result<Vec<Sample>, Failure> {
+    let (time, at_least) = match effort {
+        Effort::Usual => (time, at_least),
+        Effort::Quick => (time / 4, at_least.div_ceil(3)),
+        Effort::Thrice => (Duration::ZERO, 3),
+        Effort::Once => (Duration::ZERO, 1),
+    };
+    if matches!(effort, Effort::Usual | Effort::Quick) {
+        sample()?;
+    }
+    let started = Instant::now();
+    let mut samples = Vec::new();
+    while (started.elapsed() < time && samples.len() < MOST) || samples.len() < at_least {
+        samples.push(sample()?);
+    }
+    Ok(samples)
+}

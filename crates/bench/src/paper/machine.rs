@@ -1,0 +1,69 @@
+//! What the figures were measured on.
+
+use std::{env::consts, fs, time::SystemTime};
+
+use foxtrot_cli::shared::date;
+use foxtrot_ot::Backend;
+
+use super::run::cores;
+
+/// As far as the system tells.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub(super) processor: String,
+    /// The processor's nominal clock, which is that of its time-stamp counter.
+    pub(super) mhz: Option<f64>,
+    pub(super) cores: usize,
+    pub(super) system: String,
+    pub(super) backend: &'static str,
+    pub(super) compiler: &'static str,
+    /// What the program was built from, marked if its sources had been changed.
+    pub(super) commit: &'static str,
+    /// Year, month and day, as 2026-11-21; of UTC.
+    pub(super) date: String,
+    /// Without the files that it writes.
+    pub(super) command: String,
+}
+
+impl Machine {
+    pub(super) fn of_this_run(command: String) -> Self {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let entry = |key: &str| {
+            let line = info.lines().find(|line| line.starts_with(key))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        };
+        Self {
+            processor: entry("model name").unwrap_or_else(|| consts::ARCH.into()),
+            mhz: entry("cpu MHz").and_then(|mhz| mhz.parse().ok()),
+            cores: cores(),
+            system: format!("{}, {}", consts::OS, consts::ARCH),
+            backend: Backend::best().name(),
+            compiler: env!("FOXTROT_COMPILER"),
+            commit: env!("FOXTROT_COMMIT"),
+            date: date(SystemTime::now()),
+            command,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_a_test() -> Self {
+        let (commit, compiler) = ("0123456", "rustc 1.0.0");
+        Self { commit, compiler, ..Self::of_this_run("foxtrot-bench paper".into()) }
+    }
+
+    /// Names and values.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let clock = self.mhz.map_or("not known".into(), |mhz| format!("{mhz:.0} MHz nominal"));
+        vec![
+            ("processor", self.processor.clone()),
+            ("clock", clock),
+            ("cores", self.cores.to_string()),
+            ("system", self.system.clone()),
+            ("backend", self.backend.into()),
+            ("compiler", self.compiler.into()),
+            ("commit of the program", self.commit.into()),
+            ("date", self.date.clone()),
+            ("command", self.command.clone()),
+        ]
+    }
+}

@@ -1,0 +1,184 @@
+//! `psi/symmetric`: two sets of n items that share half of them, base OTs included.
+
+mod over;
+
+use std::{
+    io::{self, Write},
+    ops::Range,
+    time::Instant,
+};
+
+use foxtrot_cli::shared::Failure;
+use foxtrot_ot::{Backend, Direction, base::Adversary};
+use foxtrot_psi::paxos::{self, Digest, Next, Parameters, commit};
+
+use super::{
+    Measured, Setting, effort,
+    ext::{
+        AT_LEAST, MEASURE_FOR, RECEIVER, SENDER, Sample, check_bytes,
+        memory::{Meter, base_ots, seed, session},
+    },
+    over::Over,
+    yardsticks::Yardsticks,
+};
+use crate::args::BenchOptions;
+
+/// Items of each side.
+pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
+
+pub(super) fn name(adversary: Adversary) -> &'static str {
+    match adversary {
+        Adversary::SemiHonest => "symmetric-semi-honest",
+        _ => "symmetric",
+    }
+}
+
+pub(super) fn run(adversary: Adversary, setting: &Setting<'_>) -> Result<Measured, Failure> {
+    let Setting { n, over, base, .. } = *setting;
+    let parameters = Parameters::new(adversary, n, n)?;
+    let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
+        let sample = match over {
+            Over::Memory => sample(&parameters, setting)?,
+            _ => over::sample(&parameters, setting)?,
+        };
+        let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
+        check_bytes(name(adversary), (base, parameters.base_ots()), announced, sample.bytes)?;
+        Ok(sample)
+    })?;
+    let extension = parameters.extension().info().name;
+    let params = format!("{extension}, base {}", base.info().name);
+    let security = match adversary {
+        Adversary::SemiHonest => "semi-honest".into(),
+        _ => "malicious".into(),
+    };
+    Ok(Measured::of_both(format!("psi/{}", name(adversary)), params, security, setting, samples))
+}
+
+fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {
+    let Setting { n, workers, base, .. } = *setting;
+    let ([ours, theirs], common) = sets(n);
+    let started = Instant::now();
+    let workers = [workers.for_another(), workers.for_another()];
+    let mut meter = Meter::start();
+    let (base_sent, base_received) = base_ots(&mut meter, base, parameters.base_ots(), &workers)?;
+
+    let session =
+        |party: usize| workers[party].in_session(session("paxos", Direction::InitiatorSends));
+    let joint = joint_coin(&mut meter, parameters)?;
+    let mut receiver = meter.step(RECEIVER, || {
+        paxos::Receiver::new(session(RECEIVER), *parameters, base_sent, ours, joint, seed(3))
+    })?;
+    let mut sender = meter.step(SENDER, || {
+        paxos::Sender::new(session(SENDER), *parameters, base_received, theirs, joint, seed(4))
+    })?;
+    let (sent, mut received) = loop {
+        match bucket(&mut meter, parameters, receiver, sender)? {
+            (Next::Bucket(another), Next::Bucket(one)) => (receiver, sender) = (another, one),
+            (Next::Done(received), Next::Done(sent)) => break (sent, received),
+            _ => return Err(Failure::run("the parties have different numbers of buckets")),
+        }
+    };
+    let frames: Vec<_> = meter.step(SENDER, || sent.frames().collect());
+    for tags in frames {
+        meter.sent(SENDER, tags.len());
+        meter.step(RECEIVER, || received.take(&tags))?;
+    }
+    let indices = meter.step(RECEIVER, || received.intersect())?;
+    if !indices.into_iter().eq(common) {
+        return Err(Failure::run("the intersection is wrong"));
+    }
+    Ok(meter.sample(started, &workers))
+}
+
+fn joint_coin(meter: &mut Meter, parameters: &Parameters) -> Result<Option<paxos::Joint>, Failure> {
+    if parameters.buckets() == 1 {
+        return Ok(None);
+    }
+    let session = session("paxos", Direction::InitiatorSends);
+    let (committed, commitment) = meter.step(RECEIVER, || commit(&session, &seed(5)));
+    meter.sent(RECEIVER, commitment.len());
+    let challenged = || paxos::Challenged::new(&session, &commitment, &seed(6));
+    let (challenged, coin) = meter.step(SENDER, challenged)?;
+    meter.sent(SENDER, coin.len());
+    let (joint, opening) = meter.step(RECEIVER, || committed.open(&coin))?;
+    meter.sent(RECEIVER, opening.len());
+    meter.step(SENDER, || challenged.check(&opening))?;
+    Ok(Some(joint))
+}
+
+type After = (Next<paxos::Receiver, paxos::Received>, Next<paxos::Sender, paxos::Sent>);
+
+fn bucket(
+    meter: &mut Meter,
+    parameters: &Parameters,
+    receiver: paxos::Receiver,
+    sender: paxos::Sender,
+) -> Result<After, Failure> {
+    let (mut encoded, row_seed) = meter.step(RECEIVER, || receiver.encode())?;
+    meter.sent(RECEIVER, row_seed.as_bytes().len());
+    let mut absorbing = meter.step(SENDER, || sender.open(row_seed.as_bytes()))?;
+    let mut corrections = Vec::new();
+    for n in parameters.batches() {
+        let batch = meter.step(RECEIVER, || encoded.extend(n, &mut corrections))?;
+        meter.sent(RECEIVER, corrections.len());
+        let (absorbed, challenge) = meter.step(SENDER, || absorbing.absorb(n, &corrections))?;
+        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
+        meter.sent(SENDER, challenge.len());
+        let proof = meter.step(RECEIVER, || encoded.answer(batch, challenge))?;
+        meter.sent(RECEIVER, proof.len());
+        meter.step(SENDER, || absorbing.verify(absorbed, &proof))?;
+    }
+    let sender = meter.step(SENDER, || absorbing.finish())?;
+    Ok((meter.step(RECEIVER, || encoded.finish())?, sender))
+}
+
+/// The sets of both, the receiver's first, and which of its items they have in common.
+fn sets(n: usize) -> ([Vec<Digest>; 2], Range<usize>) {
+    let common = n - n / 2..n;
+    let sets = [0, common.start].map(|first| (first..first + n).map(digest).collect());
+    (sets, common)
+}
+
+/// Digests of items: any distinct strings do.
+fn digest(k: usize) -> Digest {
+    let mut digest = [0x5a; 32];
+    digest[..8].copy_from_slice(&(k as u64).to_le_bytes());
+    digest
+}
+
+pub(super) fn print_head(out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
+    let (backend, threads) = (Backend::best().name(), options.threads);
+    let parties = Over::new(options.transport, options.net).words();
+    writeln!(
+        out,
+        "CPU time of two sets of n items, half of them shared, medians, base OTs included, {parties}, \
+         threads: {threads}, backend {backend}"
+    )?;
+    writeln!(
+        out,
+        "{:<28} {:>9} {:>10} {:>12} {:>10} {:>10} {:>7}",
+        "name", "n", "sender ms", "receiver ms", "both ms", "bytes/item", "/ aes"
+    )
+}
+
+pub(super) fn print_row(
+    out: &mut impl Write,
+    measured: &Measured,
+    yardsticks: &Yardsticks,
+) -> io::Result<()> {
+    let Measured { report, .. } = measured;
+    let sender = report.cpu_sender.unwrap_or_default().as_secs_f64();
+    let receiver = report.cpu_receiver.unwrap_or_default().as_secs_f64();
+    let bytes = report.bytes_sender.unwrap_or(0) + report.bytes_receiver.unwrap_or(0);
+    writeln!(
+        out,
+        "{:<28} {:>9} {:>10.2} {:>12.2} {:>10.2} {:>10.1} {:>7.1}",
+        report.name,
+        report.n,
+        sender * 1e3,
+        receiver * 1e3,
+        (sender + receiver) * 1e3,
+        bytes as f64 / report.n as f64,
+        (sender + receiver) * 1e9 / report.n as f64 / yardsticks.aes_block_ns,
+    )
+}

@@ -1,0 +1,280 @@
+//! Normalisers: what is done to a key before it is compared, so that `Anna@Example.com ` and
+//! `anna@example.com` are the same.
+//!
+//! Each has a name and a version, and both sides have to take the same. What a version does is
+//! written in `docs/psi-files.md` and never changes; what should be done differently is a new version.
+
+mod date;
+mod phone;
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use date::DateFormat;
+use phone::Country;
+
+/// What is done to a key, one step after the other; nothing with `none`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Normaliser(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Trim,
+    Compact,
+    Lower,
+    Upper,
+    Nfc,
+    Digits,
+    Name,
+    Email,
+    Date(DateFormat),
+    Phone(Country),
+}
+
+const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, name, email, date:DD.MM.YYYY (any format), \
+                     phone:+49 (any country) and none";
+
+impl Normaliser {
+    /// The text as it is compared. What is empty then is no key.
+    pub(crate) fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+        self.0.iter().fold(text, |text, step| step.apply(text))
+    }
+}
+
+impl Step {
+    fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+        match self {
+            Self::Trim => trim(text),
+            Self::Compact => keep(text, |c| !c.is_whitespace()),
+            Self::Lower => lower(text),
+            Self::Upper => upper(text),
+            Self::Nfc => nfc(text),
+            Self::Name => name(&text).into(),
+            Self::Digits => keep(text, |c| c.is_ascii_digit()),
+            Self::Email if text.contains('@') => nfc(lower(trim(text))),
+            Self::Email => Cow::Borrowed(""),
+            Self::Date(format) => format.iso(&text).into(),
+            Self::Phone(country) => country.international(&text).into(),
+        }
+    }
+}
+
+fn trim(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => text.trim().into(),
+        Cow::Owned(text) if text.trim().len() == text.len() => text.into(),
+        Cow::Owned(text) => text.trim().to_owned().into(),
+    }
+}
+
+fn lower(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    if text.bytes().all(is_lower) { text } else { text.to_lowercase().into() }
+}
+
+fn upper(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_upper = |byte: u8| byte.is_ascii() && !byte.is_ascii_lowercase();
+    if text.bytes().all(is_upper) { text } else { text.to_uppercase().into() }
+}
+
+/// Compatible forms, case and white space do not matter.
+fn name(text: &str) -> String {
+    let text = text.nfkc().collect::<String>().to_lowercase();
+    let text: String = text.nfkc().collect();
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+fn nfc(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc(&text) { text } else { text.nfc().collect::<String>().into() }
+}
+
+fn keep(text: Cow<'_, str>, wanted: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if text.chars().all(&wanted) {
+        return text;
+    }
+    text.chars().filter(|&c| wanted(c)).collect::<String>().into()
+}
+
+/// `email`, `trim,lower`, `phone:+49`; versions may be given, as in `email/1`.
+impl FromStr for Normaliser {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let steps = text.split(',').map(|step| match step {
+            "none" | "none/1" => Ok(None),
+            _ => step.parse().map(Some),
+        });
+        let steps: Vec<Option<Step>> = steps.collect::<Result<_, String>>()?;
+        match steps.len() {
+            1 => Ok(Self(steps.into_iter().flatten().collect())),
+            _ if steps.contains(&None) => Err("none stands alone".into()),
+            _ => Ok(Self(steps.into_iter().flatten().collect())),
+        }
+    }
+}
+
+impl FromStr for Step {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, more) = match text.split_once(':') {
+            Some((name, more)) => (name, Some(more)),
+            None => (text, None),
+        };
+        let (name, version) = name.split_once('/').unwrap_or((name, "1"));
+        let step = match (name, more) {
+            ("trim", None) => Self::Trim,
+            ("compact", None) => Self::Compact,
+            ("lower", None) => Self::Lower,
+            ("upper", None) => Self::Upper,
+            ("nfc", None) => Self::Nfc,
+            ("digits", None) => Self::Digits,
+            ("name", None) => Self::Name,
+            ("email", None) => Self::Email,
+            ("date", None) => Self::Date(DateFormat::default()),
+            ("date", Some(format)) => Self::Date(format.parse()?),
+            ("phone", Some(country)) => Self::Phone(country.parse()?),
+            ("phone", None) => return Err("of which country? as in phone:+49".into()),
+            (
+                "trim" | "compact" | "lower" | "upper" | "nfc" | "digits" | "name" | "email",
+                Some(_),
+            ) => {
+                return Err(format!("{name} takes nothing after a colon"));
+            }
+            _ => return Err(format!("there is no normaliser named {name}; {NAMES}")),
+        };
+        match version {
+            "1" => Ok(step),
+            _ => Err(format!("there is no version {version} of {name}, but version 1")),
+        }
+    }
+}
+
+/// The form in which both sides compare it: `trim/1,lower/1`, `phone/1:+49`, `none/1`. With `{:#}` also the format of
+/// dates, which each side has for itself: `date/1:DD.MM.YYYY`.
+impl fmt::Display for Normaliser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.0.iter().enumerate() {
+            f.write_str(if i > 0 { "," } else { "" })?;
+            step.fmt(f)?;
+        }
+        if self.0.is_empty() { f.write_str("none/1") } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Trim => f.write_str("trim/1"),
+            Self::Compact => f.write_str("compact/1"),
+            Self::Lower => f.write_str("lower/1"),
+            Self::Upper => f.write_str("upper/1"),
+            Self::Nfc => f.write_str("nfc/1"),
+            Self::Digits => f.write_str("digits/1"),
+            Self::Name => f.write_str("name/1"),
+            Self::Email => f.write_str("email/1"),
+            Self::Date(format) if f.alternate() => write!(f, "date/1:{format}"),
+            Self::Date(_) => f.write_str("date/1"),
+            Self::Phone(country) => write!(f, "phone/1:{country}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_normaliser_in_full_can_be_typed_again() {
+        for text in ["trim/1,date/1:D. M.YYYY", "date/1:YYYY-MM-DD", "phone/1:+49", "none/1"] {
+            let normaliser: Normaliser = text.parse().unwrap();
+            assert_eq!(format!("{normaliser:#}"), text);
+        }
+        let short = "trim,date:DD.MM.YYYY".parse::<Normaliser>().unwrap();
+        assert_eq!(short.to_string(), "trim/1,date/1");
+    }
+
+    fn normalised(by: &str, text: &str) -> String {
+        by.parse::<Normaliser>().unwrap().apply(text.into()).into_owned()
+    }
+
+    /// These never change: a version means the same in every release.
+    #[test]
+    fn each_version_does_what_is_documented() {
+        for (by, text, expected) in [
+            ("none/1", " Ä\t", " Ä\t"),
+            ("trim/1", "\u{a0}\t Ab c\u{2003}\r\n", "Ab c"),
+            ("trim/1", "\u{200b}a", "\u{200b}a"),
+            ("lower/1", "ÄÖÜ ẞ ΟΔΟΣ İ", "äöü ß οδος i\u{307}"),
+            ("nfc/1", "Mu\u{308}ller \u{212b} ﬁ", "Müller Å ﬁ"),
+            ("digits/1", "DE 12-3\u{664}", "123"),
+            ("email/1", " Anna.Mu\u{308}LLER@Example.COM\u{a0}", "anna.müller@example.com"),
+            ("email/1", "a b+c@x", "a b+c@x"),
+            ("email/1", "n/a", ""),
+            ("trim/1,lower/1", " Ab ", "ab"),
+            ("compact/1", " DE12\u{a0}3456\t78\u{200b} ", "DE12345678\u{200b}"),
+            ("upper/1", "straße ŉ ǆ ές", "STRASSE ʼN Ǆ ΈΣ"),
+            ("name/1", "\u{a0} ＡNNA\u{3000}  Mu\u{308}LLER\n-Weiß ", "anna müller -weiß"),
+            ("name/1", "Łukasz O’Neill ﬁ İ ΟΔΟΣ", "łukasz o’neill fi i\u{307} οδος"),
+            ("name/1", " \u{2003} ", ""),
+            ("date/1:D.M.YYYY", " 1.2.1990\n", "1990-02-01"),
+            ("date/1", "1990-02-01", "1990-02-01"),
+        ] {
+            assert_eq!(normalised(by, text), expected, "{by} {text:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_and_written_in_one_form() {
+        for (text, written) in [
+            ("email", "email/1"),
+            ("trim,lower/1", "trim/1,lower/1"),
+            ("phone:+49", "phone/1:+49"),
+            ("phone/1:+1", "phone/1:+1"),
+            ("none", "none/1"),
+            ("date:DD/MM/YYYY", "date/1"),
+            ("compact,upper,name", "compact/1,upper/1,name/1"),
+        ] {
+            assert_eq!(text.parse::<Normaliser>().unwrap().to_string(), written);
+            assert_eq!(written.parse::<Normaliser>().unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn wrong_names_are_told_what_there_is() {
+        for (text, why) in [
+            ("emial", "there is no normaliser named emial; there are trim, compact, lower"),
+            ("", "there is no normaliser named ; there are"),
+            ("email/2", "there is no version 2 of email, but version 1"),
+            ("email:+49", "email takes nothing after a colon"),
+            ("trim,none", "none stands alone"),
+            ("date:MM/DD", "a date has YYYY, MM (or M) and DD (or D), each once"),
+            ("phone", "of which country?"),
+            ("phone:49", "49 is no country code"),
+            ("phone:+0", "+0 is no country code"),
+            ("phone:+4930", "+4930 is no country code"),
+        ] {
+            let error = text.parse::<Normaliser>().unwrap_err();
+            assert!(error.starts_with(why), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_normal_stays_so(
+            text in "(?s).{0,12}|[ +0-9()A-Zİσ\u{307}\u{308}\u{323}@./-]{0,12}",
+        ) {
+            for by in [
+                "none", "trim", "compact", "lower", "upper", "nfc", "digits", "name", "email", "date",
+                "phone:+49", "phone:+1",
+            ] {
+                let once = normalised(by, &text);
+                prop_assert_eq!(normalised(by, &once), once, "{}", by);
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What the program `foxtrot-bench` shares with the command; no promise to others.
+
+pub use crate::{
+    args::{VERSION, threads},
+    clock::{date, thread_cpu},
+    failure::Failure,
+    interrupt::catch as catch_interrupts,
+    memory::keep_what_is_freed,
+    method::{Extension, Method},
+    output::say,
+    report::Report,
+    start::start,
+    workers::Workers,
+};

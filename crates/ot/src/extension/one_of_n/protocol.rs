@@ -1,0 +1,246 @@
+//! The protocol of a 1-of-N extension: base OTs, then batch after batch, several of them on their way at a time
+//! (`docs/wire.md`, section 10).
+
+use alloc::{collections::VecDeque, vec::Vec};
+use core::fmt;
+
+use zeroize::Zeroizing;
+
+use super::{Any, AnyReceiver, AnySender, Places, ReceiverBatch, SenderBatch};
+use crate::{
+    Context, Direction, Error, Session, Usage,
+    base::{BaseOt, Block},
+    engine::{
+        Abandoned, Io, Limits,
+        batches::{PROOFS, Runs, WINDOW, window_limits},
+    },
+};
+
+/// What both parties have agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The extension.
+    pub extension: Any,
+    /// The base OT that it starts from.
+    pub base: &'a dyn BaseOt,
+    /// Which way the extension runs; its base OTs run the other way.
+    pub direction: Direction,
+    /// Which of the extensions of the session.
+    pub counter: u64,
+}
+
+/// The sender of a 1-of-N extension, set up.
+#[derive(Debug)]
+pub struct Sender {
+    extension: Any,
+    state: AnySender,
+    runs: Runs,
+}
+
+/// The receiver of a 1-of-N extension, set up.
+#[derive(Debug)]
+pub struct Receiver {
+    extension: Any,
+    state: AnyReceiver,
+    runs: Runs,
+}
+
+/// A run: so many OTs, of so many choices each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The number of OTs.
+    pub n: usize,
+    /// N: how many words the sender takes the keys of.
+    pub choices: usize,
+}
+
+impl Shape {
+    /// Keys of a batch that the sender has at a time, about.
+    const KEYS: usize = 1 << 20;
+
+    /// The sizes of the batches of the run.
+    fn batches(self, extension: &Any) -> impl Iterator<Item = usize> + use<> {
+        let max = (Self::KEYS / self.choices.max(1)).clamp(1, extension.max_batch());
+        (0..self.n).step_by(max).map(move |start| max.min(self.n - start))
+    }
+}
+
+impl Sender {
+    /// Runs the base OTs.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        plan.begin(io)?;
+        let choice = cx.choice(plan.base.info(), plan.extension.parameters().length);
+        let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
+        let keys = io.run(base).await?;
+        let state = plan.extension.sender(plan.session(cx.session()), keys, cx.seed())?;
+        Ok(Self { extension: plan.extension, state, runs: Runs::default() })
+    }
+
+    /// The keys of the first words of every OT go to `sink`, batch after batch, those of an OT one
+    /// after another.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn run(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut keys = Zeroizing::new(Vec::new());
+        let mut pending = VecDeque::with_capacity(WINDOW);
+        for n in shape.batches(&self.extension) {
+            pending.push_back((self.absorb(io, n).await?, n));
+            if pending.len() >= window(&self.extension)
+                && let Some((batch, n)) = pending.pop_front()
+            {
+                self.finish(io, batch, n, shape.choices, &mut keys).await?;
+                sink(&keys)?;
+            }
+        }
+        for (batch, n) in pending {
+            self.finish(io, batch, n, shape.choices, &mut keys).await?;
+            sink(&keys)?;
+        }
+        self.runs.end();
+        Ok(())
+    }
+
+    /// Takes the corrections of a batch, and challenges them.
+    async fn absorb(&mut self, io: &Io, n: usize) -> Result<SenderBatch, Error> {
+        let corrections = io.recv(self.extension.corrections_len(n)).await;
+        let (batch, challenge) = self.state.absorb(n, &corrections)?;
+        if let Some(challenge) = challenge {
+            io.send(challenge.to_vec()).await;
+        }
+        Ok(batch)
+    }
+
+    /// Takes the proof of a batch, and writes its keys.
+    async fn finish(
+        &mut self,
+        io: &Io,
+        batch: SenderBatch,
+        n: usize,
+        choices: usize,
+        keys: &mut Vec<Block>,
+    ) -> Result<(), Error> {
+        let proof = io.on(PROOFS).recv_any(self.extension.proof_len()).await;
+        keys.resize(n.saturating_mul(choices), [0; 16]);
+        self.state.finish(batch, &proof, Places::All(choices, keys))
+    }
+}
+
+impl Receiver {
+    /// Runs the base OTs.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        plan.begin(io)?;
+        let rows = plan.extension.parameters().length;
+        let base = plan.base.sender(plan.base_session(cx.session()), rows, cx.seed())?;
+        let keys = io.run(base).await?;
+        let state = plan.extension.receiver(plan.session(cx.session()), keys, cx.seed())?;
+        Ok(Self { extension: plan.extension, state, runs: Runs::default() })
+    }
+
+    /// The keys of these words, as many as the shape says, go to `sink`, batch after batch.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn run(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        mut words: &[u8],
+        mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let word_len = self.extension.parameters().word_len();
+        let (expected, got) = (shape.n.saturating_mul(word_len), words.len());
+        if expected != got {
+            return Err(Usage::CountMismatch { what: "bytes of words", expected, got }.into());
+        }
+        let mut keys = Zeroizing::new(Vec::new());
+        let mut pending = VecDeque::with_capacity(WINDOW);
+        for n in shape.batches(&self.extension) {
+            if pending.len() >= window(&self.extension)
+                && let Some((batch, n)) = pending.pop_front()
+            {
+                self.finish(io, batch, n, &mut keys).await?;
+                sink(&keys)?;
+            }
+            let (of_batch, rest) = words.split_at(n * word_len);
+            words = rest;
+            let mut corrections = Vec::new();
+            let batch = self.state.extend(n, of_batch, &mut corrections)?;
+            io.send(corrections).await;
+            pending.push_back((batch, n));
+        }
+        for (batch, n) in pending {
+            self.finish(io, batch, n, &mut keys).await?;
+            sink(&keys)?;
+        }
+        self.runs.end();
+        Ok(())
+    }
+
+    /// Answers the challenge to a batch, and writes its keys.
+    async fn finish(
+        &mut self,
+        io: &Io,
+        batch: ReceiverBatch,
+        n: usize,
+        keys: &mut Vec<Block>,
+    ) -> Result<(), Error> {
+        let challenge = io.recv_any(self.extension.challenge_len()).await;
+        keys.resize(n, [0; 16]);
+        let proof = self.state.finish(batch, &challenge, keys)?;
+        io.on(PROOFS).send_any(proof).await;
+        Ok(())
+    }
+}
+
+/// How many batches are on their way before the oldest comes to its end.
+fn window(extension: &Any) -> usize {
+    if extension.challenge_len() == 0 { 1 } else { WINDOW }
+}
+
+/// What may be on its way to a party: batches of a window.
+#[must_use]
+pub fn limits(extension: &Any) -> Limits {
+    window_limits(longest(extension))
+}
+
+/// The longest message of a batch.
+fn longest(extension: &Any) -> usize {
+    extension.corrections_len(extension.max_batch()).max(extension.proof_len())
+}
+
+impl Plan<'_> {
+    fn begin(&self, io: &Io) -> Result<(), Usage> {
+        self.extension.compatible(self.base.info()).map_err(Usage::Incompatible)?;
+        io.limit(limits(&self.extension));
+        Ok(())
+    }
+
+    fn base_session(&self, session: &Session) -> Session {
+        session.sub(self.base.info().name, self.counter, self.direction.reversed())
+    }
+
+    fn session(&self, session: &Session) -> Session {
+        session.sub(self.extension.info().name, self.counter, self.direction)
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (extension, base) = (self.extension.info().name, self.base.info().name);
+        write!(f, "Plan({extension} from {base}, counter {})", self.counter)
+    }
+}

@@ -1,0 +1,298 @@
+//! The protocol of an extension: base OTs, set-up, then batch after batch, several of them on their way at a time
+//! (`docs/wire.md`, section 7).
+//!
+//! Proofs have a stream of their own, for they go between corrections.
+
+use alloc::{collections::VecDeque, vec, vec::Vec};
+use core::fmt;
+
+use zeroize::Zeroize;
+
+use super::{
+    Any, AnyReceiver, AnySender, Kind, Places, ROWS, ReceiverBatch, SenderBatch, Shape, compatible,
+};
+use crate::{
+    Bits, Context, Direction, Error, Session, Usage,
+    base::{BaseOt, Block, Choice},
+    engine::{
+        Abandoned, Io, Limits,
+        batches::{PROOFS, Runs, WINDOW, group, next_group, sized, window_limits},
+    },
+};
+
+/// What both parties have agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The extension.
+    pub extension: Any,
+    /// The base OT that it starts from.
+    pub base: &'a dyn BaseOt,
+    /// Which way the extension runs; its base OTs run the other way.
+    pub direction: Direction,
+    /// Which of the extensions of the session.
+    pub counter: u64,
+}
+
+/// The sender of an extension, set up.
+#[derive(Debug)]
+pub struct Sender {
+    extension: Any,
+    state: AnySender,
+    group: usize,
+    runs: Runs,
+}
+
+/// The receiver of an extension, set up.
+#[derive(Debug)]
+pub struct Receiver {
+    extension: Any,
+    state: AnyReceiver,
+    group: usize,
+    runs: Runs,
+}
+
+impl Sender {
+    /// Runs the base OTs, and takes the set-up.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT and of [`extension::Sender::new`](super::Sender::new).
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        plan.begin(io)?;
+        let choice = cx.choice(plan.base.info(), ROWS);
+        let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
+        let keys = io.run(base).await?;
+        let setup = io.recv_any(plan.extension.setup_len()).await;
+        let session = plan.session(cx.session());
+        let group = group(session.executor());
+        let state = plan.extension.sender(session, keys, &setup, cx.seed())?;
+        Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
+    }
+
+    /// Random OTs, as many as the shape says, however many: both keys of each go to `sink`, batch after batch.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn random(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.run(io, shape, |keys| Places::Random(keys), sink).await
+    }
+
+    /// Correlated OTs: the rows q go to `sink`, batch after batch.
+    ///
+    /// # Errors
+    /// As for [`Sender::random`].
+    pub async fn correlated(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.run(io, shape, |rows| Places::Correlated(rows), sink).await
+    }
+
+    async fn run<T: Clone + Default + Zeroize>(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        places: fn(&mut [T]) -> Places<'_>,
+        mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut buffers = Vec::new();
+        let mut pending = VecDeque::with_capacity(WINDOW);
+        let mut shapes = shape.batches(self.extension.max_batch());
+        loop {
+            let begun = next_group(&mut shapes, self.group);
+            let more = begun.is_some();
+            if let Some(shapes) = begun {
+                pending.push_back(self.absorb(io, shapes).await?);
+            }
+            let full = pending.len() * self.group >= window(self.extension);
+            if full || !more {
+                let Some((batches, sizes)) = pending.pop_front() else { break };
+                self.finish(io, batches, sized(&mut buffers, &sizes).map(places)).await?;
+                for output in sized(&mut buffers, &sizes) {
+                    sink(output)?;
+                }
+            }
+        }
+        self.runs.end();
+        Ok(())
+    }
+
+    /// Takes the corrections of batches, and challenges them.
+    async fn absorb(
+        &mut self,
+        io: &Io,
+        shapes: Vec<Shape>,
+    ) -> Result<(Vec<SenderBatch>, Vec<usize>), Error> {
+        let lens = shapes.iter().map(|shape| self.extension.corrections_len(*shape));
+        let messages = io.recv_all(lens.collect()).await;
+        let of_shapes: Vec<_> =
+            shapes.iter().copied().zip(messages.iter().map(Vec::as_slice)).collect();
+        let absorbed = self.state.absorb_all(&of_shapes)?;
+        let mut batches = Vec::with_capacity(shapes.len());
+        for (batch, challenge) in absorbed {
+            if let Some(challenge) = challenge {
+                io.send(challenge.to_vec()).await;
+            }
+            batches.push(batch);
+        }
+        Ok((batches, shapes.iter().map(|shape| shape.n()).collect()))
+    }
+
+    /// Takes the proofs of batches, and writes their output.
+    async fn finish(
+        &mut self,
+        io: &Io,
+        batches: Vec<SenderBatch>,
+        places: impl Iterator<Item = Places<'_>>,
+    ) -> Result<(), Error> {
+        let proofs = receive_each(&io.on(PROOFS), batches.len(), self.extension.proof_len()).await;
+        let batches = batches.into_iter().zip(&proofs).zip(places);
+        let batches = batches.map(|((batch, proof), places)| (batch, proof.as_slice(), places));
+        self.state.finish_all(batches.collect())
+    }
+}
+
+impl Receiver {
+    /// Runs the base OTs, and sends the set-up.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        plan.begin(io)?;
+        let base = plan.base.sender(plan.base_session(cx.session()), ROWS, cx.seed())?;
+        let keys = io.run(base).await?;
+        let session = plan.session(cx.session());
+        let group = group(session.executor());
+        let (state, setup) = plan.extension.receiver(session, keys, cx.seed())?;
+        io.send_any(setup).await;
+        Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
+    }
+
+    /// OTs of the given kind, for these choices or for so many random ones: choices and keys, or
+    /// rows t, go to `sink`, batch after batch.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn run(
+        &mut self,
+        io: &Io,
+        choice: &Choice,
+        kind: Kind,
+        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut buffers = Vec::new();
+        let mut pending = VecDeque::with_capacity(WINDOW);
+        let mut start = 0;
+        let mut shapes = Shape::of(choice).batches(self.extension.max_batch());
+        loop {
+            let begun = next_group(&mut shapes, self.group);
+            let more = begun.is_some();
+            if let Some(shapes) = begun {
+                let choices = shapes.iter().map(|shape| {
+                    let of_batch = start..start + shape.n();
+                    start = of_batch.end;
+                    match choice {
+                        Choice::Given(bits) => Choice::Given(bits.slice(of_batch)),
+                        Choice::Random(_) => Choice::Random(shape.n()),
+                    }
+                });
+                let batches = self.extend(io, choices.collect()).await?;
+                pending
+                    .push_back((batches, shapes.iter().map(|shape| shape.n()).collect::<Vec<_>>()));
+            }
+            let full = pending.len() * self.group >= window(self.extension);
+            if full || !more {
+                let Some((batches, sizes)) = pending.pop_front() else { break };
+                let places = sized(&mut buffers, &sizes);
+                let choices = self.finish(io, kind, batches, places).await?;
+                for (choices, keys) in choices.iter().zip(sized(&mut buffers, &sizes)) {
+                    sink(choices, keys)?;
+                }
+            }
+        }
+        self.runs.end();
+        Ok(())
+    }
+
+    /// Begins batches, and sends their corrections.
+    async fn extend(&mut self, io: &Io, choices: Vec<Choice>) -> Result<Vec<ReceiverBatch>, Error> {
+        let mut messages = vec![Vec::new(); choices.len()];
+        let begun = choices.into_iter().zip(&mut messages).collect();
+        let begun = self.state.extend_all(begun)?;
+        io.send_all(messages).await;
+        Ok(begun)
+    }
+
+    /// Answers the challenges to batches, and writes their output.
+    async fn finish(
+        &mut self,
+        io: &Io,
+        kind: Kind,
+        batches: Vec<ReceiverBatch>,
+        places: impl Iterator<Item = &mut [Block]>,
+    ) -> Result<Vec<Bits>, Error> {
+        let challenges = receive_each(io, batches.len(), self.extension.challenge_len()).await;
+        let batches = batches.into_iter().zip(&challenges).zip(places);
+        let batches = batches.map(|((batch, challenge), keys)| (batch, challenge.as_slice(), keys));
+        let finished = self.state.finish_all(kind, batches.collect())?;
+        let (choices, proofs): (Vec<_>, Vec<_>) = finished.into_iter().unzip();
+        for proof in proofs {
+            io.on(PROOFS).send_any(proof).await;
+        }
+        Ok(choices)
+    }
+}
+
+/// How many batches are on their way before the oldest come to their end.
+fn window(extension: Any) -> usize {
+    if extension.challenge_len() == 0 { 0 } else { WINDOW }
+}
+
+/// A message of each of n batches; one without bytes is not sent.
+async fn receive_each(io: &Io, n: usize, len: usize) -> Vec<Vec<u8>> {
+    if len == 0 { vec![Vec::new(); n] } else { io.recv_all(vec![len; n]).await }
+}
+
+/// What may be on its way to a party: batches of a window.
+#[must_use]
+pub fn limits(extension: &Any) -> Limits {
+    window_limits(longest(extension))
+}
+
+/// The longest message of a batch.
+fn longest(extension: &Any) -> usize {
+    let n = extension.max_batch();
+    let corrections = [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
+    corrections[0].max(corrections[1]).max(extension.proof_len())
+}
+
+impl Plan<'_> {
+    fn begin(&self, io: &Io) -> Result<(), Usage> {
+        compatible(self.base.info(), &self.extension.info()).map_err(Usage::Incompatible)?;
+        io.limit(limits(&self.extension));
+        Ok(())
+    }
+
+    fn base_session(&self, session: &Session) -> Session {
+        session.sub(self.base.info().name, self.counter, self.direction.reversed())
+    }
+
+    fn session(&self, session: &Session) -> Session {
+        session.sub(self.extension.info().name, self.counter, self.direction)
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (extension, base) = (self.extension.info().name, self.base.info().name);
+        write!(f, "Plan({extension} from {base}, counter {})", self.counter)
+    }
+}

@@ -1,0 +1,319 @@
+//! The protocol: base OTs, then bucket after bucket with several batches on their way at a time, then the tags
+//! (`docs/wire.md`, section 13).
+
+use alloc::{collections::VecDeque, vec::Vec};
+use core::{fmt, mem};
+
+use foxtrot_ot::{
+    Context, Direction, Seed, Session, Usage,
+    base::{BaseOt, ReceiverKeys, SenderKeys},
+    engine::{
+        Io, Limits,
+        batches::{PROOFS, WINDOW, window_limits},
+    },
+    extension::Challenge,
+};
+use zeroize::Zeroizing;
+
+use super::{
+    Absorbing, Challenged, Digest, Encoded, Error, Joint, Next, Parameters, Received, RowSeed,
+    Unanswered, Unverified, commit,
+};
+
+/// What both parties have agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// Adversary and sizes.
+    pub parameters: Parameters,
+    /// The base OT that it starts from.
+    pub base: &'a dyn BaseOt,
+    /// Which way it runs: the receiver learns the intersection. The base OTs run the other way.
+    pub direction: Direction,
+    /// Which of the intersections of the session.
+    pub counter: u64,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Slots and tags so far.
+    pub done: usize,
+    /// All of them.
+    pub of: usize,
+}
+
+/// The party that learns nothing, after the base OTs.
+pub struct Sender {
+    parameters: Parameters,
+    session: Session,
+    /// For the coin, and for the run.
+    seeds: [Seed; 2],
+    base: ReceiverKeys,
+}
+
+/// The party that learns the intersection, after the base OTs.
+pub struct Receiver {
+    parameters: Parameters,
+    session: Session,
+    /// For the coin, and for the run.
+    seeds: [Seed; 2],
+    base: SenderKeys,
+}
+
+impl Sender {
+    /// Runs the base OTs. The items are not needed yet, only their numbers.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        let session = plan.begin(io, cx.session())?;
+        let choice = cx.choice(plan.base.info(), plan.parameters.base_ots());
+        let base = plan.base.receiver(plan.base_session(&session), choice, cx.seed())?;
+        let base = io.run(base).await?;
+        let seeds = [cx.seed(), cx.seed()];
+        Ok(Self { parameters: plan.parameters, session, seeds, base })
+    }
+
+    /// Lets the peer find out which of its items are among these: distinct, and as many as agreed.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`].
+    pub async fn run(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        progress: impl FnMut(Progress),
+    ) -> Result<(), Error> {
+        let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        let mut items = Zeroizing::new(items);
+        let mut count = counter(&parameters, progress);
+        let joint = match parameters.buckets() {
+            1 => None,
+            _ => Some(senders_coin(io, &session, &of_coin).await?),
+        };
+        let items = mem::take(&mut *items);
+        let mut sender = super::Sender::new(session, parameters, base, items, joint, of_run)?;
+        let sent = loop {
+            let mut bucket = sender.open(&io.recv(RowSeed::LEN).await)?;
+            absorb(io, &parameters, &mut bucket, &mut count).await?;
+            match bucket.finish()? {
+                Next::Bucket(next) => sender = next,
+                Next::Done(sent) => break sent,
+            }
+        };
+        for tags in sent.frames() {
+            let n = tags.len() / parameters.tag_len();
+            io.send(tags).await;
+            count(n);
+        }
+        Ok(())
+    }
+}
+
+/// The batches of a bucket, as they come.
+async fn absorb(
+    io: &Io,
+    parameters: &Parameters,
+    bucket: &mut Absorbing,
+    count: &mut impl FnMut(usize),
+) -> Result<(), Error> {
+    let mut pending = VecDeque::with_capacity(WINDOW);
+    for n in parameters.batches() {
+        let corrections = io.recv(parameters.extension().corrections_len(n)).await;
+        let (batch, challenge) = bucket.absorb(n, &corrections)?;
+        if let Some(challenge) = challenge {
+            io.send(challenge.to_vec()).await;
+        }
+        pending.push_back((batch, n));
+        if pending.len() >= window(parameters)
+            && let Some((batch, n)) = pending.pop_front()
+        {
+            verify(io, parameters, bucket, batch).await?;
+            count(n);
+        }
+    }
+    for (batch, n) in pending {
+        verify(io, parameters, bucket, batch).await?;
+        count(n);
+    }
+    Ok(())
+}
+
+/// Takes the proof of a batch.
+async fn verify(
+    io: &Io,
+    parameters: &Parameters,
+    bucket: &mut Absorbing,
+    batch: Unverified,
+) -> Result<(), Error> {
+    let proof = io.on(PROOFS).recv_any(parameters.extension().proof_len()).await;
+    bucket.verify(batch, &proof)
+}
+
+impl Receiver {
+    /// Runs the base OTs. The items are not needed yet, only their numbers.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        let session = plan.begin(io, cx.session())?;
+        let rows = plan.parameters.base_ots();
+        let base = plan.base.sender(plan.base_session(&session), rows, cx.seed())?;
+        let base = io.run(base).await?;
+        let seeds = [cx.seed(), cx.seed()];
+        Ok(Self { parameters: plan.parameters, session, seeds, base })
+    }
+
+    /// All that comes from the peer; [`Received::intersect`] is the rest. The items are distinct, and as many as agreed.
+    /// How long it takes to intersect depends on the sets: who closes the channel before keeps that from the peer.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`].
+    pub async fn run(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        progress: impl FnMut(Progress),
+    ) -> Result<Received, Error> {
+        let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        let mut items = Zeroizing::new(items);
+        let mut count = counter(&parameters, progress);
+        let joint = match parameters.buckets() {
+            1 => None,
+            _ => Some(receivers_coin(io, &session, &of_coin).await?),
+        };
+        let items = mem::take(&mut *items);
+        let mut receiver = super::Receiver::new(session, parameters, base, items, joint, of_run)?;
+        let mut received = loop {
+            let (mut bucket, row_seed) = receiver.encode()?;
+            io.send(row_seed.as_bytes().to_vec()).await;
+            extend(io, &parameters, &mut bucket, &mut count).await?;
+            match bucket.finish()? {
+                Next::Bucket(next) => receiver = next,
+                Next::Done(received) => break received,
+            }
+        };
+        for len in parameters.tag_frames() {
+            received.take(&io.recv(len).await)?;
+            count(len / parameters.tag_len());
+        }
+        Ok(received)
+    }
+}
+
+/// The batches of a bucket.
+async fn extend(
+    io: &Io,
+    parameters: &Parameters,
+    bucket: &mut Encoded,
+    count: &mut impl FnMut(usize),
+) -> Result<(), Error> {
+    let mut pending = VecDeque::with_capacity(WINDOW);
+    for n in parameters.batches() {
+        if pending.len() >= window(parameters)
+            && let Some((batch, n)) = pending.pop_front()
+        {
+            answer(io, parameters, bucket, batch).await?;
+            count(n);
+        }
+        let mut corrections = Vec::new();
+        let batch = bucket.extend(n, &mut corrections)?;
+        io.send(corrections).await;
+        pending.push_back((batch, n));
+    }
+    for (batch, n) in pending {
+        answer(io, parameters, bucket, batch).await?;
+        count(n);
+    }
+    Ok(())
+}
+
+/// Answers the challenge to a batch.
+async fn answer(
+    io: &Io,
+    parameters: &Parameters,
+    bucket: &mut Encoded,
+    batch: Unanswered,
+) -> Result<(), Error> {
+    let challenge = io.recv_any(parameters.extension().challenge_len()).await;
+    let proof = bucket.answer(batch, &challenge)?;
+    io.on(PROOFS).send_any(proof).await;
+    Ok(())
+}
+
+/// The sender's part of the joint coin.
+async fn senders_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
+    const LEN: usize = size_of::<Challenge>();
+    let (challenged, coin) = Challenged::new(session, &io.recv(LEN).await, seed)?;
+    io.send(coin.to_vec()).await;
+    challenged.check(&io.recv(LEN).await)
+}
+
+/// The receiver's part of it.
+async fn receivers_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
+    let (committed, commitment) = commit(session, seed);
+    io.send(commitment.to_vec()).await;
+    let (joint, opening) = committed.open(&io.recv(commitment.len()).await)?;
+    io.send(opening.to_vec()).await;
+    Ok(joint)
+}
+
+/// How many batches are on their way before the oldest comes to its end.
+fn window(parameters: &Parameters) -> usize {
+    if parameters.extension().challenge_len() == 0 { 1 } else { WINDOW }
+}
+
+/// What may be on its way to a party: batches of a window.
+#[must_use]
+pub fn limits(parameters: &Parameters) -> Limits {
+    window_limits(longest(parameters))
+}
+
+/// The longest message of a batch.
+fn longest(parameters: &Parameters) -> usize {
+    let extension = parameters.extension();
+    let corrections = parameters.batches().map(|n| extension.corrections_len(n)).max();
+    corrections.unwrap_or(0).max(extension.proof_len())
+}
+
+impl Plan<'_> {
+    fn begin(&self, io: &Io, session: &Session) -> Result<Session, Usage> {
+        self.parameters.compatible(self.base.info()).map_err(Usage::Incompatible)?;
+        // Who waits for the proof of a batch has read the corrections of a window, and none follow before that proof.
+        io.limit(limits(&self.parameters));
+        Ok(session.sub("paxos", self.counter, self.direction))
+    }
+
+    fn base_session(&self, of_protocol: &Session) -> Session {
+        of_protocol.sub(self.base.info().name, 0, self.direction.reversed())
+    }
+}
+
+/// Tells how many more slots or tags are done.
+fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl FnMut(usize) {
+    let of = parameters.buckets() * parameters.slots() + parameters.tags();
+    let mut done = 0;
+    move |more| {
+        done += more;
+        progress(Progress { done, of });
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = self.base.info().name;
+        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
+    }
+}
+
+impl fmt::Debug for Sender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sender({:?})", self.parameters)
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Receiver({:?})", self.parameters)
+    }
+}

@@ -1,0 +1,51 @@
+//! Why there are no triples.
+
+use core::fmt;
+
+use foxtrot_ot::{Usage, engine::Abandoned};
+
+/// Why a run made no further triples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The peer's fault, or the caller's.
+    Protocol(foxtrot_ot::Error),
+    /// The triple of a batch of triples that was opened is wrong, and so is perhaps all of the batch: memory or the
+    /// connection changed something, or a program is faulty.
+    WrongTriples {
+        /// The batch's number.
+        batch: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protocol(error) => error.fmt(f),
+            Self::WrongTriples { batch } => write!(
+                f,
+                "the triples of batch {batch} are wrong: a program, the connection or a memory is faulty, on either side"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<foxtrot_ot::Error> for Error {
+    fn from(error: foxtrot_ot::Error) -> Self {
+        Self::Protocol(error)
+    }
+}
+
+impl From<Usage> for Error {
+    fn from(error: Usage) -> Self {
+        Self::Protocol(error.into())
+    }
+}
+
+impl From<Abandoned> for Error {
+    fn from(error: Abandoned) -> Self {
+        Self::Protocol(error.into())
+    }
+}

@@ -1,0 +1,243 @@
+//! The protocol: base OTs, and then batch after batch, in which both parties do the same at the same time
+//! (`docs/wire.md`, section 19).
+
+use alloc::{collections::VecDeque, vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_ot::{
+    Context, Session, Usage,
+    base::BaseOt,
+    engine::{Abandoned, Io, Limits, Stream},
+    extension::{Any, ROWS, compatible},
+};
+
+use super::{Extended, Multiplied, Set, base_session};
+use crate::{
+    Error, Shares,
+    check::Check,
+    formats::record_len,
+    turns::{self, group, part},
+};
+
+/// How many batches after its corrections those of the peer are read, and after that its products: so many are on their
+/// way in either direction, and no party waits for one that has just been sent.
+///
+/// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its
+/// group. It has sent fewer than a + g corrections, and the peer, in turn a or later, has taken all before a − depth. So at
+/// most depth + g ≤ 2·depth wait. Of products, which are on the other stream, it has sent
+/// those before a − depth + g, and the peer has taken those before a − 2·depth: as many. Who receives, waits for one that is
+/// behind.
+fn depth(set: &Set) -> u64 {
+    turns::depth(set.corrections_len(set.n()) + set.products_len(set.n()))
+}
+
+/// The stream whose sender is the initiator, and the other one.
+const STREAMS: [Stream; 2] = [0, 1];
+
+/// The stream of opened triples.
+const CHECK: Stream = 2;
+
+/// What both parties have agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// The kind of triples.
+    pub set: &'static Set,
+    /// The base OT that the extensions start from.
+    pub base: &'a dyn BaseOt,
+    /// Whether we opened the connection.
+    pub we_are_initiator: bool,
+    /// How many triples are to be made. All batches are whole but the last one, and each has one more, which is opened.
+    pub count: u64,
+}
+
+/// Payload bytes of initiator and responder for so many triples, base OTs and set-up included.
+#[must_use]
+pub fn bytes_of_run(set: &Set, base: &dyn BaseOt, count: u64) -> [u64; 2] {
+    let info = base.info();
+    let batch = |n| (set.corrections_len(n) + set.products_len(n)) as u64;
+    let opened = record_len(set.bits()) as u64;
+    let batch = |n| batch(n) + opened;
+    let (whole, rest) = (count / set.usable() as u64, count % set.usable() as u64);
+    let last =
+        usize::try_from(rest).ok().filter(|rest| *rest > 0).map_or(0, |rest| batch(rest + 1));
+    let batches = whole.saturating_mul(batch(set.n())).saturating_add(last);
+    let once = [
+        (info.receiver_bytes)(ROWS) + set.setup_len(),
+        (info.sender_bytes)(ROWS) + set.opening_len(),
+    ];
+    once.map(|once| batches.saturating_add(once as u64))
+}
+
+/// A party with both extensions set up.
+pub struct Party {
+    state: super::Party,
+    /// The stream in which we are the OTs' sender, and the other one.
+    streams: [Stream; 2],
+    count: u64,
+    group: u64,
+}
+
+impl Party {
+    /// Runs the base OTs, and exchanges set-ups with the peer.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`], [`Usage::TooManyBatches`]; errors of the steps.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        let extension = Any::SemiHonest(plan.set.extension()).info();
+        compatible(plan.base.info(), &extension).map_err(Usage::Incompatible)?;
+        let max = plan.set.most_batches();
+        if plan.set.batches(plan.count) > max {
+            return Err(Usage::TooManyBatches { max }.into());
+        }
+        io.limit(limits(plan.set));
+        let mut streams = STREAMS;
+        let state = if plan.we_are_initiator {
+            initiator(io, cx, plan).await?
+        } else {
+            streams.reverse();
+            responder(io, cx, plan).await?
+        };
+        let group = group(cx.session().executor());
+        Ok(Self { state, streams, count: plan.count, group })
+    }
+
+    /// Makes the batches, however many; their shares go to `sink` in order. One triple of each is opened to find
+    /// accidents, and not among them.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Usage::Abandoned`]; [`Error::WrongTriples`].
+    pub async fn run(
+        mut self,
+        io: &Io,
+        sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        let (group, depth) = (self.group, depth(self.state.set()));
+        let batches = self.state.set().batches(self.count);
+        let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());
+        let mut spare = Vec::new();
+        // What the peer has opened a depth of turns before is there.
+        let mut check = Check::new(io.on(CHECK), depth, 0, sink);
+        // Batch i begins in turn i; the peer's corrections for it are read in turn i + depth, and its products in turn
+        // i + 2·depth. A turn waits only for what the peer sends in turns before that, whatever its group is.
+        let steps = if batches == 0 { 0 } else { batches.saturating_add(2 * depth) };
+        let mut turn = 0;
+        while turn < steps {
+            let begun = part(batches, Some(turn), group);
+            extended.extend(self.extend(io, turn, begun, &mut spare).await?);
+            let answered = part(batches, turn.checked_sub(depth), group);
+            multiplied.extend(self.multiply(io, extended.drain(..answered).collect()).await?);
+            let ended = part(batches, turn.checked_sub(2 * depth), group);
+            for shares in self.add(io, multiplied.drain(..ended).collect()).await? {
+                spare.extend(check.add(shares).await?);
+            }
+            turn += group;
+        }
+        check.finish().await
+    }
+
+    /// How many triples batch i has, with the one that is opened.
+    fn size(&self, i: u64) -> usize {
+        let usable = self.state.set().usable();
+        let rest = self.count.saturating_sub(i.saturating_mul(usable as u64));
+        usize::try_from(rest).unwrap_or(usable).min(usable) + 1
+    }
+
+    /// Begins n batches from that one on, and sends their corrections.
+    async fn extend(
+        &mut self,
+        io: &Io,
+        first: u64,
+        n: usize,
+        spare: &mut Vec<Shares>,
+    ) -> Result<Vec<Extended>, Error> {
+        let set = self.state.set();
+        let sizes = (first..).take(n).map(|i| self.size(i));
+        let shares: Vec<_> = sizes
+            .map(|size| {
+                let used = spare.pop().filter(|shares| shares.len() == size);
+                used.unwrap_or_else(|| set.shares(size))
+            })
+            .collect();
+        let mut messages = vec![Vec::new(); n];
+        let begun = self.state.extend_all(shares.into_iter().zip(&mut messages).collect())?;
+        io.on(self.streams[1]).send_all(messages).await;
+        Ok(begun)
+    }
+
+    /// Takes the peer's corrections for batches, and sends products.
+    async fn multiply(
+        &mut self,
+        io: &Io,
+        batches: Vec<Extended>,
+    ) -> Result<Vec<Multiplied>, Error> {
+        let (set, ours) = (self.state.set(), io.on(self.streams[0]));
+        let lens = batches.iter().map(|batch| set.corrections_len(batch.len()));
+        let corrections = ours.recv_all(lens.collect()).await;
+        let mut messages = vec![Vec::new(); batches.len()];
+        let batches = batches.into_iter().zip(&corrections).zip(&mut messages);
+        let batches = batches.map(|((batch, received), message)| (batch, &**received, message));
+        let multiplied = self.state.multiply_all(batches.collect())?;
+        ours.send_all(messages).await;
+        Ok(multiplied)
+    }
+
+    /// Takes the peer's products for batches.
+    async fn add(&mut self, io: &Io, batches: Vec<Multiplied>) -> Result<Vec<Shares>, Error> {
+        let set = self.state.set();
+        let lens = batches.iter().map(|batch| set.products_len(batch.len()));
+        let products = io.on(self.streams[1]).recv_all(lens.collect()).await;
+        let batches = batches.into_iter().zip(products.iter().map(Vec::as_slice));
+        Ok(self.state.add_all(batches.collect())?)
+    }
+}
+
+async fn initiator(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
+    let [first, second] = STREAMS.map(|stream| io.on(stream));
+    let Plan { set, base, .. } = plan;
+    let choice = cx.choice(base.info(), ROWS);
+    let base = base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
+    let keys = first.run(base).await?;
+    let opening = first.recv(set.opening_len()).await;
+    let seed = cx.seed();
+    let (state, setup) = super::Party::initiator(cx.session(), set, keys, seed, &opening)?;
+    second.send(setup).await;
+    Ok(state)
+}
+
+async fn responder(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<super::Party, Error> {
+    let [first, second] = STREAMS.map(|stream| io.on(stream));
+    let Plan { set, base, .. } = plan;
+    let base = base.sender(plan.base_session(cx.session()), ROWS, cx.seed())?;
+    let keys = first.run(base).await?;
+    let seed = cx.seed();
+    let (joining, opening) = super::Party::responder(cx.session(), set, keys, seed)?;
+    first.send(opening).await;
+    Ok(joining.finish(&second.recv(set.setup_len()).await)?)
+}
+
+/// What may be on its way; see [`depth`].
+fn limits(set: &Set) -> Limits {
+    let longest = set.corrections_len(set.n()).max(set.products_len(set.n()));
+    let longest = longest.max(set.opening_len()).max(set.setup_len());
+    let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);
+    Limits { streams: CHECK + 1, messages, len: longest }
+}
+
+impl Plan<'_> {
+    fn base_session(&self, session: &Session) -> Session {
+        base_session(session, self.set, self.base.info().name)
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = self.base.info().name;
+        write!(f, "Plan({} {:?} from {base})", self.count, self.set)
+    }
+}
+
+impl fmt::Debug for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Party({} {:?}, <redacted>)", self.count, self.state.set())
+    }
+}

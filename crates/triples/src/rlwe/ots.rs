@@ -1,0 +1,114 @@
+//! The random OTs of the MSB fix: base OTs in both directions side by side, and from them an extension for each of the
+//! two streams, whose sender is P₀. A batch of triples takes a batch of it.
+
+use alloc::{vec, vec::Vec};
+use core::fmt;
+
+use foxtrot_ot::{
+    Bits, Context, Direction, Error, Usage,
+    base::{BaseOt, Block, Choice, roted::Endemic},
+    engine::{Io, join},
+    extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
+};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::Chosen;
+use crate::params::Set;
+
+/// A party's side of both extensions: in its own stream, in which it is P₀, it is the sender.
+pub(super) struct Ots {
+    shape: Shape,
+    /// Bytes of the corrections of a batch.
+    corrections_len: usize,
+    sender: Sender<SemiHonest>,
+    receiver: Receiver<SemiHonest>,
+    /// Keys of as many batches as are computed at once, used again.
+    pairs: Vec<Zeroizing<Vec<[Block; 2]>>>,
+    keys: Vec<Zeroizing<Vec<Block>>>,
+    choices: Vec<Bits>,
+}
+
+impl Ots {
+    /// Runs the base OTs and sets both extensions up: on our stream, whose direction is given, and on the peer's.
+    pub(super) async fn set_up(
+        [ours, theirs]: &[Io; 2],
+        cx: &mut Context<'_>,
+        set: &Set,
+        extension: Extension<SemiHonest>,
+        direction: Direction,
+    ) -> Result<Self, Error> {
+        let peers = direction.reversed();
+        let delta = Choice::Given(cx.bits(ROWS));
+        let [base_seed, their_base_seed, sender_seed, receiver_seed] = [(); 4].map(|()| cx.seed());
+        let base_session =
+            |direction: Direction| cx.session().sub(Endemic.info().name, 0, direction.reversed());
+        let of_stream = |direction| cx.session().sub(extension.name(), 0, direction);
+        let base = Endemic.receiver(base_session(direction), delta, base_seed)?;
+        let their_base = Endemic.sender(base_session(peers), ROWS, their_base_seed)?;
+        let sender = async {
+            let chosen = ours.run(base).await?;
+            let setup = ours.recv(extension.setup_len()).await;
+            Sender::new(of_stream(direction), extension, chosen, &setup, sender_seed)
+        };
+        let receiver = async {
+            let pairs = theirs.run(their_base).await?;
+            let (receiver, setup) =
+                Receiver::new(of_stream(peers), extension, pairs, receiver_seed)?;
+            theirs.send(setup).await;
+            Ok(receiver)
+        };
+        let (sender, receiver) = join(sender, receiver).await?;
+        let shape = Shape::random(set.ots());
+        let corrections_len = extension.corrections_len(shape);
+        let (pairs, keys, choices) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { shape, corrections_len, sender, receiver, pairs, keys, choices })
+    }
+
+    /// Bytes of the message for a batch.
+    pub(super) fn corrections_len(&self) -> usize {
+        self.corrections_len
+    }
+
+    /// The next OTs of the peer's stream, for so many batches; with what has to be sent.
+    pub(super) fn choose(&mut self, n: usize) -> Result<Vec<Vec<u8>>, Usage> {
+        let mut messages = vec![Vec::new(); n];
+        let batches = messages.iter_mut().map(|it| (Choice::Random(self.shape.n()), it));
+        let received = self.receiver.extend_all(batches.collect())?;
+        grow(&mut self.keys, n, self.shape.n());
+        let places = self.keys.iter_mut().map(|keys| keys.as_mut_slice());
+        let received = received.into_iter().zip(places).collect();
+        self.choices = self.receiver.output_all(Kind::Random, received)?;
+        Ok(messages)
+    }
+
+    /// What the last [`Ots::choose`] has got.
+    pub(super) fn chosen(&self) -> impl Iterator<Item = Chosen<'_>> {
+        self.choices.iter().zip(&self.keys).map(|(choices, keys)| Chosen { choices, keys })
+    }
+
+    /// The next OTs of our stream, from the peer's messages.
+    pub(super) fn take(
+        &mut self,
+        messages: &[Vec<u8>],
+    ) -> Result<impl Iterator<Item = &[[Block; 2]]>, Error> {
+        let of_shapes: Vec<_> = messages.iter().map(|it| (self.shape, it.as_slice())).collect();
+        let sent = self.sender.absorb_all(&of_shapes)?;
+        grow(&mut self.pairs, messages.len(), self.shape.n());
+        let places = self.pairs.iter_mut().map(|pairs| Places::Random(pairs));
+        self.sender.output_all(sent.into_iter().zip(places).collect())?;
+        Ok(self.pairs.iter().take(messages.len()).map(|pairs| pairs.as_slice()))
+    }
+}
+
+/// So many buffers of that length, at least.
+fn grow<T: Clone + Default + Zeroize>(buffers: &mut Vec<Zeroizing<Vec<T>>>, n: usize, len: usize) {
+    while buffers.len() < n {
+        buffers.push(Zeroizing::new(vec![T::default(); len]));
+    }
+}
+
+impl fmt::Debug for Ots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ots({:?}, {:?})", self.sender, self.receiver)
+    }
+}

@@ -1,0 +1,119 @@
+//! `cargo xtask`: the checks that need more than one command of cargo. A check that cannot be run here says why and exits
+//! with status 77.
+
+mod callgrind;
+mod contexts;
+mod coverage;
+mod dependencies;
+mod inlined;
+mod memcheck;
+mod miri;
+mod sanitize;
+mod smoke;
+mod tools;
+mod vectors;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Foxtrot's checks that need more than one command of cargo
+///
+/// Exit status: 0 if the check passes, 1 if it fails, 77 if it cannot be run here.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    check: Check,
+}
+
+#[derive(Debug, Subcommand)]
+enum Check {
+    /// Count the instructions of two fixed workloads, on valgrind
+    Callgrind,
+    /// Change one context of an oracle after another, and name those whose change the tests let pass
+    Contexts(contexts::Arguments),
+    /// Measure which share of the lines of the library crates their tests run; 90 % or less fails
+    Coverage,
+    /// Compare the number of dependencies with the budget in ARCHITECTURE.md
+    Dependencies,
+    /// Fail if a vector instruction is a call: part of a kernel was not inlined
+    Inlined,
+    /// Check that the release build is constant-time, on valgrind
+    Memcheck(memcheck::Arguments),
+    /// Run tests of the portable code in Miri, which finds undefined behaviour
+    Miri,
+    /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
+    Sanitize,
+    /// Run every fuzz target for some seconds
+    Smoke(smoke::Arguments),
+    /// Compare the files of test vectors with what the reference implementations print
+    Vectors,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().check {
+        Check::Callgrind => callgrind::run(),
+        Check::Contexts(arguments) => contexts::run(&arguments),
+        Check::Coverage => coverage::run(),
+        Check::Dependencies => dependencies::run(),
+        Check::Inlined => inlined::run(),
+        Check::Memcheck(arguments) => memcheck::run(&arguments),
+        Check::Miri => miri::run(),
+        Check::Sanitize => sanitize::run(),
+        Check::Smoke(arguments) => smoke::run(&arguments),
+        Check::Vectors => vectors::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(tools::Failure::NotHere(why)) => {
+            println!("skipped: {why}");
+            ExitCode::from(77)
+        }
+        Err(tools::Failure::Failed(why)) => {
+            eprintln!("failed: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use clap::CommandFactory;
+
+    use super::{Arguments, tools};
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn ci_runs_the_test_command_of_the_readme() {
+        let readme = fs::read_to_string(tools::root().join("README.md")).unwrap();
+        let (_, install) = readme.split_once("## Install and test").unwrap();
+        let command = install.lines().find(|line| line.starts_with("cargo test")).unwrap();
+        let (command, _) = command.split_once('#').unwrap();
+        let ci = fs::read_to_string(tools::root().join(".ci/run")).unwrap();
+        assert!(ci.lines().any(|line| line == command.trim_end()), "{command}");
+    }
+
+    #[test]
+    fn every_check_that_a_document_names_exists() {
+        let checks: Vec<_> =
+            Arguments::command().get_subcommands().map(|it| it.get_name().to_owned()).collect();
+        let documents =
+            ["CONTRIBUTING.md", "SECURITY.md", ".ci/run", "docs/claims.md", "fuzz/README.md"];
+        for document in documents {
+            let text = fs::read_to_string(tools::root().join(document)).unwrap();
+            let mut named = text.split("cargo xtask ").skip(1).peekable();
+            assert!(named.peek().is_some(), "{document}");
+            for rest in named {
+                let name: String = rest.chars().take_while(char::is_ascii_alphabetic).collect();
+                assert!(checks.contains(&name) || name == "help", "{document}: {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Running commands in the repository's root.
+
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// Why a check did not pass.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It cannot be run on this machine: what is missing.
+    NotHere(String),
+    /// It failed.
+    Failed(String),
+}
+
+pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
+
+/// The failure of a check.
+pub(crate) fn failed<T>(why: impl Display) -> Result<T> {
+    Err(Failure::Failed(why.to_string()))
+}
+
+/// A check that cannot be run here, unless `there`.
+pub(crate) fn needs(there: bool, why: &str) -> Result {
+    if there { Ok(()) } else { Err(Failure::NotHere(why.to_owned())) }
+}
+
+/// The repository's root.
+pub(crate) fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    root.expect("this crate is two folders below the root").to_owned()
+}
+
+/// Cargo's target folder.
+pub(crate) fn target() -> PathBuf {
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+/// A program that is run in the repository's root, with arguments split at spaces.
+pub(crate) fn command(program: &str, arguments: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments.split_whitespace()).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Cargo with arguments split at spaces.
+pub(crate) fn cargo(arguments: &str) -> Command {
+    command("cargo", arguments)
+}
+
+/// Runs a command to its end, with its output where ours goes.
+pub(crate) fn run(command: &mut Command) -> Result {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => failed(format_args!("{command:?}: {status}")),
+        Err(error) => failed(format_args!("{command:?}: {error}")),
+    }
+}
+
+/// Runs a command to its end and takes its output.
+pub(crate) fn output(command: &mut Command) -> Result<Output> {
+    command.output().or_else(|error| failed(format_args!("{command:?}: {error}")))
+}
+
+/// Runs a command that has to succeed, and takes its standard output. If it fails, its output is printed.
+pub(crate) fn stdout(command: &mut Command) -> Result<Vec<u8>> {
+    let output = output(command)?;
+    if !output.status.success() {
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        return failed(format_args!("{command:?}: {}", output.status));
+    }
+    Ok(output.stdout)
+}
+
+/// Whether a command can be started and succeeds; its output is dropped.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
+
+/// The text of a file of the repository.
+pub(crate) fn read(file: &str) -> Result<String> {
+    std::fs::read_to_string(root().join(file))
+        .or_else(|error| failed(format_args!("{file}: {error}")))
+}
+
+/// Builds the programs of the workloads for release and gives their folder.
+pub(crate) fn workloads() -> Result<PathBuf> {
+    let examples = "--example roted-batches --example extension-batches";
+    run(&mut cargo(&format!("build --release --quiet --package foxtrot-ot {examples}")))?;
+    Ok(target().join("release/examples"))
+}
+
+/// The target for which the nightly toolchain builds by itself.
+pub(crate) fn nightly_host() -> Result<String> {
+    let version = stdout(&mut command("rustc", "+nightly -vV"))?;
+    let version = String::from_utf8_lossy(&version);
+    match version.lines().find_map(|line| line.strip_prefix("host: ")) {
+        Some(host) => Ok(host.to_owned()),
+        None => failed("rustc +nightly -vV names no host"),
+    }
+}
