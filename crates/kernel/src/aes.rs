@@ -1,7 +1,5 @@
 //! AES-128 as a generator of keystreams and as the permutation of a correlation-robust hash.
 
-use core::fmt;
-
 use crate::{Backend, Block, halves};
 
 mod portable;
@@ -132,10 +130,8 @@ impl Drop for RoundKeys {
     }
 }
 
-impl fmt::Debug for Aes128 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Aes128(<redacted>)")
-    }
+redacted! {
+    Aes128;
 }
 
 #[cfg(test)]

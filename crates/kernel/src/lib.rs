@@ -39,6 +39,44 @@ macro_rules! inlined {
     };
 }
 
+/// Implements `Debug`, of several types at once: it prints a type's name and in parentheses what of it is public, for
+/// which a format follows, or that it is redacted. Parameters stand before a type.
+///
+/// ```
+/// # #![allow(dead_code)]
+/// struct Key([u8; 16]);
+/// struct Keys<'a>(&'a [Key]);
+///
+/// foxtrot_kernel::redacted! {
+///     Key;
+///     Keys<'_>, keys => "<{} redacted>", keys.0.len();
+/// }
+///
+/// let keys = [Key([7; 16])];
+/// assert_eq!(format!("{:?}", keys[0]), "Key(<redacted>)");
+/// assert_eq!(format!("{:?}", Keys(&keys)), "Keys(<1 redacted>)");
+/// ```
+#[macro_export]
+macro_rules! redacted {
+    ($(
+        $([$($parameters:tt)*])? $name:ident $(<$($argument:tt),*>)?
+        $(, $value:ident => $format:literal $(, $shown:expr)*)?;
+    )*) => {$(
+        impl $(<$($parameters)*>)? ::core::fmt::Debug for $name $(<$($argument),*>)? {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::redacted!(@show f, self, $name $(, $value => $format $(, $shown)*)?)
+            }
+        }
+    )*};
+    (@show $f:expr, $this:expr, $name:ident) => {
+        $f.write_str(concat!(stringify!($name), "(<redacted>)"))
+    };
+    (@show $f:expr, $this:expr, $name:ident, $value:ident => $format:literal $(, $shown:expr)*) => {{
+        let $value = $this;
+        write!($f, concat!(stringify!($name), "(", $format, ")") $(, $shown)*)
+    }};
+}
+
 #[macro_use]
 mod backend;
 mod blocks;
@@ -68,7 +106,7 @@ pub use backend::{Backend, BackendError};
 pub type Block = [u8; 16];
 
 /// Overwrites what had secrets, also where nobody reads it again.
-fn erase<T: Copy>(secrets: &mut [T], zero: T) {
+pub fn erase<T: Copy>(secrets: &mut [T], zero: T) {
     secrets.fill(zero);
     zeroize::optimization_barrier(secrets);
 }

@@ -19,7 +19,7 @@ pub mod vectors;
 
 use core::fmt;
 
-use zeroize::{Zeroize, optimization_barrier};
+use zeroize::Zeroize;
 
 pub use factor::Factor;
 
@@ -28,6 +28,7 @@ use crate::simd::Simd;
 use crate::{
     Backend,
     counters::{Operation, count},
+    erase,
 };
 
 /// The ring of the default lattice OT: N = 256, q = 7681; used at rank 3.
@@ -130,7 +131,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             {
                 let mut noise = sample::centred_binomial::<N, Q>(bytes);
                 combine(f, &noise, field::add::<Q>);
-                erase(&mut noise);
+                erase(&mut noise, 0);
             },
         );
     }
@@ -231,7 +232,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
                     *x = encode::round::<Q, BITS>(*x);
                 }
                 encode::pack::<BITS>(&rounded, bytes);
-                erase(&mut rounded);
+                erase(&mut rounded, 0);
             },
         );
     }
@@ -452,7 +453,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 combine(f, &noise, field::add::<Q>);
             },
         );
-        erase(&mut noise);
+        erase(&mut noise, 0);
     }
 
     /// Σ aₖ·bₖ.
@@ -586,13 +587,6 @@ fn values<const N: usize, const Q: u16, const K: usize>(
     values.as_flattened_mut()
 }
 
-/// Zeros that the optimiser must not leave out.
-#[inline]
-fn erase<const N: usize>(f: &mut [u16; N]) {
-    f.fill(0);
-    optimization_barrier(f);
-}
-
 #[cfg_attr(not(unoptimized), inline(always))]
 fn combine<const N: usize>(a: &mut [u16; N], b: &[u16; N], operation: impl Fn(u16, u16) -> u16) {
     for (a, &b) in a.iter_mut().zip(b) {
@@ -610,13 +604,13 @@ impl core::error::Error for OutOfRange {}
 
 impl<const N: usize, const Q: u16> Zeroize for Poly<N, Q> {
     fn zeroize(&mut self) {
-        erase(&mut self.0);
+        erase(&mut self.0, 0);
     }
 }
 
 impl<const N: usize, const Q: u16> Zeroize for NttPoly<N, Q> {
     fn zeroize(&mut self) {
-        erase(&mut self.0);
+        erase(&mut self.0, 0);
     }
 }
 

@@ -108,16 +108,9 @@ impl Drop for ReceiverKeys {
     }
 }
 
-impl fmt::Debug for SenderKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SenderKeys(<{} redacted>)", self.0.len())
-    }
-}
-
-impl fmt::Debug for ReceiverKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReceiverKeys(<{} redacted>)", self.keys.len())
-    }
+foxtrot_kernel::redacted! {
+    SenderKeys, sender_keys => "<{} redacted>", sender_keys.0.len();
+    ReceiverKeys, receiver_keys => "<{} redacted>", receiver_keys.keys.len();
 }
 
 /// Which ideal functionality a protocol realises.

@@ -2,7 +2,7 @@
 
 use super::Blocks;
 use crate::{
-    map_all,
+    erase, map_all,
     simd::{MAX_WORDS, Simd},
 };
 
@@ -250,7 +250,7 @@ fn output<S: Simd, const P: usize>(
                 for (output, block) in outputs.chunks_mut(output_len).zip(&blocks) {
                     output[start..start + len].copy_from_slice(&block[..len]);
                 }
-                erase(&mut blocks);
+                erase(&mut blocks, [0; BLOCK]);
             }
         }
     }
@@ -283,15 +283,10 @@ fn chunk<S: Simd, const P: usize>(
             block[..next.len].copy_from_slice(&input[..next.len]);
         }
         *words = simd.load_blocks(&blocks.each_ref());
-        erase(&mut blocks);
+        erase(&mut blocks, [0; BLOCK]);
     }
     next.flags |= CHUNK_END;
     next
-}
-
-fn erase(blocks: &mut [[u8; BLOCK]; MAX_WORDS]) {
-    blocks.as_flattened_mut().fill(0);
-    zeroize::optimization_barrier(blocks);
 }
 
 /// The compression function, with all sixteen words of its output. It is long, and

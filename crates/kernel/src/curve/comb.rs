@@ -1,6 +1,6 @@
 //! Many multiples of one point, by a table of some.
 
-use core::{fmt, slice};
+use core::slice;
 
 use super::{
     batch,
@@ -40,16 +40,9 @@ pub struct Table<'a>(Comb<'a>);
 /// when the table is dropped.
 pub struct TwinTable<'a>([Comb<'a>; 2]);
 
-impl fmt::Debug for Table<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Table(…)")
-    }
-}
-
-impl fmt::Debug for TwinTable<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TwinTable(…)")
-    }
+redacted! {
+    Table<'_>, _table => "…";
+    TwinTable<'_>, _table => "…";
 }
 
 impl Drop for Comb<'_> {

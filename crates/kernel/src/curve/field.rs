@@ -20,8 +20,6 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
-
 pub(super) use chains::{invert, invert_all, sqrt_ratio, square};
 
 /// The most lanes of a vector.
@@ -58,10 +56,8 @@ pub struct Sixteen([[Row; 5]; 3]);
 
 type Row = [u32; 32];
 
-impl fmt::Debug for Sixteen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sixteen(<redacted>)")
-    }
+redacted! {
+    Sixteen;
 }
 
 impl Sixteen {

@@ -47,10 +47,8 @@ impl Drop for Point {
     }
 }
 
-impl fmt::Debug for Point {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Point(…)")
-    }
+redacted! {
+    Point, _point => "…";
 }
 
 /// The points `start..` of a batch of n, one for each or one for all.

@@ -109,7 +109,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 let mut product = [0; N];
                 ntt::products::<N, Q, 1>(s, a, &mut product);
                 combine(f, &product, field::add::<Q>);
-                erase(&mut product);
+                erase(&mut product, 0);
             },
         );
     }

@@ -29,7 +29,7 @@ impl<const N: usize, const P: usize> Room<N, P> {
 
 impl<const N: usize, const P: usize> Drop for Room<N, P> {
     fn drop(&mut self) {
-        crate::erase(self.0.as_flattened_mut(), 0);
+        erase(self.0.as_flattened_mut(), 0);
     }
 }
 
@@ -125,7 +125,7 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
                 super::combine(room, &e, super::field::add::<Q>);
                 super::combine(room, &h.0, super::field::sub::<Q>);
                 encode::pack::<BITS>(room, bytes);
-                erase(&mut e);
+                erase(&mut e, 0);
             }
         },
     );
@@ -171,7 +171,7 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
                     super::combine(f, &room, super::field::add::<Q>);
                     in_range & below
                 }));
-            erase(&mut room);
+            erase(&mut room, 0);
             in_range
         },
     )
@@ -276,7 +276,7 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
         ),
         round_values_portable::<N, Q, BITS>(&mut room, noise, bytes),
     );
-    erase(&mut room);
+    erase(&mut room, 0);
 }
 
 /// Rounds and packs what has the values that `source` gives for each index, plus noise; it may take
@@ -320,7 +320,7 @@ fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
         *x = encode::round::<Q, BITS>(*x);
     }
     encode::pack::<BITS>(f, bytes);
-    erase(&mut e);
+    erase(&mut e, 0);
 }
 
 /// For every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and the key
@@ -366,7 +366,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
             ntt::inverse::<N, Q>(room);
             let mut e = sample::centred_binomial::<N, Q>(noise);
             super::combine(room, &e, super::field::add::<Q>);
-            erase(&mut e);
+            erase(&mut e, 0);
             let hint = |k: usize| encode::hint::<Q>(room[k]);
             encode::pack_bits(hint, hints);
             encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);

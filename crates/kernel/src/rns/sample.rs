@@ -6,7 +6,7 @@
 
 pub(super) mod plain;
 
-use core::{array, fmt};
+use core::array;
 
 use super::{Modulus, check, lanes::Lanes};
 use crate::{Backend, aes::Aes128, erase, halves};
@@ -60,10 +60,8 @@ impl Streams {
     }
 }
 
-impl fmt::Debug for Streams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Streams(<redacted>)")
-    }
+redacted! {
+    Streams;
 }
 
 /// A keystream by words; erased on drop.

@@ -32,7 +32,6 @@ mod messages;
 pub use messages::{Challenge, Points, Response};
 
 use alloc::vec;
-use core::fmt;
 
 use foxtrot_kernel::{
     counters::{Operation, count},
@@ -329,16 +328,9 @@ impl BaseOt for Csw {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.keys.pairs().len())
-    }
-}
-
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "<{} instances>", sender.keys.pairs().len();
+    Receiver, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

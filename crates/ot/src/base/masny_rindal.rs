@@ -20,7 +20,6 @@
 //! read everything.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
@@ -265,10 +264,8 @@ impl BaseOt for MasnyRindal {
     }
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub use pairs::{
 };
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use super::{BaseOt, Block, Choice, Info, ReceiverKeys, SenderKeys, check_batch, expect_count};
 use crate::{
@@ -234,16 +234,9 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
     }
 }
 
-impl<P: Pair> fmt::Debug for Sender<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.n)
-    }
-}
-
-impl<P: Pair> fmt::Debug for Receiver<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    [P: Pair] Sender<P>, sender => "<{} instances>", sender.n;
+    [P: Pair] Receiver<P>, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

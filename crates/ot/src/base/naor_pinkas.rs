@@ -21,7 +21,6 @@
 //! read everything.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
@@ -287,10 +286,8 @@ impl BaseOt for NaorPinkas {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.n)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "<{} instances>", sender.n;
 }
 
 #[cfg(test)]

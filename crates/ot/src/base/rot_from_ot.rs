@@ -24,7 +24,7 @@ mod messages;
 pub use messages::{Commitment, Opening, Swap};
 
 use alloc::vec;
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -321,20 +321,8 @@ fn ot_session<O: ChosenMessageOt>(session: &Session) -> Session {
     session.sub(O::INFO.name, 0, Direction::InitiatorSends)
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.n)
-    }
-}
-
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.commitment.instances())
-    }
-}
-
-impl fmt::Debug for Swapped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Swapped(<{} instances>)", self.commitment.instances())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.n;
+    Sender, sender => "<{} instances>", sender.commitment.instances();
+    Swapped, swapped => "<{} instances>", swapped.commitment.instances();
 }

@@ -43,7 +43,6 @@ mod carrier;
 mod check;
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     bits::{xor, xor_masked},
@@ -433,22 +432,10 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
     }
 }
 
-impl<B: Carrier> fmt::Debug for Sender<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({}, <{} instances>)", B::INFO.name, self.n)
-    }
-}
-
-impl fmt::Debug for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent(<{} redacted>)", self.n)
-    }
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received(<{} redacted>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    [B: Carrier] Sender<B>, sender => "{}, <{} instances>", B::INFO.name, sender.n;
+    Sent, sent => "<{} redacted>", sent.n;
+    Received, received => "<{} redacted>", received.choices.len();
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The three messages of `chou-orlandi` (`docs/wire.md`, section 14).
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_kernel::{
     Backend,
@@ -141,8 +141,6 @@ impl Ciphertexts {
     }
 }
 
-impl fmt::Debug for Ciphertexts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ciphertexts({} instances)", self.n)
-    }
+foxtrot_kernel::redacted! {
+    Ciphertexts, ciphertexts => "{} instances", ciphertexts.n;
 }

@@ -271,16 +271,9 @@ impl Opening {
     }
 }
 
-impl<M: Mode> fmt::Debug for Blinded<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Blinded({} instances)", self.instances())
-    }
-}
-
-impl<M: Mode> fmt::Debug for Reply<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Reply({} instances)", self.n)
-    }
+foxtrot_kernel::redacted! {
+    [M: Mode] Blinded<M>, blinded => "{} instances", blinded.instances();
+    [M: Mode] Reply<M>, reply => "{} instances", reply.n;
 }
 
 impl fmt::Debug for Opening {
