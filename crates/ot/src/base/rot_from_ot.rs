@@ -30,7 +30,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, drawn_messages},
     expect_count,
 };
@@ -275,12 +275,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         const { &Self::INFO }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let commitment = Commitment::decode(&io.recv(Commitment::encoded_len(n)).await, n)?;
@@ -295,12 +290,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let n = choice.random(O::NAME_AS_ROT)?;
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
