@@ -113,8 +113,9 @@ fn frames_that_nobody_waits_for_are_the_peers_fault() {
     assert_eq!(after(&frame(4, 1, &[0; 4])), FrameError::Length { expected: 5, got: 4 }.into());
     assert_eq!(after(&frame(5, 0, &[0; 5])), FrameError::Lane { got: 0 }.into());
     assert_eq!(after(&frame(5, 3, &[0; 5])), FrameError::Lane { got: 3 }.into());
+    let len = u32::try_from(MAX_FRAME).unwrap() + 1;
     let long = FrameError::TooLong { max: MAX_FRAME, got: MAX_FRAME + 1 };
-    assert_eq!(after(&frame((MAX_FRAME + 1) as u32, 2, &[])), long.into());
+    assert_eq!(after(&frame(len, 2, &[])), long.into());
     assert_eq!(after(&frame(5, 1, &[9; 5])), Protocol::from(Misbehaved::Response).into());
     let gone = Error::from(ChannelError::ClosedReceiving);
     for bytes in [&[][..], &frame(5, 1, &[0; 4]), &frame(5, 2, &[0; 5])] {
