@@ -5,6 +5,7 @@
     reason = "vector instructions, of which an `Avx2` proves that they are there"
 )]
 
+pub(crate) mod doubles;
 mod uniform;
 
 use core::arch::x86_64::*;
@@ -27,7 +28,7 @@ impl Avx2 {
     }
 }
 
-/// An expression of AVX2 instructions; an `Avx2` is at hand wherever this stands.
+/// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
 macro_rules! avx2 {
     ($instructions:expr) => {
         // SAFETY: an `Avx2` exists, so the processor has the instructions; those that touch memory
@@ -36,7 +37,7 @@ macro_rules! avx2 {
     };
 }
 
-use avx2;
+pub(crate) use avx2;
 
 /// The same 16 bytes in both halves.
 const fn twice(half: [u8; 16]) -> [u8; 32] {

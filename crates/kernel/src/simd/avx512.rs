@@ -6,6 +6,7 @@
 )]
 
 mod uniform;
+pub(crate) mod words;
 
 use core::arch::x86_64::*;
 
@@ -33,7 +34,7 @@ macro_rules! avx512 {
     };
 }
 
-use avx512;
+pub(crate) use avx512;
 
 /// Bytes that hold 32 lanes, and how they become lanes and back.
 struct Packed<const BITS: usize>;

@@ -308,14 +308,7 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({:?})", self.parameters)
-    }
-}
-
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({:?})", self.parameters)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{:?}", sender.parameters;
+    Receiver, receiver => "{:?}", receiver.parameters;
 }

@@ -237,8 +237,6 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-impl fmt::Debug for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Party({} {:?}, <redacted>)", self.count, self.state.set())
-    }
+foxtrot_kernel::redacted! {
+    Party, party => "{} {:?}, <redacted>", party.count, party.state.set();
 }

@@ -2,7 +2,7 @@
 //! roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_ot::{
     Context, Direction,
@@ -279,14 +279,7 @@ impl<S: FnMut(&Shares) -> Result<(), Abandoned>> Outputs<S> {
     }
 }
 
-impl fmt::Debug for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plan({}, batches {:?})", self.set.name(), self.batches)
-    }
-}
-
-impl fmt::Debug for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Party({}, batches {:?}, <redacted>)", self.state.set().name(), self.batches)
-    }
+foxtrot_kernel::redacted! {
+    Plan, plan => "{}, batches {:?}", plan.set.name(), plan.batches;
+    Party, party => "{}, batches {:?}, <redacted>", party.state.set().name(), party.batches;
 }
