@@ -2,13 +2,16 @@
 //! comes in place of messages.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "../../ot/tests/support/narrow.rs"]
+mod narrow;
+
 use std::{sync::Arc, thread};
 
 use foxtrot_ot::{
     Context, Decode, Seed, Session, Sid, Usage,
     base::{self, BaseOt, roted::Endemic},
     engine::{Abandoned, Engine, Limits, Stream},
-    extension::{Any, Incompatible, ROWS, compatible},
+    extension::{Any, ROWS, compatible},
     pair::{Failed, Pair, Party},
     tasks::{Executor, Task},
 };
@@ -63,15 +66,25 @@ fn party(plan: Plan<'static>, threads: usize, mut room: usize) -> Run {
     })
 }
 
-/// The initiator as the pair's sender, and the responder.
-fn pair(
+/// The initiator and the responder.
+fn parties(
     (set, base): (&'static Set, &'static dyn BaseOt),
     count: u64,
     threads: [usize; 2],
-) -> Pair<'static, Vec<u8>, Vec<u8>, Error> {
+) -> [Run; 2] {
     let plan = |we_are_initiator| Plan { set, base, we_are_initiator, count };
     let [ours, theirs] = threads;
-    Pair::new(party(plan(true), ours, usize::MAX), party(plan(false), theirs, usize::MAX))
+    [party(plan(true), ours, usize::MAX), party(plan(false), theirs, usize::MAX)]
+}
+
+/// The initiator as the pair's sender, and the responder.
+fn pair(
+    of: (&'static Set, &'static dyn BaseOt),
+    count: u64,
+    threads: [usize; 2],
+) -> Pair<'static, Vec<u8>, Vec<u8>, Error> {
+    let [ours, theirs] = parties(of, count, threads);
+    Pair::new(ours, theirs)
 }
 
 fn run(set: &'static Set, base: &'static dyn BaseOt, count: u64, threads: [usize; 2]) {
@@ -105,7 +118,13 @@ fn any_number_of_triples() {
 #[test]
 fn the_parties_may_have_different_numbers_of_threads() {
     for threads in [[1, 8], [3, 1], [5, 2], [100, 4]] {
-        run(set(64), &Endemic, 37 * 1024 + 5, threads);
+        let count = 37 * 1024 + 5;
+        run(set(64), &Endemic, count, threads);
+        // The same over a connection that has no more room than the limits.
+        let [ours, theirs] = parties((set(64), &Endemic), count, threads);
+        let (ours, theirs) = narrow::run(ours, theirs);
+        assert_eq!(ours.len() as u64, count * record_len(64) as u64);
+        assert_eq!(wrong_records(64, &ours, &theirs).next(), None, "{threads:?}");
     }
 }
 
@@ -232,21 +251,14 @@ fn a_sink_that_has_no_room_ends_the_run() {
     assert_eq!(ended, Err((Party::Receiver, Usage::Abandoned.into())));
 }
 
-/// Whether both parties refuse the plan before they send anything.
-fn refused(base: &'static dyn BaseOt, count: u64, expected: Usage) {
+#[test]
+fn more_batches_than_the_extension_has_are_refused_before_anything_is_sent() {
+    let (set, base) = (set(64), &Endemic);
+    let max = set.most_batches();
+    let count = max * set.usable() as u64 + 1;
     for we_are_initiator in [true, false] {
-        let plan = Plan { set: set(64), base, we_are_initiator, count };
-        let mut party = party(plan, 1, usize::MAX);
-        assert_eq!(party.advance(), Err(expected.into()));
+        let mut party = party(Plan { set, base, we_are_initiator, count }, 1, usize::MAX);
+        assert_eq!(party.advance(), Err(Usage::TooManyBatches { max }.into()));
         assert_eq!(party.outgoing(), None);
     }
-}
-
-#[test]
-fn what_cannot_be_done_is_refused_before_anything_is_sent() {
-    let max = set(64).most_batches();
-    let count = max * set(64).usable() as u64;
-    refused(&Endemic, count + 1, Usage::TooManyBatches { max });
-    let broken = base::registry().iter().find(|base| base.info().reproduction).unwrap();
-    refused(*broken, 1, Usage::Incompatible(Incompatible::Reproduction));
 }

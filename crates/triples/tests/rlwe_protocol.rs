@@ -2,6 +2,9 @@
 //! comes in place of messages.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "../../ot/tests/support/narrow.rs"]
+mod narrow;
+
 use core::ops::Range;
 use std::{sync::Arc, thread};
 
@@ -65,19 +68,27 @@ fn party(plan: Plan, threads: usize, mut room: usize) -> Run {
     })
 }
 
+/// The initiator and the responder.
+fn parties(set: &'static Set, batches: &Range<u64>, threads: [usize; 2]) -> [Run; 2] {
+    let plan = |we_are_initiator| Plan { set, we_are_initiator, batches: batches.clone() };
+    let [ours, theirs] = threads;
+    [party(plan(true), ours, usize::MAX), party(plan(false), theirs, usize::MAX)]
+}
+
 /// The initiator as the pair's sender, and the responder.
 fn pair(
     set: &'static Set,
     batches: &Range<u64>,
     threads: [usize; 2],
 ) -> Pair<'static, Vec<u8>, Vec<u8>, Error> {
-    let plan = |we_are_initiator| Plan { set, we_are_initiator, batches: batches.clone() };
-    let [ours, theirs] = threads;
-    Pair::new(party(plan(true), ours, usize::MAX), party(plan(false), theirs, usize::MAX))
+    let [ours, theirs] = parties(set, batches, threads);
+    Pair::new(ours, theirs)
 }
 
+/// All batches, over a connection that has no more room than the limits.
 fn run(set: &'static Set, batches: Range<u64>, threads: [usize; 2]) {
-    let (ours, theirs) = pair(set, &batches, threads).run().unwrap();
+    let [ours, theirs] = parties(set, &batches, threads);
+    let (ours, theirs) = narrow::run(ours, theirs);
     let all = usize::try_from(batches.end - batches.start).unwrap() * set.usable();
     assert_eq!(ours.len(), all * record_len(set.bits()));
     assert_eq!(wrong_records(set.bits(), &ours, &theirs).next(), None, "{set:?}, {batches:?}");
