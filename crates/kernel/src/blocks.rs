@@ -143,16 +143,3 @@ pub(crate) trait Clmul: Blocks {
         *high = self.xor(*high, self.product::<0x11>(a, b));
     }
 }
-
-/// Methods that are one instruction on vectors.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-macro_rules! instructions {
-    ($proved:ident, $vector:ty: $($method:ident($($x:ident),*) = $instruction:expr;)*) => {$(
-        #[inline(always)]
-        fn $method(self, $($x: $vector),*) -> $vector {
-            $proved!($instruction($($x),*))
-        }
-    )*};
-}
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use instructions;

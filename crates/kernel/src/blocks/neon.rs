@@ -7,8 +7,8 @@
 
 use core::arch::aarch64::*;
 
-use super::{Aes, Blocks, instructions};
-use crate::Block;
+use super::{Aes, Blocks};
+use crate::{Block, simd::instructions};
 
 /// Proof that the processor has NEON and AES.
 #[derive(Clone, Copy)]

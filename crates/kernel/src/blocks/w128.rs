@@ -7,10 +7,13 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes, Blocks, Cipher, Clmul, instructions};
+use super::{Aes, Blocks, Cipher, Clmul};
 use crate::{
     Block,
-    simd::avx2::{Avx2, avx2},
+    simd::{
+        avx2::{Avx2, avx2},
+        instructions,
+    },
 };
 
 impl Blocks for Avx2 {

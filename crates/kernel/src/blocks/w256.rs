@@ -4,13 +4,14 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes, Blocks, Cipher, Clmul, instructions};
+use super::{Aes, Blocks, Cipher, Clmul};
 use crate::{
     Block,
     backend::has_wide_aes,
     simd::{
         avx2::{Avx2, avx2},
         avx512::Avx512,
+        instructions,
     },
 };
 

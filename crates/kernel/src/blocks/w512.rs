@@ -7,12 +7,13 @@
 
 use core::arch::x86_64::*;
 
-use super::{Aes, Blocks, Cipher, Clmul, instructions, w256::Two};
+use super::{Aes, Blocks, Cipher, Clmul, w256::Two};
 use crate::{
     Block,
     simd::{
         avx2::Avx2,
         avx512::{Avx512, avx512},
+        instructions,
     },
 };
 
