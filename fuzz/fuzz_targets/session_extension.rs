@@ -7,16 +7,16 @@ use foxtrot_fuzz::{
     base_ot,
     live::{Changes, session},
 };
-use foxtrot_net::{
-    Error, Lane,
-    extend::{Plan, Receiver, Sender},
-    hello::Agreement,
-};
+use foxtrot_net::{Lane, drive, hello::Agreement};
 use foxtrot_ot::{
     Bits, Session,
     base::{Adversary, Choice},
     convert,
-    extension::{Any, Kind, Shape, registry},
+    extension::{
+        Any, Kind, Shape,
+        protocol::{Plan, Receiver, Sender},
+        registry,
+    },
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -41,13 +41,15 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
         |channel, agreement| {
             let session = Session::new(agreement.sid);
             let mut pairs = Vec::new();
-            Sender::set_up(channel, &plan(extension, short, &session, agreement))?.random(
-                shape,
-                |some| {
-                    pairs.extend_from_slice(some);
-                    Ok::<_, Error>(())
-                },
-            )?;
+            let (mut cx, plan) = (drive::context(&session)?, plan(extension, short, agreement));
+            let all = &mut pairs;
+            drive::play(channel, |io| async move {
+                let sink = |some: &[_]| {
+                    all.extend_from_slice(some);
+                    Ok(())
+                };
+                Sender::set_up(&io, &mut cx, plan).await?.random(&io, shape, sink).await
+            })?;
             if sealed {
                 let mut sender = convert::Sender::new(behind(&session, agreement), LEN).unwrap();
                 channel.send(Lane::PROTOCOL, sender.seal(&pairs, &messages).unwrap())?;
@@ -57,15 +59,17 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
         |channel, agreement| {
             let session = Session::new(agreement.sid);
             let (mut choices, mut keys) = (Vec::<bool>::new(), Vec::new());
-            Receiver::set_up(channel, &plan(extension, short, &session, agreement))?.run(
-                &choice,
-                Kind::Random,
-                |bits, some| {
-                    choices.extend((0..bits.len()).map(|i| bool::from(bits.get(i))));
-                    keys.extend_from_slice(some);
-                    Ok::<_, Error>(())
-                },
-            )?;
+            let (mut cx, plan) = (drive::context(&session)?, plan(extension, short, agreement));
+            let (choice, all) = (&choice, (&mut choices, &mut keys));
+            drive::play(channel, |io| async move {
+                let sink = |bits: &Bits, some: &[_]| {
+                    all.0.extend((0..bits.len()).map(|i| bool::from(bits.get(i))));
+                    all.1.extend_from_slice(some);
+                    Ok(())
+                };
+                let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+                receiver.run(&io, choice, Kind::Random, sink).await
+            })?;
             let mut receiver = convert::Receiver::new(behind(&session, agreement), LEN).unwrap();
             if sealed {
                 let frame = channel.recv(Lane::PROTOCOL, convert::frame_len(keys.len(), LEN))?;
@@ -90,6 +94,6 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan<'a>(extension: Any, short: bool, session: &'a Session, agreement: &Agreement) -> Plan<'a> {
-    Plan { extension, base: base_ot(short), session, direction: agreement.direction(), counter: 0 }
+fn plan(extension: Any, short: bool, agreement: &Agreement) -> Plan<'static> {
+    Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

@@ -7,16 +7,16 @@ use foxtrot_fuzz::{
     base_ot,
     live::{Changes, session},
 };
-use foxtrot_net::{
-    Error, Lane,
-    extend::one_of_n::{Plan, Receiver, Sender, Shape},
-    hello::Agreement,
-};
+use foxtrot_net::{Lane, drive, hello::Agreement};
 use foxtrot_ot::{
     Session,
     base::Adversary,
     convert::one_of_n as convert,
-    extension::one_of_n::{Any, registry},
+    extension::one_of_n::{
+        Any,
+        protocol::{Plan, Receiver, Sender, Shape},
+        registry,
+    },
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -39,13 +39,15 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
         |channel, agreement| {
             let session = Session::new(agreement.sid);
             let mut keys = Vec::new();
-            Sender::set_up(channel, &plan(extension, short, &session, agreement))?.run(
-                shape,
-                |some| {
-                    keys.extend_from_slice(some);
-                    Ok::<_, Error>(())
-                },
-            )?;
+            let (mut cx, plan) = (drive::context(&session)?, plan(extension, short, agreement));
+            let all = &mut keys;
+            drive::play(channel, |io| async move {
+                let sink = |some: &[_]| {
+                    all.extend_from_slice(some);
+                    Ok(())
+                };
+                Sender::set_up(&io, &mut cx, plan).await?.run(&io, shape, sink).await
+            })?;
             if sealed && n > 0 {
                 let session = behind(&session, agreement);
                 let mut sender = convert::Sender::new(session, LEN, one_of).unwrap();
@@ -58,14 +60,15 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
             let word = |choice: &u64| extension.parameters().word(*choice).unwrap();
             let words: Vec<u8> = choices.iter().flat_map(word).collect();
             let mut keys = Vec::new();
-            Receiver::set_up(channel, &plan(extension, short, &session, agreement))?.run(
-                shape,
-                &words,
-                |some| {
-                    keys.extend_from_slice(some);
-                    Ok::<_, Error>(())
-                },
-            )?;
+            let (mut cx, plan) = (drive::context(&session)?, plan(extension, short, agreement));
+            let (words, all) = (&words, &mut keys);
+            drive::play(channel, |io| async move {
+                let sink = |some: &[_]| {
+                    all.extend_from_slice(some);
+                    Ok(())
+                };
+                Receiver::set_up(&io, &mut cx, plan).await?.run(&io, shape, words, sink).await
+            })?;
             let chosen = if sealed { choices.clone() } else { Vec::new() }.into();
             let session = behind(&session, agreement);
             let mut receiver = convert::Receiver::new(session, LEN, one_of, chosen).unwrap();
@@ -92,6 +95,6 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan<'a>(extension: Any, short: bool, session: &'a Session, agreement: &Agreement) -> Plan<'a> {
-    Plan { extension, base: base_ot(short), session, direction: agreement.direction(), counter: 0 }
+fn plan(extension: Any, short: bool, agreement: &Agreement) -> Plan<'static> {
+    Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

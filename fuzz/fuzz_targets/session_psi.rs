@@ -6,12 +6,12 @@ use foxtrot_fuzz::{
     base_ot,
     live::{Changes, session},
 };
-use foxtrot_net::{
-    hello::Agreement,
-    psi::{Plan, Receiver, Sender},
-};
+use foxtrot_net::{drive, hello::Agreement};
 use foxtrot_ot::{Session, base::Adversary};
-use foxtrot_psi::paxos::{Digest, Parameters};
+use foxtrot_psi::paxos::{
+    Digest, Parameters,
+    protocol::{Plan, Receiver, Sender},
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
@@ -32,14 +32,18 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
         changes,
         |channel, agreement| {
             let session = Session::new(agreement.sid);
-            let sender = Sender::set_up(channel, &plan(parameters, short, &session, agreement))?;
-            sender.run(theirs, |_| ())
+            let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
+            drive::play(channel, |io| async move {
+                Sender::set_up(&io, &mut cx, plan).await?.run(&io, theirs, |_| ()).await
+            })
         },
         |channel, agreement| {
             let session = Session::new(agreement.sid);
-            let receiver =
-                Receiver::set_up(channel, &plan(parameters, short, &session, agreement))?;
-            receiver.run(ours, |_| ())
+            let (mut cx, plan) = (drive::context(&session)?, plan(parameters, short, agreement));
+            drive::play(channel, |io| async move {
+                let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+                receiver.run(&io, ours, |_| ()).await?.intersect()
+            })
         },
     );
     if let Ok(found) = &ended.receiver {
@@ -51,11 +55,6 @@ fuzz_target!(|input: (u8, u8, u8, u8, bool, [Changes; 2])| {
     }
 });
 
-fn plan<'a>(
-    parameters: Parameters,
-    short: bool,
-    session: &'a Session,
-    agreement: &Agreement,
-) -> Plan<'a> {
-    Plan { parameters, base: base_ot(short), session, direction: agreement.direction(), counter: 0 }
+fn plan(parameters: Parameters, short: bool, agreement: &Agreement) -> Plan<'static> {
+    Plan { parameters, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

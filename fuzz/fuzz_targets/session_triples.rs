@@ -6,17 +6,14 @@ use foxtrot_fuzz::{
     base_ot,
     live::{Changes, session},
 };
-use foxtrot_net::{
-    Channel, Error, FrameError,
-    hello::Agreement,
-    triples::{self, gilboa},
-};
+use foxtrot_net::{Channel, Error, FrameError, drive, hello::Agreement};
 use foxtrot_ot::Session;
 use foxtrot_triples::{
     Shares,
     formats::{record_len, write_records, wrong_records},
-    gilboa::{Set, registry},
+    gilboa::{Set, protocol as gilboa, registry},
     params::{self, TOY, TOY_LIFT},
+    rlwe::protocol as rlwe,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -72,17 +69,22 @@ fn make(
         let start = records.len();
         records.resize(start + shares.len() * record_len(bits), 0);
         write_records(shares, &mut records[start..]);
-        Ok::<_, Error>(())
+        Ok(())
     };
+    let mut cx = drive::context(session)?;
     match which {
         Which::Rlwe(set, n) => {
-            let plan = triples::Plan { set, session, we_are_initiator, batches: 0..n };
-            triples::Party::set_up(channel, &plan)?.run(sink)?;
+            let plan = rlwe::Plan { set, we_are_initiator, batches: 0..n };
+            drive::play(channel, |io| async move {
+                rlwe::Party::set_up(&io, &mut cx, plan).await?.run(&io, sink).await
+            })?;
         }
         Which::Gilboa(set, count, short) => {
             let base = base_ot(short);
-            let plan = gilboa::Plan { set, base, session, we_are_initiator, count };
-            gilboa::Party::set_up(channel, &plan)?.run(sink)?;
+            let plan = gilboa::Plan { set, base, we_are_initiator, count };
+            drive::play(channel, |io| async move {
+                gilboa::Party::set_up(&io, &mut cx, plan).await?.run(&io, sink).await
+            })?;
         }
     }
     channel.finish()?;

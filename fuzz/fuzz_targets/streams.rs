@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use foxtrot_fuzz::{Change, changed, frame, greetings, payloads, receiver, scripted, sender, sid};
 use foxtrot_net::{
-    Error, Lane, drive,
+    Error, drive,
     hello::{self, Hello, Role},
 };
 use foxtrot_ot::{
@@ -59,10 +59,8 @@ fn play(base: &dyn BaseOt, us: Role, script: Vec<u8>) -> Result<Vec<Block>, Erro
     let agreement = hello::exchange(&channel, true, &hello(us))?;
     let session = Session::new(agreement.sid).sub(base.info().name, 0, agreement.direction());
     let keys = match us {
-        Role::Sender => of_sender(&drive::run(&channel, Lane::PROTOCOL, sender(base, session, N))?),
-        Role::Receiver => {
-            of_receiver(&drive::run(&channel, Lane::PROTOCOL, receiver(base, session, N))?)
-        }
+        Role::Sender => of_sender(&drive::run(&channel, sender(base, session, N))?),
+        Role::Receiver => of_receiver(&drive::run(&channel, receiver(base, session, N))?),
     };
     Ok(keys)
 }

@@ -2,7 +2,8 @@
 
 use foxtrot_ot::{
     Bits, Direction, Error, Seed, Session, Sid,
-    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys}, engine::Engine,
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
+    engine::Engine,
     pair::{Pair, assert_rot},
 };
 
@@ -72,11 +73,7 @@ pub fn sender(base: &dyn BaseOt, session: Session, n: usize) -> Engine<'static, 
 }
 
 /// The receiver of a batch, always with the same seed; given choices alternate.
-pub fn receiver(
-    base: &dyn BaseOt,
-    session: Session,
-    n: usize,
-) -> Engine<'static, ReceiverKeys> {
+pub fn receiver(base: &dyn BaseOt, session: Session, n: usize) -> Engine<'static, ReceiverKeys> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 2 == 1))),

@@ -1,7 +1,9 @@
 //! The command line, as `clap` reads it.
 
 mod keys;
+mod peer;
 mod serving;
+mod set;
 mod triples;
 mod values;
 
@@ -15,14 +17,10 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
 
-use crate::{
-    files::Existing,
-    peers::Peer,
-    table::{OtherOptions, SetOptions},
-};
-
 pub(crate) use keys::{KeygenArgs, PeersCommand};
+pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::MostSessions;
+pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
 use values::{address, choices, keys as max_keys};
@@ -388,13 +386,6 @@ impl Transport {
 impl Common {
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout)
-    }
-}
-
-impl KeysOut {
-    /// Decides on files that are there.
-    pub(crate) fn existing(&self) -> Existing {
-        if self.force { Existing::Replaced } else { Existing::Kept }
     }
 }
 

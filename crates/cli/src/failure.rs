@@ -1,17 +1,10 @@
 //! How a run fails: what is printed, and with which exit status.
 
-use std::{
-    fmt::Display,
-    io::{self, Write},
-    path::Path,
-    process::ExitCode,
-};
+use std::{fmt::Display, io, path::Path};
 
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
 };
-
-use crate::{cmd::triples::agreement, output::say, table};
 
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -34,6 +27,8 @@ pub struct Failure {
     kind: Kind,
     message: String,
     hint: Option<String>,
+    /// The terms in which the two sides differ.
+    differences: Vec<Difference>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +48,7 @@ enum Kind {
 impl Failure {
     /// The network, a file or a disagreement is at fault.
     pub fn run(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Run, message: message.into(), hint: None }
+        Self { kind: Kind::Run, message: message.into(), hint: None, differences: Vec::new() }
     }
 
     /// The command line or a local input file is at fault.
@@ -75,6 +70,12 @@ impl Failure {
             None => hint.into(),
         };
         self.hint(hint)
+    }
+
+    /// With what a job knows of its terms as the hint, if the two sides differ in one and there is no hint yet.
+    pub(crate) fn explained_by(self, hint: fn(&Difference) -> Option<String>) -> Self {
+        let of_terms = || self.differences.iter().find_map(hint);
+        Self { hint: self.hint.or_else(of_terms), ..self }
     }
 
     /// With options called otherwise in the hint.
@@ -137,19 +138,11 @@ impl Failure {
         }
     }
 
-    /// Prints the failure and gives the exit status for it.
-    pub(crate) fn report(self) -> ExitCode {
-        let status = self.status();
-        if self.kind != Kind::BrokenPipe {
-            say(&self.message);
-            if let Some(hint) = self.hint {
-                let _ = writeln!(io::stderr(), "hint: {hint}");
-            }
-        }
-        ExitCode::from(status)
+    /// Whether nobody is there who could read of it.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.kind == Kind::BrokenPipe
     }
 
-    /// The exit status.
     /// Tells a peer whose details led to the failure why the session ends.
     pub(crate) fn reason(&self) -> Reason {
         if self.kind == Kind::Peer { Reason::Undecodable } else { Reason::Other }
@@ -220,10 +213,7 @@ impl From<Error> for Failure {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
             }
             Error::Hello(HelloError::Terms(differences)) => {
-                let hint =
-                    |it| job_hint(it).or_else(|| table::hint(it)).or_else(|| agreement::hint(it));
-                let hint = differences.iter().find_map(hint);
-                Self { hint, ..Self::run(message) }
+                Self { differences, ..Self::run(message) }.explained_by(job_hint)
             }
             _ => Self::run(message),
         }

@@ -30,6 +30,13 @@ pub(crate) enum Existing {
     Kept,
 }
 
+impl Existing {
+    /// What `--force` makes of it.
+    pub(crate) fn with_force(force: bool) -> Self {
+        if force { Self::Replaced } else { Self::Kept }
+    }
+}
+
 /// Who may read a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {

@@ -6,10 +6,11 @@ mod agreement;
 use std::path::Path;
 
 use crate::{
+    args::SetOptions,
     cmd::triples,
     failure::Failure,
     lines,
-    table::{Row, Set, SetOptions},
+    table::{Row, Set},
 };
 
 pub use agreement::{Job, Side};

@@ -5,7 +5,6 @@ use foxtrot_net::drive;
 use foxtrot_ot::{
     Bits,
     base::{BaseOt, Block, Choice},
-    engine::Engine,
     extension::{
         Any, Kind, ROWS, Shape,
         protocol::{Plan, Receiver, Sender},
@@ -46,15 +45,16 @@ impl Party<'_> {
             Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
                 let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan(extension));
-                let set_up =
-                    Engine::new(|io| async move { Sender::set_up(&io, &mut cx, plan).await });
-                let mut sender = drive::run(channel, set_up)?;
+                let mut sender =
+                    drive::play(
+                        channel,
+                        |io| async move { Sender::set_up(&io, &mut cx, plan).await },
+                    )?;
                 self.tell_batches(&extension, shape);
                 let kept = &drive::Sink::new();
-                let run = Engine::new(|io| async move {
+                kept.play(channel, |io| async move {
                     sender.random(&io, shape, |keys| kept.keep(sink(keys))).await
-                });
-                kept.run(channel, run)?;
+                })?;
             }
             _ => {
                 self.tell_threads();
@@ -88,16 +88,15 @@ impl Party<'_> {
             Extension::OneOfTwo(extension) => {
                 self.tell_setup(base, &extension);
                 let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan(extension));
-                let set_up =
-                    Engine::new(|io| async move { Receiver::set_up(&io, &mut cx, plan).await });
-                let mut receiver = drive::run(channel, set_up)?;
+                let mut receiver = drive::play(channel, |io| async move {
+                    Receiver::set_up(&io, &mut cx, plan).await
+                })?;
                 self.tell_batches(&extension, shape);
                 let kept = &drive::Sink::new();
-                let run = Engine::new(|io| async move {
+                kept.play(channel, |io| async move {
                     let sink = |choices: &Bits, keys: &[Block]| kept.keep(sink(choices, keys));
                     receiver.run(&io, choice, Kind::Random, sink).await
-                });
-                kept.run(channel, run)?;
+                })?;
             }
             _ => {
                 self.tell_threads();

@@ -17,6 +17,7 @@ mod link;
 mod local;
 mod memory;
 mod method;
+mod normalise;
 mod output;
 mod peers;
 mod places;

@@ -2,13 +2,14 @@
 
 use std::{
     io::{self, IsTerminal, Write},
+    process::ExitCode,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, SystemTime},
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::{args::Common, clock::utc};
+use crate::{args::Common, clock::utc, failure::Failure};
 
 /// Whether lines begin with the time.
 static STAMPED: AtomicBool = AtomicBool::new(false);
@@ -25,6 +26,18 @@ pub fn say(message: &str) {
         false => String::new(),
     };
     let _ = writeln!(io::stderr(), "foxtrot: {time}{message}");
+}
+
+/// Says why there is no result, and gives the exit status for it.
+pub(crate) fn report(failure: Failure) -> ExitCode {
+    let status = ExitCode::from(failure.status());
+    if !failure.is_silent() {
+        say(failure.message());
+        if let Some(hint) = failure.into_hint() {
+            let _ = writeln!(io::stderr(), "hint: {hint}");
+        }
+    }
+    status
 }
 
 /// How much is said.

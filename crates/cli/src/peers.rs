@@ -1,30 +1,19 @@
 //! Peers by name: the file `known_peers` beside the one with our key. A line is `NAME SHA256:…`.
 
 use std::{
-    fmt, fs,
+    fs,
     io::ErrorKind,
     path::{Path, PathBuf},
-    str::FromStr,
 };
 
 use foxtrot_net::identity::{Fingerprint, KeyError};
 
 use crate::{
+    args::{Name, Peer},
     failure::Failure,
     files::{Existing, write_secret},
     identity,
 };
-
-/// The name of a peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Name(String);
-
-/// A peer as the user gives it.
-#[derive(Clone, Debug)]
-pub(crate) enum Peer {
-    Key(Fingerprint),
-    Named(Name),
-}
 
 /// The peers that have names.
 pub(crate) struct Known {
@@ -173,39 +162,6 @@ fn check_access(path: &Path) -> Result<(), Failure> {
 #[cfg(unix)]
 fn is_trusted(owner: u32, us: u32) -> bool {
     owner == us || owner == 0
-}
-
-impl FromStr for Name {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        const MOST: usize = 64;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
-        let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-        if begins && text.len() <= MOST && text.chars().all(plain) {
-            return Ok(Self(text.into()));
-        }
-        Err(format!(
-            "a name has 1 to {MOST} characters: ASCII letters, digits, `.`, `_`, `-`, `@`, the first a letter or a digit"
-        ))
-    }
-}
-
-impl FromStr for Peer {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains(':') {
-            return text.parse().map(Self::Key).map_err(|e: KeyError| e.to_string());
-        }
-        text.parse().map(Self::Named)
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 #[cfg(all(test, unix))]

@@ -14,11 +14,11 @@ use foxtrot_net::{
 };
 
 use crate::{
-    args::Transport,
+    args::{Name, Peer, Transport},
     failure::Failure,
     identity,
     output::say,
-    peers::{Known, Name, Peer},
+    peers::Known,
 };
 
 /// What is done to a connection before anything is said on it.

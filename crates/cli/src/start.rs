@@ -13,7 +13,7 @@ pub fn start<A: Parser>(
     perform: impl FnOnce(&A) -> Result<(), Failure>,
 ) -> ExitCode {
     if let Err(failure) = check_backend() {
-        return failure.report();
+        return output::report(failure);
     }
     let args = match A::try_parse_from(arguments) {
         Ok(args) => args,
@@ -21,7 +21,7 @@ pub fn start<A: Parser>(
     };
     match perform(&args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => output::report(failure),
     }
 }
 
@@ -30,7 +30,7 @@ fn wrong_usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         return match error.print() {
             Ok(()) => ExitCode::SUCCESS,
-            Err(e) => Failure::stdout(&e).report(),
+            Err(e) => output::report(Failure::stdout(&e)),
         };
     }
     let text = error.render().to_string();

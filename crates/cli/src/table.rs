@@ -8,7 +8,6 @@ mod columns;
 mod distinct;
 mod findings;
 mod key;
-mod normalise;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -24,18 +23,19 @@ use std::{borrow::Cow, path::Path};
 use foxtrot_net::Difference;
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
+use crate::{
+    args::{SetFormat as Format, SetOptions},
+    failure::Failure,
+};
 
 use columns::Columns;
 use distinct::{AT_ONCE, Distinct};
 use key::Keyer;
-use options::Format;
 use text::Text;
 
 pub(crate) use columns::{printable, visible};
 pub(crate) use findings::Findings;
 pub(crate) use key::Item;
-pub(crate) use options::{OtherOptions, SetOptions};
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {

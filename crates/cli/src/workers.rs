@@ -139,7 +139,7 @@ mod tests {
     fn every_task_has_ended_when_the_call_returns() {
         for threads in [1, 2, 5] {
             let workers = Workers::new(threads).unwrap();
-            assert_eq!((workers.threads(), workers.executor().is_some()), (threads, threads > 1));
+            assert_eq!(workers.threads(), threads);
             let done = AtomicUsize::new(0);
             let task = || {
                 done.fetch_add(1, Ordering::Relaxed);

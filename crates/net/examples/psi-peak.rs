@@ -12,16 +12,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foxtrot_net::{
-    Channel,
-    psi::{Plan, Receiver, Sender},
-    tcp,
-};
+use foxtrot_net::{Channel, drive, tcp};
 use foxtrot_ot::{
     Direction, Session, Sid,
     base::{Adversary, Functionality, find},
 };
-use foxtrot_psi::paxos::{Digest, Parameters};
+use foxtrot_psi::paxos::{
+    Digest, Parameters,
+    protocol::{Plan, Receiver, Sender},
+};
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
@@ -53,9 +52,16 @@ fn shared(parameters: &Parameters) -> usize {
 fn receive(parameters: &Parameters, channel: Channel) -> Fallible<()> {
     let n = parameters.receiver_items();
     let session = session();
-    let receiver = Receiver::set_up(&channel, &plan(parameters, &session)?)?;
+    let (mut cx, plan) = (drive::context(&session)?, plan(parameters)?);
+    let set_up = |io| async move { Receiver::set_up(&io, &mut cx, plan).await };
+    let receiver = drive::play(&channel, set_up)?;
     let started = Instant::now();
-    let indices = receiver.run((0..n).map(digest).collect(), |_| ())?;
+    let items = (0..n).map(digest).collect();
+    let indices =
+        drive::play(
+            &channel,
+            |io| async move { receiver.run(&io, items, |_| ()).await?.intersect() },
+        )?;
     report("receiver", n, started);
     if !indices.iter().copied().eq(n - shared(parameters)..n) {
         return Err("the intersection is wrong".into());
@@ -71,9 +77,12 @@ fn send(parameters: &Parameters, channel: Channel) -> Fallible<()> {
     let first = parameters.receiver_items() - shared(parameters);
     let m = parameters.sender_items();
     let session = session();
-    let sender = Sender::set_up(&channel, &plan(parameters, &session)?)?;
+    let (mut cx, plan) = (drive::context(&session)?, plan(parameters)?);
+    let set_up = |io| async move { Sender::set_up(&io, &mut cx, plan).await };
+    let sender = drive::play(&channel, set_up)?;
     let started = Instant::now();
-    sender.run((first..first + m).map(digest).collect(), |_| ())?;
+    let items = (first..first + m).map(digest).collect();
+    drive::play(&channel, |io| async move { sender.run(&io, items, |_| ()).await })?;
     report("sender", m, started);
     Ok(channel.close()?)
 }
@@ -83,10 +92,10 @@ fn session() -> Session {
     Session::new(Sid::from_bytes([7; 32]))
 }
 
-fn plan<'a>(parameters: &Parameters, session: &'a Session) -> Fallible<Plan<'a>> {
+fn plan(parameters: &Parameters) -> Fallible<Plan<'static>> {
     let base = find("roted", Functionality::Endemic).ok_or("no base OT of that name")?;
     let direction = Direction::InitiatorSends;
-    Ok(Plan { parameters: *parameters, base, session, direction, counter: 0 })
+    Ok(Plan { parameters: *parameters, base, direction, counter: 0 })
 }
 
 /// Digests of items: any distinct strings do.

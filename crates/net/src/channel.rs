@@ -54,7 +54,7 @@ const UNBOUNDED: usize = usize::MAX;
 /// The longest payload of a frame in bytes: 256 MiB.
 pub const MAX_FRAME: usize = 256 << 20;
 
-const HEADER_BYTES: usize = 5;
+pub(crate) const HEADER_BYTES: usize = 5;
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Bytes of the writer's stack. It frames and, under TLS, encrypts; all tests of the command pass with a quarter of that.
@@ -203,22 +203,8 @@ impl Channel {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
     }
 
-    /// The same by a time of the caller's, and not behind it.
-    #[cfg(test)]
-    pub(crate) fn recv_by(
-        &self,
-        lane: Lane,
-        max: usize,
-        deadline: Deadline,
-    ) -> Result<Vec<u8>, Error> {
-        if deadline.remaining().is_none() {
-            return Err(self.give_up(ChannelError::NothingReceived(self.shared.timeout)));
-        }
-        self.shared.recv(lane, receive::Want::AtMost(max), deadline)
-    }
-
     /// When a wait ends that begins now.
-    pub(crate) fn deadline(&self) -> Deadline {
+    fn deadline(&self) -> Deadline {
         Deadline::after(self.shared.timeout)
     }
 
@@ -406,11 +392,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,
 /// lest a flood of empty ones be free.
-fn cost(len: usize) -> usize {
+pub(crate) fn cost(len: usize) -> usize {
     len + 64
 }
 
 /// Whether a lane that holds back `queued` of so many bytes can hold back a message of that length too.
-fn fits(most: usize, queued: usize, len: usize) -> bool {
+pub(crate) fn fits(most: usize, queued: usize, len: usize) -> bool {
     queued.saturating_add(cost(len)) <= most
 }

@@ -3,11 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    future::Future,
+    sync::{Mutex, PoisonError},
+};
 
 use foxtrot_ot::{
     Context, Seed, Session, Usage,
-    engine::{Abandoned, Engine, Limits, Progress},
+    engine::{Abandoned, Engine, Io, Limits, Progress},
 };
 use zeroize::Zeroizing;
 
@@ -52,6 +55,22 @@ where
             }
         }
     }
+}
+
+/// Runs a protocol that is an async function; see [`run`].
+///
+/// # Errors
+/// Errors of [`run`].
+///
+/// # Panics
+/// As [`run`].
+pub fn play<'a, Out, E, F>(channel: &Channel, protocol: impl FnOnce(Io) -> F) -> Result<Out, Error>
+where
+    F: Future<Output = Result<Out, E>> + Send + 'a,
+    E: From<Usage>,
+    Error: From<E>,
+{
+    run(channel, Engine::new(protocol))
 }
 
 /// A run's context, with a seed from the system.
@@ -111,19 +130,24 @@ impl<E: From<Error>> Sink<E> {
         })
     }
 
-    /// Runs a protocol whose sink this is, as [`run`] does.
+    /// Runs a protocol whose sink this is, as [`play`] does.
     ///
     /// # Errors
     /// The sink's error; else errors of [`run`].
     ///
     /// # Panics
     /// As [`run`].
-    pub fn run<Out, P>(&self, channel: &Channel, engine: Engine<'_, Out, P>) -> Result<Out, E>
+    pub fn play<'a, Out, P, F>(
+        &self,
+        channel: &Channel,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> Result<Out, E>
     where
+        F: Future<Output = Result<Out, P>> + Send + 'a,
         P: From<Usage>,
         Error: From<P>,
     {
-        let done = run(channel, engine);
+        let done = play(channel, protocol);
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(e) => Err(e),
             None => done.map_err(E::from),

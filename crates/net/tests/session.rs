@@ -79,7 +79,7 @@ fn sub(agreement: &Agreement, protocol: &str) -> Session {
 fn send(vector: &Value, channel: &Channel, agreement: &Agreement) {
     let seed = Seed::from_bytes(array(&vector["sender_seed"]));
     let role = Endemic.sender(sub(agreement, "roted-endemic"), 2, seed).unwrap();
-    let keys = drive::run(channel, Lane::PROTOCOL, role).unwrap();
+    let keys = drive::run(channel, role).unwrap();
     let messages = vector["messages"].as_array().unwrap();
     let message = |k: usize| messages[k].as_str().unwrap();
     let mut sender = convert::Sender::new(sub(agreement, "chosen-messages"), 4).unwrap();
@@ -93,7 +93,7 @@ fn receive(vector: &Value, channel: &Channel, agreement: &Agreement) {
     let seed = Seed::from_bytes(array(&vector["receiver_seed"]));
     let choice = Choice::Given(Bits::from_bools(choices.clone()));
     let role = Endemic.receiver(sub(agreement, "roted-endemic"), choice, seed).unwrap();
-    let keys = drive::run(channel, Lane::PROTOCOL, role).unwrap();
+    let keys = drive::run(channel, role).unwrap();
     let mut receiver = convert::Receiver::new(sub(agreement, "chosen-messages"), 4).unwrap();
     let frame = channel.recv(Lane::PROTOCOL, frame_len(2, 4)).unwrap();
     receiver.take(keys.choices(), keys.keys(), &frame).unwrap();

@@ -30,8 +30,8 @@
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
 //!
 //! Batches do not depend on each other, and what is called `_all` does a step of several of them on the
-//! threads of an executor ([`Sender::with_executor`]), each whole in one; bytes and outputs are those
-//! of one batch after another.
+//! threads of the session's executor ([`Session::with_executor`](crate::Session::with_executor)), each
+//! whole in one; bytes and outputs are those of one batch after another.
 //!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal};

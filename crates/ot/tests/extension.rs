@@ -101,7 +101,7 @@ fn outputs_do_not_depend_on_the_number_of_threads() {
     for (name, threads) in [("softspoken-3", 2), ("softspoken-4", 3), ("softspoken-8", 40)] {
         let extension = find(name, Adversary::Malicious).unwrap();
         let mut alone = Runs::new(extension, Backend::best());
-        let mut together = Runs::new(extension, Backend::best()).on_threads(threads);
+        let mut together = Runs::on_threads(extension, threads);
         for n in [1, 1000, 5000] {
             for kind in [Kind::Random, Kind::Correlated] {
                 let run = together.batch(Choice::Random(n), kind);
@@ -148,7 +148,7 @@ fn random_choices_are_balanced_and_differ_from_batch_to_batch() {
 #[test]
 fn batches_may_begin_before_earlier_ones_are_verified() {
     let extension = softspoken::malicious(4).unwrap();
-    let (mut receiver, mut sender) = states(extension, Backend::best());
+    let (mut receiver, mut sender) = states(extension, session);
     let mut messages = [Vec::new(), Vec::new()];
     let unanswered =
         messages.each_mut().map(|message| receiver.extend(Choice::Random(300), message).unwrap());
@@ -224,7 +224,7 @@ fn a_wrong_number_of_base_ots_or_of_places_is_a_usage_error() {
     let expected = Usage::CountMismatch { what: "base OTs", expected: 128, got: 129 };
     assert_eq!(refused.map(drop).unwrap_err(), expected.into());
 
-    let (mut receiver, mut sender) = states(softspoken::semi_honest(2).unwrap(), Backend::best());
+    let (mut receiver, mut sender) = states(softspoken::semi_honest(2).unwrap(), session);
     let mut message = Vec::new();
     let received = receiver.extend(Choice::Random(10), &mut message).unwrap();
     let sent = sender.absorb(Shape::random(10), &message).unwrap();
@@ -277,7 +277,7 @@ fn what_may_not_carry_an_extension_is_refused_with_the_reason() {
 
 #[test]
 fn debugging_shows_no_secret() {
-    let (receiver, sender) = states(kos::malicious(), Backend::best());
+    let (receiver, sender) = states(kos::malicious(), session);
     assert_eq!(
         format!("{receiver:?} {sender:?}"),
         "Receiver(kos, 0 batches) Sender(kos, 0 batches)"

@@ -7,8 +7,10 @@ mod support;
 #[path = "support/threads.rs"]
 mod threads;
 
+use std::sync::Arc;
+
 use foxtrot_ot::{
-    Backend, Bits, Decode, Error, Misbehaved, Usage,
+    Bits, Decode, Error, Misbehaved, Usage,
     base::{Adversary, Block, Choice},
     extension::{
         Any, Kind, Malicious, Places, Receiver, Sender, Shape, Unanswered, find, softspoken,
@@ -38,10 +40,9 @@ struct Transcript {
 /// Groups of that many batches, on so many threads.
 fn run(extension: Any, kind: Kind, group: usize, threads: usize) -> Transcript {
     let (pairs, chosen) = base();
-    let (receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
-    let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
-    let mut receiver = receiver.with_executor(Box::new(Threads(threads)));
-    let mut sender = sender.with_executor(Box::new(Threads(threads)));
+    let session = || session().with_executor(Arc::new(Threads(threads)));
+    let (mut receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
+    let mut sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
     let mut all = Transcript {
         corrections: Vec::new(),
         challenges: Vec::new(),
@@ -123,9 +124,8 @@ fn batches_at_once_give_what_one_after_another_gives() {
 }
 
 fn on_threads(threads: usize) -> (Receiver<Malicious>, Sender<Malicious>) {
-    let (receiver, sender) = states(softspoken::malicious(4).unwrap(), Backend::best());
-    let [ours, theirs] = [threads; 2].map(|threads| Box::new(Threads(threads)));
-    (receiver.with_executor(ours), sender.with_executor(theirs))
+    let session = || session().with_executor(Arc::new(Threads(threads)));
+    states(softspoken::malicious(4).unwrap(), session)
 }
 
 /// The corrections of so many batches of 700.

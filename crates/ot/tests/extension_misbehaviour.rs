@@ -6,7 +6,7 @@
 mod support;
 
 use foxtrot_ot::{
-    Backend, Bits, Decode, Error, Misbehaved, Usage,
+    Bits, Decode, Error, Misbehaved, Usage,
     base::Choice,
     extension::{
         AnyReceiver, AnySender, Extension, Kind, Malicious, Receiver, Sender, Shape, Unanswered,
@@ -37,7 +37,7 @@ fn spoilt_batch(
     corrections: impl FnOnce(&mut Vec<u8>),
     proof: impl FnOnce(&mut Vec<u8>),
 ) -> Result<(), Error> {
-    let (mut receiver, mut sender) = states(extension, Backend::best());
+    let (mut receiver, mut sender) = states(extension, session);
     let shape = Shape::of(&choice);
     let mut message = Vec::new();
     let unanswered = receiver.extend(choice, &mut message).unwrap();
@@ -152,7 +152,7 @@ fn without_a_check_the_receiver_reads_delta_and_with_one_it_is_caught() {
     let choice = || Choice::Given(Bits::from_bools((0..n).map(|_| false)));
 
     let iknp = foxtrot_ot::extension::iknp::semi_honest();
-    let (mut receiver, mut sender) = states(iknp, Backend::best());
+    let (mut receiver, mut sender) = states(iknp, session);
     let mut message = Vec::new();
     let received = receiver.extend(choice(), &mut message).unwrap();
     spoil(&mut message);
@@ -173,7 +173,7 @@ fn without_a_check_the_receiver_reads_delta_and_with_one_it_is_caught() {
 fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
     let columns = 512 / 8;
     let guess_and_deviate = |guess: bool, r: usize| {
-        let (mut receiver, mut sender) = states(kos::malicious(), Backend::best());
+        let (mut receiver, mut sender) = states(kos::malicious(), session);
         let mut message = Vec::new();
         let unanswered = receiver.extend(Choice::Given(bits(50, 2)), &mut message).unwrap();
         // The deviation is in the last element, which h takes as it is.
@@ -209,7 +209,7 @@ fn every_part_of_a_proof_is_checked() {
 
 #[test]
 fn a_proof_of_another_batch_does_not_do() {
-    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let (mut receiver, mut sender) = states(four(), session);
     let mut batch = || {
         let mut message = Vec::new();
         let unanswered: Unanswered = receiver.extend(Choice::Random(40), &mut message).unwrap();
@@ -222,7 +222,7 @@ fn a_proof_of_another_batch_does_not_do() {
 
 #[test]
 fn equal_choices_have_other_corrections_in_every_batch() {
-    let (mut receiver, _) = states(kos::malicious(), Backend::best());
+    let (mut receiver, _) = states(kos::malicious(), session);
     let mut messages = [Vec::new(), Vec::new()];
     for message in &mut messages {
         let _ = receiver.extend(Choice::Given(bits(400, 2)), message).unwrap();
@@ -233,7 +233,7 @@ fn equal_choices_have_other_corrections_in_every_batch() {
 
 #[test]
 fn corrections_of_another_batch_give_other_keys() {
-    let (mut receiver, mut sender) = states(softspoken::semi_honest(4).unwrap(), Backend::best());
+    let (mut receiver, mut sender) = states(softspoken::semi_honest(4).unwrap(), session);
     let mut message = Vec::new();
     let _ = receiver.extend(Choice::Random(40), &mut message).unwrap();
     let mut keys = Vec::new();
@@ -251,7 +251,7 @@ fn corrections_of_another_batch_give_other_keys() {
 #[test]
 fn parties_that_disagree_whether_choices_are_given_are_caught() {
     // In `kos` both kinds have messages of one length.
-    let (mut receiver, mut sender) = states(kos::malicious(), Backend::best());
+    let (mut receiver, mut sender) = states(kos::malicious(), session);
     let mut message = Vec::new();
     let unanswered = receiver.extend(Choice::Random(20), &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(Shape::given(20), &message).unwrap();
@@ -261,7 +261,7 @@ fn parties_that_disagree_whether_choices_are_given_are_caught() {
 
 #[test]
 fn a_failed_check_ends_the_session_for_every_batch() {
-    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let (mut receiver, mut sender) = states(four(), session);
     let mut extend = || {
         let mut message = Vec::new();
         let unanswered = receiver.extend(Choice::Random(30), &mut message).unwrap();
@@ -274,7 +274,7 @@ fn a_failed_check_ends_the_session_for_every_batch() {
     let ended = Error::Usage(Usage::SessionEnded);
     assert_eq!(sender.verify(pending, &later).map(drop), Err(ended));
     assert_eq!(sender.random(sent, &mut [[[0; 16]; 2]; 30]), Err(Usage::SessionEnded));
-    let (mut receiver, _) = states(four(), Backend::best());
+    let (mut receiver, _) = states(four(), session);
     let mut message = Vec::new();
     let _ = receiver.extend(Choice::Random(30), &mut message).unwrap();
     assert_eq!(sender.absorb(Shape::random(30), &message).map(drop), Err(ended));
@@ -329,7 +329,7 @@ fn a_setup_for_another_session_is_refused() {
 
 #[test]
 fn an_answer_to_another_challenge_is_refused() {
-    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let (mut receiver, mut sender) = states(four(), session);
     let mut message = Vec::new();
     let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
     let (unverified, mut challenge) = sender.absorb(Shape::random(10), &message).unwrap();
@@ -341,7 +341,7 @@ fn an_answer_to_another_challenge_is_refused() {
 #[test]
 fn batches_of_another_session_are_refused_without_blaming_the_peer() {
     let extension = four();
-    let (mut receiver, mut sender) = states(extension, Backend::best());
+    let (mut receiver, mut sender) = states(extension, session);
     let elsewhere = || foxtrot_ot::Session::new(foxtrot_ot::Sid::from_bytes([9; 32]));
     let (mut other_receiver, setup) =
         Receiver::new(elsewhere(), extension, base().0, seed(5)).unwrap();
@@ -364,7 +364,7 @@ fn batches_of_another_session_are_refused_without_blaming_the_peer() {
 
 #[test]
 fn sizes_that_no_batch_has_are_a_usage_error_whatever_the_message() {
-    let (mut receiver, mut sender) = states(four(), Backend::best());
+    let (mut receiver, mut sender) = states(four(), session);
     for n in [65473, usize::MAX] {
         let too_large = Usage::BatchTooLarge { n, max: 65472 };
         let refused = sender.absorb(Shape::random(n), &[]).map(drop);

@@ -7,7 +7,7 @@ mod support;
 #[path = "support/threads.rs"]
 mod threads;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use foxtrot_ot::{
     Backend, Usage,
@@ -73,11 +73,11 @@ fn all_keys_are_those_of_single_words_however_they_are_shared_out() {
     for (n, choices) in [(0, 5), (1, 1), (1, 700), (130, 3), (513, 1), (520, 4), (1030, 2)] {
         let batch = |threads: usize| {
             let mut receiver = Receiver::new(session(), extension, base(512).0, seed(5)).unwrap();
-            let sender = Sender::new(session(), extension, base(512).1, seed(6)).unwrap();
+            let session = session().with_executor(Arc::new(Threads(threads)));
+            let mut sender = Sender::new(session, extension, base(512).1, seed(6)).unwrap();
             let mut corrections = Vec::new();
             let words = bytes(3, n * 16);
             let _received = receiver.extend(n, &words, &mut corrections).unwrap();
-            let mut sender = sender.with_executor(Box::new(Threads(threads)));
             let sent = sender.absorb(n, &corrections).unwrap();
             (sender, sent)
         };
@@ -246,11 +246,13 @@ fn sums_are_shifted_by_as_many_words_and_not_after_a_failed_check() {
 fn outputs_do_not_depend_on_the_backend_or_the_number_of_threads() {
     for extension in registry() {
         let run = |backend, threads: Option<usize>| {
-            let mut runs = Runs::new(extension, backend);
-            if let Some(threads) = threads {
-                runs.sender = runs.sender.with_executor(Box::new(Threads(threads)));
-                runs.receiver = runs.receiver.with_executor(Box::new(Threads(threads)));
-            }
+            let mut runs = Runs::of(extension, || {
+                let session = session().with_backend(backend);
+                match threads {
+                    Some(threads) => session.with_executor(Arc::new(Threads(threads))),
+                    None => session,
+                }
+            });
             let words = bytes(9, 1100 * extension.parameters().word_len());
             let mut keys = vec![[0; 16]; 1100];
             let received = runs.batch(&words, Places::Words(&words, &mut keys));

@@ -24,7 +24,7 @@ fn some_choices(n: usize) -> Bits {
     Bits::from_bools((0..n).map(|i| i * i % 7 % 2 == 1))
 }
 
-fn pair(base: &dyn BaseOt, n: usize) -> Pair {
+fn pair(base: &dyn BaseOt, n: usize) -> Pair<'static> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(some_choices(n)),

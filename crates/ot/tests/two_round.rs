@@ -26,7 +26,7 @@ fn choices(n: usize) -> Bits {
     Bits::from_bools((0..n).map(|i| i % 3 == 1))
 }
 
-fn pair(base: &dyn BaseOt, n: usize, backend: Backend) -> Pair {
+fn pair(base: &dyn BaseOt, n: usize, backend: Backend) -> Pair<'static> {
     let session = || session(0).with_backend(backend);
     let sender = base.sender(session(), n, seed(1)).unwrap();
     Pair::new(sender, base.receiver(session(), Choice::Given(choices(n)), seed(2)).unwrap())

@@ -1,7 +1,7 @@
 //! Triples from oblivious transfer: the laws of a run, and what a peer can send.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use std::thread;
+use std::{sync::Arc, thread};
 
 use foxtrot_ot::{
     Backend, Decode, Error, Seed, Session, Sid, Usage,
@@ -47,19 +47,15 @@ fn base_ots() -> (SenderKeys, ReceiverKeys) {
 
 /// Initiator and responder.
 fn parties(set: &'static Set, backend: Backend) -> [Party; 2] {
-    parties_of(&session(backend), set)
+    parties_of([(); 2].map(|()| session(backend)), set)
 }
 
-fn parties_of(session: &Session, set: &'static Set) -> [Party; 2] {
+fn parties_of([ours, theirs]: [Session; 2], set: &'static Set) -> [Party; 2] {
     let (pairs, chosen) = base_ots();
-    let (one, opening) = Party::responder(session, set, pairs, seed(2)).unwrap();
-    let (zero, setup) = Party::initiator(session, set, chosen, seed(1), &opening).unwrap();
+    let (one, opening) = Party::responder(&theirs, set, pairs, seed(2)).unwrap();
+    let (zero, setup) = Party::initiator(&ours, set, chosen, seed(1), &opening).unwrap();
     assert_eq!((opening.len(), setup.len()), (set.opening_len(), set.setup_len()));
     [zero, one.finish(&setup).unwrap()]
-}
-
-fn threaded(party: Party, threads: usize) -> Party {
-    party.with_executors([(); 3].map(|()| Box::new(Threads(threads)) as Box<dyn Executor>))
 }
 
 /// Batches of those sizes at once: each party's shares, and all it sends.
@@ -135,8 +131,8 @@ fn shares_and_messages_are_the_same_on_every_backend_and_for_any_number_of_threa
         let set = set(bits);
         let sizes = [set.n(), 17, set.n(), 0, 600];
         let outcome = |backend, threads: [usize; 2]| {
-            let [zero, one] = parties(set, backend);
-            let mut parties = [threaded(zero, threads[0]), threaded(one, threads[1])];
+            let on = |threads| session(backend).with_executor(Arc::new(Threads(threads)));
+            let mut parties = parties_of(threads.map(on), set);
             run(&mut parties, &sizes)
                 .map(|(shares, sent)| (shares.iter().map(flat).collect::<Vec<_>>(), sent))
         };
@@ -158,7 +154,7 @@ fn everything_is_fresh_in_every_batch() {
     let mut all = Vec::new();
     // The same seeds and base OTs in both.
     for sid in [[7; 32], [8; 32]] {
-        let mut parties = parties_of(&Session::new(Sid::from_bytes(sid)), set);
+        let mut parties = parties_of([(); 2].map(|()| Session::new(Sid::from_bytes(sid))), set);
         for (shares, sent) in run(&mut parties, &[64, 64]) {
             let parts = |it: &Shares| [it.a().to_vec(), it.b().to_vec(), it.c().to_vec()];
             all.extend(shares.iter().flat_map(parts));

@@ -4,7 +4,7 @@
 #[path = "support/ots.rs"]
 mod support;
 
-use std::thread;
+use std::{sync::Arc, thread};
 
 use foxtrot_ot::{
     Backend, Direction, Error, Seed, Session, Sid, Usage,
@@ -46,9 +46,13 @@ fn seed(byte: u8) -> Seed {
 }
 
 fn parties(set: &'static Set, backend: Backend) -> (P0, P1) {
-    let (p0, public_key) = P0::new(session(set, backend), set, seed(1));
+    parties_in(|| session(set, backend), set)
+}
+
+fn parties_in(session: impl Fn() -> Session, set: &'static Set) -> (P0, P1) {
+    let (p0, public_key) = P0::new(session(), set, seed(1));
     assert_eq!(public_key.len(), set.public_key_len());
-    (p0, P1::new(session(set, backend), set, &public_key, seed(2)).unwrap())
+    (p0, P1::new(session(), set, &public_key, seed(2)).unwrap())
 }
 
 #[test]
@@ -93,9 +97,8 @@ fn flat(shares: &Shares) -> Vec<u8> {
 
 /// Requests, responses and both parties' shares of so many batches at once.
 fn batches(set: &'static Set, n: usize, threads: usize) -> Vec<Vec<u8>> {
-    let (p0, p1) = parties(set, Backend::best());
-    let mut p0 = p0.with_executor(Box::new(Threads(threads)));
-    let mut p1 = p1.with_executor(Box::new(Threads(threads)));
+    let session = || session(set, Backend::best()).with_executor(Arc::new(Threads(threads)));
+    let (mut p0, mut p1) = parties_in(session, set);
     let mut requests = vec![Vec::new(); n];
     let requested = p0.request_all(requests.iter_mut().collect());
     let [mut responses, mut corrections] = [0; 2].map(|_| vec![Vec::new(); n]);

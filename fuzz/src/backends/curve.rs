@@ -3,9 +3,9 @@
 use foxtrot_kernel::{
     Backend,
     curve::{
-        Point, Sixteen, Table, TwinTable, add, compress, decompress, double, elligator as maps, invert,
-        is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators, on_curve,
-        ristretto as classes, select, sub,
+        Point, Sixteen, Table, TwinTable, add, compress, decompress, double, elligator as maps,
+        invert, is_identity, ladder as x_only, mul, mul_base, mul_by_cofactor, mul_generators,
+        on_curve, ristretto as classes, select, sub,
     },
 };
 
@@ -40,7 +40,8 @@ pub(super) fn tables(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     // To make a table takes long.
     match input.byte() % 4 {
         0 => {
-            let (point, mut memory) = (points_of(backend, input, 1), vec![Sixteen::ZERO; Table::LEN]);
+            let (point, mut memory) =
+                (points_of(backend, input, 1), vec![Sixteen::ZERO; Table::LEN]);
             Table::new(backend, &point[0], &mut memory).mul(backend, &scalars, &mut out);
         }
         1 => {

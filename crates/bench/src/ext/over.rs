@@ -7,7 +7,6 @@ use foxtrot_net::drive;
 use foxtrot_ot::{
     Direction, Session, Sid,
     base::Choice,
-    engine::Engine,
     extension::{
         Any, Kind, Shape,
         protocol::{Plan, Receiver, Sender},
@@ -27,33 +26,34 @@ pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Fa
         |end| {
             let session = session(end.workers);
             let mut cx = drive::context(&session)?;
-            let set_up = Engine::new(|io| async move { Sender::set_up(&io, &mut cx, plan).await });
-            let mut sender = drive::run(end.channel, set_up)?;
+            let mut sender =
+                drive::play(
+                    end.channel,
+                    |io| async move { Sender::set_up(&io, &mut cx, plan).await },
+                )?;
             end.is_set_up();
-            let run = Engine::new(|io| async move {
+            drive::play(end.channel, |io| async move {
                 let sink = |keys: &[_]| {
                     black_box(keys);
                     Ok(())
                 };
                 sender.random(&io, Shape::random(n), sink).await
-            });
-            drive::run(end.channel, run)
+            })
         },
         |end| {
             let session = session(end.workers);
             let mut cx = drive::context(&session)?;
-            let set_up =
-                Engine::new(|io| async move { Receiver::set_up(&io, &mut cx, plan).await });
-            let mut receiver = drive::run(end.channel, set_up)?;
+            let mut receiver = drive::play(end.channel, |io| async move {
+                Receiver::set_up(&io, &mut cx, plan).await
+            })?;
             end.is_set_up();
-            let run = Engine::new(|io| async move {
+            drive::play(end.channel, |io| async move {
                 let sink = |choices: &_, keys: &[_]| {
                     black_box((choices, keys));
                     Ok(())
                 };
                 receiver.run(&io, &Choice::Random(n), Kind::Random, sink).await
-            });
-            drive::run(end.channel, run)
+            })
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use foxtrot_cli::shared::{Failure, Workers};
 use foxtrot_net::drive;
-use foxtrot_ot::{Direction, Session, Sid, engine::Engine};
+use foxtrot_ot::{Direction, Session, Sid};
 use foxtrot_psi::paxos::{
     Parameters,
     protocol::{Plan, Receiver, Sender},
@@ -26,22 +26,26 @@ pub(super) fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<S
         |end| {
             let session = session(end.workers);
             let mut cx = drive::context(&session)?;
-            let set_up = Engine::new(|io| async move { Sender::set_up(&io, &mut cx, plan).await });
-            let sender = drive::run(end.channel, set_up)?;
+            let sender =
+                drive::play(
+                    end.channel,
+                    |io| async move { Sender::set_up(&io, &mut cx, plan).await },
+                )?;
             end.is_set_up();
-            let run = Engine::new(|io| async move { sender.run(&io, theirs, |_| ()).await });
-            Ok::<_, Failure>(drive::run(end.channel, run)?)
+            Ok::<_, Failure>(drive::play(end.channel, |io| async move {
+                sender.run(&io, theirs, |_| ()).await
+            })?)
         },
         |end| {
             let session = session(end.workers);
             let mut cx = drive::context(&session)?;
-            let set_up =
-                Engine::new(|io| async move { Receiver::set_up(&io, &mut cx, plan).await });
-            let receiver = drive::run(end.channel, set_up)?;
+            let receiver = drive::play(end.channel, |io| async move {
+                Receiver::set_up(&io, &mut cx, plan).await
+            })?;
             end.is_set_up();
-            let run =
-                Engine::new(|io| async move { receiver.run(&io, ours, |_| ()).await?.intersect() });
-            let found = drive::run(end.channel, run)?;
+            let found = drive::play(end.channel, |io| async move {
+                receiver.run(&io, ours, |_| ()).await?.intersect()
+            })?;
             if found.into_iter().eq(common) {
                 Ok(())
             } else {

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, hint::black_box};
 
 use foxtrot_cli::shared::Failure;
 use foxtrot_net::{Lane, drive};
-use foxtrot_ot::{Direction, Session, Sid, engine::Engine};
+use foxtrot_ot::{Direction, Session, Sid};
 use foxtrot_papers::rlwe_paper::{P0, P1, PaperSet};
 use foxtrot_triples::{
     gilboa::{self, protocol as from_ots},
@@ -35,17 +35,19 @@ fn duplex(end: &End<'_>, set: &'static Set, n: u64, we_are_initiator: bool) -> R
     let session = end.workers.in_session(Session::new(Sid::from_bytes([0; 32])));
     let plan = rlwe::Plan { set, we_are_initiator, batches: 0..set.batches(n) };
     let mut cx = drive::context(&session)?;
-    let set_up = Engine::new(|io| async move { rlwe::Party::set_up(&io, &mut cx, plan).await });
-    let party = drive::run(end.channel, set_up)?;
+    let party =
+        drive::play(
+            end.channel,
+            |io| async move { rlwe::Party::set_up(&io, &mut cx, plan).await },
+        )?;
     end.is_set_up();
-    let run = Engine::new(|io| async move {
+    Ok(drive::play(end.channel, |io| async move {
         let sink = |shares: &_| {
             black_box(shares);
             Ok(())
         };
         party.run(&io, sink).await
-    });
-    Ok(drive::run(end.channel, run)?)
+    })?)
 }
 
 fn from_ot(
@@ -57,17 +59,19 @@ fn from_ot(
     let session = end.workers.in_session(Session::new(Sid::from_bytes([0; 32])));
     let plan = from_ots::Plan { set, base: BASE, we_are_initiator, count };
     let mut cx = drive::context(&session)?;
-    let set_up = Engine::new(|io| async move { from_ots::Party::set_up(&io, &mut cx, plan).await });
-    let party = drive::run(end.channel, set_up)?;
+    let party =
+        drive::play(
+            end.channel,
+            |io| async move { from_ots::Party::set_up(&io, &mut cx, plan).await },
+        )?;
     end.is_set_up();
-    let run = Engine::new(|io| async move {
+    Ok(drive::play(end.channel, |io| async move {
         let sink = |shares: &_| {
             black_box(shares);
             Ok(())
         };
         party.run(&io, sink).await
-    });
-    Ok(drive::run(end.channel, run)?)
+    })?)
 }
 
 fn p0(end: &End<'_>, set: &'static PaperSet, n: u64) -> Result<(), Failure> {

@@ -111,7 +111,7 @@ fn session(address: &str, tls: Option<&Tls>) -> Result<(), Failure> {
     let choices = || Bits::from_bools(choices.iter().map(|byte| byte % 2 == 1));
     let seed = Seed::from_bytes(seed.try_into()?);
     let role = base.receiver(sub(base.info().name), Choice::Given(choices()), seed)?;
-    let batch = drive::run(&channel, Lane::PROTOCOL, role)?;
+    let batch = drive::run(&channel, role)?;
     let frame = channel.recv(Lane::PROTOCOL, frame_len(TRANSFERS, length))?;
     channel.finish()?;
     channel.close()?;

@@ -1,15 +1,18 @@
 //! The receiver's side of a set intersection, in this process.
 
 use foxtrot_net::{
+    drive,
     hello::{Hello, Role},
-    psi::{Plan, Receiver},
     tls::Tls,
 };
 use foxtrot_ot::{
     Session,
     base::{BaseOt, roted::Endemic},
 };
-use foxtrot_psi::paxos::{Digest, Parameters};
+use foxtrot_psi::paxos::{
+    Digest, Parameters,
+    protocol::{Plan, Receiver},
+};
 
 use crate::client::{Failure, open};
 
@@ -42,10 +45,11 @@ pub(crate) fn session(address: &str, tls: Option<&Tls>, keys: usize) -> Result<(
         .keys(keys as u64, keys as u64);
     let (channel, agreement) = open(address, tls, hello)?;
     let (session, direction) = (&Session::new(agreement.sid), agreement.direction());
-    let base = &Endemic;
-    let plan = Plan { parameters, base, session, direction, counter: 0 };
-    let items = (first..first + keys).map(item).collect();
-    let received = Receiver::set_up(&channel, &plan)?.receive(items, |_| ())?;
+    let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+    let (mut cx, items) = (drive::context(session)?, (first..first + keys).map(item).collect());
+    let received = drive::play(&channel, |io| async move {
+        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+    })?;
     channel.finish()?;
     channel.close()?;
     if !received.intersect()?.into_iter().eq(0..keys - first) {

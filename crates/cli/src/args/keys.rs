@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use foxtrot_net::identity::Fingerprint;
 
-use crate::peers::Name;
+use super::Name;
 
 #[derive(ClapArgs)]
 pub(crate) struct KeygenArgs {

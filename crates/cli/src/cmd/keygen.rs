@@ -32,7 +32,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
             path
         }
     };
-    let existing = if args.force { Existing::Replaced } else { Existing::Kept };
+    let existing = Existing::with_force(args.force);
     if existing == Existing::Kept && fs::metadata(&path).is_ok_and(|found| found.is_file()) {
         return Err(Failure::usage(format!("{} exists already", path.display()))
             .hint("--force replaces it; peers then need the new fingerprint"));

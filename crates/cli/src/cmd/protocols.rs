@@ -4,8 +4,6 @@ mod extensions;
 mod psi;
 mod triples;
 
-pub(crate) use triples::{set_up_bytes, wrong_log2};
-
 use std::io::{self, Write};
 
 use foxtrot_ot::base::registry;

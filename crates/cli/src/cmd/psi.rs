@@ -16,7 +16,7 @@ use foxtrot_psi::paxos::{MAX_ITEMS, Parameters, protocol::limits};
 use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MostSessions, PsiCommand, RowsOut},
+    args::{Common, MostSessions, OtherOptions, PsiCommand, RowsOut, SetOptions},
     failure::Failure,
     host::Service,
     link::Link,
@@ -25,7 +25,7 @@ use crate::{
     reach::Way,
     record::{Entry, Recorder},
     report::Report,
-    table::{Item, OtherOptions, Set, SetOptions},
+    table::{self, Item, Set},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
@@ -167,7 +167,8 @@ fn receive(
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let n = set.items().len();
-    let link = way.reach(common, terms.hello(Role::Receiver, n), output)?;
+    let link = way.reach(common, terms.hello(Role::Receiver, n), output);
+    let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, n)?;
     agreed.enter(entry);
@@ -189,7 +190,8 @@ fn send(
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
-    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output)?;
+    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output);
+    let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.enter(entry);

@@ -37,7 +37,8 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
                 let link = open(&terms, way, common, Role::Sender)?;
                 entry.met(&link);
                 let done = send(link, &terms, &workers, files, Output::new(common))?;
-                let (names, cost) = done.put_in_place(Role::Sender, out.existing())?;
+                let (names, cost) =
+                    done.put_in_place(Role::Sender, Existing::with_force(out.force))?;
                 let report = Report::of_run(&terms, &workers, Some(&cost), None);
                 entry.ran(&report, &cost);
                 entry.set("results", terms.n);
@@ -52,7 +53,8 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
                 let link = open(&terms, way, common, Role::Receiver)?;
                 entry.met(&link);
                 let done = receive(link, &terms, &workers, files, Output::new(common))?;
-                let (names, cost) = done.put_in_place(Role::Receiver, out.existing())?;
+                let (names, cost) =
+                    done.put_in_place(Role::Receiver, Existing::with_force(out.force))?;
                 let report = Report::of_run(&terms, &workers, None, Some(&cost));
                 entry.ran(&report, &cost);
                 entry.set("results", terms.n);
@@ -162,7 +164,7 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let report = Report::of_run(&terms, &workers, Some(&sending), Some(&receiving));
     drafts.extend(received);
     let names = names(&drafts);
-    put_in_place(out.existing(), drafts)?;
+    put_in_place(Existing::with_force(out.force), drafts)?;
     tell(names, common, &report)
 }
 

@@ -1,6 +1,7 @@
 //! `foxtrot triples`: multiplication triples to files.
 
-pub(crate) mod agreement;
+mod agreement;
+pub(crate) mod bounds;
 mod costs;
 mod folder;
 pub(crate) mod kind;
@@ -13,7 +14,6 @@ use std::{
 };
 
 use foxtrot_net::{FrameError, drive};
-use foxtrot_ot::engine::Engine;
 use foxtrot_triples::{Shares, gilboa::protocol as gilboa, rlwe::protocol as rlwe};
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ fn generate(
     let way = Way::prepare(transport)?;
     Recorder::of_one(transport).keep("triples", &format!("party {party}"), |entry| {
         let link = way.reach(common, terms.hello(), output);
-        let link = link.map_err(|e| e.rename_options(&ROLES))?;
+        let link = link.map_err(|e| e.explained_by(agreement::hint).rename_options(&ROLES))?;
         entry.met(&link);
         let agreed = Agreed::on(&terms, &link)?;
         entry.set("run", agreed.record.run.as_str());
@@ -212,21 +212,19 @@ fn make_batches(
         Kind::Rlwe(set) => {
             output.detail("exchanging keys");
             let plan = rlwe::Plan { set, we_are_initiator, batches: agreed.batches.clone() };
-            let run = Engine::new(|io| async move {
+            kept.play(channel, |io| async move {
                 let party = rlwe::Party::set_up(&io, &mut cx, plan).await?;
                 party.run(&io, |shares| kept.keep(sink(shares))).await
-            });
-            kept.run(channel, run)
+            })
         }
         Kind::Gilboa(set) => {
             output.detail("running base OTs");
             let (base, count) = (BASE, agreed.made());
             let plan = gilboa::Plan { set, base, we_are_initiator, count };
-            let run = Engine::new(|io| async move {
+            kept.play(channel, |io| async move {
                 let party = gilboa::Party::set_up(&io, &mut cx, plan).await?;
                 party.run(&io, |shares| kept.keep(sink(shares))).await
-            });
-            kept.run(channel, run)
+            })
         }
     }
 }

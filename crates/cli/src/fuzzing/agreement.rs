@@ -10,12 +10,12 @@ use foxtrot_net::{
 
 use super::told;
 use crate::{
-    args::{Args, Command, TriplesCommand},
+    args::{Args, Command, SetOptions, TriplesCommand},
     cmd::{ot, psi, triples},
     failure::Failure,
     link::Link,
     secure::Opened,
-    table::{Set, SetOptions},
+    table::Set,
 };
 
 /// What is done after the hello.

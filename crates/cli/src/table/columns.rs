@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use crate::failure::Failure;
-
-use super::options::Column;
+use crate::{args::Column, failure::Failure};
 
 /// The columns of a table, and those of the key.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use blake3::hazmat::{HasherExt, hash_derive_key_context};
 use zeroize::Zeroizing;
 
-use super::normalise::Normaliser;
+use crate::normalise::Normaliser;
 
 /// What is compared: 32 bytes for a key of whatever length.
 pub(crate) type Item = [u8; 32];

@@ -29,13 +29,12 @@ use parquet::{
     schema::types::{ColumnDescriptor, Type},
 };
 
-use crate::failure::Failure;
+use crate::{args::SetOptions, failure::Failure};
 
 use super::{
     Builder, Content, Row, Set,
     columns::Columns,
     key::{Keyer, NUL},
-    options::SetOptions,
     source::{CHUNK, Source},
 };
 

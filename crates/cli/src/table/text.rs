@@ -6,13 +6,13 @@ use std::{
     path::Path,
 };
 
-use crate::failure::Failure;
+use crate::{args::SetOptions, failure::Failure};
 
 use super::{
     Builder, Content, NO_ITEM, Row, Set,
     columns::Columns,
     key::{Item, Keyer, NUL},
-    options::{Plan, SetOptions},
+    options::Plan,
     records::{Record, Records, at_line},
     scan::{Field, Grammar},
     source::{CHUNK, Source},

@@ -4,15 +4,17 @@
 use std::{fs, path::Path, process::Command, time::Duration};
 
 use foxtrot_net::{
-    Channel, Error, Lane,
-    extend::{Plan, Receiver},
+    Channel, Error, Lane, drive,
     hello::{self, Hello, Role},
     tcp,
 };
 use foxtrot_ot::{
     Direction, Session,
     base::{Adversary, Choice, Functionality, find},
-    extension::{self, Kind},
+    extension::{
+        self, Kind,
+        protocol::{Plan, Receiver},
+    },
 };
 
 use super::support::{Listening, connect, foxtrot, root, stderr, stdout};
@@ -226,7 +228,7 @@ fn a_server_takes_an_extension_too() {
 }
 
 /// A receiver of `rot -n N` that has run its base OTs; gives what it connects with.
-fn peer(address: &str, run: impl FnOnce(&Channel, &mut Receiver<'_>) -> Result<(), Error>) {
+fn peer(address: &str, run: impl FnOnce(&Channel, &mut Receiver) -> Result<(), Error>) {
     let extension = extension::find("softspoken", Adversary::Malicious).unwrap();
     let base = find("roted", Functionality::Random).unwrap();
     let hello = Hello::new(Role::Receiver)
@@ -239,8 +241,10 @@ fn peer(address: &str, run: impl FnOnce(&Channel, &mut Receiver<'_>) -> Result<(
     let agreement = hello::exchange(&channel, true, &hello).unwrap();
     let (session, direction) = (Session::new(agreement.sid), agreement.direction());
     assert_eq!(direction, Direction::ResponderSends);
-    let plan = Plan { extension, base, session: &session, direction, counter: 0 };
-    let mut receiver = Receiver::set_up(&channel, &plan).unwrap();
+    let plan = Plan { extension, base, direction, counter: 0 };
+    let mut cx = drive::context(&session).unwrap();
+    let set_up = |io| async move { Receiver::set_up(&io, &mut cx, plan).await };
+    let mut receiver = drive::play(&channel, set_up).unwrap();
     run(&channel, &mut receiver).unwrap();
 }
 

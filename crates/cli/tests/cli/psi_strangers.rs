@@ -11,16 +11,18 @@ use std::{
 };
 
 use foxtrot_net::{
-    Channel, Error, Lane,
+    Channel, Error, Lane, drive,
     hello::{self, Agreement, Hello, Role},
-    psi::{Plan, Receiver},
     tcp,
 };
 use foxtrot_ot::{
     Session,
     base::{Adversary, BaseOt, roted::Endemic},
 };
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::paxos::{
+    Parameters, Received,
+    protocol::{Plan, Receiver},
+};
 
 use super::{
     support::{Key, Listening, connect, connect_with, stderr, stdout},
@@ -85,10 +87,11 @@ fn ends_after(address: &str, left: usize) {
         let session = Session::new(agreement.sid);
         let parameters = Parameters::new(Adversary::Malicious, 9, KEYS)?;
         let direction = agreement.direction();
-        let (session, base) = (&session, &Endemic as &dyn BaseOt);
-        let plan = Plan { parameters, base, session, direction, counter: 0 };
-        let items = (0..9).map(|k| [k; 32]).collect();
-        Receiver::set_up(&channel, &plan)?.run(items, |_| ())
+        let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+        let (mut cx, items) = (drive::context(&session)?, (0..9).map(|k| [k; 32]).collect());
+        drive::play(&channel, |io| async move {
+            Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+        })
     };
     assert!(run().is_err(), "{left}");
 }
@@ -101,9 +104,10 @@ fn begins(address: &str, keys: usize, with_base_ots: bool) -> Channel {
         let session = Session::new(agreement.sid);
         let parameters = Parameters::new(Adversary::Malicious, keys, KEYS).unwrap();
         let direction = agreement.direction();
-        let (session, base) = (&session, &Endemic as &dyn BaseOt);
-        let plan = Plan { parameters, base, session, direction, counter: 0 };
-        Receiver::set_up(&channel, &plan).unwrap();
+        let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+        let mut cx = drive::context(&session).unwrap();
+        let set_up = |io| async move { Receiver::set_up(&io, &mut cx, plan).await };
+        drive::play(&channel, set_up).unwrap();
         channel.send(Lane::PROTOCOL, vec![7; 32]).unwrap();
     }
     channel

@@ -35,8 +35,8 @@ const LONG: Duration = Duration::from_secs(20);
 fn two_parties_run_to_the_end() {
     let (a, b) = memory::pair(LONG);
     let (here, there) = thread::scope(|scope| {
-        let there = scope.spawn(|| run(&b, Lane::PROTOCOL, countdown(false, 3)));
-        (run(&a, Lane::PROTOCOL, countdown(true, 3)), there.join().unwrap())
+        let there = scope.spawn(|| run(&b, countdown(false, 3)));
+        (run(&a, countdown(true, 3)), there.join().unwrap())
     });
     assert_eq!((here.unwrap(), there.unwrap()), (vec![2, 0], vec![3, 1]));
     assert_eq!(a.counters(), Counters { sent: 4, received: 2, flows: 4 });
@@ -47,7 +47,7 @@ fn two_parties_run_to_the_end() {
 fn another_length_than_expected_is_the_peers_fault() {
     let (a, b) = memory::pair(LONG);
     a.send(Lane::PROTOCOL, vec![0; 4]).unwrap();
-    let error = run(&b, Lane::PROTOCOL, countdown(false, 3)).unwrap_err();
+    let error = run(&b, countdown(false, 3)).unwrap_err();
     assert_eq!(error, FrameError::Length { expected: 3, got: 4 }.into());
 }
 
@@ -55,7 +55,7 @@ fn another_length_than_expected_is_the_peers_fault() {
 fn a_check_that_fails_ends_the_run_with_its_error() {
     let (a, b) = memory::pair(LONG);
     a.send(Lane::PROTOCOL, vec![1; 3]).unwrap();
-    let error = run(&b, Lane::PROTOCOL, countdown(false, 3)).unwrap_err();
+    let error = run(&b, countdown(false, 3)).unwrap_err();
     assert_eq!(error, Error::Protocol(Misbehaved::CommitmentMismatch.into()));
 }
 
@@ -63,7 +63,7 @@ fn a_check_that_fails_ends_the_run_with_its_error() {
 fn a_peer_that_has_gone_ends_the_run() {
     let (a, b) = memory::pair(LONG);
     drop(a);
-    let error = run(&b, Lane::PROTOCOL, countdown(false, 3)).unwrap_err();
+    let error = run(&b, countdown(false, 3)).unwrap_err();
     assert_eq!(error, ChannelError::ClosedReceiving.into());
 }
 
@@ -96,4 +96,157 @@ fn the_other_side_learns_why_a_run_failed() {
         let expected = reason.map_or(ChannelError::ClosedReceiving, ChannelError::GivenUp);
         assert_eq!(learnt, expected.into());
     }
+}
+
+/// An extension's parties, and what a channel adds: what the peer is told, and what is held back.
+mod of_an_extension {
+    use foxtrot_ot::{
+        Direction, Session, Sid,
+        base::{Adversary, Block, Choice, roted::Endemic},
+        engine::batches::PROOFS,
+        extension::{
+            self, Kind, Shape,
+            protocol::{Plan, Receiver, Sender},
+        },
+    };
+
+    use super::*;
+    use crate::Reason;
+
+    /// How long a party waits where it waits in vain.
+    const SHORT: Duration = Duration::from_secs(2);
+
+    fn session() -> Session {
+        Session::new(Sid::from_bytes([8; 32]))
+    }
+
+    fn plan() -> Plan<'static> {
+        let extension = extension::find("softspoken", Adversary::Malicious).unwrap();
+        Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
+    }
+
+    /// Two ends whose hellos are behind them.
+    fn pair(timeout: Duration) -> (Channel, Channel) {
+        let (here, there) = memory::pair(timeout);
+        here.agreed(Sid::from_bytes([1; 32]), true);
+        there.agreed(Sid::from_bytes([1; 32]), false);
+        (here, there)
+    }
+
+    fn sender(channel: &Channel) -> Result<Sender, Error> {
+        let session = session();
+        let mut cx = context(&session)?;
+        play(channel, |io| async move { Sender::set_up(&io, &mut cx, plan()).await })
+    }
+
+    fn receiver(channel: &Channel) -> Result<Receiver, Error> {
+        let session = session();
+        let mut cx = context(&session)?;
+        play(channel, |io| async move { Receiver::set_up(&io, &mut cx, plan()).await })
+    }
+
+    #[test]
+    fn after_a_sink_has_failed_the_peer_is_told_and_there_are_no_further_runs() {
+        let (here, there) = pair(LONG);
+        let sender = thread::spawn(move || {
+            let mut sender = sender(&there)?;
+            let mut random =
+                |n, sink: &mut (dyn FnMut(&[[Block; 2]]) -> Result<(), Error> + Send)| {
+                    let (kept, sender) = (&Sink::new(), &mut sender);
+                    kept.play(&there, |io| async move {
+                        sender.random(&io, Shape::random(n), |keys| kept.keep(sink(keys))).await
+                    })
+                };
+            let full = Error::from(ChannelError::ClosedSending);
+            let failed = random(100_000, &mut |_| Err(full.clone())).unwrap_err();
+            let again = random(1, &mut |_| Ok(())).unwrap_err();
+            assert_eq!(failed, full);
+            // The channel says what happened first.
+            assert_eq!(again, ChannelError::Abandoned.into());
+            // The connection stays, so that the last word is what the peer hears of it.
+            Ok::<_, Error>(there)
+        });
+        let mut receiver = receiver(&here).unwrap();
+        let mut run = || {
+            let receiver = &mut receiver;
+            play(&here, |io| async move {
+                let choice = Choice::Random(100_000);
+                receiver.run(&io, &choice, Kind::Random, |_, _| Ok(())).await
+            })
+        };
+        // Our own part of the first run may well succeed; the peer's failure is then seen in the next.
+        let told = run().and_then(|()| run()).unwrap_err();
+        // Whichever of the two we notice first: that the peer says why, or that it takes no more.
+        let expected = [ChannelError::GivenUp(Reason::Other), ChannelError::ClosedSending];
+        assert!(expected.map(Error::from).contains(&told), "{told}");
+        drop(sender.join().unwrap().unwrap());
+    }
+
+    /// What nobody waits for is not taken: memory follows from what the protocol says, and not from what a peer sends.
+    #[test]
+    fn a_flood_of_proofs_stays_with_who_sends_it() {
+        let (here, there) = pair(SHORT);
+        let sender = thread::spawn(move || {
+            let mut sender = sender(&there)?;
+            play(
+                &there,
+                |io| async move { sender.random(&io, Shape::random(100), |_| Ok(())).await },
+            )
+        });
+        drop(receiver(&here).unwrap());
+        // Far less than a lane holds back otherwise, and more than lies between writer and reader.
+        let len = plan().extension.proof_len();
+        for _ in 0..(24 << 20) / len {
+            here.send(FIRST.offset(PROOFS), vec![0; len]).unwrap();
+        }
+        let failed = sender.join().unwrap().unwrap_err();
+        let refused = here.close().unwrap_err();
+        let expected = [ChannelError::NothingTaken(SHORT), ChannelError::ClosedSending];
+        assert!(expected.map(Error::from).contains(&refused), "{refused}");
+        assert_eq!(failed, ChannelError::NothingReceived(SHORT).into());
+    }
+
+    #[test]
+    fn a_peer_whose_check_fails_is_told_so() {
+        let (here, there) = pair(LONG);
+        let sender = thread::spawn(move || {
+            let mut sender = sender(&there)?;
+            let run = play(&there, |io| async move {
+                sender.random(&io, Shape::random(100), |_| Ok(())).await
+            });
+            Ok::<_, Error>((run.unwrap_err(), there))
+        });
+        drop(receiver(&here).unwrap());
+        let extension = plan().extension;
+        here.send(FIRST, vec![0; extension.corrections_len(Shape::random(100))]).unwrap();
+        here.recv(FIRST, extension.challenge_len()).unwrap();
+        here.send(FIRST.offset(PROOFS), vec![0; extension.proof_len()]).unwrap();
+        let (failed, _there) = sender.join().unwrap().unwrap();
+        let check = foxtrot_ot::Error::from(Misbehaved::ConsistencyCheck);
+        assert_eq!(failed, check.into());
+        let told = here.recv(FIRST, 1).unwrap_err();
+        assert_eq!(told, ChannelError::GivenUp(Reason::CheckFailed).into());
+    }
+}
+
+/// Two protocols at once: each waits for its peer's, which comes on either lane first.
+#[test]
+fn protocols_side_by_side_receive_on_any_of_their_lanes() {
+    let both = || {
+        Engine::new(|io: Io| async move {
+            let ping = |io: Io, n: u8| async move {
+                io.send(vec![n; usize::from(n)]).await;
+                let first = io.recv(n.into()).await;
+                io.send(first).await;
+                Ok::<_, foxtrot_ot::Error>(io.recv(n.into()).await)
+            };
+            io.limit(Limits { streams: 3, messages: 2, len: 9 });
+            foxtrot_ot::engine::join(ping(io.on(1), 3), ping(io.on(2), 9)).await
+        })
+    };
+    let (a, b) = memory::pair(LONG);
+    let there = thread::spawn(move || run(&b, both()));
+    let here = run(&a, both());
+    assert_eq!(here.unwrap(), (vec![3; 3], vec![9; 9]));
+    assert_eq!(there.join().unwrap().unwrap(), (vec![3; 3], vec![9; 9]));
 }

@@ -3,21 +3,25 @@
 use core::time::Duration;
 
 use foxtrot_net::{
-    Channel, Error, Lane, drive, extend,
+    Channel, Error, drive,
     hello::{self, Hello, Role},
-    psi, triples,
 };
 use foxtrot_ot::{
     Bits, Direction, Seed, Session,
     base::{Adversary, Block, Choice, roted::Endemic},
-    extension::{self, Kind, Shape, one_of_n, two_round},
+    engine::Abandoned,
+    extension::{self, Kind, Shape, one_of_n, protocol, two_round},
 };
-use foxtrot_psi::paxos::{Digest, Parameters};
+use foxtrot_psi::paxos::{
+    Digest, Parameters,
+    protocol::{Plan as Agreed, Receiver, Sender},
+};
 use foxtrot_triples::{
     Shares,
     formats::{record_len, write_records, wrong_records},
     gilboa,
     params::{TOY, TOY_LIFT},
+    rlwe,
 };
 
 use crate::{
@@ -203,23 +207,29 @@ fn play(
         }
         Protocol::Rlwe { lift } => {
             let (set, batches) = (if lift { &TOY_LIFT } else { &TOY }, 0..BATCHES);
-            let plan = triples::Plan { set, session: &session, we_are_initiator: opens, batches };
-            let party = triples::Party::set_up(&channel, &plan)?;
-            party.run(|shares| write(TOY.bits(), shares, output))?;
+            let plan = rlwe::protocol::Plan { set, we_are_initiator: opens, batches };
+            let mut cx = drive::context(&session)?;
+            drive::play(&channel, |io| async move {
+                let party = rlwe::protocol::Party::set_up(&io, &mut cx, plan).await?;
+                party.run(&io, |shares| write(TOY.bits(), shares, output)).await
+            })?;
         }
         Protocol::Gilboa => {
             let (set, count) = (gilboa::of_bits(BITS, gilboa::DEFAULT_K).unwrap(), TRIPLES);
-            let (base, session) = (&Endemic, &session);
-            let plan = triples::gilboa::Plan { set, base, session, we_are_initiator: opens, count };
-            let party = triples::gilboa::Party::set_up(&channel, &plan)?;
-            party.run(|shares| write(BITS, shares, output))?;
+            let plan =
+                gilboa::protocol::Plan { set, base: &Endemic, we_are_initiator: opens, count };
+            let mut cx = drive::context(&session)?;
+            drive::play(&channel, |io| async move {
+                let party = gilboa::protocol::Party::set_up(&io, &mut cx, plan).await?;
+                party.run(&io, |shares| write(BITS, shares, output)).await
+            })?;
         }
     }
     channel.finish()?;
     channel.close()
 }
 
-fn write(bits: u32, shares: &Shares, output: &mut Vec<u8>) -> Result<(), Error> {
+fn write(bits: u32, shares: &Shares, output: &mut Vec<u8>) -> Result<(), Abandoned> {
     let start = output.len();
     output.resize(start + shares.len() * record_len(bits), 0);
     write_records(shares, &mut output[start..]);
@@ -250,19 +260,27 @@ fn of_two(
 ) -> Result<(), Error> {
     let extension = extension::find(name, adversary).unwrap();
     let direction = Direction::InitiatorSends;
-    let plan = extend::Plan { extension, base: &Endemic, session, direction, counter: 0 };
+    let plan = protocol::Plan { extension, base: &Endemic, direction, counter: 0 };
+    let mut cx = drive::context(session)?;
     if sends {
-        extend::Sender::set_up(channel, &plan)?.random(Shape::given(N), |keys| {
-            output.extend(keys.as_flattened().as_flattened());
-            Ok(())
-        })
-    } else {
+        return drive::play(channel, |io| async move {
+            let mut sender = protocol::Sender::set_up(&io, &mut cx, plan).await?;
+            let sink = |keys: &[[Block; 2]]| {
+                output.extend(keys.as_flattened().as_flattened());
+                Ok(())
+            };
+            sender.random(&io, Shape::given(N), sink).await
+        });
+    }
+    drive::play(channel, |io| async move {
         let choice = Choice::Given(Bits::from_bools(bits()));
-        extend::Receiver::set_up(channel, &plan)?.run(&choice, Kind::Random, |bits, keys| {
+        let mut receiver = protocol::Receiver::set_up(&io, &mut cx, plan).await?;
+        let sink = |bits: &Bits, keys: &[Block]| {
             add_keys(output, (0..bits.len()).map(|i| u8::from(bool::from(bits.get(i)))), keys);
             Ok(())
-        })
-    }
+        };
+        receiver.run(&io, &choice, Kind::Random, sink).await
+    })
 }
 
 fn of_many(
@@ -274,21 +292,29 @@ fn of_many(
 ) -> Result<(), Error> {
     let extension = one_of_n::find(name, adversary).unwrap();
     let direction = Direction::InitiatorSends;
-    let plan = extend::one_of_n::Plan { extension, base: &Endemic, session, direction, counter: 0 };
-    let shape = extend::one_of_n::Shape { n: N, choices: CHOICES };
+    let plan = one_of_n::protocol::Plan { extension, base: &Endemic, direction, counter: 0 };
+    let shape = one_of_n::protocol::Shape { n: N, choices: CHOICES };
+    let mut cx = drive::context(session)?;
     if sends {
-        extend::one_of_n::Sender::set_up(channel, &plan)?.run(shape, |keys| {
-            output.extend(keys.as_flattened());
-            Ok(())
-        })
-    } else {
+        return drive::play(channel, |io| async move {
+            let mut sender = one_of_n::protocol::Sender::set_up(&io, &mut cx, plan).await?;
+            let sink = |keys: &[Block]| {
+                output.extend(keys.as_flattened());
+                Ok(())
+            };
+            sender.run(&io, shape, sink).await
+        });
+    }
+    drive::play(channel, |io| async move {
         let word = |choice: usize| extension.parameters().word(choice as u64).unwrap();
         let words: Vec<u8> = choices().flat_map(word).collect();
-        extend::one_of_n::Receiver::set_up(channel, &plan)?.run(shape, &words, |keys| {
+        let mut receiver = one_of_n::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
+        let sink = |keys: &[Block]| {
             add_keys(output, choices().map(|choice| u8::try_from(choice).unwrap()), keys);
             Ok(())
-        })
-    }
+        };
+        receiver.run(&io, shape, &words, sink).await
+    })
 }
 
 fn in_two_rounds(
@@ -301,11 +327,11 @@ fn in_two_rounds(
     let session = session.sub(base.info().name, 0, Direction::InitiatorSends);
     let seed = Seed::from_bytes([if sends { 1 } else { 2 }; 32]);
     if sends {
-        let keys = drive::run(channel, Lane::PROTOCOL, base.sender(session, N, seed)?)?;
+        let keys = drive::run(channel, base.sender(session, N, seed)?)?;
         output.extend(keys.pairs().as_flattened().as_flattened());
     } else {
         let choice = Choice::Given(Bits::from_bools(bits()));
-        let keys = drive::run(channel, Lane::PROTOCOL, base.receiver(session, choice, seed)?)?;
+        let keys = drive::run(channel, base.receiver(session, choice, seed)?)?;
         add_keys(output, bits().into_iter().map(u8::from), keys.keys());
     }
     Ok(())
@@ -320,15 +346,20 @@ fn in_common(
 ) -> Result<(), Error> {
     let parameters = Parameters::new(adversary, ours, theirs)?;
     let direction = Direction::InitiatorSends;
-    let plan = psi::Plan { parameters, base: &Endemic, session, direction, counter: 0 };
+    let plan = Agreed { parameters, base: &Endemic, direction, counter: 0 };
+    let mut cx = drive::context(session)?;
     if sends {
         let items = (0..theirs).map(|k| digest(5 * k)).collect();
-        psi::Sender::set_up(&channel, &plan)?.run(items, |_| ())?;
+        drive::play(&channel, |io| async move {
+            Sender::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+        })?;
         channel.finish()?;
         return channel.close();
     }
     let items = (0..ours).map(|k| digest(3 * k)).collect();
-    let received = psi::Receiver::set_up(&channel, &plan)?.receive(items, |_| ())?;
+    let received = drive::play(&channel, |io| async move {
+        Receiver::set_up(&io, &mut cx, plan).await?.run(&io, items, |_| ()).await
+    })?;
     channel.finish()?;
     channel.close()?;
     let indices = received.intersect()?;

@@ -114,7 +114,7 @@ pub(crate) fn send(job: Job, channel: Channel, binding: Option<Binding>) -> Resu
     for batch in 0..BATCHES {
         let session = sub(&agreement, job.base.info().name, batch);
         let role = job.base.sender(session, BATCH, seed(1, batch)).unwrap();
-        pairs.extend(drive::run(&channel, Lane::PROTOCOL, role)?.pairs());
+        pairs.extend(drive::run(&channel, role)?.pairs());
     }
     if job.messages {
         let session = sub(&agreement, "chosen-messages", 0);
@@ -143,7 +143,7 @@ pub(crate) fn receive(
             _ => Choice::Given(Bits::from_bools(CHOICES[batch * BATCH..][..BATCH].to_vec())),
         };
         let role = job.base.receiver(session, choice, seed(2, batch)).unwrap();
-        batches.push(drive::run(&channel, Lane::PROTOCOL, role)?);
+        batches.push(drive::run(&channel, role)?);
     }
     let mut opener = None;
     if job.messages {

@@ -1,19 +1,18 @@
 //! Both parties of an extension over doubles of the base OTs.
 
 use foxtrot_ot::{
-    Backend, Bits, Seed, Session, Sid,
+    Bits, Seed, Session, Sid,
     base::{ReceiverKeys, SenderKeys},
     extension::{Extension, Receiver, Security, Sender},
     ideal,
 };
 
-/// Both states at their beginning.
+/// Both states at their beginning, in those sessions.
 pub(crate) fn states<S: Security>(
     extension: Extension<S>,
-    backend: Backend,
+    session: impl Fn() -> Session,
 ) -> (Receiver<S>, Sender<S>) {
     let (pairs, chosen) = base();
-    let session = || session().with_backend(backend);
     let (receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     (receiver, Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap())
 }

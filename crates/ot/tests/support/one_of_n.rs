@@ -37,7 +37,11 @@ pub(crate) struct Runs {
 
 impl Runs {
     pub(crate) fn new(extension: Any, backend: Backend) -> Self {
-        let session = || session().with_backend(backend);
+        Self::of(extension, || session().with_backend(backend))
+    }
+
+    /// The same in sessions of the caller.
+    pub(crate) fn of(extension: Any, session: impl Fn() -> Session) -> Self {
         let (pairs, chosen) = base(extension.parameters().length);
         let sender = extension.sender(session(), chosen, seed(6)).unwrap();
         let receiver = extension.receiver(session(), pairs, seed(5)).unwrap();

@@ -1,7 +1,9 @@
 //! Extensions run in memory, batch after batch.
 
+use std::sync::Arc;
+
 use foxtrot_ot::{
-    Backend, Bits, Error,
+    Backend, Bits, Error, Session,
     base::{Block, Choice},
     extension::{Any, AnyReceiver, AnySender, Kind, Places, Shape},
 };
@@ -37,20 +39,19 @@ pub(crate) struct Runs {
 
 impl Runs {
     pub(crate) fn new(extension: Any, backend: Backend) -> Self {
+        Self::of(extension, || session().with_backend(backend))
+    }
+
+    pub(crate) fn on_threads(extension: Any, threads: usize) -> Self {
+        Self::of(extension, || session().with_executor(Arc::new(Threads(threads))))
+    }
+
+    fn of(extension: Any, session: impl Fn() -> Session) -> Self {
         let (pairs, chosen) = base();
-        let session = || session().with_backend(backend);
         let (receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
         let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
         let (corrections, proofs) = (Vec::new(), Vec::new());
         Self { receiver, sender, setup: setup.len(), corrections, proofs }
-    }
-
-    pub(crate) fn on_threads(self, threads: usize) -> Self {
-        Self {
-            receiver: self.receiver.with_executor(Box::new(Threads(threads))),
-            sender: self.sender.with_executor(Box::new(Threads(threads))),
-            ..self
-        }
     }
 
     pub(crate) fn delta(&self) -> Block {

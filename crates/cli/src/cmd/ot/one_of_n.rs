@@ -4,7 +4,6 @@ use foxtrot_net::{ChannelError, Lane, drive};
 use foxtrot_ot::{
     base::Block,
     convert::one_of_n::{self as convert, messages_per_frame},
-    engine::Engine,
     extension::one_of_n::{
         Any,
         protocol::{self, Plan, Shape},
@@ -45,22 +44,21 @@ impl Party<'_> {
         let channel = &self.link.channel;
         self.tell_setup();
         let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan());
-        let set_up =
-            Engine::new(|io| async move { protocol::Sender::set_up(&io, &mut cx, plan).await });
-        let mut sender = drive::run(channel, set_up)?;
+        let mut sender = drive::play(channel, |io| async move {
+            protocol::Sender::set_up(&io, &mut cx, plan).await
+        })?;
         let (shape, progress) = (self.shape(), &self.output.progress(self.terms.n, "transfers"));
         // Without growing, which would leave copies behind.
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(messages.len()));
         let all = &mut keys;
-        let run = Engine::new(|io| async move {
+        drive::play(channel, |io| async move {
             let sink = |some: &[Block]| {
                 all.extend_from_slice(some);
                 progress.inc((some.len() / shape.choices) as u64);
                 Ok(())
             };
             sender.run(&io, shape, sink).await
-        });
-        drive::run(channel, run)?;
+        })?;
         self.output.detail("all keys made; sending the messages");
         let session = self.link.sub("chosen-messages", 0);
         let mut sender = convert::Sender::new(session, message_len, shape.choices)?;
@@ -91,21 +89,20 @@ impl Party<'_> {
             .inspect_err(|_| drop(channel.give_up(ChannelError::Abandoned)))?;
         self.tell_setup();
         let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan());
-        let set_up =
-            Engine::new(|io| async move { protocol::Receiver::set_up(&io, &mut cx, plan).await });
-        let mut receiver = drive::run(channel, set_up)?;
+        let mut receiver = drive::play(channel, |io| async move {
+            protocol::Receiver::set_up(&io, &mut cx, plan).await
+        })?;
         let (words, progress) = (&words, &self.output.progress(shape.n, "transfers"));
         let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(shape.n));
         let all = &mut keys;
-        let run = Engine::new(|io| async move {
+        drive::play(channel, |io| async move {
             let sink = |some: &[Block]| {
                 all.extend_from_slice(some);
                 progress.inc(some.len() as u64);
                 Ok(())
             };
             receiver.run(&io, shape, words, sink).await
-        });
-        drive::run(channel, run)?;
+        })?;
         self.output.detail("all keys made; receiving the messages");
         while let Some(len) = sealed.next_frame_len() {
             sealed.take(&channel.recv(Lane::PROTOCOL, len)?)?;

@@ -4,12 +4,10 @@ mod gilboa;
 
 use std::io::{self, Write};
 
-use foxtrot_ot::{
-    base::{BaseOt, roted::Endemic},
-    extension::{Extension, ROWS, SemiHonest},
-};
 use foxtrot_triples::params::{self, Set};
 use serde_json::{Value, json};
+
+use crate::cmd::triples::bounds::{set_up_bytes, wrong_log2};
 
 const PAPER: &str = "after RSS19, rounding in place of flooding";
 const ADVERSARY: &str = "semi-honest";
@@ -44,27 +42,7 @@ fn security(set: &Set) -> String {
     format!("core-SVP {classical} classical, {quantum} quantum")
 }
 
-/// log₂ of a bound on the probability that any of so many triples is wrong: that their batches do not decrypt, or that a
-/// sum wraps around unnoticed (`docs/protocols/triples.md`, sections 5 and 7).
-pub(crate) fn wrong_log2(set: &Set, triples: u64) -> f64 {
-    let batches = set.batches(triples) as f64 * (-f64::from(set.failure())).exp2();
-    (batches + triples as f64 * unnoticed(set)).log2()
-}
-
-/// The probability of the latter for a triple: on average 2^(2ℓ − 3.4)/p without the fix; with it 0, or, where p is
-/// (1 − θ)·2^(2ℓ + 1), at most (8/3)·θ⁵.
-fn unnoticed(set: &Set) -> f64 {
-    let bits = f64::from(set.bits());
-    let p = set.plain().iter().map(|&prime| prime as f64).product::<f64>();
-    if set.fix().is_none() {
-        return (2.0 * bits - 3.4).exp2() / p;
-    }
-    // Each factor is a power of two times what a double holds.
-    let theta = 1.0 - p / (2.0 * bits + 1.0).exp2();
-    if theta > (-bits).exp2() { 8.0 / 3.0 * theta.powi(5) } else { 0.0 }
-}
-
-/// The same for one, rounded up.
+/// log₂ of a bound on the probability that a triple is wrong, rounded up.
 fn wrong(set: &Set) -> f64 {
     wrong_log2(set, 1).ceil()
 }
@@ -72,15 +50,6 @@ fn wrong(set: &Set) -> f64 {
 /// Bytes of both parties per triple of a whole batch, without keys and base OTs.
 fn bytes_per_triple(set: &Set) -> f64 {
     set.batch_bytes().iter().sum::<usize>() as f64 / set.n() as f64
-}
-
-/// Bytes of both parties before the first batch: both keys, and with the fix base OTs and what sets the extensions up.
-pub(crate) fn set_up_bytes(set: &Set) -> u64 {
-    let base = Endemic.info();
-    let of_ots = |extension: Extension<SemiHonest>| {
-        (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS) + extension.setup_len()
-    };
-    2 * (set.public_key_len() + set.fix().map_or(0, of_ots)) as u64
 }
 
 pub(super) fn in_json() -> impl Iterator<Item = Value> {

@@ -8,11 +8,11 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    args::file,
+    args::{SetOptions, file},
     failure::Failure,
     files::{Access, Draft, Existing, put_in_place},
     output::say,
-    table::{Set, SetOptions, Shown},
+    table::{Set, Shown},
 };
 
 /// Says how the file is read.

@@ -3,7 +3,6 @@
 use std::mem;
 
 use foxtrot_net::drive;
-use foxtrot_ot::engine::Engine;
 use foxtrot_psi::paxos::protocol::{Plan, Progress, Receiver, Sender};
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
@@ -34,16 +33,16 @@ impl Party<'_> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
         let (mut cx, plan) = (drive::context(&link.session)?, self.plan(&link));
-        let set_up = Engine::new(|io| async move { Sender::set_up(&io, &mut cx, plan).await });
-        let sender = drive::run(&link.channel, set_up)?;
+        let channel = &link.channel;
+        let sender =
+            drive::play(channel, |io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
         self.tell_buckets();
         let bar = &self.bar();
         let mut items = items().map_err(|e| link.abandon(e))?;
         let items = mem::take(&mut *items);
-        let run = Engine::new(|io| async move {
+        drive::play(channel, |io| async move {
             sender.run(&io, items, |progress| show(bar, progress)).await
-        });
-        drive::run(&link.channel, run)?;
+        })?;
         bar.finish_and_clear();
         link.finish()?;
         link.close(&timer)
@@ -58,14 +57,14 @@ impl Party<'_> {
         let (link, timer) = link.start(self.workers);
         self.tell_setup();
         let (mut cx, plan) = (drive::context(&link.session)?, self.plan(&link));
-        let set_up = Engine::new(|io| async move { Receiver::set_up(&io, &mut cx, plan).await });
-        let receiver = drive::run(&link.channel, set_up)?;
+        let channel = &link.channel;
+        let receiver =
+            drive::play(channel, |io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
         self.tell_buckets();
         let (bar, items) = (&self.bar(), items.to_vec());
-        let run = Engine::new(|io| async move {
+        let received = drive::play(channel, |io| async move {
             receiver.run(&io, items, |progress| show(bar, progress)).await
-        });
-        let received = drive::run(&link.channel, run)?;
+        })?;
         bar.finish_and_clear();
         // The sender gets to know that all has come, and the connection ends, before the sets are compared: how long
         // that takes depends on them.

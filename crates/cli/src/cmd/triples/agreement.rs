@@ -10,10 +10,9 @@ use foxtrot_net::{
 use foxtrot_triples::{formats::Format, params};
 use serde_json::{Map, Value, json};
 
-use super::{costs, kind::Kind, record::Record};
+use super::{bounds::wrong_log2, costs, kind::Kind, record::Record};
 use crate::{
     args::{Common, TriplesMethod, TriplesOut},
-    cmd::protocols::wrong_log2,
     failure::Failure,
     lines::decimal,
     link::{Cost, Link},

@@ -6,9 +6,9 @@ use foxtrot_ot::base::{BaseOt, roted::Endemic};
 use foxtrot_triples::gilboa::protocol::bytes_of_run;
 use foxtrot_triples::{formats::record_len, gilboa, params};
 
+use super::bounds::set_up_bytes;
 use crate::{
     args::{TriplesMethod, TriplesOut},
-    cmd::protocols::set_up_bytes,
     failure::Failure,
 };
 

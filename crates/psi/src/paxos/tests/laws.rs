@@ -185,15 +185,11 @@ fn several_threads_give_the_same() {
     let tags = |threads: bool| {
         let (sent, received) = base(&parameters);
         let joint = coin(&parameters);
+        let session = || if threads { session().with_executor(Arc::new(Many)) } else { session() };
         let receiver =
             Receiver::new(session(), parameters, sent, ours.clone(), joint, seed(1)).unwrap();
         let sender =
             Sender::new(session(), parameters, received, theirs.clone(), joint, seed(2)).unwrap();
-        let (receiver, sender) = if threads {
-            (receiver.with_executor(Arc::new(Many)), sender.with_executor(Arc::new(Many)))
-        } else {
-            (receiver, sender)
-        };
         let mut tags = Vec::new();
         let keep = &mut |frames: &mut Vec<Vec<u8>>| tags = frames.clone();
         let messages = Messages { tags: keep, ..Messages::honest() };

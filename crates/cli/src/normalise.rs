@@ -37,7 +37,7 @@ const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, name, e
 
 impl Normaliser {
     /// The text as it is compared. What is empty then is no key.
-    pub(super) fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+    pub(crate) fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
         self.0.iter().fold(text, |text, step| step.apply(text))
     }
 }
