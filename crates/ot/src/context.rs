@@ -1,7 +1,6 @@
 //! What a party's run of a protocol takes besides its input.
 
 use alloc::vec;
-use core::fmt;
 
 use zeroize::Zeroizing;
 
@@ -67,8 +66,6 @@ impl<'a> Context<'a> {
     }
 }
 
-impl fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Context({:?}, <redacted>)", self.session.id())
-    }
+foxtrot_kernel::redacted! {
+    Context<'_>, context => "{:?}, <redacted>", context.session.id();
 }

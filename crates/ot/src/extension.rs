@@ -82,7 +82,7 @@ mod sender;
 mod streams;
 mod trees;
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 pub use adaptor::{AnyReceiver, AnySender, ReceiverBatch, SenderBatch};
 pub use any::{Any, Incompatible, Info, compatible, find, registry};
@@ -263,10 +263,8 @@ impl<S> Clone for Extension<S> {
 
 impl<S> Copy for Extension<S> {}
 
-impl<S> fmt::Debug for Extension<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extension({})", self.name)
-    }
+foxtrot_kernel::redacted! {
+    [S] Extension<S>, extension => "{}", extension.name;
 }
 
 /// That the peer's base OTs were the right number.

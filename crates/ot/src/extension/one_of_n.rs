@@ -64,7 +64,7 @@ mod receiver;
 mod sender;
 mod sums;
 
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use zeroize::Zeroizing;
 
@@ -171,10 +171,8 @@ impl<F: Copy, S> Clone for Extension<F, S> {
 
 impl<F: Copy, S> Copy for Extension<F, S> {}
 
-impl<F, S> fmt::Debug for Extension<F, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extension({})", self.name)
-    }
+foxtrot_kernel::redacted! {
+    [F, S] Extension<F, S>, extension => "{}", extension.name;
 }
 
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {

@@ -4,7 +4,7 @@
 mod tests;
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use foxtrot_kernel::{bits::xor_masked, vole};
 use subtle::{Choice, ConstantTimeEq};
@@ -376,20 +376,8 @@ fn mask(bit: Choice) -> u8 {
     bit.unwrap_u8().wrapping_neg()
 }
 
-impl<S> fmt::Debug for Sender<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unverified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unverified(batch {}, <redacted>)", self.batch.number)
-    }
-}
-
-impl<S> fmt::Debug for Sent<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent(batch {}, <redacted>)", self.number)
-    }
+foxtrot_kernel::redacted! {
+    [S] Sender<S>, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
+    [S] Sent<S>, sent => "batch {}, <redacted>", sent.number;
 }

@@ -85,6 +85,7 @@ impl Sender {
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        io.limit(window_limits(longest(&parameters)));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
@@ -176,6 +177,7 @@ impl Receiver {
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        io.limit(window_limits(longest(&parameters)));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
@@ -306,14 +308,7 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({:?})", self.parameters)
-    }
-}
-
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({:?})", self.parameters)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{:?}", sender.parameters;
+    Receiver, receiver => "{:?}", receiver.parameters;
 }

@@ -2,7 +2,7 @@
 //! roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_ot::{
     Context, Direction,
@@ -101,6 +101,7 @@ impl Party {
         io: &Io,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        io.limit(limits(self.state.set()));
         let Range { start, end } = self.batches;
         let all = end.saturating_sub(start);
         let ours = if self.state.asks(start) { all.div_ceil(2) } else { all / 2 };
@@ -233,7 +234,8 @@ fn check_stream(set: &Set) -> Stream {
 /// What may be on its way; see [`depth`].
 fn limits(set: &Set) -> Limits {
     let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);
-    let len = set.batch_bytes().into_iter().fold(set.public_key_len(), usize::max);
+    let once = set.public_key_len().max(set.fix().map_or(0, |ots| ots.setup_len()));
+    let len = set.batch_bytes().into_iter().fold(once, usize::max);
     Limits { streams: check_stream(set) + 1, messages, len }
 }
 
@@ -277,14 +279,7 @@ impl<S: FnMut(&Shares) -> Result<(), Abandoned>> Outputs<S> {
     }
 }
 
-impl fmt::Debug for Plan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plan({}, batches {:?})", self.set.name(), self.batches)
-    }
-}
-
-impl fmt::Debug for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Party({}, batches {:?}, <redacted>)", self.state.set().name(), self.batches)
-    }
+foxtrot_kernel::redacted! {
+    Plan, plan => "{}, batches {:?}", plan.set.name(), plan.batches;
+    Party, party => "{}, batches {:?}, <redacted>", party.state.set().name(), party.batches;
 }

@@ -1,7 +1,7 @@
 //! The side with the words; in the base OTs it was the sender.
 
 use alloc::vec::Vec;
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use foxtrot_kernel::vole;
 use zeroize::Zeroizing;
@@ -266,20 +266,8 @@ impl Receiver<Linear, Malicious> {
     }
 }
 
-impl<F: Family, S> fmt::Debug for Receiver<F, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unanswered(batch {}, <redacted>)", self.0.number)
-    }
-}
-
-impl<S> fmt::Debug for Received<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received(batch {}, <redacted>)", self.number)
-    }
+foxtrot_kernel::redacted! {
+    [F: Family, S] Receiver<F, S>, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
+    Unanswered, unanswered => "batch {}, <redacted>", unanswered.0.number;
+    [S] Received<S>, received => "batch {}, <redacted>", received.number;
 }

@@ -4,7 +4,7 @@
 mod tests;
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use foxtrot_kernel::{aegis, bits::xor_masked};
 use subtle::Choice;
@@ -445,26 +445,9 @@ pub(super) fn mask_rows(rows: &mut [u8], delta: &[u8]) {
     }
 }
 
-impl<F: Family, S> fmt::Debug for Sender<F, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unverified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unverified(batch {}, <redacted>)", self.batch.number)
-    }
-}
-
-impl<S> fmt::Debug for Sent<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent(batch {}, <redacted>)", self.number)
-    }
-}
-
-impl<F: Family, S> fmt::Debug for Opened<'_, F, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Opened({}, <redacted>)", self.sender.extension.name)
-    }
+foxtrot_kernel::redacted! {
+    [F: Family, S] Sender<F, S>, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
+    [S] Sent<S>, sent => "batch {}, <redacted>", sent.number;
+    [F: Family, S] Opened<'_, F, S>, opened => "{}, <redacted>", opened.sender.extension.name;
 }
