@@ -16,6 +16,9 @@ use foxtrot_ot::{
 /// The run of one party: its output as bytes.
 pub(crate) type Run<E> = Engine<'static, Vec<u8>, E>;
 
+/// Says whether these outputs of sender and receiver will do.
+pub(crate) type Judge = dyn Fn(&[u8], &[u8]) -> bool;
+
 /// A protocol with fixed inputs and seeds.
 pub(crate) struct Case<E> {
     pub(crate) name: &'static str,
@@ -24,9 +27,9 @@ pub(crate) struct Case<E> {
     /// Both parties at their beginning.
     pub(crate) parties: Box<dyn Fn() -> (Run<E>, Run<E>)>,
     /// Whether these outputs of sender and receiver are right.
-    pub(crate) right: Box<dyn Fn(&[u8], &[u8]) -> bool>,
+    pub(crate) right: Box<Judge>,
     /// Whether a party may accept these outputs after a message has changed.
-    pub(crate) harmless: Box<dyn Fn(&[u8], &[u8]) -> bool>,
+    pub(crate) harmless: Box<Judge>,
     /// Whether the error says that a message has a wrong length.
     pub(crate) is_length: fn(&E) -> bool,
 }
