@@ -10,9 +10,8 @@ use std::{
 use foxtrot_cli::shared::{Extension, Failure, Method, Report, Workers, thread_cpu};
 use foxtrot_net::drive;
 use foxtrot_ot::{
-    Backend, Bits, Direction, Error, Seed, Session, Sid, Usage,
-    base::{BaseOt, Choice, Functionality, ReceiverKeys, SenderKeys},
-    engine::Engine,
+    Backend, Bits, Direction, Error, Seed, Session, Sid,
+    base::{BaseOt, Choice, Functionality, ReceiverKeys, Run, SenderKeys},
     pair::{Event, Pair, Party},
 };
 
@@ -117,21 +116,11 @@ fn session(workers: &Workers, counter: u64) -> Session {
     workers.in_session(session.sub("bench", counter, Direction::InitiatorSends))
 }
 
-fn sender(
-    base: &dyn BaseOt,
-    n: usize,
-    workers: &Workers,
-    counter: u64,
-) -> Result<Engine<'static, SenderKeys>, Usage> {
+fn sender(base: &dyn BaseOt, n: usize, workers: &Workers, counter: u64) -> Run<SenderKeys> {
     base.sender(session(workers, counter), n, Seed::from_bytes([1; 32]))
 }
 
-fn receiver(
-    base: &dyn BaseOt,
-    n: usize,
-    workers: &Workers,
-    counter: u64,
-) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+fn receiver(base: &dyn BaseOt, n: usize, workers: &Workers, counter: u64) -> Run<ReceiverKeys> {
     let choice = match base.info().functionality {
         Functionality::Random => Choice::Random(n),
         _ => Choice::Given(Bits::from_bools((0..n).map(|i| i % 3 == 0))),

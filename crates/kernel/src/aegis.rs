@@ -8,62 +8,13 @@
 //! [RFC 10032]: https://www.rfc-editor.org/rfc/rfc10032
 //! [WP13]: https://eprint.iacr.org/2013/695
 
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Vectors;
 use crate::{Backend, Block};
 
-/// The streams in the lanes of a vector, as many as it has blocks. What the functions are given is
-/// in all lanes, but for the keys.
-#[cfg(target_arch = "x86_64")]
-macro_rules! streams {
-    ($vector:ty, $features:literal, $xor:ident, $and:ident, $aesenc:ident) => {
-        /// S₀ to S₇.
-        pub(crate) type State = [$vector; 8];
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn begin_with(keys: $vector, nonce: $vector, [c0, c1]: [$vector; 2]) -> State {
-            let both = $xor(keys, nonce);
-            let [of_c0, of_c1] = [$xor(keys, c0), $xor(keys, c1)];
-            let mut s = [both, c1, c0, c1, both, of_c0, of_c1, of_c0];
-            for _ in 0..$crate::aegis::WARM_UP {
-                update(&mut s);
-                // What is absorbed is part of these two rounds' keys, which come last.
-                s[0] = $xor(s[0], nonce);
-                s[4] = $xor(s[4], keys);
-            }
-            s
-        }
-
-        /// What the streams give next, two blocks each.
-        #[inline]
-        #[target_feature(enable = $features)]
-        pub(crate) fn next(s: &mut State) -> [$vector; 2] {
-            let out = [
-                $xor($xor(s[6], s[1]), $and(s[2], s[3])),
-                $xor($xor(s[2], s[5]), $and(s[6], s[7])),
-            ];
-            update(s);
-            out
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn update(s: &mut State) {
-            let last = s[7];
-            for i in (1..8).rev() {
-                s[i] = $aesenc(s[i - 1], s[i]);
-            }
-            s[0] = $aesenc(last, s[0]);
-        }
-    };
-}
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
-#[cfg(target_arch = "aarch64")]
-pub(crate) mod neon;
 pub(crate) mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) mod vectors;
 
 /// Bytes that a step gives.
 pub(crate) const STEP: usize = 32;
@@ -77,21 +28,18 @@ const CONSTANTS: [Block; 2] = [
     0xdd28_b573_4231_1120_f12f_c26d_5518_3ddb_u128.to_le_bytes(),
 ];
 
-/// One stream, piece by piece.
-pub(crate) trait Stream {
-    fn begin(key: &Block, nonce: &Block) -> Self;
-
-    /// What the stream gives next.
-    fn fill(&mut self, out: &mut [[u8; STEP]]);
-}
-
 /// Writes the first `out.len()` bytes of the stream of a key and a nonce.
 ///
 /// # Panics
 /// If `out` is not a multiple of 32 bytes.
 pub fn keystream(backend: Backend, key: &Block, nonce: &Block, out: &mut [u8]) {
     assert!(out.len().is_multiple_of(STEP), "a stream consists of steps");
-    per_isa!(neon backend, keystream(key, nonce, out));
+    let out = out.as_chunks_mut().0;
+    dispatch!(
+        backend,
+        simd => vectors::keystream(simd.single(), key, nonce, out),
+        portable::State::begin(key, nonce).fill(out),
+    );
 }
 
 /// Two streams under one nonce.
@@ -101,7 +49,22 @@ pub fn keystream(backend: Backend, key: &Block, nonce: &Block, out: &mut [u8]) {
 pub fn keystreams(backend: Backend, keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {
     assert!(out[0].len() == out[1].len(), "strings of one length");
     assert!(out[0].len().is_multiple_of(STEP), "a stream consists of steps");
-    per_isa!(neon backend, keystreams(keys, nonce, out));
+    #[cfg(target_arch = "x86_64")]
+    if let Some(two) = match backend.vectors() {
+        Vectors::None => None,
+        Vectors::Avx2(simd) => simd.wide(),
+        Vectors::Avx512(simd) => Some(simd.two()),
+    } {
+        let [one, other] = out.map(|out| out.as_chunks_mut().0);
+        two.run(
+            #[inline(always)]
+            || vectors::two_keystreams(two, keys, nonce, [one, other]),
+        );
+        return;
+    }
+    for (key, out) in keys.iter().zip(out) {
+        keystream(backend, key, nonce, out);
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! AES-128 as a generator of keystreams and as the permutation of a correlation-robust hash.
 
-use core::fmt;
-
 use crate::{Backend, Block, halves};
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod schedule;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 /// An expanded encryption key, for the backend it was expanded on. Erased on drop.
 pub struct Aes128 {
@@ -25,13 +23,31 @@ enum Schedule {
 
 /// The round keys of FIPS 197, erased on drop.
 #[cfg(target_arch = "x86_64")]
-struct RoundKeys([core::arch::x86_64::__m128i; 11]);
+struct RoundKeys([Block; 11]);
+
+/// Runs what is generic over the vectors in `$c`, under the round keys, or on the crate's cipher.
+macro_rules! by_schedule {
+    ($pi:expr, $c:ident, $keys:ident => $vector:expr, $cipher:ident => $portable:expr $(,)?) => {
+        match &$pi.schedule {
+            Schedule::Cipher($cipher) => $portable,
+            #[cfg(target_arch = "x86_64")]
+            Schedule::RoundKeys($keys) => {
+                dispatch!(wide $pi.backend, $c => $vector, unreachable!("expanded on this backend"))
+            }
+        }
+    };
+}
 
 impl Aes128 {
     /// Expands a key.
     #[must_use]
     pub fn new(backend: Backend, key: &Block) -> Self {
-        Self { backend, schedule: per_isa!(backend, schedule(key)) }
+        let schedule = dispatch!(
+            backend,
+            simd => Schedule::RoundKeys(schedule::schedule(simd.single(), key)),
+            Schedule::Cipher(portable::cipher(key)),
+        );
+        Self { backend, schedule }
     }
 
     /// The backend that the key was expanded on, and that all work with it uses.
@@ -49,31 +65,23 @@ impl Aes128 {
         let (blocks, rest) = out.as_chunks_mut::<16>();
         assert!(rest.is_empty(), "a keystream consists of blocks");
         check_counters(first, blocks.len());
-        per_isa!(self.backend, ctr(self, first, blocks));
+        // By halves: as a vector, what was stored by halves would be waited for.
+        #[cfg(target_arch = "x86_64")]
+        let [low, high] = halves(first);
+        by_schedule!(
+            self,
+            c, keys => vectors::ctr(c, keys, crate::joined([low, high]), blocks),
+            cipher => portable::ctr(cipher, first, blocks),
+        );
     }
 
     /// Encrypts every block in place.
     pub fn encrypt(&self, blocks: &mut [Block]) {
-        per_isa!(self.backend, encrypt_blocks(self, blocks));
-    }
-
-    /// What code of the portable backend works with.
-    fn cipher(&self) -> &portable::Cipher {
-        match &self.schedule {
-            Schedule::Cipher(cipher) => cipher,
-            #[cfg(target_arch = "x86_64")]
-            Schedule::RoundKeys(_) => unreachable!("expanded on this backend"),
-        }
-    }
-
-    /// What code of the other backends works with.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn round_keys(&self) -> &[core::arch::x86_64::__m128i; 11] {
-        match &self.schedule {
-            Schedule::Cipher(_) => unreachable!("expanded on this backend"),
-            Schedule::RoundKeys(keys) => &keys.0,
-        }
+        by_schedule!(
+            self,
+            c, keys => vectors::encrypt_blocks(c, keys, blocks),
+            cipher => portable::encrypt(cipher, blocks),
+        );
     }
 }
 
@@ -87,7 +95,11 @@ impl Aes128 {
 pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
     assert!(rows.len() == keys.len(), "one key per row");
     check_counters(first.into(), rows.len());
-    per_isa!(pi.backend, tmmo(pi, first, rows, keys));
+    by_schedule!(
+        pi,
+        c, round_keys => vectors::tmmo(c, round_keys, first, None, rows, keys),
+        cipher => portable::tmmo(cipher, first, rows, keys),
+    );
 }
 
 /// [`tmmo`] of every row x and of x ⊕ `delta`, both under the same tweak: the two keys of a
@@ -98,7 +110,13 @@ pub fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
 pub fn tmmo_pairs(pi: &Aes128, first: u64, delta: &Block, rows: &[Block], keys: &mut [[Block; 2]]) {
     assert!(rows.len() == keys.len(), "one pair of keys per row");
     check_counters(first.into(), rows.len());
-    per_isa!(pi.backend, tmmo_pairs(pi, first, delta, rows, keys));
+    by_schedule!(
+        pi,
+        c, round_keys => {
+            vectors::tmmo(c, round_keys, first, Some(delta), rows, keys.as_flattened_mut());
+        },
+        cipher => portable::tmmo_pairs(cipher, first, delta, rows, keys),
+    );
 }
 
 pub(crate) fn check_counters(first: u128, n: usize) {
@@ -108,14 +126,12 @@ pub(crate) fn check_counters(first: u128, n: usize) {
 #[cfg(target_arch = "x86_64")]
 impl Drop for RoundKeys {
     fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.0);
+        crate::erase(&mut self.0, [0; 16]);
     }
 }
 
-impl fmt::Debug for Aes128 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Aes128(<redacted>)")
-    }
+redacted! {
+    Aes128;
 }
 
 #[cfg(test)]

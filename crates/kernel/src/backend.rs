@@ -5,7 +5,10 @@ use core::fmt;
 #[cfg(target_arch = "aarch64")]
 use crate::simd::neon::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{avx2::Avx2, avx512::Avx512};
+use crate::{
+    blocks::w256::Two,
+    simd::{avx2::Avx2, avx512::Avx512},
+};
 
 /// Proof that an instruction set is there: its values come from detection only.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,13 +39,38 @@ pub(crate) enum Vectors {
     Neon(Neon),
 }
 
+/// Plain Rust, for traits that are implemented for it as well: one lane, or one block.
+#[derive(Clone, Copy)]
+pub(crate) struct Scalar;
+
 /// Runs `$vector`, which is generic over what it finds in `$simd`, or `$portable` if the backend has
 /// nothing of that kind; each compiled for the instructions it is made of, and for no others. With
 /// `neon`, which the trait [`Simd`](crate::simd::Simd) is implemented for, that is one of the kinds.
+/// Without `$portable` it is `$vector` on [`Scalar`].
 macro_rules! dispatch {
+    ($backend:expr, $simd:ident => $vector:expr $(,)?) => {
+        dispatch!(x86 $backend, $simd => $vector)
+    };
+    ($kinds:ident $backend:expr, $simd:ident => $vector:expr $(,)?) => {
+        dispatch!($kinds $backend, $simd => $vector, {
+            let $simd = $crate::backend::Scalar;
+            $vector
+        })
+    };
     ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
         dispatch!(x86 $backend, $simd => $vector, $portable)
     };
+    // Where AVX2 takes two blocks to a vector if the processor can.
+    (wide $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
+        #[cfg(target_arch = "x86_64")]
+        if let $crate::backend::Vectors::Avx2(simd) = $backend.vectors() && let Some($simd) = simd.wide() {
+            $simd.run(#[inline(always)] || $vector)
+        } else {
+            dispatch!(x86 $backend, $simd => $vector, $portable)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        dispatch!(x86 $backend, $simd => $vector, $portable)
+    }};
     ($kinds:ident $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
         match $backend.vectors() {
             $crate::backend::Vectors::None => $portable,
@@ -103,7 +131,7 @@ macro_rules! has {
     }};
 }
 
-/// What `Isa::Avx2` means: Haswell and later. What it has beyond that, [`has_vaes`] is asked for.
+/// What `Isa::Avx2` means: Haswell and later. What it has beyond that, [`has_wide_aes`] is asked for.
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx2_features {
     ($has:ident) => {
@@ -130,11 +158,11 @@ macro_rules! avx512_features {
     };
 }
 
-/// Whether the processor has AES for vectors, as many have without AVX-512.
+/// Whether the processor has AES and carry-less products for vectors of 256 bits, as many have without AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(crate) fn has_vaes() -> bool {
-    has!("vaes")
+pub(crate) fn has_wide_aes() -> bool {
+    has!("vaes", "vpclmulqdq")
 }
 
 impl Backend {
@@ -211,12 +239,6 @@ impl Backend {
         }
     }
 
-    /// What a dispatch to hand-written kernels matches on.
-    #[inline(always)]
-    pub(crate) const fn isa(self) -> Isa {
-        self.0
-    }
-
     /// The hand-written vector operations of this backend.
     #[inline(always)]
     pub(crate) fn vectors(self) -> Vectors {
@@ -271,73 +293,60 @@ impl Backend {
     }
 }
 
+/// Writes the `run` of a token, for its features.
 #[cfg(target_arch = "x86_64")]
-impl Avx2 {
-    /// Runs a kernel out of line, compiled for AVX2; the rules are those of [`Backend::run`].
-    #[inline(always)]
-    pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
-        #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-        // SAFETY: an `Avx2` exists only where the features of `Isa::Avx2` were detected.
-        unsafe {
-            run_avx2(kernel)
+macro_rules! run {
+    ($token:ty: $($features:literal),*) => {
+        impl $token {
+            /// Runs a kernel compiled for these instructions; the rules are those of [`Backend::run`]. It is never
+            /// inlined: the curve's kernels call it for what they share.
+            #[inline(always)]
+            pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
+                #[inline(never)]
+                $(#[target_feature(enable = $features)])*
+                fn out_of_line<R>(kernel: impl FnOnce() -> R) -> R {
+                    kernel()
+                }
+                #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
+                // SAFETY: the token exists only where its features were detected.
+                unsafe {
+                    out_of_line(kernel)
+                }
+            }
         }
-    }
+    };
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Avx512 {
-    /// Runs a kernel out of line, compiled for AVX-512; the rules are those of [`Backend::run`].
-    #[inline(always)]
-    pub(crate) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
-        #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-        // SAFETY: an `Avx512` exists only where the features of `Isa::Avx512` were detected.
-        unsafe {
-            run_avx512(kernel)
-        }
-    }
-}
+run!(Avx2: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq");
+#[cfg(target_arch = "x86_64")]
+run!(Two<true>: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq,vaes,vpclmulqdq");
+#[cfg(target_arch = "x86_64")]
+run!(
+    Avx512: "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq",
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2",
+    "gfni,vaes,vpclmulqdq"
+);
 
-/// Calls the function of that name in the module `portable`, `avx2` or `avx512` where the macro
-/// stands, after the backend; with `neon` before it, in the module `neon`, too. Those of the last may have only target features that the
-/// backend was detected by.
+/// Calls the function of that name in the module `avx2` or `avx512` where the macro stands, with the token before its
+/// arguments, after the backend, or in the module `portable`; the former may have only target features that the backend
+/// was detected by.
 macro_rules! per_isa {
     ($backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
-        per_isa!(portable $backend, $function($($argument),*))
-    };
-    // With code of its own for NEON, or the portable one.
-    ($neon:ident $backend:expr, $function:ident($($argument:expr),* $(,)?)) => {
-        match $backend.isa() {
-            $crate::backend::Isa::Portable => portable::$function($($argument),*),
+        match $backend.vectors() {
+            $crate::backend::Vectors::None => portable::$function($($argument),*),
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-            // SAFETY: a `Backend` with `Isa::Avx2` exists only where its features were detected.
-            $crate::backend::Isa::Avx2 => unsafe { avx2::$function($($argument),*) },
+            // SAFETY: an `Avx2` exists only where its features were detected.
+            $crate::backend::Vectors::Avx2(simd) => unsafe { avx2::$function(simd, $($argument),*) },
             #[cfg(target_arch = "x86_64")]
             #[allow(unsafe_code, reason = "calls code compiled for a detected instruction set")]
-            // SAFETY: a `Backend` with `Isa::Avx512` exists only where its features were detected.
-            $crate::backend::Isa::Avx512 => unsafe { avx512::$function($($argument),*) },
+            // SAFETY: an `Avx512` exists only where its features were detected.
+            $crate::backend::Vectors::Avx512(simd) => unsafe { avx512::$function(simd, $($argument),*) },
             #[cfg(target_arch = "aarch64")]
-            $crate::backend::Isa::Neon => $neon::$function($($argument),*),
+            $crate::backend::Vectors::Neon(_) => portable::$function($($argument),*),
         }
     };
-}
-
-/// Never inlined: the curve's kernels call it for what they share.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq")]
-fn run_avx2<R>(kernel: impl FnOnce() -> R) -> R {
-    kernel()
-}
-
-/// Never inlined: the curve's kernels call it for what they share.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt,aes,pclmulqdq")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx512vbmi,avx512vbmi2")]
-#[target_feature(enable = "gfni,vaes,vpclmulqdq")]
-fn run_avx512<R>(kernel: impl FnOnce() -> R) -> R {
-    kernel()
 }
 
 impl fmt::Debug for Backend {

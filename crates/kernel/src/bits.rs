@@ -6,14 +6,12 @@ use core::hint::black_box;
 
 use crate::{Backend, Block};
 
-#[macro_use]
-mod product;
-
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod product;
 
 pub use product::add_product;
 

@@ -73,7 +73,7 @@ const fn small(x: u8) -> [u8; 32] {
 /// Unless there is an element for each.
 pub fn invert(backend: Backend, elements: &[[u8; 32]], out: &mut [[u8; 32]]) {
     batch::check_each(elements.len(), out.len());
-    dispatch!(backend, f => inverses(f, elements, out), inverses(field::Scalar, elements, out));
+    dispatch!(backend, f => inverses(f, elements, out));
 }
 
 #[inline(always)]

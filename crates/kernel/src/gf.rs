@@ -4,103 +4,208 @@
 //! holes between their bits (which some microcontrollers, like the Cortex-M3, do in variable time),
 //! the rest has instructions for it.
 
-use crate::halves;
+use crate::{blocks::Clmul, halves, joined};
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-mod portable;
+/// The operations of a field, by its elements.
+macro_rules! field {
+    ($word:ident) => {
+        use super::Element;
+        use crate::Backend;
+
+        /// a·b.
+        #[must_use]
+        pub fn mul(backend: Backend, a: $word, b: $word) -> $word {
+            // By halves: as a vector, what was stored by halves would be waited for.
+            let ([a_low, a_high], [b_low, b_high]) = (a.halves(), b.halves());
+            // One product has no use for wide vectors.
+            dispatch!(
+                backend,
+                simd => $word::product(simd.single(), [a_low, a_high], [b_low, b_high]),
+            )
+        }
+
+        /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
+        /// little-endian word number b of the row. What follows them in the row is ignored.
+        ///
+        /// # Panics
+        /// If the coefficients do not fit into `stride` bytes, or `rows` has fewer rows than `out`.
+        pub fn inner_products(
+            backend: Backend,
+            rows: &[u8],
+            stride: usize,
+            coefficients: &[$word],
+            out: &mut [$word],
+        ) {
+            let len = size_of_val(coefficients);
+            assert!(len <= stride, "a row holds what the coefficients multiply");
+            assert!(crate::holds(rows.len(), out.len(), stride, len), "a row for every output");
+            dispatch!(wide backend, simd => super::inner_products(simd, rows, stride, coefficients, out));
+        }
+    };
+}
 
 /// GF(2^64) = GF(2)\[x\] / (x^64 + x^4 + x^3 + x + 1).
 pub mod gf64 {
-    #[cfg(target_arch = "x86_64")]
-    use super::{avx2, avx512};
-    use super::{check, portable};
-    use crate::Backend;
-
-    /// a·b.
-    #[must_use]
-    pub fn mul(backend: Backend, a: u64, b: u64) -> u64 {
-        per_isa!(backend, mul64(a, b))
-    }
-
-    /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
-    /// little-endian u64 number b of the row. What follows them in the row is ignored.
-    ///
-    /// # Panics
-    /// If the coefficients do not fit into `stride` bytes, or `rows` has fewer rows than `out`.
-    pub fn inner_products(
-        backend: Backend,
-        rows: &[u8],
-        stride: usize,
-        coefficients: &[u64],
-        out: &mut [u64],
-    ) {
-        check(rows.len(), stride, 8 * coefficients.len(), out.len());
-        per_isa!(backend, inner_products64(rows, stride, coefficients, out));
-    }
+    field!(u64);
 }
 
 /// GF(2^128) = GF(2)\[x\] / (x^128 + x^7 + x^2 + x + 1).
 pub mod gf128 {
-    #[cfg(target_arch = "x86_64")]
-    use super::{avx2, avx512};
-    use super::{check, portable};
-    use crate::Backend;
+    field!(u128);
+}
 
-    /// a·b.
-    #[must_use]
-    pub fn mul(backend: Backend, a: u128, b: u128) -> u128 {
-        per_isa!(backend, mul128(a, b))
+/// Rows that share their loads of the coefficients.
+const ROWS: usize = 4;
+
+/// Elements of a field.
+trait Element: Copy {
+    /// In little-endian bytes.
+    fn bytes(self) -> impl AsRef<[u8]>;
+    /// Low half first.
+    fn halves(self) -> [u64; 2];
+    /// The product of two elements by their halves.
+    fn product<C: Clmul>(c: C, a: [u64; 2], b: [u64; 2]) -> Self;
+    /// Adds products of the elements in a and b to the sums, which [`Element::reduce`] takes.
+    fn add_products<C: Clmul>(c: C, sums: &mut [C::Vector; 3], a: C::Vector, b: C::Vector);
+    /// The element that the sums are, of halves by their weight: low by low, mixed, high by high.
+    fn reduce(sums: [u128; 3]) -> Self;
+}
+
+impl Element for u64 {
+    #[inline(always)]
+    fn bytes(self) -> impl AsRef<[u8]> {
+        self.to_le_bytes()
     }
 
-    /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
-    /// little-endian u128 number b of the row. What follows them in the row is ignored.
-    ///
-    /// # Panics
-    /// If the coefficients do not fit into `stride` bytes, or `rows` has fewer rows than `out`.
-    pub fn inner_products(
-        backend: Backend,
-        rows: &[u8],
-        stride: usize,
-        coefficients: &[u128],
-        out: &mut [u128],
-    ) {
-        check(rows.len(), stride, 16 * coefficients.len(), out.len());
-        per_isa!(backend, inner_products128(rows, stride, coefficients, out));
+    #[inline(always)]
+    fn halves(self) -> [u64; 2] {
+        [self, 0]
+    }
+
+    #[inline(always)]
+    fn product<C: Clmul>(c: C, a: [u64; 2], b: [u64; 2]) -> Self {
+        Self::reduce([c.sum(c.product::<0x00>(block(c, a), block(c, b))), 0, 0])
+    }
+
+    /// All in the first sum: the products of even and of odd words have the same weight.
+    #[inline(always)]
+    fn add_products<C: Clmul>(c: C, [sum, ..]: &mut [C::Vector; 3], a: C::Vector, b: C::Vector) {
+        *sum = c.xor3(*sum, c.product::<0x00>(a, b), c.product::<0x11>(a, b));
+    }
+
+    /// x^64 = x^4 + x^3 + x + 1.
+    #[inline(always)]
+    fn reduce([sum, ..]: [u128; 3]) -> Self {
+        let [low, high] = halves(sum);
+        let carry = high >> 63 ^ high >> 61 ^ high >> 60;
+        let folded = high ^ carry;
+        low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
     }
 }
 
-/// `n` rows of `len` bytes, `stride` apart; the last may end where its `len` bytes end.
-fn check(available: usize, stride: usize, len: usize, n: usize) {
-    assert!(len <= stride, "a row holds what the coefficients multiply");
-    let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
-    assert!(end.is_some_and(|end| end <= available), "a row for every output");
+impl Element for u128 {
+    #[inline(always)]
+    fn bytes(self) -> impl AsRef<[u8]> {
+        self.to_le_bytes()
+    }
+
+    #[inline(always)]
+    fn halves(self) -> [u64; 2] {
+        halves(self)
+    }
+
+    #[inline(always)]
+    fn product<C: Clmul>(c: C, a: [u64; 2], b: [u64; 2]) -> Self {
+        let mut sums = [c.zero(); 3];
+        c.add_products(&mut sums, block(c, a), block(c, b));
+        reduced(c, sums)
+    }
+
+    #[inline(always)]
+    fn add_products<C: Clmul>(c: C, sums: &mut [C::Vector; 3], a: C::Vector, b: C::Vector) {
+        c.add_products(sums, a, b);
+    }
+
+    /// x^128 = x^7 + x^2 + x + 1.
+    #[inline(always)]
+    fn reduce([low, middle, high]: [u128; 3]) -> Self {
+        let [low, high] = [low ^ middle << 64, high ^ middle >> 64];
+        let carry = high >> 127 ^ high >> 126 ^ high >> 121;
+        let folded = high ^ carry;
+        low ^ folded ^ folded << 1 ^ folded << 2 ^ folded << 7
+    }
 }
 
-/// Reduces a product of two elements of GF(2^64): x^64 = x^4 + x^3 + x + 1.
+/// A block of two words.
 #[inline(always)]
-const fn reduce64(product: u128) -> u64 {
-    let [low, high] = halves(product);
-    let carry = high >> 63 ^ high >> 61 ^ high >> 60;
-    let folded = high ^ carry;
-    low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
+fn block<C: Clmul>(c: C, words: [u64; 2]) -> C::Vector {
+    c.splat(&joined(words).to_le_bytes())
 }
 
-/// A product of double words from those of their halves: low by low, the two mixed ones, high by
-/// high.
-#[inline(always)]
-const fn from_parts([low, middle, high]: [u128; 3]) -> [u128; 2] {
-    [low ^ middle << 64, high ^ middle >> 64]
+#[cfg_attr(not(unoptimized), inline(always))]
+fn inner_products<C: Clmul, E: Element>(
+    c: C,
+    rows: &[u8],
+    stride: usize,
+    coefficients: &[E],
+    out: &mut [E],
+) {
+    let (fours, rest) = out.as_chunks_mut::<ROWS>();
+    let after = fours.len() * ROWS;
+    for (k, out) in fours.iter_mut().enumerate() {
+        *out = sums(c, &rows[k * ROWS * stride..], stride, coefficients);
+    }
+    for (k, out) in rest.iter_mut().enumerate() {
+        [*out] = sums(c, &rows[(after + k) * stride..], stride, coefficients);
+    }
 }
 
-/// Reduces a product of two elements of GF(2^128), low half first: x^128 = x^7 + x^2 + x + 1.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn sums<C: Clmul, E: Element, const R: usize>(
+    c: C,
+    rows: &[u8],
+    stride: usize,
+    coefficients: &[E],
+) -> [E; R] {
+    let mut sums = [[c.zero(); 3]; R];
+    let mut lines = [&rows[..size_of_val(coefficients)]; R];
+    for (r, line) in lines.iter_mut().enumerate() {
+        *line = &rows[r * stride..][..size_of_val(coefficients)];
+    }
+    let wide = coefficients.chunks_exact(C::BYTES / size_of::<E>());
+    let (rest, behind) = (wide.remainder(), wide.len() * C::BYTES);
+    for (k, coefficients) in wide.enumerate() {
+        let b = load(c, coefficients);
+        for (sums, line) in sums.iter_mut().zip(lines) {
+            E::add_products(c, sums, c.load_at(line, k * C::BYTES), b);
+        }
+    }
+    if !rest.is_empty() {
+        let b = load(c, rest);
+        for (sums, line) in sums.iter_mut().zip(lines) {
+            E::add_products(c, sums, c.load_part(&line[behind..]), b);
+        }
+    }
+    let mut out = [reduced(c, sums[0]); R];
+    for (out, sums) in out.iter_mut().zip(sums).skip(1) {
+        *out = reduced(c, sums);
+    }
+    out
+}
+
+/// Elements, at most as many as a vector has room for, and zeros behind them.
 #[inline(always)]
-const fn reduce128([low, high]: [u128; 2]) -> u128 {
-    let carry = high >> 127 ^ high >> 126 ^ high >> 121;
-    let folded = high ^ carry;
-    low ^ folded ^ folded << 1 ^ folded << 2 ^ folded << 7
+fn load<C: Clmul, E: Element>(c: C, elements: &[E]) -> C::Vector {
+    let mut bytes = [0; 64];
+    for (bytes, element) in bytes.chunks_exact_mut(size_of::<E>()).zip(elements) {
+        bytes.copy_from_slice(element.bytes().as_ref());
+    }
+    c.load(&bytes)
+}
+
+#[inline(always)]
+fn reduced<C: Clmul, E: Element>(c: C, [low, middle, high]: [C::Vector; 3]) -> E {
+    E::reduce([c.sum(low), c.sum(middle), c.sum(high)])
 }
 
 #[cfg(test)]

@@ -27,8 +27,59 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+/// A closure that is inlined as functions are: see "Inlining" above.
+macro_rules! inlined {
+    (|| $body:expr) => {
+        #[cfg_attr(not(unoptimized), inline(always))]
+        || $body
+    };
+    (|$($parameter:pat_param),*| $body:expr) => {
+        #[cfg_attr(not(unoptimized), inline(always))]
+        |$($parameter),*| $body
+    };
+}
+
+/// Implements `Debug`, of several types at once: it prints a type's name and in parentheses what of it is public, for
+/// which a format follows, or that it is redacted. Parameters stand before a type.
+///
+/// ```
+/// # #![allow(dead_code)]
+/// struct Key([u8; 16]);
+/// struct Keys<'a>(&'a [Key]);
+///
+/// foxtrot_kernel::redacted! {
+///     Key;
+///     Keys<'_>, keys => "<{} redacted>", keys.0.len();
+/// }
+///
+/// let keys = [Key([7; 16])];
+/// assert_eq!(format!("{:?}", keys[0]), "Key(<redacted>)");
+/// assert_eq!(format!("{:?}", Keys(&keys)), "Keys(<1 redacted>)");
+/// ```
+#[macro_export]
+macro_rules! redacted {
+    ($(
+        $([$($parameters:tt)*])? $name:ident $(<$($argument:tt),*>)?
+        $(, $value:ident => $format:literal $(, $shown:expr)*)?;
+    )*) => {$(
+        impl $(<$($parameters)*>)? ::core::fmt::Debug for $name $(<$($argument),*>)? {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                $crate::redacted!(@show f, self, $name $(, $value => $format $(, $shown)*)?)
+            }
+        }
+    )*};
+    (@show $f:expr, $this:expr, $name:ident) => {
+        $f.write_str(concat!(stringify!($name), "(<redacted>)"))
+    };
+    (@show $f:expr, $this:expr, $name:ident, $value:ident => $format:literal $(, $shown:expr)*) => {{
+        let $value = $this;
+        write!($f, concat!(stringify!($name), "(", $format, ")") $(, $shown)*)
+    }};
+}
+
 #[macro_use]
 mod backend;
+mod blocks;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 
@@ -48,8 +99,6 @@ pub mod vole;
 
 #[cfg(test)]
 mod laws;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 pub use backend::{Backend, BackendError};
 
@@ -57,7 +106,7 @@ pub use backend::{Backend, BackendError};
 pub type Block = [u8; 16];
 
 /// Overwrites what had secrets, also where nobody reads it again.
-fn erase<T: Copy>(secrets: &mut [T], zero: T) {
+pub fn erase<T: Copy>(secrets: &mut [T], zero: T) {
     secrets.fill(zero);
     zeroize::optimization_barrier(secrets);
 }
@@ -73,9 +122,21 @@ fn map_all<T: Copy, U: Copy, const N: usize>(from: [T; N], f: impl Fn(T) -> U) -
     to
 }
 
+/// Whether there are `n` rows of `len` bytes, `stride` apart, the last of which may end where its `len` bytes end.
+fn holds(available: usize, n: usize, stride: usize, len: usize) -> bool {
+    let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
+    end.is_some_and(|end| end <= available)
+}
+
 /// The low and the high half.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
 const fn halves(x: u128) -> [u64; 2] {
     [x as u64, (x >> 64) as u64]
+}
+
+/// The inverse of [`halves`].
+#[inline(always)]
+const fn joined([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << 64 | low as u128
 }

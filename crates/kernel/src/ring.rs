@@ -19,7 +19,7 @@ pub mod vectors;
 
 use core::fmt;
 
-use zeroize::{Zeroize, optimization_barrier};
+use zeroize::Zeroize;
 
 pub use factor::Factor;
 
@@ -28,6 +28,7 @@ use crate::simd::Simd;
 use crate::{
     Backend,
     counters::{Operation, count},
+    erase,
 };
 
 /// The ring of the default lattice OT: N = 256, q = 7681; used at rank 3.
@@ -122,15 +123,15 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut self.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
+            simd => vector::map(simd, f, inlined!(|i, x| {
                 let sum = simd.add(x, vector::noise_at(simd, bytes, i));
                 // At most two steps outside.
                 vector::canonical::<_, Q>(simd, vector::barrett::<_, Q>(simd, sum))
-            }),
+            })),
             {
                 let mut noise = sample::centred_binomial::<N, Q>(bytes);
                 combine(f, &noise, field::add::<Q>);
-                erase(&mut noise);
+                erase(&mut noise, 0);
             },
         );
     }
@@ -146,8 +147,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             simd => vector::forward::<_, N, Q, 1>(
                 simd,
                 [&mut f],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, f, i| simd.load(&f[i..]),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                inlined!(|_, f, i| simd.load(&f[i..])),
+                inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             ),
             ntt::forward::<N, Q>(&mut f),
         );
@@ -175,8 +176,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             simd => vector::inverse::<_, N, Q, 1>(
                 simd,
                 [f],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::products::<_, N, Q, K>(simd, a, b, i),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                inlined!(|_, _, i| vector::products::<_, N, Q, K>(simd, a, b, i)),
+                inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             ),
             {
                 ntt::products::<N, Q, K>(a, b, f);
@@ -201,11 +202,11 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
             simd => vector::inverse::<_, N, Q, 1>(
                 simd,
                 [f],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::products::<_, N, Q, 1>(simd, a, b, i),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
+                inlined!(|_, _, i| vector::products::<_, N, Q, 1>(simd, a, b, i)),
+                inlined!(|_, i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     vector::add::<_, Q>(simd, x, simd.load(&c[i..]))
-                },
+                }),
             ),
             {
                 ntt::products::<N, Q, 1>(a, b, f);
@@ -231,7 +232,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
                     *x = encode::round::<Q, BITS>(*x);
                 }
                 encode::pack::<BITS>(&rounded, bytes);
-                erase(&mut rounded);
+                erase(&mut rounded, 0);
             },
         );
     }
@@ -382,8 +383,8 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             simd => vector::inverse::<_, N, Q, 1>(
                 simd,
                 [&mut f],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, f, i| simd.load(&f[i..]),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                inlined!(|_, f, i| simd.load(&f[i..])),
+                inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             ),
             ntt::inverse::<N, Q>(&mut f),
         );
@@ -402,9 +403,9 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (f, other) = (&mut self.0, &other.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
+            simd => vector::map(simd, f, inlined!(|i, x| {
                 vector::sub::<_, Q>(simd, x, simd.load(&other[i..]))
-            }),
+            })),
             combine(f, other, field::sub::<Q>),
         );
     }
@@ -417,11 +418,11 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (f, other) = (&mut self.0, &other.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
+            simd => vector::map(simd, f, inlined!(|i, x| {
                 let subtrahend = simd.and(simd.load(&other[i..]), simd.splat(mask));
                 vector::sub::<_, Q>(simd, x, subtrahend)
-            }),
-            combine(f, other, #[cfg_attr(not(unoptimized), inline(always))] |x, y| field::sub::<Q>(x, y & mask)),
+            })),
+            combine(f, other, inlined!(|x, y| field::sub::<Q>(x, y & mask))),
         );
     }
 
@@ -444,7 +445,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 simd,
                 f,
                 &mut noise,
-                #[cfg_attr(not(unoptimized), inline(always))] |i| vector::noise_at(simd, bytes, i),
+                inlined!(|i| vector::noise_at(simd, bytes, i)),
             ),
             {
                 noise = sample::centred_binomial::<N, Q>(bytes);
@@ -452,7 +453,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 combine(f, &noise, field::add::<Q>);
             },
         );
-        erase(&mut noise);
+        erase(&mut noise, 0);
     }
 
     /// Σ aₖ·bₖ.
@@ -463,10 +464,10 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut sum.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
+            simd => vector::map(simd, f, inlined!(|i, _| {
                 let x = vector::products::<_, N, Q, K>(simd, a, b, i);
                 vector::canonical::<_, Q>(simd, vector::scale::<_, Q>(simd, x))
-            }),
+            })),
             {
                 ntt::products::<N, Q, K>(a, b, f);
                 ntt::scale::<N, Q>(f);
@@ -486,9 +487,9 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (a.map(|x| &x.0), b.map(|x| &x.0), &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
+            simd => vector::map(simd, f, inlined!(|i, _| {
                 vector::canonical::<_, Q>(simd, vector::products::<_, N, Q, K>(simd, a, b, i))
-            }),
+            })),
             ntt::products::<N, Q, K>(a, b, f),
         );
     }
@@ -499,10 +500,10 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         let (a, b, f) = (&a.0, &b.0, &mut self.0);
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| {
+            simd => vector::map(simd, f, inlined!(|i, x| {
                 let product = vector::products::<_, N, Q, 1>(simd, [a], [b], i);
                 vector::add::<_, Q>(simd, x, vector::canonical::<_, Q>(simd, product))
-            }),
+            })),
             for (x, (&a, &b)) in f.iter_mut().zip(a.iter().zip(b)) {
                 *x = field::add::<Q>(*x, field::montgomery_multiply::<Q>(a, b));
             },
@@ -568,7 +569,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
 fn add_all<const N: usize, const Q: u16>(backend: Backend, f: &mut [u16; N], other: &[u16; N]) {
     dispatch!(
         neon backend,
-        simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..]))),
+        simd => vector::map(simd, f, inlined!(|i, x| vector::add::<_, Q>(simd, x, simd.load(&other[i..])))),
         combine(f, other, field::add::<Q>),
     );
 }
@@ -584,13 +585,6 @@ fn values<const N: usize, const Q: u16, const K: usize>(
     // SAFETY: an `NttPoly` is its values without padding, and every array of values is valid.
     let values: &mut [[u16; N]; K] = unsafe { &mut *polys.cast() };
     values.as_flattened_mut()
-}
-
-/// Zeros that the optimiser must not leave out.
-#[inline]
-fn erase<const N: usize>(f: &mut [u16; N]) {
-    f.fill(0);
-    optimization_barrier(f);
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -610,13 +604,13 @@ impl core::error::Error for OutOfRange {}
 
 impl<const N: usize, const Q: u16> Zeroize for Poly<N, Q> {
     fn zeroize(&mut self) {
-        erase(&mut self.0);
+        erase(&mut self.0, 0);
     }
 }
 
 impl<const N: usize, const Q: u16> Zeroize for NttPoly<N, Q> {
     fn zeroize(&mut self) {
-        erase(&mut self.0);
+        erase(&mut self.0, 0);
     }
 }
 

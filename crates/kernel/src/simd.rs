@@ -123,3 +123,56 @@ pub(crate) trait Simd: Copy {
     /// The inverse of [`Simd::load_blocks`]; block l goes to `to[l·stride..]`.
     fn store_blocks(self, words: &[Self::Words; 16], to: &mut [u8], stride: usize);
 }
+
+/// Methods of [`Simd`] that are the same for vectors of every width on x86.
+#[cfg(target_arch = "x86_64")]
+macro_rules! moves {
+    ($vector:ty, $proved:ident!($load:ident, $store:ident)) => {
+        #[inline(always)]
+        fn load(self, from: &[u16]) -> $vector {
+            let from: &[u16; Self::LANES] = &from.as_chunks().0[0];
+            $proved!($load(from.as_ptr().cast()))
+        }
+
+        #[inline(always)]
+        fn load_bytes(self, from: &[u8]) -> $vector {
+            let from: &[u8; 2 * Self::LANES] = &from.as_chunks().0[0];
+            $proved!($load(from.as_ptr().cast()))
+        }
+
+        #[inline(always)]
+        fn load_words(self, from: &[u8]) -> $vector {
+            self.load_bytes(from)
+        }
+
+        #[inline(always)]
+        fn store(self, x: $vector, to: &mut [u16]) {
+            let to: &mut [u16; Self::LANES] = &mut to.as_chunks_mut().0[0];
+            $proved!($store(to.as_mut_ptr().cast(), x));
+        }
+
+        #[inline(always)]
+        fn uniform_public<const Q: u16, const BITS: usize>(
+            self,
+            string: &[u8],
+            out: &mut [u16],
+        ) -> bool {
+            self.uniform_variable_time::<Q, BITS>(string, out)
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use moves;
+
+/// Methods that are one instruction on vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! instructions {
+    ($proved:ident, $vector:ty: $($method:ident($($x:ident),*) = $instruction:expr;)*) => {$(
+        #[inline(always)]
+        fn $method(self, $($x: $vector),*) -> $vector {
+            $proved!($instruction($($x),*))
+        }
+    )*};
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use instructions;

@@ -22,8 +22,6 @@ use crate::{
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
-mod neon;
 mod portable;
 
 /// The largest k.
@@ -129,7 +127,7 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     }
     // A group begins a row, or adds to it.
     for group in tree.groups() {
-        per_isa!(neon backend, add_group(tree, group, len, &mut sums));
+        per_isa!(backend, add_group(tree, group, len, &mut sums));
     }
 }
 

@@ -1,49 +1,21 @@
-//! Any base OT over a socket of `tokio`, or anything that reads and writes asynchronously: the engine says which
-//! message it waits for, takes it, and gives those to send.
+//! Any base OT over a socket of `tokio`. Every other protocol runs the same way.
 //!
-//! `cargo run -p foxtrot-net --example tokio`
+//! `cargo run -p foxtrot-net --features tokio --example tokio`
 
 use std::error::Error;
 
+use foxtrot_net::tokio::Lanes;
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::{Choice, Functionality, ReceiverKeys, SenderKeys, find},
-    engine::{Engine, Progress},
 };
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     runtime::Builder,
 };
 
-type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
-
-/// Runs one party to its end. A base OT has one stream, so its messages need no frames.
-///
-/// A step computes in proportion to the transfers: for many, give it to `spawn_blocking`. Dropping
-/// the future in the middle is safe; the batch is then gone, and is not to be run again in the
-/// same namespace.
-async fn run<Out>(
-    socket: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    mut engine: Engine<'_, Out>,
-) -> Fallible<Out> {
-    loop {
-        let progress = engine.advance()?;
-        while let Some((_, message)) = engine.outgoing() {
-            socket.write_all(&message).await?;
-        }
-        socket.flush().await?;
-        match progress {
-            Progress::Sending => {}
-            Progress::Done(out) => return Ok(out),
-            Progress::Waiting { stream, len } => {
-                let mut message = vec![0; len];
-                socket.read_exact(&mut message).await?;
-                engine.deliver(stream, message);
-            }
-        }
-    }
-}
+type Failure = Box<dyn Error + Send + Sync>;
+type Fallible<T> = Result<T, Failure>;
 
 /// What a party's batch takes of randomness. It is secret, and is never used again.
 fn fresh_seed() -> Result<Seed, getrandom::Error> {
@@ -68,10 +40,10 @@ async fn both_parties() -> Fallible<()> {
 
     let sender = tokio::spawn(async move {
         let engine = base.sender(batch(), bits.len(), fresh_seed()?)?;
-        run(&mut listener.accept().await?.0, engine).await
+        Ok::<_, Failure>(Lanes::new(listener.accept().await?.0).run(engine).await?)
     });
     let engine = base.receiver(batch(), Choice::Given(Bits::from_bools(bits)), fresh_seed()?)?;
-    let received = run(&mut TcpStream::connect(address).await?, engine).await?;
+    let received = Lanes::new(TcpStream::connect(address).await?).run(engine).await?;
     let sent = sender.await??;
 
     check(&sent, &received, bits);

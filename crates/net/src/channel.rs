@@ -54,7 +54,7 @@ const UNBOUNDED: usize = usize::MAX;
 /// The longest payload of a frame in bytes: 256 MiB.
 pub const MAX_FRAME: usize = 256 << 20;
 
-const HEADER_BYTES: usize = 5;
+pub(crate) const HEADER_BYTES: usize = 5;
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Bytes of the writer's stack. It frames and, under TLS, encrypts; all tests of the command pass with a quarter of that.
@@ -392,11 +392,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,
 /// lest a flood of empty ones be free.
-fn cost(len: usize) -> usize {
+pub(crate) fn cost(len: usize) -> usize {
     len + 64
 }
 
 /// Whether a lane that holds back `queued` of so many bytes can hold back a message of that length too.
-fn fits(most: usize, queued: usize, len: usize) -> bool {
+pub(crate) fn fits(most: usize, queued: usize, len: usize) -> bool {
     queued.saturating_add(cost(len)) <= most
 }

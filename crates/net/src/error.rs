@@ -343,11 +343,10 @@ impl core::error::Error for FrameError {}
 impl core::error::Error for HelloError {}
 impl core::error::Error for ChannelError {}
 
-impl From<foxtrot_ot::Error> for Error {
-    fn from(e: foxtrot_ot::Error) -> Self {
-        Self::Protocol(e)
-    }
-}
+foxtrot_ot::causes!(
+    Error: foxtrot_ot::Error => Protocol, foxtrot_ot::Usage => Protocol, FrameError => Frame,
+    TlsError => Tls, HelloError => Hello, ChannelError => Channel,
+);
 
 impl From<foxtrot_psi::paxos::Error> for Error {
     fn from(e: foxtrot_psi::paxos::Error) -> Self {
@@ -367,35 +366,5 @@ impl From<foxtrot_triples::Error> for Error {
             }
             _ => Self::Unlucky,
         }
-    }
-}
-
-impl From<FrameError> for Error {
-    fn from(e: FrameError) -> Self {
-        Self::Frame(e)
-    }
-}
-
-impl From<TlsError> for Error {
-    fn from(e: TlsError) -> Self {
-        Self::Tls(e)
-    }
-}
-
-impl From<HelloError> for Error {
-    fn from(e: HelloError) -> Self {
-        Self::Hello(e)
-    }
-}
-
-impl From<ChannelError> for Error {
-    fn from(e: ChannelError) -> Self {
-        Self::Channel(e)
-    }
-}
-
-impl From<foxtrot_ot::Usage> for Error {
-    fn from(e: foxtrot_ot::Usage) -> Self {
-        Self::Protocol(e.into())
     }
 }

@@ -358,10 +358,8 @@ fn differences(here: &Table, peer: &Table) -> Vec<Difference> {
         .collect()
 }
 
-impl fmt::Debug for Binding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Binding(<redacted>)")
-    }
+foxtrot_ot::erase::redacted! {
+    Binding;
 }
 
 impl fmt::Display for Role {

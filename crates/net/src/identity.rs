@@ -147,10 +147,8 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Identity({})", self.fingerprint())
-    }
+foxtrot_ot::erase::redacted! {
+    Identity, identity => "{}", identity.fingerprint();
 }
 
 impl fmt::Display for KeyError {

@@ -34,6 +34,9 @@ pub mod tcp;
 #[cfg(feature = "tls")]
 pub mod tls;
 
+#[cfg(feature = "tokio")]
+pub mod tokio;
+
 mod deadline;
 mod error;
 

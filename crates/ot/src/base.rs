@@ -108,16 +108,9 @@ impl Drop for ReceiverKeys {
     }
 }
 
-impl fmt::Debug for SenderKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SenderKeys(<{} redacted>)", self.0.len())
-    }
-}
-
-impl fmt::Debug for ReceiverKeys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ReceiverKeys(<{} redacted>)", self.keys.len())
-    }
+foxtrot_kernel::redacted! {
+    SenderKeys, sender_keys => "<{} redacted>", sender_keys.0.len();
+    ReceiverKeys, receiver_keys => "<{} redacted>", receiver_keys.keys.len();
 }
 
 /// Which ideal functionality a protocol realises.
@@ -229,6 +222,9 @@ impl Choice {
     }
 }
 
+/// A party's run, or why there is none.
+pub type Run<Keys> = Result<Engine<'static, Keys>, Usage>;
+
 /// A base OT as a value: makes the two parties' runs of one batch.
 pub trait BaseOt: Sync {
     /// What it is.
@@ -238,23 +234,13 @@ pub trait BaseOt: Sync {
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`].
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage>;
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys>;
 
     /// The receiver of a batch, with all its randomness from `seed`.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`]; [`Usage::Choice`] if the functionality takes the other kind.
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage>;
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys>;
 }
 
 /// The most instances of one batch.

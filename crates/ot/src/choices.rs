@@ -1,7 +1,6 @@
 //! Packed secret bits.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::memcheck;
 use subtle::Choice;
@@ -146,10 +145,8 @@ impl Drop for Bits {
     }
 }
 
-impl fmt::Debug for Bits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bits(<{} redacted>)", self.len)
-    }
+foxtrot_kernel::redacted! {
+    Bits, bits => "<{} redacted>", bits.len;
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! A party's coins of all instances of a batch: one keystream, cut into pieces.
 
-use core::fmt;
-
 use foxtrot_kernel::aes::Aes128;
 use zeroize::Zeroizing;
 
@@ -32,8 +30,6 @@ impl Coins {
     }
 }
 
-impl fmt::Debug for Coins {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Coins(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    Coins;
 }

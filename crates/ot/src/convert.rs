@@ -11,7 +11,6 @@
 pub mod one_of_n;
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use zeroize::Zeroizing;
@@ -212,14 +211,7 @@ fn cipher_of(key: Query) -> ChaCha20Poly1305 {
     ChaCha20Poly1305::new((&*key).into())
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({} transfers)", self.next)
-    }
-}
-
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({} transfers)", self.taken.len())
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{} transfers", sender.next;
+    Receiver, receiver => "{} transfers", receiver.taken.len();
 }

@@ -309,10 +309,8 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
     }
 }
 
-impl fmt::Debug for Io {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Io(stream {})", self.stream)
-    }
+foxtrot_kernel::redacted! {
+    Io, io => "stream {}", io.stream;
 }
 
 impl<Out, E> fmt::Debug for Engine<'_, Out, E> {

@@ -234,20 +234,17 @@ impl core::error::Error for Decode {}
 impl core::error::Error for Misbehaved {}
 impl core::error::Error for Usage {}
 
-impl From<Decode> for Error {
-    fn from(e: Decode) -> Self {
-        Self::Decode(e)
-    }
+/// Writes `From` for the causes of an error, which its variants hold.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! causes {
+    ($error:ident: $($cause:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$cause> for $error {
+            fn from(cause: $cause) -> Self {
+                Self::$variant(cause.into())
+            }
+        }
+    )*};
 }
 
-impl From<Misbehaved> for Error {
-    fn from(e: Misbehaved) -> Self {
-        Self::Misbehaved(e)
-    }
-}
-
-impl From<Usage> for Error {
-    fn from(e: Usage) -> Self {
-        Self::Usage(e)
-    }
-}
+causes!(Error: Decode => Decode, Misbehaved => Misbehaved, Usage => Usage);

@@ -81,8 +81,6 @@ mod sender;
 mod streams;
 mod trees;
 
-use core::fmt;
-
 pub use check::{Challenge, PROOF_LEN};
 pub use info::{Incompatible, Info, compatible, find, registry};
 pub use output::{Kind, Places};
@@ -252,10 +250,8 @@ impl Extension {
     }
 }
 
-impl fmt::Debug for Extension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extension({})", self.name)
-    }
+foxtrot_kernel::redacted! {
+    Extension, extension => "{}", extension.name;
 }
 
 /// That the peer's base OTs were the right number.

@@ -421,22 +421,10 @@ impl fmt::Debug for Oracle {
     }
 }
 
-impl fmt::Debug for Keyed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Keyed(<redacted>)")
-    }
-}
-
-impl fmt::Debug for Wide {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Wide({:?})", self.backend)
-    }
-}
-
-impl fmt::Debug for Query {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Query(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    Keyed;
+    Wide, wide => "{:?}", wide.backend;
+    Query;
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The randomness of one party in one batch.
 
-use core::fmt;
-
 use rand_core::CryptoRng;
 use zeroize::Zeroize;
 
@@ -48,8 +46,6 @@ impl Drop for Seed {
     }
 }
 
-impl fmt::Debug for Seed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seed(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    Seed;
 }

@@ -37,8 +37,10 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 use foxtrot_ot::{
-    Seed, Session, Usage,
-    base::{Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch},
+    Seed, Session,
+    base::{
+        Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
+    },
     engine::Engine,
 };
 
@@ -66,12 +68,7 @@ impl BaseOt for Figure1 {
         }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let blinded = io.recv(Blinded::encoded_len(n)).await;
@@ -83,12 +80,7 @@ impl BaseOt for Figure1 {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let n = choice.random("roted-figure1")?;
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {

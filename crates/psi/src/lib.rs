@@ -10,7 +10,7 @@ extern crate alloc;
 pub mod okvs;
 pub mod paxos;
 
-mod erase;
 mod sizes;
 
+use foxtrot_ot::erase;
 pub use sizes::largest_fitted_set;

@@ -181,10 +181,8 @@ impl Drop for Coins {
     }
 }
 
-impl fmt::Debug for Coins {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Coins(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    Coins;
 }
 
 #[cfg(test)]

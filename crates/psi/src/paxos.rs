@@ -111,29 +111,9 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-impl From<foxtrot_ot::Error> for Error {
-    fn from(error: foxtrot_ot::Error) -> Self {
-        Self::Protocol(error)
-    }
-}
-
-impl From<Usage> for Error {
-    fn from(error: Usage) -> Self {
-        Self::Protocol(error.into())
-    }
-}
-
-impl From<Decode> for Error {
-    fn from(error: Decode) -> Self {
-        Self::Protocol(error.into())
-    }
-}
-
-impl From<Misbehaved> for Error {
-    fn from(error: Misbehaved) -> Self {
-        Self::Protocol(error.into())
-    }
-}
+foxtrot_ot::causes!(
+    Error: foxtrot_ot::Error => Protocol, Usage => Protocol, Decode => Protocol, Misbehaved => Protocol,
+);
 
 impl From<okvs::Failure> for Error {
     fn from(failure: okvs::Failure) -> Self {

@@ -32,20 +32,6 @@ impl fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-impl From<foxtrot_ot::Error> for Error {
-    fn from(error: foxtrot_ot::Error) -> Self {
-        Self::Protocol(error)
-    }
-}
-
-impl From<Usage> for Error {
-    fn from(error: Usage) -> Self {
-        Self::Protocol(error.into())
-    }
-}
-
-impl From<Abandoned> for Error {
-    fn from(error: Abandoned) -> Self {
-        Self::Protocol(error.into())
-    }
-}
+foxtrot_ot::causes!(
+    Error: foxtrot_ot::Error => Protocol, Usage => Protocol, Abandoned => Protocol,
+);

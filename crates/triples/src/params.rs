@@ -1,8 +1,6 @@
 //! Parameter sets: rings, moduli and roundings, as data. What they promise is recomputed by the crate's
 //! tests (`tests/parameters.rs`) and argued in `docs/protocols/triples.md`.
 
-use core::fmt;
-
 use foxtrot_ot::extension::{Extension, Shape, softspoken};
 
 /// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of a key stream; with 5 it would be half a
@@ -178,10 +176,8 @@ impl PartialEq for Set {
 
 impl Eq for Set {}
 
-impl fmt::Debug for Set {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Set({})", self.name)
-    }
+foxtrot_kernel::redacted! {
+    Set, set => "{}", set.name;
 }
 
 /// Bits that a residue takes on the wire: those of the prime.

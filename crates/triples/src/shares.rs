@@ -1,7 +1,6 @@
 //! One party's part of a batch of triples.
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use crate::{
     erase::{Secret, erase},
@@ -116,10 +115,8 @@ impl Shares {
     }
 }
 
-impl fmt::Debug for Shares {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Shares({} of {} bytes, <redacted>)", self.n, self.width)
-    }
+foxtrot_kernel::redacted! {
+    Shares, shares => "{} of {} bytes, <redacted>", shares.n, shares.width;
 }
 
 fn word(share: &[u8]) -> u64 {

@@ -1,7 +1,6 @@
 use foxtrot_ot::{
-    Seed, Session, Usage,
-    base::{Choice, ReceiverKeys, SenderKeys, roted},
-    engine::Engine,
+    Seed, Session,
+    base::{Choice, ReceiverKeys, Run, SenderKeys, roted},
 };
 
 use super::*;
@@ -15,21 +14,11 @@ impl BaseOt for Double {
         self.0
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         roted::Endemic.sender(session, n, seed)
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         roted::Endemic.receiver(session, choice, seed)
     }
 }

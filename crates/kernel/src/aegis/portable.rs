@@ -1,12 +1,16 @@
 //! By the rounds of the `aes` crate: constant time everywhere, and it finds AES instructions by
-//! itself.
+//! itself. Its calls store the state each time; where ARMv8 has the instructions, the state stays in registers.
 
 use aes::{
     cipher::Array,
     hazmat::{Block8, cipher_round_par},
 };
 
-use super::{CONSTANTS, STEP, Stream, WARM_UP};
+#[cfg(target_arch = "aarch64")]
+use super::vectors;
+use super::{CONSTANTS, STEP, WARM_UP};
+#[cfg(target_arch = "aarch64")]
+use crate::blocks::neon::NeonAes;
 use crate::{Block, erase};
 
 /// S₀ to S₇, and the keys of a step's rounds; erased on drop.
@@ -15,8 +19,8 @@ pub(crate) struct State {
     keys: Block8,
 }
 
-impl Stream for State {
-    fn begin(key: &Block, nonce: &Block) -> Self {
+impl State {
+    pub(crate) fn begin(key: &Block, nonce: &Block) -> Self {
         let [c0, c1] = &CONSTANTS;
         let both = xor(key, nonce);
         let [of_c0, of_c1] = [xor(key, c0), xor(key, c1)];
@@ -32,7 +36,16 @@ impl Stream for State {
         state
     }
 
-    fn fill(&mut self, out: &mut [[u8; STEP]]) {
+    /// What the stream gives next.
+    pub(crate) fn fill(&mut self, out: &mut [[u8; STEP]]) {
+        #[cfg(target_arch = "aarch64")]
+        if let Some(aes) = NeonAes::detect() {
+            let state = self.blocks();
+            return aes.run(
+                #[inline(always)]
+                || vectors::fill_from(aes, state, out),
+            );
+        }
         for out in out {
             let s = self.blocks();
             let [first, second] = [
@@ -44,10 +57,8 @@ impl Stream for State {
             self.update();
         }
     }
-}
 
-impl State {
-    pub(super) fn blocks(&mut self) -> &mut [Block] {
+    fn blocks(&mut self) -> &mut [Block] {
         Array::cast_slice_to_core_mut(&mut self.blocks)
     }
 
@@ -62,16 +73,6 @@ impl Drop for State {
     fn drop(&mut self) {
         erase(&mut self.blocks, Array([0; 16]));
         erase(&mut self.keys, Array([0; 16]));
-    }
-}
-
-pub(super) fn keystream(key: &Block, nonce: &Block, out: &mut [u8]) {
-    State::begin(key, nonce).fill(out.as_chunks_mut().0);
-}
-
-pub(super) fn keystreams(keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {
-    for (key, out) in keys.iter().zip(out) {
-        keystream(key, nonce, out);
     }
 }
 

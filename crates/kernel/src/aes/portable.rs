@@ -1,7 +1,6 @@
 //! By the `aes` crate: constant time everywhere, and it finds AES instructions by itself (ARMv8 and
 //! x86), so that this is the code for AArch64 as well. It erases its keys on drop.
 
-use super::{Aes128, Schedule};
 use crate::{Block, erase};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
@@ -10,18 +9,18 @@ pub(super) type Cipher = aes::Aes128Enc;
 /// Blocks that go through the cipher together; more than any of its implementations interleaves.
 const BATCH: usize = 64;
 
-pub(super) fn schedule(key: &Block) -> Schedule {
-    Schedule::Cipher(Cipher::new(&Array(*key)))
+pub(super) fn cipher(key: &Block) -> Cipher {
+    Cipher::new(&Array(*key))
 }
 
-pub(super) fn ctr(pi: &Aes128, first: u128, out: &mut [Block]) {
+pub(super) fn ctr(pi: &Cipher, first: u128, out: &mut [Block]) {
     for (block, counter) in out.iter_mut().zip(first..) {
         *block = counter.to_le_bytes();
     }
     encrypt(pi, out);
 }
 
-pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) {
+pub(super) fn tmmo(pi: &Cipher, first: u64, rows: &[Block], keys: &mut [Block]) {
     let mut masks = [[0; 16]; BATCH];
     let mut tweak = u128::from(first);
     for (rows, keys) in rows.chunks(BATCH).zip(keys.chunks_mut(BATCH)) {
@@ -41,7 +40,7 @@ pub(super) fn tmmo(pi: &Aes128, first: u64, rows: &[Block], keys: &mut [Block]) 
 }
 
 pub(super) fn tmmo_pairs(
-    pi: &Aes128,
+    pi: &Cipher,
     first: u64,
     delta: &Block,
     rows: &[Block],
@@ -67,12 +66,8 @@ pub(super) fn tmmo_pairs(
     erase(&mut masks, [[0; 16]; 2]);
 }
 
-pub(super) fn encrypt_blocks(pi: &Aes128, blocks: &mut [Block]) {
-    encrypt(pi, blocks);
-}
-
-pub(super) fn encrypt(pi: &Aes128, blocks: &mut [Block]) {
-    pi.cipher().encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
+pub(super) fn encrypt(pi: &Cipher, blocks: &mut [Block]) {
+    pi.encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
 }
 
 fn xor(a: &Block, b: &Block) -> Block {

@@ -4,6 +4,8 @@ extern crate std;
 use std::{format, vec};
 
 use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Vectors;
 use crate::laws::{Stream, on_every_backend};
 
 /// Lengths around those at which vector code changes its stride.
@@ -23,7 +25,7 @@ fn encrypt(backend: Backend, key: &Block, plaintext: u64) -> Block {
 /// The permutation itself, which the public interface does not give, by the portable cipher.
 fn pi(key: &Block, x: u128) -> u128 {
     let mut out = [x.to_le_bytes()];
-    portable::encrypt(&Aes128::new(Backend::PORTABLE, key), &mut out);
+    portable::encrypt(&portable::cipher(key), &mut out);
     u128::from_le_bytes(out[0])
 }
 
@@ -136,4 +138,33 @@ fn a_counter_does_not_wrap() {
 #[should_panic(expected = "a keystream consists of blocks")]
 fn a_keystream_has_no_half_blocks() {
     Aes128::new(Backend::PORTABLE, &[0; 16]).ctr(0, &mut [0; 24]);
+}
+
+/// Which of the two the backend avx2 takes depends on the processor.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vectors_of_one_block_and_of_two_give_the_same() {
+    let Ok(backend) = Backend::named("avx2") else { return };
+    let pi = Aes128::new(backend, &[0x5a; 16]);
+    let (Schedule::RoundKeys(keys), Vectors::Avx2(one)) = (&pi.schedule, backend.vectors()) else {
+        unreachable!("the backend's own")
+    };
+    let rows = Stream(4).blocks(150);
+    for n in LENGTHS {
+        let (first, delta) = (u64::MAX - 200, [3; 16]);
+        let (mut stream, mut hashes, mut pairs) =
+            (vec![[0; 16]; n], vec![[0; 16]; n], vec![[[0; 16]; 2]; n]);
+        let (mut expected, rows) = (stream.clone(), &rows[..n]);
+        one.run(|| vectors::ctr(one, keys, first.into(), &mut expected));
+        pi.ctr(first.into(), stream.as_flattened_mut());
+        assert_eq!(stream, expected, "{n}");
+        one.run(|| vectors::tmmo(one, keys, first, None, rows, &mut expected));
+        tmmo(&pi, first, rows, &mut hashes);
+        assert_eq!(hashes, expected, "{n}");
+        let mut expected = pairs.clone();
+        let out = expected.as_flattened_mut();
+        one.run(|| vectors::tmmo(one, keys, first, Some(&delta), rows, out));
+        tmmo_pairs(&pi, first, &delta, rows, &mut pairs);
+        assert_eq!(pairs, expected, "{n}");
+    }
 }

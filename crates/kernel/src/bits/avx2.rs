@@ -2,16 +2,14 @@
 
 use core::arch::x86_64::*;
 
-use crate::{
-    Block, erase,
-    x86::{load128_at, load256_at, store128, store256},
-};
+use crate::{Block, blocks::Blocks, erase, simd::avx2::Avx2};
 
 /// Columns that are transposed together: those of a vector, or half of them at the end.
 const COLUMNS: usize = 256;
 
 #[target_feature(enable = "avx2")]
-pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Block]) {
+pub(super) fn transpose(simd: Avx2, rows: &[u8], stride: usize, first: usize, out: &mut [Block]) {
+    let two = simd.longest();
     // Vector r of number b: rows 8r to 8r + 7 of the columns 8c + b, one byte each.
     let mut bytes = [[_mm256_setzero_si256(); 16]; 8];
     for (out, at) in out.chunks_mut(COLUMNS).zip((first..).step_by(COLUMNS / 8)) {
@@ -20,9 +18,9 @@ pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Blo
             let mut eight = [_mm256_setzero_si256(); 8];
             for (i, row) in eight.iter_mut().enumerate() {
                 *row = if whole {
-                    load256_at(rows, i * stride + at)
+                    two.load_at(rows, i * stride + at)
                 } else {
-                    _mm256_zextsi128_si256(load128_at(rows, i * stride + at))
+                    _mm256_zextsi128_si256(simd.load_at(rows, i * stride + at))
                 };
             }
             transpose_bits(&mut eight);
@@ -32,10 +30,10 @@ pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Blo
         }
         for (b, bytes) in bytes.iter().enumerate() {
             for (c, columns) in transpose_bytes(bytes).into_iter().enumerate() {
-                store128(&mut out[8 * c + b], _mm256_castsi256_si128(columns));
+                simd.store(_mm256_castsi256_si128(columns), &mut out[8 * c + b]);
                 if whole {
                     let high = _mm256_extracti128_si256::<1>(columns);
-                    store128(&mut out[8 * (16 + c) + b], high);
+                    simd.store(high, &mut out[8 * (16 + c) + b]);
                 }
             }
         }
@@ -100,9 +98,3 @@ fn transpose_bytes(bytes: &[__m256i; 16]) -> [__m256i; 16] {
     }
     columns
 }
-
-super::product::product!(
-    #[target_feature(enable = "avx2")]
-    __m256i: 32, _mm256_setzero_si256(), |line: &[u8; 32]| load256_at(line, 0),
-    |a, b| _mm256_xor_si256(a, b), store256,
-);

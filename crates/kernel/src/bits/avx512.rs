@@ -3,8 +3,10 @@
 use core::arch::x86_64::*;
 
 use crate::{
-    Block, erase,
-    x86::{load128_at, load512, store512},
+    Block,
+    blocks::Blocks,
+    erase,
+    simd::{avx2::Avx2, avx512::Avx512},
 };
 
 /// Bytes of a row that are transposed together: a cache line.
@@ -37,18 +39,18 @@ const EIGHT_COLUMNS: [[u8; 64]; 2] = [words_of_columns::<0>(), words_of_columns:
 const INTERLEAVED: [[u8; 64]; 2] = [interleaved::<0>(), interleaved::<8>()];
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Block]) {
+pub(super) fn transpose(simd: Avx512, rows: &[u8], stride: usize, first: usize, out: &mut [Block]) {
     // Of every 64 columns, 16 vectors of one byte per column.
     let mut bytes = [[_mm512_setzero_si512(); 16]; LINE / 8];
     for (out, at) in out.chunks_mut(8 * LINE).zip((first..).step_by(LINE)) {
         let bytes = &mut bytes[..out.len() / 64];
         for (r, rows) in rows.chunks_exact(8 * stride).enumerate() {
             for (k, bytes) in bytes.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-                [bytes[0][r], bytes[1][r]] = transpose_eight_rows(rows, stride, at + 16 * k);
+                [bytes[0][r], bytes[1][r]] = transpose_eight_rows(simd, rows, stride, at + 16 * k);
             }
         }
         for (bytes, out) in bytes.iter().zip(out.as_chunks_mut::<64>().0) {
-            transpose_bytes(bytes, out);
+            transpose_bytes(simd, bytes, out);
         }
     }
     erase(&mut bytes, [_mm512_setzero_si512(); 16]);
@@ -57,11 +59,13 @@ pub(super) fn transpose(rows: &[u8], stride: usize, first: usize, out: &mut [Blo
 /// 128 columns of eight rows: byte c has column c.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn transpose_eight_rows(rows: &[u8], stride: usize, at: usize) -> [__m512i; 2] {
-    let (low, high) = (four_rows(rows, stride, at), four_rows(&rows[4 * stride..], stride, at));
+fn transpose_eight_rows(simd: Avx512, rows: &[u8], stride: usize, at: usize) -> [__m512i; 2] {
+    let one = simd.single();
+    let low = four_rows(one, rows, stride, at);
+    let high = four_rows(one, &rows[4 * stride..], stride, at);
     let mut columns = [_mm512_setzero_si512(); 2];
     for (columns, index) in columns.iter_mut().zip(&EIGHT_COLUMNS) {
-        let words = _mm512_permutex2var_epi8(low, load512(index), high);
+        let words = _mm512_permutex2var_epi8(low, simd.load(index), high);
         let identity = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
         *columns = _mm512_gf2p8affine_epi64_epi8::<0>(identity, words);
     }
@@ -71,18 +75,18 @@ fn transpose_eight_rows(rows: &[u8], stride: usize, at: usize) -> [__m512i; 2] {
 /// 16 bytes of each of four rows.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn four_rows(rows: &[u8], stride: usize, at: usize) -> __m512i {
-    let mut four = _mm512_castsi128_si512(load128_at(rows, at));
-    four = _mm512_inserti32x4::<1>(four, load128_at(rows, stride + at));
-    four = _mm512_inserti32x4::<2>(four, load128_at(rows, 2 * stride + at));
-    _mm512_inserti32x4::<3>(four, load128_at(rows, 3 * stride + at))
+fn four_rows(one: Avx2, rows: &[u8], stride: usize, at: usize) -> __m512i {
+    let mut four = _mm512_castsi128_si512(one.load_at(rows, at));
+    four = _mm512_inserti32x4::<1>(four, one.load_at(rows, stride + at));
+    four = _mm512_inserti32x4::<2>(four, one.load_at(rows, 2 * stride + at));
+    _mm512_inserti32x4::<3>(four, one.load_at(rows, 3 * stride + at))
 }
 
 /// From 16 vectors of 64 bytes, 64 blocks of 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn transpose_bytes(bytes: &[__m512i; 16], out: &mut [Block; 64]) {
-    let index = [load512(&INTERLEAVED[0]), load512(&INTERLEAVED[1])];
+fn transpose_bytes(simd: Avx512, bytes: &[__m512i; 16], out: &mut [Block; 64]) {
+    let index = [simd.load(&INTERLEAVED[0]), simd.load(&INTERLEAVED[1])];
     let zero = _mm512_setzero_si512();
     let mut pairs = [[zero; 2]; 8];
     for (halves, [a, b]) in pairs.iter_mut().zip(bytes.as_chunks().0) {
@@ -107,14 +111,7 @@ fn transpose_bytes(bytes: &[__m512i; 16], out: &mut [Block; 64]) {
     }
     let [a, b] = eights;
     for (k, out) in out.as_flattened_mut().as_chunks_mut::<128>().0.iter_mut().enumerate() {
-        let [low, high] = out.as_chunks_mut().0 else { continue };
-        store512(low, _mm512_unpacklo_epi64(a[k], b[k]));
-        store512(high, _mm512_unpackhi_epi64(a[k], b[k]));
+        simd.store(_mm512_unpacklo_epi64(a[k], b[k]), out);
+        simd.store(_mm512_unpackhi_epi64(a[k], b[k]), &mut out[64..]);
     }
 }
-
-super::product::product!(
-    #[target_feature(enable = "avx512f")]
-    __m512i: 64, _mm512_setzero_si512(), |line| load512(line), |a, b| _mm512_xor_si512(a, b),
-    store512,
-);

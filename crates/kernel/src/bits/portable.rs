@@ -48,8 +48,3 @@ fn swap_quarters<const WIDTH: usize>(square: &mut [[u64; 2]; 128], low: u64) {
         }
     }
 }
-
-super::product::product!(
-    u64: 8, 0, |line: &[u8; 8]| u64::from_le_bytes(*line), |a: u64, b: u64| a ^ b,
-    |out: &mut [u8; 8], x: u64| *out = x.to_le_bytes(),
-);

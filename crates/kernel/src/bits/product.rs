@@ -1,19 +1,16 @@
 //! Products of a public matrix of bits with rows of secret ones, by tables of the sums of four rows
 //! (the method of the four Russians). The public matrix says where to look, the rows say nothing.
 
-use super::portable;
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
-use crate::Backend;
+use crate::{Backend, blocks::Blocks, erase, holds};
 
 /// Rows come by so many bytes: the longest vector.
 const LINE: usize = 64;
 
 /// Rows that share a table.
-pub(super) const FOUR: usize = 4;
+const FOUR: usize = 4;
 
 /// Tables that are used together, as many as the nearest cache holds.
-pub(super) const TABLES: usize = 24;
+const TABLES: usize = 24;
 
 /// Adds to row j of `out` those rows i of `rows` for which the public `matrix` has a 1, bit i of its
 /// row j; on the first `len` bytes of each. Rows are `stride` and `out_stride` bytes apart, those of
@@ -38,66 +35,51 @@ pub fn add_product(
     assert!(width > 0 && matrix.len().is_multiple_of(width), "rows of the matrix");
     assert!(holds(rows.len(), inputs, stride, len), "a row for every input");
     assert!(holds(out.len(), matrix.len() / width, out_stride, len), "a row for every output");
-    per_isa!(backend, product(matrix, inputs, (rows, stride), (out, out_stride), len));
+    dispatch!(
+        backend,
+        simd => product(simd.longest(), matrix, inputs, (rows, stride), (out, out_stride), len),
+    );
 }
 
-/// Whether there are `n` rows, the last of which may end where its `len` bytes end.
-fn holds(available: usize, n: usize, stride: usize, len: usize) -> bool {
-    let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
-    end.is_some_and(|end| end <= available)
-}
-
-/// Writes `product` for vectors of one type.
-macro_rules! product {
-    (
-        $(#[$attribute:meta])* $vector:ty: $bytes:literal,
-        $zero:expr, $load:expr, $xor:expr, $store:expr $(,)?
-    ) => {
-        $(#[$attribute])*
-        pub(super) fn product(
-            matrix: &[u8],
-            inputs: usize,
-            (rows, stride): (&[u8], usize),
-            (out, out_stride): (&mut [u8], usize),
-            len: usize,
-        ) {
-            use $crate::bits::product::{FOUR, TABLES};
-            let width = inputs.div_ceil(8);
-            // Table t has all sums of four rows; rows that are not there are zero.
-            let mut tables: [[$vector; 1 << FOUR]; TABLES] = [[$zero; 1 << FOUR]; TABLES];
-            for at in (0..len).step_by($bytes) {
-                for pass in (0..inputs).step_by(TABLES * FOUR) {
-                    // Two for every byte of coefficients, whose spare bits must find zeros.
-                    let used = 2 * (inputs - pass).min(TABLES * FOUR).div_ceil(8);
-                    for (t, table) in tables[..used].iter_mut().enumerate() {
-                        for k in 0..FOUR {
-                            let i = pass + t * FOUR + k;
-                            let line = match i < inputs {
-                                true => rows[i * stride + at..].first_chunk::<$bytes>(),
-                                false => None,
-                            };
-                            let row = line.map_or($zero, $load);
-                            for x in 0..1 << k {
-                                table[x | 1 << k] = $xor(table[x], row);
-                            }
-                        }
-                    }
-                    let bytes = pass / 8..pass / 8 + used / 2;
-                    let outs = out.chunks_mut(out_stride);
-                    for (coefficients, out) in matrix.chunks_exact(width).zip(outs) {
-                        let Some(out) = out[at..].first_chunk_mut::<$bytes>() else { continue };
-                        let (mut sum, mut other) = ($load(out), $zero);
-                        let pairs = tables.as_chunks::<2>().0;
-                        for ([low, high], byte) in pairs.iter().zip(&coefficients[bytes.clone()]) {
-                            sum = $xor(sum, low[usize::from(byte & 15)]);
-                            other = $xor(other, high[usize::from(byte >> 4)]);
-                        }
-                        $store(out, $xor(sum, other));
+/// [`add_product`] on vectors.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn product<B: Blocks>(
+    b: B,
+    matrix: &[u8],
+    inputs: usize,
+    (rows, stride): (&[u8], usize),
+    (out, out_stride): (&mut [u8], usize),
+    len: usize,
+) {
+    let width = inputs.div_ceil(8);
+    // Table t has all sums of four rows; rows that are not there are zero.
+    let mut tables = [[b.zero(); 1 << FOUR]; TABLES];
+    for at in (0..len).step_by(B::BYTES) {
+        for pass in (0..inputs).step_by(TABLES * FOUR) {
+            // Two for every byte of coefficients, whose spare bits must find zeros.
+            let used = 2 * (inputs - pass).min(TABLES * FOUR).div_ceil(8);
+            for (t, table) in tables[..used].iter_mut().enumerate() {
+                for k in 0..FOUR {
+                    let i = pass + t * FOUR + k;
+                    let row = if i < inputs { b.load_at(rows, i * stride + at) } else { b.zero() };
+                    for x in 0..1 << k {
+                        table[x | 1 << k] = b.xor(table[x], row);
                     }
                 }
             }
-            $crate::erase(tables.as_flattened_mut(), $zero);
+            let bytes = pass / 8..pass / 8 + used / 2;
+            let outs = out.chunks_mut(out_stride);
+            for (coefficients, out) in matrix.chunks_exact(width).zip(outs) {
+                let out = &mut out[at..][..B::BYTES];
+                let (mut sum, mut other) = (b.load(out), b.zero());
+                let pairs = tables.as_chunks::<2>().0;
+                for ([low, high], byte) in pairs.iter().zip(&coefficients[bytes.clone()]) {
+                    sum = b.xor(sum, low[usize::from(byte & 15)]);
+                    other = b.xor(other, high[usize::from(byte >> 4)]);
+                }
+                b.store(b.xor(sum, other), out);
+            }
         }
-    };
+    }
+    erase(tables.as_flattened_mut(), b.zero());
 }
-pub(super) use product;

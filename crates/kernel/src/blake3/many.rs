@@ -2,7 +2,7 @@
 
 use super::Blocks;
 use crate::{
-    map_all,
+    erase, map_all,
     simd::{MAX_WORDS, Simd},
 };
 
@@ -151,11 +151,10 @@ fn keyed_groups<S: Simd, const P: usize>(
         let is_end = block == blocks.number;
         next.load(
             simd,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |l| {
+            inlined!(|l| {
                 let at = lane(l) * blocks.stride + BLOCK * block;
                 if is_end { &ends[lane(l)] } else { &blocks.bytes[at..].as_chunks().0[0] }
-            },
+            }),
         );
         if is_end {
             next.len = end_len;
@@ -180,11 +179,7 @@ fn keyed_groups<S: Simd, const P: usize>(
 
 #[cfg_attr(not(unoptimized), inline(always))]
 fn splat_key<S: Simd>(simd: S, key: &[u8; 32]) -> [S::Words; 8] {
-    map_all(
-        words(key),
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |word| simd.splat_words(word),
-    )
+    map_all(words(key), inlined!(|word| simd.splat_words(word)))
 }
 
 impl<S: Simd, const P: usize> Next<S, P> {
@@ -255,7 +250,7 @@ fn output<S: Simd, const P: usize>(
                 for (output, block) in outputs.chunks_mut(output_len).zip(&blocks) {
                     output[start..start + len].copy_from_slice(&block[..len]);
                 }
-                erase(&mut blocks);
+                erase(&mut blocks, [0; BLOCK]);
             }
         }
     }
@@ -277,11 +272,7 @@ fn chunk<S: Simd, const P: usize>(
     let lane = |l: usize| (l * input_len).min(inputs.len() - input_len) + start;
     let whole = (len - 1) / BLOCK;
     for block in 0..whole {
-        next.load(
-            simd,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |l| &inputs[lane(l) + BLOCK * block..].as_chunks().0[0],
-        );
+        next.load(simd, inlined!(|l| &inputs[lane(l) + BLOCK * block..].as_chunks().0[0]));
         next.follow(&compress(simd, &next, next.flags, index), DERIVE_KEY_MATERIAL);
     }
     next.len = len - BLOCK * whole;
@@ -292,15 +283,10 @@ fn chunk<S: Simd, const P: usize>(
             block[..next.len].copy_from_slice(&input[..next.len]);
         }
         *words = simd.load_blocks(&blocks.each_ref());
-        erase(&mut blocks);
+        erase(&mut blocks, [0; BLOCK]);
     }
     next.flags |= CHUNK_END;
     next
-}
-
-fn erase(blocks: &mut [[u8; BLOCK]; MAX_WORDS]) {
-    blocks.as_flattened_mut().fill(0);
-    zeroize::optimization_barrier(blocks);
 }
 
 /// The compression function, with all sixteen words of its output. It is long, and

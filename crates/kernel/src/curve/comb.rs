@@ -1,18 +1,18 @@
 //! Many multiples of one point, by a table of some.
 
-use core::{fmt, slice};
+use core::slice;
 
 use super::{
     batch,
     constants::{D, ONE, TWICE_D, TWICE_TWIST_D, TWIST_D},
     edwards::{Extended, Niels, Running, odd_multiples},
     field::{
-        Columns, Field, Limbs, MAX_LANES, Scalar, Sixteen, canonical, from_bytes, invert,
-        invert_all, is_zero, mask, negate_where,
+        Columns, Field, Limbs, MAX_LANES, Sixteen, canonical, from_bytes, invert, invert_all,
+        is_zero, mask, negate_where,
     },
     point::{self, Point, x_of},
 };
-use crate::{Backend, erase};
+use crate::{Backend, backend::Scalar, erase};
 
 /// Tables of odd multiples. Each serves the digits of two places.
 const ODD: usize = 26;
@@ -40,16 +40,9 @@ pub struct Table<'a>(Comb<'a>);
 /// when the table is dropped.
 pub struct TwinTable<'a>([Comb<'a>; 2]);
 
-impl fmt::Debug for Table<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Table(…)")
-    }
-}
-
-impl fmt::Debug for TwinTable<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TwinTable(…)")
-    }
+redacted! {
+    Table<'_>, _table => "…";
+    TwinTable<'_>, _table => "…";
 }
 
 impl Drop for Comb<'_> {
@@ -78,7 +71,7 @@ impl<'a> Table<'a> {
     /// Unless there is a scalar for each.
     pub fn mul(&self, backend: Backend, scalars: &[[u8; 32]], out: &mut [Point]) {
         batch::check_each(scalars.len(), out.len());
-        dispatch!(backend, f => self.multiples(f, scalars, out), self.multiples(Scalar, scalars, out));
+        dispatch!(backend, f => self.multiples(f, scalars, out));
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -91,8 +84,7 @@ impl<'a> Table<'a> {
                 start,
                 n,
                 scalars,
-                #[cfg_attr(not(unoptimized), inline(always))]
-                |_, table, digit| f.lookup(&self.0.0[table], digit),
+                inlined!(|_, table, digit| f.lookup(&self.0.0[table], digit)),
                 &mut points,
             );
             for (start, &point) in (start..n).step_by(F::LANES).zip(&points) {
@@ -152,10 +144,7 @@ impl<'a> TwinTable<'a> {
         batch::check_each(scalars.len(), out.len());
         assert!(on_twist.len() >= out.len().div_ceil(8), "a bit for each");
         dispatch!(
-            backend,
-            f => self.multiples(f, scalars, on_twist, out),
-            self.multiples(Scalar, scalars, on_twist, out),
-        );
+            backend, f => self.multiples(f, scalars, on_twist, out));
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -172,8 +161,7 @@ impl<'a> TwinTable<'a> {
         batch::divide(
             f,
             n,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |start| {
+            inlined!(|start| {
                 let in_block = start / F::LANES % BLOCK;
                 if in_block == 0 {
                     let mut sides = [mask(f, &[0; MAX_LANES]); BLOCK];
@@ -195,14 +183,13 @@ impl<'a> TwinTable<'a> {
                 let point = points[in_block];
                 let numerator = f.carry(f.add(point.z, point.y));
                 ([numerator], f.carry(f.sub(point.z, point.y)))
-            },
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |start, [numerator], inverse| {
+            }),
+            inlined!(|start, [numerator], inverse| {
                 // (1 + y)/(1 − y), and the negative of that on the twist.
                 let on_twist = batch::bits(f, start, n, on_twist);
                 let u = negate_where(f, &on_twist, f.times(numerator, inverse));
                 batch::store(f, u, start, out);
-            },
+            }),
         );
         erase(&mut points, Extended::identity(f));
     }
@@ -303,10 +290,7 @@ impl<'a> Comb<'a> {
         let less = point::load(f, 0, 1, &bases[..1]).negate(f).cached(f, twice_d);
         fill(f, &[end, end.plus(f, less)], twice_d, slice::from_mut(ends));
         dispatch!(
-            backend,
-            f => fill_odd(f, &bases, twice_d, odd),
-            fill_odd(Scalar, &bases, twice_d, odd),
-        );
+            backend, f => fill_odd(f, &bases, twice_d, odd));
         Self(memory)
     }
 }

@@ -101,27 +101,21 @@ impl<E: Copy> Extended<E> {
     /// 2ⁿ times the point, n ≥ 1; out of line.
     #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn double_times<F: Field<Element = E>>(self, f: F, n: usize) -> Self {
-        f.outlined(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            || {
-                let mut point = self.projective();
-                let mut doubled = point.double(f);
-                for _ in 1..n {
-                    point = doubled.projective(f);
-                    doubled = point.double(f);
-                }
-                doubled.extended(f)
-            },
-        )
+        f.outlined(inlined!(|| {
+            let mut point = self.projective();
+            let mut doubled = point.double(f);
+            for _ in 1..n {
+                point = doubled.projective(f);
+                doubled = point.double(f);
+            }
+            doubled.extended(f)
+        }))
     }
 
     /// The sum of both; out of line.
     #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn plus<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Self {
-        f.outlined(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            || self.add(f, other).extended(f),
-        )
+        f.outlined(inlined!(|| self.add(f, other).extended(f)))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]

@@ -5,7 +5,7 @@ use super::{
     batch,
     constants::{A, ONE, SQRT_MINUS_A_2, SQRT_MINUS_TWO_ROOT, ZERO},
     edwards::Extended,
-    field::{Field, Scalar, Words, is_odd, is_zero, mask, negate_where, sqrt_ratio, square, zip},
+    field::{Field, Words, is_odd, is_zero, mask, negate_where, sqrt_ratio, square, zip},
     point::{self, Point},
 };
 use crate::Backend;
@@ -18,7 +18,7 @@ use crate::Backend;
 /// Unless there is a string for each.
 pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
     batch::check_each(strings.len(), out.len());
-    dispatch!(backend, f => map_each(f, strings, out), map_each(Scalar, strings, out));
+    dispatch!(backend, f => map_each(f, strings, out));
 }
 
 /// The points to which the strings map: `map_to_curve_elligator2_edwards25519` of RFC 9380, section
@@ -28,7 +28,7 @@ pub fn map(backend: Backend, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
 /// Unless there is a string for each.
 pub fn map_to_points(backend: Backend, strings: &[[u8; 32]], out: &mut [Point]) {
     batch::check_each(strings.len(), out.len());
-    dispatch!(backend, f => points(f, strings, out), points(Scalar, strings, out));
+    dispatch!(backend, f => points(f, strings, out));
 }
 
 /// Strings that [`map`] takes to these x-coordinates, of points of the curve. Sets bit i of `found`,
@@ -53,10 +53,7 @@ pub fn inverse(
     batch::check_each(coins.len(), out.len());
     assert!(found.len() >= out.len().div_ceil(8), "a bit for each");
     dispatch!(
-        backend,
-        f => inverse_each(f, points, coins, out, found),
-        inverse_each(Scalar, points, coins, out, found),
-    );
+        backend, f => inverse_each(f, points, coins, out, found));
 }
 
 /// u = N/D, and v.
@@ -98,17 +95,20 @@ fn map_each<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [[u8; 32]]) {
     batch::divide(
         f,
         n,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start| {
+        inlined!(|start| {
             let r = batch::load(f, start, n, strings);
             let image = f.outlined(
                 #[cfg_attr(not(unoptimized), inline(always))]
                 || image(f, r),
             );
             ([image.numerator], image.denominator)
-        },
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, [numerator], inverse| batch::store(f, f.times(numerator, inverse), start, out),
+        }),
+        inlined!(|start, [numerator], inverse| batch::store(
+            f,
+            f.times(numerator, inverse),
+            start,
+            out
+        )),
     );
 }
 
@@ -117,8 +117,7 @@ fn points<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [Point]) {
     point::each(
         f,
         out,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, n| {
+        inlined!(|start, n| {
             let r = batch::load(f, start, n, strings);
             let Image { numerator, denominator, v } = f.outlined(
                 #[cfg_attr(not(unoptimized), inline(always))]
@@ -137,7 +136,7 @@ fn points<F: Field>(f: F, strings: &[[u8; 32]], out: &mut [Point]) {
             // For v = 0 it is the identity, by convention.
             let nowhere = mask(f, &is_zero(f, point.z));
             Extended::select(f, nowhere, Extended::identity(f), point)
-        },
+        }),
     );
 }
 

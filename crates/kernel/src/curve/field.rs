@@ -20,10 +20,7 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
-
 pub(super) use chains::{invert, invert_all, sqrt_ratio, square};
-pub(super) use portable::Scalar;
 
 /// The most lanes of a vector.
 pub(super) const MAX_LANES: usize = 8;
@@ -59,10 +56,8 @@ pub struct Sixteen([[Row; 5]; 3]);
 
 type Row = [u32; 32];
 
-impl fmt::Debug for Sixteen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sixteen(<redacted>)")
-    }
+redacted! {
+    Sixteen;
 }
 
 impl Sixteen {
@@ -161,10 +156,7 @@ pub(super) trait Field: Copy {
     /// [`Field::mul`] out of line, for where it does not count.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn times(self, a: Self::Element, b: Self::Element) -> Self::Element {
-        self.outlined(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            || self.mul(a, b),
-        )
+        self.outlined(inlined!(|| self.mul(a, b)))
     }
 
     /// −a, tight, for a of weight 2 at most.
@@ -316,12 +308,11 @@ pub(super) fn is_zero<F: Field>(f: F, x: F::Element) -> Words {
     of_lanes(
         f,
         x,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |limbs| {
+        inlined!(|limbs| {
             let any = canonical(limbs).into_iter().fold(0, |any, limb| any | limb);
             // A limb has 51 bits: the top bit is set by the subtraction from 0 only.
             core::hint::black_box(any.wrapping_sub(1) >> 63)
-        },
+        }),
     )
 }
 
@@ -334,12 +325,7 @@ pub(super) fn is_equal<F: Field>(f: F, a: F::Element, b: F::Element) -> Words {
 /// 1 where x is odd, as an integer below p, else 0: sgn0 of RFC 9380, `IS_NEGATIVE` of RFC 9496.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn is_odd<F: Field>(f: F, x: F::Element) -> Words {
-    of_lanes(
-        f,
-        x,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |limbs| core::hint::black_box(canonical(limbs)[0] & 1),
-    )
+    of_lanes(f, x, inlined!(|limbs| core::hint::black_box(canonical(limbs)[0] & 1)))
 }
 
 /// Conditions from words that are 0 or 1.

@@ -3,7 +3,7 @@
 use super::{
     batch,
     constants::{A24, ONE, ZERO},
-    field::{Field, Scalar, mask},
+    field::{Field, mask},
 };
 use crate::Backend;
 
@@ -24,16 +24,7 @@ pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[[u8; 32]], out: &mu
     batch::check(scalars.len(), out.len());
     batch::check(points.len(), out.len());
     dispatch!(
-        backend,
-        f => each(f, scalars, out, #[cfg_attr(not(unoptimized), inline(always))] |start, n| batch::load(f, start, n, points)),
-        each(
-            Scalar,
-            scalars,
-            out,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |start, n| batch::load(Scalar, start, n, points)
-        ),
-    );
+        backend, f => each(f, scalars, out, inlined!(|start, n| batch::load(f, start, n, points))));
 }
 
 /// k·P_b for scalars k, one for each of `out` or one for all, and bits b, packed least significant
@@ -53,22 +44,11 @@ pub fn mul_either(
     batch::check(scalars.len(), out.len());
     assert!(choices.len() >= out.len().div_ceil(8), "a choice for each");
     dispatch!(
-        backend,
-        f => each(
+        backend, f => each(
             f,
             scalars,
             out,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |start, n| chosen(f, start, n, points, choices)
-        ),
-        each(
-            Scalar,
-            scalars,
-            out,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |start, n| chosen(Scalar, start, n, points, choices)
-        ),
-    );
+            inlined!(|start, n| chosen(f, start, n, points, choices))));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -98,8 +78,7 @@ fn each<F: Field>(
     batch::divide(
         f,
         n,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start| {
+        inlined!(|start| {
             // Bit i tells whether bits i and i + 1 differ, bit 255 is bit 0.
             let changes = batch::scalars(
                 f,
@@ -115,9 +94,8 @@ fn each<F: Field>(
             );
             let Projective { x, z } = ladder(f, &changes, points(start, n));
             ([x], z)
-        },
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, [x], inverse| batch::store(f, f.mul(x, inverse), start, out),
+        }),
+        inlined!(|start, [x], inverse| batch::store(f, f.mul(x, inverse), start, out)),
     );
 }
 

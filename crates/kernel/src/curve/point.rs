@@ -7,7 +7,7 @@ use super::{
     constants::{BASE, D, ONE, TWICE_D, ZERO},
     edwards::{Extended, multiply, odd_digits},
     field::{
-        Columns, Field, Limbs, Scalar, Words, canonical, is_equal, is_odd, is_zero, negate_where,
+        Columns, Field, Limbs, Words, canonical, is_equal, is_odd, is_zero, negate_where,
         sqrt_ratio, square, zip,
     },
 };
@@ -47,10 +47,8 @@ impl Drop for Point {
     }
 }
 
-impl fmt::Debug for Point {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Point(…)")
-    }
+redacted! {
+    Point, _point => "…";
 }
 
 /// The points `start..` of a batch of n, one for each or one for all.
@@ -98,7 +96,7 @@ pub(super) fn each<F: Field>(
 pub fn add(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
     batch::check(a.len(), out.len());
     batch::check(b.len(), out.len());
-    dispatch!(backend, f => sums(f, a, b, out, false), sums(Scalar, a, b, out, false));
+    dispatch!(backend, f => sums(f, a, b, out, false));
 }
 
 /// a − b for points a and b, one for each of `out`, or one of them for all.
@@ -108,7 +106,7 @@ pub fn add(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
 pub fn sub(backend: Backend, a: &[Point], b: &[Point], out: &mut [Point]) {
     batch::check(a.len(), out.len());
     batch::check(b.len(), out.len());
-    dispatch!(backend, f => sums(f, a, b, out, true), sums(Scalar, a, b, out, true));
+    dispatch!(backend, f => sums(f, a, b, out, true));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -116,12 +114,11 @@ fn sums<F: Field>(f: F, a: &[Point], b: &[Point], out: &mut [Point], negative: b
     each(
         f,
         out,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, n| {
+        inlined!(|start, n| {
             let b = load(f, start, n, b);
             let b = if negative { b.negate(f) } else { b };
             load(f, start, n, a).plus(f, b.cached(f, &TWICE_D))
-        },
+        }),
     );
 }
 
@@ -135,10 +132,7 @@ pub fn select(backend: Backend, choices: &[u8], zero: &[Point], one: &[Point], o
     batch::check(one.len(), out.len());
     assert!(choices.len() >= out.len().div_ceil(8), "a bit for each");
     dispatch!(
-        backend,
-        f => selected(f, choices, zero, one, out),
-        selected(Scalar, choices, zero, one, out),
-    );
+        backend, f => selected(f, choices, zero, one, out));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -146,23 +140,22 @@ fn selected<F: Field>(f: F, choices: &[u8], zero: &[Point], one: &[Point], out: 
     each(
         f,
         out,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, n| {
+        inlined!(|start, n| {
             let second = super::field::mask(f, &batch::bits(f, start, n, choices));
             Extended::select(f, second, load(f, start, n, one), load(f, start, n, zero))
-        },
+        }),
     );
 }
 
 /// Doubles every point.
 pub fn double(backend: Backend, points: &mut [Point]) {
-    dispatch!(backend, f => double_times(f, points, 1), double_times(Scalar, points, 1));
+    dispatch!(backend, f => double_times(f, points, 1));
 }
 
 /// Multiplies every point by 8: the result is in the subgroup of prime order, and the identity for
 /// the eight points of small order.
 pub fn mul_by_cofactor(backend: Backend, points: &mut [Point]) {
-    dispatch!(backend, f => double_times(f, points, 3), double_times(Scalar, points, 3));
+    dispatch!(backend, f => double_times(f, points, 3));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -182,7 +175,7 @@ fn double_times<F: Field>(f: F, points: &mut [Point], times: usize) {
 pub fn mul(backend: Backend, scalars: &[[u8; 32]], points: &[Point], out: &mut [Point]) {
     batch::check(scalars.len(), out.len());
     batch::check(points.len(), out.len());
-    dispatch!(backend, f => multiples(f, scalars, points, out), multiples(Scalar, scalars, points, out));
+    dispatch!(backend, f => multiples(f, scalars, points, out));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -190,12 +183,11 @@ fn multiples<F: Field>(f: F, scalars: &[[u8; 32]], points: &[Point], out: &mut [
     each(
         f,
         out,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, n| {
+        inlined!(|start, n| {
             let digits = batch::scalars(f, start, n, scalars, odd_digits);
             let even = batch::even(f, start, n, scalars);
             multiply(f, &digits, &even, load(f, start, n, points), &TWICE_D)
-        },
+        }),
     );
 }
 
@@ -205,7 +197,7 @@ fn multiples<F: Field>(f: F, scalars: &[[u8; 32]], points: &[Point], out: &mut [
 /// If there is no room for the bits.
 pub fn is_identity(backend: Backend, points: &[Point], out: &mut [u8]) {
     assert!(out.len() >= points.len().div_ceil(8), "a bit for each");
-    dispatch!(backend, f => identities(f, points, out), identities(Scalar, points, out));
+    dispatch!(backend, f => identities(f, points, out));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -224,7 +216,7 @@ fn identities<F: Field>(f: F, points: &[Point], out: &mut [u8]) {
 /// Unless there is a point for each.
 pub fn compress(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
     batch::check_each(points.len(), out.len());
-    dispatch!(backend, f => compress_each(f, points, out), compress_each(Scalar, points, out));
+    dispatch!(backend, f => compress_each(f, points, out));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -233,19 +225,17 @@ fn compress_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
     batch::divide(
         f,
         n,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start| {
+        inlined!(|start| {
             let Extended { x, y, z, .. } = load(f, start, n, points);
             ([x, y], z)
-        },
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, [x, y], inverse| {
+        }),
+        inlined!(|start, [x, y], inverse| {
             batch::store(f, f.times(y, inverse), start, out);
             let signs = is_odd(f, f.times(x, inverse));
             for (to, sign) in out[start..].iter_mut().take(F::LANES).zip(signs) {
                 to[31] |= sign.to_le_bytes()[0] << 7;
             }
-        },
+        }),
     );
 }
 
@@ -264,10 +254,7 @@ pub fn decompress(
 ) -> Result<(), Invalid> {
     batch::check_each(encodings.len(), out.len());
     dispatch!(
-        backend,
-        f => decompress_each(f, encodings, out),
-        decompress_each(Scalar, encodings, out),
-    )
+        backend, f => decompress_each(f, encodings, out))
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]

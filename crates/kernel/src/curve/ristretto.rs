@@ -11,7 +11,7 @@ use super::{
     },
     edwards::Extended,
     field::{
-        Field, Scalar, Words, absolute, canonical, from_bytes, is_odd, is_zero, mask, negate_where,
+        Field, Words, absolute, canonical, from_bytes, is_odd, is_zero, mask, negate_where,
         sqrt_ratio, square, zip,
     },
     point::{self, Invalid, Point},
@@ -24,7 +24,7 @@ use crate::Backend;
 /// Unless there is a point for each.
 pub fn encode(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
     batch::check_each(points.len(), out.len());
-    dispatch!(backend, f => encode_each(f, points, out), encode_each(Scalar, points, out));
+    dispatch!(backend, f => encode_each(f, points, out));
 }
 
 /// Points of the classes that these encode: `Decode`, section 4.3.1.
@@ -36,7 +36,7 @@ pub fn encode(backend: Backend, points: &[Point], out: &mut [[u8; 32]]) {
 /// Unless there is an encoding for each.
 pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Result<(), Invalid> {
     batch::check_each(encodings.len(), out.len());
-    dispatch!(backend, f => decode_each(f, encodings, out), decode_each(Scalar, encodings, out))
+    dispatch!(backend, f => decode_each(f, encodings, out))
 }
 
 /// Points from uniform strings, as of a hash; their classes are uniform: the element derivation of
@@ -46,7 +46,7 @@ pub fn decode(backend: Backend, encodings: &[[u8; 32]], out: &mut [Point]) -> Re
 /// Unless there is a string for each.
 pub fn from_uniform(backend: Backend, strings: &[[u8; 64]], out: &mut [Point]) {
     batch::check_each(strings.len(), out.len());
-    dispatch!(backend, f => derive_each(f, strings, out), derive_each(Scalar, strings, out));
+    dispatch!(backend, f => derive_each(f, strings, out));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -110,34 +110,24 @@ fn derive_each<F: Field>(f: F, strings: &[[u8; 64]], out: &mut [Point]) {
     point::each(
         f,
         out,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |start, n| {
+        inlined!(|start, n| {
             let first = mapped(f, half(f, start, n, strings, 0));
             let second = mapped(f, half(f, start, n, strings, 1));
             first.plus(f, second.cached(f, &TWICE_D))
-        },
+        }),
     );
 }
 
 /// The first or the second half of each string.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn half<F: Field>(f: F, start: usize, n: usize, strings: &[[u8; 64]], half: usize) -> F::Element {
-    f.load(&batch::gather(
-        f,
-        start,
-        n,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |i| from_bytes(&strings[i].as_chunks().0[half]),
-    ))
+    f.load(&batch::gather(f, start, n, inlined!(|i| from_bytes(&strings[i].as_chunks().0[half]))))
 }
 
 /// [`map`] out of line.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn mapped<F: Field>(f: F, t: F::Element) -> Extended<F::Element> {
-    f.outlined(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || map(f, t),
-    )
+    f.outlined(inlined!(|| map(f, t)))
 }
 
 /// `MAP` of section 4.3.4.

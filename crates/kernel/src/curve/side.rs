@@ -3,7 +3,7 @@
 use super::{
     batch,
     constants::{A, ONE},
-    field::{Field, Scalar, sqrt_ratio, square},
+    field::{Field, sqrt_ratio, square},
 };
 use crate::Backend;
 
@@ -15,7 +15,7 @@ use crate::Backend;
 /// If there is no room for the bits.
 pub fn on_curve(backend: Backend, points: &[[u8; 32]], out: &mut [u8]) {
     assert!(out.len() >= points.len().div_ceil(8), "a bit for each");
-    dispatch!(backend, f => sides(f, points, out), sides(Scalar, points, out));
+    dispatch!(backend, f => sides(f, points, out));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]

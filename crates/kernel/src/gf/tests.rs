@@ -4,6 +4,8 @@ extern crate std;
 use std::{vec, vec::Vec};
 
 use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Vectors;
 use crate::{
     Backend,
     laws::{Stream, on_every_backend},
@@ -138,3 +140,20 @@ macro_rules! field {
 
 field!(of_gf64, gf64, u64, 0x1b);
 field!(of_gf128, gf128, u128, 0x87);
+
+/// Which of the two the backend avx2 takes depends on the processor.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vectors_of_one_block_and_of_two_give_the_same() {
+    let Ok(backend) = Backend::named("avx2") else { return };
+    let Vectors::Avx2(one) = backend.vectors() else { unreachable!("the backend's own") };
+    let mut random = Stream(4);
+    for n in 1..20 {
+        let rows = random.bytes(5 * 8 * n);
+        let coefficients: Vec<u64> = (0..n).map(|_| random.word()).collect();
+        let (mut out, mut expected) = ([0; 5], [0; 5]);
+        one.run(|| inner_products(one, &rows, 8 * n, &coefficients, &mut expected));
+        gf64::inner_products(backend, &rows, 8 * n, &coefficients, &mut out);
+        assert_eq!(out, expected, "{n}");
+    }
+}

@@ -35,7 +35,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
 
 impl<const N: usize, const Q: u16> Zeroize for Factor<N, Q> {
     fn zeroize(&mut self) {
-        erase(&mut self.0);
+        erase(&mut self.0, 0);
     }
 }
 

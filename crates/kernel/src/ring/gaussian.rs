@@ -48,9 +48,9 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut poly.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
+            simd => vector::map(simd, f, inlined!(|i, _| {
                 vector::canonical::<_, Q>(simd, vector::gaussian_at(simd, bytes, i))
-            }),
+            })),
             gaussian::<N, Q>(bytes, f),
         );
         poly
@@ -67,9 +67,9 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         let f = &mut self.0;
         dispatch!(
             neon backend,
-            simd => vector::map(simd, f, #[cfg_attr(not(unoptimized), inline(always))] |i, _| {
+            simd => vector::map(simd, f, inlined!(|i, _| {
                 vector::canonical::<_, Q>(simd, vector::twice_gaussian_at(simd, bytes, i))
-            }),
+            })),
             twice_gaussian::<N, Q>(bytes, f),
         );
     }
@@ -96,12 +96,12 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
             simd => vector::forward::<_, N, Q, 1>(
                 simd,
                 [f],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::twice_gaussian_at(simd, bytes, i),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
+                inlined!(|_, _, i| vector::twice_gaussian_at(simd, bytes, i)),
+                inlined!(|_, i, x| {
                     let product = vector::products::<_, N, Q, 1>(simd, s, a, i);
                     let product = vector::canonical::<_, Q>(simd, product);
                     vector::add::<_, Q>(simd, vector::canonical::<_, Q>(simd, x), product)
-                },
+                }),
             ),
             {
                 twice_gaussian::<N, Q>(bytes, f);
@@ -109,7 +109,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
                 let mut product = [0; N];
                 ntt::products::<N, Q, 1>(s, a, &mut product);
                 combine(f, &product, field::add::<Q>);
-                erase(&mut product);
+                erase(&mut product, 0);
             },
         );
     }
@@ -137,8 +137,8 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
                 vector::forward::<_, N, Q, 1>(
                     simd,
                     [f],
-                    #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one),
-                    #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                    inlined!(|_, _, i| simd.mul_low(vector::gaussian_at(simd, bytes, i), one)),
+                    inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
                 );
             },
             {

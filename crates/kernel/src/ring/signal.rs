@@ -11,10 +11,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
     /// Doubles every coefficient.
     #[inline]
     pub fn double(&mut self, backend: Backend) {
-        backend.run(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            || self.0.iter_mut().for_each(|x| *x = add::<Q>(*x, *x)),
-        );
+        backend.run(inlined!(|| self.0.iter_mut().for_each(|x| *x = add::<Q>(*x, *x))));
     }
 
     /// Sig: whether each coefficient, centred, is further than ⌊Q/4⌋ + coin from 0. The coin, 0 or

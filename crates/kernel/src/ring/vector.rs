@@ -49,15 +49,13 @@ pub(super) fn add_transform<S: Simd, const N: usize, const Q: u16>(
     forward::<S, N, Q, 1>(
         simd,
         [room],
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |_, _, i| coefficients(i),
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |_, i, x| {
+        inlined!(|_, _, i| coefficients(i)),
+        inlined!(|_, i, x| {
             let x = canonical::<S, Q>(simd, x);
             let sum = add::<S, Q>(simd, x, simd.load(&f[i..]));
             simd.store(sum, &mut f[i..]);
             x
-        },
+        }),
     );
 }
 
@@ -182,10 +180,10 @@ mod tests {
             dispatch!(
                 neon backend,
                 simd => {
-                    map(simd, &mut reduced, #[cfg_attr(not(unoptimized), inline(always))] |_, x| barrett::<_, Q>(simd, x));
-                    map(simd, &mut ended, #[cfg_attr(not(unoptimized), inline(always))] |_, x| {
+                    map(simd, &mut reduced, inlined!(|_, x| barrett::<_, Q>(simd, x)));
+                    map(simd, &mut ended, inlined!(|_, x| {
                         canonical::<_, Q>(simd, barrett::<_, Q>(simd, x))
-                    });
+                    }));
                 },
                 unreachable!("has no vectors"),
             );
@@ -225,9 +223,9 @@ mod tests {
             let mut rounded = values;
             dispatch!(
                 neon backend,
-                simd => map(simd, &mut rounded, #[cfg_attr(not(unoptimized), inline(always))] |_, x| {
+                simd => map(simd, &mut rounded, inlined!(|_, x| {
                     round::<_, Q, BITS>(simd, x)
-                }),
+                })),
                 unreachable!("has no vectors"),
             );
             assert_eq!(rounded, values.map(crate::ring::encode::round::<Q, BITS>));

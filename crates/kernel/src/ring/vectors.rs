@@ -29,7 +29,7 @@ impl<const N: usize, const P: usize> Room<N, P> {
 
 impl<const N: usize, const P: usize> Drop for Room<N, P> {
     fn drop(&mut self) {
-        crate::erase(self.0.as_flattened_mut(), 0);
+        erase(self.0.as_flattened_mut(), 0);
     }
 }
 
@@ -60,11 +60,11 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
             let one = simd.splat(const { vector::montgomery_one::<Q>() });
             vector::forward::<_, N, Q, K>(
                 simd,
-                factors.each_mut().map(#[cfg_attr(not(unoptimized), inline(always))] |factor| &mut factor.0),
-                #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| {
+                factors.each_mut().map(inlined!(|factor| &mut factor.0)),
+                inlined!(|p, _, i| {
                     simd.mul_low(vector::noise_at(simd, bytes, p * N + i), one)
-                },
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| vector::canonical::<_, Q>(simd, x),
+                }),
+                inlined!(|_, _, x| vector::canonical::<_, Q>(simd, x)),
             );
         },
         for (factor, bytes) in factors.iter_mut().zip(bytes.chunks_exact(N / 2)) {
@@ -102,11 +102,11 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
             vector::forward::<_, N, Q, K>(
                 simd,
                 rooms.each_mut(),
-                #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| vector::noise_at(simd, noise, p * N + i),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| x,
+                inlined!(|p, _, i| vector::noise_at(simd, noise, p * N + i)),
+                inlined!(|_, _, x| x),
             );
             for p in 0..K {
-                let (a, h) = (a[p].each_ref().map(#[cfg_attr(not(unoptimized), inline(always))] |x| &x.0), &h[p].0);
+                let (a, h) = (a[p].each_ref().map(inlined!(|x| &x.0)), &h[p].0);
                 for i in (0..N).step_by(vector::lanes(simd)) {
                     let product = vector::products::<_, N, Q, K>(simd, s, a, i);
                     let x = simd.add(simd.load(&rooms[p][i..]), product);
@@ -125,7 +125,7 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
                 super::combine(room, &e, super::field::add::<Q>);
                 super::combine(room, &h.0, super::field::sub::<Q>);
                 encode::pack::<BITS>(room, bytes);
-                erase(&mut e);
+                erase(&mut e, 0);
             }
         },
     );
@@ -165,14 +165,13 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
             let mut room = [0; N];
             let in_range = both.fold(
                 true,
-                #[cfg_attr(not(unoptimized), inline(always))] |in_range, (NttPoly(f), bytes)| {
+                inlined!(|in_range, (NttPoly(f), bytes)| {
                     encode::unpack::<BITS>(bytes, &mut room);
                     let below = room.iter().fold(true, |below, &x| below & (x < Q));
                     super::combine(f, &room, super::field::add::<Q>);
                     in_range & below
-                }
-            );
-            erase(&mut room);
+                }));
+            erase(&mut room, 0);
             in_range
         },
     )
@@ -233,10 +232,10 @@ pub fn round_transposed<const N: usize, const Q: u16, const BITS: usize, const K
         simd => round_values::<_, N, Q, BITS, K>(
             simd,
             rooms.each_mut(),
-            #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| {
+            inlined!(|p, _, i| {
                 let a = a.each_ref().map(#[cfg_attr(not(unoptimized), inline(always))] |row| &row[p].0);
                 vector::products::<_, N, Q, K>(simd, s, a, i)
-            },
+            }),
             noise,
             bytes,
         ),
@@ -271,13 +270,13 @@ pub fn round_noisy<const N: usize, const Q: u16, const BITS: usize>(
         simd => round_values::<_, N, Q, BITS, 1>(
             simd,
             [&mut room],
-            #[cfg_attr(not(unoptimized), inline(always))] |_, f, i| simd.load(&f[i..]),
+            inlined!(|_, f, i| simd.load(&f[i..])),
             noise,
             bytes,
         ),
         round_values_portable::<N, Q, BITS>(&mut room, noise, bytes),
     );
-    erase(&mut room);
+    erase(&mut room, 0);
 }
 
 /// Rounds and packs what has the values that `source` gives for each index, plus noise; it may take
@@ -296,14 +295,13 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
         simd,
         rooms,
         source,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |p, i, x| {
+        inlined!(|p, i, x| {
             let x = simd.add(x, vector::noise_at(simd, noise, p * N + i));
             let x = vector::canonical::<_, Q>(simd, x);
             let rounded = vector::round::<_, Q, BITS>(simd, x);
             simd.pack::<BITS>(rounded, &mut bytes[(p * N + i) / 8 * BITS..]);
             x
-        },
+        }),
     );
 }
 
@@ -322,7 +320,7 @@ fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
         *x = encode::round::<Q, BITS>(*x);
     }
     encode::pack::<BITS>(f, bytes);
-    erase(&mut e);
+    erase(&mut e, 0);
 }
 
 /// For every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and the key
@@ -354,13 +352,13 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
             vector::inverse::<_, N, Q, 1>(
                 simd,
                 [room],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i),
-                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
+                inlined!(|_, _, i| vector::products::<_, N, Q, K>(simd, s, p, i)),
+                inlined!(|_, i, x| {
                     let x = simd.add(x, vector::noise_at(simd, noise, i));
                     let x = vector::canonical::<_, Q>(simd, x);
                     vector::hint_and_bit::<_, Q>(simd, x, &mut hints[i / 8..], &mut key[i / 8..]);
                     x
-                },
+                }),
             );
         },
         {
@@ -368,7 +366,7 @@ pub fn reconcile<const N: usize, const Q: u16, const K: usize, const P: usize>(
             ntt::inverse::<N, Q>(room);
             let mut e = sample::centred_binomial::<N, Q>(noise);
             super::combine(room, &e, super::field::add::<Q>);
-            erase(&mut e);
+            erase(&mut e, 0);
             let hint = |k: usize| encode::hint::<Q>(room[k]);
             encode::pack_bits(hint, hints);
             encode::pack_bits(|k| encode::key_bit::<Q>(room[k], hint(k)), key);
@@ -403,30 +401,30 @@ pub fn key_bits<const N: usize, const Q: u16, const BITS: usize, const K: usize>
             vector::forward::<_, N, Q, K>(
                 simd,
                 u.each_mut(),
-                #[cfg_attr(not(unoptimized), inline(always))] |p, _, i| {
+                inlined!(|p, _, i| {
                     let y = simd.unpack::<BITS>(&bytes[(p * N + i) / 8 * BITS..]);
                     vector::unround::<_, Q, BITS>(simd, y)
-                },
-                #[cfg_attr(not(unoptimized), inline(always))] |_, _, x| x,
+                }),
+                inlined!(|_, _, x| x),
             );
             // k comes where the first polynomial of u is.
             let (k, others) = u.split_first_mut().expect("a polynomial");
             vector::inverse::<_, N, Q, 1>(
                 simd,
                 [k],
-                #[cfg_attr(not(unoptimized), inline(always))] |_, first, i| {
+                inlined!(|_, first, i| {
                     let mut u = [first; K];
                     for (u, other) in u[1..].iter_mut().zip(&*others) {
                         *u = other;
                     }
                     vector::products::<_, N, Q, K>(simd, s, u, i)
-                },
-                #[cfg_attr(not(unoptimized), inline(always))] |_, i, x| {
+                }),
+                inlined!(|_, i, x| {
                     let x = vector::canonical::<_, Q>(simd, x);
                     let hint = simd.spread_bits(&hints[i / 8..]);
                     simd.sign_bits(vector::key_bit::<_, Q>(simd, x, hint), &mut key[i / 8..]);
                     x
-                },
+                }),
             );
         },
         {

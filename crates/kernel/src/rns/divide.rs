@@ -1,10 +1,6 @@
 //! Exact division by a product of primes, with rounding.
 
-use super::{
-    MAX_PRIMES, Modulus, check,
-    lanes::{Lanes, on_lanes},
-    mixed_radix::above,
-};
+use super::{MAX_PRIMES, Modulus, check, lanes::Lanes, mixed_radix::above};
 use crate::{Backend, erase, map_all};
 
 /// From C modulo P·R to round(2ᵗ·C/R) modulo P·2ᵗ, where P is the product of the primes that are *kept*,
@@ -95,7 +91,7 @@ impl Divider {
         let n = low.len();
         check(n, &[]);
         assert!(kept.len() == self.k * n && removed.len() == self.m * n, "n words for each prime");
-        on_lanes!(backend, l => self.divide_with(l, n, kept, removed));
+        dispatch!(backend, l => self.divide_with(l, n, kept, removed));
         self.low(backend, removed, low);
     }
 
@@ -105,16 +101,14 @@ impl Divider {
         let scales = |primes: &[Modulus; MAX_PRIMES]| {
             map_all(
                 *primes,
-                #[cfg_attr(not(unoptimized), inline(always))]
-                |p| (l.prime(&p), l.factor(l.entry(&p, p.factor(p.pow(2, self.low_bits.into()))))),
+                inlined!(|p| (
+                    l.prime(&p),
+                    l.factor(l.entry(&p, p.factor(p.pow(2, self.low_bits.into()))))
+                )),
             )
         };
         let (kept_scales, removed_scales) = (scales(&self.kept), scales(&self.removed));
-        let halves = map_all(
-            self.removed,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |r| l.splat(r.value() / 2),
-        );
+        let halves = map_all(self.removed, inlined!(|r| l.splat(r.value() / 2)));
         let none = Step::<L> { above: l.splat(0), inverse: l.factor([0; 2]) };
         let mut kept_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
         let mut removed_steps = [[none; MAX_PRIMES]; MAX_PRIMES];
@@ -159,15 +153,12 @@ impl Divider {
         low.fill(0);
         for (r, remainders) in self.removed().iter().zip(remainders.chunks_exact(n)).rev() {
             let (half, inverse) = (r.value() / 2, word_inverse(r.value()));
-            backend.run(
-                #[cfg_attr(not(unoptimized), inline(always))]
-                || {
-                    for (low, remainder) in low.iter_mut().zip(remainders) {
-                        let numerator = low.wrapping_add(half).wrapping_sub(*remainder);
-                        *low = numerator.wrapping_mul(inverse);
-                    }
-                },
-            );
+            backend.run(inlined!(|| {
+                for (low, remainder) in low.iter_mut().zip(remainders) {
+                    let numerator = low.wrapping_add(half).wrapping_sub(*remainder);
+                    *low = numerator.wrapping_mul(inverse);
+                }
+            }));
         }
         let mask = (1 << self.low_bits) - 1;
         low.iter_mut().for_each(|low| *low &= mask);
@@ -185,7 +176,7 @@ pub fn round_low(backend: Backend, p: &Modulus, x: &mut [u64], low: &[u64], low_
     let inverse = p.inv(p.pow(2, low_bits.into()));
     // X + 2^(t−1), less its remainder modulo 2ᵗ, plus a multiple of p.
     let above = p.reduce(half) + (1u64 << low_bits).next_multiple_of(p.value());
-    on_lanes!(backend, l => {
+    dispatch!(backend, l => {
         let inverse = l.factor(l.entry(p, p.factor(inverse)));
         round_low_with(l, p, x, low, [half, mask, above], inverse);
     });

@@ -11,27 +11,10 @@ mod avx2;
 mod avx512;
 mod portable;
 
-pub(super) use portable::Scalar;
-
 use super::{
     modulus::{Factor, Modulus},
     pack, sample,
 };
-
-/// Runs what is generic over the [`Lanes`] in `$l` with those of the backend.
-macro_rules! on_lanes {
-    ($backend:expr, $l:ident => $kernel:expr) => {
-        dispatch!(
-            $backend,
-            $l => $kernel,
-            {
-                let $l = $crate::rns::lanes::Scalar;
-                $kernel
-            },
-        )
-    };
-}
-pub(super) use on_lanes;
 
 /// How many products are reduced at once.
 pub(super) const MOST_PRODUCTS: usize = 4;

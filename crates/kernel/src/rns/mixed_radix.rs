@@ -1,9 +1,6 @@
 //! From residues to the integer: mixed-radix digits (Garner 1959; Knuth, volume 2, section 4.3.2).
 
-use super::{
-    MAX_PRIMES, Modulus, check,
-    lanes::{Lanes, on_lanes},
-};
+use super::{MAX_PRIMES, Modulus, check, lanes::Lanes};
 use crate::Backend;
 
 /// How to find, of residues modulo k primes, the integer that they stand for: one from 0 to P − 1, or, if
@@ -67,7 +64,7 @@ impl MixedRadix {
     /// If the length does not fit.
     pub fn digits(&self, backend: Backend, x: &mut [u64]) {
         let n = self.check(x.len());
-        on_lanes!(backend, l => self.digits_with(l, n, x));
+        dispatch!(backend, l => self.digits_with(l, n, x));
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -102,7 +99,7 @@ impl MixedRadix {
     pub fn residues(&self, backend: Backend, digits: &[u64], to: &Modulus, out: &mut [u64]) {
         let n = self.check(digits.len());
         check(n, &[out.len()]);
-        on_lanes!(backend, l => self.residues_with(l, n, digits, to, out));
+        dispatch!(backend, l => self.residues_with(l, n, digits, to, out));
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -143,14 +140,11 @@ impl MixedRadix {
         let (mut weight, mut half) = (1u64, 0u64);
         out.fill(0);
         for (prime, digits) in self.primes().iter().zip(digits.chunks_exact(n.max(1))) {
-            backend.run(
-                #[cfg_attr(not(unoptimized), inline(always))]
-                || {
-                    for (out, digit) in out.iter_mut().zip(digits) {
-                        *out = out.wrapping_add(digit.wrapping_mul(weight));
-                    }
-                },
-            );
+            backend.run(inlined!(|| {
+                for (out, digit) in out.iter_mut().zip(digits) {
+                    *out = out.wrapping_add(digit.wrapping_mul(weight));
+                }
+            }));
             half = half.wrapping_add(weight.wrapping_mul(prime.value() / 2));
             weight = weight.wrapping_mul(prime.value());
         }
@@ -171,15 +165,12 @@ impl MixedRadix {
         for (prime, digits) in self.primes().iter().zip(digits.chunks_exact(n.max(1))) {
             // (P − 1)/2 has the digits (p − 1)/2.
             let half = prime.value() / 2;
-            backend.run(
-                #[cfg_attr(not(unoptimized), inline(always))]
-                || {
-                    for (out, digit) in out.iter_mut().zip(digits) {
-                        // Negative exactly if the digit is greater, or equal below a greater rest.
-                        *out = half.wrapping_sub(digit + *out) >> 63;
-                    }
-                },
-            );
+            backend.run(inlined!(|| {
+                for (out, digit) in out.iter_mut().zip(digits) {
+                    // Negative exactly if the digit is greater, or equal below a greater rest.
+                    *out = half.wrapping_sub(digit + *out) >> 63;
+                }
+            }));
         }
     }
 

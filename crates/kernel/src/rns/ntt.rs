@@ -4,10 +4,7 @@ mod passes;
 
 use core::fmt;
 
-use super::{
-    Modulus,
-    lanes::{Lanes, on_lanes},
-};
+use super::{Modulus, lanes::Lanes};
 use crate::{
     Backend,
     counters::{Operation, count},
@@ -40,7 +37,7 @@ impl<S: AsRef<[u64]> + AsMut<[u64]>> Ntt<S> {
         let psi = root(modulus, n as u64)?;
         let table = memory.as_mut();
         assert_eq!(table.len(), Self::WORDS * n, "tables of two words per coefficient");
-        let last = on_lanes!(backend, l => fill(l, modulus, n, psi, table));
+        let last = dispatch!(backend, l => fill(l, modulus, n, psi, table));
         Some(Self { backend, modulus: *modulus, n, last, table: memory })
     }
 }
@@ -76,7 +73,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
         count(Operation::Ntt, 1);
         assert_eq!(f.len(), self.n, "one word per coefficient");
         let (p, table) = (&self.modulus, self.table.as_ref());
-        on_lanes!(self.backend, l => match size(l) {
+        dispatch!(self.backend, l => match size(l) {
             8 => passes::forward::<_, 8>(l, p, table, f),
             _ => passes::forward::<_, 4>(l, p, table, f),
         });
@@ -90,7 +87,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
         count(Operation::InverseNtt, 1);
         assert_eq!(f.len(), self.n, "one word per coefficient");
         let (p, table) = (&self.modulus, self.table.as_ref());
-        on_lanes!(self.backend, l => match size(l) {
+        dispatch!(self.backend, l => match size(l) {
             8 => passes::inverse::<_, 8>(l, p, table, self.last, f),
             _ => passes::inverse::<_, 4>(l, p, table, self.last, f),
         });
@@ -129,10 +126,7 @@ fn fill<L: Lanes>(l: L, modulus: &Modulus, n: usize, psi: u64, table: &mut [u64]
     }
     let scale = modulus.inv(n as u64);
     let root = modulus.mul(modulus.pow(psi, n as u64 / 2), scale);
-    [scale, root].map(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |w| l.entry(modulus, modulus.factor(w)),
-    )
+    [scale, root].map(inlined!(|w| l.entry(modulus, modulus.factor(w))))
 }
 
 impl<S> fmt::Debug for Ntt<S> {

@@ -2,10 +2,7 @@
 
 pub(super) mod plain;
 
-use super::{
-    GRANULE, Modulus, OutOfRange, check,
-    lanes::{Lanes, on_lanes},
-};
+use super::{GRANULE, Modulus, OutOfRange, check, lanes::Lanes};
 use crate::Backend;
 
 /// Bytes that hold n words, a multiple of [`GRANULE`], of that many bits.
@@ -20,7 +17,7 @@ pub const fn packed_len(n: usize, bits: u32) -> usize {
 /// Unless `bits` is 1 to 64 and the lengths fit.
 pub fn pack(backend: Backend, bits: u32, words: &[u64], bytes: &mut [u8]) {
     check_lengths(bits, words.len(), bytes.len());
-    on_lanes!(backend, l => l.pack(bits, words, bytes));
+    dispatch!(backend, l => l.pack(bits, words, bytes));
 }
 
 /// The inverse of [`pack`]; every string of that length is valid.
@@ -29,7 +26,7 @@ pub fn pack(backend: Backend, bits: u32, words: &[u64], bytes: &mut [u8]) {
 /// As [`pack`].
 pub fn unpack(backend: Backend, bits: u32, bytes: &[u8], words: &mut [u64]) {
     check_lengths(bits, words.len(), bytes.len());
-    on_lanes!(backend, l => l.unpack(bits, bytes, words));
+    dispatch!(backend, l => l.unpack(bits, bytes, words));
 }
 
 /// The inverse of [`pack`] for residues, which have the bits of p.
@@ -46,10 +43,9 @@ pub fn unpack_residues(
     words: &mut [u64],
 ) -> Result<(), OutOfRange> {
     unpack(backend, p.bits(), bytes, words);
-    let beyond = backend.run(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || words.iter().fold(0, |beyond, word| beyond | u64::from(*word >= p.value())),
-    );
+    let beyond = backend.run(inlined!(|| words
+        .iter()
+        .fold(0, |beyond, word| beyond | u64::from(*word >= p.value()))));
     if beyond == 0 { Ok(()) } else { Err(OutOfRange) }
 }
 

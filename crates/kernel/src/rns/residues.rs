@@ -3,10 +3,7 @@
 //! All slices of a call have the same length, a multiple of [`GRANULE`](super::GRANULE). Results are
 //! canonical.
 
-use super::{
-    Modulus, check,
-    lanes::{Lanes, on_lanes},
-};
+use super::{Modulus, check, lanes::Lanes};
 use crate::Backend;
 
 /// x += y.
@@ -15,7 +12,7 @@ use crate::Backend;
 /// If the lengths do not fit.
 pub fn add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.add(p, x, y)));
+    dispatch!(backend, l => zip(l, p, x, y, inlined!(|p, x, y| l.add(p, x, y))));
 }
 
 /// x −= y.
@@ -24,7 +21,7 @@ pub fn add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 /// If the lengths do not fit.
 pub fn sub(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.sub(p, x, y)));
+    dispatch!(backend, l => zip(l, p, x, y, inlined!(|p, x, y| l.sub(p, x, y))));
 }
 
 /// x = −x.
@@ -33,7 +30,7 @@ pub fn sub(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 /// If the length does not fit.
 pub fn neg(backend: Backend, p: &Modulus, x: &mut [u64]) {
     check(x.len(), &[]);
-    on_lanes!(backend, l => map(l, p, x, #[cfg_attr(not(unoptimized), inline(always))] |p, x| l.sub(p, l.splat(0), x)));
+    dispatch!(backend, l => map(l, p, x, inlined!(|p, x| l.sub(p, l.splat(0), x))));
 }
 
 /// x ·= y.
@@ -42,7 +39,7 @@ pub fn neg(backend: Backend, p: &Modulus, x: &mut [u64]) {
 /// If the lengths do not fit.
 pub fn mul(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.mul(p, x, y)));
+    dispatch!(backend, l => zip(l, p, x, y, inlined!(|p, x, y| l.mul(p, x, y))));
 }
 
 /// x += a·b.
@@ -51,7 +48,7 @@ pub fn mul(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 /// If the lengths do not fit.
 pub fn mul_add(backend: Backend, p: &Modulus, x: &mut [u64], a: &[u64], b: &[u64]) {
     check(x.len(), &[a.len(), b.len()]);
-    on_lanes!(backend, l => {
+    dispatch!(backend, l => {
         let p = l.prime(p);
         for ((x, a), b) in vectors(l, x).zip(a.chunks_exact(lanes(l))).zip(b.chunks_exact(lanes(l))) {
             let sum = l.add(p, l.load(x), l.mul(p, l.load(a), l.load(b)));
@@ -73,7 +70,7 @@ pub fn set_products<const K: usize>(
 ) {
     check(x.len(), &a.map(<[u64]>::len));
     check(x.len(), &b.map(<[u64]>::len));
-    on_lanes!(backend, l => {
+    dispatch!(backend, l => {
         let p = l.prime(p);
         for (i, x) in vectors(l, x).enumerate() {
             let at = i * lanes(l);
@@ -89,9 +86,9 @@ pub fn set_products<const K: usize>(
 /// If the length does not fit.
 pub fn mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], w: u64) {
     check(x.len(), &[]);
-    on_lanes!(backend, l => {
+    dispatch!(backend, l => {
         let w = l.factor(l.entry(p, p.factor(w)));
-        map(l, p, x, #[cfg_attr(not(unoptimized), inline(always))] |p, x| l.mul_by(p, x, w));
+        map(l, p, x, inlined!(|p, x| l.mul_by(p, x, w)));
     });
 }
 
@@ -101,9 +98,9 @@ pub fn mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], w: u64) {
 /// If the lengths do not fit.
 pub fn mul_scalar_add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w: u64) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => {
+    dispatch!(backend, l => {
         let w = l.factor(l.entry(p, p.factor(w)));
-        zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.add(p, x, l.mul_by(p, y, w)));
+        zip(l, p, x, y, inlined!(|p, x, y| l.add(p, x, l.mul_by(p, y, w))));
     });
 }
 
@@ -113,9 +110,9 @@ pub fn mul_scalar_add(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
 /// If the lengths do not fit.
 pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w: u64) {
     check(x.len(), &[y.len()]);
-    on_lanes!(backend, l => {
+    dispatch!(backend, l => {
         let w = l.factor(l.entry(p, p.factor(w)));
-        zip(l, p, x, y, #[cfg_attr(not(unoptimized), inline(always))] |p, x, y| l.mul_by(p, l.sub(p, x, y), w));
+        zip(l, p, x, y, inlined!(|p, x, y| l.mul_by(p, l.sub(p, x, y), w)));
     });
 }
 
@@ -125,10 +122,7 @@ pub fn sub_mul_scalar(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64], w
 /// If the lengths do not fit.
 pub fn set_reduced(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
     check(x.len(), &[y.len()]);
-    backend.run(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || x.iter_mut().zip(y).for_each(|(x, y)| *x = p.reduce(*y)),
-    );
+    backend.run(inlined!(|| x.iter_mut().zip(y).for_each(|(x, y)| *x = p.reduce(*y))));
 }
 
 /// x = y mod p, for small signed integers.
@@ -137,10 +131,7 @@ pub fn set_reduced(backend: Backend, p: &Modulus, x: &mut [u64], y: &[u64]) {
 /// If the lengths do not fit.
 pub fn set_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
     check(x.len(), &[y.len()]);
-    backend.run(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || x.iter_mut().zip(y).for_each(|(x, y)| *x = small(p, *y)),
-    );
+    backend.run(inlined!(|| x.iter_mut().zip(y).for_each(|(x, y)| *x = small(p, *y))));
 }
 
 /// x += y, for small signed integers.
@@ -149,10 +140,7 @@ pub fn set_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
 /// If the lengths do not fit.
 pub fn add_small(backend: Backend, p: &Modulus, x: &mut [u64], y: &[i8]) {
     check(x.len(), &[y.len()]);
-    backend.run(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || x.iter_mut().zip(y).for_each(|(x, y)| *x = p.add(*x, small(p, *y))),
-    );
+    backend.run(inlined!(|| x.iter_mut().zip(y).for_each(|(x, y)| *x = p.add(*x, small(p, *y)))));
 }
 
 /// y mod p.

@@ -6,12 +6,9 @@
 
 pub(super) mod plain;
 
-use core::{array, fmt};
+use core::array;
 
-use super::{
-    Modulus, check,
-    lanes::{Lanes, on_lanes},
-};
+use super::{Modulus, check, lanes::Lanes};
 use crate::{Backend, aes::Aes128, erase, halves};
 
 /// The parameter of [`binomial`]: 2·21 bits per coefficient, the variance is 21/2.
@@ -63,10 +60,8 @@ impl Streams {
     }
 }
 
-impl fmt::Debug for Streams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Streams(<redacted>)")
-    }
+redacted! {
+    Streams;
 }
 
 /// A keystream by words; erased on drop.
@@ -114,7 +109,7 @@ pub fn uniform_public(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u6
         let wanted = (out.len() - filled).next_multiple_of(2).min(BUFFER);
         let words = stream.words(wanted);
         let out = &mut out[filled..];
-        filled += on_lanes!(streams.backend(), l => l.accept(p, threshold, words, out));
+        filled += dispatch!(streams.backend(), l => l.accept(p, threshold, words, out));
     }
 }
 
@@ -128,7 +123,7 @@ pub fn uniform(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u64]) {
     let mut stream = Stream::new(streams, stream);
     for out in out.chunks_mut(BUFFER / 2) {
         let words = stream.words(2 * out.len());
-        on_lanes!(streams.backend(), l => l.scale(p, words, out));
+        dispatch!(streams.backend(), l => l.scale(p, words, out));
     }
 }
 
@@ -144,20 +139,17 @@ pub fn ternary(streams: &Streams, stream: u64, out: &mut [i8]) {
     let mut stream = Stream::new(streams, stream);
     for out in out.chunks_mut(BUFFER / 2 * TRITS) {
         let words = stream.words(2 * out.len().div_ceil(TRITS));
-        streams.backend().run(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            || {
-                for (out, [low, high]) in out.chunks_mut(TRITS).zip(words.as_chunks().0) {
-                    let [mut low, mut high] = [*low, *high].map(u64::from_le_bytes);
-                    for out in out {
-                        let [digit_low, carry] = halves(u128::from(low) * 3);
-                        let [digit_high, digit] = halves(u128::from(high) * 3 + u128::from(carry));
-                        (low, high) = (digit_low, digit_high);
-                        *out = digit.to_le_bytes()[0].cast_signed() - 1;
-                    }
+        streams.backend().run(inlined!(|| {
+            for (out, [low, high]) in out.chunks_mut(TRITS).zip(words.as_chunks().0) {
+                let [mut low, mut high] = [*low, *high].map(u64::from_le_bytes);
+                for out in out {
+                    let [digit_low, carry] = halves(u128::from(low) * 3);
+                    let [digit_high, digit] = halves(u128::from(high) * 3 + u128::from(carry));
+                    (low, high) = (digit_low, digit_high);
+                    *out = digit.to_le_bytes()[0].cast_signed() - 1;
                 }
-            },
-        );
+            }
+        }));
     }
 }
 
@@ -171,16 +163,13 @@ pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
     let mut stream = Stream::new(streams, stream);
     for out in out.chunks_mut(BUFFER) {
         let words = stream.words(out.len());
-        streams.backend().run(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            || {
-                for (out, word) in out.iter_mut().zip(words) {
-                    let word = u64::from_le_bytes(*word);
-                    let ones = |word: u64| ones(word & ((1 << ETA) - 1));
-                    *out = ones(word) - ones(word >> ETA);
-                }
-            },
-        );
+        streams.backend().run(inlined!(|| {
+            for (out, word) in out.iter_mut().zip(words) {
+                let word = u64::from_le_bytes(*word);
+                let ones = |word: u64| ones(word & ((1 << ETA) - 1));
+                *out = ones(word) - ones(word >> ETA);
+            }
+        }));
     }
 }
 

@@ -1,9 +1,6 @@
 //! Residues of signed 64-bit integers.
 
-use super::{
-    GRANULE, Modulus, check,
-    lanes::{Lanes, on_lanes},
-};
+use super::{GRANULE, Modulus, check, lanes::Lanes};
 use crate::{Backend, erase};
 
 /// x = y mod p, for integers −2⁶³ ≤ y < 2⁶³, little endian.
@@ -13,7 +10,7 @@ use crate::{Backend, erase};
 pub fn set_signed(backend: Backend, p: &Modulus, x: &mut [u64], y: &[[u8; 8]]) {
     check(x.len(), &[y.len()]);
     assert!(p.value() >> 32 > 0, "half a word is a residue");
-    on_lanes!(backend, l => set_signed_with(l, p, x, y));
+    dispatch!(backend, l => set_signed_with(l, p, x, y));
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]

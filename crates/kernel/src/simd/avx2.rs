@@ -5,12 +5,13 @@
     reason = "vector instructions, of which an `Avx2` proves that they are there"
 )]
 
+pub(crate) mod doubles;
 mod uniform;
 
 use core::arch::x86_64::*;
 
 use super::{
-    MAX_WORDS, Simd, TWO_MORE,
+    MAX_WORDS, Simd, TWO_MORE, instructions, moves,
     packing::{Packing, Unpacking, ZERO},
 };
 
@@ -27,7 +28,7 @@ impl Avx2 {
     }
 }
 
-/// An expression of AVX2 instructions; an `Avx2` is at hand wherever this stands.
+/// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
 macro_rules! avx2 {
     ($instructions:expr) => {
         // SAFETY: an `Avx2` exists, so the processor has the instructions; those that touch memory
@@ -36,7 +37,7 @@ macro_rules! avx2 {
     };
 }
 
-use avx2;
+pub(crate) use avx2;
 
 /// The same 16 bytes in both halves.
 const fn twice(half: [u8; 16]) -> [u8; 32] {
@@ -127,11 +128,6 @@ impl Avx2 {
         avx2!(_mm256_loadu_si256(bytes.as_ptr().cast()))
     }
 
-    #[inline(always)]
-    fn lanes(self, lanes: &[u16; 16]) -> __m256i {
-        avx2!(_mm256_loadu_si256(lanes.as_ptr().cast()))
-    }
-
     /// Bytes `at` to `at + BITS` and some more that the caller ignores, as far as there are.
     #[inline(always)]
     fn group<const BITS: usize>(self, from: &[u8], at: usize) -> __m128i {
@@ -144,16 +140,6 @@ impl Avx2 {
     }
 }
 
-/// Methods that are one instruction on vectors.
-macro_rules! instructions {
-    ($($method:ident($($x:ident),*) = $instruction:expr;)*) => {$(
-        #[inline(always)]
-        fn $method(self, $($x: __m256i),*) -> __m256i {
-            avx2!($instruction($($x),*))
-        }
-    )*};
-}
-
 impl Simd for Avx2 {
     type Lanes = __m256i;
     type Words = __m256i;
@@ -161,7 +147,10 @@ impl Simd for Avx2 {
     const WORDS: usize = 8;
     const REGISTERS: usize = 16;
 
+    moves!(__m256i, avx2!(_mm256_loadu_si256, _mm256_storeu_si256));
+
     instructions! {
+        avx2, __m256i:
         add(a, b) = _mm256_add_epi16;
         sub(a, b) = _mm256_sub_epi16;
         mul_low(a, b) = _mm256_mullo_epi16;
@@ -173,23 +162,6 @@ impl Simd for Avx2 {
         sign_mask(a) = _mm256_srai_epi16::<15>;
         add_words(a, b) = _mm256_add_epi32;
         xor_words(a, b) = _mm256_xor_si256;
-    }
-
-    #[inline(always)]
-    fn load(self, from: &[u16]) -> __m256i {
-        let from: &[u16; 16] = &from.as_chunks().0[0];
-        self.lanes(from)
-    }
-
-    #[inline(always)]
-    fn load_bytes(self, from: &[u8]) -> __m256i {
-        self.bytes(&from.as_chunks().0[0])
-    }
-
-    #[inline(always)]
-    fn store(self, x: __m256i, to: &mut [u16]) {
-        let to: &mut [u16; 16] = &mut to.as_chunks_mut().0[0];
-        avx2!(_mm256_storeu_si256(to.as_mut_ptr().cast(), x));
     }
 
     #[inline(always)]
@@ -355,20 +327,6 @@ impl Simd for Avx2 {
     ) {
         let (string, out) = other.map_or((one.0, None), |(string, out)| (string, Some(out)));
         self.uniform_pair::<Q, BITS>([one.0, string], one.1, out);
-    }
-
-    #[inline(always)]
-    fn uniform_public<const Q: u16, const BITS: usize>(
-        self,
-        string: &[u8],
-        out: &mut [u16],
-    ) -> bool {
-        self.uniform_variable_time::<Q, BITS>(string, out)
-    }
-
-    #[inline(always)]
-    fn load_words(self, from: &[u8]) -> __m256i {
-        self.load_bytes(from)
     }
 
     #[inline(always)]

@@ -6,10 +6,11 @@
 )]
 
 mod uniform;
+pub(crate) mod words;
 
 use core::arch::x86_64::*;
 
-use super::{MAX_WORDS, Simd, TWO_MORE};
+use super::{MAX_WORDS, Simd, TWO_MORE, instructions, moves};
 
 /// Proof that the processor has all features of `Isa::Avx512`.
 #[derive(Clone, Copy)]
@@ -33,7 +34,7 @@ macro_rules! avx512 {
     };
 }
 
-use avx512;
+pub(crate) use avx512;
 
 /// Bytes that hold 32 lanes, and how they become lanes and back.
 struct Packed<const BITS: usize>;
@@ -149,16 +150,6 @@ impl Avx512 {
     }
 }
 
-/// Methods that are one instruction on vectors.
-macro_rules! instructions {
-    ($($method:ident($($x:ident),*) = $instruction:expr;)*) => {$(
-        #[inline(always)]
-        fn $method(self, $($x: __m512i),*) -> __m512i {
-            avx512!($instruction($($x),*))
-        }
-    )*};
-}
-
 impl Simd for Avx512 {
     type Lanes = __m512i;
     type Words = __m512i;
@@ -166,7 +157,10 @@ impl Simd for Avx512 {
     const WORDS: usize = 16;
     const REGISTERS: usize = 32;
 
+    moves!(__m512i, avx512!(_mm512_loadu_si512, _mm512_storeu_si512));
+
     instructions! {
+        avx512, __m512i:
         add(a, b) = _mm512_add_epi16;
         sub(a, b) = _mm512_sub_epi16;
         mul_low(a, b) = _mm512_mullo_epi16;
@@ -178,23 +172,6 @@ impl Simd for Avx512 {
         sign_mask(a) = _mm512_srai_epi16::<15>;
         add_words(a, b) = _mm512_add_epi32;
         xor_words(a, b) = _mm512_xor_si512;
-    }
-
-    #[inline(always)]
-    fn load(self, from: &[u16]) -> __m512i {
-        let from: &[u16; 32] = &from.as_chunks().0[0];
-        self.lanes(from)
-    }
-
-    #[inline(always)]
-    fn load_bytes(self, from: &[u8]) -> __m512i {
-        self.bytes(&from.as_chunks().0[0])
-    }
-
-    #[inline(always)]
-    fn store(self, x: __m512i, to: &mut [u16]) {
-        let to: &mut [u16; 32] = &mut to.as_chunks_mut().0[0];
-        avx512!(_mm512_storeu_si512(to.as_mut_ptr().cast(), x));
     }
 
     #[inline(always)]
@@ -347,20 +324,6 @@ impl Simd for Avx512 {
         for (string, out) in [Some(one), other].into_iter().flatten() {
             self.uniform_one::<Q, BITS>(string, out);
         }
-    }
-
-    #[inline(always)]
-    fn uniform_public<const Q: u16, const BITS: usize>(
-        self,
-        string: &[u8],
-        out: &mut [u16],
-    ) -> bool {
-        self.uniform_variable_time::<Q, BITS>(string, out)
-    }
-
-    #[inline(always)]
-    fn load_words(self, from: &[u8]) -> __m512i {
-        self.load_bytes(from)
     }
 
     #[inline(always)]

@@ -8,10 +8,11 @@ use super::{GROUP, GROUP_BITS, Sums, Tree};
 use crate::{
     aegis::{
         STEP,
-        avx512::{State, begin, next},
+        vectors::{State, begin, next},
     },
+    blocks::Blocks,
     erase,
-    x86::{load512, store512},
+    simd::avx512::Avx512,
 };
 
 /// Steps of a piece.
@@ -28,25 +29,37 @@ type Two = [__m512i; 4];
 type Pair = [Two; 2];
 
 #[target_feature(enable = "avx512f,vaes")]
-pub(super) fn add_group(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
+pub(super) fn add_group(
+    simd: Avx512,
+    tree: &Tree<'_>,
+    group: usize,
+    len: usize,
+    sums: &mut Sums<'_>,
+) {
     match tree.k {
-        ..=LANE_BITS => add_vectors::<1>(tree, group, len, sums),
-        3 => add_vectors::<2>(tree, group, len, sums),
-        _ => add_vectors::<4>(tree, group, len, sums),
+        ..=LANE_BITS => add_vectors::<1>(simd, tree, group, len, sums),
+        3 => add_vectors::<2>(simd, tree, group, len, sums),
+        _ => add_vectors::<4>(simd, tree, group, len, sums),
     }
 }
 
 /// A group of V vectors.
 #[target_feature(enable = "avx512f,vaes")]
-fn add_vectors<const V: usize>(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
-    let zero = _mm512_setzero_si512();
+fn add_vectors<const V: usize>(
+    simd: Avx512,
+    tree: &Tree<'_>,
+    group: usize,
+    len: usize,
+    sums: &mut Sums<'_>,
+) {
+    let zero = simd.zero();
     let mut states = [[zero; 8]; V];
     let mut keys = [[0; 16]; LANES];
     for (place, state) in states.iter_mut().enumerate() {
         for (lane, key) in keys.iter_mut().enumerate() {
             *key = tree.leaf(group * GROUP + place * LANES + lane).copied().unwrap_or_default();
         }
-        *state = begin(&keys, tree.nonce);
+        *state = begin(simd, &keys, tree.nonce);
     }
     erase(&mut keys, [0; 16]);
     // All lanes but that of the leaf that is missing.
@@ -60,16 +73,17 @@ fn add_vectors<const V: usize>(tree: &Tree<'_>, group: usize, len: usize, sums: 
         if V == 4 {
             let [mut even, mut odd] = [states[0], states[1]];
             for pair in &mut first[..steps] {
-                *pair = two_of_both(&mut even, &mut odd, present);
+                *pair = two_of_both(simd, &mut even, &mut odd, present);
             }
             [states[0], states[1]] = [even, odd];
         }
         if V == 1 {
             let mut state = states[0];
             for i in 0..steps {
-                let all = two(&mut state).map(|string| _mm512_maskz_mov_epi64(present, string));
+                let all =
+                    two(simd, &mut state).map(|string| _mm512_maskz_mov_epi64(present, string));
                 let bytes = piece.start + 64 * i..piece.start + 64 * (i + 1);
-                put_lanes(tree, group, &bytes, all, sums);
+                put_lanes(simd, tree, group, &bytes, all, sums);
             }
             states[0] = state;
         } else {
@@ -77,13 +91,13 @@ fn add_vectors<const V: usize>(tree: &Tree<'_>, group: usize, len: usize, sums: 
             let present = if V == 2 { present } else { 0xff };
             for (i, first) in first[..steps].iter().enumerate() {
                 let bytes = piece.start + 64 * i..piece.start + 64 * (i + 1);
-                let [mut row, mut all] = two_of_both(&mut even, &mut odd, present);
+                let [mut row, mut all] = two_of_both(simd, &mut even, &mut odd, present);
                 if V == 4 {
-                    put(sums.row(LANE_BITS + 1, &bytes), sum_of_lanes(all), group == 0);
-                    [row, all] = [xor(row, first[0]), xor(all, first[1])];
+                    put(simd, sums.row(LANE_BITS + 1, &bytes), sum_of_lanes(all), group == 0);
+                    [row, all] = [simd.xor_all(row, first[0]), simd.xor_all(all, first[1])];
                 }
-                put(sums.row(LANE_BITS, &bytes), sum_of_lanes(row), group == 0);
-                put_lanes(tree, group, &bytes, all, sums);
+                put(simd, sums.row(LANE_BITS, &bytes), sum_of_lanes(row), group == 0);
+                put_lanes(simd, tree, group, &bytes, all, sums);
             }
             [states[V - 2], states[V - 1]] = [even, odd];
         }
@@ -94,24 +108,30 @@ fn add_vectors<const V: usize>(tree: &Tree<'_>, group: usize, len: usize, sums: 
 
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn two(state: &mut State) -> Two {
-    let [a, b] = next(state);
-    let [c, d] = next(state);
+fn two(simd: Avx512, state: &mut State<__m512i>) -> Two {
+    let [a, b] = next(simd, state);
+    let [c, d] = next(simd, state);
     [a, b, c, d]
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn two_of_both(even: &mut State, odd: &mut State, present: __mmask8) -> Pair {
-    let odd = two(odd);
-    let even = two(even).map(|string| _mm512_maskz_mov_epi64(present, string));
-    [odd, xor(odd, even)]
+fn two_of_both(
+    simd: Avx512,
+    even: &mut State<__m512i>,
+    odd: &mut State<__m512i>,
+    present: __mmask8,
+) -> Pair {
+    let odd = two(simd, odd);
+    let even = two(simd, even).map(|string| _mm512_maskz_mov_epi64(present, string));
+    [odd, simd.xor_all(odd, even)]
 }
 
 /// Of all vectors of a group: the rows of lanes; and those of the group's number, with the sum.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn put_lanes(
+    simd: Avx512,
     tree: &Tree<'_>,
     group: usize,
     bytes: &Range<usize>,
@@ -119,17 +139,17 @@ fn put_lanes(
     sums: &mut Sums<'_>,
 ) {
     let [zero, one, two, three] = lanes(strings);
-    let odd = _mm512_xor_si512(one, three);
-    let all = _mm512_ternarylogic_epi64::<0x96>(zero, two, odd);
-    put(sums.row(0, bytes), odd, group == 0);
-    put(sums.row(1, bytes), _mm512_xor_si512(two, three), group == 0);
+    let odd = simd.xor(one, three);
+    let all = simd.xor3(zero, two, odd);
+    put(simd, sums.row(0, bytes), odd, group == 0);
+    put(simd, sums.row(1, bytes), simd.xor(two, three), group == 0);
     for j in 0..tree.k.saturating_sub(GROUP_BITS) {
         if group >> j & 1 == 1 {
-            put(sums.row(GROUP_BITS + j, bytes), all, group == 1 << j);
+            put(simd, sums.row(GROUP_BITS + j, bytes), all, group == 1 << j);
         }
     }
     if let Some(bytes) = sums.sum(bytes) {
-        put(bytes, all, group == 0);
+        put(simd, bytes, all, group == 0);
     }
 }
 
@@ -161,18 +181,9 @@ fn sum_of_lanes([a, b, c, d]: Two) -> __m512i {
 /// Begins a row, or adds to it.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn put(bytes: &mut [u8], vector: __m512i, first: bool) {
-    for bytes in bytes.as_chunks_mut().0 {
-        let sum = if first { vector } else { _mm512_xor_si512(load512(bytes), vector) };
-        store512(bytes, sum);
+fn put(simd: Avx512, bytes: &mut [u8], vector: __m512i, first: bool) {
+    for bytes in bytes.as_chunks_mut::<64>().0 {
+        let sum = if first { vector } else { simd.xor(simd.load(bytes), vector) };
+        simd.store(sum, bytes);
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn xor(mut a: Two, b: Two) -> Two {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a = _mm512_xor_si512(*a, b);
-    }
-    a
 }

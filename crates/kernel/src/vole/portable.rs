@@ -2,7 +2,7 @@
 
 use super::{GROUP, Sums, Tree};
 use crate::{
-    aegis::{STEP, Stream, portable::State},
+    aegis::{STEP, portable::State},
     erase,
 };
 
@@ -10,19 +10,10 @@ use crate::{
 const STEPS: usize = 16;
 
 pub(super) fn add_group(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
-    add_streams::<State>(tree, group, len, sums);
-}
-
-pub(super) fn add_streams<S: Stream>(
-    tree: &Tree<'_>,
-    group: usize,
-    len: usize,
-    sums: &mut Sums<'_>,
-) {
     let mut string = [[0; STEP]; STEPS];
     for x in group * GROUP..(group + 1) * GROUP {
         let Some(leaf) = tree.leaf(x) else { continue };
-        let mut state = S::begin(leaf, tree.nonce);
+        let mut state = State::begin(leaf, tree.nonce);
         for at in (0..len).step_by(STEPS * STEP) {
             let piece = at..len.min(at + STEPS * STEP);
             let string = &mut string[..piece.len() / STEP];

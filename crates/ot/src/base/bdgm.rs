@@ -37,7 +37,6 @@ mod messages;
 pub use messages::{Blinded, Challenge, Ciphertexts, Response};
 
 use alloc::vec;
-use core::fmt;
 
 use foxtrot_kernel::memcheck;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -439,20 +438,8 @@ impl ChosenMessageOt for Bdgm {
     }
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.blinding.choices().len())
-    }
-}
-
-impl fmt::Debug for Responded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Responded(<{} instances>)", self.blinding.choices().len())
-    }
-}
-
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.ciphertexts.instances())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.blinding.choices().len();
+    Responded, responded => "<{} instances>", responded.blinding.choices().len();
+    Sender, sender => "<{} instances>", sender.ciphertexts.instances();
 }

@@ -1,9 +1,9 @@
 //! Chosen-message OT: the sender's messages are its input. What needs one, like
 //! [`super::rot_from_ot`], is generic over [`ChosenMessageOt`].
 
-use super::{BaseOt, Choice, Info, ReceiverKeys, SenderKeys, check_batch};
+use super::{BaseOt, Choice, Info, ReceiverKeys, Run, SenderKeys, check_batch};
 use crate::{
-    Bits, Error, Seed, Session, Usage,
+    Bits, Error, Seed, Session,
     engine::{Engine, Io},
 };
 
@@ -79,12 +79,7 @@ impl<T: ChosenMessageOt> BaseOt for T {
         T::INFO
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         let messages = drawn_messages(&session, n, &seed);
         Ok(Engine::new(move |io| async move {
@@ -92,12 +87,7 @@ impl<T: ChosenMessageOt> BaseOt for T {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(T::INFO.name)?;
         check_batch(choices.len())?;
         Ok(Engine::new(move |io| async move { T::receive(&io, session, choices, seed).await }))

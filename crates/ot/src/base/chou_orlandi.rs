@@ -38,7 +38,6 @@ pub use adaptor::{ChouOrlandi, ChouOrlandiChosen};
 pub use messages::{Ciphertexts, Points, Share};
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     counters::{Operation, count},
@@ -372,22 +371,10 @@ fn derive<'a>(
     Wide::new(session.backend()).ask(oracle, keys.len(), question, keys.as_flattened_mut());
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.n)
-    }
-}
-
-impl fmt::Debug for Keys {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Keys(<{} redacted>)", self.keys.len())
-    }
-}
-
-impl fmt::Debug for Chosen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Chosen(<{} redacted>)", self.keys.len())
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "<{} instances>", sender.n;
+    Keys, keys => "<{} redacted>", keys.keys.len();
+    Chosen, chosen => "<{} redacted>", chosen.keys.len();
 }
 
 #[cfg(test)]

@@ -32,7 +32,6 @@ mod messages;
 pub use messages::{Challenge, Points, Response};
 
 use alloc::vec;
-use core::fmt;
 
 use foxtrot_kernel::{
     counters::{Operation, count},
@@ -42,8 +41,8 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
-    expect_count,
+    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys,
+    check_batch, expect_count,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Usage,
@@ -293,12 +292,7 @@ impl BaseOt for Csw {
         }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let points = Points::decode(&io.recv(Points::encoded_len(n)).await, n)?;
@@ -309,12 +303,7 @@ impl BaseOt for Csw {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
@@ -329,16 +318,9 @@ impl BaseOt for Csw {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.keys.pairs().len())
-    }
-}
-
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "<{} instances>", sender.keys.pairs().len();
+    Receiver, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@
 //! read everything.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
@@ -29,7 +28,7 @@ use foxtrot_kernel::{
 };
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
     expect_count, message::message,
 };
 use crate::{
@@ -232,12 +231,7 @@ impl BaseOt for MasnyRindal {
         }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let blinded = Blinded::decode(&io.recv(Blinded::encoded_len(n)).await, n)?;
@@ -247,12 +241,7 @@ impl BaseOt for MasnyRindal {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
@@ -265,10 +254,8 @@ impl BaseOt for MasnyRindal {
     }
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

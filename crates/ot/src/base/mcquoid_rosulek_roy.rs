@@ -37,9 +37,11 @@ pub use pairs::{
 };
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
-use super::{BaseOt, Block, Choice, Info, ReceiverKeys, SenderKeys, check_batch, expect_count};
+use super::{
+    BaseOt, Block, Choice, Info, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
+};
 use crate::{
     Bits, Seed, Session, Usage,
     agreement::{Agreement, Tag, draw},
@@ -201,12 +203,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         P::INFO
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let (sender, share) = Sender::<P>::start(session, n, seed)?;
@@ -216,12 +213,7 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(P::INFO.name)?;
         let n = choices.len();
         check_batch(n)?;
@@ -234,16 +226,9 @@ impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
     }
 }
 
-impl<P: Pair> fmt::Debug for Sender<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.n)
-    }
-}
-
-impl<P: Pair> fmt::Debug for Receiver<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    [P: Pair] Sender<P>, sender => "<{} instances>", sender.n;
+    [P: Pair] Receiver<P>, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

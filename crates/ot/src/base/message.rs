@@ -20,8 +20,6 @@ macro_rules! message {
         }
 
         impl $name {
-            const NAME: &str = stringify!($name);
-
             /// Length in bytes for n instances.
             #[must_use]
             pub fn encoded_len($n: usize) -> usize {
@@ -44,6 +42,19 @@ macro_rules! message {
                 let check = |$bytes: &[u8], $count: usize| -> Result<(), $crate::Decode> { $check };
                 Ok(check(bytes, n)?)
             }
+        }
+
+        $crate::encoding!($name);
+    };
+}
+
+/// What messages with the fields `bytes` and `n` have in common.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! encoding {
+    ($([$($parameters:tt)*])? $name:ident $(<$argument:tt>)?) => {
+        impl $(<$($parameters)*>)? $name $(<$argument>)? {
+            const NAME: &str = stringify!($name);
 
             /// The encoding.
             #[must_use]
@@ -64,14 +75,13 @@ macro_rules! message {
             }
         }
 
-        impl core::fmt::Debug for $name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                write!(f, "{}({} instances)", Self::NAME, self.n)
-            }
+        $crate::erase::redacted! {
+            $([$($parameters)*])? $name $(<$argument>)?, message => "{} instances", message.n;
         }
     };
 }
 
+pub(super) use encoding;
 pub(super) use message;
 
 /// Checks the length of a message.

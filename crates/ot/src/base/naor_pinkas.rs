@@ -21,7 +21,6 @@
 //! read everything.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     Backend,
@@ -32,7 +31,7 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
     expect_count, message::message,
 };
 use crate::{
@@ -254,12 +253,7 @@ impl BaseOt for NaorPinkas {
         }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let (sender, setup) = Sender::start(session, n, seed)?;
@@ -269,12 +263,7 @@ impl BaseOt for NaorPinkas {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(self.info().name)?;
         let n = choices.len();
         check_batch(n)?;
@@ -287,10 +276,8 @@ impl BaseOt for NaorPinkas {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.n)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "<{} instances>", sender.n;
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ mod messages;
 pub use messages::{Ciphertexts, PublicKeys};
 
 use alloc::vec::Vec;
-use core::fmt;
 
 use p256::{ProjectivePoint, Scalar};
 use subtle::{Choice, ConditionallySelectable};
@@ -262,10 +261,8 @@ impl ChosenMessageOt for Pvw {
     }
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.choices.len();
 }
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ mod messages;
 pub use messages::{Commitment, Opening, Swap};
 
 use alloc::vec;
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, drawn_messages},
     expect_count,
 };
@@ -275,12 +275,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         const { &Self::INFO }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let commitment = Commitment::decode(&io.recv(Commitment::encoded_len(n)).await, n)?;
@@ -295,12 +290,7 @@ impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let n = choice.random(O::NAME_AS_ROT)?;
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
@@ -321,20 +311,8 @@ fn ot_session<O: ChosenMessageOt>(session: &Session) -> Session {
     session.sub(O::INFO.name, 0, Direction::InitiatorSends)
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.n)
-    }
-}
-
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.commitment.instances())
-    }
-}
-
-impl fmt::Debug for Swapped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Swapped(<{} instances>)", self.commitment.instances())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.n;
+    Sender, sender => "<{} instances>", sender.commitment.instances();
+    Swapped, swapped => "<{} instances>", swapped.commitment.instances();
 }

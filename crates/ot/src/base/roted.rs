@@ -38,9 +38,9 @@ mod messages;
 pub use messages::{Blinded, Mode, Opening, Reply};
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
 };
-use crate::{Seed, Session, Usage, engine::Engine};
+use crate::{Seed, Session, engine::Engine};
 
 /// The F_ROT mode, as a [`Mode`] of messages and as a [`BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +89,7 @@ impl BaseOt for Rot {
         const { &info("roted", Functionality::Random, 3) }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let blinded = io.recv(Blinded::<Self>::encoded_len(n)).await;
@@ -106,12 +101,7 @@ impl BaseOt for Rot {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let n = choice.random("roted")?;
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
@@ -130,12 +120,7 @@ impl BaseOt for Endemic {
         const { &info("roted-endemic", Functionality::Endemic, 2) }
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let blinded = io.recv(Blinded::<Self>::encoded_len(n)).await;
@@ -146,12 +131,7 @@ impl BaseOt for Endemic {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given("roted-endemic")?;
         let n = choices.len();
         check_batch(n)?;

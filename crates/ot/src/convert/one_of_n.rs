@@ -2,7 +2,6 @@
 //! transfer.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{Backend, bits::xor_masked};
 use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
@@ -190,14 +189,7 @@ fn cipher(oracle: &Oracle, i: u64, j: u64, key: &Block) -> chacha20poly1305::Cha
     cipher_of(oracle.query(i, 0).field(&j.to_le_bytes()).field(key))
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({} messages, 1 of {})", self.next, self.choices)
-    }
-}
-
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({} messages, 1 of {})", self.next, self.choices)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{} messages, 1 of {}", sender.next, sender.choices;
+    Receiver, receiver => "{} messages, 1 of {}", receiver.next, receiver.choices;
 }

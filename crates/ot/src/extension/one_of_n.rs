@@ -64,8 +64,6 @@ mod receiver;
 mod sender;
 mod sums;
 
-use core::fmt;
-
 use zeroize::Zeroizing;
 
 pub use info::{Info, find, registry};
@@ -179,10 +177,8 @@ impl Extension {
     }
 }
 
-impl fmt::Debug for Extension {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extension({})", self.name)
-    }
+foxtrot_kernel::redacted! {
+    Extension, extension => "{}", extension.name;
 }
 
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {

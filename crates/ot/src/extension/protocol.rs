@@ -100,6 +100,7 @@ impl Sender {
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut shapes = shape.batches(self.extension.max_batch());
@@ -186,6 +187,7 @@ impl Receiver {
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;

@@ -1,7 +1,6 @@
 //! The side with the choices; in the base OTs it was the sender.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{bits::xor, vole};
 use zeroize::Zeroizing;
@@ -364,20 +363,8 @@ pub(super) fn commit(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32]
     session.oracle("foxtrot v1 extension commitment").query(batch, 0).field(coin).finish()
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unanswered(batch {}, <redacted>)", self.batch.number)
-    }
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received(batch {}, <redacted>)", self.number)
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
+    Unanswered, unanswered => "batch {}, <redacted>", unanswered.batch.number;
+    Received, received => "batch {}, <redacted>", received.number;
 }

@@ -4,7 +4,6 @@
 mod tests;
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{bits::xor_masked, vole};
 use subtle::{Choice, ConstantTimeEq};
@@ -381,20 +380,8 @@ fn mask(bit: Choice) -> u8 {
     bit.unwrap_u8().wrapping_neg()
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unverified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unverified(batch {}, <redacted>)", self.batch.number)
-    }
-}
-
-impl fmt::Debug for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent(batch {}, <redacted>)", self.number)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
+    Sent, sent => "batch {}, <redacted>", sent.number;
 }

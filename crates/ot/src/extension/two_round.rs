@@ -43,7 +43,6 @@ mod carrier;
 mod check;
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::{
     bits::{xor, xor_masked},
@@ -62,7 +61,7 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys,
+        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys,
         mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
         roted,
     },
@@ -402,12 +401,7 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
         B::INFO
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move {
             let (sender, invitation) = Sender::<B>::start(session, n, seed)?;
@@ -416,12 +410,7 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = choice.given(B::INFO.name)?;
         check_batch(choices.len())?;
         Ok(Engine::new(move |io| async move {
@@ -433,22 +422,10 @@ impl<B: Carrier> BaseOt for TwoRound<B> {
     }
 }
 
-impl<B: Carrier> fmt::Debug for Sender<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({}, <{} instances>)", B::INFO.name, self.n)
-    }
-}
-
-impl fmt::Debug for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent(<{} redacted>)", self.n)
-    }
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received(<{} redacted>)", self.choices.len())
-    }
+foxtrot_kernel::redacted! {
+    [B: Carrier] Sender<B>, sender => "{}, <{} instances>", B::INFO.name, sender.n;
+    Sent, sent => "<{} redacted>", sent.n;
+    Received, received => "<{} redacted>", received.choices.len();
 }
 
 #[cfg(test)]

@@ -184,8 +184,6 @@ impl<D: Domain> Drop for Elements<D> {
     }
 }
 
-impl<D: Domain> fmt::Debug for Elements<D> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Elements(<{} redacted>)", self.0.len())
-    }
+foxtrot_kernel::redacted! {
+    [D: Domain] Elements<D>, elements => "<{} redacted>", elements.0.len();
 }

@@ -278,10 +278,8 @@ impl<G: Group> Drop for Room<G> {
     }
 }
 
-impl<G: Group> fmt::Debug for Hashed<'_, G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hashed(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    [G: Group] Hashed<'_, G>;
 }
 
 impl<G> fmt::Debug for Feistel2<G> {
@@ -290,10 +288,8 @@ impl<G> fmt::Debug for Feistel2<G> {
     }
 }
 
-impl<G: Group> fmt::Debug for Room<G> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Room(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    [G: Group] Room<G>;
 }
 
 fn xor(a: &[u8], b: &[u8; S_LEN]) -> [u8; S_LEN] {

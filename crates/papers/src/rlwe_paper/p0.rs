@@ -1,7 +1,5 @@
 //! P₀, which has the keys.
 
-use std::fmt;
-
 use foxtrot_kernel::rns::{residues, sample};
 use foxtrot_ot::{Error, Seed, Session, Sid, Usage, erase::Secret};
 use foxtrot_triples::Shares;
@@ -227,8 +225,6 @@ fn word_inverse(r: u64) -> u64 {
     (0..5).fold(r, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(r.wrapping_mul(inverse))))
 }
 
-impl fmt::Debug for Requested {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Requested(batch {})", self.number)
-    }
+foxtrot_kernel::redacted! {
+    Requested, requested => "batch {}", requested.number;
 }

@@ -1,7 +1,5 @@
 //! Table 1 as data.
 
-use std::fmt;
-
 use foxtrot_triples::{Shares, params::width_of};
 
 /// A row of Table 1 with primes: ⌈log₂ q⌉ = 150, 170, 218, 190 and e primes of plaintexts of 30, 38, 54, 44 bits, for
@@ -114,10 +112,8 @@ impl PaperSet {
     }
 }
 
-impl fmt::Debug for PaperSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PaperSet({})", self.name)
-    }
+foxtrot_kernel::redacted! {
+    PaperSet, paper_set => "{}", paper_set.name;
 }
 
 /// The four rows.

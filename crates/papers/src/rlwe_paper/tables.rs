@@ -1,7 +1,5 @@
 //! What both parties compute with, and no secrets; and steps that both take.
 
-use std::fmt;
-
 use foxtrot_kernel::{
     Backend,
     rns::{
@@ -163,8 +161,6 @@ pub(super) fn check_len(message: &'static str, bytes: &[u8], expected: usize) ->
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }.into()) }
 }
 
-impl fmt::Debug for Tables {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Tables({}, {:?})", self.set.name(), self.backend)
-    }
+foxtrot_kernel::redacted! {
+    Tables, tables => "{}, {:?}", tables.set.name(), tables.backend;
 }

@@ -1,7 +1,5 @@
 //! The receiver's two steps.
 
-use std::fmt;
-
 use foxtrot_kernel::{
     memcheck,
     ring::paper512::{BITS, Factor, NttPoly, Poly},
@@ -195,8 +193,6 @@ fn number(confirmation: &[u8]) -> u128 {
     u128::from_le_bytes(array(confirmation))
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.branches.len())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.branches.len();
 }

@@ -1,7 +1,5 @@
 //! The sender's two steps.
 
-use std::fmt;
-
 use foxtrot_kernel::ring::paper512::{BITS, Factor, NttPoly, Poly};
 use foxtrot_ot::{
     Bits, Coins, Error, Misbehaved, Seed, Session,
@@ -179,8 +177,6 @@ fn swap(a: Choice, [zero, one]: [&[u8]; 2], [first, second]: [&mut [u8]; 2]) {
     select(a, one, zero, second);
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.a.len())
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "<{} instances>", sender.a.len();
 }

@@ -1,6 +1,6 @@
 //! Decoding: the XOR of a row's slots.
 
-use core::{fmt, hint::black_box};
+use core::hint::black_box;
 
 use foxtrot_ot::Usage;
 
@@ -80,8 +80,6 @@ pub(super) fn value<const H: usize, const W: usize>(
     value
 }
 
-impl<const H: usize, const W: usize> fmt::Debug for Decoder<'_, H, W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Decoder(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    [const H: usize, const W: usize] Decoder<'_, H, W>;
 }

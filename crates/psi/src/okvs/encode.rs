@@ -154,11 +154,7 @@ fn fill(cipher: &Aes128, bytes: &mut [u8]) {
     erase(&mut last);
 }
 
-impl From<Usage> for Failure {
-    fn from(usage: Usage) -> Self {
-        Self::Usage(usage)
-    }
-}
+foxtrot_ot::causes!(Failure: Usage => Usage);
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

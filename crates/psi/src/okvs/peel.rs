@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{Okvs, rows::Row};
-use crate::erase::Secret;
+use crate::erase::{Secret, Zero};
 
 /// Bits for the number of a row's slot.
 const WHICH: u32 = 2;
@@ -46,10 +46,14 @@ impl Peeled {
 }
 
 /// The rows of a slot that are not peeled yet: how many, and the XOR of their places.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Slot {
     degree: u32,
     places: u32,
+}
+
+impl Zero for Slot {
+    const ZERO: Self = Self { degree: 0, places: 0 };
 }
 
 /// Slots that are looked through at a time.
@@ -58,7 +62,7 @@ const PIECE: usize = 1 << 12;
 /// Peels as much as there is.
 pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row<H>]) -> Peeled {
     let dense = okvs.dense();
-    let mut slots = Secret(vec![Slot::default(); okvs.slots() - dense]);
+    let mut slots = Secret::<Slot>::zeroed(okvs.slots() - dense);
     for (place, row) in (0..).zip(rows) {
         for slot in row.sparse {
             let slot = &mut slots.0[slot as usize - dense];

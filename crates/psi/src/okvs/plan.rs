@@ -1,7 +1,7 @@
 //! A set's rows in the order in which they are worked on.
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_ot::{Session, Usage};
 
@@ -58,7 +58,7 @@ impl<const H: usize> Okvs<H> {
         for k in 1..next.0.len() {
             next.0[k] += next.0[k - 1];
         }
-        let mut sorted = Secret(vec![Row::default(); rows.0.len()]);
+        let mut sorted = Secret::<Row<H>>::zeroed(rows.0.len());
         let mut order = Secret(vec![0; rows.0.len()]);
         for (index, row) in (0..number).zip(&rows.0) {
             let place = &mut next.0[hash.start(row)];
@@ -162,8 +162,6 @@ impl<const H: usize> Plan<H> {
     }
 }
 
-impl<const H: usize> fmt::Debug for Plan<H> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Plan({} keys)", self.len())
-    }
+foxtrot_kernel::redacted! {
+    [const H: usize] Plan<H>, plan => "{} keys", plan.len();
 }

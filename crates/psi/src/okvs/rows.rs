@@ -10,7 +10,7 @@ use foxtrot_kernel::{
 use foxtrot_ot::Session;
 
 use super::{Digest, Okvs, RowSeed};
-use crate::erase::Secret;
+use crate::erase::{Secret, Zero};
 
 /// Where a key's ones are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,10 +21,8 @@ pub(super) struct Row<const H: usize> {
     dense: [u32; 2],
 }
 
-impl<const H: usize> Default for Row<H> {
-    fn default() -> Self {
-        Self { sparse: [0; H], dense: [0; 2] }
-    }
+impl<const H: usize> Zero for Row<H> {
+    const ZERO: Self = Self { sparse: [0; H], dense: [0; 2] };
 }
 
 impl<const H: usize> Row<H> {

@@ -87,10 +87,8 @@ fn joint(session: &Session, receivers: &[u8; 32], senders: &[u8; 32]) -> Joint {
     Joint(oracle.query(0, 0).field(receivers).field(senders).finish())
 }
 
-impl fmt::Debug for Committed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Committed(<redacted>)")
-    }
+foxtrot_kernel::redacted! {
+    Committed<'_>;
 }
 
 impl fmt::Debug for Challenged<'_> {

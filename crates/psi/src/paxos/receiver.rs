@@ -1,7 +1,7 @@
 //! The side that learns the intersection; the extension's receiver.
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, mem::take};
+use core::mem::take;
 
 use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, extension::one_of_n};
 use zeroize::Zeroizing;
@@ -231,20 +231,8 @@ impl Received {
     }
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({:?}, {} buckets)", self.parameters, self.bucket)
-    }
-}
-
-impl fmt::Debug for Encoded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Encoded({} of {} slots)", self.finished, self.receiver.parameters.slots())
-    }
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received({} items, <redacted>)", self.items.len())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "{:?}, {} buckets", receiver.parameters, receiver.bucket;
+    Encoded, encoded => "{} of {} slots", encoded.finished, encoded.receiver.parameters.slots();
+    Received, received => "{} items, <redacted>", received.items.len();
 }

@@ -1,7 +1,7 @@
 //! The side that learns nothing; the extension's sender, with Δ.
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, mem::take};
+use core::mem::take;
 
 use foxtrot_kernel::memcheck;
 use foxtrot_ot::{
@@ -199,20 +199,8 @@ impl Sent {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({:?}, {} buckets)", self.parameters, self.bucket)
-    }
-}
-
-impl fmt::Debug for Absorbing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Absorbing({} of {} slots)", self.finished, self.sender.parameters.slots())
-    }
-}
-
-impl fmt::Debug for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent({} tags)", self.parameters.tags())
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{:?}, {} buckets", sender.parameters, sender.bucket;
+    Absorbing, absorbing => "{} of {} slots", absorbing.finished, absorbing.sender.parameters.slots();
+    Sent, sent => "{} tags", sent.parameters.tags();
 }

@@ -1,7 +1,6 @@
 //! One of the two parties, which are alike.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{
@@ -13,7 +12,10 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use super::{Set, products};
-use crate::{Shares, erase::Secret};
+use crate::{
+    Shares,
+    erase::{Secret, Zero},
+};
 
 /// A party with both extensions: it is the sender of one, with its a, and the receiver of the other, with its b.
 pub struct Party {
@@ -383,7 +385,7 @@ fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
 }
 
 /// Buffers of those sizes, which are used again.
-fn sized<'b, T: Copy + Default>(
+fn sized<'b, T: Zero>(
     buffers: &'b mut Vec<Secret<T>>,
     sizes: &'b [usize],
 ) -> impl Iterator<Item = &'b mut [T]> {
@@ -400,26 +402,9 @@ fn only<R>(results: Vec<R>) -> R {
     results.into_iter().next().expect("one result for one item")
 }
 
-impl fmt::Debug for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Party({:?}, {} batches, <redacted>)", self.set, self.begun)
-    }
-}
-
-impl fmt::Debug for Joining {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Joining({:?}, <redacted>)", self.set)
-    }
-}
-
-impl fmt::Debug for Extended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extended(batch {}, <redacted>)", self.0.number)
-    }
-}
-
-impl fmt::Debug for Multiplied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Multiplied(batch {}, <redacted>)", self.0.number)
-    }
+foxtrot_kernel::redacted! {
+    Party, party => "{:?}, {} batches, <redacted>", party.set, party.begun;
+    Joining, joining => "{:?}, <redacted>", joining.set;
+    Extended, extended => "batch {}, <redacted>", extended.0.number;
+    Multiplied, multiplied => "batch {}, <redacted>", multiplied.0.number;
 }

@@ -111,6 +111,7 @@ impl Party {
         io: &Io,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        io.limit(limits(self.state.set()));
         let (group, depth) = (self.group, depth(self.state.set()));
         let batches = self.state.set().batches(self.count);
         let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());
@@ -236,8 +237,6 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-impl fmt::Debug for Party {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Party({} {:?}, <redacted>)", self.count, self.state.set())
-    }
+foxtrot_kernel::redacted! {
+    Party, party => "{} {:?}, <redacted>", party.count, party.state.set();
 }

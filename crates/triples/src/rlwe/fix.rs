@@ -7,8 +7,6 @@
 #[cfg(test)]
 mod tests;
 
-use core::fmt;
-
 use foxtrot_ot::{
     Bits, Usage,
     base::{Block, ReceiverKeys},
@@ -118,8 +116,6 @@ fn first_word(key: &Block) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-impl fmt::Debug for Chosen<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Chosen(<{} redacted>)", self.keys.len())
-    }
+foxtrot_kernel::redacted! {
+    Chosen<'_>, chosen => "<{} redacted>", chosen.keys.len();
 }

@@ -2,7 +2,6 @@
 //! two streams, whose sender is P₀. A batch of triples takes a batch of it.
 
 use alloc::{vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_ot::{
     Bits, Context, Direction, Error,
@@ -111,8 +110,6 @@ fn grow<T: Clone + Default + Zeroize>(buffers: &mut Vec<Zeroizing<Vec<T>>>, n: u
     }
 }
 
-impl fmt::Debug for Ots {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ots({:?}, {:?})", self.sender, self.receiver)
-    }
+foxtrot_kernel::redacted! {
+    Ots, ots => "{:?}, {:?}", ots.sender, ots.receiver;
 }

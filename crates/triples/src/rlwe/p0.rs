@@ -1,7 +1,6 @@
 //! P₀, which has the key: it asks with encrypted shares and decrypts what comes back.
 
 use alloc::{sync::Arc, vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::rns::{
     pack, residues, round_low,
@@ -394,20 +393,8 @@ pub(super) fn low_bits(
     }
 }
 
-impl fmt::Debug for P0 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "P0({}, {} batches, <redacted>)", self.ring.set.name(), self.batch)
-    }
-}
-
-impl fmt::Debug for Receiving<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiving(batch {}, <redacted>)", self.requested.number)
-    }
-}
-
-impl fmt::Debug for Requested {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Requested(batch {})", self.number)
-    }
+foxtrot_kernel::redacted! {
+    P0, p0 => "{}, {} batches, <redacted>", p0.ring.set.name(), p0.batch;
+    Receiving<'_>, receiving => "batch {}, <redacted>", receiving.requested.number;
+    Requested, requested => "batch {}", requested.number;
 }

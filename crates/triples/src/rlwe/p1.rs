@@ -1,7 +1,6 @@
 //! P₁, which multiplies under P₀'s key and masks.
 
 use alloc::{sync::Arc, vec, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::rns::{
     pack, residues,
@@ -408,14 +407,7 @@ pub(super) fn mask<'s, 'm>(
     Masked { r: low, upper, message }
 }
 
-impl fmt::Debug for P1 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "P1({}, {} batches, <redacted>)", self.ring.set.name(), self.batch)
-    }
-}
-
-impl fmt::Debug for Responded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Responded(batch {}, <redacted>)", self.number)
-    }
+foxtrot_kernel::redacted! {
+    P1, p1 => "{}, {} batches, <redacted>", p1.ring.set.name(), p1.batch;
+    Responded, responded => "batch {}, <redacted>", responded.number;
 }

@@ -216,8 +216,6 @@ pub(super) fn store<const W: usize>(share: &mut [u8; W], word: u64) {
     share.copy_from_slice(&word.to_le_bytes()[..W]);
 }
 
-impl core::fmt::Debug for Ring {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Ring({}, {:?})", self.set.name(), self.backend)
-    }
+foxtrot_kernel::redacted! {
+    Ring, ring => "{}, {:?}", ring.set.name(), ring.backend;
 }

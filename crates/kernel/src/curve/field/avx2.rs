@@ -18,16 +18,10 @@
 use core::arch::x86_64::*;
 
 use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
-use crate::simd::avx2::Avx2;
-
-/// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
-macro_rules! avx2 {
-    ($instructions:expr) => {
-        // SAFETY: an `Avx2` exists, so the processor has the instructions; those that touch memory
-        // touch the bytes of an array reference.
-        unsafe { $instructions }
-    };
-}
+use crate::simd::avx2::{
+    Avx2, avx2,
+    doubles::{add, from_words, set, sub, where_negative},
+};
 
 /// 3·2¹⁰², in the middle of the doubles whose last place is 2⁵¹.
 const HIGH: f64 = 3.0 * (1u128 << 102) as f64;
@@ -37,9 +31,6 @@ const UNIT: f64 = 3.0 * (1u64 << 51) as f64;
 const HIGH_UNIT: f64 = HIGH + UNIT;
 const _: () = assert!(HIGH_UNIT - HIGH == UNIT && HIGH_UNIT - UNIT == HIGH);
 
-/// 2⁵², whose bits and those of an integer below are the sum of the two.
-const EXPONENT: f64 = (1u64 << 52) as f64;
-
 /// What makes the columns of a [`Field::Wide`], at most 2⁶² in absolute value, positive, and rounds.
 const BIAS: u64 = (1 << 62) + (1 << 50);
 /// What the bias adds to a carry.
@@ -47,11 +38,6 @@ const CARRIED: u64 = 1 << 11;
 
 /// Limbs of tight elements, in debug builds.
 const TIGHT: f64 = ((1u64 << 50) + (1 << 16)) as f64;
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn set(x: f64) -> __m256d {
-    avx2!(_mm256_set1_pd(x))
-}
 
 #[cfg_attr(not(unoptimized), inline(always))]
 fn integer(x: u64) -> __m256i {
@@ -83,16 +69,6 @@ fn load_halves(words: &[u32; 8]) -> __m256i {
 fn load_both(words: &[u64; 8]) -> [__m256i; 2] {
     let [low, high] = words.as_chunks::<4>().0 else { unreachable!("eight words") };
     [load(low), load(high)]
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn add(a: __m256d, b: __m256d) -> __m256d {
-    avx2!(_mm256_add_pd(a, b))
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn sub(a: __m256d, b: __m256d) -> __m256d {
-    avx2!(_mm256_sub_pd(a, b))
 }
 
 /// a·b + c, rounded once.
@@ -234,12 +210,11 @@ impl Sums {
         zip(
             [a0, a1, a2, a3, a4],
             rest,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |a, b| {
+            inlined!(|a, b| {
                 let twice = avx2!(opaque(add_integers(b, b)));
                 let sixteen = avx2!(_mm256_slli_epi64::<3>(twice));
                 add_integers(add_integers(a, b), add_integers(twice, sixteen))
-            },
+            }),
         )
     }
 }
@@ -271,16 +246,12 @@ impl Place {
             unreachable!("four times eight")
         };
         let [first, second] = [self.join(low0, high0), self.join(low1, high1)];
-        bits(avx2!(_mm256_blendv_pd(first, second, self.second)))
+        bits(where_negative(self.second, second, first))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn of_all(self, from: &Sixteen) -> [[__m256i; 5]; 3] {
-        from.map(
-            integer(0),
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |row| self.of(row),
-        )
+        from.map(integer(0), inlined!(|row| self.of(row)))
     }
 
     /// One of eight entries, of which the halves are given.
@@ -301,29 +272,17 @@ impl Avx2 {
         assert_weight(x, 7.0);
         let down = set(1.0 / (1u64 << BITS) as f64);
         let up = set(-((1u64 << BITS) as f64));
-        let [c0, c1, c2, c3, c4] = map5(
-            x,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| sub(fused(limb, down, set(UNIT)), set(UNIT)),
-        );
-        let [x0, x1, x2, x3, x4] = zip(
-            [c0, c1, c2, c3, c4],
-            x,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |c, limb| fused(c, up, limb),
-        );
+        let [c0, c1, c2, c3, c4] =
+            map5(x, inlined!(|limb| sub(fused(limb, down, set(UNIT)), set(UNIT))));
+        let [x0, x1, x2, x3, x4] =
+            zip([c0, c1, c2, c3, c4], x, inlined!(|c, limb| fused(c, up, limb)));
         [fused(c4, set(19.0), x0), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
     }
 
     /// Elements of limbs below 2⁵², of weight 4.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn doubles(self, limbs: [__m256i; 5]) -> [__m256d; 5] {
-        let exponent = bits(set(EXPONENT));
-        map5(
-            limbs,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| sub(double(avx2!(_mm256_or_si256(limb, exponent))), set(EXPONENT)),
-        )
+        map5(limbs, inlined!(|limb| from_words(double(limb))))
     }
 }
 
@@ -343,34 +302,19 @@ impl Field for Avx2 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn load(self, limbs: &Columns) -> [__m256d; 5] {
         let [a, b, c, d, e] = &limbs.0;
-        let limbs = map5(
-            [a, b, c, d, e],
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |column| load_both(column)[0],
-        );
+        let limbs = map5([a, b, c, d, e], inlined!(|column| load_both(column)[0]));
         self.carry_doubles(self.doubles(limbs))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn store(self, x: [__m256d; 5]) -> Columns {
         // Tight limbs and those of 4p are positive.
-        let four_p = map5(
-            P,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| integer((4 * limb).wrapping_sub(UNIT.to_bits())),
-        );
-        let x = map5(
-            self.carry_doubles(x),
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| bits(add(limb, set(UNIT))),
-        );
+        let four_p = map5(P, inlined!(|limb| integer((4 * limb).wrapping_sub(UNIT.to_bits()))));
+        let x = map5(self.carry_doubles(x), inlined!(|limb| bits(add(limb, set(UNIT)))));
         let x = zip(x, four_p, add_integers);
         let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
-        let [x0, x1, x2, x3, x4] = map5(
-            x,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| avx2!(_mm256_and_si256(limb, integer(LOW))),
-        );
+        let [x0, x1, x2, x3, x4] =
+            map5(x, inlined!(|limb| avx2!(_mm256_and_si256(limb, integer(LOW)))));
         let c4 = avx2!(_mm256_mul_epu32(c4, integer(19)));
         let carries = [c4, c0, c1, c2, c3];
         let mut columns = Columns::ZERO;
@@ -464,17 +408,10 @@ impl Field for Avx2 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn reduce(self, a: [__m256i; 5]) -> [__m256d; 5] {
-        let x = map5(
-            a,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |column| add_integers(column, integer(BIAS)),
-        );
+        let x = map5(a, inlined!(|column| add_integers(column, integer(BIAS))));
         let [c0, c1, c2, c3, c4] = map5(x, shift_right::<51>);
-        let [x0, x1, x2, x3, x4] = map5(
-            x,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |column| avx2!(_mm256_and_si256(column, integer(LOW))),
-        );
+        let [x0, x1, x2, x3, x4] =
+            map5(x, inlined!(|column| avx2!(_mm256_and_si256(column, integer(LOW)))));
         let c4 = avx2!(_mm256_mul_epu32(c4, integer(19)));
         // Without what the bias added, as the bits of a double.
         let offset = UNIT.to_bits() - (1 << 50);
@@ -483,8 +420,7 @@ impl Field for Avx2 {
         let reduced = zip(
             x,
             [first, other, other, other, other],
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |x, offset| sub(double(add_integers(x, offset)), set(UNIT)),
+            inlined!(|x, offset| sub(double(add_integers(x, offset)), set(UNIT))),
         );
         assert_weight(reduced, 1.0);
         reduced
@@ -492,12 +428,7 @@ impl Field for Avx2 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: __m256d, a: [__m256d; 5], b: [__m256d; 5]) -> [__m256d; 5] {
-        zip(
-            a,
-            b,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |a, b| double(avx2!(opaque(bits(_mm256_blendv_pd(b, a, mask))))),
-        )
+        zip(a, b, inlined!(|a, b| double(avx2!(opaque(bits(where_negative(mask, a, b)))))))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -542,8 +473,7 @@ impl Field for Avx2 {
             let limbs = zip(
                 first[k],
                 second[k],
-                #[cfg_attr(not(unoptimized), inline(always))]
-                |a, b| bits(avx2!(_mm256_blendv_pd(double(a), double(b), in_second))),
+                inlined!(|a, b| bits(where_negative(in_second, double(b), double(a)))),
             );
             *found = self.doubles(limbs);
         }

@@ -13,16 +13,10 @@
 use core::arch::x86_64::*;
 
 use super::{BITS, Columns, Field, LOW, Limbs, P, Sixteen, Words};
-use crate::simd::avx512::Avx512;
-
-/// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
-macro_rules! avx512 {
-    ($instructions:expr) => {
-        // SAFETY: an `Avx512` exists, so the processor has the instructions; those that touch
-        // memory touch the bytes of an array reference.
-        unsafe { $instructions }
-    };
-}
+use crate::simd::avx512::{
+    Avx512, avx512,
+    words::{add, high, load, low, set, sub},
+};
 
 /// The same, opaque to the compiler: of a selection that is stored where one of the two was it would make a store
 /// under a mask, whose time may depend on the mask.
@@ -60,45 +54,13 @@ const ABOVE: Limbs = {
 };
 
 #[cfg_attr(not(unoptimized), inline(always))]
-fn set(x: u64) -> __m512i {
-    avx512!(_mm512_set1_epi64(x.cast_signed()))
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn load(words: &[u64; 8]) -> __m512i {
-    avx512!(_mm512_loadu_si512(words.as_ptr().cast()))
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
 fn load_halves(words: &[u32; 16]) -> __m512i {
     avx512!(_mm512_loadu_si512(words.as_ptr().cast()))
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-fn add(a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_add_epi64(a, b))
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn sub(a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_sub_epi64(a, b))
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
 fn double(a: __m512i) -> __m512i {
     avx512!(_mm512_slli_epi64::<1>(a))
-}
-
-/// sum + the low 52 bits of a·b.
-#[cfg_attr(not(unoptimized), inline(always))]
-fn low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_madd52lo_epu64(sum, a, b))
-}
-
-/// sum + the bits of a·b above the low 52.
-#[cfg_attr(not(unoptimized), inline(always))]
-fn high(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_madd52hi_epu64(sum, a, b))
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -136,16 +98,8 @@ fn all_below(x: &[__m512i; 5], bound: u64) -> bool {
 fn carry(x: [__m512i; 5]) -> [__m512i; 5] {
     assert_below(x, WIDE);
     avx512!({
-        let [c0, c1, c2, c3, c4] = map5(
-            x,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| _mm512_srli_epi64::<BITS>(limb),
-        );
-        let [x0, x1, x2, x3, x4] = map5(
-            x,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| _mm512_and_si512(limb, set(LOW)),
-        );
+        let [c0, c1, c2, c3, c4] = map5(x, inlined!(|limb| _mm512_srli_epi64::<BITS>(limb)));
+        let [x0, x1, x2, x3, x4] = map5(x, inlined!(|limb| _mm512_and_si512(limb, set(LOW))));
         [low(x0, c4, set(19)), add(x1, c0), add(x2, c1), add(x3, c2), add(x4, c3)]
     })
 }
@@ -162,11 +116,7 @@ fn double_all(columns: [__m512i; 10]) -> [__m512i; 10] {
 #[cfg_attr(not(unoptimized), inline(always))]
 fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
     let [a0, a1, a2, a3, a4, rest @ ..] = columns;
-    let b = map5(
-        rest,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |x| avx512!(_mm512_mullo_epi64(x, set(19))),
-    );
+    let b = map5(rest, inlined!(|x| avx512!(_mm512_mullo_epi64(x, set(19)))));
     zip([a0, a1, a2, a3, a4], b, add)
 }
 
@@ -229,11 +179,7 @@ impl Field for Avx512 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn sub(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(b, TIGHT);
-        let twice_p = map5(
-            P,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| set(2 * limb),
-        );
+        let twice_p = map5(P, inlined!(|limb| set(2 * limb)));
         carry(zip(zip(a, twice_p, add), b, sub))
     }
 
@@ -290,16 +236,8 @@ impl Field for Avx512 {
     fn small_product(self, a: [__m512i; 5], k: u32) -> [__m512i; 5] {
         assert_below(a, TIGHT);
         let (zero, k) = (set(0), set(k.into()));
-        let lows = map5(
-            a,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| low(zero, limb, k),
-        );
-        let [h0, h1, h2, h3, h4] = map5(
-            a,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |limb| double(high(zero, limb, k)),
-        );
+        let lows = map5(a, inlined!(|limb| low(zero, limb, k)));
+        let [h0, h1, h2, h3, h4] = map5(a, inlined!(|limb| double(high(zero, limb, k))));
         zip(lows, [low(zero, h4, set(19)), h0, h1, h2, h3], add)
     }
 
@@ -320,12 +258,7 @@ impl Field for Avx512 {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn select(self, mask: __mmask8, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
-        zip(
-            a,
-            b,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |a, b| avx512!(opaque(_mm512_mask_blend_epi64(mask, b, a))),
-        )
+        zip(a, b, inlined!(|a, b| avx512!(opaque(_mm512_mask_blend_epi64(mask, b, a)))))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]
@@ -352,11 +285,7 @@ impl Field for Avx512 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup(self, from: &Sixteen, index: __m512i) -> [[__m512i; 5]; 3] {
         let places = places(index);
-        from.map(
-            set(0),
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |row| entry(row, places),
-        )
+        from.map(set(0), inlined!(|row| entry(row, places)))
     }
 
     #[cfg_attr(not(unoptimized), inline(always))]

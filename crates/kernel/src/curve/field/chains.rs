@@ -15,19 +15,13 @@ fn square_times<F: Field>(f: F, mut x: F::Element, n: usize) -> F::Element {
 /// x² out of line, for where it does not count; x tight.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::curve) fn square<F: Field>(f: F, x: F::Element) -> F::Element {
-    f.outlined(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || f.square(x),
-    )
+    f.outlined(inlined!(|| f.square(x)))
 }
 
 /// a^(2ⁿ)·b; a tight. x^(2ᵐ⁺ⁿ − 1) is that of x^(2ᵐ − 1) and x^(2ⁿ − 1).
 #[cfg_attr(not(unoptimized), inline(always))]
 fn join<F: Field>(f: F, a: F::Element, n: usize, b: F::Element) -> F::Element {
-    f.outlined(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || f.mul(square_times(f, a, n), b),
-    )
+    f.outlined(inlined!(|| f.mul(square_times(f, a, n), b)))
 }
 
 /// x^(2²⁵⁰ − 1) and x¹¹: the chain of Bernstein's Curve25519, section 4. x tight.
@@ -50,13 +44,10 @@ fn power_2_250<F: Field>(f: F, x: F::Element) -> (F::Element, F::Element) {
 /// x^(p − 2): 1/x, and 0 for 0. x tight.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
-    f.outlined(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || {
-            let (ones250, x11) = power_2_250(f, x);
-            join(f, ones250, 5, x11)
-        },
-    )
+    f.outlined(inlined!(|| {
+        let (ones250, x11) = power_2_250(f, x);
+        join(f, ones250, 5, x11)
+    }))
 }
 
 /// x^((p − 5)/8). x tight.
@@ -75,10 +66,7 @@ pub(in crate::curve) fn sqrt_ratio<F: Field>(
     u: F::Element,
     v: F::Element,
 ) -> (Words, F::Element) {
-    f.outlined(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        || root(f, u, v),
-    )
+    f.outlined(inlined!(|| root(f, u, v)))
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]

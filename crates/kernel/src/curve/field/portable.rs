@@ -6,10 +6,7 @@
 use core::hint::black_box;
 
 use super::{BITS, Columns, Field, LOW, Limbs, MAX_LANES, P, Sixteen, Words};
-
-/// The processor as it always is.
-#[derive(Clone, Copy)]
-pub(in crate::curve) struct Scalar;
+use crate::backend::Scalar;
 
 /// Limbs of factors.
 const FACTOR: u64 = 1 << 55;
@@ -27,10 +24,7 @@ fn assert_factor(x: &Limbs) {
 
 #[cfg_attr(not(unoptimized), inline(always))]
 fn zip<A: Copy, B>(a: [A; 5], b: [A; 5], operation: impl Fn(A, A) -> B) -> [B; 5] {
-    core::array::from_fn(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |k| operation(a[k], b[k]),
-    )
+    core::array::from_fn(inlined!(|k| operation(a[k], b[k])))
 }
 
 /// All ones for 1, 0 for 0; the optimiser does not see that these are the only values.
@@ -184,8 +178,7 @@ impl Field for Scalar {
             core::array::from_fn(|entry| spread((index ^ entry as u64).wrapping_sub(1) >> 63));
         from.map(
             0,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |row| {
+            inlined!(|row| {
                 let mut sum = 0;
                 for (masks, halves) in masks.as_chunks::<8>().0.iter().zip(row.as_chunks::<16>().0)
                 {
@@ -194,7 +187,7 @@ impl Field for Scalar {
                     }
                 }
                 sum
-            },
+            }),
         )
     }
 

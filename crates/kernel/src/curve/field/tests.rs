@@ -266,10 +266,7 @@ fn every_law_holds(backend: Backend) {
             let (b, c) = (turned(shift), turned(3 * shift + 1));
             let mut out = std::vec![[0; 32]; all.len()];
             dispatch!(
-                backend,
-                f => in_lanes(f, law, [&all, &b, &c], &mut out),
-                in_lanes(Scalar, law, [&all, &b, &c], &mut out),
-            );
+                backend, f => in_lanes(f, law, [&all, &b, &c], &mut out));
             for (i, out) in out.into_iter().enumerate() {
                 let [a, b, c] = [number(&all[i]), number(&b[i]), number(&c[i])];
                 assert_eq!(out, bytes(slowly(law, a, b, c)), "{law:?} of {a:x?} {b:x?} {c:x?}");
@@ -342,7 +339,7 @@ fn what_is_chosen_is_what_the_lane_says(backend: Backend) {
     let mut random = Stream(52);
     let mut words: Words = core::array::from_fn(|_| random.word());
     for _ in 0..8 {
-        dispatch!(backend, f => choices(f, &words), choices(Scalar, &words));
+        dispatch!(backend, f => choices(f, &words));
         words.rotate_left(1);
     }
 }
@@ -362,7 +359,7 @@ fn conditions_are_those_of_the_residue(backend: Backend) {
         }
     }
     let all = special();
-    dispatch!(backend, f => conditions(f, &all), conditions(Scalar, &all));
+    dispatch!(backend, f => conditions(f, &all));
 }
 
 on_every_backend! {

@@ -23,7 +23,7 @@ fn images_are_on_the_curve_and_of_either_sign(backend: Backend) {
     // r and −r, and bit 255, make no difference.
     let mut negative = [[0; 32]];
     let r = field::from_bytes(&strings[20]);
-    let minus = field::Field::negate(field::Scalar, r);
+    let minus = field::Field::negate(crate::backend::Scalar, r);
     let mut bytes = field::to_bytes(&minus);
     bytes[31] |= 0x80;
     elligator::map(backend, &[bytes], &mut negative);

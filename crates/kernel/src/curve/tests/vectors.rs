@@ -329,7 +329,7 @@ on_every_backend! {
 #[test]
 fn constants_are_what_they_are_called() {
     use super::{constants::*, field::Field};
-    let f = field::Scalar;
+    let f = crate::backend::Scalar;
     let of = |x: &field::Limbs| field::canonical(x);
     let tight = |x| f.carry(x);
     let number = |x: u64| [x, 0, 0, 0, 0];

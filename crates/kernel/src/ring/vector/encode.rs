@@ -34,12 +34,11 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
     map(
         simd,
         values,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |i, _| {
+        inlined!(|i, _| {
             let x = simd.unpack::<BITS>(&from[i / 8 * BITS..]);
             all_below = simd.and(all_below, simd.sub(x, simd.splat(Q)));
             x
-        },
+        }),
     );
     all_negative(simd, all_below)
 }
@@ -113,8 +112,7 @@ pub(in crate::ring) fn unpack_rounded<S: Simd, const N: usize, const Q: u16, con
     map(
         simd,
         f,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..])),
+        inlined!(|i, _| unround::<S, Q, BITS>(simd, simd.unpack::<BITS>(&from[i / 8 * BITS..]))),
     );
 }
 

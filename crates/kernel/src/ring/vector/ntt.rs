@@ -281,8 +281,7 @@ fn two_layers<S: Simd, const N: usize, const Q: u16>(
     let quarter = N >> (layer + 2);
     let [first, second, third] = map_all(
         [block, 2 * block, 2 * block + 1],
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |k| splat_both(simd, Zetas::<S, N, Q>::FORWARD[k]),
+        inlined!(|k| splat_both(simd, Zetas::<S, N, Q>::FORWARD[k])),
     );
     for i in (start..start + quarter).step_by(S::LANES) {
         let (a, b) = (source(f, i), source(f, i + quarter));
@@ -316,8 +315,7 @@ fn layers_in_memory<S: Simd, const N: usize, const Q: u16>(
                     simd,
                     f,
                     (half * N / 2, 2 + half),
-                    #[cfg_attr(not(unoptimized), inline(always))]
-                    |f, i| simd.load(&f[i..]),
+                    inlined!(|f, i| simd.load(&f[i..])),
                 );
             }
         }
@@ -359,13 +357,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
     let blocks = N / (4 * S::LANES);
     let groups = blocks / B;
     for p in 0..P {
-        layers_in_memory::<S, N, Q>(
-            simd,
-            f[p],
-            groups,
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |f, i| source(p, f, i),
-        );
+        layers_in_memory::<S, N, Q>(simd, f[p], groups, inlined!(|f, i| source(p, f, i)));
     }
     for group in 0..groups {
         let at = |b: usize, k: usize| (4 * (group * B + b) + k) * S::LANES;
@@ -527,8 +519,7 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
                 simd,
                 f[p],
                 groups,
-                #[cfg_attr(not(unoptimized), inline(always))]
-                |i, x| operation(p, i, x),
+                inlined!(|i, x| operation(p, i, x)),
             );
         }
     }
@@ -560,11 +551,7 @@ fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
     }
     if groups == 4 {
         let quarter = N / 4;
-        let [first, second] = map_all(
-            [2, 3],
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |k| splat_both(simd, zetas[k]),
-        );
+        let [first, second] = map_all([2, 3], inlined!(|k| splat_both(simd, zetas[k])));
         for i in (0..quarter).step_by(S::LANES) {
             let (a, b) = (simd.load(&f[i..]), simd.load(&f[i + quarter..]));
             let (c, d) = (simd.load(&f[i + 2 * quarter..]), simd.load(&f[i + 3 * quarter..]));

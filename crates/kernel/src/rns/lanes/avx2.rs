@@ -16,20 +16,11 @@ use core::arch::x86_64::*;
 use super::{Lanes, MOST_PRODUCTS};
 use crate::{
     rns::modulus::{Factor, Modulus},
-    simd::avx2::Avx2,
+    simd::avx2::{
+        Avx2, avx2,
+        doubles::{EXPONENT, add, from_words, set, sub, where_negative},
+    },
 };
-
-/// An expression of AVX2 and FMA instructions; an `Avx2` is at hand wherever this stands.
-macro_rules! avx2 {
-    ($instructions:expr) => {
-        // SAFETY: an `Avx2` exists, so the processor has the instructions; those that touch memory
-        // touch the bytes of an array reference.
-        unsafe { $instructions }
-    };
-}
-
-/// 2⁵², whose bits and those of an integer below are those of the sum of the two.
-const EXPONENT: f64 = (1u64 << 52) as f64;
 
 /// A multiplier w from −p/2 to p/2, and the double next to w/p.
 #[derive(Clone, Copy)]
@@ -45,26 +36,11 @@ pub(in crate::rns) struct Prime {
     inverse: __m256d,
 }
 
-#[inline(always)]
-fn set(x: f64) -> __m256d {
-    avx2!(_mm256_set1_pd(x))
-}
-
 /// The first four words, bit by bit.
 #[inline(always)]
 fn load(from: &[u64]) -> __m256d {
     let from: &[u64; 4] = from[..4].first_chunk().unwrap_or(&[0; 4]);
     avx2!(_mm256_loadu_pd(from.as_ptr().cast()))
-}
-
-#[inline(always)]
-fn add(a: __m256d, b: __m256d) -> __m256d {
-    avx2!(_mm256_add_pd(a, b))
-}
-
-#[inline(always)]
-fn sub(a: __m256d, b: __m256d) -> __m256d {
-    avx2!(_mm256_sub_pd(a, b))
 }
 
 #[inline(always)]
@@ -84,24 +60,12 @@ fn round(x: __m256d) -> __m256d {
     avx2!(_mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x))
 }
 
-/// a where the sign of x is set, else b.
-#[inline(always)]
-fn where_negative(x: __m256d, a: __m256d, b: __m256d) -> __m256d {
-    avx2!(_mm256_blendv_pd(b, a, x))
-}
-
 /// a·b − q·p.
 #[inline(always)]
 fn remainder(p: Prime, a: __m256d, b: __m256d, q: __m256d) -> __m256d {
     let high = product(a, b);
     let low = avx2!(_mm256_fmsub_pd(a, b, high));
     add(less(high, q, p.p), low)
-}
-
-/// The integers as doubles, from words below 2⁵².
-#[inline(always)]
-fn from_words(words: __m256d) -> __m256d {
-    sub(avx2!(_mm256_or_pd(words, set(EXPONENT))), set(EXPONENT))
 }
 
 /// 4/REPEAT words, each in REPEAT lanes, the last one first if REVERSED.

@@ -8,15 +8,6 @@
     reason = "vector instructions, of which an `Avx512` proves that they are there"
 )]
 
-/// An expression of AVX-512 instructions; an `Avx512` is at hand wherever this stands.
-macro_rules! avx512 {
-    ($instructions:expr) => {
-        // SAFETY: an `Avx512` exists, so the processor has the instructions; those that touch
-        // memory touch the bytes of an array reference.
-        unsafe { $instructions }
-    };
-}
-
 mod words;
 
 use core::arch::x86_64::*;
@@ -24,7 +15,10 @@ use core::arch::x86_64::*;
 use super::{Lanes, MOST_PRODUCTS, sample};
 use crate::{
     rns::modulus::{Factor, Modulus},
-    simd::avx512::Avx512,
+    simd::avx512::{
+        Avx512, avx512,
+        words::{self as lanes, add, high, low, set, sub},
+    },
 };
 
 /// The low 52 bits.
@@ -51,26 +45,10 @@ pub(in crate::rns) struct Prime {
     shift: __m512i,
 }
 
-#[inline(always)]
-fn set(x: u64) -> __m512i {
-    avx512!(_mm512_set1_epi64(x.cast_signed()))
-}
-
 /// The first eight words.
 #[inline(always)]
 fn load(from: &[u64]) -> __m512i {
-    let from: &[u64; 8] = from[..8].first_chunk().unwrap_or(&[0; 8]);
-    avx512!(_mm512_loadu_si512(from.as_ptr().cast()))
-}
-
-#[inline(always)]
-fn add(a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_add_epi64(a, b))
-}
-
-#[inline(always)]
-fn sub(a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_sub_epi64(a, b))
+    lanes::load(from[..8].first_chunk().unwrap_or(&[0; 8]))
 }
 
 /// That all lanes are below the bound, in debug builds.
@@ -92,18 +70,6 @@ fn all_below(x: __m512i, bound: __m512i) -> bool {
 fn below(x: __m512i, bound: __m512i) -> __m512i {
     assert_below(x, add(bound, bound));
     avx512!(_mm512_min_epu64(x, sub(x, bound)))
-}
-
-/// sum + the low 52 bits of a·b.
-#[inline(always)]
-fn low(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_madd52lo_epu64(sum, a, b))
-}
-
-/// sum + the bits of a·b above the low 52.
-#[inline(always)]
-fn high(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
-    avx512!(_mm512_madd52hi_epu64(sum, a, b))
 }
 
 /// Modulo 2⁵².

@@ -2,13 +2,10 @@
 
 use super::{Lanes, MOST_PRODUCTS};
 use crate::{
+    backend::Scalar,
     halves,
     rns::modulus::{Factor, Modulus, below},
 };
-
-/// One lane.
-#[derive(Clone, Copy)]
-pub(in crate::rns) struct Scalar;
 
 impl Lanes for Scalar {
     type Vector = u64;

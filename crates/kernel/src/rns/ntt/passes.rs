@@ -201,11 +201,7 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
     m: usize,
     f: &mut [u64],
 ) {
-    let [scale, root] = map_all(
-        last,
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |entry| l.factor(entry),
-    );
+    let [scale, root] = map_all(last, inlined!(|entry| l.factor(entry)));
     let stride = f.len() / (m * SIZE);
     for (i, block) in f.chunks_exact_mut(SIZE * stride).enumerate() {
         let mut parts = parts::<SIZE>(block, stride);
@@ -240,10 +236,7 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
 #[cfg_attr(not(unoptimized), inline(always))]
 fn parts<const SIZE: usize>(block: &mut [u64], stride: usize) -> [&mut [u64]; SIZE] {
     let mut parts = block.chunks_exact_mut(stride);
-    core::array::from_fn(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |_| parts.next().unwrap_or_default(),
-    )
+    core::array::from_fn(inlined!(|_| parts.next().unwrap_or_default()))
 }
 
 /// The 2^`s` blocks of a layer that SIZE vectors are, with the first of these entries.

@@ -14,10 +14,9 @@ pub(in crate::rns) fn accept(
     let mut filled = 0;
     let (eights, rest) = words.as_chunks::<8>();
     for words in eights {
-        let products = words.map(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |word| halves(u128::from(u64::from_le_bytes(word)) * u128::from(p.value())),
-        );
+        let products = words.map(inlined!(|word| halves(
+            u128::from(u64::from_le_bytes(word)) * u128::from(p.value())
+        )));
         let all = products.iter().fold(true, |all, [low, _]| all & (*low >= threshold));
         if all && let Some(out) = out[filled..].first_chunk_mut::<8>() {
             *out = products.map(|[_, high]| high);

@@ -162,11 +162,10 @@ impl Avx2 {
                 [_mm256_castsi256_si128(candidates), _mm256_extracti128_si256::<1>(candidates)];
             let [low, high] = map_all(
                 [(halves[0], low_bits), (halves[1], high_bits)],
-                #[cfg_attr(not(unoptimized), inline(always))]
-                |(half, bits)| {
+                inlined!(|(half, bits)| {
                     let order = TOGETHER[usize::from(bits)].as_ptr();
                     (_mm_shuffle_epi8(half, _mm_loadu_si128(order.cast())), bits.count_ones())
-                },
+                }),
             );
             ([low.0, high.0], [low.1 as usize, high.1 as usize])
         })
@@ -246,10 +245,7 @@ impl Avx2 {
         // Kept from the optimiser, which would not write what nobody reads, and ask at each slot.
         let mut unwanted = [[0; 8]; 8];
         let unwanted = core::hint::black_box(&mut unwanted);
-        let mut high = high.map(
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |high| high.as_chunks_mut().0.as_chunks_mut().0,
-        );
+        let mut high = high.map(inlined!(|high| high.as_chunks_mut().0.as_chunks_mut().0));
         for (i, low) in low.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let high: &mut [[u16; 8]; 8] = match &mut high {
                 Some(high) => &mut high[i],
@@ -302,11 +298,8 @@ impl Avx2 {
                 *slot = self.append::<Q, BITS>(&mut filling, low, high);
             }
             if last / 16 == i {
-                let [low, high] = map_all(
-                    strings,
-                    #[cfg_attr(not(unoptimized), inline(always))]
-                    |string| self.group::<BITS>(string, last * BITS),
-                );
+                let [low, high] =
+                    map_all(strings, inlined!(|string| self.group::<BITS>(string, last * BITS)));
                 slots[filled] = self.append::<Q, BITS>(&mut filling, low, high);
                 filled += 1;
             }
@@ -425,11 +418,7 @@ impl Avx2 {
     /// How far sixteen slots are to move.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn moves(self, moves: &[[u8; ROOM]; 2], at: usize) -> __m256i {
-        let [low, high] = map_all(
-            moves.each_ref(),
-            #[cfg_attr(not(unoptimized), inline(always))]
-            |moves| self.group::<16>(moves, at),
-        );
+        let [low, high] = map_all(moves.each_ref(), inlined!(|moves| self.group::<16>(moves, at)));
         avx2!(_mm256_set_m128i(high, low))
     }
 

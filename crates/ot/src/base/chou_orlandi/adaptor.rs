@@ -4,7 +4,7 @@ use super::{Chosen, Ciphertexts, Keys, Points, Sender, Share, choose};
 use crate::{
     Bits, Error, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, SenderKeys,
+        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys,
         check_batch, chosen::drawn_messages,
     },
     engine::{Engine, Io},
@@ -89,22 +89,12 @@ impl BaseOt for ChouOrlandi {
         &RANDOM
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         Ok(Engine::new(move |io| async move { Ok(pairs(&send(&io, session, n, seed).await?)) }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = given(choice, &RANDOM)?;
         Ok(Engine::new(move |io| async move {
             let chosen = receive(&io, session, &choices, seed).await?;
@@ -119,12 +109,7 @@ impl BaseOt for ChouOrlandiChosen {
         &CHOSEN
     }
 
-    fn sender(
-        &self,
-        session: Session,
-        n: usize,
-        seed: Seed,
-    ) -> Result<Engine<'static, SenderKeys>, Usage> {
+    fn sender(&self, session: Session, n: usize, seed: Seed) -> Run<SenderKeys> {
         check_batch(n)?;
         let messages = drawn_messages(&session, n, &seed);
         Ok(Engine::new(move |io| async move {
@@ -135,12 +120,7 @@ impl BaseOt for ChouOrlandiChosen {
         }))
     }
 
-    fn receiver(
-        &self,
-        session: Session,
-        choice: Choice,
-        seed: Seed,
-    ) -> Result<Engine<'static, ReceiverKeys>, Usage> {
+    fn receiver(&self, session: Session, choice: Choice, seed: Seed) -> Run<ReceiverKeys> {
         let choices = given(choice, &CHOSEN)?;
         Ok(Engine::new(move |io| async move {
             let n = choices.len();

@@ -1,7 +1,7 @@
 //! The three messages of `chou-orlandi` (`docs/wire.md`, section 14).
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_kernel::{
     Backend,
@@ -9,7 +9,7 @@ use foxtrot_kernel::{
 };
 
 use super::{
-    super::message::{expect_len, message},
+    super::message::{encoding, expect_len, message},
     check_size,
 };
 use crate::{Decode, Error};
@@ -84,9 +84,9 @@ impl Points {
     }
 }
 
-impl Ciphertexts {
-    const NAME: &str = "Ciphertexts";
+encoding!(Ciphertexts);
 
+impl Ciphertexts {
     /// Length in bytes for n instances of m messages.
     #[must_use]
     pub fn encoded_len(n: usize, m: usize) -> usize {
@@ -101,24 +101,6 @@ impl Ciphertexts {
         check_size(n, m)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n, m))?;
         Ok(Self { bytes: bytes.to_vec(), n, m })
-    }
-
-    /// The encoding.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The encoding.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Number of instances.
-    #[must_use]
-    pub fn instances(&self) -> usize {
-        self.n
     }
 
     /// Number of messages of each.
@@ -138,11 +120,5 @@ impl Ciphertexts {
     /// Those of an instance.
     pub(super) fn of(&self, i: usize) -> &[[u8; 32]] {
         &self.bytes.as_chunks().0[i * self.m..][..self.m]
-    }
-}
-
-impl fmt::Debug for Ciphertexts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Ciphertexts({} instances)", self.n)
     }
 }

@@ -1,12 +1,15 @@
 //! The two messages of `mcquoid-rosulek-roy` (`docs/wire.md`, section 12).
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, marker::PhantomData};
+use core::marker::PhantomData;
 
 use foxtrot_kernel::{Backend, curve::Invalid};
 
 use super::{
-    super::{check_batch, message::expect_len},
+    super::{
+        check_batch,
+        message::{encoding, expect_len},
+    },
     Pair,
 };
 use crate::{Decode, Error, agreement::Agreement, popf::Popf};
@@ -29,41 +32,8 @@ pub struct Blinded<P> {
     pair: PhantomData<P>,
 }
 
-/// What both have.
-macro_rules! common {
-    ($name:ident) => {
-        impl<P: Pair> $name<P> {
-            const NAME: &str = stringify!($name);
-
-            /// The encoding.
-            #[must_use]
-            pub fn as_bytes(&self) -> &[u8] {
-                &self.bytes
-            }
-
-            /// The encoding.
-            #[must_use]
-            pub fn into_bytes(self) -> Vec<u8> {
-                self.bytes
-            }
-
-            /// Number of instances.
-            #[must_use]
-            pub fn instances(&self) -> usize {
-                self.n
-            }
-        }
-
-        impl<P: Pair> fmt::Debug for $name<P> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}({} instances)", Self::NAME, self.n)
-            }
-        }
-    };
-}
-
-common!(KeyShare);
-common!(Blinded);
+encoding!([P: Pair] KeyShare<P>);
+encoding!([P: Pair] Blinded<P>);
 
 impl<P: Pair> KeyShare<P> {
     /// Length in bytes, whatever the number of instances.

@@ -1,7 +1,6 @@
 //! Endemic OT: two messages, choices given.
 
 use alloc::vec;
-use core::fmt;
 
 use super::{
     Blinded, Endemic, Reply, check_batch,
@@ -136,10 +135,8 @@ fn output(session: &Session, transcript: &[u8; 32]) -> Keyed {
     session.keyed("foxtrot v2 roted endemic output", &[transcript])
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.blinding.choices().len())
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.blinding.choices().len();
 }
 
 #[cfg(test)]

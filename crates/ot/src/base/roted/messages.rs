@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};
 
 use super::{
-    super::message::expect_len,
+    super::message::{encoding, expect_len},
     Endemic, Rot, check_batch,
     instances::{PHI_LEN, REPLY_LEN, check_phis},
 };
@@ -48,6 +48,7 @@ impl Mode for Endemic {
 #[must_use]
 pub struct Blinded<M> {
     bytes: Vec<u8>,
+    n: usize,
     mode: PhantomData<M>,
 }
 
@@ -120,9 +121,9 @@ impl<'a> View<'a> {
     }
 }
 
-impl<M: Mode> Blinded<M> {
-    const NAME: &str = "Blinded";
+encoding!([M: Mode] Blinded<M>);
 
+impl<M: Mode> Blinded<M> {
     /// Length in bytes for n instances.
     #[must_use]
     pub fn encoded_len(n: usize) -> usize {
@@ -135,7 +136,7 @@ impl<M: Mode> Blinded<M> {
     /// [`Usage::BatchTooLarge`]; [`Decode`] if the length is wrong or a coefficient is not below q.
     pub fn decode(bytes: &[u8], n: usize) -> Result<Self, Error> {
         Self::check(bytes, n)?;
-        Ok(Self { bytes: bytes.to_vec(), mode: PhantomData })
+        Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
     }
 
     /// The same without a copy.
@@ -146,30 +147,12 @@ impl<M: Mode> Blinded<M> {
         Ok(View { bytes, head: M::BLINDED_HEAD, n })
     }
 
-    /// The encoding.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The encoding.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Number of instances.
-    #[must_use]
-    pub fn instances(&self) -> usize {
-        (self.bytes.len() - M::BLINDED_HEAD) / PHI_LEN
-    }
-
     pub(super) fn view(&self) -> View<'_> {
-        View { bytes: &self.bytes, head: M::BLINDED_HEAD, n: self.instances() }
+        View { bytes: &self.bytes, head: M::BLINDED_HEAD, n: self.n }
     }
 
     pub(super) fn blank(n: usize) -> Self {
-        Self { bytes: vec![0; Self::encoded_len(n)], mode: PhantomData }
+        Self { bytes: vec![0; Self::encoded_len(n)], n, mode: PhantomData }
     }
 
     pub(super) fn head_mut(&mut self) -> &mut [u8] {
@@ -181,9 +164,9 @@ impl<M: Mode> Blinded<M> {
     }
 }
 
-impl<M: Mode> Reply<M> {
-    const NAME: &str = "Reply";
+encoding!([M: Mode] Reply<M>);
 
+impl<M: Mode> Reply<M> {
     /// Length in bytes for n instances.
     #[must_use]
     pub fn encoded_len(n: usize) -> usize {
@@ -209,24 +192,6 @@ impl<M: Mode> Reply<M> {
             Bits::decode(Self::NAME, a, n)?;
         }
         Ok(View { bytes, head: M::reply_head(n), n })
-    }
-
-    /// The encoding.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The encoding.
-    #[must_use]
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Number of instances.
-    #[must_use]
-    pub fn instances(&self) -> usize {
-        self.n
     }
 
     pub(super) fn blank(n: usize) -> Self {
@@ -268,18 +233,6 @@ impl Opening {
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.0.to_vec()
-    }
-}
-
-impl<M: Mode> fmt::Debug for Blinded<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Blinded({} instances)", self.instances())
-    }
-}
-
-impl<M: Mode> fmt::Debug for Reply<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Reply({} instances)", self.n)
     }
 }
 

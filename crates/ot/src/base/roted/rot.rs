@@ -1,7 +1,6 @@
 //! F_ROT with abort: three messages, uniform keys and choices.
 
 use alloc::vec;
-use core::fmt;
 
 use foxtrot_kernel::nh;
 use subtle::ConstantTimeEq;
@@ -220,16 +219,9 @@ fn commit(session: &Session, t: &[u8; 32]) -> [u8; 32] {
     commitment
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver(<{} instances>)", self.blinding.choices().len())
-    }
-}
-
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender(<{} instances>)", self.strings.len() / 2)
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "<{} instances>", receiver.blinding.choices().len();
+    Sender, sender => "<{} instances>", sender.strings.len() / 2;
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Binary linear codes, systematic: the first bits of a codeword are the word.
 
 use alloc::{vec, vec::Vec};
-use core::{fmt, ops::Range};
+use core::ops::Range;
 
 use foxtrot_kernel::{
     Backend,
@@ -164,8 +164,6 @@ impl Code for LinearCode {
     }
 }
 
-impl fmt::Debug for LinearCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LinearCode({}, {})", self.parameters.length, self.parameters.word_bits)
-    }
+foxtrot_kernel::redacted! {
+    LinearCode, linear_code => "{}, {}", linear_code.parameters.length, linear_code.parameters.word_bits;
 }

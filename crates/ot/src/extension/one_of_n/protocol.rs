@@ -92,6 +92,7 @@ impl Sender {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
@@ -163,6 +164,7 @@ impl Receiver {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let word_len = self.extension.parameters().word_len();
         let (expected, got) = (shape.n.saturating_mul(word_len), words.len());
         if expected != got {

@@ -1,7 +1,6 @@
 //! The side with the words; in the base OTs it was the sender.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
 
 use foxtrot_kernel::vole;
 use zeroize::Zeroizing;
@@ -266,20 +265,8 @@ impl Receiver {
     }
 }
 
-impl fmt::Debug for Receiver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Receiver({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unanswered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unanswered(batch {}, <redacted>)", self.0.number)
-    }
-}
-
-impl fmt::Debug for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Received(batch {}, <redacted>)", self.number)
-    }
+foxtrot_kernel::redacted! {
+    Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
+    Unanswered, unanswered => "batch {}, <redacted>", unanswered.0.number;
+    Received, received => "batch {}, <redacted>", received.number;
 }

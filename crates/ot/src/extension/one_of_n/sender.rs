@@ -450,28 +450,11 @@ pub(super) fn mask_rows(rows: &mut [u8], delta: &[u8]) {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sender({}, {} batches)", self.extension.name, self.batch)
-    }
-}
-
-impl fmt::Debug for Unverified {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Unverified(batch {}, <redacted>)", self.batch.number)
-    }
-}
-
-impl fmt::Debug for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sent(batch {}, <redacted>)", self.batch.number)
-    }
-}
-
-impl fmt::Debug for Opened<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Opened({}, <redacted>)", self.sender.extension.name)
-    }
+foxtrot_kernel::redacted! {
+    Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
+    Sent, sent => "batch {}, <redacted>", sent.batch.number;
+    Opened<'_>, opened => "{}, <redacted>", opened.sender.extension.name;
 }
 
 impl fmt::Debug for Places<'_> {

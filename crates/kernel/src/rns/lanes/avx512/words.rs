@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{
+    blocks::Blocks,
     rns::pack::{place, plain},
     simd::avx512::Avx512,
-    x86::{load512_part, store512_part},
 };
 
 /// The most bits of a word for which it takes part of eight bytes only, and the fewest for which two
@@ -14,29 +14,21 @@ const FEWEST: u32 = 8;
 
 /// The first 64 bytes, or all if there are fewer.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn load_bytes(bytes: &[u8]) -> __m512i {
+fn load_bytes(l: Avx512, bytes: &[u8]) -> __m512i {
     match bytes.first_chunk::<64>() {
-        Some(bytes) => avx512!(_mm512_loadu_si512(bytes.as_ptr().cast())),
-        None => avx512!(load512_part(bytes)),
+        Some(bytes) => Blocks::load(l, bytes),
+        None => l.load_part(bytes),
     }
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn load_table(table: &[u8; 64]) -> __m512i {
-    avx512!(_mm512_loadu_si512(table.as_ptr().cast()))
 }
 
 /// By how many bits each lane's word is off the byte where it begins.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn shifts(bits: u32) -> __m512i {
-    load(&[0, 1, 2, 3, 4, 5, 6, 7].map(
-        #[cfg_attr(not(unoptimized), inline(always))]
-        |lane| place(bits, lane).1.into(),
-    ))
+    load(&[0, 1, 2, 3, 4, 5, 6, 7].map(inlined!(|lane| place(bits, lane).1.into())))
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
+pub(super) fn pack(l: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
     let granule = bits as usize;
     if bits == 1 {
         for (words, byte) in words.chunks_exact(8).zip(bytes) {
@@ -60,7 +52,7 @@ pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
             two |= 1 << b;
         }
     }
-    let (begins, ends, shifts) = (load_table(&begins), load_table(&ends), shifts(bits));
+    let (begins, ends, shifts) = (Blocks::load(l, &begins), Blocks::load(l, &ends), shifts(bits));
     for (i, words) in words.chunks_exact(8).enumerate() {
         let packed = avx512!({
             let shifted = _mm512_sllv_epi64(load(words), shifts);
@@ -70,8 +62,8 @@ pub(super) fn pack(_: Avx512, bits: u32, words: &[u64], bytes: &mut [u8]) {
         let bytes = &mut bytes[i * granule..];
         match bytes.first_chunk_mut::<64>() {
             // What this writes beyond the granule the next one overwrites.
-            Some(bytes) => avx512!(_mm512_storeu_si512(bytes.as_mut_ptr().cast(), packed)),
-            None => avx512!(store512_part(&mut bytes[..granule], packed)),
+            Some(bytes) => Blocks::store(l, packed, bytes),
+            None => l.store_part(packed, &mut bytes[..granule]),
         }
     }
 }
@@ -87,9 +79,10 @@ pub(super) fn unpack(l: Avx512, bits: u32, bytes: &[u8], words: &mut [u64]) {
     for (b, byte) in (0..).zip(&mut table) {
         [*byte, ..] = (place(bits, b / 8).0 + b % 8).to_le_bytes();
     }
-    let (table, shifts, mask) = (load_table(&table), shifts(bits), set(u64::MAX >> (64 - bits)));
+    let (table, shifts, mask) =
+        (Blocks::load(l, &table), shifts(bits), set(u64::MAX >> (64 - bits)));
     for (i, words) in words.chunks_exact_mut(8).enumerate() {
-        let packed = load_bytes(&bytes[i * granule..]);
+        let packed = load_bytes(l, &bytes[i * granule..]);
         let unpacked = avx512!({
             let shifted = _mm512_srlv_epi64(_mm512_permutexvar_epi8(table, packed), shifts);
             _mm512_and_si512(shifted, mask)
@@ -116,8 +109,8 @@ fn product(w: __m512i, p: __m512i) -> [__m512i; 2] {
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-fn load_words(words: &[[u8; 8]]) -> __m512i {
-    load_bytes(words.as_flattened())
+fn load_words(l: Avx512, words: &[[u8; 8]]) -> __m512i {
+    load_bytes(l, words.as_flattened())
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
@@ -132,7 +125,7 @@ pub(super) fn accept(
     let mut filled = 0;
     let mut eights = words.chunks_exact(8);
     for words in &mut eights {
-        let [low, high] = product(load_words(words), prime);
+        let [low, high] = product(load_words(l, words), prime);
         let accepted = avx512!(_mm512_cmpge_epu64_mask(low, bound));
         let residues = avx512!(_mm512_maskz_compress_epi64(accepted, high));
         let out = &mut out[filled..];
@@ -156,7 +149,7 @@ pub(super) fn scale(l: Avx512, p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) 
     let prime = set(p.value());
     for (words, out) in words.chunks_exact(16).zip(out.chunks_exact_mut(8)) {
         let (first, second) = words.split_at(8);
-        let [low, high] = l.deinterleave(load_words(first), load_words(second));
+        let [low, high] = l.deinterleave(load_words(l, first), load_words(l, second));
         let [_, carry] = product(low, prime);
         let [low, high] = product(high, prime);
         let sum = add(low, carry);

@@ -1,0 +1,148 @@
+//! Eight vectors of blocks at a time, which hides the latency of a round.
+
+use super::RoundKeys;
+use crate::{Block, blocks::Cipher, erase};
+
+/// Vectors at a time.
+const WIDE: usize = 8;
+
+/// Round keys, each in all blocks.
+type Keys<V> = [V; 11];
+
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn ctr<C: Cipher>(c: C, keys: &RoundKeys, first: u128, out: &mut [Block]) {
+    let (keys, mut counter) = (spread(c, keys), counter(c, first));
+    let mut wide = out.as_flattened_mut().chunks_exact_mut(WIDE * C::BYTES);
+    for out in &mut wide {
+        c.store_all(encrypt(c, &keys, count::<_, WIDE>(c, &mut counter)), out);
+    }
+    let rest = wide.into_remainder();
+    match rest.len().div_ceil(C::BYTES) {
+        0 => {}
+        1 => c.store_all(encrypt(c, &keys, [counter]), rest),
+        2..=4 => c.store_all(encrypt(c, &keys, count::<_, 4>(c, &mut counter)), rest),
+        _ => c.store_all(encrypt(c, &keys, count::<_, WIDE>(c, &mut counter)), rest),
+    }
+}
+
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn encrypt_blocks<C: Cipher>(c: C, keys: &RoundKeys, blocks: &mut [Block]) {
+    let keys = spread(c, keys);
+    let mut wide = blocks.as_flattened_mut().chunks_exact_mut(WIDE * C::BYTES);
+    for bytes in &mut wide {
+        c.store_all::<WIDE>(encrypt(c, &keys, c.load_all(bytes)), bytes);
+    }
+    let rest = wide.into_remainder();
+    if !rest.is_empty() {
+        c.store_all::<WIDE>(encrypt(c, &keys, c.load_all(rest)), rest);
+    }
+}
+
+/// Of every row x its hash, or with a Δ those of x and of x ⊕ Δ.
+#[cfg_attr(not(unoptimized), inline(always))]
+pub(super) fn tmmo<C: Cipher>(
+    c: C,
+    keys: &RoundKeys,
+    first: u64,
+    delta: Option<&Block>,
+    rows: &[Block],
+    out: &mut [Block],
+) {
+    // How many groups of vectors go through the first half together.
+    match (const { C::GROUPS == 1 }, delta) {
+        (true, None) => hash::<C, 1, false>(c, keys, first, &[0; 16], rows, out),
+        (true, Some(delta)) => hash::<C, 1, true>(c, keys, first, delta, rows, out),
+        (false, None) => hash::<C, 8, false>(c, keys, first, &[0; 16], rows, out),
+        (false, Some(delta)) => hash::<C, 8, true>(c, keys, first, delta, rows, out),
+    }
+}
+
+#[cfg_attr(not(unoptimized), inline(always))]
+fn hash<C: Cipher, const GROUPS: usize, const PAIRS: bool>(
+    c: C,
+    keys: &RoundKeys,
+    first: u64,
+    delta: &Block,
+    rows: &[Block],
+    out: &mut [Block],
+) {
+    let (keys, mut tweak) = (spread(c, keys), counter(c, first.into()));
+    let delta = c.splat(delta);
+    let group = if PAIRS { WIDE / 2 } else { WIDE } * C::BLOCKS;
+    let mut masks = [[c.zero(); WIDE]; GROUPS];
+    for (rows, out) in rows.chunks(GROUPS * group).zip(out.chunks_mut(GROUPS * WIDE * C::BLOCKS)) {
+        for (masks, rows) in masks.iter_mut().zip(rows.chunks(group)) {
+            let rows = rows.as_flattened();
+            let x = if PAIRS { pairs(c, c.load_all(rows), delta) } else { c.load_all(rows) };
+            *masks = encrypt(c, &keys, x);
+        }
+        for (masks, out) in masks.iter().zip(out.chunks_mut(WIDE * C::BLOCKS)) {
+            let tweaks =
+                if PAIRS { pairs(c, count(c, &mut tweak), c.zero()) } else { count(c, &mut tweak) };
+            let hashes = c.xor_all(encrypt(c, &keys, c.xor_all(tweaks, *masks)), *masks);
+            c.store_all(hashes, out.as_flattened_mut());
+        }
+    }
+    // One group never leaves the registers.
+    if const { GROUPS > 1 } {
+        erase(&mut masks, [c.zero(); WIDE]);
+    }
+}
+
+/// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of all blocks.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn pairs<C: Cipher>(c: C, x: [C::Vector; WIDE / 2], delta: C::Vector) -> [C::Vector; WIDE] {
+    let mut pairs = [c.zero(); WIDE];
+    for (pairs, x) in pairs.as_chunks_mut().0.iter_mut().zip(x) {
+        *pairs = c.pairs(x, delta);
+    }
+    pairs
+}
+
+/// The round keys in all blocks.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn spread<C: Cipher>(c: C, keys: &RoundKeys) -> Keys<C::Vector> {
+    let mut spread = [c.zero(); 11];
+    for (spread, key) in spread.iter_mut().zip(&keys.0) {
+        *spread = c.splat(key);
+    }
+    spread
+}
+
+#[cfg_attr(not(unoptimized), inline(always))]
+fn encrypt<C: Cipher, const N: usize>(
+    c: C,
+    keys: &Keys<C::Vector>,
+    mut x: [C::Vector; N],
+) -> [C::Vector; N] {
+    x = c.xor_all(x, [keys[0]; N]);
+    for key in &keys[1..10] {
+        for x in &mut x {
+            *x = c.round(*x, *key);
+        }
+    }
+    for x in &mut x {
+        *x = c.last_round(*x, keys[10]);
+    }
+    x
+}
+
+/// Blocks that count from `first`.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn counter<C: Cipher>(c: C, first: u128) -> C::Vector {
+    const FROM_ZERO: [Block; 4] =
+        [0u128.to_le_bytes(), 1u128.to_le_bytes(), 2u128.to_le_bytes(), 3u128.to_le_bytes()];
+    c.add(c.splat(&first.to_le_bytes()), c.load(FROM_ZERO.as_flattened()))
+}
+
+/// N vectors that count from `counter`; moves `counter` beyond them.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn count<C: Cipher, const N: usize>(c: C, counter: &mut C::Vector) -> [C::Vector; N] {
+    let step = c.splat(&(C::BLOCKS as u128).to_le_bytes());
+    let mut counters = [*counter; N];
+    for x in &mut counters {
+        *x = *counter;
+        *counter = c.add(*counter, step);
+    }
+    counters
+}

@@ -1,0 +1,145 @@
+//! Vectors of blocks of 128 bits, behind one interface for all their widths: what AES, AEGIS, binary fields and sums of
+//! rows are written over.
+//!
+//! A value of a type that implements [`Blocks`] proves that the instructions are there. Its vectors are as wide as
+//! these instructions: one block for AVX2, whose instructions for AES and products take no more, and for NEON and plain
+//! Rust; two where AVX2 comes with VAES and VPCLMULQDQ; four for AVX-512. What is generic over it runs inside
+//! `Backend::run`, inlined. No operation's time depends on what is in the vectors.
+
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod w128;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod w256;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod w512;
+
+use crate::Block;
+
+/// The operations of a width.
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "fewer of them are used"))]
+pub(crate) trait Blocks: Copy {
+    /// [`Blocks::BLOCKS`] blocks.
+    type Vector: Copy;
+    /// How many blocks a vector has: 1, 2 or 4.
+    const BLOCKS: usize;
+    /// How many bytes it has.
+    const BYTES: usize = 16 * Self::BLOCKS;
+
+    /// Zeros.
+    fn zero(self) -> Self::Vector;
+    /// The same block everywhere.
+    fn splat(self, block: &Block) -> Self::Vector;
+    /// The first bytes of `bytes`, which has at least [`Blocks::BYTES`].
+    fn load(self, bytes: &[u8]) -> Self::Vector;
+    /// Writes the first bytes of `bytes`, which has at least [`Blocks::BYTES`].
+    fn store(self, x: Self::Vector, bytes: &mut [u8]);
+    /// All bytes, whole words of 64 bits, at most [`Blocks::BYTES`]; and zeros behind them.
+    fn load_part(self, bytes: &[u8]) -> Self::Vector;
+    /// Writes all bytes, whole blocks, at most [`Blocks::BYTES`].
+    fn store_part(self, x: Self::Vector, bytes: &mut [u8]);
+    /// a ⊕ b.
+    fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    /// a ⊕ b ⊕ c.
+    #[inline(always)]
+    fn xor3(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector {
+        self.xor(self.xor(a, b), c)
+    }
+
+    /// aₖ ⊕ bₖ.
+    #[inline(always)]
+    fn xor_all<const N: usize>(
+        self,
+        mut a: [Self::Vector; N],
+        b: [Self::Vector; N],
+    ) -> [Self::Vector; N] {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a = self.xor(*a, b);
+        }
+        a
+    }
+
+    /// The bytes from `at` on.
+    #[inline(always)]
+    fn load_at(self, bytes: &[u8], at: usize) -> Self::Vector {
+        self.load(&bytes[at..at + Self::BYTES])
+    }
+
+    /// All bytes, whole words of 64 bits, at most those of N vectors; and zeros behind them.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    fn load_all<const N: usize>(self, bytes: &[u8]) -> [Self::Vector; N] {
+        let mut vectors = [self.zero(); N];
+        if bytes.len() == N * Self::BYTES {
+            for (k, x) in vectors.iter_mut().enumerate() {
+                *x = self.load(&bytes[k * Self::BYTES..]);
+            }
+        } else {
+            for (x, bytes) in vectors.iter_mut().zip(bytes.chunks(Self::BYTES)) {
+                *x = self.load_part(bytes);
+            }
+        }
+        vectors
+    }
+
+    /// Writes all bytes, whole blocks, at most those of the vectors.
+    #[cfg_attr(not(unoptimized), inline(always))]
+    fn store_all<const N: usize>(self, vectors: [Self::Vector; N], bytes: &mut [u8]) {
+        if bytes.len() == N * Self::BYTES {
+            for (k, x) in vectors.into_iter().enumerate() {
+                self.store(x, &mut bytes[k * Self::BYTES..]);
+            }
+        } else {
+            for (x, bytes) in vectors.into_iter().zip(bytes.chunks_mut(Self::BYTES)) {
+                self.store_part(x, bytes);
+            }
+        }
+    }
+}
+
+/// Rounds of AES.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) trait Aes: Blocks {
+    /// a ∧ b.
+    fn and(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// A round of each block, under the block of `keys`.
+    fn round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
+}
+
+/// What AES takes beside its rounds, as a cipher and in its hash.
+#[cfg(target_arch = "x86_64")]
+pub(crate) trait Cipher: Aes {
+    /// How many groups of vectors a hash takes through its first half before the second, which waits for it.
+    const GROUPS: usize;
+
+    /// The last round of each block, under the block of `keys`.
+    fn last_round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
+    /// a + b of words of 64 bits, mod 2⁶⁴.
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of blocks, in two vectors.
+    fn pairs(self, x: Self::Vector, delta: Self::Vector) -> [Self::Vector; 2];
+}
+
+/// Carry-less products.
+pub(crate) trait Clmul: Blocks {
+    /// Of each block the product of a half of a and a half of b. In `HALVES` bit 0 chooses that of a, bit 4 that of b: the
+    /// low half for 0, the high one for 1.
+    fn product<const HALVES: i32>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// The sum of all blocks.
+    fn sum(self, x: Self::Vector) -> u128;
+
+    /// Adds the products of the halves to sums by their weight: low by low, the two mixed ones, high by high.
+    #[inline(always)]
+    fn add_products(
+        self,
+        [low, middle, high]: &mut [Self::Vector; 3],
+        a: Self::Vector,
+        b: Self::Vector,
+    ) {
+        *low = self.xor(*low, self.product::<0x00>(a, b));
+        *middle = self.xor3(*middle, self.product::<0x01>(a, b), self.product::<0x10>(a, b));
+        *high = self.xor(*high, self.product::<0x11>(a, b));
+    }
+}

@@ -1,0 +1,306 @@
+//! Running a protocol's engine over a stream of `tokio`, or over anything that reads and writes asynchronously.
+//!
+//! The frames are those of [`Channel`](crate::Channel) (`docs/wire.md`, section 2): lane [`Lane::PROTOCOL`] is the
+//! protocol's stream 0. There is no hello and no closing here: the program agrees with its peer on a session, and on who
+//! plays which part, and has a secure stream. Time limits are the program's, too, say by `tokio::time::timeout`; a future
+//! that is dropped leaves a stream that is of no further use.
+
+use core::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context as Waking, Poll, ready},
+};
+use std::{collections::VecDeque, io};
+
+use foxtrot_ot::{
+    Usage,
+    engine::{Engine, Io, Limits, Progress},
+};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::{
+    ChannelError, Error, FrameError, Lane,
+    channel::{HEADER_BYTES, MAX_FRAME, cost, fits, held_back},
+};
+
+/// The lane of a protocol's stream 0.
+const FIRST: u8 = Lane::PROTOCOL.index();
+
+/// Bytes that wait to be written before the protocol may send more.
+const OUTBOUND: usize = 1 << 18;
+
+/// Bytes that are read at a time.
+const READ: usize = 1 << 16;
+
+/// A stream of bytes as lanes of messages. Protocols run over it one after another.
+#[derive(Debug)]
+pub struct Lanes<S> {
+    stream: S,
+    inbox: Inbox,
+    /// Frames that are not written yet, from `written` on.
+    outbox: Vec<u8>,
+    written: usize,
+}
+
+/// What came before somebody asked for it.
+#[derive(Debug, Default)]
+struct Inbox {
+    lanes: [Queue; Lane::COUNT as usize],
+    /// Bytes of the frame that is coming, header and all; from `parsed` on those of the next ones.
+    bytes: Vec<u8>,
+    parsed: usize,
+    limits: Limits,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    frames: VecDeque<Vec<u8>>,
+    held: usize,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
+    /// Lanes over the stream, of which nothing has been read or written.
+    pub fn new(stream: S) -> Self {
+        Self { stream, inbox: Inbox::default(), outbox: Vec::new(), written: 0 }
+    }
+
+    /// The stream, when all protocols are done.
+    pub fn into_inner(self) -> S {
+        self.stream
+    }
+
+    /// Runs a protocol that is an async function to its end.
+    ///
+    /// A step computes in proportion to its batch: for many, run it where it may take long.
+    ///
+    /// # Errors
+    /// As for [`Lanes::run`].
+    pub async fn play<'a, Out, E, F>(
+        &mut self,
+        protocol: impl FnOnce(Io) -> F,
+    ) -> Result<Out, Error>
+    where
+        F: Future<Output = Result<Out, E>> + Send + 'a,
+        E: From<Usage>,
+        Error: From<E>,
+    {
+        self.run(Engine::new(protocol)).await
+    }
+
+    /// Runs the protocol to its end, and has all its messages written.
+    ///
+    /// # Errors
+    /// Errors of the protocol; [`Error::Frame`] if the peer's message has another length than the protocol expects, or
+    /// comes on a lane that is not in use; [`Error::Channel`]. The stream is of no further use then.
+    pub async fn run<Out, E>(&mut self, mut engine: Engine<'_, Out, E>) -> Result<Out, Error>
+    where
+        E: From<Usage>,
+        Error: From<E>,
+    {
+        loop {
+            let progress = engine.advance()?;
+            self.inbox.limits = engine.limits();
+            while let Some((stream, message)) = engine.outgoing() {
+                self.push(stream, &message)?;
+            }
+            match progress {
+                Progress::Sending => {
+                    poll_fn(|waking| self.poll_write_below(waking, OUTBOUND)).await?;
+                }
+                Progress::Done(out) => {
+                    poll_fn(|waking| self.poll_write_below(waking, 1)).await?;
+                    poll_fn(|waking| Pin::new(&mut self.stream).poll_flush(waking))
+                        .await
+                        .map_err(|e| failed("send to the peer", &e))?;
+                    return Ok(out);
+                }
+                Progress::Waiting { .. } => {
+                    let awaited = engine.awaited();
+                    let (stream, message) =
+                        poll_fn(|waking| self.poll_message(waking, &awaited)).await?;
+                    engine.deliver(stream, message);
+                }
+            }
+        }
+    }
+
+    /// Puts a frame behind those that wait to be written.
+    fn push(&mut self, stream: u8, message: &[u8]) -> Result<(), Error> {
+        let (got, max) = (message.len(), MAX_FRAME);
+        let len = u32::try_from(got).ok().filter(|_| got <= max);
+        let len = len.ok_or(FrameError::TooLong { max, got })?;
+        if self.written == self.outbox.len() {
+            self.outbox.clear();
+            self.written = 0;
+        }
+        self.outbox.extend(len.to_le_bytes());
+        self.outbox.push(FIRST + stream);
+        self.outbox.extend(message);
+        Ok(())
+    }
+
+    /// Writes until fewer bytes wait; reads meanwhile what has room, lest both sides wait for the other to read.
+    fn poll_write_below(
+        &mut self,
+        waking: &mut Waking<'_>,
+        most: usize,
+    ) -> Poll<Result<(), Error>> {
+        loop {
+            if self.outbox.len() - self.written < most {
+                return Poll::Ready(Ok(()));
+            }
+            let write = Pin::new(&mut self.stream).poll_write(waking, &self.outbox[self.written..]);
+            match write {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(ChannelError::ClosedSending.into())),
+                Poll::Ready(Ok(n)) => self.written += n,
+                Poll::Ready(Err(e)) => return Poll::Ready(Err(failed("send to the peer", &e))),
+                Poll::Pending => {
+                    self.inbox.take_frames(&[])?;
+                    while self.inbox.wants_more(&[]) && self.poll_read(waking)?.is_ready() {
+                        self.inbox.take_frames(&[])?;
+                    }
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+
+    /// The first message on one of these streams; writes meanwhile.
+    fn poll_message(
+        &mut self,
+        waking: &mut Waking<'_>,
+        awaited: &[(u8, usize)],
+    ) -> Poll<Result<(u8, Vec<u8>), Error>> {
+        loop {
+            self.inbox.take_frames(awaited)?;
+            if let Some(message) = self.inbox.pop(awaited)? {
+                return Poll::Ready(Ok(message));
+            }
+            if let Poll::Ready(written) = self.poll_write_below(waking, 1) {
+                written?;
+            }
+            // Writing may have read.
+            self.inbox.take_frames(awaited)?;
+            if let Some(message) = self.inbox.pop(awaited)? {
+                return Poll::Ready(Ok(message));
+            }
+            if !self.inbox.wants_more(awaited) {
+                // What comes next is for a lane that is full: the peer does not follow the protocol. This ends when
+                // the program's time limit does.
+                return Poll::Pending;
+            }
+            ready!(self.poll_read(waking)?);
+        }
+    }
+
+    /// Reads some bytes.
+    fn poll_read(&mut self, waking: &mut Waking<'_>) -> Result<Poll<()>, Error> {
+        let mut space = [0; READ];
+        let mut buffer = ReadBuf::new(&mut space);
+        match Pin::new(&mut self.stream).poll_read(waking, &mut buffer) {
+            Poll::Pending => Ok(Poll::Pending),
+            Poll::Ready(Ok(())) if buffer.filled().is_empty() => {
+                Err(ChannelError::ClosedReceiving.into())
+            }
+            Poll::Ready(Ok(())) => {
+                self.inbox.bytes.extend(buffer.filled());
+                Ok(Poll::Ready(()))
+            }
+            Poll::Ready(Err(e)) => Err(failed("receive from the peer", &e)),
+        }
+    }
+}
+
+impl Inbox {
+    /// Header and payload of the frame that comes next, as far as they are here.
+    fn header(&self) -> Option<(u8, usize)> {
+        let header: [u8; HEADER_BYTES] = *self.bytes[self.parsed..].first_chunk()?;
+        let [a, b, c, d, lane] = header;
+        Some((lane, usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX)))
+    }
+
+    /// Puts whole frames into their lanes, as far as they are awaited or have room; refuses those that nobody can have
+    /// sent who follows the protocol, as soon as their header is here.
+    fn take_frames(&mut self, awaited: &[(u8, usize)]) -> Result<(), Error> {
+        while let Some((lane, len)) = self.header() {
+            let in_use = FIRST..FIRST.saturating_add(self.limits.streams.max(1)).min(Lane::COUNT);
+            if !in_use.contains(&lane) {
+                return Err(FrameError::Lane { got: lane }.into());
+            }
+            if len > MAX_FRAME {
+                return Err(FrameError::TooLong { max: MAX_FRAME, got: len }.into());
+            }
+            match self.expected(lane, awaited) {
+                Some(expected) if len != expected => {
+                    return Err(FrameError::Length { expected, got: len }.into());
+                }
+                None if !self.has_room(lane, len) => return Ok(()),
+                _ => {}
+            }
+            let start = self.parsed + HEADER_BYTES;
+            let Some(payload) = self.bytes.get(start..start + len) else { return Ok(()) };
+            let frame = payload.to_vec();
+            let queue = &mut self.lanes[usize::from(lane)];
+            queue.held += cost(len);
+            queue.frames.push_back(frame);
+            self.parsed = start + len;
+            if self.parsed >= READ {
+                self.bytes.drain(..self.parsed);
+                self.parsed = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// The most bytes that a lane holds back.
+    fn most(&self) -> usize {
+        held_back(self.limits.messages.max(1), self.limits.len.max(READ))
+    }
+
+    /// The length that the next frame on that lane should have, if somebody waits for it.
+    fn expected(&self, lane: u8, awaited: &[(u8, usize)]) -> Option<usize> {
+        let next = self.lanes[usize::from(lane)].frames.is_empty();
+        let of_lane = awaited.iter().find(|(stream, _)| next && FIRST + stream == lane);
+        of_lane.map(|(_, len)| *len)
+    }
+
+    fn has_room(&self, lane: u8, len: usize) -> bool {
+        fits(self.most(), self.lanes[usize::from(lane)].held, len)
+    }
+
+    /// Whether more is to be read: the frame that comes next is not whole, and somebody waits for it or it has room.
+    fn wants_more(&self, awaited: &[(u8, usize)]) -> bool {
+        self.header().is_none_or(|(lane, len)| {
+            self.expected(lane, awaited).is_some() || self.has_room(lane, len)
+        })
+    }
+
+    fn pop(&mut self, awaited: &[(u8, usize)]) -> Result<Option<(u8, Vec<u8>)>, Error> {
+        for &(stream, expected) in awaited {
+            let queue = &mut self.lanes[usize::from(FIRST + stream)];
+            if let Some(frame) = queue.frames.pop_front() {
+                queue.held -= cost(frame.len());
+                let got = frame.len();
+                if got != expected {
+                    return Err(FrameError::Length { expected, got }.into());
+                }
+                return Ok(Some((stream, frame)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn failed(action: &str, e: &io::Error) -> Error {
+    match e.kind() {
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe => ChannelError::ClosedReceiving,
+        _ => ChannelError::io(action, e),
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests;
