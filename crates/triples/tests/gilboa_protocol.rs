@@ -11,7 +11,7 @@ use foxtrot_ot::{
     Context, Decode, Seed, Session, Sid, Usage,
     base::{self, BaseOt, roted::Endemic},
     engine::{Abandoned, Engine, Limits, Stream},
-    extension::{Any, ROWS, compatible},
+    extension::{ROWS, compatible},
     pair::{Failed, Pair, Party},
     tasks::{Executor, Task},
 };
@@ -131,7 +131,7 @@ fn the_parties_may_have_different_numbers_of_threads() {
 /// Base OTs in which the receiver speaks first, the sender does, and in any number of messages.
 #[test]
 fn base_ots_may_be_of_any_form() {
-    let extension = Any::SemiHonest(set(16).extension()).info();
+    let extension = set(16).extension().info();
     let bases = base::registry().iter().copied();
     let mut flows: Vec<_> = bases
         .filter(|base| compatible(base.info(), &extension).is_ok())
