@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use foxtrot_fuzz::{Change, changed, frame, greetings, payloads, receiver, scripted, sender, sid};
 use foxtrot_net::{
-    Error, drive,
+    Error, Lane, drive,
     hello::{self, Hello, Role},
 };
 use foxtrot_ot::{

@@ -27,7 +27,7 @@ pub trait ChosenMessageOt: sealed::Sealed + Copy + Sync + 'static {
     /// Transfers these messages, and returns them when the receiver has chosen.
     ///
     /// # Errors
-    /// [`Usage::BatchTooLarge`]; [`Error`] if the peer is at fault.
+    /// [`Usage::BatchTooLarge`](crate::Usage::BatchTooLarge); [`Error`] if the peer is at fault.
     fn send(
         io: &Io,
         session: Session,
