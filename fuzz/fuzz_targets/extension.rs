@@ -6,7 +6,7 @@ use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::{Adversary, Block, Choice},
-    extension::{Any, AnySender, Kind, Places, Shape, registry},
+    extension::{Extension, Kind, Places, Receiver, Sender, Shape, registry},
     ideal,
 };
 use libfuzzer_sys::fuzz_target;
@@ -30,7 +30,7 @@ fuzz_target!(|input: (u8, bool, [Vec<Change>; 4])| {
 });
 
 fn run(
-    extension: Any,
+    extension: Extension,
     given: bool,
     setup: &[Change],
     corrections: &[Change],
@@ -40,14 +40,11 @@ fn run(
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let (base, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
     let (mut receiver, message) =
-        extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
+        Receiver::new(session(), extension, base, Seed::from_bytes([3; 32])).unwrap();
     let message = changed(&message, setup);
     let mut sender =
-        extension.sender(session(), chosen, &message, Seed::from_bytes([2; 32])).ok()?;
-    let delta = match &sender {
-        AnySender::SemiHonest(sender) => u128::from_le_bytes(*sender.delta().unwrap()),
-        AnySender::Malicious(sender) => u128::from_le_bytes(*sender.delta().unwrap()),
-    };
+        Sender::new(session(), extension, chosen, &message, Seed::from_bytes([2; 32])).ok()?;
+    let delta = u128::from_le_bytes(*sender.delta().unwrap());
     let choice = match given {
         true => Choice::Given(Bits::from_bools((0..N).map(|i| i % 3 == 0))),
         false => Choice::Random(N),

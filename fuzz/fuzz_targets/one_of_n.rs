@@ -6,7 +6,7 @@ use foxtrot_fuzz::{Change, changed};
 use foxtrot_ot::{
     Seed, Session, Sid,
     base::{Adversary, Block},
-    extension::one_of_n::{Any, Places, registry},
+    extension::one_of_n::{Extension, Places, Receiver, Sender, registry},
     ideal,
 };
 use libfuzzer_sys::fuzz_target;
@@ -29,7 +29,7 @@ fuzz_target!(|input: (u8, [u8; N], [Vec<Change>; 3])| {
 });
 
 fn run(
-    extension: Any,
+    extension: Extension,
     words: &[u8],
     corrections: &[Change],
     challenge: &[Change],
@@ -38,8 +38,9 @@ fn run(
     let session = || Session::new(Sid::from_bytes([1; 32]));
     let rows = extension.parameters().length;
     let (base, chosen) = ideal::random(rows, &Seed::from_bytes([4; 32]));
-    let mut receiver = extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
-    let mut sender = extension.sender(session(), chosen, Seed::from_bytes([2; 32])).unwrap();
+    let mut receiver =
+        Receiver::new(session(), extension, base, Seed::from_bytes([3; 32])).unwrap();
+    let mut sender = Sender::new(session(), extension, chosen, Seed::from_bytes([2; 32])).unwrap();
     let mut message = Vec::new();
     let unanswered = receiver.extend(N, words, &mut message).unwrap();
     let (unverified, coin) = sender.absorb(N, &changed(&message, corrections)).ok()?;

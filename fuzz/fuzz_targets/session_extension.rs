@@ -13,7 +13,7 @@ use foxtrot_ot::{
     base::{Adversary, Choice},
     convert,
     extension::{
-        Any, Kind, Shape,
+        Extension, Kind, Shape,
         protocol::{Plan, Receiver, Sender},
         registry,
     },
@@ -94,6 +94,6 @@ fuzz_target!(|input: (u8, u8, bool, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan(extension: Any, short: bool, agreement: &Agreement) -> Plan<'static> {
+fn plan(extension: Extension, short: bool, agreement: &Agreement) -> Plan<'static> {
     Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

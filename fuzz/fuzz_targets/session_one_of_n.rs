@@ -13,7 +13,7 @@ use foxtrot_ot::{
     base::Adversary,
     convert::one_of_n as convert,
     extension::one_of_n::{
-        Any,
+        Extension,
         protocol::{Plan, Receiver, Sender, Shape},
         registry,
     },
@@ -95,6 +95,6 @@ fuzz_target!(|input: (u8, u8, bool, bool, [Changes; 2])| {
     }
 });
 
-fn plan(extension: Any, short: bool, agreement: &Agreement) -> Plan<'static> {
+fn plan(extension: Extension, short: bool, agreement: &Agreement) -> Plan<'static> {
     Plan { extension, base: base_ot(short), direction: agreement.direction(), counter: 0 }
 }

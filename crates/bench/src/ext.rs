@@ -13,7 +13,7 @@ use foxtrot_cli::shared::{Extension, Failure, Method};
 use foxtrot_ot::{
     Backend,
     base::{BaseOt, roted},
-    extension::{Any, ROWS},
+    extension::{self, ROWS},
 };
 
 use super::{Measured, Setting, Yardsticks, effort, over::Over};
@@ -57,7 +57,10 @@ pub(super) struct Sample {
     pub(super) peaks: [u64; 2],
 }
 
-pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {
+pub(super) fn run(
+    extension: extension::Extension,
+    setting: &Setting<'_>,
+) -> Result<Measured, Failure> {
     let Setting { n, over, base, .. } = *setting;
     let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
         let sample = match over {

@@ -29,7 +29,7 @@ use foxtrot_cli::shared::{
 };
 use foxtrot_ot::{
     base::{Adversary, BaseOt},
-    extension::{self, Any, one_of_n as words, two_round},
+    extension::{self, Extension, one_of_n as words, two_round},
 };
 use foxtrot_papers::base_ots;
 
@@ -43,9 +43,9 @@ use yardsticks::Yardsticks;
 #[derive(Clone, Copy)]
 enum Benchmark {
     Base(&'static dyn BaseOt),
-    Ext(Any),
+    Ext(Extension),
     TwoRound(&'static dyn BaseOt),
-    OneOfN(words::Any),
+    OneOfN(words::Extension),
     Psi(Adversary),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),

@@ -6,7 +6,7 @@ use std::{hint::black_box, time::Instant};
 use foxtrot_cli::shared::{Extension, Failure, Method};
 use foxtrot_ot::{
     Direction,
-    extension::one_of_n::{Any, Places},
+    extension::one_of_n::{self, Places, Receiver, Sender},
 };
 use zeroize::Zeroizing;
 
@@ -21,7 +21,10 @@ use super::{
 /// Transfers of a run.
 pub(super) const SIZES: [usize; 2] = [1 << 20, 1 << 22];
 
-pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Failure> {
+pub(super) fn run(
+    extension: one_of_n::Extension,
+    setting: &Setting<'_>,
+) -> Result<Measured, Failure> {
     let Setting { n, base, .. } = *setting;
     let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
         let sample = sample(extension, setting)?;
@@ -35,7 +38,7 @@ pub(super) fn run(extension: Any, setting: &Setting<'_>) -> Result<Measured, Fai
     Ok(Measured::of_both(format!("ext/{}", method.name()), params, security, setting, samples))
 }
 
-fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
+fn sample(extension: one_of_n::Extension, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let started = Instant::now();
     let Setting { n, workers, base, .. } = *setting;
     let workers = [workers.for_another(), workers.for_another()];
@@ -46,9 +49,9 @@ fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let session =
         |party: usize| workers[party].in_session(session("bench", Direction::InitiatorSends));
     let mut receiver =
-        meter.step(RECEIVER, || extension.receiver(session(RECEIVER), base_sent, seed(3)))?;
+        meter.step(RECEIVER, || Receiver::new(session(RECEIVER), extension, base_sent, seed(3)))?;
     let mut sender =
-        meter.step(SENDER, || extension.sender(session(SENDER), base_received, seed(4)))?;
+        meter.step(SENDER, || Sender::new(session(SENDER), extension, base_received, seed(4)))?;
 
     // The words of the largest batch, begun elsewhere every time.
     let word_len = parameters.word_len();
@@ -61,7 +64,7 @@ fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
         let begun = meter.step(RECEIVER, || receiver.extend(n, words, &mut corrections))?;
         meter.sent(RECEIVER, corrections.len());
         let (absorbed, challenge) = meter.step(SENDER, || sender.absorb(n, &corrections))?;
-        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
+        let challenge = challenge.as_slice().as_flattened();
         meter.sent(SENDER, challenge.len());
         keys.iter_mut().for_each(|keys| keys.resize(n, [0; 16]));
         let [of_sender, of_receiver] = &mut keys;

@@ -15,7 +15,7 @@ use foxtrot_cli::shared::{Failure, Workers};
 use foxtrot_ot::{
     Backend, Bits, Direction, Session, Sid,
     base::{Block, Choice},
-    extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
+    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
 };
 use foxtrot_papers::rlwe_paper::{self, PaperSet, SETS};
 use foxtrot_triples::{
@@ -146,15 +146,15 @@ impl Buffers {
 /// The OTs of a stream: P₀'s side and P₁'s.
 struct Ots {
     shape: Shape,
-    sender: Sender<SemiHonest>,
-    receiver: Receiver<SemiHonest>,
+    sender: Sender,
+    receiver: Receiver,
 }
 
 impl Ots {
     fn new(
         meter: &mut Meter,
         set: &Set,
-        extension: Extension<SemiHonest>,
+        extension: Extension,
         workers: &[Workers; 2],
     ) -> Result<Self, Failure> {
         let (sent, received) = base_ots(meter, BASE, ROWS, workers)?;
@@ -174,18 +174,24 @@ impl Ots {
         let Self { shape, sender, receiver } = self;
         meter.step(P1, || {
             let batches = buffers.iter_mut().map(|it| (Choice::Random(shape.n()), &mut it.message));
-            let received = receiver.extend_all(batches.collect())?;
-            let places = received.into_iter().zip(buffers.iter_mut().map(|it| &mut *it.keys));
-            let choices = receiver.output_all(Kind::Random, places.collect())?;
-            buffers.iter_mut().zip(choices).for_each(|(it, choices)| it.choices = Some(choices));
+            let batches = receiver.extend_all(batches.collect())?;
+            let places = buffers.iter_mut().map(|it| &mut *it.keys);
+            let batches = batches.into_iter().zip(places).map(|(it, keys)| (it, &[][..], keys));
+            let received = receiver.finish_all(Kind::Random, batches.collect())?;
+            buffers
+                .iter_mut()
+                .zip(received)
+                .for_each(|(it, (choices, _))| it.choices = Some(choices));
             Ok::<_, Failure>(())
         })?;
         buffers.iter().for_each(|it| meter.sent(P1, it.message.len()));
         meter.step(P0, || {
             let messages: Vec<_> = buffers.iter().map(|it| (*shape, &*it.message)).collect();
-            let sent = sender.absorb_all(&messages)?;
+            let batches = sender.absorb_all(&messages)?;
             let places = buffers.iter_mut().map(|it| Places::Random(&mut it.pairs));
-            sender.output_all(sent.into_iter().zip(places).collect())?;
+            let batches = batches.into_iter().zip(places);
+            let batches = batches.map(|((it, _), places)| (it, &[][..], places));
+            sender.finish_all(batches.collect())?;
             Ok(())
         })
     }

@@ -72,7 +72,7 @@ impl Failure {
         self.hint(hint)
     }
 
-    /// With what a job knows of its terms as the hint, if the two sides differ in one and there is no hint yet.
+    /// Adds the hint that a job has for a term in which the two sides differ, unless there is a hint.
     pub(crate) fn explained_by(self, hint: fn(&Difference) -> Option<String>) -> Self {
         let of_terms = || self.differences.iter().find_map(hint);
         Self { hint: self.hint.or_else(of_terms), ..self }
@@ -138,7 +138,7 @@ impl Failure {
         }
     }
 
-    /// Whether nobody is there who could read of it.
+    /// Returns whether nothing is said, as nobody reads our output any more.
     pub(crate) fn is_silent(&self) -> bool {
         self.kind == Kind::BrokenPipe
     }

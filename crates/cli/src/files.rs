@@ -31,7 +31,7 @@ pub(crate) enum Existing {
 }
 
 impl Existing {
-    /// What `--force` makes of it.
+    /// Decides by `--force`.
     pub(crate) fn with_force(force: bool) -> Self {
         if force { Self::Replaced } else { Self::Kept }
     }

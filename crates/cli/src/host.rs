@@ -80,7 +80,7 @@ struct Refused {
     met: Met,
     /// Whether it is a peer that wants something else than we do.
     disagrees: bool,
-    failure: Failure,
+    failure: Box<Failure>,
 }
 
 /// A session that has ended.
@@ -125,7 +125,7 @@ impl Host {
             let until = [end, patience, log.due()].into_iter().flatten().min();
             match connections.next_by(until) {
                 Some(Ok(Ok(link))) => return Ok(link),
-                Some(Ok(Err(refused))) if refused.disagrees => return Err(refused.failure),
+                Some(Ok(Err(refused))) if refused.disagrees => return Err(*refused.failure),
                 Some(Ok(Err(refused))) => {
                     bar.suspend(|| log.refused(&refused));
                     hint = refused.failure.into_hint();
@@ -281,7 +281,7 @@ impl Met {
     }
 
     fn refused(&self, failure: Failure) -> Refused {
-        Refused { met: self.clone(), disagrees: false, failure }
+        Refused { met: self.clone(), disagrees: false, failure: Box::new(failure) }
     }
 }
 

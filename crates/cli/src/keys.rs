@@ -6,7 +6,7 @@ use foxtrot_ot::{
     Bits,
     base::{BaseOt, Block, Choice},
     extension::{
-        Any, Kind, ROWS, Shape,
+        self, Kind, ROWS, Shape,
         protocol::{Plan, Receiver, Sender},
     },
 };
@@ -117,7 +117,7 @@ impl Party<'_> {
         Ok(())
     }
 
-    fn plan(&self, extension: Any) -> Plan<'_> {
+    fn plan(&self, extension: extension::Extension) -> Plan<'_> {
         let direction = self.link.agreement.direction();
         Plan { extension, base: self.method.base, direction, counter: 0 }
     }
@@ -131,12 +131,12 @@ impl Party<'_> {
         }
     }
 
-    fn tell_setup(&self, base: &dyn BaseOt, extension: &Any) {
+    fn tell_setup(&self, base: &dyn BaseOt, extension: &extension::Extension) {
         let (base, extension) = (base.info().name, extension.info().name);
         self.output.detail(&format!("running {ROWS} base OTs {base}, to set up {extension}"));
     }
 
-    fn tell_batches(&self, extension: &Any, shape: Shape) {
+    fn tell_batches(&self, extension: &extension::Extension, shape: Shape) {
         let (name, threads) = (extension.info().name, self.workers.threads());
         let batches = shape.n().div_ceil(extension.max_batch());
         let done = format!("{ROWS} base OTs done, {name} set up");

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt};
 
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, Info, registry},
-    extension::{self, Any, ROWS, compatible, one_of_n, two_round},
+    extension::{self, ROWS, compatible, one_of_n, two_round},
 };
 use foxtrot_psi::paxos::Parameters;
 
@@ -43,9 +43,9 @@ pub enum Extension {
     /// Nothing: they are the transfers.
     None,
     /// Transfers of one of two.
-    OneOfTwo(Any),
+    OneOfTwo(extension::Extension),
     /// Transfers of one of any number.
-    OneOfN(one_of_n::Any),
+    OneOfN(one_of_n::Extension),
 }
 
 impl Extension {
@@ -259,7 +259,7 @@ fn sufficient(wanted: Adversary) -> impl Iterator<Item = Adversary> {
 }
 
 /// The 1-of-N extension of that name against that adversary.
-fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Any, Failure> {
+fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Extension, Failure> {
     if let Some(extension) = sufficient(adversary).find_map(|it| one_of_n::find(name, it)) {
         return Ok(extension);
     }
@@ -279,7 +279,7 @@ fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Any, Failure> {
 }
 
 /// The extension of that name against that adversary.
-fn extension_of(name: &str, adversary: Adversary) -> Result<Any, Failure> {
+fn extension_of(name: &str, adversary: Adversary) -> Result<extension::Extension, Failure> {
     if let Some(extension) = sufficient(adversary).find_map(|it| extension::find(name, it)) {
         return Ok(extension);
     }

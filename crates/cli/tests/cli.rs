@@ -21,6 +21,8 @@ mod keygen;
 #[cfg(target_os = "linux")]
 #[path = "cli/limits.rs"]
 mod limits;
+#[path = "cli/modules.rs"]
+mod modules;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
 #[path = "cli/outputs.rs"]

@@ -1,8 +1,8 @@
 //! Checks that compiled code is constant-time: SECURITY.md says what of it, `cargo xtask memcheck` runs it.
 //!
 //! ```text
-//! foxtrot-ct memcheck [PART OF A NAME]...     secrets are undefined, valgrind watches
-//! foxtrot-ct timing [PART OF A NAME]...       statistics of this processor's clock
+//! foxtrot-ct memcheck [--part=K/N] [PART OF A NAME]...     secrets are undefined, valgrind watches; from check K on every N-th
+//! foxtrot-ct timing [PART OF A NAME]...                    statistics of this processor's clock
 //! ```
 //!
 //! The first needs the feature `memcheck`.

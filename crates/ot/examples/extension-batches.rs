@@ -6,7 +6,7 @@
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid,
     base::{BaseOt, Choice, roted},
-    extension::{Any, Kind, Places, ROWS, Shape, registry},
+    extension::{Kind, Places, ROWS, Receiver, Sender, Shape, registry},
     pair::Pair,
 };
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Error> {
     let mut next = |or: usize| arguments.next().map_or(or, |text| text.parse().expect("a number"));
     let (batches, n) = (next(1), next(1 << 14));
     eprintln!("{batches} batches of {n} on {}", Backend::best().name());
-    let extension: Any =
+    let extension =
         registry().find(|it| it.info().name == "softspoken-4").expect("it is in the registry");
     let session =
         |protocol| Session::new(Sid::from_bytes([0; 32])).sub(protocol, 0, Direction::default());
@@ -27,8 +27,8 @@ fn main() -> Result<(), Error> {
     let base = BASE.sender(session("base"), ROWS, seed(1))?;
     let base = Pair::new(base, BASE.receiver(session("base"), choice, seed(2))?);
     let (sent, received) = base.run().map_err(|(_, error)| error)?;
-    let (mut receiver, setup) = extension.receiver(session("extension"), sent, seed(3))?;
-    let mut sender = extension.sender(session("extension"), received, &setup, seed(4))?;
+    let (mut receiver, setup) = Receiver::new(session("extension"), extension, sent, seed(3))?;
+    let mut sender = Sender::new(session("extension"), extension, received, &setup, seed(4))?;
 
     let shape = Shape::random(n).batches(extension.max_batch()).next().expect("not empty");
     let (mut keys, mut pairs) = (vec![[0; 16]; shape.n()], vec![[[0; 16]; 2]; shape.n()]);

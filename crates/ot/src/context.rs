@@ -69,3 +69,53 @@ impl<'a> Context<'a> {
 foxtrot_kernel::redacted! {
     Context<'_>, context => "{:?}, <redacted>", context.session.id();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Sid,
+        base::{
+            BaseOt,
+            roted::{Endemic, Rot},
+        },
+    };
+
+    fn session(byte: u8) -> Session {
+        Session::new(Sid::from_bytes([byte; 32]))
+    }
+
+    #[test]
+    fn seeds_are_answers_of_the_sessions_oracle_one_after_another() {
+        let session = session(1);
+        let mut cx = Context::new(&session, Seed::from_bytes([2; 32]));
+        for i in 0..3 {
+            let oracle = session.oracle("foxtrot v1 context");
+            let expected: [u8; 32] = oracle.query(i, 0).field(&[2; 32]).finish();
+            assert_eq!(cx.seed().as_bytes(), &expected);
+        }
+    }
+
+    #[test]
+    fn another_seed_or_session_gives_other_randomness() {
+        let (one, other) = (session(1), session(2));
+        let first =
+            |session, byte| *Context::new(session, Seed::from_bytes([byte; 32])).seed().as_bytes();
+        let all = [first(&one, 1), first(&one, 2), first(&other, 1)];
+        assert!(all[0] != all[1] && all[0] != all[2] && all[1] != all[2]);
+    }
+
+    #[test]
+    fn choices_are_given_unless_the_base_ot_draws_them() {
+        let session = session(1);
+        let mut cx = Context::new(&session, Seed::from_bytes([3; 32]));
+        assert!(matches!(cx.choice(Rot.info(), 128), Choice::Random(128)));
+        let mut given = || match cx.choice(Endemic.info(), 1001) {
+            Choice::Given(bits) => bits,
+            Choice::Random(_) => panic!("endemic OT takes choices"),
+        };
+        let (one, other) = (given(), given());
+        assert_eq!((one.len(), other.len()), (1001, 1001));
+        assert_ne!(one.as_bytes(), other.as_bytes());
+    }
+}

@@ -120,6 +120,8 @@ pub enum Usage {
         /// How many there should be to choose from.
         choices: usize,
     },
+    /// What was asked for takes a linear code.
+    NotLinear,
     /// A choice is none of 0, 1, … N − 1.
     NoSuchChoice {
         /// N.
@@ -212,6 +214,7 @@ impl fmt::Display for Usage {
                 write!(f, "{got} {what} given where {expected} are needed")
             }
             Self::Choices { choices } => write!(f, "the code has no words for 1 of {choices}"),
+            Self::NotLinear => f.write_str("the code is not linear"),
             Self::NoSuchChoice { choices } => write!(f, "a choice is not below {choices}"),
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),

@@ -23,8 +23,8 @@
 //! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
 //! ```
 //!
-//! What is in brackets only a malicious peer makes necessary. Then the sender has no output before
-//! the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
+//! What is in brackets only a malicious peer makes necessary: without, challenge and proof are empty. The sender has no
+//! output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
 //! make keys, and choices that were not given, uniform whoever is corrupt; only a sender that can
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
@@ -51,7 +51,7 @@
 //! let mut corrections = Vec::new();
 //! let unanswered = receiver.extend(Choice::Random(1000), &mut corrections)?;
 //! let (unverified, challenge) = sender.absorb(Shape::random(1000), &corrections)?;
-//! let (received, proof) = receiver.answer(unanswered, &challenge)?;
+//! let (received, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened())?;
 //! let sent = sender.verify(unverified, &proof)?;
 //!
 //! let (mut keys, mut chosen) = (vec![[[0; 16]; 2]; 1000], vec![[0; 16]; 1000]);
@@ -72,9 +72,8 @@ pub mod protocol;
 pub mod softspoken;
 pub mod two_round;
 
-mod adaptor;
-mod any;
 mod check;
+mod info;
 mod matrix;
 mod output;
 mod receiver;
@@ -82,17 +81,14 @@ mod sender;
 mod streams;
 mod trees;
 
-use core::marker::PhantomData;
-
-pub use adaptor::{AnyReceiver, AnySender, ReceiverBatch, SenderBatch};
-pub use any::{Any, Incompatible, Info, compatible, find, registry};
 pub use check::{Challenge, PROOF_LEN};
+pub use info::{Incompatible, Info, compatible, find, registry};
 pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
 
 use crate::{
-    Session, Sid, Usage,
+    Decode, Session, Sid, Usage,
     base::{Adversary, Choice},
 };
 
@@ -114,42 +110,15 @@ const MAX_UNCHECKED: u64 = 1 << 28;
 /// Columns by which a checked batch is longer: one element of the field of the check.
 const MASK_COLUMNS: usize = 64;
 
-/// Against whom an extension is secure, as a type.
-pub trait Security: sealed::Sealed + Send + Sync {
-    /// The same as a value.
-    const ADVERSARY: Adversary;
-}
-
-/// Without checks: [`Adversary::SemiHonest`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SemiHonest;
-
-/// With checks: [`Adversary::Malicious`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Malicious;
-
-impl Security for SemiHonest {
-    const ADVERSARY: Adversary = Adversary::SemiHonest;
-}
-
-impl Security for Malicious {
-    const ADVERSARY: Adversary = Adversary::Malicious;
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::SemiHonest {}
-    impl Sealed for super::Malicious {}
-}
-
 /// Which extension: what two parties have to agree on.
-pub struct Extension<S> {
+#[derive(Clone, Copy)]
+pub struct Extension {
     name: &'static str,
     /// Levels of a tree.
     k: usize,
     /// Whether corrections are sent for the first tree even where choices are not given.
     all_trees: bool,
-    security: PhantomData<S>,
+    adversary: Adversary,
 }
 
 /// How many OTs a batch has, and whether the receiver gives its choices.
@@ -197,19 +166,33 @@ impl Shape {
     }
 }
 
-impl<S: Security> Extension<S> {
-    const fn new(name: &'static str, k: usize, all_trees: bool) -> Self {
+impl Extension {
+    const fn new(name: &'static str, k: usize, all_trees: bool, adversary: Adversary) -> Self {
         assert!(1 <= k && k <= 8, "a field of 2 to 256 elements");
-        Self { name, k, all_trees, security: PhantomData }
+        Self { name, k, all_trees, adversary }
     }
 
-    const CHECKED: bool = matches!(S::ADVERSARY, Adversary::Malicious);
+    /// Whether the receiver has to prove that its corrections fit together.
+    const fn checked(&self) -> bool {
+        matches!(self.adversary, Adversary::Malicious)
+    }
+
+    /// Columns by which a batch is longer.
+    const fn mask_columns(&self) -> usize {
+        if self.checked() { MASK_COLUMNS } else { 0 }
+    }
 
     /// The most batches of one set of base OTs: 2²¹, or 2²⁸ without check.
-    pub const MAX_BATCHES: u64 = if Self::CHECKED { MAX_BATCHES } else { MAX_UNCHECKED };
+    #[must_use]
+    pub const fn max_batches(&self) -> u64 {
+        if self.checked() { MAX_BATCHES } else { MAX_UNCHECKED }
+    }
 
     /// The most OTs of one batch: 65472, or 65536 without check.
-    pub const MAX_BATCH: usize = MAX_COLUMNS - if Self::CHECKED { MASK_COLUMNS } else { 0 };
+    #[must_use]
+    pub const fn max_batch(&self) -> usize {
+        MAX_COLUMNS - self.mask_columns()
+    }
 
     /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
     #[must_use]
@@ -220,18 +203,30 @@ impl<S: Security> Extension<S> {
     /// Bytes of `Setup`; with none, it is not sent.
     #[must_use]
     pub fn setup_len(&self) -> usize {
-        trees::setup_len(self.k, Self::CHECKED)
+        trees::setup_len(self.k, self.checked())
     }
 
     /// Bytes of the `Corrections` of a batch.
     #[must_use]
     pub fn corrections_len(&self, shape: Shape) -> usize {
         let trees = ROWS.div_ceil(self.k) - self.first_tree(shape);
-        trees.saturating_mul(Self::columns(shape.n) / 8).saturating_add(Self::commitment_len())
+        trees.saturating_mul(self.columns(shape.n) / 8).saturating_add(self.commitment_len())
     }
 
-    const fn commitment_len() -> usize {
-        if Self::CHECKED { 32 } else { 0 }
+    const fn commitment_len(&self) -> usize {
+        if self.checked() { 32 } else { 0 }
+    }
+
+    /// Bytes of the sender's `Challenge` to a batch; with none, it is not sent.
+    #[must_use]
+    pub const fn challenge_len(&self) -> usize {
+        if self.checked() { size_of::<Challenge>() } else { 0 }
+    }
+
+    /// Bytes of the receiver's `Proof` of a batch; with none, it is not sent.
+    #[must_use]
+    pub const fn proof_len(&self) -> usize {
+        if self.checked() { PROOF_LEN } else { 0 }
     }
 
     /// The first tree that is corrected.
@@ -239,32 +234,24 @@ impl<S: Security> Extension<S> {
         usize::from(!shape.given && !self.all_trees)
     }
 
-    fn columns(n: usize) -> usize {
-        let columns = n.saturating_add(if Self::CHECKED { MASK_COLUMNS } else { 0 });
+    fn columns(&self, n: usize) -> usize {
+        let columns = n.saturating_add(self.mask_columns());
         columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
     }
 
     /// Whether there may be a batch of that number and size.
-    fn check_batch(number: u64, n: usize) -> Result<(), Usage> {
-        let max = Self::MAX_BATCHES;
+    fn check_batch(&self, number: u64, n: usize) -> Result<(), Usage> {
+        let max = self.max_batches();
         if number >= max {
             return Err(Usage::TooManyBatches { max });
         }
-        let max = Self::MAX_BATCH;
+        let max = self.max_batch();
         if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
     }
 }
 
-impl<S> Clone for Extension<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for Extension<S> {}
-
 foxtrot_kernel::redacted! {
-    [S] Extension<S>, extension => "{}", extension.name;
+    Extension, extension => "{}", extension.name;
 }
 
 /// That the peer's base OTs were the right number.
@@ -276,7 +263,16 @@ fn check_base(n: usize) -> Result<(), Usage> {
     }
 }
 
-/// That a batch belongs to the state that is asked to go on with it.
-fn check_session(ours: &Session, of_batch: &Sid) -> Result<(), Usage> {
-    if ours.id() == of_batch { Ok(()) } else { Err(Usage::ForeignBatch) }
+/// That a batch belongs to the state that is asked to go on with it, and that both have a check or neither.
+fn check_owner(
+    (ours, checked): (&Session, bool),
+    (of_batch, batch_checked): (&Sid, bool),
+) -> Result<(), Usage> {
+    let belongs = ours.id() == of_batch && checked == batch_checked;
+    if belongs { Ok(()) } else { Err(Usage::ForeignBatch) }
+}
+
+/// That a message has its length, which is 0 where there should be none.
+fn check_len(message: &'static str, expected: usize, got: usize) -> Result<(), Decode> {
+    if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }

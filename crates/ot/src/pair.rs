@@ -37,6 +37,9 @@ struct Side<'a, Out, E> {
     delivered: usize,
 }
 
+/// The message of a step, with its stream, if there is one.
+type Said = Option<(Stream, Vec<u8>)>;
+
 /// What an event of the run was.
 #[derive(Debug)]
 pub struct Event {
@@ -163,8 +166,8 @@ impl<'a, Out, E: From<Usage>> Side<'a, Out, E> {
         self.delivered = flow;
     }
 
-    /// `None` if the party cannot go on, else the message that it sends, if any.
-    fn step(&mut self) -> Result<Option<Option<(Stream, Vec<u8>)>>, E> {
+    /// `None` if the party cannot go on, else what it sends.
+    fn step(&mut self) -> Result<Option<Said>, E> {
         if let Some(message) = self.engine.outgoing() {
             return Ok(Some(Some(message)));
         }

@@ -12,9 +12,7 @@ use std::sync::Arc;
 use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::{Adversary, Block, Choice},
-    extension::{
-        Any, Kind, Malicious, Places, Receiver, Sender, Shape, Unanswered, find, softspoken,
-    },
+    extension::{Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, softspoken},
 };
 use support::{base, bit, bits, seed, session, states};
 use threads::Threads;
@@ -38,11 +36,11 @@ struct Transcript {
 }
 
 /// Groups of that many batches, on so many threads.
-fn run(extension: Any, kind: Kind, group: usize, threads: usize) -> Transcript {
+fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transcript {
     let (pairs, chosen) = base();
     let session = || session().with_executor(Arc::new(Threads(threads)));
-    let (mut receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
-    let mut sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
+    let (mut receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
+    let mut sender = Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap();
     let mut all = Transcript {
         corrections: Vec::new(),
         challenges: Vec::new(),
@@ -67,7 +65,7 @@ fn run(extension: Any, kind: Kind, group: usize, threads: usize) -> Transcript {
         let mut keys: Vec<_> = shapes.iter().map(|shape| vec![[0; 16]; shape.n()]).collect();
         let batches = unanswered.into_iter().zip(&challenges).zip(&mut keys);
         let batches = batches.map(|((batch, challenge), keys)| {
-            (batch, challenge.as_ref().map_or(&[][..], |it| it), keys.as_mut_slice())
+            (batch, challenge.as_slice().as_flattened(), keys.as_mut_slice())
         });
         let answered = receiver.finish_all(kind, batches.collect()).unwrap();
         let (chosen, proofs): (Vec<_>, Vec<_>) = answered.into_iter().unzip();
@@ -123,13 +121,13 @@ fn batches_at_once_give_what_one_after_another_gives() {
     }
 }
 
-fn on_threads(threads: usize) -> (Receiver<Malicious>, Sender<Malicious>) {
+fn on_threads(threads: usize) -> (Receiver, Sender) {
     let session = || session().with_executor(Arc::new(Threads(threads)));
     states(softspoken::malicious(4).unwrap(), session)
 }
 
 /// The corrections of so many batches of 700.
-fn begin(receiver: &mut Receiver<Malicious>, batches: usize) -> (Vec<Unanswered>, Vec<Vec<u8>>) {
+fn begin(receiver: &mut Receiver, batches: usize) -> (Vec<Unanswered>, Vec<Vec<u8>>) {
     let mut corrections = vec![Vec::new(); batches];
     let choices = corrections.iter_mut().map(|message| (Choice::Random(700), message));
     (receiver.extend_all(choices.collect()).unwrap(), corrections)
@@ -152,6 +150,7 @@ fn one_proof_that_fails_leaves_all_batches_without_output_and_the_sender_without
             let (unanswered, corrections) = begin(&mut receiver, 7);
             let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
             let (unverified, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
+            let challenges = challenges.iter().map(|it| it.as_slice().as_flattened());
             let unanswered = unanswered.into_iter().zip(challenges).collect();
             let answered = receiver.answer_all(unanswered).unwrap();
             let mut proofs: Vec<_> = answered.into_iter().map(|(_, proof)| proof).collect();
@@ -238,13 +237,14 @@ fn a_foreign_batch_or_a_wrong_number_of_places_keeps_all_output_back() {
     let (batches, challenges): (Vec<_>, Vec<_>) =
         sender.absorb_all(&of_shape(&corrections)).unwrap().into_iter().unzip();
 
-    let mut with_another = vec![(foreign().0, [0; 32])];
-    with_another.insert(0, (begin(&mut receiver, 1).0.pop().unwrap(), [0; 32]));
-    assert_eq!(receiver.answer_all(with_another).map(drop), Err(Usage::ForeignBatch));
+    let mut with_another = vec![(foreign().0, &[0; 32][..])];
+    with_another.insert(0, (begin(&mut receiver, 1).0.pop().unwrap(), &[0; 32]));
+    assert_eq!(receiver.answer_all(with_another).map(drop), Err(Usage::ForeignBatch.into()));
     let refused = sender.verify_all(vec![(foreign().1, &[0; 1064])]).map(drop);
     assert_eq!(refused, Err(Usage::ForeignBatch.into()));
 
     // Neither has harmed the others.
+    let challenges = challenges.iter().map(|it| it.as_slice().as_flattened());
     let answered: Vec<_> = unanswered.drain(..).zip(challenges).collect();
     let (received, proofs): (Vec<_>, Vec<_>) =
         receiver.answer_all(answered).unwrap().into_iter().unzip();

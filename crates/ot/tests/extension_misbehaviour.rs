@@ -9,8 +9,8 @@ use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::Choice,
     extension::{
-        AnyReceiver, AnySender, Extension, Kind, Malicious, Receiver, Sender, Shape, Unanswered,
-        find, kos, registry, softspoken,
+        Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, kos, registry,
+        softspoken,
     },
 };
 use support::{base, bit, bits, seed, session, states};
@@ -22,17 +22,17 @@ fn delta(r: usize) -> bool {
     bit(base().1.choices(), r)
 }
 
-fn four() -> Extension<Malicious> {
+fn four() -> Extension {
     softspoken::malicious(4).unwrap()
 }
 
-fn set_up(extension: Extension<Malicious>, setup: &[u8]) -> Result<Sender<Malicious>, Error> {
+fn set_up(extension: Extension, setup: &[u8]) -> Result<Sender, Error> {
     Sender::new(session(), extension, base().1, setup, seed(6))
 }
 
 /// A batch of n OTs, its corrections spoilt, then its proof.
 fn spoilt_batch(
-    extension: Extension<Malicious>,
+    extension: Extension,
     choice: Choice,
     corrections: impl FnOnce(&mut Vec<u8>),
     proof: impl FnOnce(&mut Vec<u8>),
@@ -43,7 +43,7 @@ fn spoilt_batch(
     let unanswered = receiver.extend(choice, &mut message).unwrap();
     corrections(&mut message);
     let (unverified, challenge) = sender.absorb(shape, &message)?;
-    let (_, mut answer) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, mut answer) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     proof(&mut answer);
     sender.verify(unverified, &answer).map(drop)
 }
@@ -53,18 +53,18 @@ fn every_message_of_another_length_is_refused() {
     for extension in registry() {
         let name = extension.info().name;
         let (pairs, _) = base();
-        let (mut receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
+        let (mut receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
         let length =
             |message, expected, got| Error::from(Decode::Length { message, expected, got });
         for wrong in [setup.len().wrapping_sub(1), setup.len() + 1, 0] {
             if wrong > 1 << 20 || wrong == setup.len() {
                 continue;
             }
-            let refused = extension.sender(session(), base().1, &vec![0; wrong], seed(6));
+            let refused = Sender::new(session(), extension, base().1, &vec![0; wrong], seed(6));
             let expected = length("Setup", setup.len(), wrong);
             assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
         }
-        let mut sender = extension.sender(session(), base().1, &setup, seed(6)).unwrap();
+        let mut sender = Sender::new(session(), extension, base().1, &setup, seed(6)).unwrap();
         let mut message = Vec::new();
         let batch = receiver.extend(Choice::Random(9), &mut message).unwrap();
         for wrong in [0, 1, message.len() - 1, message.len() + 1] {
@@ -72,11 +72,12 @@ fn every_message_of_another_length_is_refused() {
             let expected = length("Corrections", message.len(), wrong);
             assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
         }
-        if extension.challenge_len() > 0 {
-            let mut keys = [[0; 16]; 9];
-            let refused = receiver.finish(batch, &[0; 31], Kind::Random, &mut keys);
-            assert_eq!(refused.map(drop).unwrap_err(), length("Challenge", 32, 31), "{name}");
-        }
+        let expected = length("Challenge", extension.challenge_len(), 31);
+        assert_eq!(receiver.answer(batch, &[0; 31]).map(drop), Err(expected), "{name}");
+        let (unverified, _) = sender.absorb(Shape::random(9), &message).unwrap();
+        let expected = length("Proof", extension.proof_len(), 1);
+        assert_eq!(sender.verify(unverified, &[0]).map(drop), Err(expected), "{name}");
+        assert_eq!(sender.delta().map(drop), Err(Usage::SessionEnded), "{name}");
     }
     for wrong in [0, 31, 32, 1063, 1065] {
         let refused =
@@ -154,12 +155,12 @@ fn without_a_check_the_receiver_reads_delta_and_with_one_it_is_caught() {
     let iknp = foxtrot_ot::extension::iknp::semi_honest();
     let (mut receiver, mut sender) = states(iknp, session);
     let mut message = Vec::new();
-    let received = receiver.extend(choice(), &mut message).unwrap();
+    let unanswered = receiver.extend(choice(), &mut message).unwrap();
     spoil(&mut message);
-    let sent = sender.absorb(Shape::given(n), &message).unwrap();
+    let (unverified, _) = sender.absorb(Shape::given(n), &message).unwrap();
     let (mut pairs, mut rows) = (vec![[[0; 16]; 2]; n], vec![[0; 16]; n]);
-    sender.random(sent, &mut pairs).unwrap();
-    receiver.random(received, &mut rows).unwrap();
+    sender.finish(unverified, &[], Places::Random(&mut pairs)).unwrap();
+    receiver.finish(unanswered, &[], Kind::Random, &mut rows).unwrap();
     // q_i = t_i ⊕ (bit i of Δ in row i): the key for choice 0 is the receiver's iff Δ_i = 0.
     let read: Vec<bool> = pairs.iter().zip(&rows).map(|(pair, key)| pair[0] != *key).collect();
     assert_eq!(read, (0..n).map(delta).collect::<Vec<_>>(), "Δ, bit by bit");
@@ -179,7 +180,8 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
         // The deviation is in the last element, which h takes as it is.
         message[32 + r * columns + columns - 1] ^= 0x80;
         let (unverified, challenge) = sender.absorb(Shape::given(50), &message).unwrap();
-        let (_, mut proof) = receiver.answer(unanswered, &challenge).unwrap();
+        let (_, mut proof) =
+            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
         proof[40 + 8 * r + 7] ^= if guess { 0x80 } else { 0 };
         sender.verify(unverified, &proof).map(drop)
     };
@@ -214,7 +216,7 @@ fn a_proof_of_another_batch_does_not_do() {
         let mut message = Vec::new();
         let unanswered: Unanswered = receiver.extend(Choice::Random(40), &mut message).unwrap();
         let (unverified, challenge) = sender.absorb(Shape::random(40), &message).unwrap();
-        (receiver.answer(unanswered, &challenge).unwrap().1, unverified)
+        (receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap().1, unverified)
     };
     let ((first, _), (_, second)) = (batch(), batch());
     assert_eq!(sender.verify(second, &first).map(drop), Err(CHECK));
@@ -238,9 +240,9 @@ fn corrections_of_another_batch_give_other_keys() {
     let _ = receiver.extend(Choice::Random(40), &mut message).unwrap();
     let mut keys = Vec::new();
     for _ in 0..2 {
-        let sent = sender.absorb(Shape::random(40), &message).unwrap();
+        let (unverified, _) = sender.absorb(Shape::random(40), &message).unwrap();
         let mut pairs = vec![[[0; 16]; 2]; 40];
-        sender.random(sent, &mut pairs).unwrap();
+        sender.finish(unverified, &[], Places::Random(&mut pairs)).unwrap();
         keys.extend(pairs.into_iter().flatten());
     }
     keys.sort_unstable();
@@ -255,7 +257,7 @@ fn parties_that_disagree_whether_choices_are_given_are_caught() {
     let mut message = Vec::new();
     let unanswered = receiver.extend(Choice::Random(20), &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(Shape::given(20), &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
 }
 
@@ -266,7 +268,7 @@ fn a_failed_check_ends_the_session_for_every_batch() {
         let mut message = Vec::new();
         let unanswered = receiver.extend(Choice::Random(30), &mut message).unwrap();
         let (unverified, challenge) = sender.absorb(Shape::random(30), &message).unwrap();
-        (receiver.answer(unanswered, &challenge).unwrap().1, unverified)
+        (receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap().1, unverified)
     };
     let ((good, verified), (_, spoilt), (later, pending)) = (extend(), extend(), extend());
     let sent = sender.verify(verified, &good).unwrap();
@@ -286,21 +288,23 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
     let adversaries =
         [foxtrot_ot::base::Adversary::Malicious, foxtrot_ot::base::Adversary::SemiHonest];
     let [checked, unchecked] = adversaries.map(|adversary| find("softspoken", adversary).unwrap());
-    let (mut receiver, _): (AnyReceiver, _) =
-        checked.receiver(session(), base().0, seed(5)).unwrap();
-    let (mut other, setup) = unchecked.receiver(session(), base().0, seed(5)).unwrap();
-    let mut sender: AnySender = unchecked.sender(session(), base().1, &setup, seed(6)).unwrap();
+    // Even in one session.
+    let (mut receiver, mut sender) = states(checked, session);
+    let (mut other_receiver, mut other_sender) = states(unchecked, session);
     let mut message = Vec::new();
-    let batch = other.extend(Choice::Random(3), &mut message).unwrap();
+    let mut begin = || other_receiver.extend(Choice::Random(3), &mut message).unwrap();
+    let (of_receiver, another) = (begin(), begin());
     let foreign = Error::Usage(Usage::ForeignBatch);
-    let mut keys = [[0; 16]; 3];
-    assert_eq!(receiver.finish(batch, &[0; 32], Kind::Random, &mut keys).map(drop), Err(foreign));
-    let (batch, none) = sender.absorb(Shape::random(3), &message).unwrap();
+    let mut absorb = || other_sender.absorb(Shape::random(3), &message).unwrap();
+    let ((of_sender, none), (verified, _)) = (absorb(), absorb());
     assert_eq!(none, None);
-    let (_, setup) = checked.receiver(session(), base().0, seed(5)).unwrap();
-    let mut sender = checked.sender(session(), base().1, &setup, seed(6)).unwrap();
-    let places = foxtrot_ot::extension::Places::Correlated(&mut keys);
-    assert_eq!(sender.finish(batch, &[], places), Err(foreign));
+    let mut keys = [[0; 16]; 3];
+    assert_eq!(receiver.answer(of_receiver, &[0; 32]).map(drop), Err(foreign));
+    let (received, _) = other_receiver.answer(another, &[]).unwrap();
+    assert_eq!(receiver.random(received, &mut keys).map(drop), Err(Usage::ForeignBatch));
+    assert_eq!(sender.verify(of_sender, &[0; 1064]).map(drop), Err(foreign));
+    let sent = other_sender.verify(verified, &[]).unwrap();
+    assert_eq!(sender.correlated(sent, &mut keys), Err(Usage::ForeignBatch));
 }
 
 #[test]
@@ -332,7 +336,8 @@ fn an_answer_to_another_challenge_is_refused() {
     let (mut receiver, mut sender) = states(four(), session);
     let mut message = Vec::new();
     let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
-    let (unverified, mut challenge) = sender.absorb(Shape::random(10), &message).unwrap();
+    let (unverified, challenge) = sender.absorb(Shape::random(10), &message).unwrap();
+    let mut challenge = challenge.unwrap();
     challenge[0] ^= 1;
     let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
@@ -349,13 +354,17 @@ fn batches_of_another_session_are_refused_without_blaming_the_peer() {
     let mut message = Vec::new();
     let unanswered = other_receiver.extend(Choice::Random(10), &mut message).unwrap();
     let (unverified, challenge) = other_sender.absorb(Shape::random(10), &message).unwrap();
-    assert_eq!(receiver.answer(unanswered, &challenge).map(drop), Err(Usage::ForeignBatch));
+    assert_eq!(
+        receiver.answer(unanswered, challenge.as_slice().as_flattened()).map(drop),
+        Err(Usage::ForeignBatch.into())
+    );
     let refused = sender.verify(unverified, &[0; 1064]).map(drop);
     assert_eq!(refused, Err(Error::Usage(Usage::ForeignBatch)));
     // And nothing has ended by that.
     let unanswered = receiver.extend(Choice::Random(10), &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(Shape::random(10), &message).unwrap();
-    let (received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (received, proof) =
+        receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     let sent = sender.verify(unverified, &proof).unwrap();
     let (mut pairs, mut keys) = ([[[0; 16]; 2]; 10], [[0; 16]; 10]);
     assert_eq!(other_sender.random(sent, &mut pairs), Err(Usage::ForeignBatch));
@@ -384,7 +393,7 @@ fn a_sender_that_chooses_delta_can_make_both_keys_the_same() {
     let mut message = Vec::new();
     let unanswered = receiver.extend(Choice::Random(50), &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(Shape::random(50), &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     let sent = sender.verify(unverified, &proof).unwrap();
     let mut pairs = [[[0; 16]; 2]; 50];
     sender.random(sent, &mut pairs).unwrap();

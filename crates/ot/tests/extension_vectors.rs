@@ -9,7 +9,7 @@ use foxtrot_kernel::{
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
     base::{Adversary, Choice},
-    extension::{Any, Kind, Places, Shape, find, registry},
+    extension::{Kind, Places, Receiver, Sender, Shape, find, registry},
     ideal,
 };
 use serde_json::Value;
@@ -86,12 +86,14 @@ fn run(vector: &Value, backend: Backend) {
     let name = vector["protocol"].as_str().unwrap();
     let [malicious, semi_honest] =
         [Adversary::Malicious, Adversary::SemiHonest].map(|adversary| find(name, adversary));
-    let extension: Any = malicious.or(semi_honest).unwrap();
+    let extension = malicious.or(semi_honest).unwrap();
     assert_eq!(extension.info().name, name);
     let seed = |name: &str| Seed::from_bytes(array(&vector[name]));
-    let (mut receiver, setup) = extension.receiver(session(), base, seed("receiver_seed")).unwrap();
+    let (mut receiver, setup) =
+        Receiver::new(session(), extension, base, seed("receiver_seed")).unwrap();
     assert_is(&setup, vector, "setup");
-    let mut sender = extension.sender(session(), chosen, &setup, seed("sender_seed")).unwrap();
+    let mut sender =
+        Sender::new(session(), extension, chosen, &setup, seed("sender_seed")).unwrap();
 
     let given = vector["given"].as_bool().unwrap();
     for (kind, batch) in [Kind::Random, Kind::Correlated, Kind::Random]

@@ -12,7 +12,7 @@ use foxtrot_kernel::{
 use foxtrot_ot::{
     Bits, Direction, Error, Misbehaved, Seed, Session, Sid,
     base::{self, BaseOt, Block, Choice, Functionality, SenderKeys, bdgm, pvw},
-    extension::{Any, AnyReceiver, one_of_n, registry},
+    extension::{Extension, Receiver, one_of_n, registry},
     pair::{Pair, Party},
     popf::{Feistel2, Popf, Ristretto},
 };
@@ -294,10 +294,9 @@ fn masks_of_repeated_instances_differ() {
 }
 
 /// What a receiver of 1-of-2 OTs sends for 512 zeros, over equal base keys.
-fn rows_of(extension: Any, counter: u64) -> Vec<u8> {
+fn rows_of(extension: Extension, counter: u64) -> Vec<u8> {
     let keys = naive_keys(&naive_phis(&[0]).repeat(M), 9);
-    let (mut receiver, _): (AnyReceiver, _) =
-        extension.receiver(session(counter), keys, seed(3)).unwrap();
+    let (mut receiver, _) = Receiver::new(session(counter), extension, keys, seed(3)).unwrap();
     let mut corrections = Vec::new();
     let choice = Choice::Given(Bits::from_bools([false; 512]));
     drop(receiver.extend(choice, &mut corrections).unwrap());
@@ -305,10 +304,10 @@ fn rows_of(extension: Any, counter: u64) -> Vec<u8> {
 }
 
 /// The same of 1-of-N OTs: the word 0, whose codeword is 0.
-fn rows_of_words(extension: one_of_n::Any, counter: u64) -> Vec<u8> {
+fn rows_of_words(extension: one_of_n::Extension, counter: u64) -> Vec<u8> {
     let parameters = extension.parameters();
     let keys = naive_keys(&naive_phis(&[0]).repeat(parameters.length), 9);
-    let mut receiver = extension.receiver(session(counter), keys, seed(3)).unwrap();
+    let mut receiver = one_of_n::Receiver::new(session(counter), extension, keys, seed(3)).unwrap();
     let mut corrections = Vec::new();
     let words = vec![0; 512 * parameters.word_len()];
     drop(receiver.extend(512, &words, &mut corrections).unwrap());

@@ -13,8 +13,8 @@ use foxtrot_ot::{
     Backend, Usage,
     base::Adversary,
     extension::{
-        Incompatible, SemiHonest,
-        code::{Code, Linear, Pseudorandom},
+        Incompatible,
+        code::{Family, Linear},
         kkrt,
         one_of_n::{Extension, Places, Receiver, Sender, find, registry},
         oos,
@@ -78,7 +78,8 @@ fn all_keys_are_those_of_single_words_however_they_are_shared_out() {
             let mut corrections = Vec::new();
             let words = bytes(3, n * 16);
             let _received = receiver.extend(n, &words, &mut corrections).unwrap();
-            let sent = sender.absorb(n, &corrections).unwrap();
+            let (unverified, _) = sender.absorb(n, &corrections).unwrap();
+            let sent = sender.verify(unverified, &[]).unwrap();
             (sender, sent)
         };
         let (mut sender, sent) = batch(1);
@@ -97,18 +98,17 @@ fn all_keys_are_those_of_single_words_however_they_are_shared_out() {
 }
 
 /// The rows of both parties for these words, and Δ.
-fn rows_of<F>(extension: Extension<F, SemiHonest>, words: &[u8]) -> [Vec<u8>; 3]
-where
-    F: foxtrot_ot::extension::code::Family,
-{
+fn rows_of(extension: Extension, words: &[u8]) -> [Vec<u8>; 3] {
     let parameters = extension.parameters();
     let n = words.len() / parameters.word_len();
     let (pairs, chosen) = base(parameters.length);
     let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
     let mut corrections = Vec::new();
-    let received = receiver.extend(n, words, &mut corrections).unwrap();
-    let sent = sender.absorb(n, &corrections).unwrap();
+    let unanswered = receiver.extend(n, words, &mut corrections).unwrap();
+    let (unverified, _) = sender.absorb(n, &corrections).unwrap();
+    let (received, _) = receiver.answer(unanswered, &[]).unwrap();
+    let sent = sender.verify(unverified, &[]).unwrap();
     let mut rows = [(); 2].map(|()| vec![0xa5; n * parameters.row_len()]);
     receiver.rows(received, &mut rows[0]).unwrap();
     sender.rows(sent, &mut rows[1]).unwrap();
@@ -149,7 +149,8 @@ fn checked_batches_give_rows_and_single_keys_too() {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(20, &words, &mut corrections).unwrap();
         let (unverified, challenge) = sender.absorb(20, &corrections).unwrap();
-        let (received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+        let (received, proof) =
+            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
         let sent = sender.verify(unverified, &proof).unwrap();
         if as_rows {
             let mut rows = [vec![0; 20 * 101], vec![0; 20 * 101], vec![0; 20 * 101]];
@@ -196,8 +197,10 @@ fn shifted_sums_of_the_senders_rows_are_those_of_the_receivers_for_the_sum_of_it
         let unused = 8 * word_len - extension.parameters().word_bits;
         words.chunks_exact_mut(word_len).for_each(|word| word[word_len - 1] &= 0xff >> unused);
         let mut corrections = Vec::new();
-        let received = receiver.extend(20, &words, &mut corrections).unwrap();
-        let sent = sender.absorb(20, &corrections).unwrap();
+        let unanswered = receiver.extend(20, &words, &mut corrections).unwrap();
+        let (unverified, _) = sender.absorb(20, &corrections).unwrap();
+        let (received, _) = receiver.answer(unanswered, &[]).unwrap();
+        let sent = sender.verify(unverified, &[]).unwrap();
         let mut rows = [(); 2].map(|()| vec![0; 20 * row_len]);
         receiver.rows(received, &mut rows[0]).unwrap();
         sender.rows(sent, &mut rows[1]).unwrap();
@@ -234,12 +237,20 @@ fn sums_are_shifted_by_as_many_words_and_not_after_a_failed_check() {
     let mut corrections = Vec::new();
     let unanswered = receiver.extend(1, &[0; 29], &mut corrections).unwrap();
     let (unverified, challenge) = sender.absorb(1, &corrections).unwrap();
-    let (_, mut proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, mut proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     proof[0] ^= 1;
     assert!(sender.verify(unverified, &proof).is_err());
     let mut sums = [0x5a; 101];
     assert_eq!(sender.shift_sums(&[1; 29], &mut sums), Err(Usage::SessionEnded));
     assert_eq!(sums, [0x5a; 101]);
+}
+
+#[test]
+fn sums_are_not_shifted_where_rows_are_not_linear() {
+    let sender = Sender::new(session(), kkrt::semi_honest(), base(512).1, seed(6)).unwrap();
+    let mut sums = [0x5a; 64];
+    assert_eq!(sender.shift_sums(&[1; 16], &mut sums), Err(Usage::NotLinear));
+    assert_eq!(sums, [0x5a; 64]);
 }
 
 #[test]
@@ -301,8 +312,10 @@ fn wrong_numbers_of_anything_are_the_callers_fault() {
     assert_eq!(refused, Err(count("bytes of words", 33, 32)));
     let mut batch = || {
         let mut corrections = Vec::new();
-        let received = receiver.extend(3, &[1; 33], &mut corrections).unwrap();
-        (received, sender.absorb(3, &corrections).unwrap())
+        let unanswered = receiver.extend(3, &[1; 33], &mut corrections).unwrap();
+        let (unverified, _) = sender.absorb(3, &corrections).unwrap();
+        let (received, _) = receiver.answer(unanswered, &[]).unwrap();
+        (received, sender.verify(unverified, &[]).unwrap())
     };
     let batches = [batch(), batch(), batch(), batch(), batch()];
     let mut batches = batches.into_iter();
@@ -323,15 +336,18 @@ fn wrong_numbers_of_anything_are_the_callers_fault() {
     let mut sender = Sender::new(session(), one, base(128).1, seed(6)).unwrap();
     let mut corrections = Vec::new();
     let _received = receiver.extend(1, &[1], &mut corrections).unwrap();
-    let sent = sender.absorb(1, &corrections).unwrap();
+    let (unverified, _) = sender.absorb(1, &corrections).unwrap();
+    let sent = sender.verify(unverified, &[]).unwrap();
     assert_eq!(sender.all(sent, 3, &mut [[0; 16]; 3]), Err(Usage::Choices { choices: 3 }));
     for choices in [0, 3, usize::MAX] {
-        let none = sender.absorb(0, &vec![0; one.corrections_len(0)]).unwrap();
+        let (none, _) = sender.absorb(0, &vec![0; one.corrections_len(0)]).unwrap();
+        let none = sender.verify(none, &[]).unwrap();
         assert_eq!(sender.all(none, choices, &mut []), Err(Usage::Choices { choices }));
     }
     let oos = oos::semi_honest(Linear::Bch512);
     let mut sender = Sender::new(session(), oos, base(512).1, seed(6)).unwrap();
-    let none = sender.absorb(0, &vec![0; oos.corrections_len(0)]).unwrap();
+    let (none, _) = sender.absorb(0, &vec![0; oos.corrections_len(0)]).unwrap();
+    let none = sender.verify(none, &[]).unwrap();
     assert_eq!(sender.all(none, usize::MAX, &mut []), Ok(()));
 }
 
@@ -341,11 +357,13 @@ fn a_batch_belongs_to_the_state_that_began_it() {
     let other = || session().sub("another", 0, Default::default());
     let mut receiver = Receiver::new(session(), extension, base(512).0, seed(5)).unwrap();
     let mut stranger = Receiver::new(other(), extension, base(512).0, seed(5)).unwrap();
-    let received = receiver.extend(1, &[0; 16], &mut Vec::new()).unwrap();
+    let unanswered = receiver.extend(1, &[0; 16], &mut Vec::new()).unwrap();
+    let (received, _) = receiver.answer(unanswered, &[]).unwrap();
     assert_eq!(stranger.keys(received, &mut [[0; 16]]), Err(Usage::ForeignBatch));
     let mut sender = Sender::new(session(), extension, base(512).1, seed(5)).unwrap();
     let mut stranger = Sender::new(other(), extension, base(512).1, seed(5)).unwrap();
-    let sent = sender.absorb(1, &vec![0; extension.corrections_len(1)]).unwrap();
+    let (unverified, _) = sender.absorb(1, &vec![0; extension.corrections_len(1)]).unwrap();
+    let sent = sender.verify(unverified, &[]).unwrap();
     assert_eq!(stranger.open(sent).map(drop), Err(Usage::ForeignBatch));
 }
 
@@ -377,10 +395,9 @@ fn base_ots_that_are_not_enough_are_refused() {
 
 #[test]
 fn pseudorandom_codes_differ_from_session_to_session() {
-    use foxtrot_ot::extension::code::Family;
     let encode = |session| {
         let mut codeword = [0; 64];
-        Pseudorandom.of_session(&session).encode(Backend::best(), &[1; 16], &mut codeword);
+        Family::Pseudorandom.of_session(&session).encode(Backend::best(), &[1; 16], &mut codeword);
         codeword
     };
     assert_eq!(encode(session()), encode(session()));

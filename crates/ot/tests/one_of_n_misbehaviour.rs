@@ -8,8 +8,7 @@ mod support;
 use foxtrot_ot::{
     Backend, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     extension::{
-        Malicious,
-        code::{Code, Linear},
+        code::Linear,
         one_of_n::{Extension, Places, Receiver, Sender, registry},
         oos,
     },
@@ -21,15 +20,15 @@ const CHECK: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
 /// Bytes of a row of corrections of a batch of at most 448.
 const COLUMNS: usize = 512 / 8;
 
-type States = (Receiver<Linear, Malicious>, Sender<Linear, Malicious>);
+type States = (Receiver, Sender);
 
-fn states_in(session: impl Fn() -> Session, extension: Extension<Linear, Malicious>) -> States {
+fn states_in(session: impl Fn() -> Session, extension: Extension) -> States {
     let (pairs, chosen) = base(extension.parameters().length);
     let receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     (receiver, Sender::new(session(), extension, chosen, seed(6)).unwrap())
 }
 
-fn states(extension: Extension<Linear, Malicious>) -> States {
+fn states(extension: Extension) -> States {
     states_in(session, extension)
 }
 
@@ -38,13 +37,13 @@ fn delta(j: usize) -> bool {
     base(512).1.choices().get(j).into()
 }
 
-fn oos() -> Extension<Linear, Malicious> {
+fn oos() -> Extension {
     oos::malicious(Linear::Bch512)
 }
 
 /// A batch of 40 OTs, its corrections spoilt, then its proof.
 fn spoilt_batch(
-    extension: Extension<Linear, Malicious>,
+    extension: Extension,
     corrections: impl FnOnce(&mut Vec<u8>),
     proof: impl FnOnce(&mut Vec<u8>),
 ) -> Result<(), Error> {
@@ -54,7 +53,7 @@ fn spoilt_batch(
     let unanswered = receiver.extend(40, &words, &mut message).unwrap();
     corrections(&mut message);
     let (unverified, challenge) = sender.absorb(40, &message)?;
-    let (_, mut answer) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, mut answer) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     proof(&mut answer);
     sender.verify(unverified, &answer).map(drop)
 }
@@ -73,10 +72,12 @@ fn every_message_of_another_length_is_refused() {
             let expected = length("Corrections", message.len(), wrong);
             assert_eq!(refused.map(drop).unwrap_err(), expected, "{name}");
         }
-        if extension.challenge_len() > 0 {
-            let refused = runs.receiver.finish(batch, &[0; 31], &mut [[0; 16]; 9]);
-            assert_eq!(refused.map(drop).unwrap_err(), length("Challenge", 32, 31), "{name}");
-        }
+        let expected = length("Challenge", extension.challenge_len(), 31);
+        assert_eq!(runs.receiver.answer(batch, &[0; 31]).map(drop), Err(expected), "{name}");
+        let (unverified, _) = runs.sender.absorb(9, &message).unwrap();
+        let expected = length("Proof", extension.proof_len(), 1);
+        assert_eq!(runs.sender.verify(unverified, &[0]).map(drop), Err(expected), "{name}");
+        assert_eq!(runs.sender.delta().map(drop), Err(Usage::SessionEnded), "{name}");
     }
     let expected = 8 * (512 + 85);
     for wrong in [0, 8, expected - 8, expected - 1, expected + 1] {
@@ -149,12 +150,12 @@ fn without_the_check_the_receiver_reads_delta_and_with_it_it_is_caught() {
     let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     let mut sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
     let (mut message, words) = (Vec::new(), vec![0; n * 11]);
-    let received = receiver.extend(n, &words, &mut message).unwrap();
+    let unanswered = receiver.extend(n, &words, &mut message).unwrap();
     spoil(&mut message);
-    let sent = sender.absorb(n, &message).unwrap();
+    let (unverified, _) = sender.absorb(n, &message).unwrap();
     let (mut of_sender, mut of_receiver) = (vec![[0; 16]; n], vec![[0; 16]; n]);
-    sender.keys(sent, &words, &mut of_sender).unwrap();
-    receiver.keys(received, &mut of_receiver).unwrap();
+    sender.finish(unverified, &[], Places::Words(&words, &mut of_sender)).unwrap();
+    receiver.finish(unanswered, &[], &mut of_receiver).unwrap();
     // q_i = t_i ⊕ (bit i of Δ at place i): the key of the word 0 is the receiver's iff Δ_i = 0.
     let read: Vec<bool> = of_sender.iter().zip(&of_receiver).map(|(a, b)| a != b).collect();
     assert_eq!(read, (0..n).map(delta).collect::<Vec<_>>(), "Δ, bit by bit");
@@ -163,7 +164,7 @@ fn without_the_check_the_receiver_reads_delta_and_with_it_it_is_caught() {
     let unanswered = receiver.extend(n, &words, &mut message).unwrap();
     spoil(&mut message);
     let (unverified, challenge) = sender.absorb(n, &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
 }
 
@@ -181,6 +182,7 @@ fn a_receiver_is_bound_to_the_words_of_its_corrections() {
         column[0] ^= codeword[j / 8] >> (j % 8) & 1;
     }
     let (unverified, challenge) = sender.absorb(1, &message).unwrap();
+    let challenge = challenge.unwrap();
     let (received, mut proof) = receiver.answer(unanswered, &challenge).unwrap();
     // Its proof must say so: χ₀ times the bit, in every bit of the word 2…2.
     let unchanged = proof.clone();
@@ -222,7 +224,7 @@ fn proofs_of_other_batches_sessions_and_challenges_do_not_do() {
         (unanswered, unverified, challenge)
     };
     let (first, second) = (batch(), batch());
-    let (_, proof) = receiver.answer(first.0, &first.2).unwrap();
+    let (_, proof) = receiver.answer(first.0, first.2.as_slice().as_flattened()).unwrap();
     assert_eq!(sender.verify(second.1, &proof).map(drop), Err(CHECK));
 
     let elsewhere = || Session::new(Sid::from_bytes([9; 32]));
@@ -231,12 +233,13 @@ fn proofs_of_other_batches_sessions_and_challenges_do_not_do() {
     let mut message = Vec::new();
     let unanswered = other.extend(40, &words, &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(40, &message).unwrap();
-    let (_, proof) = other.answer(unanswered, &challenge).unwrap();
+    let (_, proof) = other.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
 
     let (mut receiver, mut sender) = states(oos());
     let unanswered = receiver.extend(40, &words, &mut message).unwrap();
-    let (unverified, mut challenge) = sender.absorb(40, &message).unwrap();
+    let (unverified, challenge) = sender.absorb(40, &message).unwrap();
+    let mut challenge = challenge.unwrap();
     challenge[31] ^= 0x80;
     let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
@@ -245,7 +248,7 @@ fn proofs_of_other_batches_sessions_and_challenges_do_not_do() {
     let (mut receiver, mut sender) = states(oos());
     let unanswered = receiver.extend(40, &words, &mut message).unwrap();
     let (unverified, challenge) = sender.absorb(41, &message).unwrap();
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     assert_eq!(sender.verify(unverified, &proof).map(drop), Err(CHECK));
 }
 
@@ -273,7 +276,7 @@ fn corrections_of_an_earlier_batch_give_other_keys_and_are_caught() {
     assert!(first.chunks(COLUMNS).zip(second.chunks(COLUMNS)).all(|(one, two)| one != two));
     let _ = sender.absorb(40, &first).unwrap();
     let (replayed, challenge) = sender.absorb(40, &first).unwrap();
-    let (_, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (_, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     assert_eq!(sender.verify(replayed, &proof).map(drop), Err(CHECK));
 }
 
@@ -310,7 +313,7 @@ fn a_failed_check_ends_the_session_for_every_batch() {
         let mut message = Vec::new();
         let unanswered = receiver.extend(30, &words, &mut message).unwrap();
         let (unverified, challenge) = sender.absorb(30, &message).unwrap();
-        (receiver.answer(unanswered, &challenge).unwrap().1, unverified)
+        (receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap().1, unverified)
     };
     let ((good, verified), (_, spoilt), (later, pending)) = (extend(), extend(), extend());
     let sent = sender.verify(verified, &good).unwrap();
@@ -331,9 +334,12 @@ fn batches_of_another_session_are_refused_without_blaming_the_peer() {
     let mut message = Vec::new();
     let unanswered = other_receiver.extend(1, &[0; 11], &mut message).unwrap();
     let (unverified, challenge) = other_sender.absorb(1, &message).unwrap();
-    assert_eq!(receiver.answer(unanswered, &challenge).map(drop), Err(Usage::ForeignBatch));
-    let refused = sender.verify(unverified, &[]).map(drop);
-    assert_eq!(refused, Err(Error::Usage(Usage::ForeignBatch)));
+    let foreign = Error::Usage(Usage::ForeignBatch);
+    assert_eq!(
+        receiver.answer(unanswered, challenge.as_slice().as_flattened()).map(drop),
+        Err(foreign)
+    );
+    assert_eq!(sender.verify(unverified, &[]).map(drop), Err(foreign));
     assert!(sender.delta().is_ok(), "nothing has ended by that");
 }
 
@@ -347,13 +353,19 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
     assert_eq!(unchecked.extension.info().name, "oos-semi-honest");
     let foreign = Error::Usage(Usage::ForeignBatch);
     let mut message = Vec::new();
-    let batch = unchecked.receiver.extend(1, &[0; 11], &mut message).unwrap();
-    let refused = checked.receiver.finish(batch, &[0; 32], &mut [[0; 16]]);
-    assert_eq!(refused.map(drop), Err(foreign));
-    let (batch, none) = unchecked.sender.absorb(1, &message).unwrap();
+    let mut begin = || unchecked.receiver.extend(1, &[0; 11], &mut message).unwrap();
+    let (of_receiver, another) = (begin(), begin());
+    assert_eq!(checked.receiver.answer(of_receiver, &[0; 32]).map(drop), Err(foreign));
+    let (received, _) = unchecked.receiver.answer(another, &[]).unwrap();
+    let refused = checked.receiver.keys(received, &mut [[0; 16]]);
+    assert_eq!(refused, Err(Usage::ForeignBatch));
+    let mut absorb = || unchecked.sender.absorb(1, &message).unwrap();
+    let ((of_sender, none), (verified, _)) = (absorb(), absorb());
     assert_eq!(none, None);
-    let refused = checked.sender.finish(batch, &[], Places::All(1, &mut [[0; 16]]));
-    assert_eq!(refused, Err(foreign));
+    let proof = vec![0; checked.extension.proof_len()];
+    assert_eq!(checked.sender.verify(of_sender, &proof).map(drop), Err(foreign));
+    let sent = unchecked.sender.verify(verified, &[]).unwrap();
+    assert_eq!(checked.sender.open(sent).map(drop), Err(Usage::ForeignBatch));
 }
 
 #[test]
@@ -364,7 +376,8 @@ fn nothing_secret_is_printed() {
     let (unverified, challenge) = sender.absorb(1, &message).unwrap();
     assert_eq!(format!("{unanswered:?}"), "Unanswered(batch 0, <redacted>)");
     assert_eq!(format!("{unverified:?}"), "Unverified(batch 0, <redacted>)");
-    let (received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+    let (received, proof) =
+        receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
     let sent = sender.verify(unverified, &proof).unwrap();
     assert_eq!(
         format!("{received:?} {receiver:?}"),

@@ -6,8 +6,8 @@ use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,
     base::{Adversary, Block},
     extension::{
-        code::{Code, Family, Linear, Pseudorandom},
-        one_of_n::{Any, Places, Receiver, Sender, find, registry},
+        code::{Code, Family, Linear},
+        one_of_n::{Places, Receiver, Sender, find, registry},
         oos,
     },
     ideal,
@@ -48,7 +48,7 @@ fn codes_are_those_of_the_vectors_on_every_backend() {
                         Linear::Repetition128.build().encode(backend, &words, &mut codewords);
                     }
                     _ => {
-                        let code = Pseudorandom.of_session(&session);
+                        let code = Family::Pseudorandom.of_session(&session);
                         code.encode(backend, &words, &mut codewords);
                     }
                 }
@@ -99,12 +99,12 @@ impl Run<'_> {
         let name = self.vector["protocol"].as_str().unwrap();
         let [malicious, semi_honest] =
             [Adversary::Malicious, Adversary::SemiHonest].map(|adversary| find(name, adversary));
-        let extension: Any = malicious.or(semi_honest).unwrap();
+        let extension = malicious.or(semi_honest).unwrap();
         assert_eq!(extension.info().name, name);
         let parameters = extension.parameters();
         let (pairs, chosen) = self.base(parameters.length);
-        let receiver = extension.receiver(self.session(), pairs, self.seed("receiver_seed"));
-        let sender = extension.sender(self.session(), chosen, self.seed("sender_seed"));
+        let receiver = Receiver::new(self.session(), extension, pairs, self.seed("receiver_seed"));
+        let sender = Sender::new(self.session(), extension, chosen, self.seed("sender_seed"));
         let (mut receiver, mut sender) = (receiver.unwrap(), sender.unwrap());
         for (n, words, batch) in self.batches(parameters.word_len()) {
             let mut corrections = Vec::new();
@@ -135,8 +135,10 @@ impl Run<'_> {
             Sender::new(self.session(), extension, chosen, self.seed("sender_seed")).unwrap();
         for (n, words, batch) in self.batches(parameters.word_len()) {
             let mut corrections = Vec::new();
-            let received = receiver.extend(n, &words, &mut corrections).unwrap();
-            let sent = sender.absorb(n, &corrections).unwrap();
+            let unanswered = receiver.extend(n, &words, &mut corrections).unwrap();
+            let (unverified, _) = sender.absorb(n, &corrections).unwrap();
+            let (received, _) = receiver.answer(unanswered, &[]).unwrap();
+            let sent = sender.verify(unverified, &[]).unwrap();
             let mut rows = vec![0; n * parameters.row_len()];
             receiver.rows(received, &mut rows).unwrap();
             assert_hash(&rows, batch, "receiver_rows_blake3");

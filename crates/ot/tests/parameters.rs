@@ -339,9 +339,8 @@ fn the_column_check_errs_with_less_than_2_to_the_minus_61() {
 /// `docs/protocols/softspoken.md`, the generator.
 #[test]
 fn a_key_without_checks_has_at_most_2_to_the_41_bytes() {
-    use foxtrot_ot::extension::{Extension, SemiHonest};
-    type Unchecked = Extension<SemiHonest>;
-    assert_eq!(Unchecked::MAX_BATCHES * Unchecked::MAX_BATCH as u64 / 8, 1 << 41);
+    let unchecked = foxtrot_ot::extension::iknp::semi_honest();
+    assert_eq!(unchecked.max_batches() * unchecked.max_batch() as u64 / 8, 1 << 41);
 }
 
 /// `docs/protocols/oos.md`, the lemma, in all the batches of one set of base OTs, and the guesses.

@@ -9,7 +9,7 @@
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,
     base::{BaseOt, Choice, Functionality},
-    extension::{self, Any, Kind, Places, Shape, one_of_n, two_round},
+    extension::{self, Extension, Kind, Places, Receiver, Sender, Shape, one_of_n, two_round},
     ideal,
     pair::{Pair, Party},
 };
@@ -36,14 +36,14 @@ fn trace(base: &dyn BaseOt, n: usize) -> String {
 }
 
 /// A batch with random choices and one with given ones.
-fn extension_trace(extension: Any) -> String {
+fn extension_trace(extension: Extension) -> String {
     let session =
         || Session::new(Sid::from_bytes([1; 32])).sub("trace", 0, Direction::InitiatorSends);
     let (base, chosen) = ideal::random(128, &Seed::from_bytes([4; 32]));
     let (mut receiver, setup) =
-        extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
+        Receiver::new(session(), extension, base, Seed::from_bytes([3; 32])).unwrap();
     let mut sender =
-        extension.sender(session(), chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
+        Sender::new(session(), extension, chosen, &setup, Seed::from_bytes([2; 32])).unwrap();
     let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
     hashers[1].update(&setup);
     let given = Bits::from_bools((0..600).map(|i| i % 3 == 1));
@@ -63,13 +63,15 @@ fn extension_trace(extension: Any) -> String {
 }
 
 /// Two batches of words.
-fn one_of_n_trace(extension: one_of_n::Any) -> String {
+fn one_of_n_trace(extension: one_of_n::Extension) -> String {
     let session =
         || Session::new(Sid::from_bytes([1; 32])).sub("trace", 0, Direction::InitiatorSends);
     let parameters = extension.parameters();
     let (base, chosen) = ideal::random(parameters.length, &Seed::from_bytes([4; 32]));
-    let mut receiver = extension.receiver(session(), base, Seed::from_bytes([3; 32])).unwrap();
-    let mut sender = extension.sender(session(), chosen, Seed::from_bytes([2; 32])).unwrap();
+    let mut receiver =
+        one_of_n::Receiver::new(session(), extension, base, Seed::from_bytes([3; 32])).unwrap();
+    let mut sender =
+        one_of_n::Sender::new(session(), extension, chosen, Seed::from_bytes([2; 32])).unwrap();
     let mut hashers = [blake3::Hasher::new(), blake3::Hasher::new()];
     let mut words = vec![0; 600 * parameters.word_len()];
     session().oracle("foxtrot test words").query(0, 0).fill(&mut words);

@@ -65,7 +65,6 @@ use crate::okvs;
 
 mod buckets;
 mod coin;
-mod correlation;
 mod hashes;
 mod load;
 mod parameters;

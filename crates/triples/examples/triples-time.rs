@@ -9,7 +9,7 @@ use std::time::Duration;
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
     base::Choice,
-    extension::{Extension, Receiver, SemiHonest, Sender, Shape},
+    extension::{Extension, Kind, Places, Receiver, Sender, Shape},
     ideal,
 };
 use foxtrot_triples::{
@@ -50,13 +50,15 @@ fn report(set: &'static Set, runs: usize) {
         let mut steps = [Duration::ZERO; 6];
         if let Some((sender, receiver)) = &mut extension {
             steps[5] = least(1, || {
-                let received = receiver.extend(Choice::Random(set.ots()), &mut message);
-                let received = received.expect("a batch");
-                choices = Some(receiver.random(received, &mut keys).expect("keys"));
+                let batch = receiver.extend(Choice::Random(set.ots()), &mut message);
+                let batch = batch.expect("a batch");
+                let received = receiver.finish(batch, &[], Kind::Random, &mut keys);
+                choices = Some(received.expect("keys").0);
             });
             steps[4] = least(1, || {
-                let sent = sender.absorb(Shape::random(set.ots()), &message).expect("corrections");
-                sender.random(sent, &mut pairs).expect("keys");
+                let absorbed = sender.absorb(Shape::random(set.ots()), &message);
+                let (batch, _) = absorbed.expect("corrections");
+                sender.finish(batch, &[], Places::Random(&mut pairs)).expect("keys");
             });
         }
         let mut ots = choices.as_ref().map(|choices| Chosen { choices, keys: &keys });
@@ -90,10 +92,7 @@ fn report(set: &'static Set, runs: usize) {
 }
 
 /// An extension over base OTs of a double.
-fn set_up(
-    extension: Extension<SemiHonest>,
-    session: Session,
-) -> (Sender<SemiHonest>, Receiver<SemiHonest>) {
+fn set_up(extension: Extension, session: Session) -> (Sender, Receiver) {
     let seed = |byte| Seed::from_bytes([byte; 32]);
     let (pairs, chosen) = ideal::random(128, &seed(3));
     let id = || session.sub(extension.name(), 0, Default::default());

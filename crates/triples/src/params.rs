@@ -1,11 +1,11 @@
 //! Parameter sets: rings, moduli and roundings, as data. What they promise is recomputed by the crate's
 //! tests (`tests/parameters.rs`) and argued in `docs/protocols/triples.md`.
 
-use foxtrot_ot::extension::{Extension, SemiHonest, Shape, softspoken};
+use foxtrot_ot::extension::{Extension, Shape, softspoken};
 
 /// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of a key stream; with 5 it would be half a
 /// byte more, with 7 three bits less and 18.3 blocks, with 8 six bits less and 32.
-const SOFTSPOKEN: Extension<SemiHonest> = match softspoken::semi_honest(6) {
+const SOFTSPOKEN: Extension = match softspoken::semi_honest(6) {
     Ok(extension) => extension,
     Err(_) => panic!("k is 1 to 8"),
 };
@@ -22,7 +22,7 @@ pub struct Set {
     rest: &'static [u64],
     t: [u32; 2],
     failure: u32,
-    fix: Option<Extension<SemiHonest>>,
+    fix: Option<Extension>,
     core_svp: [u32; 2],
 }
 
@@ -100,7 +100,7 @@ impl Set {
     /// Where the random OTs of the MSB fix come from: by one for each triple the parties find out, and put right, where
     /// the sum of product and mask leaves [0, p). `None` for the sets whose p is so large that it hardly ever does.
     #[must_use]
-    pub const fn fix(&self) -> Option<Extension<SemiHonest>> {
+    pub const fn fix(&self) -> Option<Extension> {
         self.fix
     }
 

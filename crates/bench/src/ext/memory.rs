@@ -9,7 +9,7 @@ use foxtrot_cli::shared::{Failure, Workers, thread_cpu};
 use foxtrot_ot::{
     Bits, Direction, Error, Seed, Session, Sid,
     base::{BaseOt, Block, Choice, Functionality, ReceiverKeys, SenderKeys},
-    extension::{Any, AnyReceiver, AnySender, Kind, Places, ROWS, Shape},
+    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
     pair::{Pair, Party},
 };
 use zeroize::{Zeroize, Zeroizing};
@@ -27,7 +27,7 @@ pub(crate) struct Meter {
     since: (Instant, Duration),
 }
 
-pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
+pub(super) fn sample(extension: Extension, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let started = Instant::now();
     let Setting { n, workers, base, .. } = *setting;
     let workers = [workers.for_another(), workers.for_another()];
@@ -37,10 +37,10 @@ pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Fa
     let session =
         |party: usize| workers[party].in_session(session("bench", Direction::InitiatorSends));
     let (mut receiver, setup) =
-        meter.step(RECEIVER, || extension.receiver(session(RECEIVER), base_sent, seed(3)))?;
+        meter.step(RECEIVER, || Receiver::new(session(RECEIVER), extension, base_sent, seed(3)))?;
     meter.sent(RECEIVER, setup.len());
-    let mut sender =
-        meter.step(SENDER, || extension.sender(session(SENDER), base_received, &setup, seed(4)))?;
+    let mut sender = meter
+        .step(SENDER, || Sender::new(session(SENDER), extension, base_received, &setup, seed(4)))?;
 
     let shapes: Vec<_> = Shape::random(n).batches(extension.max_batch()).collect();
     let mut buffers = Buffers::default();
@@ -62,8 +62,8 @@ struct Buffers {
 /// Runs batches at once.
 fn run(
     meter: &mut Meter,
-    sender: &mut AnySender,
-    receiver: &mut AnyReceiver,
+    sender: &mut Sender,
+    receiver: &mut Receiver,
     shapes: &[Shape],
     buffers: &mut Buffers,
 ) -> Result<(), Error> {
@@ -79,7 +79,7 @@ fn run(
     let absorbed = meter.step(SENDER, || sender.absorb_all(&messages))?;
     let (absorbed, challenges): (Vec<_>, Vec<_>) = absorbed.into_iter().unzip();
     let challenges: Vec<&[u8]> =
-        challenges.iter().map(|challenge| challenge.as_ref().map_or(&[][..], |it| it)).collect();
+        challenges.iter().map(|challenge| challenge.as_slice().as_flattened()).collect();
     challenges.iter().for_each(|challenge| meter.sent(SENDER, challenge.len()));
     let received = meter.step(RECEIVER, || {
         let keys = places(keys, shapes).map(|keys| keys.as_mut_slice());

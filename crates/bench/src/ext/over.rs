@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Direction, Session, Sid,
     base::Choice,
     extension::{
-        Any, Kind, Shape,
+        Extension, Kind, Shape,
         protocol::{Plan, Receiver, Sender},
     },
 };
@@ -16,7 +16,7 @@ use foxtrot_ot::{
 use super::{Sample, Setting};
 use crate::over::both;
 
-pub(super) fn sample(extension: Any, setting: &Setting<'_>) -> Result<Sample, Failure> {
+pub(super) fn sample(extension: Extension, setting: &Setting<'_>) -> Result<Sample, Failure> {
     let session = |workers: &Workers| workers.in_session(Session::new(Sid::from_bytes([0; 32])));
     let (n, base) = (setting.n, setting.base);
     let plan = Plan { extension, base, direction: Direction::InitiatorSends, counter: 0 };

@@ -17,10 +17,10 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{
     Session,
-    base::{Adversary, BaseOt, roted::Endemic},
+    base::{Adversary, roted::Endemic},
 };
 use foxtrot_psi::paxos::{
-    Parameters, Received,
+    Parameters,
     protocol::{Plan, Receiver},
 };
 

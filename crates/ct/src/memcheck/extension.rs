@@ -4,7 +4,7 @@ use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Direction,
     base::{self, Choice},
-    extension::{Any, Kind, Places, ROWS, Shape, registry},
+    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape, registry},
 };
 
 use super::{Check, base::compare, seed, session};
@@ -25,21 +25,20 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
     })
 }
 
-fn name(extension: Any) -> &'static str {
+fn name(extension: Extension) -> &'static str {
     extension.info().name
 }
 
-fn run(extension: Any, given: bool, backend: Backend) {
+fn run(extension: Extension, given: bool, backend: Backend) {
     let base = base::find("roted", base::Functionality::Endemic).expect("it is there");
     let (base_sent, base_received) = super::base::run(base, backend, ROWS);
     let delta = base_received.choices().as_bytes().first_chunk().expect("128 choices");
     let delta = u128::from_ne_bytes(*delta);
     let session = || session(backend, name(extension), Direction::InitiatorSends);
     let (mut receiver, mut setup) =
-        extension.receiver(session(), base_sent, seed(3)).expect("128 base OTs");
+        Receiver::new(session(), extension, base_sent, seed(3)).expect("128 base OTs");
     public(&mut setup);
-    let mut sender = extension
-        .sender(session(), base_received, &setup, seed(4))
+    let mut sender = Sender::new(session(), extension, base_received, &setup, seed(4))
         .expect("a setup as it should be");
 
     for kind in [Kind::Random, Kind::Correlated] {

@@ -4,7 +4,7 @@ use foxtrot_kernel::memcheck::public;
 use foxtrot_ot::{
     Backend, Direction,
     base::{self, Functionality},
-    extension::one_of_n::{Any, Places, registry},
+    extension::one_of_n::{Extension, Places, Receiver, Sender, registry},
 };
 
 use super::{Check, secrets, seed, session};
@@ -27,13 +27,15 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
     })
 }
 
-fn run(extension: Any, all: bool, backend: Backend) {
+fn run(extension: Extension, all: bool, backend: Backend) {
     let base = base::find("roted", Functionality::Endemic).expect("it is there");
     let parameters = extension.parameters();
     let (base_sent, base_received) = super::base::run(base, backend, parameters.length);
     let session = || session(backend, extension.info().name, Direction::InitiatorSends);
-    let mut receiver = extension.receiver(session(), base_sent, seed(3)).expect("enough base OTs");
-    let mut sender = extension.sender(session(), base_received, seed(4)).expect("enough base OTs");
+    let mut receiver =
+        Receiver::new(session(), extension, base_sent, seed(3)).expect("enough base OTs");
+    let mut sender =
+        Sender::new(session(), extension, base_received, seed(4)).expect("enough base OTs");
 
     let of = CHOICES.min(1 << parameters.word_bits.min(8));
     let mut choices: Vec<u64> = (0..N).map(|i| secret_choice((i % of) as u64)).collect();

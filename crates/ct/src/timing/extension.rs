@@ -5,7 +5,7 @@ use std::{hint::black_box, time::Instant};
 use foxtrot_ot::{
     Bits,
     base::Choice,
-    extension::{Kind, Places, ROWS, Shape, registry},
+    extension::{Kind, Places, ROWS, Receiver, Sender, Shape, registry},
     ideal,
     pair::Party,
 };
@@ -32,7 +32,7 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
                 let (sent, received) = ideal::given(delta, &seed(1, run));
                 let session = || session(backend, name);
                 let (mut receiver, setup) =
-                    extension.receiver(session(), sent, seed(2, run)).expect("128 base OTs");
+                    Receiver::new(session(), extension, sent, seed(2, run)).expect("128 base OTs");
                 let choice = Choice::Given(Bits::from_bytes(&choices[..N / 8], N));
                 let shape = Shape::of(&choice);
                 let (mut keys, mut pairs) = (vec![[0; 16]; N], vec![[[0; 16]; 2]; N]);
@@ -40,8 +40,8 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
                 let mut times = [0.0; 2];
 
                 let start = Instant::now();
-                let mut sender =
-                    extension.sender(session(), received, &setup, seed(3, run)).expect("a setup");
+                let mut sender = Sender::new(session(), extension, received, &setup, seed(3, run))
+                    .expect("a setup");
                 times[0] += nanoseconds(start);
                 let start = Instant::now();
                 let batch = receiver.extend(choice, &mut corrections).expect("a batch");

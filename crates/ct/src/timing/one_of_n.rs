@@ -4,7 +4,7 @@ use std::{hint::black_box, time::Instant};
 
 use foxtrot_ot::{
     Bits,
-    extension::one_of_n::{Any, Places, registry},
+    extension::one_of_n::{Extension, Places, Receiver, Sender, registry},
     ideal,
     pair::Party,
 };
@@ -18,7 +18,7 @@ pub(super) fn steps() -> impl Iterator<Item = Step> {
     all.flat_map(|extension| [Party::Receiver, Party::Sender].map(|timed| step(extension, timed)))
 }
 
-fn step(extension: Any, timed: Party) -> Step {
+fn step(extension: Extension, timed: Party) -> Step {
     let name = extension.info().name;
     let (rows, word_len) = (extension.parameters().length, extension.parameters().word_len());
     let run = move |backend, run, secret: &[u8; 128]| {
@@ -31,8 +31,10 @@ fn step(extension: Any, timed: Party) -> Step {
         let (sent, received) =
             ideal::given(Bits::from_bytes(&delta[..rows.div_ceil(8)], rows), &seed(1, run));
         let session = || session(backend, name);
-        let mut receiver = extension.receiver(session(), sent, seed(2, run)).expect("base OTs");
-        let mut sender = extension.sender(session(), received, seed(3, run)).expect("base OTs");
+        let mut receiver =
+            Receiver::new(session(), extension, sent, seed(2, run)).expect("base OTs");
+        let mut sender =
+            Sender::new(session(), extension, received, seed(3, run)).expect("base OTs");
         let (mut ours, mut theirs) = (vec![[0; 16]; N], vec![[0; 16]; N]);
         let mut corrections = Vec::new();
         let mut times = [0.0; 2];

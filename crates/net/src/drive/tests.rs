@@ -148,24 +148,24 @@ mod of_an_extension {
     #[test]
     fn after_a_sink_has_failed_the_peer_is_told_and_there_are_no_further_runs() {
         let (here, there) = pair(LONG);
-        let sender = thread::spawn(move || {
-            let mut sender = sender(&there)?;
-            let mut random =
-                |n, sink: &mut (dyn FnMut(&[[Block; 2]]) -> Result<(), Error> + Send)| {
-                    let (kept, sender) = (&Sink::new(), &mut sender);
-                    kept.play(&there, |io| async move {
-                        sender.random(&io, Shape::random(n), |keys| kept.keep(sink(keys))).await
-                    })
-                };
-            let full = Error::from(ChannelError::ClosedSending);
-            let failed = random(100_000, &mut |_| Err(full.clone())).unwrap_err();
-            let again = random(1, &mut |_| Ok(())).unwrap_err();
-            assert_eq!(failed, full);
-            // The channel says what happened first.
-            assert_eq!(again, ChannelError::Abandoned.into());
-            // The connection stays, so that the last word is what the peer hears of it.
-            Ok::<_, Error>(there)
-        });
+        let sender =
+            thread::spawn(move || {
+                let mut sender = sender(&there)?;
+                let full = Error::from(ChannelError::ClosedSending);
+                let (kept, of_run) = (&Sink::new(), &mut sender);
+                let failed = kept.play(&there, |io| async move {
+                    let sink = |_: &[[Block; 2]]| kept.keep(Err(full.clone()));
+                    of_run.random(&io, Shape::random(100_000), sink).await
+                });
+                assert_eq!(failed.unwrap_err(), ChannelError::ClosedSending.into());
+                let again = play(&there, |io| async move {
+                    sender.random(&io, Shape::random(1), |_| Ok(())).await
+                });
+                // The channel says what happened first.
+                assert_eq!(again.unwrap_err(), ChannelError::Abandoned.into());
+                // The connection stays, so that the last word is what the peer hears of it.
+                Ok::<_, Error>(there)
+            });
         let mut receiver = receiver(&here).unwrap();
         let mut run = || {
             let receiver = &mut receiver;

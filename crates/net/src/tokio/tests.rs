@@ -15,7 +15,7 @@ use tokio::{
 use super::*;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    Builder::new_current_thread().enable_io().build().unwrap().block_on(future)
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// Both ends, with a buffer of so many bytes between them in either direction.
@@ -58,7 +58,7 @@ async fn sets_in_common(adversary: Adversary, bytes: usize) {
 
 #[test]
 fn sets_are_intersected_whatever_is_between_the_parties() {
-    for bytes in [1, 1000, 1 << 22] {
+    for bytes in [300, 1 << 22] {
         for adversary in [Adversary::Malicious, Adversary::SemiHonest] {
             block_on(sets_in_common(adversary, bytes));
         }
@@ -113,8 +113,9 @@ fn frames_that_nobody_waits_for_are_the_peers_fault() {
     assert_eq!(after(&frame(4, 1, &[0; 4])), FrameError::Length { expected: 5, got: 4 }.into());
     assert_eq!(after(&frame(5, 0, &[0; 5])), FrameError::Lane { got: 0 }.into());
     assert_eq!(after(&frame(5, 3, &[0; 5])), FrameError::Lane { got: 3 }.into());
+    let len = u32::try_from(MAX_FRAME).unwrap() + 1;
     let long = FrameError::TooLong { max: MAX_FRAME, got: MAX_FRAME + 1 };
-    assert_eq!(after(&frame((MAX_FRAME + 1) as u32, 2, &[])), long.into());
+    assert_eq!(after(&frame(len, 2, &[])), long.into());
     assert_eq!(after(&frame(5, 1, &[9; 5])), Protocol::from(Misbehaved::Response).into());
     let gone = Error::from(ChannelError::ClosedReceiving);
     for bytes in [&[][..], &frame(5, 1, &[0; 4]), &frame(5, 2, &[0; 5])] {

@@ -7,7 +7,7 @@
 //! | [`Linear::Repetition128`] | 1 bit | 16 bytes | 128 | |
 //! | [`Linear::Bch512`] | 85 bits | 64 bytes | ≥ 128, proven | extended BCH |
 //! | [`Linear::Bch802`] | 231 bits | 101 bytes | ≥ 128, proven | shortened extended BCH |
-//! | [`Pseudorandom`] | 128 bits | 64 bytes | ≥ 128 with probability 1 − 2⁻⁹⁸ per pair | AES, not linear |
+//! | [`Family::Pseudorandom`] | 128 bits | 64 bytes | ≥ 128 with probability 1 − 2⁻⁹⁸ per pair | AES, not linear |
 //!
 //! ```
 //! use foxtrot_ot::{Backend, extension::code::{Code, Linear}};
@@ -29,11 +29,12 @@ pub(super) mod turn;
 #[cfg(test)]
 mod tests;
 
-use core::{fmt, ops::Range};
+use alloc::boxed::Box;
+use core::ops::Range;
 
 use foxtrot_kernel::{Backend, memcheck::decided};
 pub use linear::{Linear, LinearCode};
-pub use pseudorandom::{Pseudorandom, PseudorandomCode};
+pub use pseudorandom::PseudorandomCode;
 
 use crate::Session;
 
@@ -72,16 +73,33 @@ impl Parameters {
     }
 }
 
-/// Codes of which every session has one.
-pub trait Family: Copy + fmt::Debug + Send + Sync + sealed::Sealed {
-    /// What encodes.
-    type Code: Code;
+/// Which code: what two parties have to agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// A linear code.
+    Linear(Linear),
+    /// The pseudorandom code.
+    Pseudorandom,
+}
 
-    /// The lengths, which all of them share.
-    fn parameters(&self) -> Parameters;
+impl Family {
+    /// The lengths of its code.
+    #[must_use]
+    pub fn parameters(self) -> Parameters {
+        match self {
+            Self::Linear(code) => code.parameters(),
+            Self::Pseudorandom => PseudorandomCode::PARAMETERS,
+        }
+    }
 
     /// The code of that session.
-    fn of_session(&self, session: &Session) -> Self::Code;
+    #[must_use]
+    pub fn of_session(self, session: &Session) -> Box<dyn Code> {
+        match self {
+            Self::Linear(code) => Box::new(code.build()),
+            Self::Pseudorandom => Box::new(PseudorandomCode::of_session(session)),
+        }
+    }
 }
 
 /// Encodes words, in time that does not depend on them.
@@ -97,6 +115,11 @@ pub trait Code: Send + Sync {
 
     /// Rows that [`Code::turn`] writes.
     fn turned(&self) -> usize;
+
+    /// The code itself, if it is linear.
+    fn linear(&self) -> Option<&LinearCode> {
+        None
+    }
 
     /// Turns n words for [`Code::add`]: bit i of the rows written belongs to word i; from there on to
     /// the next multiple of 128 bits are 0.
@@ -118,8 +141,4 @@ pub trait Code: Send + Sync {
         out: (&mut [u8], usize),
         len: usize,
     );
-}
-
-pub(crate) mod sealed {
-    pub trait Sealed {}
 }

@@ -4,10 +4,11 @@
 //! SoftSpokenOT with k = 1 but for the corrections, all 128 of which are sent: 16 bytes per OT. A
 //! receiver that deviates learns Δ; `kos` is the same with a check.
 
-use super::{Extension, SemiHonest};
+use super::Extension;
+use crate::base::Adversary;
 
 /// IKNP.
 #[must_use]
-pub const fn semi_honest() -> Extension<SemiHonest> {
-    Extension::new("iknp", 1, true)
+pub const fn semi_honest() -> Extension {
+    Extension::new("iknp", 1, true, Adversary::SemiHonest)
 }

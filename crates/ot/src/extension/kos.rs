@@ -5,10 +5,11 @@
 //! check that all checked extensions here share, see `docs/protocols/softspoken.md`. 16 bytes per
 //! OT.
 
-use super::{Extension, Malicious};
+use super::Extension;
+use crate::base::Adversary;
 
 /// KOS.
 #[must_use]
-pub const fn malicious() -> Extension<Malicious> {
-    Extension::new("kos", 1, true)
+pub const fn malicious() -> Extension {
+    Extension::new("kos", 1, true, Adversary::Malicious)
 }

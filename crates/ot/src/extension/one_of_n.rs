@@ -20,8 +20,8 @@
 //! key = H(i, t)                                         key of v = H(i, q ⊕ C(v)·Δ)
 //! ```
 //!
-//! What is in brackets only a malicious peer makes necessary. Then the sender has no output before
-//! the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
+//! What is in brackets only a malicious peer makes necessary: without, challenge and proof are empty. The sender has no
+//! output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: whoever publishes a function of
 //! rows must hash them as these keys are. Steps, bounds and what is not proved:
 //! `docs/protocols/oos.md`; bytes: `docs/wire.md`, section 10.
@@ -44,7 +44,7 @@
 //! let mut corrections = Vec::new();
 //! let unanswered = receiver.extend(3, &words, &mut corrections)?;
 //! let (unverified, challenge) = sender.absorb(3, &corrections)?;
-//! let (received, proof) = receiver.answer(unanswered, &challenge)?;
+//! let (received, proof) = receiver.answer(unanswered, challenge.as_slice().as_flattened())?;
 //! let sent = sender.verify(unverified, &proof)?;
 //!
 //! let mut keys = [[0; 16]; 3];
@@ -57,25 +57,21 @@
 
 pub mod protocol;
 
-mod adaptor;
 mod check;
+mod info;
 mod output;
 mod receiver;
 mod sender;
 mod sums;
 
-use core::marker::PhantomData;
-
 use zeroize::Zeroizing;
 
-pub use adaptor::{
-    Any, AnyReceiver, AnySender, Info, Places, ReceiverBatch, SenderBatch, find, registry,
-};
+pub use info::{Info, find, registry};
 pub use receiver::{Received, Receiver, Unanswered};
-pub use sender::{Opened, Sender, Sent, Unverified};
+pub use sender::{Opened, Places, Sender, Sent, Unverified};
 
 use super::{
-    MASK_COLUMNS, Security,
+    Challenge, MASK_COLUMNS,
     code::{Family, Parameters},
     streams::Nonces,
 };
@@ -97,21 +93,33 @@ pub const MAX_BATCHES: u64 = 1 << 18;
 const GROUP: usize = 128;
 
 /// Which 1-of-N extension: what two parties have to agree on.
-pub struct Extension<F, S> {
+#[derive(Clone, Copy)]
+pub struct Extension {
     name: &'static str,
-    family: F,
-    security: PhantomData<S>,
+    family: Family,
+    adversary: Adversary,
 }
 
-impl<F: Family, S: Security> Extension<F, S> {
-    pub(super) const fn new(name: &'static str, family: F) -> Self {
-        Self { name, family, security: PhantomData }
+impl Extension {
+    pub(super) const fn new(name: &'static str, family: Family, adversary: Adversary) -> Self {
+        Self { name, family, adversary }
     }
 
-    const CHECKED: bool = matches!(S::ADVERSARY, Adversary::Malicious);
+    /// Whether the receiver has to prove that its corrections are codewords.
+    const fn checked(&self) -> bool {
+        matches!(self.adversary, Adversary::Malicious)
+    }
+
+    /// Columns by which a batch is longer.
+    const fn mask_columns(&self) -> usize {
+        if self.checked() { MASK_COLUMNS } else { 0 }
+    }
 
     /// The most OTs of one batch: 16320, or 16384 without check.
-    pub const MAX_BATCH: usize = MAX_COLUMNS - if Self::CHECKED { MASK_COLUMNS } else { 0 };
+    #[must_use]
+    pub const fn max_batch(&self) -> usize {
+        MAX_COLUMNS - self.mask_columns()
+    }
 
     /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
     #[must_use]
@@ -128,27 +136,33 @@ impl<F: Family, S: Security> Extension<F, S> {
     /// Bytes of the `Corrections` of a batch of n OTs.
     #[must_use]
     pub fn corrections_len(&self, n: usize) -> usize {
-        (Self::columns(n) / 8).saturating_mul(self.parameters().length)
+        (self.columns(n) / 8).saturating_mul(self.parameters().length)
     }
 
-    /// Bytes of the `Proof` of a batch; with none, there is no challenge either.
+    /// Bytes of the sender's `Challenge` to a batch; with none, it is not sent.
+    #[must_use]
+    pub const fn challenge_len(&self) -> usize {
+        if self.checked() { size_of::<Challenge>() } else { 0 }
+    }
+
+    /// Bytes of the receiver's `Proof` of a batch; with none, it is not sent.
     #[must_use]
     pub fn proof_len(&self) -> usize {
         let Parameters { length, word_bits } = self.parameters();
-        if Self::CHECKED { 8 * (length + word_bits) } else { 0 }
+        if self.checked() { 8 * (length + word_bits) } else { 0 }
     }
 
-    fn columns(n: usize) -> usize {
-        let columns = n.saturating_add(if Self::CHECKED { MASK_COLUMNS } else { 0 });
+    fn columns(&self, n: usize) -> usize {
+        let columns = n.saturating_add(self.mask_columns());
         columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
     }
 
     /// Whether there may be a batch of that number and size.
-    fn check_batch(number: u64, n: usize) -> Result<(), Usage> {
+    fn check_batch(&self, number: u64, n: usize) -> Result<(), Usage> {
         if number >= MAX_BATCHES {
             return Err(Usage::TooManyBatches { max: MAX_BATCHES });
         }
-        let max = Self::MAX_BATCH;
+        let max = self.max_batch();
         if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
     }
 
@@ -163,16 +177,8 @@ impl<F: Family, S: Security> Extension<F, S> {
     }
 }
 
-impl<F: Copy, S> Clone for Extension<F, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Copy, S> Copy for Extension<F, S> {}
-
 foxtrot_kernel::redacted! {
-    [F, S] Extension<F, S>, extension => "{}", extension.name;
+    Extension, extension => "{}", extension.name;
 }
 
 fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {

@@ -5,26 +5,30 @@
 //! Without the check it is semi-honest, and what [KKRT16](https://eprint.iacr.org/2016/799) calls
 //! KK13 with a better code: rows are linear in words, which some protocols need.
 
-use super::{Malicious, SemiHonest, code::Linear, one_of_n::Extension};
+use super::{
+    code::{Family, Linear},
+    one_of_n::Extension,
+};
+use crate::base::Adversary;
 
 /// OOS over that code, with its check.
 #[must_use]
-pub const fn malicious(code: Linear) -> Extension<Linear, Malicious> {
+pub const fn malicious(code: Linear) -> Extension {
     let name = match code {
         Linear::Repetition128 => "oos-128",
         Linear::Bch512 => "oos",
         Linear::Bch802 => "oos-802",
     };
-    Extension::new(name, code)
+    Extension::new(name, Family::Linear(code), Adversary::Malicious)
 }
 
 /// The same without the check.
 #[must_use]
-pub const fn semi_honest(code: Linear) -> Extension<Linear, SemiHonest> {
+pub const fn semi_honest(code: Linear) -> Extension {
     let name = match code {
         Linear::Repetition128 => "oos-128-semi-honest",
         Linear::Bch512 => "oos-semi-honest",
         Linear::Bch802 => "oos-802-semi-honest",
     };
-    Extension::new(name, code)
+    Extension::new(name, Family::Linear(code), Adversary::SemiHonest)
 }

@@ -8,9 +8,7 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use super::{
-    Any, AnyReceiver, AnySender, Kind, Places, ROWS, ReceiverBatch, SenderBatch, Shape, compatible,
-};
+use super::{Extension, Kind, Places, ROWS, Shape, Unanswered, Unverified, compatible};
 use crate::{
     Bits, Context, Direction, Error, Session, Usage,
     base::{BaseOt, Block, Choice},
@@ -24,7 +22,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The extension.
-    pub extension: Any,
+    pub extension: Extension,
     /// The base OT that it starts from.
     pub base: &'a dyn BaseOt,
     /// Which way the extension runs; its base OTs run the other way.
@@ -36,8 +34,8 @@ pub struct Plan<'a> {
 /// The sender of an extension, set up.
 #[derive(Debug)]
 pub struct Sender {
-    extension: Any,
-    state: AnySender,
+    extension: Extension,
+    state: super::Sender,
     group: usize,
     runs: Runs,
 }
@@ -45,8 +43,8 @@ pub struct Sender {
 /// The receiver of an extension, set up.
 #[derive(Debug)]
 pub struct Receiver {
-    extension: Any,
-    state: AnyReceiver,
+    extension: Extension,
+    state: super::Receiver,
     group: usize,
     runs: Runs,
 }
@@ -64,7 +62,7 @@ impl Sender {
         let setup = io.recv_any(plan.extension.setup_len()).await;
         let session = plan.session(cx.session());
         let group = group(session.executor());
-        let state = plan.extension.sender(session, keys, &setup, cx.seed())?;
+        let state = super::Sender::new(session, plan.extension, keys, &setup, cx.seed())?;
         Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
     }
 
@@ -102,6 +100,7 @@ impl Sender {
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut shapes = shape.batches(self.extension.max_batch());
@@ -129,7 +128,7 @@ impl Sender {
         &mut self,
         io: &Io,
         shapes: Vec<Shape>,
-    ) -> Result<(Vec<SenderBatch>, Vec<usize>), Error> {
+    ) -> Result<(Vec<Unverified>, Vec<usize>), Error> {
         let lens = shapes.iter().map(|shape| self.extension.corrections_len(*shape));
         let messages = io.recv_all(lens.collect()).await;
         let of_shapes: Vec<_> =
@@ -149,7 +148,7 @@ impl Sender {
     async fn finish(
         &mut self,
         io: &Io,
-        batches: Vec<SenderBatch>,
+        batches: Vec<Unverified>,
         places: impl Iterator<Item = Places<'_>>,
     ) -> Result<(), Error> {
         let proofs = receive_each(&io.on(PROOFS), batches.len(), self.extension.proof_len()).await;
@@ -170,7 +169,7 @@ impl Receiver {
         let keys = io.run(base).await?;
         let session = plan.session(cx.session());
         let group = group(session.executor());
-        let (state, setup) = plan.extension.receiver(session, keys, cx.seed())?;
+        let (state, setup) = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
         io.send_any(setup).await;
         Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
     }
@@ -188,6 +187,7 @@ impl Receiver {
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;
@@ -223,7 +223,7 @@ impl Receiver {
     }
 
     /// Begins batches, and sends their corrections.
-    async fn extend(&mut self, io: &Io, choices: Vec<Choice>) -> Result<Vec<ReceiverBatch>, Error> {
+    async fn extend(&mut self, io: &Io, choices: Vec<Choice>) -> Result<Vec<Unanswered>, Error> {
         let mut messages = vec![Vec::new(); choices.len()];
         let begun = choices.into_iter().zip(&mut messages).collect();
         let begun = self.state.extend_all(begun)?;
@@ -236,7 +236,7 @@ impl Receiver {
         &mut self,
         io: &Io,
         kind: Kind,
-        batches: Vec<ReceiverBatch>,
+        batches: Vec<Unanswered>,
         places: impl Iterator<Item = &mut [Block]>,
     ) -> Result<Vec<Bits>, Error> {
         let challenges = receive_each(io, batches.len(), self.extension.challenge_len()).await;
@@ -252,7 +252,7 @@ impl Receiver {
 }
 
 /// How many batches are on their way before the oldest come to their end.
-fn window(extension: Any) -> usize {
+fn window(extension: Extension) -> usize {
     if extension.challenge_len() == 0 { 0 } else { WINDOW }
 }
 
@@ -263,12 +263,12 @@ async fn receive_each(io: &Io, n: usize, len: usize) -> Vec<Vec<u8>> {
 
 /// What may be on its way to a party: batches of a window.
 #[must_use]
-pub fn limits(extension: &Any) -> Limits {
+pub fn limits(extension: &Extension) -> Limits {
     window_limits(longest(extension))
 }
 
 /// The longest message of a batch.
-fn longest(extension: &Any) -> usize {
+fn longest(extension: &Extension) -> usize {
     let n = extension.max_batch();
     let corrections = [Shape::given(n), Shape::random(n)].map(|it| extension.corrections_len(it));
     corrections[0].max(corrections[1]).max(extension.proof_len())
@@ -286,13 +286,13 @@ impl Plan<'_> {
     }
 
     fn session(&self, session: &Session) -> Session {
-        session.sub(self.extension.info().name, self.counter, self.direction)
+        session.sub(self.extension.name(), self.counter, self.direction)
     }
 }
 
 impl fmt::Debug for Plan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (extension, base) = (self.extension.info().name, self.base.info().name);
+        let (extension, base) = (self.extension.name(), self.base.info().name);
         write!(f, "Plan({extension} from {base}, counter {})", self.counter)
     }
 }

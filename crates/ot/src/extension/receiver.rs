@@ -1,29 +1,28 @@
 //! The side with the choices; in the base OTs it was the sender.
 
 use alloc::{vec, vec::Vec};
-use core::marker::PhantomData;
 
 use foxtrot_kernel::{bits::xor, vole};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
+    Challenge, Extension, PROOF_LEN, ROWS, Shape,
     check::{Hashes, coefficients, hash_choices, hash_rows},
-    check_base, check_session,
+    check_base, check_len, check_owner,
     matrix::{Matrix, Pool},
     output::{Coins, Kind, Output, check_places, flips},
     streams::{Keys, Nonces},
     trees::{grow, nonces, trees},
 };
 use crate::{
-    Bits, Seed, Session, Sid, Usage,
+    Bits, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, SenderKeys},
-    tasks::{Executor, for_each, map, only},
+    tasks::{Executor, InPlace, for_each, map, only},
 };
 
 /// The receiver of an extension, which makes batch after batch from one set of base OTs.
-pub struct Receiver<S> {
-    extension: Extension<S>,
+pub struct Receiver {
+    extension: Extension,
     session: Session,
     seed: Seed,
     leaves: Keys,
@@ -52,28 +51,28 @@ struct Begun<'m> {
     message: &'m mut Vec<u8>,
 }
 
-/// A batch that waits for the sender's [`Challenge`].
+/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered {
     batch: Batch,
-    coin: Zeroizing<[u8; 32]>,
+    /// For the proof.
+    coin: Option<Zeroizing<[u8; 32]>>,
 }
 
 /// A batch whose output can be had, once.
 #[must_use = "it holds the output"]
-pub struct Received<S> {
+pub struct Received {
     session: Sid,
     number: u64,
     coins: Option<Coins>,
     choices: Bits,
     matrix: Matrix,
-    security: PhantomData<S>,
 }
 
-/// With its proof.
-type Answered = (Received<Malicious>, Vec<u8>);
+/// A batch with its proof.
+type Answered = (Received, Vec<u8>);
 
-impl<S: Security> Receiver<S> {
+impl Receiver {
     /// Steps 1 to 3: from both keys of 128 base OTs; with what has to be sent first, if that is not
     /// empty.
     ///
@@ -81,15 +80,19 @@ impl<S: Security> Receiver<S> {
     /// [`Usage::CountMismatch`] if there are not 128.
     pub fn new(
         session: Session,
-        extension: Extension<S>,
+        extension: Extension,
         base: SenderKeys,
         seed: Seed,
     ) -> Result<(Self, Vec<u8>), Usage> {
         check_base(base.pairs().len())?;
-        let (leaves, setup) = grow(&session, extension.k, Extension::<S>::CHECKED, &base);
+        let (leaves, setup) = grow(&session, extension.k, extension.checked(), &base);
         let (batch, nonces, pool) = (0, nonces(&session), Pool::default());
         let receiver = Self { extension, session, seed, leaves, batch, nonces, pool };
         Ok((receiver, setup))
+    }
+
+    fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
+        check_owner((&self.session, self.extension.checked()), (of_batch, checked))
     }
 
     /// The next batches, to be filled by their choices.
@@ -98,10 +101,10 @@ impl<S: Security> Receiver<S> {
         batches: Vec<(Choice, &'m mut Vec<u8>)>,
     ) -> Result<Vec<Begun<'m>>, Usage> {
         for (number, (choice, _)) in (self.batch..).zip(&batches) {
-            Extension::<S>::check_batch(number, Shape::of(choice).n)?;
+            self.extension.check_batch(number, Shape::of(choice).n)?;
         }
         let begin = |(choice, message): (Choice, &'m mut Vec<u8>)| {
-            let columns = Extension::<S>::columns(Shape::of(&choice).n);
+            let columns = self.extension.columns(Shape::of(&choice).n);
             let (number, matrix) = (self.batch, self.pool.take(ROWS, columns));
             self.batch += 1;
             Begun { number, choice, columns, matrix, message }
@@ -132,7 +135,7 @@ impl<S: Security> Receiver<S> {
         let (k, nonce) = (self.extension.k, self.nonces.of_batch(number));
         let stride = matrix.stride();
         message.resize(self.extension.corrections_len(shape), 0);
-        let corrections = &mut message[Extension::<S>::commitment_len()..];
+        let corrections = &mut message[self.extension.commitment_len()..];
         let (mut rows, mut leaves) = (matrix.bytes_mut(), self.leaves.as_slice());
         if first == 1 {
             // The choices are the sum of the first tree.
@@ -159,7 +162,7 @@ impl<S: Security> Receiver<S> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
     /// [`Usage::ForeignBatch`].
-    pub fn random(&mut self, received: Received<S>, keys: &mut [Block]) -> Result<Bits, Usage> {
+    pub fn random(&mut self, received: Received, keys: &mut [Block]) -> Result<Bits, Usage> {
         Ok(only(self.output_all(Kind::Random, vec![(received, keys)])?))
     }
 
@@ -167,7 +170,7 @@ impl<S: Security> Receiver<S> {
     ///
     /// # Errors
     /// As for [`Receiver::random`].
-    pub fn correlated(&mut self, received: Received<S>, rows: &mut [Block]) -> Result<Bits, Usage> {
+    pub fn correlated(&mut self, received: Received, rows: &mut [Block]) -> Result<Bits, Usage> {
         Ok(only(self.output_all(Kind::Correlated, vec![(received, rows)])?))
     }
 
@@ -178,10 +181,10 @@ impl<S: Security> Receiver<S> {
     pub fn output_all(
         &mut self,
         kind: Kind,
-        batches: Vec<(Received<S>, &mut [Block])>,
+        batches: Vec<(Received, &mut [Block])>,
     ) -> Result<Vec<Bits>, Usage> {
         for (received, places) in &batches {
-            check_session(&self.session, &received.session)?;
+            self.check_owner(&received.session, received.coins.is_some())?;
             check_places(received.choices.len(), places.len())?;
         }
         let session = &self.session;
@@ -200,38 +203,7 @@ impl<S: Security> Receiver<S> {
         };
         Ok(read.into_iter().map(recycle).collect())
     }
-}
 
-impl Receiver<SemiHonest> {
-    /// Steps 5 and 6: begins a batch; `corrections` becomes its message, whatever was in it.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`].
-    pub fn extend(
-        &mut self,
-        choice: Choice,
-        corrections: &mut Vec<u8>,
-    ) -> Result<Received<SemiHonest>, Usage> {
-        Ok(only(self.extend_all(vec![(choice, corrections)])?))
-    }
-
-    /// The same for the next batches, in their order, at once: one per thread.
-    ///
-    /// # Errors
-    /// Those of [`Receiver::extend`], for any of them: then none has begun.
-    pub fn extend_all(
-        &mut self,
-        batches: Vec<(Choice, &mut Vec<u8>)>,
-    ) -> Result<Vec<Received<SemiHonest>>, Usage> {
-        let begun = self.begin(batches)?;
-        Ok(map(self.session.executor(), begun, |executor, begun| {
-            let (batch, _) = self.expand(executor, begun);
-            batch.end(None, None)
-        }))
-    }
-}
-
-impl Receiver<Malicious> {
     /// Steps 5 and 6: begins a batch; `corrections` becomes its message, whatever was in it.
     ///
     /// Other batches may begin before this one is answered.
@@ -257,59 +229,67 @@ impl Receiver<Malicious> {
         let begun = self.begin(batches)?;
         Ok(map(self.session.executor(), begun, |executor, begun| {
             let (batch, corrections) = self.expand(executor, begun);
-            let coin = self.session.oracle("foxtrot v1 extension receiver coin");
-            let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
-            let coin = Zeroizing::new(coin);
-            corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
+            let coin = self.extension.checked().then(|| {
+                let coin = self.session.oracle("foxtrot v1 extension receiver coin");
+                let coin = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
+                let coin = Zeroizing::new(coin);
+                corrections[..32].copy_from_slice(&commit(&self.session, batch.number, &coin));
+                coin
+            });
             Unanswered { batch, coin }
         }))
     }
 
-    /// Step 8: the proof that the corrections were all for the same choices.
+    /// Step 8: the proof that the corrections were all for the same choices; where there is no check, challenge and
+    /// proof are empty.
     ///
     /// A batch answers one challenge: two answers would tell a sum of choices.
     ///
     /// ```compile_fail,E0382
-    /// # use foxtrot_ot::extension::{Malicious, Receiver, Unanswered};
-    /// # fn twice(receiver: Receiver<Malicious>, batch: Unanswered) {
+    /// # use foxtrot_ot::extension::{Receiver, Unanswered};
+    /// # fn twice(receiver: Receiver, batch: Unanswered) {
     /// let _ = receiver.answer(batch, &[0; 32]);
     /// let _ = receiver.answer(batch, &[1; 32]);
     /// # }
     /// ```
     ///
     /// # Errors
-    /// [`Usage::ForeignBatch`].
+    /// [`Decode`](crate::Decode) if the challenge has another length; [`Usage::ForeignBatch`].
     pub fn answer(
         &self,
         unanswered: Unanswered,
-        challenge: &Challenge,
-    ) -> Result<(Received<Malicious>, Vec<u8>), Usage> {
-        Ok(only(self.answer_all(vec![(unanswered, *challenge)])?))
+        challenge: &[u8],
+    ) -> Result<(Received, Vec<u8>), Error> {
+        Ok(only(self.answer_all(vec![(unanswered, challenge)])?))
     }
 
     /// The same for several batches at once, one per thread.
     ///
     /// # Errors
-    /// [`Usage::ForeignBatch`], for any of them: all are then lost.
-    pub fn answer_all(
-        &self,
-        batches: Vec<(Unanswered, Challenge)>,
-    ) -> Result<Vec<Answered>, Usage> {
-        for (unanswered, _) in &batches {
-            check_session(&self.session, &unanswered.batch.session)?;
+    /// Those of [`Receiver::answer`], for any of them: all are then lost.
+    pub fn answer_all(&self, batches: Vec<(Unanswered, &[u8])>) -> Result<Vec<Answered>, Error> {
+        for (unanswered, challenge) in &batches {
+            self.check_owner(&unanswered.batch.session, unanswered.coin.is_some())?;
+            check_len("Challenge", self.extension.challenge_len(), challenge.len())?;
         }
-        Ok(map(self.session.executor(), batches, |executor, (unanswered, challenge)| {
-            self.prove(executor, unanswered, challenge)
+        // Without check there is no work for threads.
+        let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };
+        Ok(map(executor, batches, |executor, (Unanswered { batch, coin }, challenge)| match coin {
+            Some(coin) => {
+                let challenge = core::array::from_fn(|k| challenge[k]);
+                self.prove(executor, batch, &coin, challenge)
+            }
+            None => (batch.end(None, None), Vec::new()),
         }))
     }
 
     fn prove(
         &self,
         executor: &dyn Executor,
-        unanswered: Unanswered,
+        batch: Batch,
+        coin: &[u8; 32],
         challenge: Challenge,
-    ) -> (Received<Malicious>, Vec<u8>) {
-        let Unanswered { batch, coin } = unanswered;
+    ) -> Answered {
         let (backend, session) = (self.session.backend(), &self.session);
         let columns = 8 * batch.choices.len();
         let coefficients = coefficients(session, batch.number, batch.shape, &challenge, columns);
@@ -318,7 +298,7 @@ impl Receiver<Malicious> {
             hash_rows(backend, executor, &batch.matrix, &coefficients),
         );
         let mut proof = Vec::with_capacity(PROOF_LEN);
-        proof.extend_from_slice(coin.as_slice());
+        proof.extend_from_slice(coin);
         hashes.encode(&mut proof);
         let flips = match batch.shape.given {
             true => None,
@@ -327,10 +307,43 @@ impl Receiver<Malicious> {
         let coins = Coins { receiver: *coin, sender: challenge };
         (batch.end(flips.as_deref(), Some(coins)), proof)
     }
+
+    /// Answers the challenge to a batch and writes its output; returns the choices, and the proof.
+    ///
+    /// # Errors
+    /// Those of [`Receiver::answer`] and [`Receiver::random`].
+    pub fn finish(
+        &mut self,
+        batch: Unanswered,
+        challenge: &[u8],
+        kind: Kind,
+        keys: &mut [Block],
+    ) -> Result<(Bits, Vec<u8>), Error> {
+        Ok(only(self.finish_all(kind, vec![(batch, challenge, keys)])?))
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Receiver::finish`], for any of them: there is no output then.
+    pub fn finish_all(
+        &mut self,
+        kind: Kind,
+        batches: Vec<(Unanswered, &[u8], &mut [Block])>,
+    ) -> Result<Vec<(Bits, Vec<u8>)>, Error> {
+        let (mut unanswered, mut places) = (Vec::new(), Vec::new());
+        for (batch, challenge, keys) in batches {
+            unanswered.push((batch, challenge));
+            places.push(keys);
+        }
+        let (received, proofs): (Vec<_>, Vec<_>) = self.answer_all(unanswered)?.into_iter().unzip();
+        let received = received.into_iter().zip(places).collect();
+        Ok(self.output_all(kind, received)?.into_iter().zip(proofs).collect())
+    }
 }
 
 impl Batch {
-    fn end<S>(self, flips: Option<&[u8]>, coins: Option<Coins>) -> Received<S> {
+    fn end(self, flips: Option<&[u8]>, coins: Option<Coins>) -> Received {
         let mut choices = self.choices[..self.shape.n.div_ceil(8)].to_vec();
         if let Some(flips) = flips {
             choices.iter_mut().zip(flips).for_each(|(choice, flip)| *choice ^= flip);
@@ -341,7 +354,6 @@ impl Batch {
             coins,
             choices: Bits::from_random(choices, self.shape.n),
             matrix: self.matrix,
-            security: PhantomData,
         }
     }
 }
@@ -352,7 +364,7 @@ pub(super) fn commit(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32]
 }
 
 foxtrot_kernel::redacted! {
-    [S] Receiver<S>, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
+    Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
     Unanswered, unanswered => "batch {}, <redacted>", unanswered.batch.number;
-    [S] Received<S>, received => "batch {}, <redacted>", received.number;
+    Received, received => "batch {}, <redacted>", received.number;
 }

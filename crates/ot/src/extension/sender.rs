@@ -4,16 +4,15 @@
 mod tests;
 
 use alloc::{vec, vec::Vec};
-use core::marker::PhantomData;
 
 use foxtrot_kernel::{bits::xor_masked, vole};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Extension, Malicious, PROOF_LEN, ROWS, Security, SemiHonest, Shape,
+    Challenge, Extension, ROWS, Shape,
     check::{Hashes, coefficients, hash_rows},
-    check_base, check_session,
+    check_base, check_len, check_owner,
     matrix::{Matrix, Pool},
     output::{Coins, Output, Places, check_places, flips},
     receiver::commit,
@@ -21,15 +20,15 @@ use super::{
     trees::{nonces, regrow, trees},
 };
 use crate::{
-    Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
-    tasks::{Executor, for_each, map, only},
+    tasks::{Executor, InPlace, for_each, map, only},
 };
 
 /// The sender of an extension, which makes batch after batch from one set of base OTs.
-pub struct Sender<S> {
-    extension: Extension<S>,
+pub struct Sender {
+    extension: Extension,
     session: Session,
     seed: Seed,
     delta: Bits,
@@ -51,18 +50,23 @@ struct Batch {
     matrix: Matrix,
 }
 
-/// A batch that waits for the receiver's proof; there is no way to its output but
-/// [`Sender::verify`].
+/// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
+/// but [`Sender::verify`].
 ///
 /// ```compile_fail,E0308
-/// # use foxtrot_ot::{Usage, extension::{Malicious, Sender, Unverified}};
-/// # fn unchecked(sender: &mut Sender<Malicious>, batch: Unverified) -> Result<(), Usage> {
+/// # use foxtrot_ot::{Usage, extension::{Sender, Unverified}};
+/// # fn unchecked(sender: &mut Sender, batch: Unverified) -> Result<(), Usage> {
 /// sender.random(batch, &mut [])
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
 pub struct Unverified {
     batch: Batch,
+    check: Option<Check>,
+}
+
+/// What a proof is checked against.
+struct Check {
     commitment: [u8; 32],
     challenge: Challenge,
 }
@@ -70,30 +74,29 @@ pub struct Unverified {
 /// A batch whose output can be had, once.
 ///
 /// ```
-/// # use foxtrot_ot::{Usage, extension::{Malicious, Sender, Sent}};
-/// # fn once(sender: &mut Sender<Malicious>, batch: Sent<Malicious>) -> Result<(), Usage> {
+/// # use foxtrot_ot::{Usage, extension::{Sender, Sent}};
+/// # fn once(sender: &mut Sender, batch: Sent) -> Result<(), Usage> {
 /// sender.random(batch, &mut [])
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::{Usage, extension::{Malicious, Sender, Sent}};
-/// # fn twice(sender: &mut Sender<Malicious>, batch: Sent<Malicious>) -> Result<(), Usage> {
+/// # use foxtrot_ot::{Usage, extension::{Sender, Sent}};
+/// # fn twice(sender: &mut Sender, batch: Sent) -> Result<(), Usage> {
 /// sender.random(batch, &mut [])?;
 /// sender.correlated(batch, &mut [])
 /// # }
 /// ```
 #[must_use = "it holds the output"]
-pub struct Sent<S> {
+pub struct Sent {
     session: Sid,
     number: u64,
     n: usize,
     coins: Option<Coins>,
     matrix: Matrix,
-    security: PhantomData<S>,
 }
 
-impl<S: Security> Sender<S> {
+impl Sender {
     /// Steps 1 to 4: from the chosen keys of 128 base OTs, whose choices become Δ, and the
     /// receiver's `Setup`.
     ///
@@ -102,13 +105,13 @@ impl<S: Security> Sender<S> {
     /// [`Misbehaved::ConsistencyCheck`]: these base OTs must then not be used for anything.
     pub fn new(
         session: Session,
-        extension: Extension<S>,
+        extension: Extension,
         base: ReceiverKeys,
         setup: &[u8],
         seed: Seed,
     ) -> Result<Self, Error> {
         check_base(base.keys().len())?;
-        let leaves = regrow(&session, extension.k, Extension::<S>::CHECKED, &base, setup)?;
+        let leaves = regrow(&session, extension.k, extension.checked(), &base, setup)?;
         let delta = base.choices().slice(0..ROWS);
         let (batch, nonces, ended) = (0, nonces(&session), false);
         let pool = Pool::default();
@@ -129,17 +132,19 @@ impl<S: Security> Sender<S> {
         delta
     }
 
+    fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
+        check_owner((&self.session, self.extension.checked()), (of_batch, checked))
+    }
+
     /// That the messages may come, and have the lengths that their shapes give them.
     fn check_messages(&self, messages: &[(Shape, &[u8])]) -> Result<(), Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
         for (number, (shape, corrections)) in (self.batch..).zip(messages) {
-            Extension::<S>::check_batch(number, shape.n)?;
-            let (expected, got) = (self.extension.corrections_len(*shape), corrections.len());
-            if got != expected {
-                return Err(Decode::Length { message: "Corrections", expected, got }.into());
-            }
+            self.extension.check_batch(number, shape.n)?;
+            let expected = self.extension.corrections_len(*shape);
+            check_len("Corrections", expected, corrections.len())?;
         }
         Ok(())
     }
@@ -148,7 +153,7 @@ impl<S: Security> Sender<S> {
     /// from.
     fn begin<'m>(&mut self, messages: &[(Shape, &'m [u8])]) -> Vec<(Batch, &'m [u8])> {
         let begin = |(shape, message): &(Shape, &'m [u8])| {
-            let columns = Extension::<S>::columns(shape.n);
+            let columns = self.extension.columns(shape.n);
             let (session, matrix) = (*self.session.id(), self.pool.take(ROWS, columns));
             let number = self.batch;
             self.batch += 1;
@@ -184,7 +189,7 @@ impl<S: Security> Sender<S> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
     /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn random(&mut self, sent: Sent<S>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
+    pub fn random(&mut self, sent: Sent, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
         self.output_all(vec![(sent, Places::Random(keys))])
     }
 
@@ -192,7 +197,7 @@ impl<S: Security> Sender<S> {
     ///
     /// # Errors
     /// As for [`Sender::random`].
-    pub fn correlated(&mut self, sent: Sent<S>, rows: &mut [Block]) -> Result<(), Usage> {
+    pub fn correlated(&mut self, sent: Sent, rows: &mut [Block]) -> Result<(), Usage> {
         self.output_all(vec![(sent, Places::Correlated(rows))])
     }
 
@@ -200,12 +205,12 @@ impl<S: Security> Sender<S> {
     ///
     /// # Errors
     /// Those of [`Sender::random`], for any of them: then there is no output, and all are lost.
-    pub fn output_all(&mut self, batches: Vec<(Sent<S>, Places<'_>)>) -> Result<(), Usage> {
+    pub fn output_all(&mut self, batches: Vec<(Sent, Places<'_>)>) -> Result<(), Usage> {
         if self.ended {
             return Err(Usage::SessionEnded);
         }
         for (sent, places) in &batches {
-            check_session(&self.session, &sent.session)?;
+            self.check_owner(&sent.session, sent.coins.is_some())?;
             check_places(sent.n, places.len())?;
         }
         let (session, delta) = (&self.session, &*self.packed_delta());
@@ -221,47 +226,19 @@ impl<S: Security> Sender<S> {
         read.into_iter().for_each(|matrix| self.pool.put(matrix));
         Ok(())
     }
-}
 
-impl Sender<SemiHonest> {
-    /// Step 6: takes the receiver's corrections of the next batch.
-    ///
-    /// # Errors
-    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`].
-    pub fn absorb(&mut self, shape: Shape, corrections: &[u8]) -> Result<Sent<SemiHonest>, Error> {
-        Ok(only(self.absorb_all(&[(shape, corrections)])?))
-    }
-
-    /// The same for the next batches, in their order, at once: one per thread.
-    ///
-    /// # Errors
-    /// Those of [`Sender::absorb`], for any of them: then none has been taken.
-    pub fn absorb_all(
-        &mut self,
-        messages: &[(Shape, &[u8])],
-    ) -> Result<Vec<Sent<SemiHonest>>, Error> {
-        self.check_messages(messages)?;
-        let begun = self.begin(messages);
-        Ok(map(self.session.executor(), begun, |executor, (mut batch, corrections)| {
-            self.fill(executor, &mut batch, corrections);
-            batch.end(None)
-        }))
-    }
-}
-
-impl Sender<Malicious> {
-    /// Steps 6 and 7: takes the receiver's corrections of the next batch, and challenges them.
+    /// Steps 6 and 7: takes the receiver's corrections of the next batch, and challenges them, if there is a check.
     ///
     /// Other batches may follow before this one is verified.
     ///
     /// # Errors
-    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
+    /// [`Decode`](crate::Decode) if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
     /// after a failed check.
     pub fn absorb(
         &mut self,
         shape: Shape,
         corrections: &[u8],
-    ) -> Result<(Unverified, Challenge), Error> {
+    ) -> Result<(Unverified, Option<Challenge>), Error> {
         Ok(only(self.absorb_all(&[(shape, corrections)])?))
     }
 
@@ -272,29 +249,28 @@ impl Sender<Malicious> {
     pub fn absorb_all(
         &mut self,
         messages: &[(Shape, &[u8])],
-    ) -> Result<Vec<(Unverified, Challenge)>, Error> {
+    ) -> Result<Vec<(Unverified, Option<Challenge>)>, Error> {
         self.check_messages(messages)?;
         let begun = self.begin(messages);
         Ok(map(self.session.executor(), begun, |executor, (mut batch, message)| {
-            let (commitment, corrections) = message.split_at(32);
+            let (commitment, corrections) = message.split_at(self.extension.commitment_len());
             self.fill(executor, &mut batch, corrections);
-            let commitment = core::array::from_fn(|k| commitment[k]);
-            let coin = self.session.oracle("foxtrot v1 extension sender coin");
-            let challenge = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
-            (Unverified { batch, commitment, challenge }, challenge)
+            let check = self.extension.checked().then(|| {
+                let coin = self.session.oracle("foxtrot v1 extension sender coin");
+                let challenge = coin.query(batch.number, 0).field(self.seed.as_bytes()).finish();
+                Check { commitment: core::array::from_fn(|k| commitment[k]), challenge }
+            });
+            let challenge = check.as_ref().map(|check| check.challenge);
+            (Unverified { batch, check }, challenge)
         }))
     }
 
-    /// Step 9: checks the proof of the batch.
+    /// Step 9: checks the proof of the batch, which is empty where there is no check.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
+    /// [`Decode`](crate::Decode) if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
     /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::ForeignBatch`].
-    pub fn verify(
-        &mut self,
-        unverified: Unverified,
-        proof: &[u8],
-    ) -> Result<Sent<Malicious>, Error> {
+    pub fn verify(&mut self, unverified: Unverified, proof: &[u8]) -> Result<Sent, Error> {
         Ok(only(self.verify_all(vec![(unverified, proof)])?))
     }
 
@@ -302,17 +278,16 @@ impl Sender<Malicious> {
     ///
     /// # Errors
     /// That of the first of them for which [`Sender::verify`] has one; none then has output.
-    pub fn verify_all(
-        &mut self,
-        batches: Vec<(Unverified, &[u8])>,
-    ) -> Result<Vec<Sent<Malicious>>, Error> {
+    pub fn verify_all(&mut self, batches: Vec<(Unverified, &[u8])>) -> Result<Vec<Sent>, Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
         for (unverified, _) in &batches {
-            check_session(&self.session, &unverified.batch.session)?;
+            self.check_owner(&unverified.batch.session, unverified.check.is_some())?;
         }
-        let checked = map(self.session.executor(), batches, |executor, (unverified, proof)| {
+        // Without check there is no work for threads.
+        let executor = if self.extension.checked() { self.session.executor() } else { &InPlace };
+        let checked = map(executor, batches, |executor, (unverified, proof)| {
             self.check(executor, unverified, proof)
         });
         let verified: Result<_, _> = checked.into_iter().collect();
@@ -328,13 +303,12 @@ impl Sender<Malicious> {
         executor: &dyn Executor,
         unverified: Unverified,
         proof: &[u8],
-    ) -> Result<Sent<Malicious>, Error> {
-        let Unverified { mut batch, commitment, challenge } = unverified;
-        let proven = proof.split_first_chunk::<32>().filter(|_| proof.len() == PROOF_LEN);
-        let Some((coin, proven)) = proven else {
-            let (expected, got) = (PROOF_LEN, proof.len());
-            return Err(Decode::Length { message: "Proof", expected, got }.into());
-        };
+    ) -> Result<Sent, Error> {
+        check_len("Proof", self.extension.proof_len(), proof.len())?;
+        let Unverified { mut batch, check } = unverified;
+        let Some(Check { commitment, challenge }) = check else { return Ok(batch.end(None)) };
+        let coin_and_hashes = proof.split_first_chunk::<32>();
+        let (coin, proven) = coin_and_hashes.ok_or(Misbehaved::ConsistencyCheck)?;
         let (backend, session) = (self.session.backend(), &self.session);
         let coefficients =
             coefficients(session, batch.number, batch.shape, &challenge, batch.columns);
@@ -354,6 +328,36 @@ impl Sender<Malicious> {
         Ok(batch.end(Some(Coins { receiver: *coin, sender: challenge })))
     }
 
+    /// Checks the proof of a batch, and writes its output.
+    ///
+    /// # Errors
+    /// Those of [`Sender::verify`] and [`Sender::random`].
+    pub fn finish(
+        &mut self,
+        batch: Unverified,
+        proof: &[u8],
+        places: Places<'_>,
+    ) -> Result<(), Error> {
+        self.finish_all(vec![(batch, proof, places)])
+    }
+
+    /// The same for several batches at once, one per thread.
+    ///
+    /// # Errors
+    /// Those of [`Sender::finish`], for any of them: there is no output then.
+    pub fn finish_all(
+        &mut self,
+        batches: Vec<(Unverified, &[u8], Places<'_>)>,
+    ) -> Result<(), Error> {
+        let (mut unverified, mut all_places) = (Vec::new(), Vec::new());
+        for (batch, proof, places) in batches {
+            unverified.push((batch, proof));
+            all_places.push(places);
+        }
+        let sent = self.verify_all(unverified)?;
+        Ok(self.output_all(sent.into_iter().zip(all_places).collect())?)
+    }
+
     /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
     fn end(&mut self) {
         self.ended = true;
@@ -365,9 +369,9 @@ impl Sender<Malicious> {
 }
 
 impl Batch {
-    fn end<S>(self, coins: Option<Coins>) -> Sent<S> {
+    fn end(self, coins: Option<Coins>) -> Sent {
         let Self { session, number, shape, matrix, .. } = self;
-        Sent { session, number, n: shape.n, coins, matrix, security: PhantomData }
+        Sent { session, number, n: shape.n, coins, matrix }
     }
 }
 
@@ -377,7 +381,7 @@ fn mask(bit: Choice) -> u8 {
 }
 
 foxtrot_kernel::redacted! {
-    [S] Sender<S>, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
-    [S] Sent<S>, sent => "batch {}, <redacted>", sent.number;
+    Sent, sent => "batch {}, <redacted>", sent.number;
 }

@@ -8,8 +8,8 @@
 //! A larger k sends less and computes more: from k = 2 to 4 the bytes halve for less than a third more
 //! time, and 8 is for slow links (`bench/record`, `foxtrot-bench run ext/`).
 
-use super::{Extension, Malicious, SemiHonest};
-use crate::Usage;
+use super::Extension;
+use crate::{Usage, base::Adversary};
 
 /// The k that a bare `softspoken` means.
 pub const DEFAULT_K: usize = 4;
@@ -18,7 +18,7 @@ pub const DEFAULT_K: usize = 4;
 ///
 /// # Errors
 /// [`Usage::FieldSize`] for another k.
-pub const fn malicious(k: usize) -> Result<Extension<Malicious>, Usage> {
+pub const fn malicious(k: usize) -> Result<Extension, Usage> {
     const NAMES: [&str; 8] = [
         "softspoken-1",
         "softspoken-2",
@@ -30,7 +30,7 @@ pub const fn malicious(k: usize) -> Result<Extension<Malicious>, Usage> {
         "softspoken-8",
     ];
     match k {
-        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false)),
+        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false, Adversary::Malicious)),
         _ => Err(Usage::FieldSize { k }),
     }
 }
@@ -39,7 +39,7 @@ pub const fn malicious(k: usize) -> Result<Extension<Malicious>, Usage> {
 ///
 /// # Errors
 /// [`Usage::FieldSize`] for another k.
-pub const fn semi_honest(k: usize) -> Result<Extension<SemiHonest>, Usage> {
+pub const fn semi_honest(k: usize) -> Result<Extension, Usage> {
     const NAMES: [&str; 8] = [
         "softspoken-1-semi-honest",
         "softspoken-2-semi-honest",
@@ -51,7 +51,7 @@ pub const fn semi_honest(k: usize) -> Result<Extension<SemiHonest>, Usage> {
         "softspoken-8-semi-honest",
     ];
     match k {
-        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false)),
+        1..=8 => Ok(Extension::new(NAMES[k - 1], k, false, Adversary::SemiHonest)),
         _ => Err(Usage::FieldSize { k }),
     }
 }

@@ -3,15 +3,12 @@
 use foxtrot_ot::{
     Bits, Seed, Session, Sid,
     base::{ReceiverKeys, SenderKeys},
-    extension::{Extension, Receiver, Security, Sender},
+    extension::{Extension, Receiver, Sender},
     ideal,
 };
 
 /// Both states at their beginning, in those sessions.
-pub(crate) fn states<S: Security>(
-    extension: Extension<S>,
-    session: impl Fn() -> Session,
-) -> (Receiver<S>, Sender<S>) {
+pub(crate) fn states(extension: Extension, session: impl Fn() -> Session) -> (Receiver, Sender) {
     let (pairs, chosen) = base();
     let (receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
     (receiver, Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap())

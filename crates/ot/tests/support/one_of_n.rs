@@ -4,7 +4,7 @@
 use foxtrot_ot::{
     Backend, Seed, Session, Sid,
     base::{Block, ReceiverKeys, SenderKeys},
-    extension::one_of_n::{Any, AnyReceiver, AnySender, Places},
+    extension::one_of_n::{Extension, Places, Receiver, Sender},
     ideal,
 };
 
@@ -30,21 +30,21 @@ pub(crate) fn bytes(label: u64, n: usize) -> Vec<u8> {
 
 /// Both parties of one extension.
 pub(crate) struct Runs {
-    pub(crate) extension: Any,
-    pub(crate) sender: AnySender,
-    pub(crate) receiver: AnyReceiver,
+    pub(crate) extension: Extension,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
 }
 
 impl Runs {
-    pub(crate) fn new(extension: Any, backend: Backend) -> Self {
+    pub(crate) fn new(extension: Extension, backend: Backend) -> Self {
         Self::of(extension, || session().with_backend(backend))
     }
 
     /// The same in sessions of the caller.
-    pub(crate) fn of(extension: Any, session: impl Fn() -> Session) -> Self {
+    pub(crate) fn of(extension: Extension, session: impl Fn() -> Session) -> Self {
         let (pairs, chosen) = base(extension.parameters().length);
-        let sender = extension.sender(session(), chosen, seed(6)).unwrap();
-        let receiver = extension.receiver(session(), pairs, seed(5)).unwrap();
+        let sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();
+        let receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
         Self { extension, sender, receiver }
     }
 

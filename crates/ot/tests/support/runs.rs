@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foxtrot_ot::{
     Backend, Bits, Error, Session,
     base::{Block, Choice},
-    extension::{Any, AnyReceiver, AnySender, Kind, Places, Shape},
+    extension::{Extension, Kind, Places, Receiver, Sender, Shape},
 };
 
 use crate::{
@@ -30,35 +30,32 @@ impl Run {
 
 /// Both states, and the lengths of what they have said.
 pub(crate) struct Runs {
-    receiver: AnyReceiver,
-    sender: AnySender,
+    receiver: Receiver,
+    sender: Sender,
     pub(crate) setup: usize,
     pub(crate) corrections: Vec<usize>,
     pub(crate) proofs: Vec<usize>,
 }
 
 impl Runs {
-    pub(crate) fn new(extension: Any, backend: Backend) -> Self {
+    pub(crate) fn new(extension: Extension, backend: Backend) -> Self {
         Self::of(extension, || session().with_backend(backend))
     }
 
-    pub(crate) fn on_threads(extension: Any, threads: usize) -> Self {
+    pub(crate) fn on_threads(extension: Extension, threads: usize) -> Self {
         Self::of(extension, || session().with_executor(Arc::new(Threads(threads))))
     }
 
-    fn of(extension: Any, session: impl Fn() -> Session) -> Self {
+    fn of(extension: Extension, session: impl Fn() -> Session) -> Self {
         let (pairs, chosen) = base();
-        let (receiver, setup) = extension.receiver(session(), pairs, seed(5)).unwrap();
-        let sender = extension.sender(session(), chosen, &setup, seed(6)).unwrap();
+        let (receiver, setup) = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
+        let sender = Sender::new(session(), extension, chosen, &setup, seed(6)).unwrap();
         let (corrections, proofs) = (Vec::new(), Vec::new());
         Self { receiver, sender, setup: setup.len(), corrections, proofs }
     }
 
     pub(crate) fn delta(&self) -> Block {
-        match &self.sender {
-            AnySender::SemiHonest(sender) => *sender.delta().unwrap(),
-            AnySender::Malicious(sender) => *sender.delta().unwrap(),
-        }
+        *self.sender.delta().unwrap()
     }
 
     pub(crate) fn batch(&mut self, choice: Choice, kind: Kind) -> Run {
@@ -73,7 +70,7 @@ impl Runs {
         let unanswered = self.receiver.extend(choice, &mut message)?;
         self.corrections.push(message.len());
         let (unverified, challenge) = self.sender.absorb(shape, &message)?;
-        let challenge = challenge.as_ref().map_or(&[][..], |challenge| challenge);
+        let challenge = challenge.as_slice().as_flattened();
         let mut keys = vec![[0; 16]; n];
         let (choices, proof) = self.receiver.finish(unanswered, challenge, kind, &mut keys)?;
         self.proofs.push(proof.len());

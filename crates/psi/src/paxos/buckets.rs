@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 use core::ops::Deref;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Seed, Session, Usage};
+use foxtrot_ot::{Seed, Session, Usage, extension::one_of_n::Extension};
 
 use super::{Digest, Error, Joint, Parameters, hashes::buckets_of, same};
 use crate::erase::Secret;
@@ -114,6 +114,11 @@ impl Deref for Filled<'_> {
 /// The namespace of a bucket.
 pub(super) fn bucket_session(session: &Session, bucket: usize) -> Session {
     session.sub("paxos bucket", bucket as u64, Default::default())
+}
+
+/// The namespace of the extension, which all buckets share.
+pub(super) fn ots_session(session: &Session, extension: &Extension) -> Session {
+    session.sub(extension.name(), 0, Default::default())
 }
 
 /// That there is another bucket.

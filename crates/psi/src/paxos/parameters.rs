@@ -5,8 +5,8 @@ use foxtrot_ot::{
     base::{self, Adversary},
     extension::{
         Incompatible,
-        code::{self, Family, Linear},
-        one_of_n::Any,
+        code::{self, Linear},
+        one_of_n::Extension,
         oos,
     },
 };
@@ -134,12 +134,8 @@ impl Parameters {
 
     /// The extension that carries it.
     #[must_use]
-    pub const fn extension(&self) -> Any {
-        if self.checked() {
-            Any::Checked(oos::malicious(self.code()))
-        } else {
-            Any::Linear(oos::semi_honest(self.code()))
-        }
+    pub const fn extension(&self) -> Extension {
+        if self.checked() { oos::malicious(self.code()) } else { oos::semi_honest(self.code()) }
     }
 
     /// Its lengths.

@@ -1,5 +1,43 @@
 //! The protocol: base OTs, then bucket after bucket with several batches on their way at a time, then the tags
 //! (`docs/wire.md`, section 13).
+//!
+//! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
+//!
+//! ```
+//! use foxtrot_ot::{
+//!     Context, Direction, Seed, Session, Sid,
+//!     base::{Adversary, roted::Endemic},
+//!     engine::Engine,
+//!     pair::Pair,
+//! };
+//! use foxtrot_psi::paxos::{
+//!     Parameters,
+//!     protocol::{Plan, Receiver, Sender},
+//! };
+//!
+//! // Items are digests of 32 bytes; both sides know the sizes.
+//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
+//! let parameters = Parameters::new(Adversary::Malicious, ours.len(), theirs.len())?;
+//! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//!
+//! let sender = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
+//!     sender.run(&io, theirs, |_| ()).await
+//! });
+//! let receiver = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+//!     receiver.run(&io, ours, |_| ()).await?.intersect()
+//! });
+//! let ((), common) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+//! assert_eq!(common, [2]);
+//! # Ok::<(), foxtrot_psi::paxos::Error>(())
+//! ```
 
 use alloc::{collections::VecDeque, vec::Vec};
 use core::{fmt, mem};
@@ -85,6 +123,7 @@ impl Sender {
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        io.limit(window_limits(longest(&parameters)));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
@@ -176,6 +215,7 @@ impl Receiver {
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
+        io.limit(window_limits(longest(&parameters)));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {

@@ -3,13 +3,12 @@
 use alloc::{vec, vec::Vec};
 use core::mem::take;
 
-use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys};
+use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, extension::one_of_n};
 use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
-    buckets::{Items, bucket_session, check_bucket},
-    correlation::{ReceiverBatch, ReceiverOts},
+    buckets::{Items, bucket_session, check_bucket, ots_session},
     hashes::Keyed,
     parameters::TAG,
     same,
@@ -41,7 +40,7 @@ pub struct Receiver {
     session: Session,
     seed: Seed,
     items: Items,
-    ots: ReceiverOts,
+    ots: one_of_n::Receiver,
     /// Buckets so far.
     bucket: usize,
     /// By places, and room for what fills the last bucket up.
@@ -64,7 +63,7 @@ pub struct Encoded {
 #[derive(Debug)]
 #[must_use = "the batch has no rows yet"]
 pub struct Unanswered {
-    batch: ReceiverBatch,
+    batch: one_of_n::Unanswered,
     at: usize,
     n: usize,
 }
@@ -96,7 +95,9 @@ impl Receiver {
         let mut of_ots = Zeroizing::new([0; 32]);
         let oracle = session.oracle("foxtrot v1 paxos receiver seed");
         seed.fill(&oracle, 0, of_ots.as_mut_slice());
-        let ots = ReceiverOts::new(&session, &parameters, base, Seed::from_bytes(*of_ots))?;
+        let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
+        let ots =
+            one_of_n::Receiver::new(ots_session(&session, &extension), extension, base, of_ots)?;
         let tags = Secret(Vec::new());
         Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
     }
@@ -168,7 +169,8 @@ impl Encoded {
         let Unanswered { batch, at, n } = unanswered;
         let len = self.receiver.parameters.lengths().row_len();
         let rows = self.rows.0.get_mut(at * len..(at + n) * len).ok_or(Usage::ForeignBatch)?;
-        let proof = self.receiver.ots.rows(batch, challenge, rows)?;
+        let (received, proof) = self.receiver.ots.answer(batch, challenge)?;
+        self.receiver.ots.rows(received, rows)?;
         self.finished += n;
         Ok(proof)
     }

@@ -4,13 +4,16 @@ use alloc::{vec, vec::Vec};
 use core::mem::take;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Seed, Session, Usage, base::ReceiverKeys, extension::Challenge};
+use foxtrot_ot::{
+    Seed, Session, Usage,
+    base::ReceiverKeys,
+    extension::{Challenge, one_of_n},
+};
 use zeroize::Zeroizing;
 
 use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed, TAGS_PER_FRAME,
-    buckets::{Items, bucket_session, check_bucket},
-    correlation::{SenderBatch, SenderOts},
+    buckets::{Items, bucket_session, check_bucket, ots_session},
     parameters::TAG,
     same,
     tags::{Tag, Work},
@@ -26,7 +29,7 @@ pub struct Sender {
     session: Session,
     seed: Seed,
     items: Items,
-    ots: SenderOts,
+    ots: one_of_n::Sender,
     /// Buckets so far.
     bucket: usize,
     /// By places, and room for what fills the last bucket up.
@@ -47,7 +50,7 @@ pub struct Absorbing {
 #[derive(Debug)]
 #[must_use = "the batch has no rows yet"]
 pub struct Unverified {
-    batch: SenderBatch,
+    batch: one_of_n::Unverified,
     at: usize,
     n: usize,
 }
@@ -79,7 +82,9 @@ impl Sender {
         let mut of_ots = Zeroizing::new([0; 32]);
         let oracle = session.oracle("foxtrot v1 paxos sender seed");
         seed.fill(&oracle, 0, of_ots.as_mut_slice());
-        let ots = SenderOts::new(&session, &parameters, base, Seed::from_bytes(*of_ots))?;
+        let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
+        let ots =
+            one_of_n::Sender::new(ots_session(&session, &extension), extension, base, of_ots)?;
         let tags = Secret(Vec::new());
         Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
     }
@@ -135,7 +140,8 @@ impl Absorbing {
             self.rows.0.resize(end * len, 0);
         }
         let rows = self.rows.0.get_mut(at * len..end * len).ok_or(Usage::ForeignBatch)?;
-        self.sender.ots.rows(batch, proof, rows)?;
+        let sent = self.sender.ots.verify(batch, proof)?;
+        self.sender.ots.rows(sent, rows)?;
         self.finished += n;
         Ok(())
     }

@@ -5,12 +5,12 @@ use core::ops::Range;
 
 use foxtrot_ot::{
     Decode, Misbehaved, Session, Usage,
+    extension::one_of_n,
     tasks::{Executor, for_each},
 };
 
 use super::{
     Digest, Error, Parameters, RowSeed,
-    correlation::SenderOts,
     hashes::{Keyed, TOGETHER},
     parameters::TAG,
 };
@@ -31,14 +31,14 @@ pub(super) struct Work<'a> {
     pub(super) words: Keyed,
     pub(super) tags: Keyed,
     /// The sender's, to turn its rows into those that the receiver would have.
-    pub(super) shift: Option<&'a SenderOts>,
+    pub(super) shift: Option<&'a one_of_n::Sender>,
 }
 
 impl<'a> Work<'a> {
     pub(super) fn new(
         parameters: &'a Parameters,
         (bucket, seed): (&'a Session, &RowSeed),
-        shift: Option<&'a SenderOts>,
+        shift: Option<&'a one_of_n::Sender>,
     ) -> Self {
         let (words, tags) = (Keyed::words(bucket, seed), Keyed::tags(bucket, seed));
         Self { parameters, executor: bucket.executor(), words, tags, shift }

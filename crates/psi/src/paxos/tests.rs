@@ -2,6 +2,7 @@ extern crate std;
 
 mod attacks;
 mod laws;
+mod protocol;
 mod reference;
 mod vectors;
 

@@ -2,12 +2,9 @@
 
 use core::fmt;
 
-use foxtrot_ot::extension::{Extension, ROWS, SemiHonest, Shape, softspoken};
+use foxtrot_ot::extension::{Extension, ROWS, Shape, softspoken};
 
 use crate::Shares;
-
-/// OTs of a whole batch in each direction: as many as an extension's batch has.
-const OTS: usize = Extension::<SemiHonest>::MAX_BATCH;
 
 /// The k of a set whose name does not say it.
 pub const DEFAULT_K: usize = softspoken::DEFAULT_K;
@@ -50,7 +47,7 @@ impl Set {
     /// Triples of a whole batch, of which one is opened.
     #[must_use]
     pub const fn n(&self) -> usize {
-        OTS / self.bits as usize
+        self.extension().max_batch() / self.bits as usize
     }
 
     /// Triples of a whole batch that are used: one is opened, to find accidents.
@@ -68,7 +65,7 @@ impl Set {
     /// The most batches of a session: those of the extension, of which the first stream has one more for base OTs.
     #[must_use]
     pub const fn most_batches(&self) -> u64 {
-        Extension::<SemiHonest>::MAX_BATCHES - 1
+        self.extension().max_batches() - 1
     }
 
     /// The extension.
@@ -76,7 +73,7 @@ impl Set {
     /// # Panics
     /// Never: every k of a set has one.
     #[must_use]
-    pub const fn extension(&self) -> Extension<SemiHonest> {
+    pub const fn extension(&self) -> Extension {
         match softspoken::semi_honest(self.k) {
             Ok(extension) => extension,
             Err(_) => panic!("1 to 8"),

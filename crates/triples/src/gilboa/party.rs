@@ -6,7 +6,7 @@ use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{
     Decode, Direction, Error, Seed, Session, Sid, Usage,
     base::{Block, Choice, ReceiverKeys, SenderKeys},
-    extension::{Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
+    extension::{Kind, Places, ROWS, Receiver, Sender, Shape},
     tasks::for_each,
 };
 use zeroize::Zeroizing;
@@ -23,8 +23,8 @@ pub struct Party {
     /// The stream in which we are the sender.
     session: Session,
     seed: Seed,
-    sender: Sender<SemiHonest>,
-    receiver: Receiver<SemiHonest>,
+    sender: Sender,
+    receiver: Receiver,
     /// Batches begun, and those to which the peer's corrections have come.
     begun: u64,
     multiplied: u64,
@@ -40,7 +40,7 @@ pub struct Joining {
     /// The stream in which we are the sender.
     session: Session,
     seed: Seed,
-    receiver: Receiver<SemiHonest>,
+    receiver: Receiver,
     base: ReceiverKeys,
 }
 
@@ -132,9 +132,9 @@ impl Party {
         let below = extension_session(&ours, set, Direction::InitiatorSends);
         let unused = extension_seed(&ours, &seed);
         let mut sender = Sender::new(below, set.extension(), base, setup, unused)?;
-        let sent = sender.absorb(Shape::random(ROWS), corrections)?;
+        let (unverified, _) = sender.absorb(Shape::random(ROWS), corrections)?;
         let mut pairs = vec![[[0; 16]; 2]; ROWS];
-        sender.random(sent, &mut pairs)?;
+        sender.finish(unverified, &[], Places::Random(&mut pairs))?;
         let base = SenderKeys::of_messages(pairs);
 
         let below = extension_session(&theirs, set, Direction::ResponderSends);
@@ -152,16 +152,16 @@ impl Party {
         set: &'static Set,
         base: SenderKeys,
         seed: Seed,
-    ) -> Result<(Joining, Vec<u8>), Usage> {
+    ) -> Result<(Joining, Vec<u8>), Error> {
         let [theirs, ours] = streams(session, set);
         let below = extension_session(&theirs, set, Direction::InitiatorSends);
         let unused = extension_seed(&theirs, &seed);
         let (mut receiver, mut opening) = Receiver::new(below, set.extension(), base, unused)?;
         let mut corrections = Vec::new();
-        let received = receiver.extend(Choice::Random(ROWS), &mut corrections)?;
+        let unanswered = receiver.extend(Choice::Random(ROWS), &mut corrections)?;
         opening.extend(corrections);
         let mut keys = vec![[0; 16]; ROWS];
-        let choices = receiver.random(received, &mut keys)?;
+        let (choices, _) = receiver.finish(unanswered, &[], Kind::Random, &mut keys)?;
         let base = ReceiverKeys::of_extension(choices, keys)?;
         Ok((Joining { set, session: ours, seed, receiver, base }, opening))
     }
@@ -170,8 +170,8 @@ impl Party {
         set: &'static Set,
         session: Session,
         seed: Seed,
-        sender: Sender<SemiHonest>,
-        receiver: Receiver<SemiHonest>,
+        sender: Sender,
+        receiver: Receiver,
     ) -> Self {
         let (chosen, pairs) = (Vec::new(), Vec::new());
         let (begun, multiplied) = (0, 0);
@@ -190,7 +190,7 @@ impl Party {
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`Set::n`]; [`Usage::CountMismatch`] if the shares are for another
     /// set; [`Usage::TooManyBatches`].
-    pub fn extend(&mut self, shares: Shares, corrections: &mut Vec<u8>) -> Result<Extended, Usage> {
+    pub fn extend(&mut self, shares: Shares, corrections: &mut Vec<u8>) -> Result<Extended, Error> {
         Ok(only(self.extend_all(vec![(shares, corrections)])?))
     }
 
@@ -201,7 +201,7 @@ impl Party {
     pub fn extend_all(
         &mut self,
         batches: Vec<(Shares, &mut Vec<u8>)>,
-    ) -> Result<Vec<Extended>, Usage> {
+    ) -> Result<Vec<Extended>, Error> {
         let (set, width) = (self.set, self.set.width());
         for (shares, _) in &batches {
             check_shares(set, shares)?;
@@ -209,10 +209,11 @@ impl Party {
         let (shares, messages): (Vec<_>, Vec<_>) = batches.into_iter().unzip();
         let ots: Vec<_> = shares.iter().map(|shares| set.shape(shares.len()).n()).collect();
         let choices = ots.iter().map(|n| Choice::Random(*n));
-        let received = self.receiver.extend_all(choices.zip(messages).collect())?;
+        let unanswered = self.receiver.extend_all(choices.zip(messages).collect())?;
         let places = sized(&mut self.chosen, &ots);
-        let received = received.into_iter().zip(places).collect();
-        let choices = self.receiver.output_all(Kind::Random, received)?;
+        let unanswered =
+            unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
+        let received = self.receiver.finish_all(Kind::Random, unanswered.collect())?;
         let id = *self.session.id();
         let numbers = self.begun..;
         self.begun += ots.len() as u64;
@@ -220,8 +221,8 @@ impl Party {
             .map(|(number, shares)| Batch { session: id, number, shares })
             .collect();
         let keys = self.chosen.iter().zip(&ots).map(|(keys, n)| &keys[..*n]);
-        let parts = batches.iter_mut().zip(keys).zip(&choices);
-        for_each(self.session.executor(), parts, |((batch, keys), choices)| {
+        let parts = batches.iter_mut().zip(keys).zip(&received);
+        for_each(self.session.executor(), parts, |((batch, keys), (choices, _))| {
             let [_, b, c] = batch.shares.parts_mut();
             b.copy_from_slice(choices.as_bytes());
             products::gather(width, keys, c);
@@ -265,10 +266,12 @@ impl Party {
             .zip(&batches)
             .map(|(shape, (_, message, _))| (*shape, *message))
             .collect();
-        let sent = self.sender.absorb_all(&messages)?;
+        let unverified = self.sender.absorb_all(&messages)?;
         self.multiplied += ots.len() as u64;
         let places = sized(&mut self.pairs, &ots).map(Places::Random);
-        self.sender.output_all(sent.into_iter().zip(places).collect())?;
+        let unverified = unverified.into_iter().zip(places);
+        let unverified = unverified.map(|((batch, _), places)| (batch, &[][..], places));
+        self.sender.finish_all(unverified.collect())?;
 
         let (mut batches, messages): (Vec<_>, Vec<_>) =
             batches.into_iter().map(|(Extended(batch), _, message)| (batch, message)).unzip();

@@ -8,7 +8,7 @@ use foxtrot_ot::{
     Context, Session, Usage,
     base::BaseOt,
     engine::{Abandoned, Io, Limits, Stream},
-    extension::{Any, ROWS, compatible},
+    extension::{ROWS, compatible},
 };
 
 use super::{Extended, Multiplied, Set, base_session};
@@ -83,7 +83,7 @@ impl Party {
     /// # Errors
     /// [`Usage::Incompatible`], [`Usage::TooManyBatches`]; errors of the steps.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        let extension = Any::SemiHonest(plan.set.extension()).info();
+        let extension = plan.set.extension().info();
         compatible(plan.base.info(), &extension).map_err(Usage::Incompatible)?;
         let max = plan.set.most_batches();
         if plan.set.batches(plan.count) > max {
@@ -111,6 +111,7 @@ impl Party {
         io: &Io,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        io.limit(limits(self.state.set()));
         let (group, depth) = (self.group, depth(self.state.set()));
         let batches = self.state.set().batches(self.count);
         let (mut extended, mut multiplied) = (VecDeque::new(), VecDeque::new());

@@ -4,10 +4,10 @@
 use alloc::{vec, vec::Vec};
 
 use foxtrot_ot::{
-    Bits, Context, Direction, Error, Usage,
+    Bits, Context, Direction, Error,
     base::{BaseOt, Block, Choice, roted::Endemic},
     engine::{Io, join},
-    extension::{Extension, Kind, Places, ROWS, Receiver, SemiHonest, Sender, Shape},
+    extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -19,8 +19,8 @@ pub(super) struct Ots {
     shape: Shape,
     /// Bytes of the corrections of a batch.
     corrections_len: usize,
-    sender: Sender<SemiHonest>,
-    receiver: Receiver<SemiHonest>,
+    sender: Sender,
+    receiver: Receiver,
     /// Keys of as many batches as are computed at once, used again.
     pairs: Vec<Zeroizing<Vec<[Block; 2]>>>,
     keys: Vec<Zeroizing<Vec<Block>>>,
@@ -33,7 +33,7 @@ impl Ots {
         [ours, theirs]: &[Io; 2],
         cx: &mut Context<'_>,
         set: &Set,
-        extension: Extension<SemiHonest>,
+        extension: Extension,
         direction: Direction,
     ) -> Result<Self, Error> {
         let peers = direction.reversed();
@@ -69,14 +69,16 @@ impl Ots {
     }
 
     /// The next OTs of the peer's stream, for so many batches; with what has to be sent.
-    pub(super) fn choose(&mut self, n: usize) -> Result<Vec<Vec<u8>>, Usage> {
+    pub(super) fn choose(&mut self, n: usize) -> Result<Vec<Vec<u8>>, Error> {
         let mut messages = vec![Vec::new(); n];
         let batches = messages.iter_mut().map(|it| (Choice::Random(self.shape.n()), it));
-        let received = self.receiver.extend_all(batches.collect())?;
+        let unanswered = self.receiver.extend_all(batches.collect())?;
         grow(&mut self.keys, n, self.shape.n());
         let places = self.keys.iter_mut().map(|keys| keys.as_mut_slice());
-        let received = received.into_iter().zip(places).collect();
-        self.choices = self.receiver.output_all(Kind::Random, received)?;
+        let batches =
+            unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
+        let received = self.receiver.finish_all(Kind::Random, batches.collect())?;
+        self.choices = received.into_iter().map(|(choices, _)| choices).collect();
         Ok(messages)
     }
 
@@ -91,10 +93,12 @@ impl Ots {
         messages: &[Vec<u8>],
     ) -> Result<impl Iterator<Item = &[[Block; 2]]>, Error> {
         let of_shapes: Vec<_> = messages.iter().map(|it| (self.shape, it.as_slice())).collect();
-        let sent = self.sender.absorb_all(&of_shapes)?;
+        let unverified = self.sender.absorb_all(&of_shapes)?;
         grow(&mut self.pairs, messages.len(), self.shape.n());
         let places = self.pairs.iter_mut().map(|pairs| Places::Random(pairs));
-        self.sender.output_all(sent.into_iter().zip(places).collect())?;
+        let batches = unverified.into_iter().zip(places);
+        let batches = batches.map(|((batch, _), places)| (batch, &[][..], places));
+        self.sender.finish_all(batches.collect())?;
         Ok(self.pairs.iter().take(messages.len()).map(|pairs| pairs.as_slice()))
     }
 }

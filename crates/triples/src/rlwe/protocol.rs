@@ -1,5 +1,37 @@
 //! The protocol: a key of each party and, with the MSB fix, base OTs; then batch after batch in two streams with the
 //! roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
+//!
+//! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
+//!
+//! ```
+//! use foxtrot_ot::{Context, Seed, Session, Sid, engine::Engine, pair::Pair};
+//! use foxtrot_triples::{
+//!     Shares, params,
+//!     rlwe::protocol::{Party, Plan},
+//! };
+//!
+//! let set = params::find("rlwe-lift-8").expect("there is one");
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//! let party = |we_are_initiator, seed| {
+//!     Engine::new(move |io| async move {
+//!         let session = session();
+//!         let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+//!         let plan = Plan { set, we_are_initiator, batches: 0..1 };
+//!         let party = Party::set_up(&io, &mut cx, plan).await?;
+//!         // A program writes the shares of each batch to where it wants them.
+//!         let mut made = 0;
+//!         let count = |shares: &Shares| {
+//!             made += shares.len();
+//!             Ok(())
+//!         };
+//!         party.run(&io, count).await?;
+//!         Ok::<_, foxtrot_triples::Error>(made)
+//!     })
+//! };
+//! let made = Pair::new(party(true, 1), party(false, 2)).run().map_err(|(_party, e)| e)?;
+//! assert_eq!(made, (set.usable(), set.usable()));
+//! # Ok::<(), foxtrot_triples::Error>(())
+//! ```
 
 use alloc::{collections::VecDeque, vec, vec::Vec};
 use core::ops::Range;
@@ -101,6 +133,7 @@ impl Party {
         io: &Io,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        io.limit(limits(self.state.set()));
         let Range { start, end } = self.batches;
         let all = end.saturating_sub(start);
         let ours = if self.state.asks(start) { all.div_ceil(2) } else { all / 2 };
@@ -233,7 +266,8 @@ fn check_stream(set: &Set) -> Stream {
 /// What may be on its way; see [`depth`].
 fn limits(set: &Set) -> Limits {
     let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);
-    let len = set.batch_bytes().into_iter().fold(set.public_key_len(), usize::max);
+    let once = set.public_key_len().max(set.fix().map_or(0, |ots| ots.setup_len()));
+    let len = set.batch_bytes().into_iter().fold(once, usize::max);
     Limits { streams: check_stream(set) + 1, messages, len }
 }
 

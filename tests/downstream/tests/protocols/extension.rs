@@ -3,7 +3,7 @@
 use foxtrot_downstream::{ALL_SIZES, choices, on_small_stacks, seed, session};
 use foxtrot_ot::{
     base::Choice,
-    extension::{self, Kind, Places, Shape},
+    extension::{self, Kind, Places, Receiver, Sender, Shape},
     ideal,
 };
 
@@ -23,9 +23,9 @@ fn runs(sizes: &'static [usize]) {
         on_small_stacks(extension.info().name, move |backend| {
             let (pairs, chosen) = ideal::random(extension::ROWS, &seed(3));
             let (mut receiver, setup) =
-                extension.receiver(session(backend), pairs, seed(2)).expect("a receiver");
-            let mut sender =
-                extension.sender(session(backend), chosen, &setup, seed(1)).expect("a sender");
+                Receiver::new(session(backend), extension, pairs, seed(2)).expect("a receiver");
+            let mut sender = Sender::new(session(backend), extension, chosen, &setup, seed(1))
+                .expect("a sender");
             for &n in sizes {
                 let mut corrections = Vec::new();
                 let choice = Choice::Given(choices(n));

@@ -2,7 +2,7 @@
 
 use foxtrot_downstream::{ALL_SIZES, on_small_stacks, seed, session};
 use foxtrot_ot::{
-    extension::one_of_n::{self, Places},
+    extension::one_of_n::{self, Places, Receiver, Sender},
     ideal,
 };
 
@@ -22,9 +22,10 @@ fn runs(sizes: &'static [usize]) {
         on_small_stacks(extension.info().name, move |backend| {
             let parameters = extension.parameters();
             let (pairs, chosen) = ideal::random(parameters.length, &seed(3));
-            let mut sender = extension.sender(session(backend), chosen, seed(1)).expect("a sender");
+            let mut sender =
+                Sender::new(session(backend), extension, chosen, seed(1)).expect("a sender");
             let mut receiver =
-                extension.receiver(session(backend), pairs, seed(2)).expect("a receiver");
+                Receiver::new(session(backend), extension, pairs, seed(2)).expect("a receiver");
             for &n in sizes {
                 // Words of all codes there are: one of them has two.
                 let word = |i: usize| parameters.word((i % 2) as u64).expect("a word");

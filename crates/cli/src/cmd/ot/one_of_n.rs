@@ -5,7 +5,7 @@ use foxtrot_ot::{
     base::Block,
     convert::one_of_n::{self as convert, messages_per_frame},
     extension::one_of_n::{
-        Any,
+        Extension,
         protocol::{self, Plan, Shape},
     },
 };
@@ -22,7 +22,7 @@ use crate::{
 pub(super) struct Party<'a> {
     pub(super) link: &'a Link,
     pub(super) terms: &'a Terms,
-    pub(super) extension: Any,
+    pub(super) extension: Extension,
     pub(super) output: Output,
 }
 

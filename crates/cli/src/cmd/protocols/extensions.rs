@@ -7,7 +7,7 @@ use std::{
 
 use foxtrot_ot::{
     base::{self, Adversary, BaseOt},
-    extension::{Any, Incompatible, ROWS, compatible, one_of_n, registry, two_round},
+    extension::{Extension, Incompatible, ROWS, compatible, one_of_n, registry, two_round},
 };
 use serde_json::{Map, Value, json};
 
@@ -21,11 +21,11 @@ fn bytes_per_ot(sender_and_receiver: [usize; 2]) -> f64 {
     sender_and_receiver.iter().sum::<usize>() as f64 / N as f64
 }
 
-fn bytes_of(extension: &Any) -> f64 {
+fn bytes_of(extension: &Extension) -> f64 {
     bytes_per_ot([extension.sender_bytes(N), extension.receiver_bytes(N)])
 }
 
-fn bytes_of_n(extension: &one_of_n::Any) -> f64 {
+fn bytes_of_n(extension: &one_of_n::Extension) -> f64 {
     bytes_per_ot([extension.sender_bytes(N), extension.receiver_bytes(N)])
 }
 

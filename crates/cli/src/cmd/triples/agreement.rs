@@ -25,7 +25,7 @@ use crate::{
 const RUN: &str = "run";
 const BATCHES: &str = "whole-batches";
 
-/// That for the method.
+/// The key of the term for the method.
 const METHOD: &str = "method";
 
 /// What is said before it begins: more bytes of each party, or more time, than this.

@@ -2,7 +2,7 @@
 
 use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},
-    extension::{Extension, ROWS, SemiHonest},
+    extension::{Extension, ROWS},
 };
 use foxtrot_triples::params::Set;
 
@@ -29,7 +29,7 @@ fn unnoticed(set: &Set) -> f64 {
 /// Bytes of both parties before the first batch: both keys, and with the fix base OTs and what sets the extensions up.
 pub(crate) fn set_up_bytes(set: &Set) -> u64 {
     let base = Endemic.info();
-    let of_ots = |extension: Extension<SemiHonest>| {
+    let of_ots = |extension: Extension| {
         (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS) + extension.setup_len()
     };
     2 * (set.public_key_len() + set.fix().map_or(0, of_ots)) as u64

@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 pub(crate) const FEW: u64 = 2048;
 
 impl Kind {
-    /// The one that the options name, or that the rule of `auto` does.
+    /// Finds the kind that the options name, or that the rule of `auto` gives.
     pub(super) fn of(out: &TriplesOut) -> Result<Self, Failure> {
         let k = match out.method {
             TriplesMethod::Auto if out.count > FEW => return Self::rlwe(out),

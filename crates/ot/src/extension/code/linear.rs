@@ -10,11 +10,11 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{
-    Code, Family, Parameters,
+    Code, Parameters,
     bch::{BCH_512, BCH_802, Bch},
     turn::{SIDE, to_columns, to_strings},
 };
-use crate::{Session, erase::SecretBytes};
+use crate::erase::SecretBytes;
 
 /// The binary linear codes of distance at least 128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +52,15 @@ impl Linear {
         }
     }
 
+    /// The lengths.
+    #[must_use]
+    pub fn parameters(self) -> Parameters {
+        self.bch().map_or(Parameters { length: 128, word_bits: 1 }, |bch| Parameters {
+            length: bch.length(),
+            word_bits: bch.word_bits,
+        })
+    }
+
     /// The minimum distance is at least this; for the last two by the BCH bound.
     #[must_use]
     pub const fn distance(self) -> usize {
@@ -74,23 +83,6 @@ impl Linear {
             None => (0..parameters.length).for_each(|j| set(0, j)),
         }
         LinearCode { parameters, sums, units }
-    }
-}
-
-impl super::sealed::Sealed for Linear {}
-
-impl Family for Linear {
-    type Code = LinearCode;
-
-    fn parameters(&self) -> Parameters {
-        self.bch().map_or(Parameters { length: 128, word_bits: 1 }, |bch| Parameters {
-            length: bch.length(),
-            word_bits: bch.word_bits,
-        })
-    }
-
-    fn of_session(&self, _: &Session) -> LinearCode {
-        self.build()
     }
 }
 
@@ -147,6 +139,10 @@ impl Code for LinearCode {
 
     fn turned(&self) -> usize {
         self.parameters.word_bits
+    }
+
+    fn linear(&self) -> Option<&LinearCode> {
+        Some(self)
     }
 
     fn turn(&self, backend: Backend, words: &[u8], rows: &mut [u8], stride: usize) {

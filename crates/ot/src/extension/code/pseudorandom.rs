@@ -12,7 +12,7 @@ use foxtrot_kernel::{Backend, Block, aes::Aes128, bits::xor};
 use zeroize::Zeroizing;
 
 use super::{
-    Code, Family, Parameters,
+    Code, Parameters,
     turn::{SIDE, to_columns},
 };
 use crate::Session;
@@ -22,33 +22,21 @@ const BLOCKS: usize = 4;
 
 const ROW_LEN: usize = 16 * BLOCKS;
 
-const PARAMETERS: Parameters = Parameters { length: 128 * BLOCKS, word_bits: 128 };
-
-/// Pseudorandom codes of words of 128 bits, keyed by the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pseudorandom;
-
-/// A pseudorandom code.
+/// A pseudorandom code of words of 128 bits, keyed by the session.
 pub struct PseudorandomCode(Box<[Aes128; BLOCKS]>);
 
-impl super::sealed::Sealed for Pseudorandom {}
+impl PseudorandomCode {
+    pub(super) const PARAMETERS: Parameters = Parameters { length: 128 * BLOCKS, word_bits: 128 };
 
-impl Family for Pseudorandom {
-    type Code = PseudorandomCode;
-
-    fn parameters(&self) -> Parameters {
-        PARAMETERS
-    }
-
-    fn of_session(&self, session: &Session) -> PseudorandomCode {
+    /// The code of that session.
+    #[must_use]
+    pub fn of_session(session: &Session) -> Self {
         let oracle = session.oracle("foxtrot v1 one-of-n code");
         let key = |part: usize| oracle.query(part as u64, 0).finish();
         let cipher = |part| Aes128::new(session.backend(), &key(part));
-        PseudorandomCode(Box::new(core::array::from_fn(cipher)))
+        Self(Box::new(core::array::from_fn(cipher)))
     }
-}
 
-impl PseudorandomCode {
     /// Up to 128 codewords.
     fn encode_some(&self, words: &[u8], codewords: &mut [u8]) {
         let mut blocks: Zeroizing<[Block; SIDE]> = Zeroizing::new([[0; 16]; SIDE]);
@@ -67,7 +55,7 @@ impl PseudorandomCode {
 
 impl Code for PseudorandomCode {
     fn parameters(&self) -> Parameters {
-        PARAMETERS
+        Self::PARAMETERS
     }
 
     fn encode(&self, _: Backend, words: &[u8], codewords: &mut [u8]) {
@@ -78,7 +66,7 @@ impl Code for PseudorandomCode {
     }
 
     fn turned(&self) -> usize {
-        PARAMETERS.length
+        Self::PARAMETERS.length
     }
 
     fn turn(&self, backend: Backend, words: &[u8], rows: &mut [u8], stride: usize) {
@@ -88,7 +76,7 @@ impl Code for PseudorandomCode {
             codewords.fill([0; ROW_LEN]);
             self.encode_some(words, codewords.as_flattened_mut());
             let rows = (&mut rows[16 * group..], stride);
-            to_columns(backend, codewords.as_flattened(), ROW_LEN, PARAMETERS.length, rows);
+            to_columns(backend, codewords.as_flattened(), ROW_LEN, Self::PARAMETERS.length, rows);
         }
     }
 

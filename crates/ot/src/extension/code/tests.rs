@@ -215,11 +215,11 @@ fn encoding_is_the_same_in_every_way_on_every_backend() {
             all_ways_to_encode_agree(&linear.build(), backend);
         }
         let session = Session::new(Sid::from_bytes([5; 32])).with_backend(backend);
-        let code = Pseudorandom.of_session(&session);
+        let code = PseudorandomCode::of_session(&session);
         all_ways_to_encode_agree(&code, backend);
         let portable = session.with_backend(Backend::PORTABLE);
         let words = random(3, 16 * 20);
-        let expected = encoded(&Pseudorandom.of_session(&portable), Backend::PORTABLE, &words);
+        let expected = encoded(&PseudorandomCode::of_session(&portable), Backend::PORTABLE, &words);
         assert_eq!(encoded(&code, backend, &words), expected);
     }
 }

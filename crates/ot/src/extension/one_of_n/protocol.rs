@@ -6,7 +6,7 @@ use core::fmt;
 
 use zeroize::Zeroizing;
 
-use super::{Any, AnyReceiver, AnySender, Places, ReceiverBatch, SenderBatch};
+use super::{Extension, Places, Unanswered, Unverified};
 use crate::{
     Context, Direction, Error, Session, Usage,
     base::{BaseOt, Block},
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The extension.
-    pub extension: Any,
+    pub extension: Extension,
     /// The base OT that it starts from.
     pub base: &'a dyn BaseOt,
     /// Which way the extension runs; its base OTs run the other way.
@@ -32,16 +32,16 @@ pub struct Plan<'a> {
 /// The sender of a 1-of-N extension, set up.
 #[derive(Debug)]
 pub struct Sender {
-    extension: Any,
-    state: AnySender,
+    extension: Extension,
+    state: super::Sender,
     runs: Runs,
 }
 
 /// The receiver of a 1-of-N extension, set up.
 #[derive(Debug)]
 pub struct Receiver {
-    extension: Any,
-    state: AnyReceiver,
+    extension: Extension,
+    state: super::Receiver,
     runs: Runs,
 }
 
@@ -59,7 +59,7 @@ impl Shape {
     const KEYS: usize = 1 << 20;
 
     /// The sizes of the batches of the run.
-    fn batches(self, extension: &Any) -> impl Iterator<Item = usize> + use<> {
+    fn batches(self, extension: &Extension) -> impl Iterator<Item = usize> + use<> {
         let max = (Self::KEYS / self.choices.max(1)).clamp(1, extension.max_batch());
         (0..self.n).step_by(max).map(move |start| max.min(self.n - start))
     }
@@ -75,7 +75,8 @@ impl Sender {
         let choice = cx.choice(plan.base.info(), plan.extension.parameters().length);
         let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
         let keys = io.run(base).await?;
-        let state = plan.extension.sender(plan.session(cx.session()), keys, cx.seed())?;
+        let session = plan.session(cx.session());
+        let state = super::Sender::new(session, plan.extension, keys, cx.seed())?;
         Ok(Self { extension: plan.extension, state, runs: Runs::default() })
     }
 
@@ -91,6 +92,7 @@ impl Sender {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
@@ -111,7 +113,7 @@ impl Sender {
     }
 
     /// Takes the corrections of a batch, and challenges them.
-    async fn absorb(&mut self, io: &Io, n: usize) -> Result<SenderBatch, Error> {
+    async fn absorb(&mut self, io: &Io, n: usize) -> Result<Unverified, Error> {
         let corrections = io.recv(self.extension.corrections_len(n)).await;
         let (batch, challenge) = self.state.absorb(n, &corrections)?;
         if let Some(challenge) = challenge {
@@ -124,7 +126,7 @@ impl Sender {
     async fn finish(
         &mut self,
         io: &Io,
-        batch: SenderBatch,
+        batch: Unverified,
         n: usize,
         choices: usize,
         keys: &mut Vec<Block>,
@@ -145,7 +147,8 @@ impl Receiver {
         let rows = plan.extension.parameters().length;
         let base = plan.base.sender(plan.base_session(cx.session()), rows, cx.seed())?;
         let keys = io.run(base).await?;
-        let state = plan.extension.receiver(plan.session(cx.session()), keys, cx.seed())?;
+        let session = plan.session(cx.session());
+        let state = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
         Ok(Self { extension: plan.extension, state, runs: Runs::default() })
     }
 
@@ -161,6 +164,7 @@ impl Receiver {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
+        io.limit(window_limits(longest(&self.extension)));
         let word_len = self.extension.parameters().word_len();
         let (expected, got) = (shape.n.saturating_mul(word_len), words.len());
         if expected != got {
@@ -194,7 +198,7 @@ impl Receiver {
     async fn finish(
         &mut self,
         io: &Io,
-        batch: ReceiverBatch,
+        batch: Unanswered,
         n: usize,
         keys: &mut Vec<Block>,
     ) -> Result<(), Error> {
@@ -207,18 +211,18 @@ impl Receiver {
 }
 
 /// How many batches are on their way before the oldest comes to its end.
-fn window(extension: &Any) -> usize {
+fn window(extension: &Extension) -> usize {
     if extension.challenge_len() == 0 { 1 } else { WINDOW }
 }
 
 /// What may be on its way to a party: batches of a window.
 #[must_use]
-pub fn limits(extension: &Any) -> Limits {
+pub fn limits(extension: &Extension) -> Limits {
     window_limits(longest(extension))
 }
 
 /// The longest message of a batch.
-fn longest(extension: &Any) -> usize {
+fn longest(extension: &Extension) -> usize {
     extension.corrections_len(extension.max_batch()).max(extension.proof_len())
 }
 
@@ -234,13 +238,13 @@ impl Plan<'_> {
     }
 
     fn session(&self, session: &Session) -> Session {
-        session.sub(self.extension.info().name, self.counter, self.direction)
+        session.sub(self.extension.name(), self.counter, self.direction)
     }
 }
 
 impl fmt::Debug for Plan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (extension, base) = (self.extension.info().name, self.base.info().name);
+        let (extension, base) = (self.extension.name(), self.base.info().name);
         write!(f, "Plan({extension} from {base}, counter {})", self.counter)
     }
 }

@@ -1,7 +1,6 @@
 //! The side with the words; in the base OTs it was the sender.
 
-use alloc::vec::Vec;
-use core::marker::PhantomData;
+use alloc::{boxed::Box, vec::Vec};
 
 use foxtrot_kernel::vole;
 use zeroize::Zeroizing;
@@ -14,11 +13,11 @@ use super::{
     same, stream,
 };
 use crate::{
-    Seed, Session, Sid, Usage,
+    Error, Seed, Session, Sid, Usage,
     base::{Block, SenderKeys},
     extension::{
-        Challenge, MASK_COLUMNS, Malicious, Security, SemiHonest, check_session,
-        code::{Code, Family, Linear, Parameters},
+        Challenge, MASK_COLUMNS, check_len, check_owner,
+        code::{Code, Parameters},
         matrix::{Matrix, Pool},
         streams::{Keys, Nonces},
     },
@@ -26,11 +25,11 @@ use crate::{
 };
 
 /// The receiver of a 1-of-N extension, which makes batch after batch from one set of base OTs.
-pub struct Receiver<F: Family, S> {
-    extension: Extension<F, S>,
+pub struct Receiver {
+    extension: Extension,
     session: Session,
     seed: Seed,
-    code: F::Code,
+    code: Box<dyn Code>,
     /// Two for each row: of the sum with the other, and of the receiver's row.
     leaves: Keys,
     /// Batches so far.
@@ -47,32 +46,32 @@ struct Batch {
     n: usize,
     columns: usize,
     rows: Matrix,
-    words: Matrix,
+    /// For the proof.
+    words: Option<Matrix>,
 }
 
-/// A batch that waits for the sender's [`Challenge`].
+/// A batch that waits for the sender's [`Challenge`], which is empty where there is no check.
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered(Batch);
 
 /// A batch whose output can be had, once.
 #[must_use = "it holds the output"]
-pub struct Received<S> {
+pub struct Received {
     session: Sid,
     number: u64,
     n: usize,
     challenge: Option<Challenge>,
     rows: Matrix,
-    security: PhantomData<S>,
 }
 
-impl<F: Family, S: Security> Receiver<F, S> {
+impl Receiver {
     /// Step 1: from both keys of as many base OTs as the code is long.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are more or fewer.
     pub fn new(
         session: Session,
-        extension: Extension<F, S>,
+        extension: Extension,
         base: SenderKeys,
         seed: Seed,
     ) -> Result<Self, Usage> {
@@ -92,15 +91,27 @@ impl<F: Family, S: Security> Receiver<F, S> {
 
     /// The code.
     #[must_use]
-    pub fn code(&self) -> &F::Code {
-        &self.code
+    pub fn code(&self) -> &dyn Code {
+        &*self.code
     }
 
-    /// Steps 2 and 3: the matrix, and the corrections in `message`.
-    fn expand(&mut self, n: usize, words: &[u8], message: &mut Vec<u8>) -> Result<Batch, Usage> {
-        Extension::<F, S>::check_batch(self.batch, n)?;
+    /// Steps 2 and 3: begins a batch of n words; `corrections` becomes its message, whatever was in
+    /// it.
+    ///
+    /// Other batches may begin before this one is answered.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`], [`Usage::TooManyBatches`]; [`Usage::CountMismatch`] if there are not
+    /// n words.
+    pub fn extend(
+        &mut self,
+        n: usize,
+        words: &[u8],
+        corrections: &mut Vec<u8>,
+    ) -> Result<Unanswered, Usage> {
+        self.extension.check_batch(self.batch, n)?;
         self.extension.check_words(n, words)?;
-        let (backend, columns) = (self.session.backend(), Extension::<F, S>::columns(n));
+        let (backend, columns) = (self.session.backend(), self.extension.columns(n));
         let len = columns / 8;
         let (number, nonce) = (self.batch, self.nonces.of_batch(self.batch));
         self.batch += 1;
@@ -111,25 +122,31 @@ impl<F: Family, S: Security> Receiver<F, S> {
         let stride = rows.stride();
         // Bits that make codewords whole bytes.
         rows.bytes_mut()[length * stride..].chunks_mut(stride).take(7).for_each(|row| row.fill(0));
-        message.resize(self.extension.corrections_len(n), 0);
+        corrections.resize(self.extension.corrections_len(n), 0);
 
-        let (code, leaves) = (&self.code, &self.leaves);
+        let (code, leaves) = (&*self.code, &self.leaves);
         let of_words = (turned.bytes(), turned.stride());
         let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
-        let parts = parts.zip(message.chunks_mut(GROUP * len)).zip(leaves.chunks(2 * GROUP));
-        for_each(
-            self.session.executor(),
-            parts.enumerate(),
-            |(group, ((rows, message), leaves))| {
-                let parts = rows.chunks_mut(stride).zip(message.chunks_mut(len));
-                for ((row, sum), leaves) in parts.zip(leaves.chunks(2)) {
-                    vole::expand(backend, leaves, &nonce, sum, row, stride);
-                }
-                let bits = group * GROUP..length.min((group + 1) * GROUP);
-                code.add(backend, bits, of_words, (message, len), len);
-            },
-        );
-        Ok(Batch { session: *self.session.id(), number, n, columns, rows, words: turned })
+        let parts = parts.zip(corrections.chunks_mut(GROUP * len)).zip(leaves.chunks(2 * GROUP));
+        for_each(self.session.executor(), parts.enumerate(), |(group, ((rows, sums), leaves))| {
+            let parts = rows.chunks_mut(stride).zip(sums.chunks_mut(len));
+            for ((row, sum), leaves) in parts.zip(leaves.chunks(2)) {
+                vole::expand(backend, leaves, &nonce, sum, row, stride);
+            }
+            let bits = group * GROUP..length.min((group + 1) * GROUP);
+            code.add(backend, bits, of_words, (sums, len), len);
+        });
+        let words = if self.extension.checked() {
+            Some(turned)
+        } else {
+            self.words.put(turned);
+            None
+        };
+        Ok(Unanswered(Batch { session: *self.session.id(), number, n, columns, rows, words }))
+    }
+
+    fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
+        check_owner((&self.session, self.extension.checked()), (of_batch, checked))
     }
 
     /// The words by columns; those of the last columns, if there is a check, are random.
@@ -140,7 +157,7 @@ impl<F: Family, S: Security> Receiver<F, S> {
             row[n / 128 * 16..len].fill(0);
         }
         self.code.turn(self.session.backend(), words, turned.bytes_mut(), stride);
-        if Extension::<F, S>::CHECKED {
+        if self.extension.checked() {
             const MASK: usize = MASK_COLUMNS / 8;
             let mut masks = Zeroizing::new(alloc::vec![0; MASK * self.code.turned()]);
             let oracle = self.session.oracle("foxtrot v1 one-of-n words");
@@ -153,7 +170,7 @@ impl<F: Family, S: Security> Receiver<F, S> {
         turned
     }
 
-    fn output<'a>(&'a self, received: &'a Received<S>) -> Output<'a> {
+    fn output<'a>(&'a self, received: &'a Received) -> Output<'a> {
         Output {
             session: &self.session,
             executor: self.session.executor(),
@@ -167,8 +184,8 @@ impl<F: Family, S: Security> Receiver<F, S> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many places as OTs; the batch is then lost.
     /// [`Usage::ForeignBatch`].
-    pub fn keys(&mut self, received: Received<S>, keys: &mut [Block]) -> Result<(), Usage> {
-        check_session(&self.session, &received.session)?;
+    pub fn keys(&mut self, received: Received, keys: &mut [Block]) -> Result<(), Usage> {
+        self.check_owner(&received.session, received.challenge.is_some())?;
         same("places for keys", received.n, keys.len())?;
         let oracle = oracle(&self.session, received.number, received.challenge.as_ref());
         self.output(&received).keys(&oracle, keys);
@@ -184,76 +201,44 @@ impl<F: Family, S: Security> Receiver<F, S> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
     /// [`Usage::ForeignBatch`].
-    pub fn rows(&mut self, received: Received<S>, rows: &mut [u8]) -> Result<(), Usage> {
-        check_session(&self.session, &received.session)?;
+    pub fn rows(&mut self, received: Received, rows: &mut [u8]) -> Result<(), Usage> {
+        self.check_owner(&received.session, received.challenge.is_some())?;
         let row_len = self.extension.parameters().row_len();
         same("bytes for rows", received.n * row_len, rows.len())?;
         self.output(&received).rows(rows);
         self.rows.put(received.rows);
         Ok(())
     }
-}
 
-impl<F: Family> Receiver<F, SemiHonest> {
-    /// Steps 2 and 3: begins a batch of n words; `corrections` becomes its message, whatever was in
-    /// it.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`], [`Usage::TooManyBatches`]; [`Usage::CountMismatch`] if there are not
-    /// n words.
-    pub fn extend(
-        &mut self,
-        n: usize,
-        words: &[u8],
-        corrections: &mut Vec<u8>,
-    ) -> Result<Received<SemiHonest>, Usage> {
-        let Batch { session, number, n, rows, words, .. } = self.expand(n, words, corrections)?;
-        self.words.put(words);
-        Ok(Received { session, number, n, challenge: None, rows, security: PhantomData })
-    }
-}
-
-impl Receiver<Linear, Malicious> {
-    /// Steps 2 and 3: begins a batch of n words; `corrections` becomes its message, whatever was in
-    /// it.
-    ///
-    /// Other batches may begin before this one is answered.
-    ///
-    /// # Errors
-    /// [`Usage::BatchTooLarge`], [`Usage::TooManyBatches`]; [`Usage::CountMismatch`] if there are not
-    /// n words.
-    pub fn extend(
-        &mut self,
-        n: usize,
-        words: &[u8],
-        corrections: &mut Vec<u8>,
-    ) -> Result<Unanswered, Usage> {
-        self.expand(n, words, corrections).map(Unanswered)
-    }
-
-    /// Step 5: the proof that all columns of the corrections are bits of codewords.
+    /// Step 5: the proof that all columns of the corrections are bits of codewords; where there is no check, challenge
+    /// and proof are empty.
     ///
     /// A batch answers one challenge: two answers would tell a sum of words.
     ///
     /// ```compile_fail,E0382
-    /// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Receiver, Unanswered}};
-    /// # fn twice(mut receiver: Receiver<Linear, Malicious>, batch: Unanswered) {
+    /// # use foxtrot_ot::extension::one_of_n::{Receiver, Unanswered};
+    /// # fn twice(mut receiver: Receiver, batch: Unanswered) {
     /// let _ = receiver.answer(batch, &[0; 32]);
     /// let _ = receiver.answer(batch, &[1; 32]);
     /// # }
     /// ```
     ///
     /// # Errors
-    /// [`Usage::ForeignBatch`].
+    /// [`Decode`](crate::Decode) if the challenge has another length; [`Usage::ForeignBatch`].
     pub fn answer(
         &mut self,
         unanswered: Unanswered,
-        challenge: &Challenge,
-    ) -> Result<(Received<Malicious>, Vec<u8>), Usage> {
+        challenge: &[u8],
+    ) -> Result<(Received, Vec<u8>), Error> {
         let Batch { session, number, n, columns, rows, words } = unanswered.0;
-        check_session(&self.session, &session)?;
+        self.check_owner(&session, words.is_some())?;
+        check_len("Challenge", self.extension.challenge_len(), challenge.len())?;
+        let Some(words) = words else {
+            return Ok((Received { session, number, n, challenge: None, rows }, Vec::new()));
+        };
+        let challenge: Challenge = core::array::from_fn(|k| challenge[k]);
         let backend = self.session.backend();
-        let coefficients = coefficients(&self.session, number, n, challenge, columns);
+        let coefficients = coefficients(&self.session, number, n, &challenge, columns);
         let Parameters { length, word_bits } = self.extension.parameters();
         let hash =
             |matrix, n| hash_rows(backend, self.session.executor(), matrix, n, &coefficients);
@@ -261,13 +246,27 @@ impl Receiver<Linear, Malicious> {
         let proof = hashes.iter().flat_map(|hashes| hashes.iter());
         let proof = proof.flat_map(|hash| hash.to_le_bytes()).collect();
         self.words.put(words);
-        let challenge = Some(*challenge);
-        Ok((Received { session, number, n, challenge, rows, security: PhantomData }, proof))
+        Ok((Received { session, number, n, challenge: Some(challenge), rows }, proof))
+    }
+
+    /// Answers the challenge to a batch and writes its keys; returns the proof.
+    ///
+    /// # Errors
+    /// Those of [`Receiver::answer`] and [`Receiver::keys`].
+    pub fn finish(
+        &mut self,
+        batch: Unanswered,
+        challenge: &[u8],
+        keys: &mut [Block],
+    ) -> Result<Vec<u8>, Error> {
+        let (received, proof) = self.answer(batch, challenge)?;
+        self.keys(received, keys)?;
+        Ok(proof)
     }
 }
 
 foxtrot_kernel::redacted! {
-    [F: Family, S] Receiver<F, S>, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
+    Receiver, receiver => "{}, {} batches", receiver.extension.name, receiver.batch;
     Unanswered, unanswered => "batch {}, <redacted>", unanswered.0.number;
-    [S] Received<S>, received => "batch {}, <redacted>", received.number;
+    Received, received => "batch {}, <redacted>", received.number;
 }

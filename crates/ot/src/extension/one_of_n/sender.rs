@@ -3,8 +3,8 @@
 #[cfg(test)]
 mod tests;
 
-use alloc::{vec, vec::Vec};
-use core::marker::PhantomData;
+use alloc::{boxed::Box, vec, vec::Vec};
+use core::fmt;
 
 use foxtrot_kernel::{aegis, bits::xor_masked};
 use subtle::Choice;
@@ -18,13 +18,13 @@ use super::{
     same, stream,
 };
 use crate::{
-    Bits, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
+    Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{Block, ReceiverKeys},
     choices::verdict,
     erase::SecretBytes,
     extension::{
-        Challenge, Malicious, Security, SemiHonest, check_session,
-        code::{Code, Family, Linear, Parameters},
+        Challenge, check_len, check_owner,
+        code::{Code, Parameters},
         matrix::{Matrix, Pool},
         streams::{Keys, Nonces},
     },
@@ -33,11 +33,11 @@ use crate::{
 };
 
 /// The sender of a 1-of-N extension, which makes batch after batch from one set of base OTs.
-pub struct Sender<F: Family, S> {
-    pub(super) extension: Extension<F, S>,
+pub struct Sender {
+    pub(super) extension: Extension,
     pub(super) session: Session,
     seed: Seed,
-    pub(super) code: F::Code,
+    pub(super) code: Box<dyn Code>,
     pub(super) delta: Bits,
     leaves: Keys,
     /// Batches so far.
@@ -60,64 +60,67 @@ struct Batch {
     rows: Matrix,
 }
 
-/// A batch that waits for the receiver's proof; there is no way to its output but
-/// [`Sender::verify`].
+/// A batch that waits for the receiver's proof, which is empty where there is no check; there is no way to its output
+/// but [`Sender::verify`].
 ///
 /// ```compile_fail,E0308
-/// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Sender, Unverified}};
-/// # fn unchecked(sender: &mut Sender<Linear, Malicious>, batch: Unverified) {
+/// # use foxtrot_ot::extension::one_of_n::{Sender, Unverified};
+/// # fn unchecked(sender: &mut Sender, batch: Unverified) {
 /// let _ = sender.open(batch);
 /// # }
 /// ```
 #[must_use = "the batch has no output yet"]
 pub struct Unverified {
     batch: Batch,
-    challenge: Challenge,
+    challenge: Option<Challenge>,
 }
 
 /// A batch whose output can be had, once.
 ///
 /// ```
-/// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Sender, Sent}};
-/// # fn once(sender: &mut Sender<Linear, Malicious>, batch: Sent<Malicious>) {
+/// # use foxtrot_ot::extension::one_of_n::{Sender, Sent};
+/// # fn once(sender: &mut Sender, batch: Sent) {
 /// let _ = sender.open(batch);
 /// # }
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use foxtrot_ot::extension::{Malicious, code::Linear, one_of_n::{Sender, Sent}};
-/// # fn twice(sender: &mut Sender<Linear, Malicious>, batch: Sent<Malicious>) {
+/// # use foxtrot_ot::extension::one_of_n::{Sender, Sent};
+/// # fn twice(sender: &mut Sender, batch: Sent) {
 /// let _ = sender.open(batch);
 /// let _ = sender.rows(batch, &mut []);
 /// # }
 /// ```
 #[must_use = "it holds the output"]
-pub struct Sent<S> {
-    session: Sid,
-    number: u64,
-    n: usize,
-    columns: usize,
+pub struct Sent {
+    batch: Batch,
     challenge: Option<Challenge>,
-    rows: Matrix,
-    security: PhantomData<S>,
+}
+
+/// Which keys of a batch the sender wants, and where they go.
+pub enum Places<'a> {
+    /// That of one word of every OT.
+    Words(&'a [u8], &'a mut [Block]),
+    /// Those of the first words, so many, of every OT.
+    All(usize, &'a mut [Block]),
 }
 
 /// The keys of a batch, of any word.
-pub struct Opened<'a, F: Family, S> {
-    sender: &'a Sender<F, S>,
+pub struct Opened<'a> {
+    sender: &'a Sender,
     oracle: Oracle,
     delta: Zeroizing<Vec<u8>>,
     rows: SecretBytes,
 }
 
-impl<F: Family, S: Security> Sender<F, S> {
+impl Sender {
     /// Step 1: from the chosen keys of as many base OTs as the code is long, whose choices become Δ.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are more or fewer.
     pub fn new(
         session: Session,
-        extension: Extension<F, S>,
+        extension: Extension,
         base: ReceiverKeys,
         seed: Seed,
     ) -> Result<Self, Usage> {
@@ -148,8 +151,8 @@ impl<F: Family, S: Security> Sender<F, S> {
 
     /// The code.
     #[must_use]
-    pub fn code(&self) -> &F::Code {
-        &self.code
+    pub fn code(&self) -> &dyn Code {
+        &*self.code
     }
 
     /// Δ, packed as a row: as secret as all keys together. Whatever is computed from it and a row must
@@ -170,18 +173,13 @@ impl<F: Family, S: Security> Sender<F, S> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
         }
-        Extension::<F, S>::check_batch(self.batch, n)?;
-        let (expected, got) = (self.extension.corrections_len(n), corrections.len());
-        if got == expected {
-            Ok(())
-        } else {
-            Err(Decode::Length { message: "Corrections", expected, got }.into())
-        }
+        self.extension.check_batch(self.batch, n)?;
+        Ok(check_len("Corrections", self.extension.corrections_len(n), corrections.len())?)
     }
 
     /// Step 3, for a message that has been checked.
     fn expand(&mut self, n: usize, corrections: &[u8]) -> Batch {
-        let (backend, columns) = (self.session.backend(), Extension::<F, S>::columns(n));
+        let (backend, columns) = (self.session.backend(), self.extension.columns(n));
         let (number, len) = (self.batch, columns / 8);
         let nonce = self.nonces.of_batch(number);
         self.batch += 1;
@@ -205,8 +203,8 @@ impl<F: Family, S: Security> Sender<F, S> {
         Output { session: &self.session, executor: self.session.executor(), parameters, matrix }
     }
 
-    fn oracle(&self, sent: &Sent<S>) -> Oracle {
-        oracle(&self.session, sent.number, sent.challenge.as_ref())
+    fn oracle(&self, sent: &Sent) -> Oracle {
+        oracle(&self.session, sent.batch.number, sent.challenge.as_ref())
     }
 
     /// Step 7: the key of one word of every OT, to where the caller wants them.
@@ -214,13 +212,13 @@ impl<F: Family, S: Security> Sender<F, S> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many words or places as OTs; the batch is then
     /// lost. [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn keys(&mut self, sent: Sent<S>, words: &[u8], keys: &mut [Block]) -> Result<(), Usage> {
-        self.check_output(&sent)?;
-        self.extension.check_words(sent.n, words)?;
-        same("places for keys", sent.n, keys.len())?;
+    pub fn keys(&mut self, sent: Sent, words: &[u8], keys: &mut [Block]) -> Result<(), Usage> {
+        self.check_owner(&sent.batch, sent.challenge.is_some())?;
         let oracle = self.oracle(&sent);
-        let mut rows = sent.rows;
-        self.shift(&mut rows, words, sent.n, sent.columns);
+        let Batch { n, columns, mut rows, .. } = sent.batch;
+        self.extension.check_words(n, words)?;
+        same("places for keys", n, keys.len())?;
+        self.shift(&mut rows, words, n, columns);
         self.output(&rows).keys(&oracle, keys);
         self.rows.put(rows);
         Ok(())
@@ -238,7 +236,7 @@ impl<F: Family, S: Security> Sender<F, S> {
         self.code.turn(backend, words, turned.bytes_mut(), turned_stride);
         let mut codewords = self.words.take(length, columns);
         let stride = rows.stride();
-        let (code, delta) = (&self.code, &self.delta);
+        let (code, delta) = (&*self.code, &self.delta);
         let of_words = (turned.bytes(), turned_stride);
         let parts = rows.bytes_mut().chunks_mut(GROUP * stride);
         let parts = parts.zip(codewords.bytes_mut().chunks_mut(GROUP * stride)).enumerate();
@@ -260,19 +258,20 @@ impl<F: Family, S: Security> Sender<F, S> {
     ///
     /// # Errors
     /// As for [`Sender::keys`]; [`Usage::Choices`] if there are no choices, or more than words.
-    pub fn all(&mut self, sent: Sent<S>, choices: usize, keys: &mut [Block]) -> Result<(), Usage> {
-        self.check_output(&sent)?;
+    pub fn all(&mut self, sent: Sent, choices: usize, keys: &mut [Block]) -> Result<(), Usage> {
+        self.check_owner(&sent.batch, sent.challenge.is_some())?;
         let Parameters { word_bits, .. } = self.extension.parameters();
         if choices == 0 || word_bits < 64 && (choices as u64) > 1 << word_bits {
             return Err(Usage::Choices { choices });
         }
-        same("places for keys", sent.n.saturating_mul(choices), keys.len())?;
-        if sent.n > 0 {
+        let n = sent.batch.n;
+        same("places for keys", n.saturating_mul(choices), keys.len())?;
+        if n > 0 {
             self.set_differences(choices);
-            let (oracle, output) = (self.oracle(&sent), self.output(&sent.rows));
-            output.all(&oracle, &self.differences, sent.n, keys);
+            let (oracle, output) = (self.oracle(&sent), self.output(&sent.batch.rows));
+            output.all(&oracle, &self.differences, n, keys);
         }
-        self.rows.put(sent.rows);
+        self.rows.put(sent.batch.rows);
         Ok(())
     }
 
@@ -301,11 +300,11 @@ impl<F: Family, S: Security> Sender<F, S> {
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
     /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn rows(&mut self, sent: Sent<S>, rows: &mut [u8]) -> Result<(), Usage> {
-        self.check_output(&sent)?;
-        same("bytes for rows", sent.n * self.extension.parameters().row_len(), rows.len())?;
-        self.output(&sent.rows).rows(rows);
-        self.rows.put(sent.rows);
+    pub fn rows(&mut self, sent: Sent, rows: &mut [u8]) -> Result<(), Usage> {
+        self.check_owner(&sent.batch, sent.challenge.is_some())?;
+        same("bytes for rows", sent.batch.n * self.extension.parameters().row_len(), rows.len())?;
+        self.output(&sent.batch.rows).rows(rows);
+        self.rows.put(sent.batch.rows);
         Ok(())
     }
 
@@ -313,24 +312,25 @@ impl<F: Family, S: Security> Sender<F, S> {
     ///
     /// # Errors
     /// [`Usage::SessionEnded`] after a failed check; [`Usage::ForeignBatch`].
-    pub fn open(&mut self, sent: Sent<S>) -> Result<Opened<'_, F, S>, Usage> {
-        self.check_output(&sent)?;
-        let mut rows = SecretBytes::zeroed(sent.n * self.extension.parameters().row_len());
-        self.output(&sent.rows).rows(&mut rows);
+    pub fn open(&mut self, sent: Sent) -> Result<Opened<'_>, Usage> {
+        self.check_owner(&sent.batch, sent.challenge.is_some())?;
+        let mut rows = SecretBytes::zeroed(sent.batch.n * self.extension.parameters().row_len());
+        self.output(&sent.batch.rows).rows(&mut rows);
         let oracle = self.oracle(&sent);
-        self.rows.put(sent.rows);
+        self.rows.put(sent.batch.rows);
         Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
     }
 
-    fn check_output(&self, sent: &Sent<S>) -> Result<(), Usage> {
+    /// That the batch is ours, and the session has not ended.
+    fn check_owner(&self, batch: &Batch, checked: bool) -> Result<(), Usage> {
         if self.ended {
             return Err(Usage::SessionEnded);
         }
-        check_session(&self.session, &sent.session)
+        check_owner((&self.session, self.extension.checked()), (&batch.session, checked))
     }
 }
 
-impl<F: Family, S: Security> Opened<'_, F, S> {
+impl Opened<'_> {
     /// The key of that word in OT i.
     ///
     /// # Panics
@@ -348,71 +348,84 @@ impl<F: Family, S: Security> Opened<'_, F, S> {
     }
 }
 
-impl<F: Family> Sender<F, SemiHonest> {
-    /// Step 3: takes the receiver's corrections of the next batch, of n OTs.
-    ///
-    /// # Errors
-    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`].
-    pub fn absorb(&mut self, n: usize, corrections: &[u8]) -> Result<Sent<SemiHonest>, Error> {
-        self.check_message(n, corrections)?;
-        Ok(self.expand(n, corrections).end(None))
-    }
-}
-
-impl Sender<Linear, Malicious> {
-    /// Steps 3 and 4: takes the receiver's corrections of the next batch, of n OTs, and challenges
-    /// them.
+impl Sender {
+    /// Steps 3 and 4: takes the receiver's corrections of the next batch, of n OTs, and challenges them, if there is a
+    /// check.
     ///
     /// Other batches may follow before this one is verified.
     ///
     /// # Errors
-    /// [`Decode`] if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
+    /// [`Decode`](crate::Decode) if they have another length; [`Usage::BatchTooLarge`]; [`Usage::SessionEnded`]
     /// after a failed check.
     pub fn absorb(
         &mut self,
         n: usize,
         corrections: &[u8],
-    ) -> Result<(Unverified, Challenge), Error> {
+    ) -> Result<(Unverified, Option<Challenge>), Error> {
         self.check_message(n, corrections)?;
-        let coin = self.session.oracle("foxtrot v1 one-of-n sender coin");
-        let challenge: Challenge = coin.query(self.batch, 0).field(self.seed.as_bytes()).finish();
         let batch = self.expand(n, corrections);
+        let challenge = self.extension.checked().then(|| {
+            let coin = self.session.oracle("foxtrot v1 one-of-n sender coin");
+            coin.query(batch.number, 0).field(self.seed.as_bytes()).finish()
+        });
         Ok((Unverified { batch, challenge }, challenge))
     }
 
-    /// Step 6: checks the proof of the batch.
+    /// Step 6: checks the proof of the batch, which is empty where there is no check.
     ///
     /// # Errors
-    /// [`Decode`] if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
+    /// [`Decode`](crate::Decode) if it has another length, and [`Misbehaved::ConsistencyCheck`]: after either this
     /// sender has forgotten Δ, and everything is [`Usage::SessionEnded`]. [`Usage::ForeignBatch`].
-    pub fn verify(
-        &mut self,
-        unverified: Unverified,
-        proof: &[u8],
-    ) -> Result<Sent<Malicious>, Error> {
-        if self.ended {
-            return Err(Usage::SessionEnded.into());
-        }
-        check_session(&self.session, &unverified.batch.session)?;
+    pub fn verify(&mut self, unverified: Unverified, proof: &[u8]) -> Result<Sent, Error> {
         let Unverified { batch, challenge } = unverified;
-        let (expected, got) = (self.extension.proof_len(), proof.len());
-        if expected != got {
+        self.check_owner(&batch, challenge.is_some())?;
+        if let Err(error) = self.check(&batch, challenge.as_ref(), proof) {
             self.end();
-            return Err(Decode::Length { message: "Proof", expected, got }.into());
+            return Err(error);
         }
-        let Batch { number, n, columns, .. } = batch;
-        let coefficients = coefficients(&self.session, number, n, &challenge, columns);
+        Ok(Sent { batch, challenge })
+    }
+
+    /// Step 6; whatever goes wrong ends the session.
+    fn check(
+        &self,
+        batch: &Batch,
+        challenge: Option<&Challenge>,
+        proof: &[u8],
+    ) -> Result<(), Error> {
+        check_len("Proof", self.extension.proof_len(), proof.len())?;
+        let Some(challenge) = challenge else { return Ok(()) };
+        let coefficients =
+            coefficients(&self.session, batch.number, batch.n, challenge, batch.columns);
         let Parameters { length, word_bits } = self.extension.parameters();
         let (backend, executor) = (self.session.backend(), self.session.executor());
         let ours = hash_rows(backend, executor, &batch.rows, length, &coefficients);
         let theirs = proof.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
         let theirs: Vec<u64> = theirs.collect();
         let (words, rows) = theirs.split_at(word_bits);
-        if !verdict(fits(&self.code, &ours, &self.delta, words, rows)) {
-            self.end();
-            return Err(Misbehaved::ConsistencyCheck.into());
+        let code = self.code.linear().ok_or(Usage::NotLinear)?;
+        match verdict(fits(code, &ours, &self.delta, words, rows)) {
+            true => Ok(()),
+            false => Err(Misbehaved::ConsistencyCheck.into()),
         }
-        Ok(batch.end(Some(challenge)))
+    }
+
+    /// Checks the proof of a batch, and writes its keys.
+    ///
+    /// # Errors
+    /// Those of [`Sender::verify`], [`Sender::keys`] and [`Sender::all`].
+    pub fn finish(
+        &mut self,
+        batch: Unverified,
+        proof: &[u8],
+        places: Places<'_>,
+    ) -> Result<(), Error> {
+        let sent = self.verify(batch, proof)?;
+        match places {
+            Places::Words(words, keys) => self.keys(sent, words, keys)?,
+            Places::All(choices, keys) => self.all(sent, choices, keys)?,
+        }
+        Ok(())
     }
 
     /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
@@ -423,13 +436,6 @@ impl Sender<Linear, Malicious> {
         self.differences = SecretBytes::zeroed(0);
         self.seed = Seed::from_bytes([0; 32]);
         self.delta = Bits::from_random(vec![0; self.delta.as_bytes().len()], self.delta.len());
-    }
-}
-
-impl Batch {
-    fn end<S>(self, challenge: Option<Challenge>) -> Sent<S> {
-        let Self { session, number, n, columns, rows } = self;
-        Sent { session, number, n, columns, challenge, rows, security: PhantomData }
     }
 }
 
@@ -446,8 +452,17 @@ pub(super) fn mask_rows(rows: &mut [u8], delta: &[u8]) {
 }
 
 foxtrot_kernel::redacted! {
-    [F: Family, S] Sender<F, S>, sender => "{}, {} batches", sender.extension.name, sender.batch;
+    Sender, sender => "{}, {} batches", sender.extension.name, sender.batch;
     Unverified, unverified => "batch {}, <redacted>", unverified.batch.number;
-    [S] Sent<S>, sent => "batch {}, <redacted>", sent.number;
-    [F: Family, S] Opened<'_, F, S>, opened => "{}, <redacted>", opened.sender.extension.name;
+    Sent, sent => "batch {}, <redacted>", sent.batch.number;
+    Opened<'_>, opened => "{}, <redacted>", opened.sender.extension.name;
+}
+
+impl fmt::Debug for Places<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(_, keys) => write!(f, "Words(<{} redacted>)", keys.len()),
+            Self::All(choices, keys) => write!(f, "All({choices}, <{} redacted>)", keys.len()),
+        }
+    }
 }

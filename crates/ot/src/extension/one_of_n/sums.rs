@@ -1,19 +1,12 @@
 //! Sums of rows: for protocols that add rows up, where the code is linear.
 
 use super::{Sender, same, sender::mask_rows};
-use crate::{
-    Usage,
-    erase::SecretBytes,
-    extension::{
-        Security,
-        code::{Code, Linear},
-    },
-};
+use crate::{Usage, erase::SecretBytes, extension::code::Code};
 
 /// Codewords that are made at a time.
 const TOGETHER: usize = 512;
 
-impl<S: Security> Sender<Linear, S> {
+impl Sender {
     /// Adds C(v)·Δ to sums of rows, one word v for each, both one after another. What was the sum of
     /// rows q is then the sum of the receiver's rows t, if the sum of its words is v.
     ///
@@ -22,14 +15,15 @@ impl<S: Security> Sender<Linear, S> {
     /// Whatever leaves must first be hashed under session, what the sum is of, and the whole sum.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not as many sums as words; [`Usage::SessionEnded`] after
-    /// a failed check.
+    /// [`Usage::NotLinear`]; [`Usage::CountMismatch`] if there are not as many sums as words;
+    /// [`Usage::SessionEnded`] after a failed check.
     pub fn shift_sums(&self, words: &[u8], sums: &mut [u8]) -> Result<(), Usage> {
         let parameters = self.extension.parameters();
         let (word_len, row_len) = (parameters.word_len(), parameters.row_len());
         if self.ended {
             return Err(Usage::SessionEnded);
         }
+        let code = self.code.linear().ok_or(Usage::NotLinear)?;
         let n = words.len() / word_len;
         same("bytes of words", n * word_len, words.len())?;
         same("bytes of sums", n * row_len, sums.len())?;
@@ -37,7 +31,7 @@ impl<S: Security> Sender<Linear, S> {
         let parts = words.chunks(TOGETHER * word_len).zip(sums.chunks_mut(TOGETHER * row_len));
         for (words, sums) in parts {
             let codewords = &mut codewords[..sums.len()];
-            self.code.encode(self.session.backend(), words, codewords);
+            code.encode(self.session.backend(), words, codewords);
             mask_rows(codewords, self.delta.as_bytes());
             sums.iter_mut().zip(&*codewords).for_each(|(sum, codeword)| *sum ^= codeword);
         }

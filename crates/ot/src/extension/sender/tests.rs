@@ -3,11 +3,11 @@
 use super::*;
 use crate::{
     Sid,
-    extension::{MAX_BATCHES, MAX_UNCHECKED, Receiver, softspoken},
+    extension::{MAX_BATCHES, MAX_UNCHECKED, PROOF_LEN, Receiver, softspoken},
     ideal,
 };
 
-fn sender() -> Sender<Malicious> {
+fn sender() -> Sender {
     let session = || Session::new(Sid::from_bytes([7; 32]));
     let (pairs, chosen) = ideal::random(ROWS, &Seed::from_bytes([3; 32]));
     let four = softspoken::malicious(4).unwrap();

@@ -4,13 +4,14 @@ use super::*;
 use crate::{
     Sid,
     extension::{
+        code::Linear,
         one_of_n::{MAX_BATCHES, Receiver},
         oos,
     },
     ideal,
 };
 
-fn states() -> (Receiver<Linear, Malicious>, Sender<Linear, Malicious>) {
+fn states() -> (Receiver, Sender) {
     let session = || Session::new(Sid::from_bytes([7; 32]));
     let (pairs, chosen) = ideal::random(512, &Seed::from_bytes([3; 32]));
     let oos = oos::malicious(Linear::Bch512);
@@ -25,7 +26,8 @@ fn after_a_failed_check_it_has_forgotten_everything() {
         let mut corrections = Vec::new();
         let unanswered = receiver.extend(2, &[5; 22], &mut corrections).unwrap();
         let (unverified, challenge) = sender.absorb(2, &corrections).unwrap();
-        let (_received, proof) = receiver.answer(unanswered, &challenge).unwrap();
+        let (_received, proof) =
+            receiver.answer(unanswered, challenge.as_slice().as_flattened()).unwrap();
         let sent = sender.verify(unverified, &proof).unwrap();
         sender.all(sent, 3, &mut [[0; 16]; 6]).unwrap();
         let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);

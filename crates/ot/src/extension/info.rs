@@ -1,18 +1,9 @@
-//! Extensions chosen at run time, what there is to know of each, and what each may stand on.
+//! What there is to know of each extension, and what each may stand on.
 
 use core::fmt;
 
-use super::{Extension, Malicious, Security, SemiHonest, Shape, iknp, kos, softspoken};
+use super::{Extension, Shape, iknp, kos, softspoken};
 use crate::base::{self, Adversary, Functionality};
-
-/// An extension of either kind.
-#[derive(Clone, Copy, Debug)]
-pub enum Any {
-    /// Without checks.
-    SemiHonest(Extension<SemiHonest>),
-    /// With checks.
-    Malicious(Extension<Malicious>),
-}
 
 /// What there is to know about an extension before running it.
 #[derive(Clone, Copy, Debug)]
@@ -33,52 +24,19 @@ pub struct Info {
     pub flows: usize,
 }
 
-impl Any {
+impl Extension {
     /// What it is.
     #[must_use]
     pub fn info(&self) -> Info {
-        let (name, k, adversary) = match self {
-            Self::SemiHonest(extension) => (extension.name, extension.k, SemiHonest::ADVERSARY),
-            Self::Malicious(extension) => (extension.name, extension.k, Malicious::ADVERSARY),
-        };
+        let &Self { name, k, adversary, .. } = self;
         let (family, paper) = match name {
             "iknp" => ("iknp", "IKNP03, ALSZ13"),
             "kos" => ("kos", "KOS15, check of 2022"),
             _ => ("softspoken", "Roy22"),
         };
-        let flows = match adversary {
-            Adversary::SemiHonest => 1,
-            Adversary::Malicious => 3,
-        };
+        let flows = if self.checked() { 3 } else { 1 };
         let assumption = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
         Info { name, family, paper, adversary, assumption, k, flows }
-    }
-
-    /// Bytes of `Setup`.
-    #[must_use]
-    pub fn setup_len(&self) -> usize {
-        match self {
-            Self::SemiHonest(extension) => extension.setup_len(),
-            Self::Malicious(extension) => extension.setup_len(),
-        }
-    }
-
-    /// Bytes of the `Corrections` of a batch.
-    #[must_use]
-    pub fn corrections_len(&self, shape: Shape) -> usize {
-        match self {
-            Self::SemiHonest(extension) => extension.corrections_len(shape),
-            Self::Malicious(extension) => extension.corrections_len(shape),
-        }
-    }
-
-    /// The most OTs of one batch.
-    #[must_use]
-    pub const fn max_batch(&self) -> usize {
-        match self {
-            Self::SemiHonest(_) => Extension::<SemiHonest>::MAX_BATCH,
-            Self::Malicious(_) => Extension::<Malicious>::MAX_BATCH,
-        }
     }
 
     /// Payload bytes of the receiver for a run of n OTs with random choices, without base OTs.
@@ -97,17 +55,16 @@ impl Any {
 }
 
 /// Every extension.
-pub fn registry() -> impl Iterator<Item = Any> {
+pub fn registry() -> impl Iterator<Item = Extension> {
     let malicious = (1..=8).filter_map(|k| softspoken::malicious(k).ok()).chain([kos::malicious()]);
     let semi_honest = (1..=8).filter_map(|k| softspoken::semi_honest(k).ok());
-    let semi_honest = semi_honest.chain([iknp::semi_honest()]);
-    malicious.map(Any::Malicious).chain(semi_honest.map(Any::SemiHonest))
+    malicious.chain(semi_honest).chain([iknp::semi_honest()])
 }
 
 /// The extension of that name, with or without the adversary in it, or the default of that family,
 /// against that adversary.
 #[must_use]
-pub fn find(name: &str, adversary: Adversary) -> Option<Any> {
+pub fn find(name: &str, adversary: Adversary) -> Option<Extension> {
     registry().find(|extension| {
         let info = extension.info();
         let is_default = info.family != "softspoken" || info.k == softspoken::DEFAULT_K;

@@ -1,0 +1,78 @@
+//! PaXoS with messages lost, late, early, cut or changed.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+#[path = "../../ot/tests/support/faults.rs"]
+mod faults;
+
+use faults::{Case, Run};
+use foxtrot_ot::{
+    Context, Decode, Direction, Seed, Session, Sid,
+    base::{Adversary, roted::Endemic},
+    engine::Engine,
+};
+use foxtrot_psi::paxos::{
+    Digest, Error, Parameters,
+    protocol::{Plan, Receiver, Sender},
+};
+
+/// Sizes of the sets of the receiver, which has multiples of 3, and of the sender, which has multiples of 5.
+const OURS: usize = 40;
+const THEIRS: usize = 30;
+
+fn digest(k: usize) -> Digest {
+    let mut digest = [0x33; 32];
+    digest[..8].copy_from_slice(&(k as u64).to_le_bytes());
+    digest
+}
+
+fn session() -> Session {
+    Session::new(Sid::from_bytes([6; 32]))
+}
+
+fn seed(byte: u8) -> Seed {
+    Seed::from_bytes([byte; 32])
+}
+
+fn in_both() -> Vec<u8> {
+    let both = (0..OURS).filter(|k| 3 * k % 5 == 0 && 3 * k / 5 < THEIRS);
+    both.map(|k| u8::try_from(k).unwrap()).collect()
+}
+
+fn parties(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
+    let sender = Engine::new(move |io| async move {
+        let session = session();
+        let party = Sender::set_up(&io, &mut Context::new(&session, seed(1)), plan).await?;
+        party.run(&io, (0..THEIRS).map(|k| digest(5 * k)).collect(), |_| ()).await?;
+        Ok(Vec::new())
+    });
+    let receiver = Engine::new(move |io| async move {
+        let session = session();
+        let party = Receiver::set_up(&io, &mut Context::new(&session, seed(2)), plan).await?;
+        let received = party.run(&io, (0..OURS).map(|k| digest(3 * k)).collect(), |_| ()).await?;
+        Ok(received.intersect()?.iter().map(|&k| u8::try_from(k).unwrap()).collect())
+    });
+    (sender, receiver)
+}
+
+#[test]
+fn a_receiver_gets_no_index_of_what_only_it_has() {
+    for (name, adversary) in
+        [("malicious", Adversary::Malicious), ("semi-honest", Adversary::SemiHonest)]
+    {
+        let parameters = Parameters::new(adversary, OURS, THEIRS).unwrap();
+        let direction = Direction::InitiatorSends;
+        let plan = Plan { parameters, base: &Endemic, direction, counter: 0 };
+        let case = Case {
+            name,
+            checked: adversary == Adversary::Malicious,
+            parties: Box::new(move || parties(plan)),
+            right: Box::new(|_, receiver| receiver == in_both()),
+            // The sender may change its tags: it takes items out of its set.
+            harmless: Box::new(|_, receiver| receiver.iter().all(|k| in_both().contains(k))),
+            is_length: |error| {
+                matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(Decode::Length { .. })))
+            },
+        };
+        case.check(usize::MAX);
+    }
+}
