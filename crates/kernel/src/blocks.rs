@@ -68,33 +68,41 @@ pub(crate) trait Blocks: Copy {
         self.load(&bytes[at..at + Self::BYTES])
     }
 
+    /// The first bytes, as many as N vectors have.
+    #[inline(always)]
+    fn load_all<const N: usize>(self, bytes: &[u8]) -> [Self::Vector; N] {
+        let bytes = &bytes[..N * Self::BYTES];
+        let mut vectors = [self.zero(); N];
+        for (k, x) in vectors.iter_mut().enumerate() {
+            *x = self.load(&bytes[k * Self::BYTES..]);
+        }
+        vectors
+    }
+
+    /// Writes the first bytes, as many as N vectors have.
+    #[inline(always)]
+    fn store_all<const N: usize>(self, vectors: [Self::Vector; N], bytes: &mut [u8]) {
+        let bytes = &mut bytes[..N * Self::BYTES];
+        for (k, x) in vectors.into_iter().enumerate() {
+            self.store(x, &mut bytes[k * Self::BYTES..]);
+        }
+    }
+
     /// All bytes, whole words of 64 bits, at most those of N vectors; and zeros behind them.
     #[cfg_attr(not(unoptimized), inline(always))]
-    fn load_all<const N: usize>(self, bytes: &[u8]) -> [Self::Vector; N] {
+    fn load_parts<const N: usize>(self, bytes: &[u8]) -> [Self::Vector; N] {
         let mut vectors = [self.zero(); N];
-        if bytes.len() == N * Self::BYTES {
-            for (k, x) in vectors.iter_mut().enumerate() {
-                *x = self.load(&bytes[k * Self::BYTES..]);
-            }
-        } else {
-            for (x, bytes) in vectors.iter_mut().zip(bytes.chunks(Self::BYTES)) {
-                *x = self.load_part(bytes);
-            }
+        for (x, bytes) in vectors.iter_mut().zip(bytes.chunks(Self::BYTES)) {
+            *x = self.load_part(bytes);
         }
         vectors
     }
 
     /// Writes all bytes, whole blocks, at most those of the vectors.
     #[cfg_attr(not(unoptimized), inline(always))]
-    fn store_all<const N: usize>(self, vectors: [Self::Vector; N], bytes: &mut [u8]) {
-        if bytes.len() == N * Self::BYTES {
-            for (k, x) in vectors.into_iter().enumerate() {
-                self.store(x, &mut bytes[k * Self::BYTES..]);
-            }
-        } else {
-            for (x, bytes) in vectors.into_iter().zip(bytes.chunks_mut(Self::BYTES)) {
-                self.store_part(x, bytes);
-            }
+    fn store_parts<const N: usize>(self, vectors: [Self::Vector; N], bytes: &mut [u8]) {
+        for (x, bytes) in vectors.into_iter().zip(bytes.chunks_mut(Self::BYTES)) {
+            self.store_part(x, bytes);
         }
     }
 }

@@ -11,7 +11,7 @@
 //! let mut engine = Engine::new(|io| async move {
 //!     io.send(vec![7]).await;
 //!     let answer = io.recv(1).await;
-//!     Ok(7 + answer[0])
+//!     Ok::<_, foxtrot_ot::Error>(7 + answer[0])
 //! });
 //!
 //! loop {

@@ -19,9 +19,9 @@ pub(super) fn ctr<C: Cipher>(c: C, keys: &RoundKeys, first: u128, out: &mut [Blo
     let rest = wide.into_remainder();
     match rest.len().div_ceil(C::BYTES) {
         0 => {}
-        1 => c.store_all(encrypt(c, &keys, [counter]), rest),
-        2..=4 => c.store_all(encrypt(c, &keys, count::<_, 4>(c, &mut counter)), rest),
-        _ => c.store_all(encrypt(c, &keys, count::<_, WIDE>(c, &mut counter)), rest),
+        1 => c.store_parts(encrypt(c, &keys, [counter]), rest),
+        2..=4 => c.store_parts(encrypt(c, &keys, count::<_, 4>(c, &mut counter)), rest),
+        _ => c.store_parts(encrypt(c, &keys, count::<_, WIDE>(c, &mut counter)), rest),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn encrypt_blocks<C: Cipher>(c: C, keys: &RoundKeys, blocks: &mut [Bl
     }
     let rest = wide.into_remainder();
     if !rest.is_empty() {
-        c.store_all::<WIDE>(encrypt(c, &keys, c.load_all(rest)), rest);
+        c.store_parts::<WIDE>(encrypt(c, &keys, c.load_parts(rest)), rest);
     }
 }
 
@@ -68,25 +68,48 @@ fn hash<C: Cipher, const GROUPS: usize, const PAIRS: bool>(
 ) {
     let (keys, mut tweak) = (spread(c, keys), counter(c, first.into()));
     let delta = c.splat(delta);
-    let group = if PAIRS { WIDE / 2 } else { WIDE } * C::BLOCKS;
+    let (rows_wide, out_wide) = (if PAIRS { WIDE / 2 } else { WIDE } * C::BYTES, WIDE * C::BYTES);
     let mut masks = [[c.zero(); WIDE]; GROUPS];
-    for (rows, out) in rows.chunks(GROUPS * group).zip(out.chunks_mut(GROUPS * WIDE * C::BLOCKS)) {
-        for (masks, rows) in masks.iter_mut().zip(rows.chunks(group)) {
-            let rows = rows.as_flattened();
-            let x = if PAIRS { pairs(c, c.load_all(rows), delta) } else { c.load_all(rows) };
-            *masks = encrypt(c, &keys, x);
+    let rows = rows.as_flattened().chunks(GROUPS * rows_wide);
+    for (rows, out) in rows.zip(out.as_flattened_mut().chunks_mut(GROUPS * out_wide)) {
+        let (rows, mut out) = (rows.chunks_exact(rows_wide), out.chunks_exact_mut(out_wide));
+        let (rest, groups) = (rows.remainder(), rows.len());
+        for (masks, rows) in masks.iter_mut().zip(rows) {
+            *masks = if PAIRS {
+                encrypt(c, &keys, pairs(c, c.load_all(rows), delta))
+            } else {
+                encrypt(c, &keys, c.load_all(rows))
+            };
         }
-        for (masks, out) in masks.iter().zip(out.chunks_mut(WIDE * C::BLOCKS)) {
-            let tweaks =
-                if PAIRS { pairs(c, count(c, &mut tweak), c.zero()) } else { count(c, &mut tweak) };
-            let hashes = c.xor_all(encrypt(c, &keys, c.xor_all(tweaks, *masks)), *masks);
-            c.store_all(hashes, out.as_flattened_mut());
+        for (masks, out) in masks.iter().zip(&mut out) {
+            c.store_all(finish::<C, PAIRS>(c, &keys, &mut tweak, *masks), out);
+        }
+        if !rest.is_empty() {
+            masks[groups] = if PAIRS {
+                encrypt(c, &keys, pairs(c, c.load_parts(rest), delta))
+            } else {
+                encrypt(c, &keys, c.load_parts(rest))
+            };
+            let hashes = finish::<C, PAIRS>(c, &keys, &mut tweak, masks[groups]);
+            c.store_parts(hashes, out.into_remainder());
         }
     }
     // One group never leaves the registers.
     if const { GROUPS > 1 } {
         erase(&mut masks, [c.zero(); WIDE]);
     }
+}
+
+/// The second half of a group's hash.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn finish<C: Cipher, const PAIRS: bool>(
+    c: C,
+    keys: &Keys<C::Vector>,
+    tweak: &mut C::Vector,
+    masks: [C::Vector; WIDE],
+) -> [C::Vector; WIDE] {
+    let tweaks = if PAIRS { pairs(c, count(c, tweak), c.zero()) } else { count(c, tweak) };
+    c.xor_all(encrypt(c, keys, c.xor_all(tweaks, masks)), masks)
 }
 
 /// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of all blocks.
