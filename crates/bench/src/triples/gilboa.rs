@@ -3,7 +3,7 @@
 use std::{hint::black_box, time::Instant};
 
 use foxtrot_cli::shared::{Failure, Workers};
-use foxtrot_ot::{Error, Session, Sid, extension::ROWS};
+use foxtrot_ot::{Session, Sid, extension::ROWS};
 use foxtrot_triples::{
     Shares,
     gilboa::{Party, Set, protocol::bytes_of_run},
@@ -49,7 +49,7 @@ fn set_up(
     // Their sender is party 1.
     let (pairs, chosen) = base_ots(meter, BASE, ROWS, workers)?;
     let responder = || Party::responder(&session(P1), set, pairs, seed(5));
-    let (one, opening) = meter.step(P1, responder).map_err(Error::from)?;
+    let (one, opening) = meter.step(P1, responder)?;
     meter.sent(P1, opening.len());
     let (zero, setup) =
         meter.step(P0, || Party::initiator(&session(P0), set, chosen, seed(6), &opening))?;
@@ -74,7 +74,7 @@ fn run_group(
             used.unwrap_or_else(|| state.set().shares(*size))
         });
         let batches: Vec<_> = shares.zip(&mut corrections[party]).collect();
-        extended.push(meter.step(party, || state.extend_all(batches)).map_err(Error::from)?);
+        extended.push(meter.step(party, || state.extend_all(batches))?);
         corrections[party].iter().for_each(|message| meter.sent(party, message.len()));
     }
     let mut multiplied = Vec::new();

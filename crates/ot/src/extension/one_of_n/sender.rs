@@ -421,10 +421,11 @@ impl Sender {
         places: Places<'_>,
     ) -> Result<(), Error> {
         let sent = self.verify(batch, proof)?;
-        Ok(match places {
+        match places {
             Places::Words(words, keys) => self.keys(sent, words, keys)?,
             Places::All(choices, keys) => self.all(sent, choices, keys)?,
-        })
+        }
+        Ok(())
     }
 
     /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
