@@ -101,7 +101,7 @@ impl Sender {
     /// receiver's `Setup`.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if there are not 128; [`Decode`] if `setup` has another length;
+    /// [`Usage::CountMismatch`] if there are not 128; [`Decode`](crate::Decode) if `setup` has another length;
     /// [`Misbehaved::ConsistencyCheck`]: these base OTs must then not be used for anything.
     pub fn new(
         session: Session,
