@@ -364,7 +364,6 @@ impl From<foxtrot_triples::Error> for Error {
             foxtrot_triples::Error::WrongTriples { batch } => {
                 FrameError::WrongTriples { batch }.into()
             }
-            _ => Self::Unlucky,
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What carries Foxtrot's protocols between two programs: channels with lanes, the hello that
-//! agrees on a session, and the driver that runs a protocol's states over a channel.
+//! agrees on a session, and the drivers that run a protocol's engine.
 //!
 //! ```
 //! use std::{thread, time::Duration};

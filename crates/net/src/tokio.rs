@@ -2,7 +2,7 @@
 //!
 //! The frames are those of [`Channel`](crate::Channel) (`docs/wire.md`, section 2): lane [`Lane::PROTOCOL`] is the
 //! protocol's stream 0. There is no hello and no closing here: the program agrees with its peer on a session, and on who
-//! plays which part, and has a secure stream. Time limits are the program's, too, say by `tokio::time::timeout`; a future
+//! plays which part, and has a secure stream. The program also sets time limits, say with `tokio::time::timeout`; a future
 //! that is dropped leaves a stream that is of no further use.
 
 use core::{
@@ -40,6 +40,8 @@ pub struct Lanes<S> {
     /// Frames that are not written yet, from `written` on.
     outbox: Vec<u8>,
     written: usize,
+    /// Whether the stream has passed on all that was written.
+    is_flushed: bool,
 }
 
 /// What came before somebody asked for it.
@@ -61,7 +63,7 @@ struct Queue {
 impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
     /// Lanes over the stream, of which nothing has been read or written.
     pub fn new(stream: S) -> Self {
-        Self { stream, inbox: Inbox::default(), outbox: Vec::new(), written: 0 }
+        Self { stream, inbox: Inbox::default(), outbox: Vec::new(), written: 0, is_flushed: true }
     }
 
     /// The stream, when all protocols are done.
@@ -109,9 +111,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
                 }
                 Progress::Done(out) => {
                     poll_fn(|waking| self.poll_write_below(waking, 1)).await?;
-                    poll_fn(|waking| Pin::new(&mut self.stream).poll_flush(waking))
-                        .await
-                        .map_err(|e| failed("send to the peer", &e))?;
+                    poll_fn(|waking| self.poll_flush(waking)).await?;
                     return Ok(out);
                 }
                 Progress::Waiting { .. } => {
@@ -129,40 +129,57 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         let (got, max) = (message.len(), MAX_FRAME);
         let len = u32::try_from(got).ok().filter(|_| got <= max);
         let len = len.ok_or(FrameError::TooLong { max, got })?;
-        if self.written == self.outbox.len() {
-            self.outbox.clear();
-            self.written = 0;
-        }
         self.outbox.extend(len.to_le_bytes());
         self.outbox.push(FIRST + stream);
         self.outbox.extend(message);
+        self.is_flushed = false;
         Ok(())
     }
 
-    /// Writes until fewer bytes wait; reads meanwhile what has room, lest both sides wait for the other to read.
+    /// Writes as much as the stream takes now.
+    fn write_some(&mut self, waking: &mut Waking<'_>) -> Result<(), Error> {
+        while self.written < self.outbox.len() {
+            let stream = Pin::new(&mut self.stream);
+            match stream.poll_write(waking, &self.outbox[self.written..]) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(0)) => return Err(ChannelError::ClosedSending.into()),
+                Poll::Ready(Ok(n)) => self.written += n,
+                Poll::Ready(Err(e)) => return Err(not_sent(&e)),
+            }
+        }
+        if self.written == self.outbox.len() || self.written >= OUTBOUND {
+            self.outbox.drain(..self.written);
+            self.written = 0;
+        }
+        Ok(())
+    }
+
+    /// Writes until fewer bytes wait; reads meanwhile what has room, so that two sides that both write do not wait for
+    /// each other.
     fn poll_write_below(
         &mut self,
         waking: &mut Waking<'_>,
         most: usize,
     ) -> Poll<Result<(), Error>> {
-        loop {
-            if self.outbox.len() - self.written < most {
-                return Poll::Ready(Ok(()));
-            }
-            let write = Pin::new(&mut self.stream).poll_write(waking, &self.outbox[self.written..]);
-            match write {
-                Poll::Ready(Ok(0)) => return Poll::Ready(Err(ChannelError::ClosedSending.into())),
-                Poll::Ready(Ok(n)) => self.written += n,
-                Poll::Ready(Err(e)) => return Poll::Ready(Err(failed("send to the peer", &e))),
-                Poll::Pending => {
-                    self.inbox.take_frames(&[])?;
-                    while self.inbox.wants_more(&[]) && self.poll_read(waking)?.is_ready() {
-                        self.inbox.take_frames(&[])?;
-                    }
-                    return Poll::Pending;
-                }
-            }
+        self.write_some(waking)?;
+        if self.outbox.len() - self.written < most {
+            return Poll::Ready(Ok(()));
         }
+        self.inbox.take_frames(&[])?;
+        while self.inbox.wants_more(&[]) && self.poll_read(waking)?.is_ready() {
+            self.inbox.take_frames(&[])?;
+        }
+        Poll::Pending
+    }
+
+    /// Lets a stream that gathers bytes of its own pass them on, when all is written.
+    fn poll_flush(&mut self, waking: &mut Waking<'_>) -> Poll<Result<(), Error>> {
+        if self.is_flushed || !self.outbox.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        ready!(Pin::new(&mut self.stream).poll_flush(waking)).map_err(|e| not_sent(&e))?;
+        self.is_flushed = true;
+        Poll::Ready(Ok(()))
     }
 
     /// The first message on one of these streams; writes meanwhile.
@@ -171,21 +188,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
         waking: &mut Waking<'_>,
         awaited: &[(u8, usize)],
     ) -> Poll<Result<(u8, Vec<u8>), Error>> {
+        self.write_some(waking)?;
+        if let Poll::Ready(flushed) = self.poll_flush(waking) {
+            flushed?;
+        }
         loop {
             self.inbox.take_frames(awaited)?;
             if let Some(message) = self.inbox.pop(awaited)? {
                 return Poll::Ready(Ok(message));
             }
-            if let Poll::Ready(written) = self.poll_write_below(waking, 1) {
-                written?;
-            }
-            // Writing may have read.
-            self.inbox.take_frames(awaited)?;
-            if let Some(message) = self.inbox.pop(awaited)? {
-                return Poll::Ready(Ok(message));
-            }
             if !self.inbox.wants_more(awaited) {
-                // What comes next is for a lane that is full: the peer does not follow the protocol. This ends when
+                // The next frame is for a lane that is full: the peer does not follow the protocol. This ends when
                 // the program's time limit does.
                 return Poll::Pending;
             }
@@ -206,7 +219,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Lanes<S> {
                 self.inbox.bytes.extend(buffer.filled());
                 Ok(Poll::Ready(()))
             }
-            Poll::Ready(Err(e)) => Err(failed("receive from the peer", &e)),
+            Poll::Ready(Err(e)) => {
+                Err(failed("receive from the peer", ChannelError::ClosedReceiving, &e))
+            }
         }
     }
 }
@@ -219,12 +234,23 @@ impl Inbox {
         Some((lane, usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX)))
     }
 
-    /// Puts whole frames into their lanes, as far as they are awaited or have room; refuses those that nobody can have
-    /// sent who follows the protocol, as soon as their header is here.
+    /// Puts whole frames into their lanes, as far as they are awaited or have room, until one is there that is awaited:
+    /// what follows may be of the next protocol, which has other limits. Refuses frames that no peer sends who follows
+    /// the protocol, as soon as their header is here.
     fn take_frames(&mut self, awaited: &[(u8, usize)]) -> Result<(), Error> {
         while let Some((lane, len)) = self.header() {
+            let is_here = |(stream, _): &(u8, usize)| {
+                !self.lanes[usize::from(FIRST + stream)].frames.is_empty()
+            };
+            if awaited.iter().any(is_here) {
+                return Ok(());
+            }
             let in_use = FIRST..FIRST.saturating_add(self.limits.streams.max(1)).min(Lane::COUNT);
             if !in_use.contains(&lane) {
+                if awaited.is_empty() {
+                    // It is refused when this side waits for something else.
+                    return Ok(());
+                }
                 return Err(FrameError::Lane { got: lane }.into());
             }
             if len > MAX_FRAME {
@@ -271,7 +297,8 @@ impl Inbox {
     /// Whether more is to be read: the frame that comes next is not whole, and somebody waits for it or it has room.
     fn wants_more(&self, awaited: &[(u8, usize)]) -> bool {
         self.header().is_none_or(|(lane, len)| {
-            self.expected(lane, awaited).is_some() || self.has_room(lane, len)
+            let is_lane = FIRST <= lane && lane < Lane::COUNT && len <= MAX_FRAME;
+            is_lane && (self.expected(lane, awaited).is_some() || self.has_room(lane, len))
         })
     }
 
@@ -291,12 +318,17 @@ impl Inbox {
     }
 }
 
-fn failed(action: &str, e: &io::Error) -> Error {
+fn not_sent(e: &io::Error) -> Error {
+    failed("send to the peer", ChannelError::ClosedSending, e)
+}
+
+fn failed(action: &str, closed: ChannelError, e: &io::Error) -> Error {
     match e.kind() {
         io::ErrorKind::UnexpectedEof
         | io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionAborted
-        | io::ErrorKind::BrokenPipe => ChannelError::ClosedReceiving,
+        | io::ErrorKind::NotConnected
+        | io::ErrorKind::BrokenPipe => closed,
         _ => ChannelError::io(action, e),
     }
     .into()

@@ -1,6 +1,6 @@
-//! What a party's run of a protocol takes besides its input.
+//! Session and randomness of a party's run.
 
-use alloc::vec;
+use alloc::{boxed::Box, vec};
 
 use zeroize::Zeroizing;
 
@@ -14,7 +14,8 @@ use crate::{
 /// All randomness comes from one seed: seed i of the run is the answer of the session's oracle about it and the number i.
 pub struct Context<'a> {
     session: &'a Session,
-    seed: Seed,
+    /// Boxed, so that a context that is moved leaves no copy behind.
+    seed: Box<Seed>,
     /// Seeds so far.
     seeds: u64,
 }
@@ -22,8 +23,8 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Randomness from `seed`, which no other run takes.
     #[must_use]
-    pub const fn new(session: &'a Session, seed: Seed) -> Self {
-        Self { session, seed, seeds: 0 }
+    pub fn new(session: &'a Session, seed: Seed) -> Self {
+        Self { session, seed: Box::new(seed), seeds: 0 }
     }
 
     /// The session.

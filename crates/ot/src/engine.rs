@@ -80,14 +80,15 @@ struct Mailbox {
     limits: Limits,
 }
 
-/// What may be on its way to a party that follows its protocol, whose peer follows it, too. A driver holds no more back.
+/// Bounds of what is on its way to a party while both follow the protocol. A driver need hold back no more than that.
+/// Bounds within which [`Io::run`] runs another protocol are for the outer protocol to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The protocol uses streams below this number.
     pub streams: Stream,
-    /// So many messages of a stream may come before the party waits for them …
+    /// The number of messages of a stream that may come before the party waits for them …
     pub messages: usize,
-    /// … each of at most so many bytes.
+    /// … and the most bytes of each.
     pub len: usize,
 }
 
@@ -128,8 +129,8 @@ impl From<Abandoned> for Error {
 }
 
 impl Io {
-    /// Sends a message to the peer. Ends when the driver has taken it, whenever the peer reads it: a protocol holds at
-    /// most one message back.
+    /// Sends a message to the peer. Ends when the driver has taken it, whenever the peer reads it: each of a
+    /// protocol's [`join`]ed parts holds at most one message back.
     pub async fn send(&self, message: Vec<u8>) {
         self.mailbox.lock().outgoing.push_back((self.stream, message));
         poll_fn(|_| match self.mailbox.lock().outgoing.is_empty() {
@@ -206,7 +207,7 @@ impl Io {
         Self { mailbox: Arc::clone(&self.mailbox), stream }
     }
 
-    /// Says what may be on its way to this party from now on.
+    /// Names the bounds of what is on its way to this party from now on.
     pub fn limit(&self, limits: Limits) {
         self.mailbox.lock().limits = limits;
     }
@@ -269,7 +270,7 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
     #[expect(clippy::panic_in_result_fn, reason = "the protocol is wrong, whatever the peer sends")]
     pub fn advance(&mut self) -> Result<Progress<Out>, E> {
         let Some(run) = &mut self.run else { return Err(Usage::SessionEnded.into()) };
-        // Nothing has to be woken: whoever delivers a message calls this afterwards.
+        // Nothing has to be woken: a driver that delivers a message calls this afterwards.
         match run.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Pending => {
                 let mailbox = self.mailbox.lock();
@@ -302,7 +303,7 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
         self.mailbox.lock().awaited.clone()
     }
 
-    /// What may be on its way to this party, as the protocol last said; by default nothing that it does not wait for.
+    /// The bounds that the protocol named last; the default is that of a protocol that has named none.
     #[must_use]
     pub fn limits(&self) -> Limits {
         self.mailbox.lock().limits

@@ -107,8 +107,20 @@ mod tests {
     #[test]
     fn a_wrong_triple_keeps_its_batch_from_the_sink() {
         // The sender's share of the second batch arrives as (0, 0, 1).
-        let mut opened = 0;
-        let wrong = Pair::new(checked(5), checked(5)).run_through(|from, mut message| {
+        let (mut opened, mut given) = (0, Vec::new());
+        let sink = &mut given;
+        let receiver = Engine::new(move |io| async move {
+            let sink = |shares: &Shares| {
+                sink.push(shares.len());
+                Ok(())
+            };
+            let mut check = Check::new(io, 5, 7, sink);
+            for shares in batches() {
+                check.add(shares).await?;
+            }
+            check.finish().await
+        });
+        let wrong = Pair::new(checked(5), receiver).run_through(|from, mut message| {
             if from == Party::Sender {
                 opened += 1;
                 message[4] = u8::from(opened == 2);
@@ -117,6 +129,7 @@ mod tests {
         });
         let error = Error::WrongTriples { batch: 8 };
         assert_eq!(wrong.unwrap_err(), (Party::Receiver, error));
+        assert_eq!(given, [1]);
         assert!(error.to_string().starts_with("the triples of batch 8 are wrong: "));
     }
 }

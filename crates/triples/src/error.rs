@@ -6,7 +6,6 @@ use foxtrot_ot::{Usage, engine::Abandoned};
 
 /// Why a run made no further triples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Error {
     /// The peer's fault, or the caller's.
     Protocol(foxtrot_ot::Error),

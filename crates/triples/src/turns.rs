@@ -1,4 +1,4 @@
-//! What both protocols have in common: they work in turns, with several batches on their way at a time.
+//! Turns in which both protocols work, with several batches on their way at a time.
 
 use foxtrot_ot::tasks::Executor;
 

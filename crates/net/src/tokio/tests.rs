@@ -8,7 +8,7 @@ use foxtrot_psi::paxos::{
     protocol::{Plan, Receiver, Sender},
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+    io::{AsyncReadExt, AsyncWriteExt, BufStream, DuplexStream, duplex},
     runtime::Builder,
 };
 
@@ -88,6 +88,80 @@ fn parties_that_both_speak_first_do_not_wait_for_each_other() {
     let [mut here, mut there] = ends(64);
     let (ours, theirs) = block_on(async { tokio::join!(here.run(swap()), there.run(swap())) });
     assert_eq!((ours.unwrap(), theirs.unwrap()), ((3 * N, 6 * N), (3 * N, 6 * N)));
+}
+
+/// A stream that gathers bytes, as one with TLS does, passes them on before both sides wait.
+#[test]
+fn what_a_stream_gathers_is_passed_on_before_a_party_waits() {
+    let echo = |begins: bool| {
+        Engine::new(move |io: Io| async move {
+            for _ in 0..3 {
+                if begins {
+                    io.send(vec![1; 100]).await;
+                }
+                let message = io.recv(100).await;
+                if !begins {
+                    io.send(message).await;
+                }
+            }
+            Ok::<_, Protocol>(())
+        })
+    };
+    let (here, there) = duplex(1 << 16);
+    let [mut here, mut there] =
+        [here, there].map(|end| Lanes::new(BufStream::with_capacity(1 << 14, 1 << 14, end)));
+    let (ours, theirs) = block_on(async {
+        let both = async { tokio::join!(here.run(echo(true)), there.run(echo(false))) };
+        tokio::time::timeout(core::time::Duration::from_secs(60), both).await.unwrap()
+    });
+    ours.unwrap();
+    theirs.unwrap();
+}
+
+/// A peer that reads slowly, and never all: what is written already is not kept.
+#[test]
+fn what_is_written_leaves_memory() {
+    const MESSAGES: usize = 400;
+    const N: usize = 10_000;
+    let (here, mut there) = duplex(1 << 10);
+    let mut lanes = Lanes::new(here);
+    let party = Engine::new(|io: Io| async move {
+        for _ in 0..MESSAGES {
+            io.send(vec![0; N]).await;
+        }
+        io.recv(1).await;
+        Ok::<_, Protocol>(())
+    });
+    let slow = async {
+        let mut bytes = vec![0; (MESSAGES - 10) * N];
+        there.read_exact(&mut bytes).await.unwrap();
+    };
+    block_on(async {
+        tokio::select! {
+            _ = lanes.run(party) => panic!("it waits for a byte"),
+            () = slow => {}
+        }
+    });
+    let kept = lanes.outbox.capacity();
+    assert!(kept <= 4 * (OUTBOUND + N), "{kept}");
+}
+
+/// Both come in one read: the answer that ends a protocol, and what begins the next one, on a lane of its own.
+#[test]
+fn the_next_protocols_first_message_may_come_with_this_ones_last() {
+    let (here, mut there) = duplex(1 << 10);
+    let first = Engine::new(|io: Io| async move { Ok::<_, Protocol>(io.recv(2).await) });
+    let next = Engine::new(|io: Io| async move {
+        io.limit(Limits { streams: 2, messages: 1, len: 3 });
+        Ok::<_, Protocol>(io.on(1).recv(3).await)
+    });
+    let received = block_on(async {
+        let frames = [&[2, 0, 0, 0, 1, 8, 9][..], &[3, 0, 0, 0, 2, 5, 6, 7]].concat();
+        there.write_all(&frames).await.unwrap();
+        let mut lanes = Lanes::new(here);
+        [lanes.run(first).await.unwrap(), lanes.run(next).await.unwrap()]
+    });
+    assert_eq!(received, [vec![8, 9], vec![5, 6, 7]]);
 }
 
 /// What a party that waits for five bytes on stream 0 of two says to these bytes.

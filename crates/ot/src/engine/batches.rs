@@ -1,4 +1,4 @@
-//! What protocols of many batches have in common: how many are on their way, and how many are computed at once.
+//! Parts of protocols of many batches: how many are on their way, and how many are computed at once.
 
 use alloc::vec::Vec;
 

@@ -62,7 +62,7 @@ use crate::{
     },
 };
 
-/// What both parties have agreed on.
+/// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The extension.
@@ -144,7 +144,7 @@ impl Sender {
         mut sink: impl FnMut(&[T]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(window_limits(longest(&self.extension)));
+        io.limit(limits(&self.extension));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut shapes = shape.batches(self.extension.max_batch());
@@ -231,7 +231,7 @@ impl Receiver {
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(window_limits(longest(&self.extension)));
+        io.limit(limits(&self.extension));
         let mut buffers = Vec::new();
         let mut pending = VecDeque::with_capacity(WINDOW);
         let mut start = 0;
@@ -305,7 +305,7 @@ async fn receive_each(io: &Io, n: usize, len: usize) -> Vec<Vec<u8>> {
     if len == 0 { vec![Vec::new(); n] } else { io.recv_all(vec![len; n]).await }
 }
 
-/// What may be on its way to a party: batches of a window.
+/// The bounds of what is on its way to a party: batches of a window.
 #[must_use]
 pub fn limits(extension: &Extension) -> Limits {
     window_limits(longest(extension))

@@ -58,7 +58,7 @@ use super::{
     Unanswered, Unverified, commit,
 };
 
-/// What both parties have agreed on.
+/// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// Adversary and sizes.
@@ -123,7 +123,7 @@ impl Sender {
         progress: impl FnMut(Progress),
     ) -> Result<(), Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
-        io.limit(window_limits(longest(&parameters)));
+        io.limit(limits(&parameters));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
@@ -215,7 +215,7 @@ impl Receiver {
         progress: impl FnMut(Progress),
     ) -> Result<Received, Error> {
         let Self { parameters, session, seeds: [of_coin, of_run], base } = self;
-        io.limit(window_limits(longest(&parameters)));
+        io.limit(limits(&parameters));
         let mut items = Zeroizing::new(items);
         let mut count = counter(&parameters, progress);
         let joint = match parameters.buckets() {
@@ -303,7 +303,7 @@ fn window(parameters: &Parameters) -> usize {
     if parameters.extension().challenge_len() == 0 { 1 } else { WINDOW }
 }
 
-/// What may be on its way to a party: batches of a window.
+/// The bounds of what is on its way to a party: batches of a window.
 #[must_use]
 pub fn limits(parameters: &Parameters) -> Limits {
     window_limits(longest(parameters))

@@ -76,7 +76,7 @@ pub struct Received {
 }
 
 impl Receiver {
-    /// From both keys of the base OTs. The seed is drawn now, when the items are fixed, and the joint
+    /// From both keys of the base OTs. The seed was secret while the items could change, and the joint
     /// coin is there if there are several buckets.
     ///
     /// # Errors

@@ -67,7 +67,7 @@ const STREAMS: [Stream; 2] = [0, 1];
 /// The stream of opened triples.
 const CHECK: Stream = 2;
 
-/// What both parties have agreed on.
+/// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The kind of triples.
@@ -246,7 +246,7 @@ async fn responder(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<supe
     Ok(joining.finish(&second.recv(set.setup_len()).await)?)
 }
 
-/// What may be on its way; see [`depth`].
+/// The bounds of what is on its way; see [`depth`].
 fn limits(set: &Set) -> Limits {
     let longest = set.corrections_len(set.n()).max(set.products_len(set.n()));
     let longest = longest.max(set.opening_len()).max(set.setup_len());

@@ -68,7 +68,7 @@ const STREAMS: [Stream; 2] = [0, 1];
 /// The same for OTs and corrections.
 const FIX: [Stream; 2] = [2, 3];
 
-/// What both parties have agreed on.
+/// Terms that both parties have agreed on.
 #[derive(Clone)]
 pub struct Plan {
     /// The kind of triples.
@@ -263,7 +263,7 @@ fn check_stream(set: &Set) -> Stream {
     if set.fix().is_some() { 4 } else { 2 }
 }
 
-/// What may be on its way; see [`depth`].
+/// The bounds of what is on its way; see [`depth`].
 fn limits(set: &Set) -> Limits {
     let messages = usize::try_from(2 * depth(set)).unwrap_or(usize::MAX);
     let once = set.public_key_len().max(set.fix().map_or(0, |ots| ots.setup_len()));

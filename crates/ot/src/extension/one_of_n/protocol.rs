@@ -59,7 +59,7 @@ use crate::{
     },
 };
 
-/// What both parties have agreed on.
+/// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
     /// The extension.
@@ -135,7 +135,7 @@ impl Sender {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(window_limits(longest(&self.extension)));
+        io.limit(limits(&self.extension));
         let mut keys = Zeroizing::new(Vec::new());
         let mut pending = VecDeque::with_capacity(WINDOW);
         for n in shape.batches(&self.extension) {
@@ -207,7 +207,7 @@ impl Receiver {
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
         self.runs.begin()?;
-        io.limit(window_limits(longest(&self.extension)));
+        io.limit(limits(&self.extension));
         let word_len = self.extension.parameters().word_len();
         let (expected, got) = (shape.n.saturating_mul(word_len), words.len());
         if expected != got {
@@ -258,7 +258,7 @@ fn window(extension: &Extension) -> usize {
     if extension.challenge_len() == 0 { 1 } else { WINDOW }
 }
 
-/// What may be on its way to a party: batches of a window.
+/// The bounds of what is on its way to a party: batches of a window.
 #[must_use]
 pub fn limits(extension: &Extension) -> Limits {
     window_limits(longest(extension))
