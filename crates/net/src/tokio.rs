@@ -297,7 +297,7 @@ impl Inbox {
     /// Whether more is to be read: the frame that comes next is not whole, and somebody waits for it or it has room.
     fn wants_more(&self, awaited: &[(u8, usize)]) -> bool {
         self.header().is_none_or(|(lane, len)| {
-            let is_lane = FIRST <= lane && lane < Lane::COUNT && len <= MAX_FRAME;
+            let is_lane = (FIRST..Lane::COUNT).contains(&lane) && len <= MAX_FRAME;
             is_lane && (self.expected(lane, awaited).is_some() || self.has_room(lane, len))
         })
     }
