@@ -310,6 +310,7 @@ mod tests {
         let directory = match name {
             "okvs" | "paxos" => "psi",
             "gilboa" | "rlwe" => "triples",
+            "roted_figure1" => "papers",
             "session" => "net",
             _ => "ot",
         };
