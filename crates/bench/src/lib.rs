@@ -125,7 +125,7 @@ pub fn main() -> ExitCode {
 /// Puts the summary of the records in that folder between the markers of a file, as `foxtrot-bench summary --splice` does.
 ///
 /// # Errors
-/// What the user would be told.
+/// The words that the user would read.
 pub fn splice_summary(records: &Path, file: &Path) -> Result<(), String> {
     paper::summary::run(records, Some(file)).map_err(|failure| failure.message().to_owned())
 }

@@ -38,7 +38,7 @@ pub struct Read {
 /// Reads a set as `psi` does, by the name of its file, and writes all of its rows.
 ///
 /// # Errors
-/// What the user would be told.
+/// The words that the user would read.
 pub fn read_set(path: &Path, reading: Reading) -> Result<Read, String> {
     let options = SetOptions::reading(reading.key, reading.normalize, reading.no_header)?;
     let mut set = Set::read(path, &options).map_err(told)?;
@@ -55,7 +55,7 @@ pub fn read_set(path: &Path, reading: Reading) -> Result<Read, String> {
 /// Reads messages as `ot send` does, and writes them as `ot receive`.
 ///
 /// # Errors
-/// What the user would be told.
+/// The words that the user would read.
 pub fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Vec<u8>, String> {
     let messages = lines::read_messages(path, one_of, hex).map_err(told)?;
     let mut bytes = Vec::new();
@@ -66,7 +66,7 @@ pub fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Vec<u8>, S
 /// Reads choices as `ot receive` does.
 ///
 /// # Errors
-/// What the user would be told.
+/// The words that the user would read.
 pub fn read_choices(path: &Path, one_of: usize) -> Result<Vec<u64>, String> {
     lines::read_choices(path, one_of).map(|choices| choices.to_vec()).map_err(told)
 }

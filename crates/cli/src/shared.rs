@@ -1,4 +1,4 @@
-//! What the program `foxtrot-bench` shares with the command; no promise to others.
+//! Items that the program `foxtrot-bench` shares with the command; no promise to others.
 
 pub use crate::{
     args::{VERSION, threads},

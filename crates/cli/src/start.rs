@@ -39,7 +39,7 @@ fn wrong_usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The library ignores a backend that it cannot honour; whoever asked for it here is told.
+/// Refuses a backend that this machine does not have. The library alone would ignore it.
 fn check_backend() -> Result<(), Failure> {
     Backend::from_env().map(drop).map_err(|e| {
         let value = env::var_os("FOXTROT_BACKEND").unwrap_or_default();

@@ -131,7 +131,7 @@ macro_rules! has {
     }};
 }
 
-/// What `Isa::Avx2` means: Haswell and later. What it has beyond that, [`has_wide_aes`] is asked for.
+/// Features of `Isa::Avx2`: Haswell and later. [`has_wide_aes`] tells of those beyond.
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx2_features {
     ($has:ident) => {

@@ -116,7 +116,7 @@ pub(crate) trait Aes: Blocks {
     fn round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
 }
 
-/// What AES takes beside its rounds, as a cipher and in its hash.
+/// Operations of AES beside its rounds, as a cipher and in its hash.
 #[cfg(target_arch = "x86_64")]
 pub(crate) trait Cipher: Aes {
     /// How many groups of vectors a hash takes through its first half before the second, which waits for it.

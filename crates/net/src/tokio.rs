@@ -44,7 +44,7 @@ pub struct Lanes<S> {
     is_flushed: bool,
 }
 
-/// What came before somebody asked for it.
+/// Frames that came before a protocol waited for them.
 #[derive(Debug, Default)]
 struct Inbox {
     lanes: [Queue; Lane::COUNT as usize],

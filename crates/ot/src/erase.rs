@@ -5,7 +5,7 @@ use core::ops::{Deref, DerefMut};
 
 pub use foxtrot_kernel::redacted;
 
-/// What secrets are overwritten with, and lists of them begin with.
+/// Value that overwrites secrets, and that lists of them begin with.
 pub trait Zero: Copy {
     /// All bits are zero.
     const ZERO: Self;

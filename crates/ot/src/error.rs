@@ -120,7 +120,7 @@ pub enum Usage {
         /// How many there should be to choose from.
         choices: usize,
     },
-    /// What was asked for takes a linear code.
+    /// The operation takes a linear code.
     NotLinear,
     /// A choice is none of 0, 1, … N − 1.
     NoSuchChoice {

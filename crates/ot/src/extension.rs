@@ -263,7 +263,7 @@ fn check_base(n: usize) -> Result<(), Usage> {
     }
 }
 
-/// That a batch belongs to the state that is asked to go on with it, and that both have a check or neither.
+/// Checks that a batch belongs to this state, and that both have a check or neither.
 fn check_owner(
     (ours, checked): (&Session, bool),
     (of_batch, batch_checked): (&Sid, bool),
@@ -272,7 +272,7 @@ fn check_owner(
     if belongs { Ok(()) } else { Err(Usage::ForeignBatch) }
 }
 
-/// That a message has its length, which is 0 where there should be none.
+/// Checks that a message has its length, which is 0 where there should be none.
 fn check_len(message: &'static str, expected: usize, got: usize) -> Result<(), Decode> {
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }

@@ -1,4 +1,4 @@
-//! What may stand on what: every base OT below every extension.
+//! Every base OT below every extension: which pairs are allowed.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{

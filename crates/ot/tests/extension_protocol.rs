@@ -57,7 +57,7 @@ fn set_up(plan: Plan<'static>, threads: [usize; 2]) -> Pair<'static, Sender, Rec
     Pair::new(sender, receiver)
 }
 
-/// What the sinks got: of a run that fails, the batches before.
+/// Outputs that the sinks got: of a run that fails, the batches before.
 #[derive(Default)]
 struct Outputs {
     pairs: Vec<[Block; 2]>,

@@ -145,7 +145,7 @@ fn base_ots_may_be_of_any_form() {
     assert!(flows.len() > 2, "{flows:?}");
 }
 
-/// What may be on its way.
+/// Returns the bounds of what is on its way.
 fn limits(set: &'static Set) -> Limits {
     let plan = Plan { set, base: &Endemic, we_are_initiator: true, count: 1 };
     let mut party = party(plan, 1, usize::MAX);
@@ -191,7 +191,7 @@ fn corrections_of_a_depth_and_a_group_wait_for_an_answer_and_no_more() {
     }
 }
 
-/// What becomes of a party when message i of that stream of its peer is another one, of a batch of three.
+/// Returns the end of a party when message i of that stream of its peer is another one, of a batch of three.
 fn against(peer: Party, (of, i): (Stream, usize), other: &[u8]) -> Error {
     let mut number = 0..;
     let ended = pair((set(8), &Endemic), 2, [1, 1]).run_over(|from, stream, mut message| {

@@ -118,7 +118,7 @@ fn the_parties_may_have_different_numbers_of_threads() {
     }
 }
 
-/// What may be on its way.
+/// Returns the bounds of what is on its way.
 fn limits(set: &'static Set) -> Limits {
     let mut party = party(Plan { set, we_are_initiator: true, batches: 0..1 }, 1, usize::MAX);
     party.advance().unwrap();
@@ -195,7 +195,7 @@ fn stands_still(set: &'static Set, group: usize) {
     assert_eq!(sent, all, "{set:?}, {group}");
 }
 
-/// What becomes of the responder when message i of that stream of the initiator is another one.
+/// Returns the end of the responder when message i of that stream of the initiator is another one.
 fn against(set: &'static Set, (of, i): (Stream, usize), other: Vec<u8>) -> Error {
     let mut number = 0..;
     let ended = pair(set, &(0..4), [1, 1]).run_over(|from, stream, mut message| {

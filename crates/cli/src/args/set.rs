@@ -13,19 +13,19 @@ pub(crate) struct SetOptions {
     /// of several columns, in the order of the other side [default: the only column]
     #[arg(long, value_name = "COL")]
     pub(crate) key: Vec<Column>,
-    /// What is done to keys before they are compared: trim, compact (no white space), lower, upper, nfc,
+    /// Normalisers of keys before they are compared: trim, compact (no white space), lower, upper, nfc,
     /// digits, name, email, date:DD.MM.YYYY, phone:+49 or none; several one after the other as in
     /// trim,lower. Once for all key columns, or repeated for each (must be the same on both sides, but
     /// for the format of dates)
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize: Vec<Normaliser>,
-    /// What the file is [default: by its name .csv, .tsv or .parquet; else lines]
+    /// Format of the file [default: by its name .csv, .tsv or .parquet; else lines]
     #[arg(long, value_enum)]
     pub(crate) format: Option<SetFormat>,
     /// The first row is one like the others
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// What is between fields: a character, or `tab` [default: a comma; for .tsv tab]
+    /// Separator of fields: a character, or `tab` [default: a comma; for .tsv tab]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<Delimiter>,
     /// How many keys are kept as they are in the file, to be shown.

@@ -46,7 +46,7 @@ impl Side {
     /// The first side is the sender, or P₀. Nonces are fixed, so that its peer can be recited.
     ///
     /// # Errors
-    /// What the user would be told.
+    /// The words that the user would read.
     pub fn new(job: Job, first: bool) -> Result<Self, String> {
         let side = Self::with_defaults(job, first).map_err(told)?;
         Ok(Self { hello: side.hello.with_nonce([u8::from(first); 32]), ..side })
@@ -89,7 +89,7 @@ impl Side {
     /// Says hello, and goes on with the peer on the channel until the protocol would begin.
     ///
     /// # Errors
-    /// What the user would be told.
+    /// The words that the user would read.
     pub fn agree(&self, channel: Channel, initiator: bool) -> Result<(), String> {
         let opened = Opened { transport: "tcp", ..Opened::in_memory(channel) };
         let link = Link::greet(opened, initiator, &self.hello).map_err(|e| told(e.into()))?;

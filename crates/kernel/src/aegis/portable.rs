@@ -36,7 +36,7 @@ impl State {
         state
     }
 
-    /// What the stream gives next.
+    /// Writes the stream's next bytes.
     pub(crate) fn fill(&mut self, out: &mut [[u8; STEP]]) {
         #[cfg(target_arch = "aarch64")]
         if let Some(aes) = NeonAes::detect() {

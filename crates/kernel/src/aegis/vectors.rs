@@ -28,7 +28,7 @@ pub(crate) fn begin<A: Aes>(a: A, keys: &[Block], nonce: &Block) -> State<A::Vec
     s
 }
 
-/// What the streams give next, two blocks each.
+/// Writes the streams' next bytes, two blocks each.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) fn next<A: Aes>(a: A, s: &mut State<A::Vector>) -> [A::Vector; 2] {
     let out = [a.xor3(s[6], s[1], a.and(s[2], s[3])), a.xor3(s[2], s[5], a.and(s[6], s[7]))];
@@ -45,7 +45,7 @@ fn update<A: Aes>(a: A, s: &mut State<A::Vector>) {
     s[0] = a.round(last, s[0]);
 }
 
-/// What a single stream gives next.
+/// Writes a single stream's next bytes.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn fill<A: Aes>(a: A, s: &mut State<A::Vector>, out: &mut [[u8; STEP]]) {
     for out in out {

@@ -1,4 +1,4 @@
-//! What the protocols use of the two rings, compiled in this crate. The kernels of `dispatch!` and `Backend::run` are
+//! Instances of the two rings that the protocols use, compiled in this crate. The kernels of `dispatch!` and `Backend::run` are
 //! `inline(never)`: a crate that depends on this one takes such an instance from here and compiles none of its own.
 
 use core::hint::black_box;

@@ -182,7 +182,7 @@ mod of_an_extension {
         drop(sender.join().unwrap().unwrap());
     }
 
-    /// What nobody waits for is not taken: memory follows from what the protocol says, and not from what a peer sends.
+    /// Messages that nobody waits for are not taken: memory follows from the protocol's limits, not from the peer.
     #[test]
     fn a_flood_of_proofs_stays_with_who_sends_it() {
         let (here, there) = pair(SHORT);

@@ -53,7 +53,7 @@ impl Pins {
     }
 }
 
-/// What verifying servers and clients has in common. We speak TLS 1.3 only.
+/// Methods that verifiers of servers and of clients share. We speak TLS 1.3 only.
 macro_rules! signatures {
     () => {
         fn verify_tls12_signature(

@@ -164,7 +164,7 @@ fn the_next_protocols_first_message_may_come_with_this_ones_last() {
     assert_eq!(received, [vec![8, 9], vec![5, 6, 7]]);
 }
 
-/// What a party that waits for five bytes on stream 0 of two says to these bytes.
+/// Returns the error of a party that waits for five bytes on stream 0 of two and gets these bytes.
 fn after(bytes: &[u8]) -> Error {
     let (here, mut there) = duplex(1 << 20);
     let party = Engine::new(|io: Io| async move {

@@ -48,7 +48,7 @@ macro_rules! message {
     };
 }
 
-/// What messages with the fields `bytes` and `n` have in common.
+/// Methods of messages with the fields `bytes` and `n`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! encoding {

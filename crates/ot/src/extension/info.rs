@@ -1,4 +1,4 @@
-//! What there is to know of each extension, and what each may stand on.
+//! Facts about each extension, and the base OTs that it may stand on.
 
 use core::fmt;
 

@@ -65,7 +65,7 @@ pub struct Unverified {
     check: Option<Check>,
 }
 
-/// What a proof is checked against.
+/// Values that a proof is checked against.
 struct Check {
     commitment: [u8; 32],
     challenge: Challenge,

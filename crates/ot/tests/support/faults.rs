@@ -1,4 +1,4 @@
-//! What must hold for every protocol between two engines, whatever becomes of its messages.
+//! Properties of every protocol between two engines when its messages are lost, late, cut or changed.
 //!
 //! A test of a crate includes this file and gives it each of the crate's protocols as a [`Case`].
 

@@ -12,7 +12,7 @@ struct End<'a, Out, E> {
     engine: Engine<'a, Out, E>,
     /// The connection carries one message at a time.
     wire: Option<(Stream, Vec<u8>)>,
-    /// What the driver has read and the party does not wait for: no more than its limits say.
+    /// Messages that the driver has read and the party does not wait for: no more than its limits say.
     held: Vec<(Stream, Vec<u8>)>,
     output: Option<Out>,
 }

@@ -82,7 +82,7 @@ impl Ots {
         Ok(messages)
     }
 
-    /// What the last [`Ots::choose`] has got.
+    /// Choices and keys of the last [`Ots::choose`].
     pub(super) fn chosen(&self) -> impl Iterator<Item = Chosen<'_>> {
         self.choices.iter().zip(&self.keys).map(|(choices, keys)| Chosen { choices, keys })
     }

@@ -49,7 +49,7 @@ const SHARED: f64 = 0.5;
 /// What one side wants.
 pub(super) struct Terms {
     method: Method,
-    /// What is done to keys before they are compared.
+    /// Normalisers of keys before they are compared.
     normalize: String,
     /// The most keys that the peer may have.
     most: usize,

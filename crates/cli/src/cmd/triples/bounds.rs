@@ -1,4 +1,4 @@
-//! What a set of `rlwe` promises and takes before its first batch.
+//! Promises of a set of `rlwe`, and its cost before the first batch.
 
 use foxtrot_ot::{
     base::{BaseOt, roted::Endemic},

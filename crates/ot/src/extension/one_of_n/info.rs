@@ -1,4 +1,4 @@
-//! What there is to know of each 1-of-N extension.
+//! Facts about each 1-of-N extension.
 
 use super::Extension;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// What there is to know about a 1-of-N extension before running it.
+/// Facts about a 1-of-N extension before it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// Its name, also in sub-sids and hellos.

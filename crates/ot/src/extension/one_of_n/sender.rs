@@ -99,9 +99,9 @@ pub struct Sent {
 
 /// Which keys of a batch the sender wants, and where they go.
 pub enum Places<'a> {
-    /// That of one word of every OT.
+    /// Keys of one word of every OT.
     Words(&'a [u8], &'a mut [Block]),
-    /// Those of the first words, so many, of every OT.
+    /// Keys of the first words of every OT: their number, and room for the keys.
     All(usize, &'a mut [Block]),
 }
 
@@ -321,7 +321,7 @@ impl Sender {
         Ok(Opened { sender: self, oracle, delta: self.packed_delta(), rows })
     }
 
-    /// That the batch is ours, and the session has not ended.
+    /// Checks that the batch is ours, and that the session has not ended.
     fn check_owner(&self, batch: &Batch, checked: bool) -> Result<(), Usage> {
         if self.ended {
             return Err(Usage::SessionEnded);
