@@ -11,6 +11,7 @@ use foxtrot_net::{
     hello::{Agreement, Role},
 };
 use foxtrot_ot::{Context, Direction, Session, Usage, engine::Io};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Error, Peer, Progress};
 
@@ -138,9 +139,18 @@ impl Job<'_> {
             && (text == "0" || !text.starts_with('0'));
         text.parse().ok().filter(|_| canonical)
     }
+}
 
-    /// Ends the session for a reason that the peer is told.
-    pub(crate) fn abandon_for(&self, reason: impl Into<foxtrot_net::Error>) -> Error {
-        Error::Session(self.peer.channel.give_up(reason))
-    }
+/// Room for so many, so that no growing leaves copies of secrets behind.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+pub(crate) fn room<T: Zeroize>(n: usize) -> Result<Zeroizing<Vec<T>>, Error>
+where
+    Vec<T>: Zeroize,
+{
+    let mut all = Zeroizing::new(Vec::new());
+    let bytes = n.saturating_mul(size_of::<T>());
+    all.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes })?;
+    Ok(all)
 }

@@ -57,6 +57,7 @@ const CONTEXT: &str = "foxtrot v1 psi item";
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     choice: Choice,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     most: usize,
 }
 

@@ -34,8 +34,6 @@ use crate::choice::{Choice, plan};
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
-pub(crate) use peer::room;
-#[cfg(feature = "net")]
 pub use peer::{Delta, receive, receive_correlated, send, send_correlated};
 
 /// How random and correlated OTs are made. Both sides have the same options.

@@ -63,7 +63,7 @@ macro_rules! words {
         impl sealed::Word for $word {
             const BITS: u32 = <$word>::BITS;
 
-            #[expect(clippy::cast_possible_truncation, reason = "the value is below 2^BITS")]
+            #[allow(clippy::cast_possible_truncation, reason = "the value is below 2^BITS")]
             fn of(value: u64) -> Self {
                 value as $word
             }
@@ -204,24 +204,6 @@ impl Options {
                 }
                 Ok(Kind::Gilboa(set))
             }
-        }
-    }
-}
-
-impl Kind {
-    /// The term of the negotiation that names it.
-    fn method(self) -> &'static str {
-        match self {
-            Self::Rlwe(_) => "rlwe",
-            Self::Gilboa(_) => "gilboa",
-        }
-    }
-
-    /// σ in the negotiation, also of the method that has none.
-    fn sigma(self) -> u32 {
-        match self {
-            Self::Rlwe(set) => set.sigma(),
-            Self::Gilboa(_) => SIGMA,
         }
     }
 }

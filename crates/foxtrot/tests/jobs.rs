@@ -1,4 +1,9 @@
 //! Every job over every way to a peer, one after another on one connection.
+#![allow(
+    clippy::panic_in_result_fn,
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test"
+)]
 
 use std::{
     io::pipe,
@@ -104,11 +109,8 @@ fn a_server_answers_many_peers_and_refuses_strangers() {
     );
     let of_ours = ours.fingerprint();
     let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap().sessions(2);
-    let mut server = config
-        .bind("localhost:0")
-        .unwrap()
-        .serve(|peer| psi::send(peer, &["b", "c"]))
-        .unwrap();
+    let mut server =
+        config.bind("localhost:0").unwrap().serve(|peer| psi::send(peer, &["b", "c"])).unwrap();
     let address = server.local_addr().to_string();
     thread::scope(|scope| {
         for _ in 0..5 {
@@ -210,9 +212,8 @@ fn correlated_rows_differ_by_delta_where_the_choice_is_one() {
     let (delta, rows) = rot::send_correlated(&mut ours, N).unwrap();
     let received = peer.join().unwrap().unwrap();
     for i in 0..N {
-        let expected: Vec<_> = (0..16)
-            .map(|byte| rows[i][byte] ^ if choices[i] { delta[byte] } else { 0 })
-            .collect();
+        let expected: Vec<_> =
+            (0..16).map(|byte| rows[i][byte] ^ if choices[i] { delta[byte] } else { 0 }).collect();
         assert_eq!(received[i][..], expected);
     }
     assert_ne!(*delta, [0; 16]);

@@ -1,5 +1,5 @@
 //! Jobs as futures.
-#![cfg(feature = "tokio")]
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::time::Duration;
 
@@ -28,10 +28,8 @@ fn all_jobs_are_futures_on_one_thread_and_on_many() {
     for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
         runtime.enable_all().build().unwrap().block_on(async {
             let (mut ours, mut theirs) = pair();
-            let (one, other) = join!(
-                psi::send(&mut ours, &["a", "b"]),
-                psi::receive(&mut theirs, &["c", "b"])
-            );
+            let (one, other) =
+                join!(psi::send(&mut ours, &["a", "b"]), psi::receive(&mut theirs, &["c", "b"]));
             one.unwrap();
             assert_eq!(other.unwrap(), [1]);
             let (one, other) = join!(rot::send(&mut ours, 500), rot::receive(&mut theirs, 500));
@@ -52,8 +50,10 @@ fn all_jobs_are_futures_on_one_thread_and_on_many() {
             );
             one.unwrap();
             assert_eq!(other.unwrap()[0].as_slice(), b"z");
-            let (one, other) =
-                join!(triples::generate::<u8>(&mut ours, 9), triples::generate::<u8>(&mut theirs, 9));
+            let (one, other) = join!(
+                triples::generate::<u8>(&mut ours, 9),
+                triples::generate::<u8>(&mut theirs, 9)
+            );
             assert_eq!((one.unwrap().len(), other.unwrap().len()), (9, 9));
             ours.close().await.unwrap();
             theirs.close().await.unwrap();

@@ -10,7 +10,10 @@ use foxtrot_psi::paxos::Parameters;
 use zeroize::Zeroizing;
 
 use super::{Digest, MAX_ITEMS, Options, Steps, item};
-use crate::{Error, Peer, Progress, job::Job};
+use crate::{
+    Error, Peer, Progress,
+    job::{Job, room},
+};
 
 /// Lets the peer find out which of its items are among these.
 ///
@@ -41,7 +44,7 @@ impl Set {
         if n > MAX_ITEMS {
             return Err(foxtrot_ot::Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
         }
-        let mut all = crate::rot::room(n)?;
+        let mut all = room(n)?;
         for (index, bytes) in (0..).zip(items) {
             all.extend(item(bytes.as_ref()).map(|item| (item, index)));
         }
@@ -52,7 +55,7 @@ impl Set {
 
     /// The items, each once, in order.
     fn items(&self) -> Result<Zeroizing<Vec<Digest>>, Error> {
-        let mut items = crate::rot::room(self.distinct)?;
+        let mut items = room(self.distinct)?;
         items.extend(self.groups().map(|group| group[0].0));
         Ok(items)
     }
@@ -139,15 +142,18 @@ impl Options {
         let theirs = job.number(KEYS).filter(|&n| n <= MAX_ITEMS);
         match theirs {
             None => Err(job.abandon(Error::Offer { what: "number of items" })),
-            Some(n) if n > self.most => {
-                Err(job.abandon_for(HelloError::Refused(Reason::TooManyKeys)))
-            }
+            Some(n) if n > self.most => Err(job.refuse(Reason::TooManyKeys)),
             Some(n) => Ok((job, n)),
         }
     }
 }
 
 impl Job<'_> {
+    /// Ends the session for a reason that the peer is told.
+    fn refuse(&self, reason: Reason) -> Error {
+        Error::Session(self.peer.channel.give_up(HelloError::Refused(reason)))
+    }
+
     /// Tells the caller of the protocol's progress.
     fn teller(&self) -> impl FnMut(Steps) + Send + use<> {
         let (tell, unit) = (self.peer.progress.clone(), self.unit);

@@ -1,5 +1,7 @@
 //! Random and correlated OTs with a [`Peer`].
 
+use core::convert::Infallible;
+
 use foxtrot_net::hello::{Hello, JOB, Role};
 use foxtrot_ot::{Bits, base::Block, engine::Abandoned};
 use zeroize::Zeroizing;
@@ -7,7 +9,7 @@ use zeroize::Zeroizing;
 use super::Options;
 use crate::{
     Error, Peer,
-    job::{Job, Sink, not_kept},
+    job::{Job, Sink, not_kept, room},
 };
 
 /// The correlation of correlated OTs, which only their sender knows. Erased on drop.
@@ -69,7 +71,10 @@ impl Options {
     /// [`Error`].
     pub fn send(&self, peer: &mut Peer, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
         let mut all = room(n)?;
-        self.send_into(peer, n, |keys| kept(all.extend_from_slice(keys)))?;
+        self.send_into(peer, n, |keys| {
+            all.extend_from_slice(keys);
+            Ok::<_, Infallible>(())
+        })?;
         Ok(all)
     }
 
@@ -85,7 +90,8 @@ impl Options {
         let (mut choices, mut all) = (room(n.div_ceil(8))?, room(n)?);
         self.receive_into(peer, n, |some, keys| {
             choices.extend_from_slice(some.as_bytes());
-            kept(all.extend_from_slice(keys))
+            all.extend_from_slice(keys);
+            Ok::<_, Infallible>(())
         })?;
         Ok((Bits::from_bytes(&choices, n), all))
     }
@@ -207,26 +213,7 @@ impl Options {
     }
 }
 
-/// Room for so many, so that no growing leaves copies of secrets behind.
-///
-/// # Errors
-/// [`Error::OutOfMemory`].
-pub(crate) fn room<T: zeroize::Zeroize>(n: usize) -> Result<Zeroizing<Vec<T>>, Error>
-where
-    Vec<T>: zeroize::Zeroize,
-{
-    let mut all = Zeroizing::new(Vec::new());
-    let bytes = n.saturating_mul(size_of::<T>());
-    all.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes })?;
-    Ok(all)
-}
-
-/// A sink that keeps everything, and never fails.
-fn kept((): ()) -> Result<(), core::convert::Infallible> {
-    Ok(())
-}
-
-pub(crate) fn keep(all: &mut Vec<Block>, some: &[Block]) -> Result<(), Abandoned> {
+fn keep(all: &mut Vec<Block>, some: &[Block]) -> Result<(), Abandoned> {
     all.extend_from_slice(some);
     Ok(())
 }

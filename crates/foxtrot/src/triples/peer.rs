@@ -3,11 +3,10 @@
 use foxtrot_net::hello::{Hello, JOB, Role};
 use zeroize::Zeroizing;
 
-use super::{Options, Shares, Triples, Word};
+use super::{Kind, Options, SIGMA, Shares, Triples, Word};
 use crate::{
     Error, Peer, Side,
-    job::{Sink, not_kept},
-    rot::room,
+    job::{Sink, not_kept, room},
 };
 
 /// Makes `n` triples of words of type `T`: this side's shares. Both sides make the same call.
@@ -72,5 +71,23 @@ impl Options {
             self.generate_over(&io, &mut cx, we_are_initiator, bits, n, sink).await
         })?;
         job.finish()
+    }
+}
+
+impl Kind {
+    /// The term of the negotiation that names it.
+    fn method(self) -> &'static str {
+        match self {
+            Self::Rlwe(_) => "rlwe",
+            Self::Gilboa(_) => "gilboa",
+        }
+    }
+
+    /// σ in the negotiation, also of the method that has none.
+    fn sigma(self) -> u32 {
+        match self {
+            Self::Rlwe(set) => set.sigma(),
+            Self::Gilboa(_) => SIGMA,
+        }
     }
 }
