@@ -25,6 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! New to this? [`guide`] is a tutorial.
+//!
 //! # Which function?
 //!
 //! | need | call | this side learns | the peer learns |
@@ -84,6 +86,8 @@
 extern crate alloc;
 
 mod choice;
+#[cfg(all(feature = "psi", feature = "tls"))]
+pub mod guide;
 pub mod ot;
 #[cfg(feature = "psi")]
 pub mod psi;
@@ -120,3 +124,8 @@ pub use foxtrot_ot::{
     base::{self, Block},
     engine, extension,
 };
+
+/// The examples of the package's README.
+#[cfg(all(doctest, feature = "psi", feature = "tls"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -238,7 +238,7 @@ pub mod rot {
         rot::{self, Delta},
     };
 
-    /// The future of [`rot::send`](crate::rot::send).
+    /// The future of [`rot::send`].
     ///
     /// # Errors
     /// [`Error`].
@@ -246,7 +246,7 @@ pub mod rot {
         peer.run(move |peer| rot::send(peer, n)).await
     }
 
-    /// The future of [`rot::receive`](crate::rot::receive).
+    /// The future of [`rot::receive`].
     ///
     /// # Errors
     /// [`Error`].
@@ -257,7 +257,7 @@ pub mod rot {
         peer.run(move |peer| rot::receive(peer, n)).await
     }
 
-    /// The future of [`rot::send_correlated`](crate::rot::send_correlated).
+    /// The future of [`rot::send_correlated`].
     ///
     /// # Errors
     /// [`Error`].
@@ -268,7 +268,7 @@ pub mod rot {
         peer.run(move |peer| rot::send_correlated(peer, n)).await
     }
 
-    /// The future of [`rot::receive_correlated`](crate::rot::receive_correlated).
+    /// The future of [`rot::receive_correlated`].
     ///
     /// # Errors
     /// [`Error`].
@@ -291,7 +291,7 @@ pub mod ot {
         ot::{self, Messages},
     };
 
-    /// The future of [`ot::send`](crate::ot::send).
+    /// The future of [`ot::send`].
     ///
     /// # Errors
     /// [`Error`].
@@ -306,7 +306,7 @@ pub mod ot {
         .await
     }
 
-    /// The future of [`ot::receive`](crate::ot::receive).
+    /// The future of [`ot::receive`].
     ///
     /// # Errors
     /// [`Error`].
@@ -315,7 +315,7 @@ pub mod ot {
         peer.run(move |peer| ot::receive(peer, &choices)).await
     }
 
-    /// One in N messages: see [`ot::one_of_n`](crate::ot::one_of_n).
+    /// One in N messages: see [`ot::one_of_n`].
     pub mod one_of_n {
         use super::*;
 
@@ -361,7 +361,7 @@ pub mod triples {
         triples::{self, Triples, Word},
     };
 
-    /// The future of [`triples::generate`](crate::triples::generate).
+    /// The future of [`triples::generate`].
     ///
     /// # Errors
     /// [`Error`].
