@@ -10,8 +10,11 @@ use foxtrot_net::{
     ChannelError, drive,
     hello::{Agreement, Role},
 };
-use foxtrot_ot::{Context, Direction, Session, Usage, engine::Io};
-use zeroize::{Zeroize, Zeroizing};
+use foxtrot_ot::{
+    Context, Direction, Session, Usage,
+    engine::Io,
+    erase::{Secret, Zero},
+};
 
 use crate::{Error, Peer, Progress};
 
@@ -145,12 +148,9 @@ impl Job<'_> {
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
-pub(crate) fn room<T: Zeroize>(n: usize) -> Result<Zeroizing<Vec<T>>, Error>
-where
-    Vec<T>: Zeroize,
-{
-    let mut all = Zeroizing::new(Vec::new());
+pub(crate) fn room<T: Zero>(n: usize) -> Result<Secret<T>, Error> {
+    let mut all = Secret::default();
     let bytes = n.saturating_mul(size_of::<T>());
-    all.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes })?;
+    all.0.try_reserve_exact(n).map_err(|_| Error::OutOfMemory { bytes })?;
     Ok(all)
 }

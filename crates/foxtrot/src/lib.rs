@@ -122,7 +122,9 @@ pub use foxtrot_net::identity::{Fingerprint, Identity, KeyError};
 pub use foxtrot_ot::{
     Bits, Context, Direction, Error as ProtocolError, Session, Sid, Usage,
     base::{self, Block},
-    engine, extension,
+    engine,
+    erase::Secret,
+    extension,
 };
 
 /// The examples of the package's README.

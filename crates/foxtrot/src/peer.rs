@@ -266,7 +266,8 @@ impl Peer {
         }
         let agreement = hello::exchange(&self.channel, self.side == Side::Initiator, &hello);
         let agreement = agreement.map_err(|e| self.explain(e))?;
-        self.silent = None;
+        // A stranger works once.
+        (self.silent, self.puzzle) = (None, 0);
         let session = Session::new(agreement.sid);
         let session = match &self.threads {
             Some(threads) => session.with_executor(Arc::new(threads.clone())),

@@ -151,10 +151,24 @@ impl Default for Options {
 /// column. `None` for no bytes.
 #[must_use]
 pub fn item(bytes: &[u8]) -> Option<Digest> {
-    if bytes.is_empty() {
-        return None;
+    Hasher::new().item(bytes)
+}
+
+/// Makes items, and computes what is the same for all of them once.
+struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    fn new() -> Self {
+        Self(blake3::Hasher::new_derive_key(CONTEXT))
     }
-    let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
-    hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
-    Some(hasher.finalize().into())
+
+    fn item(&mut self, bytes: &[u8]) -> Option<Digest> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let hashed = self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        let item = hashed.finalize().into();
+        self.0.reset();
+        Some(item)
+    }
 }

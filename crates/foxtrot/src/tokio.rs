@@ -234,7 +234,7 @@ pub mod rot {
 
     use super::Peer;
     use crate::{
-        Bits, Block, Error,
+        Bits, Block, Error, Secret,
         rot::{self, Delta},
     };
 
@@ -242,7 +242,7 @@ pub mod rot {
     ///
     /// # Errors
     /// [`Error`].
-    pub async fn send(peer: &mut Peer, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
+    pub async fn send(peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
         peer.run(move |peer| rot::send(peer, n)).await
     }
 
@@ -250,10 +250,7 @@ pub mod rot {
     ///
     /// # Errors
     /// [`Error`].
-    pub async fn receive(
-        peer: &mut Peer,
-        n: usize,
-    ) -> Result<(Bits, Zeroizing<Vec<Block>>), Error> {
+    pub async fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
         peer.run(move |peer| rot::receive(peer, n)).await
     }
 
@@ -264,7 +261,7 @@ pub mod rot {
     pub async fn send_correlated(
         peer: &mut Peer,
         n: usize,
-    ) -> Result<(Delta, Zeroizing<Vec<Block>>), Error> {
+    ) -> Result<(Delta, Secret<Block>), Error> {
         peer.run(move |peer| rot::send_correlated(peer, n)).await
     }
 
@@ -275,7 +272,7 @@ pub mod rot {
     pub async fn receive_correlated(
         peer: &mut Peer,
         choices: &[bool],
-    ) -> Result<Zeroizing<Vec<Block>>, Error> {
+    ) -> Result<Secret<Block>, Error> {
         let choices = Zeroizing::new(choices.to_vec());
         peer.run(move |peer| rot::receive_correlated(peer, &choices)).await
     }

@@ -20,13 +20,13 @@
 //! **Semi-honest:** triples are secure only against a peer that follows the protocol. Up to 2048 are made from oblivious
 //! transfer (Gilboa), more from ring-LWE (`rlwe`); both are post-quantum.
 
-use alloc::vec::Vec;
 use core::fmt;
 
 use foxtrot_ot::{
     Context, Usage,
     base::roted,
     engine::{Abandoned, Io},
+    erase::{Secret, Zero},
 };
 pub use foxtrot_triples::{Error as ProtocolError, Shares};
 use foxtrot_triples::{
@@ -34,7 +34,6 @@ use foxtrot_triples::{
     params,
     rlwe::protocol as from_rlwe,
 };
-use zeroize::{Zeroize, Zeroizing};
 
 #[cfg(feature = "net")]
 mod peer;
@@ -49,7 +48,7 @@ pub const FEW: usize = 2048;
 const SIGMA: u32 = 40;
 
 /// A word of ℓ bits: `u8`, `u16`, `u32` or `u64`.
-pub trait Word: sealed::Word + Copy + Default + Zeroize + Send + Sync + 'static {}
+pub trait Word: sealed::Word + Zero + Send + Sync + 'static {}
 
 mod sealed {
     pub trait Word {
@@ -77,7 +76,7 @@ words!(u8, u16, u32, u64);
 
 /// A party's shares of triples, erased on drop. With the peer's, (a + a′)·(b + b′) = c + c′ modulo 2^ℓ.
 pub struct Triples<T: Word> {
-    parts: [Zeroizing<Vec<T>>; 3],
+    parts: [Secret<T>; 3],
 }
 
 /// How triples are made. Both sides have the same options.

@@ -222,8 +222,8 @@ impl Listener {
         let limits = Limits { admitted: 1, ..Limits::default() };
         let connections = listen::serve(socket, timeout, limits, move |socket, silent| {
             let mut peer = config.admit(socket, silent)?;
-            // The only peer of this port is not pushed out by others.
-            peer.silent = None;
+            // The only peer of this port is not pushed out by others, and its work would keep out nobody.
+            (peer.silent, peer.puzzle) = (None, 0);
             Ok::<_, Error>(peer)
         })?;
         loop {

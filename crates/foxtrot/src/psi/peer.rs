@@ -6,10 +6,10 @@ use foxtrot_net::{
     HelloError, Reason,
     hello::{Hello, JOB, KEYS, Role},
 };
+use foxtrot_ot::erase::Secret;
 use foxtrot_psi::paxos::Parameters;
-use zeroize::Zeroizing;
 
-use super::{Digest, MAX_ITEMS, Options, Steps, item};
+use super::{Digest, Hasher, MAX_ITEMS, Options, Steps};
 use crate::{
     Error, Peer, Progress,
     job::{Job, room},
@@ -33,10 +33,14 @@ pub fn receive<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<Vec<usize
 
 /// The different items of a set, and who has them.
 pub(crate) struct Set {
-    /// Item and index of every element, in the order of the items.
-    all: Zeroizing<Vec<(Digest, u32)>>,
+    /// Item and index of every element, in order.
+    all: Secret<[u8; ITEM + INDEX]>,
     distinct: usize,
 }
+
+/// Bytes of an item, and of an index, which is big endian.
+const ITEM: usize = 32;
+const INDEX: usize = 4;
 
 impl Set {
     pub(crate) fn of<T: AsRef<[u8]>>(items: &[T]) -> Result<Self, Error> {
@@ -44,19 +48,25 @@ impl Set {
         if n > MAX_ITEMS {
             return Err(foxtrot_ot::Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
         }
-        let mut all = room(n)?;
-        for (index, bytes) in (0..).zip(items) {
-            all.extend(item(bytes.as_ref()).map(|item| (item, index)));
+        let (mut all, mut hasher) = (room(n)?, Hasher::new());
+        for (index, bytes) in (0_u32..).zip(items) {
+            if let Some(item) = hasher.item(bytes.as_ref()) {
+                let mut both = [0; ITEM + INDEX];
+                both[..ITEM].copy_from_slice(&item);
+                both[ITEM..].copy_from_slice(&index.to_be_bytes());
+                all.0.push(both);
+            }
         }
         all.sort_unstable();
-        let distinct = all.chunk_by(|(one, _), (other, _)| one == other).count();
-        Ok(Self { all, distinct })
+        let mut set = Self { all, distinct: 0 };
+        set.distinct = set.groups().count();
+        Ok(set)
     }
 
     /// The items, each once, in order.
-    fn items(&self) -> Result<Zeroizing<Vec<Digest>>, Error> {
+    fn items(&self) -> Result<Secret<Digest>, Error> {
         let mut items = room(self.distinct)?;
-        items.extend(self.groups().map(|group| group[0].0));
+        items.0.extend(self.groups().filter_map(|group| group[0].first_chunk::<ITEM>()));
         Ok(items)
     }
 
@@ -67,14 +77,17 @@ impl Set {
             is_common[number] = true;
         }
         let groups = self.groups().zip(is_common).filter(|(_, is)| *is);
-        let mut indices: Vec<_> =
-            groups.flat_map(|(group, _)| group.iter().map(|(_, index)| *index as usize)).collect();
+        let elements = groups.flat_map(|(group, _)| group);
+        let index = |element: &[u8; ITEM + INDEX]| {
+            element.last_chunk().map_or(0, |index| u32::from_be_bytes(*index) as usize)
+        };
+        let mut indices: Vec<_> = elements.map(index).collect();
         indices.sort_unstable();
         indices
     }
 
-    fn groups(&self) -> impl Iterator<Item = &[(Digest, u32)]> {
-        self.all.chunk_by(|(one, _), (other, _)| one == other)
+    fn groups(&self) -> impl Iterator<Item = &[[u8; ITEM + INDEX]]> {
+        self.all.chunk_by(|one, other| one[..ITEM] == other[..ITEM])
     }
 }
 
@@ -104,7 +117,7 @@ impl Options {
         let (job, receivers) = self.begin(peer, Role::Sender, items.len())?;
         let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller());
         job.play(|io| async move {
-            self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut *items), tell).await
+            self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut items.0), tell).await
         })?;
         job.finish()
     }
@@ -114,7 +127,7 @@ impl Options {
         let (job, senders) = self.begin(peer, Role::Receiver, items.len())?;
         let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller());
         let received = job.play(|io| async move {
-            self.receive_over(&io, &mut cx, direction, senders, mem::take(&mut *items), tell).await
+            self.receive_over(&io, &mut cx, direction, senders, mem::take(&mut items.0), tell).await
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
         job.finish()?;

@@ -3,7 +3,7 @@
 use core::convert::Infallible;
 
 use foxtrot_net::hello::{Hello, JOB, Role};
-use foxtrot_ot::{Bits, base::Block, engine::Abandoned};
+use foxtrot_ot::{Bits, base::Block, engine::Abandoned, erase::Secret};
 use zeroize::Zeroizing;
 
 use super::Options;
@@ -19,7 +19,7 @@ pub type Delta = Zeroizing<Block>;
 ///
 /// # Errors
 /// [`Error`].
-pub fn send(peer: &mut Peer, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
+pub fn send(peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
     Options::new().send(peer, n)
 }
 
@@ -27,7 +27,7 @@ pub fn send(peer: &mut Peer, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, Err
 ///
 /// # Errors
 /// [`Error`].
-pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Zeroizing<Vec<Block>>), Error> {
+pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
     Options::new().receive(peer, n)
 }
 
@@ -49,7 +49,7 @@ pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Zeroizing<Vec<Block>>
 ///
 /// # Errors
 /// [`Error`].
-pub fn send_correlated(peer: &mut Peer, n: usize) -> Result<(Delta, Zeroizing<Vec<Block>>), Error> {
+pub fn send_correlated(peer: &mut Peer, n: usize) -> Result<(Delta, Secret<Block>), Error> {
     Options::new().send_correlated(peer, n)
 }
 
@@ -57,10 +57,7 @@ pub fn send_correlated(peer: &mut Peer, n: usize) -> Result<(Delta, Zeroizing<Ve
 ///
 /// # Errors
 /// [`Error`].
-pub fn receive_correlated(
-    peer: &mut Peer,
-    choices: &[bool],
-) -> Result<Zeroizing<Vec<Block>>, Error> {
+pub fn receive_correlated(peer: &mut Peer, choices: &[bool]) -> Result<Secret<Block>, Error> {
     Options::new().receive_correlated(peer, choices)
 }
 
@@ -69,10 +66,10 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn send(&self, peer: &mut Peer, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
+    pub fn send(&self, peer: &mut Peer, n: usize) -> Result<Secret<[Block; 2]>, Error> {
         let mut all = room(n)?;
         self.send_into(peer, n, |keys| {
-            all.extend_from_slice(keys);
+            all.0.extend_from_slice(keys);
             Ok::<_, Infallible>(())
         })?;
         Ok(all)
@@ -82,15 +79,11 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn receive(
-        &self,
-        peer: &mut Peer,
-        n: usize,
-    ) -> Result<(Bits, Zeroizing<Vec<Block>>), Error> {
-        let (mut choices, mut all) = (room(n.div_ceil(8))?, room(n)?);
+    pub fn receive(&self, peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error> {
+        let (mut choices, mut all) = (room::<u8>(n.div_ceil(8))?, room(n)?);
         self.receive_into(peer, n, |some, keys| {
-            choices.extend_from_slice(some.as_bytes());
-            all.extend_from_slice(keys);
+            choices.0.extend_from_slice(some.as_bytes());
+            all.0.extend_from_slice(keys);
             Ok::<_, Infallible>(())
         })?;
         Ok((Bits::from_bytes(&choices, n), all))
@@ -152,8 +145,8 @@ impl Options {
         &self,
         peer: &mut Peer,
         n: usize,
-    ) -> Result<(Delta, Zeroizing<Vec<Block>>), Error> {
-        let job = self.begin(peer, "correlated ot", Role::Sender, n)?;
+    ) -> Result<(Delta, Secret<Block>), Error> {
+        let job = self.begin(peer, "cot", Role::Sender, n)?;
         let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
         let (mut delta, mut all) = (Delta::default(), room(n)?);
         let (correlation, rows) = (&mut delta, &mut all);
@@ -177,9 +170,9 @@ impl Options {
         &self,
         peer: &mut Peer,
         choices: &[bool],
-    ) -> Result<Zeroizing<Vec<Block>>, Error> {
+    ) -> Result<Secret<Block>, Error> {
         let n = choices.len();
-        let job = self.begin(peer, "correlated ot", Role::Receiver, n)?;
+        let job = self.begin(peer, "cot", Role::Receiver, n)?;
         let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
         let choices = Bits::from_bools(choices.iter().copied());
         let mut all = room(n)?;
@@ -213,7 +206,7 @@ impl Options {
     }
 }
 
-fn keep(all: &mut Vec<Block>, some: &[Block]) -> Result<(), Abandoned> {
-    all.extend_from_slice(some);
+fn keep(all: &mut Secret<Block>, some: &[Block]) -> Result<(), Abandoned> {
+    all.0.extend_from_slice(some);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Multiplication triples with a [`Peer`].
 
 use foxtrot_net::hello::{Hello, JOB, Role};
-use zeroize::Zeroizing;
 
 use super::{Kind, Options, SIGMA, Shares, Triples, Word};
 use crate::{
@@ -23,13 +22,13 @@ impl Options {
     /// # Errors
     /// [`Error`].
     pub fn generate<T: Word>(&self, peer: &mut Peer, n: usize) -> Result<Triples<T>, Error> {
-        let mut parts: [Zeroizing<Vec<T>>; 3] = [room(n)?, room(n)?, room(n)?];
+        let mut parts = [room(n)?, room(n)?, room(n)?];
         let all = &mut parts;
         self.generate_into(peer, T::BITS, n, |shares| {
             for i in 0..shares.len().min(n - all[0].len()) {
                 let triple = shares.triple(i);
                 for (part, value) in all.iter_mut().zip(triple) {
-                    part.push(T::of(value));
+                    part.0.push(T::of(value));
                 }
             }
             Ok::<_, core::convert::Infallible>(())
