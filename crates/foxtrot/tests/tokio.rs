@@ -24,7 +24,7 @@ fn pair() -> (Peer, Peer) {
 }
 
 #[test]
-fn all_jobs_are_futures_on_one_thread_and_on_many() {
+fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
     for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
         runtime.enable_all().build().unwrap().block_on(async {
             let (mut ours, mut theirs) = pair();
@@ -62,7 +62,7 @@ fn all_jobs_are_futures_on_one_thread_and_on_many() {
 }
 
 #[test]
-fn blocking_and_waiting_peers_talk_over_tls() {
+fn tokio_and_blocking_peers_talk_over_tls() {
     Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
         let (ours, theirs) = (Identity::generate().unwrap(), Identity::generate().unwrap());
         let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap();
@@ -80,7 +80,7 @@ fn blocking_and_waiting_peers_talk_over_tls() {
 }
 
 #[test]
-fn a_dropped_future_cancels_its_job() {
+fn tokio_cancels_a_job_whose_future_is_dropped() {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let (mut ours, mut theirs) = pair();
         let waited = timeout(Duration::from_millis(50), rot::send(&mut ours, 10)).await;
