@@ -272,3 +272,19 @@ fn all_options_agree_with_themselves() {
     assert_eq!(error.blame(), Blame::Agreement, "{error}");
     assert!(peer.join().unwrap().to_string().contains("keys"));
 }
+
+#[cfg(feature = "vectors")]
+#[test]
+fn runs_of_one_seed_are_the_same_and_of_another_are_not() {
+    let run = |seed: u8| {
+        let (mut ours, mut theirs) = Peer::pair();
+        ours.seed_for_vectors([seed; 32]);
+        theirs.seed_for_vectors([seed + 1; 32]);
+        let peer = thread::spawn(move || rot::receive(&mut theirs, 5).unwrap());
+        let pairs = rot::send(&mut ours, 5).unwrap();
+        let (choices, keys) = peer.join().unwrap();
+        (pairs.to_vec(), choices.as_bytes().to_vec(), keys.to_vec())
+    };
+    assert!(run(1) == run(1));
+    assert!(run(1) != run(3));
+}
