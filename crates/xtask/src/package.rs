@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     let packages = published::selection(&crates);
     let mut package =
         tools::cargo(&format!("package --quiet --offline --allow-dirty {verify} {packages}"));
-    // What is built from packages takes nobody's place.
+    // In a folder of its own, and without what nobody will debug.
+    package.env("CARGO_PROFILE_DEV_DEBUG", "false");
     tools::run(package.arg("--target-dir").arg(tools::target().join("package-check")))?;
     println!(
         "packaged{}: {} crates",

@@ -42,12 +42,13 @@ impl Published {
         self.0[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
+    /// The features, without `default` if it is another name of one of them.
     pub(crate) fn features(&self) -> Vec<&str> {
-        self.0["features"]
-            .as_object()
-            .into_iter()
-            .flat_map(|it| it.keys())
-            .map(String::as_str)
+        let features = self.0["features"].as_object().into_iter().flatten();
+        let alias = |list: &Value| list.as_array().is_some_and(|it| it.len() == 1);
+        features
+            .filter(|(name, list)| *name != "default" || !alias(list))
+            .map(|(name, _)| name.as_str())
             .collect()
     }
 
