@@ -18,6 +18,8 @@ mod full_disk;
 mod interrupt;
 #[path = "cli/keygen.rs"]
 mod keygen;
+#[path = "cli/library.rs"]
+mod library;
 #[cfg(target_os = "linux")]
 #[path = "cli/limits.rs"]
 mod limits;

@@ -22,7 +22,7 @@ use std::{
     io::{Read, Write},
     net::Shutdown,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
@@ -92,7 +92,7 @@ struct Shared {
     hook: Hook,
     /// Of which session a transcript is kept, and what went either way; nothing before the hello. The writer and
     /// whoever reads do the hashing.
-    scope: OnceLock<Scope>,
+    scope: Mutex<Option<Scope>>,
     told: Mutex<Option<Tally>>,
     heard: Mutex<Option<Tally>>,
     state: Mutex<State>,
@@ -142,7 +142,7 @@ impl Channel {
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
-            scope: OnceLock::new(),
+            scope: Mutex::default(),
             told: Mutex::default(),
             heard: Mutex::default(),
             state: Mutex::new(State {
@@ -246,8 +246,7 @@ impl Channel {
         let [told, heard] = scope.begin().map(Some);
         *lock(&self.shared.told) = told;
         *lock(&self.shared.heard) = heard;
-        // A channel has one session.
-        let _ = self.shared.scope.set(scope);
+        *lock(&self.shared.scope) = Some(scope);
         let mut state = self.shared.lock();
         state.phase = Phase::Session;
         state.meter = Meter::default();
@@ -330,7 +329,7 @@ impl Shared {
 
     /// Of what has been written and read so far; without a hello it is all zero.
     fn transcript(&self) -> Transcript {
-        match (self.scope.get(), &*lock(&self.told), &*lock(&self.heard)) {
+        match (&*lock(&self.scope), &*lock(&self.told), &*lock(&self.heard)) {
             (Some(scope), Some(told), Some(heard)) => scope.transcript(told, heard),
             _ => Transcript::default(),
         }

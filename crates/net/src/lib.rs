@@ -22,6 +22,7 @@
 //! Frames and hello are laid down in `docs/wire.md`.
 #![forbid(unsafe_code)]
 
+pub mod bridge;
 pub mod channel;
 pub mod drive;
 pub mod hello;

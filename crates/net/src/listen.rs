@@ -45,6 +45,9 @@ const LEAVE: Duration = Duration::from_secs(5);
 /// Between two looks whether to stop, or whether there is room again.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// Time of a look for a connection, after which a listener sees that it is to stop.
+const LOOK: Duration = Duration::from_millis(4);
+
 /// What the handlers of connections return, as they end.
 ///
 /// Dropping it ends the listening, closes the connections that have not been admitted, and waits for
@@ -129,7 +132,7 @@ fn accept_all<T, F>(
             thread::sleep(PAUSE);
             continue;
         }
-        let started = match listener.poll(PAUSE, timeout) {
+        let started = match listener.poll(LOOK, timeout) {
             Ok(None) => continue,
             Ok(Some(socket)) => start(socket, handle, ended, shared),
             Err(e) => Err(e),

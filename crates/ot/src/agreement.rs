@@ -40,11 +40,11 @@ use crate::{
 
 /// From so many instances on a receiver prepares a table of the sender's share, where there is memory
 /// for it; for fewer that costs more than it saves.
-const FOR_TABLE: usize = if cfg!(feature = "std") { 48 } else { usize::MAX };
+const FOR_TABLE: usize = 48;
 
 /// Memory for a table of that length, if n multiplications are worth it.
 pub(crate) fn memory_for(n: usize, table_len: usize) -> Option<Vec<Sixteen>> {
-    (n >= FOR_TABLE).then(|| vec![Sixteen::ZERO; table_len])
+    (cfg!(feature = "std") && n >= FOR_TABLE).then(|| vec![Sixteen::ZERO; table_len])
 }
 
 /// What a key is for, beside its session.

@@ -1,7 +1,11 @@
 //! How a session ends: both sides say that they have all, and find out whether that is what the other sent
 //! (`docs/wire.md`, section 2).
 
-use super::{Channel, Lane, Phase, Shared, State, receive::Want, transcript::Transcript};
+use std::sync::atomic::Ordering;
+
+use super::{
+    Channel, Lane, Phase, Shared, State, UNBOUNDED, lock, receive::Want, transcript::Transcript,
+};
 use crate::{ChannelError, Error, FrameError, deadline::Deadline};
 
 /// What a side says at the end, in this order.
@@ -71,6 +75,21 @@ impl Channel {
     #[must_use]
     pub fn transcript(&self) -> Option<Transcript> {
         self.shared.lock().transcript
+    }
+
+    /// Makes the channel ready for another hello, after [`Channel::finish`] and the steps behind it: sessions follow one
+    /// another over a connection.
+    pub fn begin_again(&self) {
+        for tally in [&self.shared.told, &self.shared.heard] {
+            *lock(tally) = None;
+        }
+        *lock(&self.shared.scope) = None;
+        self.use_lanes(Lane::COUNT);
+        self.shared.inbound_bytes.store(UNBOUNDED, Ordering::SeqCst);
+        let mut state = self.shared.lock();
+        state.phase = Phase::Hello;
+        state.transcript = None;
+        state.inbox.begin_again();
     }
 
     fn await_step(&self, step: Step) -> Result<(), Error> {

@@ -73,6 +73,11 @@ impl Inbox {
         Self { reader: Some(reader), header: None, lanes: PerLane::default(), closing: 0 }
     }
 
+    /// Expects the frames of another session.
+    pub(super) fn begin_again(&mut self) {
+        self.closing = 0;
+    }
+
     /// A lane of protocols with a frame that nobody has asked for.
     pub(super) fn any_held(&self) -> Option<Lane> {
         let next = self.header.map(|header| header.lane).filter(|lane| *lane != Lane::HELLO);

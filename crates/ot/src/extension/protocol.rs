@@ -110,6 +110,14 @@ impl Sender {
         Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
     }
 
+    /// The correlation Δ: of every correlated OT the receiver's row is the sender's, plus Δ where its choice is 1.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] after a failed check.
+    pub fn delta(&self) -> Result<zeroize::Zeroizing<Block>, Usage> {
+        self.state.delta()
+    }
+
     /// Random OTs, as many as the shape says, however many: both keys of each go to `sink`, batch after batch.
     ///
     /// # Errors

@@ -163,3 +163,54 @@ fn only_a_byte_is_a_last_word() {
         assert_eq!(b.recv(ONE, 5), Err(error));
     }
 }
+
+/// Two sides behind the end of their first session, in which a frame went.
+fn renewed() -> [Channel; 2] {
+    let both = agreed(LONG);
+    both[0].send(ONE, b"first".to_vec()).unwrap();
+    assert_eq!(both[1].recv(ONE, 5).unwrap(), b"first");
+    finish(&both).map(Result::unwrap);
+    both.each_ref().map(Channel::begin_again);
+    both
+}
+
+#[test]
+fn another_session_has_another_sid_and_nothing_of_the_one_before() {
+    let both = renewed();
+    assert_eq!([both[0].transcript(), both[1].transcript()], [None; 2]);
+    let hello = |role| crate::hello::Hello::new(role).term("job", "again");
+    let sids = [crate::hello::Role::Sender, crate::hello::Role::Receiver].map(hello);
+    let sids = thread::scope(|scope| {
+        let other = scope.spawn(|| crate::hello::exchange(&both[1], false, &sids[1]).unwrap().sid);
+        [crate::hello::exchange(&both[0], true, &sids[0]).unwrap().sid, other.join().unwrap()]
+    });
+    assert_eq!(sids[0], sids[1]);
+    assert_ne!(sids[0], Sid::from_bytes([7; 32]));
+    both[1].send(ONE, b"second".to_vec()).unwrap();
+    assert_eq!(both[0].recv(ONE, 6).unwrap(), b"second");
+    let [ours, theirs] = finish(&both).map(Result::unwrap);
+    assert_eq!(ours, theirs);
+}
+
+#[test]
+fn between_two_sessions_a_peer_may_send_a_hello_and_nothing_else() {
+    use crate::{
+        HelloError,
+        hello::{Hello, Role, exchange},
+    };
+    // A frame of a protocol, a step of the session before, a reason.
+    for (lane, bytes) in [(ONE, vec![1]), (HELLO, vec![0; Step::LEN]), (HELLO, vec![2])] {
+        let [ours, peer] = renewed();
+        peer.send(lane, bytes).unwrap();
+        let error = exchange(&ours, true, &Hello::new(Role::Sender)).unwrap_err();
+        assert_eq!(error, HelloError::NotAHello.into());
+    }
+    let [ours, peer] = renewed();
+    drop(peer);
+    let error = exchange(&ours, true, &Hello::new(Role::Sender)).unwrap_err();
+    // Our hello, or the peer's, is the first that does not go.
+    assert!(matches!(
+        error,
+        Error::Channel(ChannelError::ClosedReceiving | ChannelError::ClosedSending)
+    ));
+}

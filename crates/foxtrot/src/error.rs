@@ -1,0 +1,139 @@
+//! Errors by blame.
+
+use std::{error, fmt, sync::Arc};
+
+use foxtrot_net::{ChannelError, HelloError, TlsError};
+use foxtrot_ot::Usage;
+
+/// Anything that ends a job.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A session ended early, or did not begin. [`foxtrot_net::Error`](crate::net::Error) says why.
+    Session(foxtrot_net::Error),
+    /// The caller asked for something that cannot be; nothing was sent.
+    Usage(Usage),
+    /// The caller's sink failed with this error.
+    Sink(Arc<dyn error::Error + Send + Sync>),
+    /// [`Canceller::cancel`](crate::Canceller::cancel) was called.
+    Cancelled,
+    /// A message of the sender did not open: the peer cheats, or its memory is faulty. The sender must not learn of this error,
+    /// since whether it happens depends on the choice bits.
+    Unopened,
+    /// There is no memory for the result.
+    OutOfMemory {
+        /// Bytes that were asked for.
+        bytes: usize,
+    },
+    /// The system does not start threads.
+    Threads(String),
+    /// The peer said something of its data that cannot be.
+    Offer {
+        /// What it told.
+        what: &'static str,
+    },
+}
+
+/// Who can do something about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The calling program: it asked for something that cannot be, cancelled, or has no memory.
+    Caller,
+    /// The peer departed from the protocol: do not trust it, do not retry.
+    Peer,
+    /// The two programs want different things: compare their calls and options.
+    Agreement,
+    /// The connection or its keys: try again, or look at network and fingerprints.
+    Connection,
+    /// Chance: try again.
+    Nobody,
+}
+
+impl Error {
+    /// Who can do something about it.
+    ///
+    /// ```
+    /// use foxtrot::{Blame, Peer, rot};
+    ///
+    /// // One side wants 10, the other 20.
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let peer = std::thread::spawn(move || rot::send(&mut theirs, 20));
+    /// let error = rot::receive(&mut ours, 10).expect_err("they differ");
+    /// assert_eq!(error.blame(), Blame::Agreement);
+    /// assert!(error.to_string().contains("20"), "{error}");
+    /// # let _ = peer.join();
+    /// ```
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        use foxtrot_net::Error as Net;
+        match self {
+            Self::Session(Net::Protocol(foxtrot_ot::Error::Usage(_))) => Blame::Caller,
+            Self::Session(Net::Protocol(_) | Net::Frame(_)) | Self::Unopened => Blame::Peer,
+            Self::Offer { .. } => Blame::Peer,
+            Self::Session(Net::Unlucky) => Blame::Nobody,
+            Self::Session(Net::Hello(e)) => match e {
+                HelloError::Terms(_) | HelloError::SameRole(_) | HelloError::Version { .. } => {
+                    Blame::Agreement
+                }
+                HelloError::TooManyKeys { .. } => Blame::Agreement,
+                HelloError::Randomness(_) | HelloError::TooLong { .. } => Blame::Caller,
+                HelloError::NotAHello => Blame::Connection,
+                _ => Blame::Peer,
+            },
+            Self::Session(Net::Tls(TlsError::Setup(_))) => Blame::Caller,
+            Self::Session(Net::Channel(ChannelError::Abandoned)) => Blame::Caller,
+            Self::Session(_) => Blame::Connection,
+            Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
+                Blame::Caller
+            }
+            Self::Threads(_) => Blame::Caller,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Session(e) => e.fmt(f),
+            Self::Usage(e) => e.fmt(f),
+            Self::Sink(e) => write!(f, "the caller's sink failed: {e}"),
+            Self::Cancelled => f.write_str("cancelled by the caller"),
+            Self::Unopened => f.write_str("a message from the peer does not open"),
+            Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
+            Self::Threads(why) => write!(f, "cannot start threads: {why}"),
+            Self::Offer { what } => write!(f, "the peer tells an impossible {what}"),
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Session(e) => Some(e),
+            Self::Usage(e) => Some(e),
+            Self::Sink(e) => Some(&**e),
+            _ => None,
+        }
+    }
+}
+
+impl From<foxtrot_net::Error> for Error {
+    fn from(e: foxtrot_net::Error) -> Self {
+        Self::Session(e)
+    }
+}
+
+impl From<Usage> for Error {
+    fn from(e: Usage) -> Self {
+        Self::Usage(e)
+    }
+}
+
+impl From<foxtrot_ot::Error> for Error {
+    fn from(e: foxtrot_ot::Error) -> Self {
+        match e {
+            foxtrot_ot::Error::Usage(e) => Self::Usage(e),
+            e => Self::Session(e.into()),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Private set intersection: the receiver learns which of its items the sender also has. The sender learns only how many
+//! different items the receiver compared.
+//!
+//! ```
+//! # #[cfg(feature = "net")] {
+//! use foxtrot::{Peer, psi};
+//!
+//! let (mut ours, mut theirs) = Peer::pair();
+//! let sender = std::thread::spawn(move || psi::send(&mut theirs, &["ann", "bob", "cid"]));
+//! let common = psi::receive(&mut ours, &["bob", "eve", "cid"])?;
+//! assert_eq!(common, [0, 2]);
+//! sender.join().expect("no panic")?;
+//! # }
+//! # Ok::<(), foxtrot::Error>(())
+//! ```
+//!
+//! The protocol is PaXoS over a 1-of-N extension of `roted` base OTs: secure against malicious peers, from module-LWE and
+//! symmetric primitives only. What any PSI reveals, this one does as well: a receiver that may choose its items freely can
+//! ask about anybody, up to the number of items that the sender accepts. Set [`Options::most_items`].
+//!
+//! Items are compared byte by byte. Bring them to one form first: `Ann@Example.com` and `ann@example.com` are two
+//! items. An empty item is never in common. The command `foxtrot psi` with one key column and without normalisation
+//! is a peer for this module, and the other way round.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use foxtrot_ot::{
+    Context, Direction,
+    base::{Adversary, BaseOt},
+    engine::Io,
+};
+use foxtrot_psi::paxos::{
+    Parameters, Received,
+    protocol::{Plan, Receiver, Sender},
+};
+pub use foxtrot_psi::{
+    okvs::Digest,
+    paxos::{Error as ProtocolError, MAX_ITEMS, protocol::Progress as Steps},
+};
+use zeroize::Zeroizing;
+
+use crate::choice::Choice;
+
+#[cfg(feature = "net")]
+mod peer;
+#[cfg(feature = "net")]
+#[cfg(feature = "tokio")]
+pub(crate) use peer::Set;
+#[cfg(feature = "net")]
+pub use peer::{receive, send};
+
+/// The tag of the hash of an item: see `docs/psi-files.md`.
+const CONTEXT: &str = "foxtrot v1 psi item";
+
+/// How two sets are intersected. Both sides have the same options but for [`most_items`](Self::most_items).
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    choice: Choice,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
+    most: usize,
+}
+
+impl Options {
+    /// The default: secure against malicious peers, post-quantum, for peers with up to 2^30 items.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { choice: Choice::DEFAULT, most: MAX_ITEMS }
+    }
+
+    /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.
+    #[must_use]
+    pub fn semi_honest(self) -> Self {
+        Self { choice: self.choice.semi_honest(), ..self }
+    }
+
+    /// Takes another base OT.
+    #[must_use]
+    pub fn base(self, base: &'static dyn BaseOt) -> Self {
+        Self { choice: self.choice.base(base), ..self }
+    }
+
+    /// The most items that the peer may have.
+    #[must_use]
+    pub const fn most_items(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// The sender, over any engine. The items are distinct, and as many as `senders`; the receiver has `receivers`.
+    ///
+    /// # Errors
+    /// Errors of the protocol.
+    pub async fn send_over(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        receivers: usize,
+        items: Vec<Digest>,
+        progress: impl FnMut(Steps),
+    ) -> Result<(), ProtocolError> {
+        let plan = self.plan(direction, receivers, items.len())?;
+        let mut items = Zeroizing::new(items);
+        let sender = Sender::set_up(io, cx, plan).await?;
+        sender.run(io, mem::take(&mut *items), progress).await
+    }
+
+    /// The receiver, over any engine. The items are distinct; the sender has `senders`. [`Received::intersect`] gives the
+    /// indices; how long it takes depends on both sets, so end the session before.
+    ///
+    /// # Errors
+    /// Errors of the protocol.
+    pub async fn receive_over(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        senders: usize,
+        items: Vec<Digest>,
+        progress: impl FnMut(Steps),
+    ) -> Result<Received, ProtocolError> {
+        let plan = self.plan(direction, items.len(), senders)?;
+        let mut items = Zeroizing::new(items);
+        let receiver = Receiver::set_up(io, cx, plan).await?;
+        receiver.run(io, mem::take(&mut *items), progress).await
+    }
+
+    fn plan(
+        &self,
+        direction: Direction,
+        receivers: usize,
+        senders: usize,
+    ) -> Result<Plan<'static>, ProtocolError> {
+        let parameters = Parameters::new(self.adversary(), receivers, senders)
+            .map_err(foxtrot_ot::Error::from)?;
+        Ok(Plan { parameters, base: self.choice.base_for_given(), direction, counter: 0 })
+    }
+
+    fn adversary(&self) -> Adversary {
+        self.choice.adversary()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The item that is compared for these bytes: a hash of 32 bytes, the same as that of the command for a key of one
+/// column. `None` for no bytes.
+#[must_use]
+pub fn item(bytes: &[u8]) -> Option<Digest> {
+    Hasher::new().item(bytes)
+}
+
+/// Makes items, and computes what is the same for all of them once.
+struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    fn new() -> Self {
+        Self(blake3::Hasher::new_derive_key(CONTEXT))
+    }
+
+    fn item(&mut self, bytes: &[u8]) -> Option<Digest> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let hashed = self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        let item = hashed.finalize().into();
+        self.0.reset();
+        Some(item)
+    }
+}

@@ -1,0 +1,179 @@
+//! Private set intersection with a [`Peer`].
+
+use std::mem;
+
+use foxtrot_net::{
+    HelloError, Reason,
+    hello::{Hello, JOB, KEYS, Role},
+};
+use foxtrot_ot::erase::Secret;
+use foxtrot_psi::paxos::Parameters;
+
+use super::{Digest, Hasher, MAX_ITEMS, Options, Steps};
+use crate::{
+    Error, Peer, Progress,
+    job::{Job, room},
+};
+
+/// Lets the peer find out which of its items are among these.
+///
+/// # Errors
+/// [`Error`].
+pub fn send<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<(), Error> {
+    Options::new().send(peer, items)
+}
+
+/// Finds out which of these items the peer also has: their indices, in order. Of items that repeat, each index is there.
+///
+/// # Errors
+/// [`Error`].
+pub fn receive<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<Vec<usize>, Error> {
+    Options::new().receive(peer, items)
+}
+
+/// The different items of a set, and who has them.
+pub(crate) struct Set {
+    /// Item and index of every element, in order.
+    all: Secret<[u8; ITEM + INDEX]>,
+    distinct: usize,
+}
+
+/// Bytes of an item, and of an index, which is big endian.
+const ITEM: usize = 32;
+const INDEX: usize = 4;
+
+impl Set {
+    pub(crate) fn of<T: AsRef<[u8]>>(items: &[T]) -> Result<Self, Error> {
+        let n = items.len();
+        if n > MAX_ITEMS {
+            return Err(foxtrot_ot::Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
+        }
+        let (mut all, mut hasher) = (room(n)?, Hasher::new());
+        for (index, bytes) in (0_u32..).zip(items) {
+            if let Some(item) = hasher.item(bytes.as_ref()) {
+                let mut both = [0; ITEM + INDEX];
+                both[..ITEM].copy_from_slice(&item);
+                both[ITEM..].copy_from_slice(&index.to_be_bytes());
+                all.0.push(both);
+            }
+        }
+        all.sort_unstable();
+        let mut set = Self { all, distinct: 0 };
+        set.distinct = set.groups().count();
+        Ok(set)
+    }
+
+    /// The items, each once, in order.
+    fn items(&self) -> Result<Secret<Digest>, Error> {
+        let mut items = room(self.distinct)?;
+        items.0.extend(self.groups().filter_map(|group| group[0].first_chunk::<ITEM>()));
+        Ok(items)
+    }
+
+    /// The indices of all elements whose items are the ones with these numbers.
+    fn indices(&self, common: &[usize]) -> Vec<usize> {
+        let mut is_common = vec![false; self.distinct];
+        for &number in common {
+            is_common[number] = true;
+        }
+        let groups = self.groups().zip(is_common).filter(|(_, is)| *is);
+        let elements = groups.flat_map(|(group, _)| group);
+        let index = |element: &[u8; ITEM + INDEX]| {
+            element.last_chunk().map_or(0, |index| u32::from_be_bytes(*index) as usize)
+        };
+        let mut indices: Vec<_> = elements.map(index).collect();
+        indices.sort_unstable();
+        indices
+    }
+
+    fn groups(&self) -> impl Iterator<Item = &[[u8; ITEM + INDEX]]> {
+        self.all.chunk_by(|one, other| one[..ITEM] == other[..ITEM])
+    }
+}
+
+impl Options {
+    /// [`send`] with these options.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn send<T: AsRef<[u8]>>(&self, peer: &mut Peer, items: &[T]) -> Result<(), Error> {
+        self.send_set(peer, &Set::of(items)?)
+    }
+
+    /// [`receive`] with these options.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn receive<T: AsRef<[u8]>>(
+        &self,
+        peer: &mut Peer,
+        items: &[T],
+    ) -> Result<Vec<usize>, Error> {
+        self.receive_set(peer, &Set::of(items)?)
+    }
+
+    pub(crate) fn send_set(&self, peer: &mut Peer, set: &Set) -> Result<(), Error> {
+        let mut items = set.items()?;
+        let (job, receivers) = self.begin(peer, Role::Sender, items.len())?;
+        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller());
+        job.play(|io| async move {
+            self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut items.0), tell).await
+        })?;
+        job.finish()
+    }
+
+    pub(crate) fn receive_set(&self, peer: &mut Peer, set: &Set) -> Result<Vec<usize>, Error> {
+        let mut items = set.items()?;
+        let (job, senders) = self.begin(peer, Role::Receiver, items.len())?;
+        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller());
+        let received = job.play(|io| async move {
+            self.receive_over(&io, &mut cx, direction, senders, mem::take(&mut items.0), tell).await
+        })?;
+        // The session ends before the sets are compared: how long that takes depends on them.
+        job.finish()?;
+        let common = received.intersect().map_err(foxtrot_net::Error::from)?;
+        Ok(set.indices(&common))
+    }
+
+    /// Negotiates, and learns how many items the peer has.
+    fn begin<'p>(
+        &self,
+        peer: &'p mut Peer,
+        role: Role,
+        ours: usize,
+    ) -> Result<(Job<'p>, usize), Error> {
+        // The extension does not depend on the sizes.
+        let extension = Parameters::new(self.adversary(), 0, 0)?.extension();
+        let hello = Hello::new(role)
+            .term(JOB, "psi")
+            .term("base", self.choice.base_for_given().info().name)
+            .term("extension", extension.info().name)
+            .term("adversary", self.adversary())
+            .term("normalize", "none/1")
+            .keys(ours as u64, self.most as u64);
+        let job = peer.begin(hello, "steps")?;
+        let theirs = job.number(KEYS).filter(|&n| n <= MAX_ITEMS);
+        match theirs {
+            None => Err(job.abandon(Error::Offer { what: "number of items" })),
+            Some(n) if n > self.most => Err(job.refuse(Reason::TooManyKeys)),
+            Some(n) => Ok((job, n)),
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Ends the session for a reason that the peer is told.
+    fn refuse(&self, reason: Reason) -> Error {
+        Error::Session(self.peer.channel.give_up(HelloError::Refused(reason)))
+    }
+
+    /// Tells the caller of the protocol's progress.
+    fn teller(&self) -> impl FnMut(Steps) + Send + use<> {
+        let (tell, unit) = (self.peer.progress.clone(), self.unit);
+        move |Steps { done, of }| {
+            if let Some(tell) = &tell {
+                tell(Progress { done, of, unit });
+            }
+        }
+    }
+}
