@@ -405,7 +405,7 @@ fn median<T>(samples: &[T], figure: impl Fn(&T) -> Duration) -> Duration {
     }
 }
 
-/// The Rust of the repository's README, compiled and run as a dependent's.
+/// The Rust of the repository's README, compiled as a dependent's.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
