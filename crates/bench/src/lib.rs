@@ -405,6 +405,11 @@ fn median<T>(samples: &[T], figure: impl Fn(&T) -> Duration) -> Duration {
     }
 }
 
+/// The Rust of the repository's README, compiled as a dependent's.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -140,3 +140,8 @@ const fn halves(x: u128) -> [u64; 2] {
 const fn joined([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
+
+/// The README's Rust, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

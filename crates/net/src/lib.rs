@@ -43,3 +43,8 @@ mod error;
 
 pub use channel::{Channel, Counters, Lane, Reason};
 pub use error::{ChannelError, Difference, Error, FrameError, HelloError, TlsError, printable};
+
+/// The README's Rust, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -63,5 +63,5 @@ pub use session::{Direction, Session, Sid};
 
 /// The README's Rust, compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 pub struct Readme;

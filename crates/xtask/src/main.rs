@@ -5,10 +5,15 @@ mod callgrind;
 mod contexts;
 mod coverage;
 mod dependencies;
+mod features;
 mod inlined;
 mod memcheck;
 mod miri;
+mod msrv;
+mod package;
+mod published;
 mod sanitize;
+mod semver;
 mod smoke;
 mod tools;
 mod vectors;
@@ -37,14 +42,22 @@ enum Check {
     Coverage,
     /// Compare the number of dependencies with the budget in ARCHITECTURE.md
     Dependencies,
+    /// Compile each published crate without features, with each alone, and with all
+    Features,
     /// Fail if a vector instruction is a call: part of a kernel was not inlined
     Inlined,
     /// Check that the release build is constant-time, on valgrind
     Memcheck(memcheck::Arguments),
     /// Run tests of the portable code in Miri, which finds undefined behaviour
     Miri,
+    /// Check the published crates with the oldest Rust that they promise
+    Msrv,
+    /// Package the published crates without a network, and build them from their packages
+    Package(package::Arguments),
     /// Run the tests of the kernel and of `foxtrot-ot` with the address sanitizer, on every backend
     Sanitize,
+    /// Compare the published crates' interfaces with the last release
+    Semver,
     /// Run every fuzz target for some seconds
     Smoke(smoke::Arguments),
     /// Compare the files of test vectors with what the reference implementations print
@@ -57,10 +70,14 @@ fn main() -> ExitCode {
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),
         Check::Dependencies => dependencies::run(),
+        Check::Features => features::run(),
         Check::Inlined => inlined::run(),
         Check::Memcheck(arguments) => memcheck::run(&arguments),
         Check::Miri => miri::run(),
+        Check::Msrv => msrv::run(),
+        Check::Package(arguments) => package::run(&arguments),
         Check::Sanitize => sanitize::run(),
+        Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),
         Check::Vectors => vectors::run(),
     };
@@ -104,8 +121,14 @@ mod tests {
     fn every_check_that_a_document_names_exists() {
         let checks: Vec<_> =
             Arguments::command().get_subcommands().map(|it| it.get_name().to_owned()).collect();
-        let documents =
-            ["CONTRIBUTING.md", "SECURITY.md", ".ci/run", "docs/claims.md", "fuzz/README.md"];
+        let documents = [
+            "CONTRIBUTING.md",
+            "RELEASING.md",
+            "SECURITY.md",
+            ".ci/run",
+            "docs/claims.md",
+            "fuzz/README.md",
+        ];
         for document in documents {
             let text = fs::read_to_string(tools::root().join(document)).unwrap();
             let mut named = text.split("cargo xtask ").skip(1).peekable();
