@@ -320,7 +320,7 @@ fn longest(extension: &Extension) -> usize {
 
 impl Plan<'_> {
     fn begin(&self, io: &Io) -> Result<(), Usage> {
-        compatible(self.base.info(), &self.extension.info()).map_err(Usage::Incompatible)?;
+        compatible(self.base.info(), self.extension.info()).map_err(Usage::Incompatible)?;
         io.limit(limits(&self.extension));
         Ok(())
     }

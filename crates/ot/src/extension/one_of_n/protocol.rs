@@ -57,6 +57,7 @@ use crate::{
         Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, window_limits},
     },
+    protocol::compatible,
 };
 
 /// Terms that both parties have agreed on.
@@ -271,7 +272,7 @@ fn longest(extension: &Extension) -> usize {
 
 impl Plan<'_> {
     fn begin(&self, io: &Io) -> Result<(), Usage> {
-        self.extension.compatible(self.base.info()).map_err(Usage::Incompatible)?;
+        compatible(self.base.info(), self.extension.info()).map_err(Usage::Incompatible)?;
         io.limit(limits(&self.extension));
         Ok(())
     }
