@@ -23,12 +23,7 @@ use alloc::vec::Vec;
 pub use message::expect_len;
 
 pub use crate::protocol::{Adversary, Functionality, Protocol};
-use crate::{
-    Bits, Seed, Session, Usage,
-    engine::Engine,
-    erase::erase,
-    protocol,
-};
+use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase, protocol};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];

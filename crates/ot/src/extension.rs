@@ -81,8 +81,8 @@ mod sender;
 mod streams;
 mod trees;
 
-pub use check::{Challenge, PROOF_LEN};
 pub use crate::protocol::{Incompatible, compatible};
+pub use check::{Challenge, PROOF_LEN};
 pub use info::{PROTOCOLS, find, registry};
 pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};

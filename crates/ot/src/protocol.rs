@@ -5,7 +5,10 @@
 
 use core::fmt;
 
-use crate::extension::two_round;
+use crate::{
+    base,
+    extension::{self, one_of_n, two_round},
+};
 
 /// What a protocol gives its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +157,12 @@ impl Protocol {
     fn is_named(&self, name: &str) -> bool {
         self.name == name || self.name.strip_suffix("-semi-honest") == Some(name)
     }
+}
+
+/// The records of every base OT, extension and 1-of-N extension.
+pub fn registry() -> impl Iterator<Item = &'static Protocol> {
+    let bases = base::registry().iter().map(|base| base.info());
+    bases.chain(&extension::PROTOCOLS).chain([&two_round::PROTOCOL]).chain(&one_of_n::PROTOCOLS)
 }
 
 /// The protocol of that name, or the default of the family of that name, among those that fit.

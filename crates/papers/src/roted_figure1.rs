@@ -39,7 +39,8 @@ pub use sender::Sender;
 use foxtrot_ot::{
     Seed, Session,
     base::{
-        Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
+        Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
+        check_batch,
     },
     engine::Engine,
 };

@@ -89,7 +89,9 @@ impl Family {
         match self {
             Self::Linear(Linear::Repetition128) => "repetition [128, 1]",
             Self::Linear(Linear::Bch512) => "extended BCH [512, 85], distance at least 128",
-            Self::Linear(Linear::Bch802) => "shortened extended BCH [802, 231], distance at least 128",
+            Self::Linear(Linear::Bch802) => {
+                "shortened extended BCH [802, 231], distance at least 128"
+            }
             Self::Pseudorandom => "pseudorandom [512, 128]",
         }
     }

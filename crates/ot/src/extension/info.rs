@@ -67,7 +67,9 @@ impl Extension {
 static ALL: [Extension; 18] = {
     let mut all = [kos::malicious(); 18];
     let mut k = 1;
-    while let (Ok(malicious), Ok(semi_honest)) = (softspoken::malicious(k), softspoken::semi_honest(k)) {
+    while let (Ok(malicious), Ok(semi_honest)) =
+        (softspoken::malicious(k), softspoken::semi_honest(k))
+    {
         (all[k - 1], all[k + 8]) = (malicious, semi_honest);
         k += 1;
     }
@@ -77,8 +79,8 @@ static ALL: [Extension; 18] = {
 
 /// The records of every extension of three messages or one; see [`two_round`](super::two_round) for the other.
 pub static PROTOCOLS: [Protocol; 18] = records![
-    ALL[0], ALL[1], ALL[2], ALL[3], ALL[4], ALL[5], ALL[6], ALL[7], ALL[8], ALL[9], ALL[10], ALL[11], ALL[12],
-    ALL[13], ALL[14], ALL[15], ALL[16], ALL[17],
+    ALL[0], ALL[1], ALL[2], ALL[3], ALL[4], ALL[5], ALL[6], ALL[7], ALL[8], ALL[9], ALL[10],
+    ALL[11], ALL[12], ALL[13], ALL[14], ALL[15], ALL[16], ALL[17],
 ];
 
 /// Every extension.

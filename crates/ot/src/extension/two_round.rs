@@ -61,7 +61,7 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
+        BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys,
         mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
         roted,
     },

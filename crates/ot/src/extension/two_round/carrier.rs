@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use super::{FAMILY, response_len};
 use crate::{
-    protocol::Kind,
     Bits, Error, Seed, Session, Usage,
     base::{
         Adversary, BaseOt, Functionality, Protocol, ReceiverKeys, SenderKeys,
@@ -13,6 +12,7 @@ use crate::{
         roted::{self, endemic},
     },
     extension::ROWS,
+    protocol::Kind,
 };
 
 /// An endemic base OT against malicious peers, of two flows, the receiver's first, or of one.
