@@ -10,75 +10,36 @@ use foxtrot_ot::protocol::{self, Kind, Protocol};
 use serde_json::{Map, Value, json};
 
 use crate::{args::ProtocolsArgs, failure::Failure};
-use facts::{Fact, facts};
+use facts::{Fact, N, facts};
 
-/// What is said of a kind of protocols. Keys are those of JSON.
+/// Names that a kind of protocols has in its table and, as keys, in JSON.
 struct Table {
     kind: Kind,
-    key: &'static str,
     title: &'static str,
+    key: &'static str,
     flows_key: &'static str,
-    bytes_key: &'static str,
     bytes: &'static str,
+    bytes_key: &'static str,
     digits: usize,
     /// As many outputs are the measure of bytes.
     outputs: usize,
 }
 
-const TABLES: [Table; 5] = [
-    Table {
-        kind: Kind::BaseOt,
-        key: "base",
-        title: "base OT",
-        flows_key: "rounds",
-        bytes_key: "bytes_per_ot_128",
-        bytes: "bytes/OT",
-        digits: 0,
-        outputs: 128,
-    },
-    Table {
-        kind: Kind::Extension,
-        key: "extension",
-        title: "extension",
-        flows_key: "messages_per_batch",
-        ..OF_MILLION
-    },
-    Table {
-        kind: Kind::OneOfN,
-        key: "one-of-n extension",
-        title: "one of N",
-        flows_key: "messages_per_batch",
-        ..OF_MILLION
-    },
-    Table {
-        kind: Kind::Psi,
-        key: "private set intersection",
-        title: "set intersection",
-        bytes_key: "bytes_per_key_1048576",
-        bytes: "bytes/key",
-        digits: 1,
-        ..OF_MILLION
-    },
-    Table {
-        kind: Kind::Triples,
-        key: "triples",
-        title: "triples",
-        bytes_key: "bytes_per_triple",
-        bytes: "bytes/triple",
-        ..OF_MILLION
-    },
-];
+const fn table(
+    (kind, digits, outputs): (Kind, usize, usize),
+    [title, key, flows_key, bytes, bytes_key]: [&'static str; 5],
+) -> Table {
+    Table { kind, title, key, flows_key, bytes, bytes_key, digits, outputs }
+}
 
-const OF_MILLION: Table = Table {
-    kind: Kind::Extension,
-    key: "",
-    title: "",
-    flows_key: "flows",
-    bytes_key: "bytes_per_ot_1048576",
-    bytes: "bytes/OT",
-    digits: 2,
-    outputs: facts::N,
-};
+#[rustfmt::skip]
+const TABLES: [Table; 5] = [
+    table((Kind::BaseOt, 0, 128), ["base OT", "base", "rounds", "bytes/OT", "bytes_per_ot_128"]),
+    table((Kind::Extension, 2, N), ["extension", "extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((Kind::OneOfN, 2, N), ["one of N", "one-of-n extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((Kind::Psi, 1, N), ["set intersection", "private set intersection", "flows", "bytes/key", "bytes_per_key_1048576"]),
+    table((Kind::Triples, 2, N), ["triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
+];
 
 /// The records of all crates.
 fn registry() -> impl Iterator<Item = &'static Protocol> {
