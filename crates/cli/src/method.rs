@@ -6,8 +6,9 @@ mod tests;
 use std::{collections::BTreeSet, fmt};
 
 use foxtrot_ot::{
-    base::{Adversary, BaseOt, Functionality, Info, registry},
-    extension::{self, ROWS, compatible, one_of_n, two_round},
+    base::{Adversary, BaseOt, Functionality, registry},
+    extension::{self, ROWS, one_of_n, two_round},
+    protocol::{Protocol, compatible},
 };
 use foxtrot_psi::paxos::Parameters;
 
@@ -49,12 +50,16 @@ pub enum Extension {
 }
 
 impl Extension {
-    fn name(&self) -> Option<&'static str> {
+    fn info(&self) -> Option<&'static Protocol> {
         match self {
             Self::None => None,
-            Self::OneOfTwo(extension) => Some(extension.info().name),
-            Self::OneOfN(extension) => Some(extension.info().name),
+            Self::OneOfTwo(extension) => Some(extension.info()),
+            Self::OneOfN(extension) => Some(extension.info()),
         }
+    }
+
+    fn name(&self) -> Option<&'static str> {
+        self.info().map(|info| info.name)
     }
 }
 
@@ -115,7 +120,8 @@ impl Method {
             return Err(Failure::usage(format!("{name} cannot transfer one of {choices}"))
                 .hint(format!("{default} can")));
         }
-        let fits = |base: &Info| extension.compatible(base).map_err(|why| why.to_string());
+        let fits =
+            |base: &Protocol| compatible(base, extension.info()).map_err(|why| why.to_string());
         let base = below(registry(), &common.base, extension.info().name, &fits, job)?;
         Ok(Self { base, extension: Extension::OneOfN(extension) })
     }
@@ -129,7 +135,8 @@ impl Method {
             let why = format!("`psi` runs on {}, and takes no --extension", extension.info().name);
             return Err(Failure::usage(why));
         }
-        let fits = |base: &Info| extension.compatible(base).map_err(|why| why.to_string());
+        let fits =
+            |base: &Protocol| compatible(base, extension.info()).map_err(|why| why.to_string());
         let base = below(registry(), &common.base, "psi", &fits, Job::Ot(0))?;
         Ok(Self { base, extension: Extension::OneOfN(extension) })
     }
@@ -151,8 +158,8 @@ impl Method {
         }
         let extension = extension_of(extension, adversary)?;
         let info = extension.info();
-        let fits = |base: &Info| match compatible(base, &info) {
-            Ok(()) if !uniform(base, &info, job) => Err(NOT_UNIFORM.to_owned()),
+        let fits = |base: &Protocol| match compatible(base, info) {
+            Ok(()) if !uniform(base, info, job) => Err(NOT_UNIFORM.to_owned()),
             verdict => verdict.map_err(|why| why.to_string()),
         };
         let base = below(bases, base, info.name, &fits, job)?;
@@ -186,12 +193,7 @@ impl Method {
 
     /// Against whom the whole is secure: that against which its weaker part is.
     pub(crate) fn adversary(&self) -> Adversary {
-        let extension = match self.extension {
-            Extension::None => None,
-            Extension::OneOfTwo(extension) => Some(extension.info().adversary),
-            Extension::OneOfN(extension) => Some(extension.info().adversary),
-        };
-        match extension {
+        match self.extension.info().map(|info| info.adversary) {
             Some(Adversary::SemiHonest) => Adversary::SemiHonest,
             _ => self.base.info().adversary,
         }
@@ -201,27 +203,18 @@ impl Method {
     #[must_use]
     pub fn params(&self) -> String {
         let base = self.base.info();
-        match self.extension {
-            Extension::None => base.params.into(),
-            Extension::OneOfTwo(extension) => {
-                format!("k = {}; base OT {}: {}", extension.info().k, base.name, base.params)
-            }
-            Extension::OneOfN(extension) => {
-                format!("{}; base OT {}: {}", extension.info().code, base.name, base.params)
-            }
-        }
+        self.extension.info().map_or(base.params.into(), |extension| {
+            format!("{}; base OT {}: {}", extension.params, base.name, base.params)
+        })
     }
 
     /// The adversary and the assumptions of all that is run.
     #[must_use]
     pub fn security(&self) -> String {
         let base = self.base.info();
-        let assumption = match self.extension {
-            Extension::None => return base.security.into(),
-            Extension::OneOfTwo(extension) => extension.info().assumption,
-            Extension::OneOfN(extension) => extension.info().assumption,
-        };
-        format!("{}; {assumption}; base OT: {}", self.adversary(), base.security)
+        self.extension.info().map_or(base.security.into(), |extension| {
+            format!("{}; {}; base OT: {}", self.adversary(), extension.assumption, base.security)
+        })
     }
 
     /// What both sides have agreed on, in words.
@@ -313,7 +306,7 @@ fn alone(
         Job::Rot => Functionality::Random,
         Job::Ot(_) => Functionality::Endemic,
     };
-    let fits = |info: &Info| info.functionality == functionality;
+    let fits = |info: &Protocol| info.functionality == functionality;
     let named = named(bases, name);
     let Some(base) = named.iter().find(|base| fits(base.info())) else {
         let infos = bases.iter().map(|base| base.info());
@@ -337,7 +330,7 @@ fn below(
     bases: &[&'static dyn BaseOt],
     name: &str,
     extension: &str,
-    fits: &dyn Fn(&Info) -> Result<(), String>,
+    fits: &dyn Fn(&Protocol) -> Result<(), String>,
     job: Job,
 ) -> Result<&'static dyn BaseOt, Failure> {
     let preferred = job.preferred();
@@ -360,8 +353,8 @@ fn below(
 }
 
 /// Their names, or that of their family where it has many.
-fn in_short(infos: &[&Info]) -> String {
-    let name = |info: &&Info| match infos.iter().filter(|it| it.family == info.family).count() {
+fn in_short(infos: &[&Protocol]) -> String {
+    let name = |info: &&Protocol| match infos.iter().filter(|it| it.family == info.family).count() {
         0..=2 => info.name,
         _ => info.family,
     };
@@ -375,7 +368,7 @@ const NOT_UNIFORM: &str = "its keys are not random if a peer cheats, which `rot`
 
 /// Whether Δ is random enough for the job: a corrupt sender that chooses it can make both keys of
 /// every transfer the same.
-fn uniform(base: &Info, extension: &extension::Info, job: Job) -> bool {
+fn uniform(base: &Protocol, extension: &Protocol, job: Job) -> bool {
     match (job, extension.adversary) {
         (Job::Rot, Adversary::Malicious) => base.functionality == Functionality::Random,
         _ => true,
@@ -396,7 +389,9 @@ fn in_two_rounds(
     if let Some(base) = two_round::find(name) {
         return Ok(base);
     }
-    let why = named(bases, name).iter().find_map(|base| two_round::compatible(base.info()).err());
+    let why = named(bases, name)
+        .iter()
+        .find_map(|base| compatible(base.info(), &two_round::PROTOCOL).err());
     let carriers: Vec<_> = two_round::carriers().map(|info| info.name).collect();
     Err(match why {
         Some(why) => Failure::usage(format!("{name} cannot carry {family}: {why}")),
@@ -406,7 +401,7 @@ fn in_two_rounds(
 }
 
 fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {
-    let is_named = |info: &Info| info.name == name || info.family == name;
+    let is_named = |info: &Protocol| info.name == name || info.family == name;
     bases.iter().copied().filter(|base| is_named(base.info())).collect()
 }
 

@@ -19,11 +19,11 @@ mod malformed;
 mod message;
 
 use alloc::vec::Vec;
-use core::fmt;
 
 pub use message::expect_len;
 
-use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase};
+pub use crate::protocol::{Adversary, Functionality, Protocol};
+use crate::{Bits, Seed, Session, Usage, engine::Engine, erase::erase, protocol};
 
 /// A 128-bit output of an oblivious transfer.
 pub type Block = [u8; 16];
@@ -113,85 +113,6 @@ foxtrot_kernel::redacted! {
     ReceiverKeys, receiver_keys => "<{} redacted>", receiver_keys.keys.len();
 }
 
-/// Which ideal functionality a protocol realises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Functionality {
-    /// F_ROT with abort: keys and choices are uniform whoever is corrupt; a corrupt receiver may
-    /// end the run after it has seen its outputs.
-    Random,
-    /// Endemic OT [[MR19](https://eprint.iacr.org/2019/706)]: the receiver gives its choices, and a
-    /// corrupt party may fix its own keys.
-    Endemic,
-    /// Chosen-message OT: the sender gives its messages (here: keys drawn from its seed), the
-    /// receiver its choices; neither is uniform if its owner is corrupt.
-    ChosenMessage,
-    /// Endemic OT in which a corrupt sender may guess some choices of the receiver: if it is right
-    /// the run goes on, and if not it ends.
-    SelectiveFailure,
-}
-
-impl fmt::Display for Functionality {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Random => "random OT with abort",
-            Self::Endemic => "endemic OT",
-            Self::ChosenMessage => "chosen-message OT",
-            Self::SelectiveFailure => "OT with selective failure",
-        })
-    }
-}
-
-/// Against whom a protocol is secure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Adversary {
-    /// The peer follows the protocol, and may draw conclusions.
-    SemiHonest,
-    /// The peer may send anything.
-    Malicious,
-}
-
-impl fmt::Display for Adversary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::SemiHonest => "semi-honest",
-            Self::Malicious => "malicious",
-        })
-    }
-}
-
-/// What there is to know about a protocol before running it.
-#[derive(Debug)]
-pub struct Info {
-    /// Name of the protocol and its mode; also its label in sub-sids and hellos.
-    pub name: &'static str,
-    /// Name of the protocol, whatever the mode.
-    pub family: &'static str,
-    /// Where it comes from.
-    pub paper: &'static str,
-    /// What it realises.
-    pub functionality: Functionality,
-    /// Against whom.
-    pub adversary: Adversary,
-    /// Under which assumption.
-    pub assumption: &'static str,
-    /// The parameter set.
-    pub params: &'static str,
-    /// Classical and quantum bits: core-SVP for lattices.
-    pub security: &'static str,
-    /// What not to use it for, and why; empty if there is nothing to say.
-    pub caveat: &'static str,
-    /// Whether it only reproduces a paper: nothing stands on it, and no [`registry`] of this crate has it.
-    pub reproduction: bool,
-    /// Messages one after another; two that cross are one flow.
-    pub flows: usize,
-    /// Payload bytes of the receiver for a batch of n.
-    pub receiver_bytes: fn(n: usize) -> usize,
-    /// Payload bytes of the sender for a batch of n.
-    pub sender_bytes: fn(n: usize) -> usize,
-}
-
 /// The receiver's side of a choice.
 #[derive(Debug)]
 pub enum Choice {
@@ -228,7 +149,7 @@ pub type Run<Keys> = Result<Engine<'static, Keys>, Usage>;
 /// A base OT as a value: makes the two parties' runs of one batch.
 pub trait BaseOt: Sync {
     /// What it is.
-    fn info(&self) -> &'static Info;
+    fn info(&self) -> &'static Protocol;
 
     /// The sender of a batch of `n`, with all its randomness from `seed`.
     ///
@@ -300,8 +221,6 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
 /// The base OT of that family (or full name) with that functionality.
 #[must_use]
 pub fn find(name: &str, functionality: Functionality) -> Option<&'static dyn BaseOt> {
-    registry().iter().copied().find(|base| {
-        let info = base.info();
-        info.functionality == functionality && (info.family == name || info.name == name)
-    })
+    let all = registry().iter().copied();
+    protocol::find(all, |base| base.info(), name, |it| it.functionality == functionality)
 }

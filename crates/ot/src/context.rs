@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Bits, Seed, Session,
-    base::{Choice, Functionality, Info},
+    base::{Choice, Functionality, Protocol},
 };
 
 /// The session that a run belongs to, with its backend and threads, and the run's randomness.
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
 
     /// The choice of the receiver of n base OTs whose choices are secret and random: drawn by the protocol where it
     /// draws its choices itself, else drawn here.
-    pub fn choice(&mut self, base: &Info, n: usize) -> Choice {
+    pub fn choice(&mut self, base: &Protocol, n: usize) -> Choice {
         match base.functionality {
             Functionality::Random => Choice::Random(n),
             _ => Choice::Given(self.bits(n)),

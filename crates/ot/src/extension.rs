@@ -81,8 +81,9 @@ mod sender;
 mod streams;
 mod trees;
 
+pub use crate::protocol::{Incompatible, compatible};
 pub use check::{Challenge, PROOF_LEN};
-pub use info::{Incompatible, Info, compatible, find, registry};
+pub use info::{PROTOCOLS, find, registry};
 pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};

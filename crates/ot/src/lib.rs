@@ -44,6 +44,7 @@ pub mod ideal;
 pub mod oracle;
 pub mod pair;
 pub mod popf;
+pub mod protocol;
 pub mod tasks;
 
 mod choices;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
-    base::{self, Adversary, Functionality, Info, registry},
+    base::{self, Adversary, Functionality, Protocol, registry},
     extension::{self, Incompatible, compatible, one_of_n, two_round},
 };
 use foxtrot_papers::base_ots;
@@ -11,7 +11,7 @@ use foxtrot_papers::base_ots;
 type Verdict = Result<(), Incompatible>;
 
 /// What carries extensions against malicious peers.
-fn expected(base: &Info) -> Verdict {
+fn expected(base: &Protocol) -> Verdict {
     match base.name {
         "roted-figure1" => Err(Incompatible::Reproduction),
         "chou-orlandi" | "chou-orlandi:chosen" | "naor-pinkas" => Err(Incompatible::Adversary),
@@ -35,7 +35,7 @@ fn every_base_ot_carries_what_its_security_allows() {
                 _ if (base.name, extension.family) == ("csw", "kos") => Ok(()),
                 _ => expected(base),
             };
-            assert_eq!(compatible(base, &extension), verdict, "{} {}", base.name, extension.name);
+            assert_eq!(compatible(base, extension), verdict, "{} {}", base.name, extension.name);
         }
         // Private set intersection stands on these.
         for extension in one_of_n::registry() {
@@ -44,7 +44,7 @@ fn every_base_ot_carries_what_its_security_allows() {
                 _ => expected(base),
             };
             let name = extension.info().name;
-            assert_eq!(extension.compatible(base), verdict, "{} {name}", base.name);
+            assert_eq!(compatible(base, extension.info()), verdict, "{} {name}", base.name);
         }
     }
 }
@@ -53,19 +53,19 @@ fn every_base_ot_carries_what_its_security_allows() {
 #[test]
 fn selective_failure_excuses_neither_semi_honest_nor_reproductions() {
     let csw = base::find("csw", Functionality::SelectiveFailure).unwrap().info();
-    let weak = Info { adversary: Adversary::SemiHonest, ..*csw };
-    let literal = Info { reproduction: true, ..*csw };
+    let weak = Protocol { adversary: Adversary::SemiHonest, ..*csw };
+    let literal = Protocol { reproduction: true, ..*csw };
     let kos = extension::find("kos", Adversary::Malicious).unwrap().info();
-    assert_eq!(compatible(csw, &kos), Ok(()));
-    assert_eq!(compatible(&weak, &kos), Err(Incompatible::Adversary));
-    assert_eq!(compatible(&literal, &kos), Err(Incompatible::Reproduction));
+    assert_eq!(compatible(csw, kos), Ok(()));
+    assert_eq!(compatible(&weak, kos), Err(Incompatible::Adversary));
+    assert_eq!(compatible(&literal, kos), Err(Incompatible::Reproduction));
     for extension in extension::registry().map(|extension| extension.info()) {
         let verdict = match extension.adversary {
             Adversary::SemiHonest => Ok(()),
             _ => Err(Incompatible::Adversary),
         };
-        assert_eq!(compatible(&weak, &extension), verdict, "{}", extension.name);
-        assert_eq!(compatible(&literal, &extension), Err(Incompatible::Reproduction));
+        assert_eq!(compatible(&weak, extension), verdict, "{}", extension.name);
+        assert_eq!(compatible(&literal, extension), Err(Incompatible::Reproduction));
     }
 }
 
@@ -79,7 +79,7 @@ fn two_rounds_stand_on_endemic_ot_of_one_message_each() {
             "roted" | "rot-from-ot:bdgm" | "rot-from-ot:pvw" => Err(Incompatible::Flows),
             _ => expected(base).and(Err(Incompatible::NoVariant)),
         };
-        assert_eq!(two_round::compatible(base), verdict, "{}", base.name);
+        assert_eq!(compatible(base, &two_round::PROTOCOL), verdict, "{}", base.name);
     }
 }
 

@@ -172,7 +172,8 @@ fn messages_have_the_lengths_of_the_formulas() {
         runs.batch(Choice::Random(1000), Kind::Random);
         runs.batch(Choice::Given(bits(1000, 2)), Kind::Random);
         let checked = info.adversary == Adversary::Malicious;
-        let trees = 128usize.div_ceil(info.k);
+        let k: usize = info.params.strip_prefix("k = ").unwrap().parse().unwrap();
+        let trees = 128usize.div_ceil(k);
         let uncorrected = usize::from(info.family == "softspoken");
         let columns = if checked { 1536 } else { 1024 };
         let coin = if checked { 32 } else { 0 };
@@ -180,7 +181,7 @@ fn messages_have_the_lengths_of_the_formulas() {
             runs.corrections,
             [coin + (trees - uncorrected) * columns / 8, coin + trees * columns / 8]
         );
-        let setup = match (info.k, checked) {
+        let setup = match (k, checked) {
             (1, _) => 0,
             (_, false) => (128 - trees) * 32,
             (_, true) => (128 - trees) * 32 + (trees + 1) * 32,
@@ -252,7 +253,7 @@ fn names_and_families_are_found() {
 
 #[test]
 fn what_may_not_carry_an_extension_is_refused_with_the_reason() {
-    let info = |functionality, adversary, reproduction| base::Info {
+    let info = |functionality, adversary, reproduction| base::Protocol {
         functionality,
         adversary,
         reproduction,
@@ -273,7 +274,7 @@ fn what_may_not_carry_an_extension_is_refused_with_the_reason() {
         (info(F::ChosenMessage, A::SemiHonest, false), semi_honest, Ok(())),
         (info(F::Random, A::SemiHonest, true), semi_honest, Err(Incompatible::Reproduction)),
     ] {
-        assert_eq!(compatible(&base, &extension), verdict);
+        assert_eq!(compatible(&base, extension), verdict);
     }
 }
 

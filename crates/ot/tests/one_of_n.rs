@@ -15,7 +15,7 @@ use foxtrot_ot::{
     extension::{
         Incompatible,
         code::{Family, Linear},
-        kkrt,
+        compatible, kkrt,
         one_of_n::{Extension, Places, Receiver, Sender, find, registry},
         oos,
     },
@@ -385,12 +385,12 @@ fn base_ots_that_are_not_enough_are_refused() {
     let oos = find("oos-802", Adversary::Malicious).unwrap();
     let kkrt = find("kkrt", Adversary::SemiHonest).unwrap();
     for name in ["roted", "roted-endemic", "rot-from-ot:pvw"] {
-        assert_eq!(oos.compatible(of(name)), Ok(()));
-        assert_eq!(kkrt.compatible(of(name)), Ok(()));
+        assert_eq!(compatible(of(name), oos.info()), Ok(()));
+        assert_eq!(compatible(of(name), kkrt.info()), Ok(()));
     }
-    assert!(matches!(oos.compatible(of("pvw")), Err(Incompatible::Functionality(_))));
-    assert_eq!(kkrt.compatible(of("pvw")), Ok(()));
-    assert_eq!(oos.compatible(of("roted-figure1")), Err(Incompatible::Reproduction));
+    assert!(matches!(compatible(of("pvw"), oos.info()), Err(Incompatible::Functionality(_))));
+    assert_eq!(compatible(of("pvw"), kkrt.info()), Ok(()));
+    assert_eq!(compatible(of("roted-figure1"), oos.info()), Err(Incompatible::Reproduction));
 }
 
 #[test]

@@ -39,7 +39,8 @@ pub use sender::Sender;
 use foxtrot_ot::{
     Seed, Session,
     base::{
-        Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
+        Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
+        check_batch,
     },
     engine::Engine,
 };
@@ -49,8 +50,8 @@ use foxtrot_ot::{
 pub struct Figure1;
 
 impl BaseOt for Figure1 {
-    fn info(&self) -> &'static Info {
-        &Info {
+    fn info(&self) -> &'static Protocol {
+        &Protocol {
             name: "roted-figure1",
             family: "roted-figure1",
             paper: "BFGMMS21, Figure 1",
@@ -65,6 +66,7 @@ impl BaseOt for Figure1 {
             flows: 3,
             receiver_bytes: |n| Blinded::encoded_len(n) + Opening::encoded_len(n),
             sender_bytes: Reply::encoded_len,
+            ..Protocol::BASE_OT
         }
     }
 

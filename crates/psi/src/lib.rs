@@ -12,5 +12,10 @@ pub mod paxos;
 
 mod sizes;
 
-use foxtrot_ot::erase;
+use foxtrot_ot::{erase, protocol::Protocol};
 pub use sizes::largest_fitted_set;
+
+/// The records of every private set intersection.
+pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
+    paxos::PROTOCOLS.iter()
+}

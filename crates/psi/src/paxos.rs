@@ -74,7 +74,7 @@ mod sender;
 mod tags;
 
 pub use coin::{Challenged, Committed, Joint, commit};
-pub use parameters::{MAX_ITEMS, Parameters, TAGS_PER_FRAME};
+pub use parameters::{MAX_ITEMS, PROTOCOLS, Parameters, TAGS_PER_FRAME};
 pub use receiver::{Encoded, Received, Receiver, Unanswered};
 pub use sender::{Absorbing, Sender, Sent, Unverified};
 

@@ -57,5 +57,5 @@ pub mod protocol;
 #[cfg(test)]
 mod tests;
 
-pub use params::{DEFAULT_K, Set, find, of_bits, registry};
+pub use params::{DEFAULT_K, PROTOCOLS, Set, find, of_bits, registry};
 pub use party::{Extended, Joining, Multiplied, Party, base_session};

@@ -26,4 +26,14 @@ mod turns;
 
 pub use error::Error;
 use foxtrot_ot::erase;
+use foxtrot_ot::protocol::Protocol;
 pub use shares::{Shares, wrong, wrong_in_batch};
+
+/// The caveat of every protocol of this crate.
+const CAVEAT: &str =
+    "a peer that departs from the protocol may learn shares or spoil triples, and is not found out";
+
+/// The records of every kind of triples.
+pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
+    params::PROTOCOLS.iter().chain(&gilboa::PROTOCOLS)
+}

@@ -1,7 +1,14 @@
 //! Parameter sets: rings, moduli and roundings, as data. What they promise is recomputed by the crate's
 //! tests (`tests/parameters.rs`) and argued in `docs/protocols/triples.md`.
 
-use foxtrot_ot::extension::{Extension, Shape, softspoken};
+use foxtrot_ot::{
+    base::{Adversary, Functionality},
+    extension::{Extension, Shape, softspoken},
+    protocol::{Kind, Protocol},
+    records,
+};
+
+use crate::CAVEAT;
 
 /// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of a key stream; with 5 it would be half a
 /// byte more, with 7 three bits less and 18.3 blocks, with 8 six bits less and 32.
@@ -9,6 +16,21 @@ const SOFTSPOKEN: Extension = match softspoken::semi_honest(6) {
     Ok(extension) => extension,
     Err(_) => panic!("k is 1 to 8"),
 };
+
+/// Classical and quantum bits, and in words.
+struct CoreSvp {
+    bits: [u32; 2],
+    words: &'static str,
+}
+
+macro_rules! core_svp {
+    ($classical:literal, $quantum:literal) => {
+        CoreSvp {
+            bits: [$classical, $quantum],
+            words: concat!("core-SVP ", $classical, " classical, ", $quantum, " quantum"),
+        }
+    };
+}
 
 /// What two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
 ///
@@ -23,7 +45,7 @@ pub struct Set {
     t: [u32; 2],
     failure: u32,
     fix: Option<Extension>,
-    core_svp: [u32; 2],
+    core_svp: CoreSvp,
 }
 
 impl Set {
@@ -114,7 +136,7 @@ impl Set {
     /// polynomial factors, too, and come to 35 bits more.
     #[must_use]
     pub const fn core_svp(&self) -> [u32; 2] {
-        self.core_svp
+        self.core_svp.bits
     }
 
     /// Bytes of `PublicKey`: a polynomial modulo every rⱼ.
@@ -148,6 +170,47 @@ impl Set {
     pub fn batch_bytes(&self) -> [usize; 2] {
         let ots = self.fix.map_or(0, |it| it.corrections_len(Shape::random(self.n())));
         [self.request_len() + self.correction_len(), self.response_len() + ots]
+    }
+
+    const fn record(&self) -> Protocol {
+        let (flows, assumption) = match self.fix {
+            // A request, its response and the correction; keys and base OTs before them are two more each way.
+            Some(_) => (
+                3,
+                "Ring-LWE, AES as a PRG and as an ideal cipher, random oracle, Module-LWE, AEGIS-128L as a PRG",
+            ),
+            None => (2, "Ring-LWE, AES as a PRG and as an ideal cipher, random oracle"),
+        };
+        Protocol {
+            name: self.name,
+            family: "rlwe",
+            kind: Kind::Triples,
+            paper: "after RSS19, rounding in place of flooding",
+            functionality: Functionality::Triples { bits: self.bits },
+            adversary: Adversary::SemiHonest,
+            assumption,
+            params: match self.log_n {
+                12 => "ring of dimension 4096",
+                13 => "ring of dimension 8192",
+                14 => "ring of dimension 16384",
+                15 => "ring of dimension 32768",
+                _ => panic!("no set has another one"),
+            },
+            security: self.core_svp.words,
+            caveat: CAVEAT,
+            flows,
+            ..Protocol::BASE_OT
+        }
+    }
+
+    /// Payload bytes of P₀ for n triples in whole batches, without keys and base OTs.
+    fn sender_bytes(&self, n: usize) -> usize {
+        n.div_ceil(self.n()).saturating_mul(self.batch_bytes()[0])
+    }
+
+    /// Payload bytes of P₁ for n triples in whole batches, without keys and base OTs.
+    fn receiver_bytes(&self, n: usize) -> usize {
+        n.div_ceil(self.n()).saturating_mul(self.batch_bytes()[1])
     }
 
     /// Bytes of so many bits of every coefficient.
@@ -198,6 +261,12 @@ pub fn registry() -> impl Iterator<Item = &'static Set> {
     MSB_40.iter().chain(&MSB_64).chain(&LIFT_40).chain(&LIFT_64)
 }
 
+/// The records of every set, in the order of [`registry`].
+pub static PROTOCOLS: [Protocol; 16] = records![
+    MSB_40[0], MSB_40[1], MSB_40[2], MSB_40[3], MSB_64[0], MSB_64[1], MSB_64[2], MSB_64[3],
+    LIFT_40[0], LIFT_40[1], LIFT_40[2], LIFT_40[3], LIFT_64[0], LIFT_64[1], LIFT_64[2], LIFT_64[3],
+];
+
 /// The set of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Set> {
@@ -224,7 +293,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 9],
         failure: 42,
         fix: Some(SOFTSPOKEN),
-        core_svp: [118, 107],
+        core_svp: core_svp!(118, 107),
     },
     Set {
         name: "rlwe-16",
@@ -236,7 +305,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: [203, 184],
+        core_svp: core_svp!(203, 184),
     },
     Set {
         name: "rlwe-32",
@@ -248,7 +317,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: [115, 104],
+        core_svp: core_svp!(115, 104),
     },
     Set {
         name: "rlwe-64",
@@ -260,7 +329,7 @@ pub static MSB_40: [Set; 4] = [
         t: [1, 10],
         failure: 42,
         fix: Some(SOFTSPOKEN),
-        core_svp: [147, 133],
+        core_svp: core_svp!(147, 133),
     },
 ];
 
@@ -277,7 +346,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: [220, 200],
+        core_svp: core_svp!(220, 200),
     },
     Set {
         name: "rlwe-16-s64",
@@ -289,7 +358,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: Some(SOFTSPOKEN),
-        core_svp: [160, 145],
+        core_svp: core_svp!(160, 145),
     },
     Set {
         name: "rlwe-32-s64",
@@ -301,7 +370,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: Some(SOFTSPOKEN),
-        core_svp: [250, 227],
+        core_svp: core_svp!(250, 227),
     },
     Set {
         name: "rlwe-64-s64",
@@ -313,7 +382,7 @@ pub static MSB_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: Some(SOFTSPOKEN),
-        core_svp: [133, 120],
+        core_svp: core_svp!(133, 120),
     },
 ];
 
@@ -331,7 +400,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: None,
-        core_svp: [132, 120],
+        core_svp: core_svp!(132, 120),
     },
     Set {
         name: "rlwe-lift-16",
@@ -343,7 +412,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 93,
         fix: None,
-        core_svp: [104, 94],
+        core_svp: core_svp!(104, 94),
     },
     Set {
         name: "rlwe-lift-32",
@@ -355,7 +424,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 42,
         fix: None,
-        core_svp: [185, 168],
+        core_svp: core_svp!(185, 168),
     },
     Set {
         name: "rlwe-lift-64",
@@ -367,7 +436,7 @@ pub static LIFT_40: [Set; 4] = [
         t: [1, 10],
         failure: 42,
         fix: None,
-        core_svp: [107, 98],
+        core_svp: core_svp!(107, 98),
     },
 ];
 
@@ -383,7 +452,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: None,
-        core_svp: [210, 191],
+        core_svp: core_svp!(210, 191),
     },
     Set {
         name: "rlwe-lift-16-s64",
@@ -395,7 +464,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: None,
-        core_svp: [178, 162],
+        core_svp: core_svp!(178, 162),
     },
     Set {
         name: "rlwe-lift-32-s64",
@@ -407,7 +476,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 195,
         fix: None,
-        core_svp: [134, 121],
+        core_svp: core_svp!(134, 121),
     },
     Set {
         name: "rlwe-lift-64-s64",
@@ -426,7 +495,7 @@ pub static LIFT_64: [Set; 4] = [
         t: [1, 11],
         failure: 93,
         fix: None,
-        core_svp: [223, 203],
+        core_svp: core_svp!(223, 203),
     },
 ];
 
@@ -461,7 +530,7 @@ impl Set {
             t,
             failure: 0,
             fix: None,
-            core_svp: [0; 2],
+            core_svp: core_svp!(0, 0),
         };
         Box::leak(Box::new(set))
     }
@@ -479,7 +548,7 @@ pub static TOY: Set = Set {
     t: [1, 10],
     failure: 0,
     fix: Some(SOFTSPOKEN),
-    core_svp: [0, 0],
+    core_svp: core_svp!(0, 0),
 };
 
 /// The same without the fix.
@@ -494,5 +563,5 @@ pub static TOY_LIFT: Set = Set {
     t: [1, 10],
     failure: 0,
     fix: None,
-    core_svp: [0, 0],
+    core_svp: core_svp!(0, 0),
 };

@@ -134,7 +134,7 @@ fn base_ots_may_be_of_any_form() {
     let extension = set(16).extension().info();
     let bases = base::registry().iter().copied();
     let mut flows: Vec<_> = bases
-        .filter(|base| compatible(base.info(), &extension).is_ok())
+        .filter(|base| compatible(base.info(), extension).is_ok())
         .map(|base| {
             run(set(16), base, 3, [1, 1]);
             base.info().flows

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use foxtrot_ot::base::Info;
+use foxtrot_ot::base::Protocol;
 use serde::Deserialize;
 
 use super::measurement::Measurement;
@@ -111,7 +111,7 @@ impl Figure {
     }
 
     /// What there is to say of a base OT. `None` if this is a number.
-    pub(super) fn words(self, info: &Info) -> Option<String> {
+    pub(super) fn words(self, info: &Protocol) -> Option<String> {
         match self {
             Self::Security => Some(format!("{}, {}", info.functionality, info.adversary)),
             Self::Assumption => Some(info.assumption.into()),

@@ -6,11 +6,11 @@ use foxtrot_ot::{
 use super::*;
 use Adversary::{Malicious, SemiHonest};
 
-/// A base OT of any kind. What is chosen depends on its `Info` alone.
-struct Double(&'static Info);
+/// A base OT of any kind. What is chosen depends on its `Protocol` alone.
+struct Double(&'static Protocol);
 
 impl BaseOt for Double {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         self.0
     }
 
@@ -29,7 +29,7 @@ fn double(
     adversary: Adversary,
 ) -> &'static dyn BaseOt {
     let like = roted::Endemic.info();
-    let info = Info { name, family: name, functionality, adversary, ..*like };
+    let info = Protocol { name, family: name, functionality, adversary, ..*like };
     Box::leak(Box::new(Double(Box::leak(Box::new(info)))))
 }
 

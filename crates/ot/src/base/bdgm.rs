@@ -43,7 +43,7 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, Block, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
     roted::instances::{
@@ -383,7 +383,7 @@ fn message_mask(
 impl Sealed for Bdgm {}
 
 impl ChosenMessageOt for Bdgm {
-    const INFO: &'static Info = &Info {
+    const INFO: &'static Protocol = &Protocol {
         name: "bdgm",
         family: "bdgm",
         paper: "after BDGM19",
@@ -393,10 +393,10 @@ impl ChosenMessageOt for Bdgm {
         params: "Module768: N = 256, rank 3, q = 7681, η = 2, U in 11 bits",
         security: "core-SVP 164 classical, 148 quantum",
         caveat: "a yardstick: roted-endemic is shorter and faster",
-        reproduction: false,
         flows: 4,
         receiver_bytes: |n| Blinded::encoded_len(n) + Response::encoded_len(n),
         sender_bytes: |n| Challenge::encoded_len(n) + Ciphertexts::encoded_len(n),
+        ..Protocol::BASE_OT
     };
 
     const NAME_AS_ROT: &'static str = "rot-from-ot:bdgm";

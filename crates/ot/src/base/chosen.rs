@@ -1,7 +1,7 @@
 //! Chosen-message OT: the sender's messages are its input. What needs one, like
 //! [`super::rot_from_ot`], is generic over [`ChosenMessageOt`].
 
-use super::{BaseOt, Choice, Info, ReceiverKeys, Run, SenderKeys, check_batch};
+use super::{BaseOt, Choice, Protocol, ReceiverKeys, Run, SenderKeys, check_batch};
 use crate::{
     Bits, Error, Seed, Session,
     engine::{Engine, Io},
@@ -16,7 +16,7 @@ use crate::{
 /// a claim of that weight is made in this crate only, with its proof in `docs/`.
 pub trait ChosenMessageOt: sealed::Sealed + Copy + Sync + 'static {
     /// What it is.
-    const INFO: &'static Info;
+    const INFO: &'static Protocol;
 
     /// The name of [`super::rot_from_ot`] over it.
     const NAME_AS_ROT: &'static str;
@@ -75,7 +75,7 @@ impl Sent {
 }
 
 impl<T: ChosenMessageOt> BaseOt for T {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         T::INFO
     }
 

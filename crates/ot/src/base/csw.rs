@@ -41,7 +41,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys,
+    Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
     check_batch, expect_count,
 };
 use crate::{
@@ -273,8 +273,8 @@ fn proof(session: &Session, answer: &[u8; 32]) -> [u8; 32] {
 }
 
 impl BaseOt for Csw {
-    fn info(&self) -> &'static Info {
-        &Info {
+    fn info(&self) -> &'static Protocol {
+        &Protocol {
             name: "csw",
             family: "csw",
             paper: "CSW20",
@@ -285,10 +285,10 @@ impl BaseOt for Csw {
             security: "126 classical, 0 quantum",
             caveat: "a corrupt sender may guess choices and is caught only if it guessed wrongly; \
                 proved for more than 80 instances; a quantum computer reads choices and keys",
-            reproduction: false,
             flows: 3,
             receiver_bytes: |n| Points::encoded_len(n) + Response::encoded_len(n),
             sender_bytes: Challenge::encoded_len,
+            ..Protocol::BASE_OT
         }
     }
 

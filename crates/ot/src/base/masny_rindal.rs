@@ -28,7 +28,7 @@ use foxtrot_kernel::{
 };
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
+    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
     expect_count, message::message,
 };
 use crate::{
@@ -213,8 +213,8 @@ fn derive(
 }
 
 impl BaseOt for MasnyRindal {
-    fn info(&self) -> &'static Info {
-        &Info {
+    fn info(&self) -> &'static Protocol {
+        &Protocol {
             name: "masny-rindal",
             family: "masny-rindal",
             paper: "MR19",
@@ -224,10 +224,10 @@ impl BaseOt for MasnyRindal {
             params: "Ristretto255",
             security: "126 classical, 0 quantum",
             caveat: "a quantum computer reads choices and keys; a corrupt party may fix its own keys",
-            reproduction: false,
             flows: 2,
             receiver_bytes: Blinded::encoded_len,
             sender_bytes: Shares::encoded_len,
+            ..Protocol::BASE_OT
         }
     }
 

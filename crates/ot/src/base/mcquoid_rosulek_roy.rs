@@ -40,7 +40,7 @@ use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;
 
 use super::{
-    BaseOt, Block, Choice, Info, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
+    BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys, check_batch, expect_count,
 };
 use crate::{
     Bits, Seed, Session, Usage,
@@ -199,7 +199,7 @@ impl<P: Pair> Receiver<P> {
 }
 
 impl<P: Pair> BaseOt for McQuoidRosulekRoy<P> {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         P::INFO
     }
 

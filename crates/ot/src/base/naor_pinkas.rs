@@ -31,7 +31,7 @@ use foxtrot_kernel::{
 use zeroize::Zeroizing;
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
+    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
     expect_count, message::message,
 };
 use crate::{
@@ -234,8 +234,8 @@ impl Setup {
 }
 
 impl BaseOt for NaorPinkas {
-    fn info(&self) -> &'static Info {
-        &Info {
+    fn info(&self) -> &'static Protocol {
+        &Protocol {
             name: "naor-pinkas",
             family: "naor-pinkas",
             paper: "NP01",
@@ -246,10 +246,10 @@ impl BaseOt for NaorPinkas {
             security: "126 classical, 0 quantum",
             caveat: "one-sided simulation against malicious peers; a quantum computer reads \
                 choices and keys",
-            reproduction: false,
             flows: 2,
             receiver_bytes: PublicKeys::encoded_len,
             sender_bytes: Setup::encoded_len,
+            ..Protocol::BASE_OT
         }
     }
 

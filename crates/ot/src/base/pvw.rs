@@ -33,7 +33,7 @@ use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    Adversary, Block, Functionality, Info, ReceiverKeys, SenderKeys, check_batch,
+    Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, sealed::Sealed},
     expect_count,
 };
@@ -212,7 +212,7 @@ fn mask(
 impl Sealed for Pvw {}
 
 impl ChosenMessageOt for Pvw {
-    const INFO: &'static Info = &Info {
+    const INFO: &'static Protocol = &Protocol {
         name: "pvw",
         family: "pvw",
         paper: "PVW08, DDH",
@@ -222,10 +222,10 @@ impl ChosenMessageOt for Pvw {
         params: "P-256",
         security: "128 classical, 0 quantum",
         caveat: "a quantum computer reads choices and messages",
-        reproduction: false,
         flows: 2,
         receiver_bytes: PublicKeys::encoded_len,
         sender_bytes: Ciphertexts::encoded_len,
+        ..Protocol::BASE_OT
     };
 
     const NAME_AS_ROT: &'static str = "rot-from-ot:pvw";

@@ -30,7 +30,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
+    BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
     chosen::{ChosenMessageOt, Sent, drawn_messages},
     expect_count,
 };
@@ -251,7 +251,7 @@ impl<O> RotFromOt<O> {
 }
 
 impl<O: ChosenMessageOt> RotFromOt<O> {
-    const INFO: Info = Info {
+    const INFO: Protocol = Protocol {
         name: O::NAME_AS_ROT,
         family: "rot-from-ot",
         paper: "BFGMMS21, Figure 2",
@@ -267,11 +267,12 @@ impl<O: ChosenMessageOt> RotFromOt<O> {
             Commitment::encoded_len(n) + (O::INFO.receiver_bytes)(n) + Opening::encoded_len(n)
         },
         sender_bytes: |n| (O::INFO.sender_bytes)(n) + Swap::encoded_len(n),
+        ..Protocol::BASE_OT
     };
 }
 
 impl<O: ChosenMessageOt> BaseOt for RotFromOt<O> {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         const { &Self::INFO }
     }
 

@@ -38,7 +38,7 @@ mod messages;
 pub use messages::{Blinded, Mode, Opening, Reply};
 
 use super::{
-    Adversary, BaseOt, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys, check_batch,
+    Adversary, BaseOt, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys, check_batch,
 };
 use crate::{Seed, Session, engine::Engine};
 
@@ -51,8 +51,8 @@ pub struct Rot;
 pub struct Endemic;
 
 /// What both modes share; the bytes per message are those of `docs/wire.md`.
-const fn info(name: &'static str, functionality: Functionality, flows: usize) -> Info {
-    Info {
+const fn info(name: &'static str, functionality: Functionality, flows: usize) -> Protocol {
+    Protocol {
         name,
         family: "roted",
         paper: "BFGMMS21, repaired",
@@ -71,7 +71,6 @@ const fn info(name: &'static str, functionality: Functionality, flows: usize) ->
                  a factor q_H²/4, q_H hash queries"
             }
         },
-        reproduction: false,
         flows,
         receiver_bytes: match functionality {
             Functionality::Random => |n| Blinded::<Rot>::encoded_len(n) + Opening::ENCODED_LEN,
@@ -81,11 +80,12 @@ const fn info(name: &'static str, functionality: Functionality, flows: usize) ->
             Functionality::Random => Reply::<Rot>::encoded_len,
             _ => Reply::<Endemic>::encoded_len,
         },
+        ..Protocol::BASE_OT
     }
 }
 
 impl BaseOt for Rot {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         const { &info("roted", Functionality::Random, 3) }
     }
 
@@ -116,7 +116,7 @@ impl BaseOt for Rot {
 }
 
 impl BaseOt for Endemic {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         const { &info("roted-endemic", Functionality::Endemic, 2) }
     }
 

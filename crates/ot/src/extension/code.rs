@@ -83,6 +83,19 @@ pub enum Family {
 }
 
 impl Family {
+    /// The code with its lengths and distance.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Linear(Linear::Repetition128) => "repetition [128, 1]",
+            Self::Linear(Linear::Bch512) => "extended BCH [512, 85], distance at least 128",
+            Self::Linear(Linear::Bch802) => {
+                "shortened extended BCH [802, 231], distance at least 128"
+            }
+            Self::Pseudorandom => "pseudorandom [512, 128]",
+        }
+    }
+
     /// The lengths of its code.
     #[must_use]
     pub fn parameters(self) -> Parameters {

@@ -1,42 +1,51 @@
-//! Facts about each extension, and the base OTs that it may stand on.
-
-use core::fmt;
+//! The record of each extension.
 
 use super::{Extension, Shape, iknp, kos, softspoken};
-use crate::base::{self, Adversary, Functionality};
+use crate::{
+    base::{Adversary, Functionality},
+    protocol::{self, Kind, Protocol},
+    records,
+};
 
-/// What there is to know about an extension before running it.
-#[derive(Clone, Copy, Debug)]
-pub struct Info {
-    /// Its name, also in sub-sids and hellos.
-    pub name: &'static str,
-    /// Name without parameters.
-    pub family: &'static str,
-    /// Where it comes from.
-    pub paper: &'static str,
-    /// Against whom.
-    pub adversary: Adversary,
-    /// Under which assumption, besides that of the base OTs.
-    pub assumption: &'static str,
-    /// Rows that one correction serves.
-    pub k: usize,
-    /// Messages of a batch, without the base OTs.
-    pub flows: usize,
-}
+/// Assumption of every extension, besides that of its base OTs.
+pub(super) const ASSUMPTION: &str = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
 
 impl Extension {
-    /// What it is.
-    #[must_use]
-    pub fn info(&self) -> Info {
-        let &Self { name, k, adversary, .. } = self;
-        let (family, paper) = match name {
-            "iknp" => ("iknp", "IKNP03, ALSZ13"),
-            "kos" => ("kos", "KOS15, check of 2022"),
-            _ => ("softspoken", "Roy22"),
+    const fn record(&self) -> Protocol {
+        const PARAMS: [&str; 8] =
+            ["k = 1", "k = 2", "k = 3", "k = 4", "k = 5", "k = 6", "k = 7", "k = 8"];
+        let (family, paper) = match (self.all_trees, self.checked()) {
+            (true, true) => ("kos", "KOS15, check of 2022"),
+            (true, false) => ("iknp", "IKNP03, ALSZ13"),
+            (false, _) => ("softspoken", "Roy22"),
         };
-        let flows = if self.checked() { 3 } else { 1 };
-        let assumption = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
-        Info { name, family, paper, adversary, assumption, k, flows }
+        let (flows, functionality) = match self.checked() {
+            true => (3, Functionality::Random),
+            false => (1, Functionality::SemiHonestRandom),
+        };
+        Protocol {
+            name: self.name,
+            family,
+            is_default: self.all_trees || self.k == softspoken::DEFAULT_K,
+            kind: Kind::Extension,
+            paper,
+            functionality,
+            adversary: self.adversary,
+            assumption: ASSUMPTION,
+            params: PARAMS[self.k - 1],
+            flows,
+            ..Protocol::BASE_OT
+        }
+    }
+
+    /// What it is.
+    ///
+    /// # Panics
+    /// Never: every extension is in the registry.
+    #[must_use]
+    pub fn info(&self) -> &'static Protocol {
+        let mut all = PROTOCOLS.iter();
+        all.find(|it| it.name == self.name).expect("every extension is in the registry")
     }
 
     /// Payload bytes of the receiver for a run of n OTs with random choices, without base OTs.
@@ -54,93 +63,34 @@ impl Extension {
     }
 }
 
+/// Extensions in the order of [`PROTOCOLS`].
+static ALL: [Extension; 18] = {
+    let mut all = [kos::malicious(); 18];
+    let mut k = 1;
+    while let (Ok(malicious), Ok(semi_honest)) =
+        (softspoken::malicious(k), softspoken::semi_honest(k))
+    {
+        (all[k - 1], all[k + 8]) = (malicious, semi_honest);
+        k += 1;
+    }
+    all[17] = iknp::semi_honest();
+    all
+};
+
+/// The records of every extension of three messages or one; see [`two_round`](super::two_round) for the other.
+pub static PROTOCOLS: [Protocol; 18] = records![
+    ALL[0], ALL[1], ALL[2], ALL[3], ALL[4], ALL[5], ALL[6], ALL[7], ALL[8], ALL[9], ALL[10],
+    ALL[11], ALL[12], ALL[13], ALL[14], ALL[15], ALL[16], ALL[17],
+];
+
 /// Every extension.
 pub fn registry() -> impl Iterator<Item = Extension> {
-    let malicious = (1..=8).filter_map(|k| softspoken::malicious(k).ok()).chain([kos::malicious()]);
-    let semi_honest = (1..=8).filter_map(|k| softspoken::semi_honest(k).ok());
-    malicious.chain(semi_honest).chain([iknp::semi_honest()])
+    ALL.iter().copied()
 }
 
 /// The extension of that name, with or without the adversary in it, or the default of that family,
 /// against that adversary.
 #[must_use]
 pub fn find(name: &str, adversary: Adversary) -> Option<Extension> {
-    registry().find(|extension| {
-        let info = extension.info();
-        let is_default = info.family != "softspoken" || info.k == softspoken::DEFAULT_K;
-        let short = info.name.strip_suffix("-semi-honest");
-        info.adversary == adversary
-            && (info.name == name || short == Some(name) || info.family == name && is_default)
-    })
-}
-
-/// Why a base OT cannot carry an extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Incompatible {
-    /// It is here to reproduce a paper.
-    Reproduction,
-    /// It is secure against weaker adversaries than the extension.
-    Adversary,
-    /// Its choices or keys are not bound as an extension against malicious peers needs it.
-    Functionality(Functionality),
-    /// It takes more than a message of the receiver and one of the sender.
-    Flows,
-    /// It could, but this crate has no variant of the extension over it.
-    NoVariant,
-}
-
-impl fmt::Display for Incompatible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reproduction => f.write_str("it only reproduces a paper"),
-            Self::Adversary => {
-                f.write_str("it is secure against semi-honest peers only, the extension is not")
-            }
-            Self::Flows => f.write_str("it takes more than one message of either side"),
-            Self::NoVariant => f.write_str("there is no variant over it"),
-            Self::Functionality(functionality) => {
-                write!(
-                    f,
-                    "{functionality} is not enough under an extension against malicious peers"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for Incompatible {}
-
-/// Whether that base OT may carry that extension.
-///
-/// Endemic OT is enough [[MR19](https://eprint.iacr.org/2019/706)]: a corrupt party that fixes
-/// its own keys could as well have sent other corrections. A chosen-message OT is not used below
-/// an extension against malicious peers but through `rot_from_ot`. OT with selective failure is enough
-/// for `kos`, whose sender's Δ may leak bits to guesses anyway
-/// [[CSW20](https://eprint.iacr.org/2020/110)].
-///
-/// # Errors
-/// [`Incompatible`], the reason why not.
-pub fn compatible(base: &base::Info, extension: &Info) -> Result<(), Incompatible> {
-    match (base.adversary, base.functionality) {
-        (Adversary::Malicious, Functionality::SelectiveFailure)
-            if extension.family == "kos" && !base.reproduction =>
-        {
-            Ok(())
-        }
-        _ => carries(base, extension.adversary),
-    }
-}
-
-/// Whether that base OT may carry extensions against that adversary.
-pub(super) fn carries(base: &base::Info, adversary: Adversary) -> Result<(), Incompatible> {
-    if base.reproduction {
-        return Err(Incompatible::Reproduction);
-    }
-    match (adversary, base.adversary, base.functionality) {
-        (Adversary::SemiHonest, ..) => Ok(()),
-        (Adversary::Malicious, Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
-        (_, _, Functionality::Random | Functionality::Endemic) => Ok(()),
-        (_, _, other) => Err(Incompatible::Functionality(other)),
-    }
+    protocol::find(registry(), Extension::info, name, |it| it.adversary == adversary)
 }

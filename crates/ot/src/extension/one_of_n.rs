@@ -66,7 +66,7 @@ mod sums;
 
 use zeroize::Zeroizing;
 
-pub use info::{Info, find, registry};
+pub use info::{PROTOCOLS, find, registry};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Opened, Places, Sender, Sent, Unverified};
 

@@ -55,18 +55,18 @@ use zeroize::Zeroize;
 use super::{Extension, Kind, Places, ROWS, Shape, Unanswered, Unverified, compatible};
 use crate::{
     Bits, Context, Direction, Error, Session, Usage,
-    base::{BaseOt, Block, Choice},
+    base::{BaseOt, Block, Choice, Protocol, ReceiverKeys, SenderKeys},
     engine::{
         Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, group, next_group, sized, window_limits},
     },
 };
 
-/// Terms that both parties have agreed on.
+/// Terms that both parties have agreed on, for extensions of either kind.
 #[derive(Clone, Copy)]
-pub struct Plan<'a> {
+pub struct Plan<'a, E = Extension> {
     /// The extension.
-    pub extension: Extension,
+    pub extension: E,
     /// The base OT that it starts from.
     pub base: &'a dyn BaseOt,
     /// Which way the extension runs; its base OTs run the other way.
@@ -99,12 +99,9 @@ impl Sender {
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT and of [`extension::Sender::new`](super::Sender::new).
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        plan.begin(io)?;
-        let choice = cx.choice(plan.base.info(), ROWS);
-        let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
-        let keys = io.run(base).await?;
+        let (about, limits) = (plan.extension.info(), limits(&plan.extension));
+        let (session, keys) = plan.receive_base(io, cx, about, limits, ROWS).await?;
         let setup = io.recv_any(plan.extension.setup_len()).await;
-        let session = plan.session(cx.session());
         let group = group(session.executor());
         let state = super::Sender::new(session, plan.extension, keys, &setup, cx.seed())?;
         Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
@@ -216,10 +213,8 @@ impl Receiver {
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        plan.begin(io)?;
-        let base = plan.base.sender(plan.base_session(cx.session()), ROWS, cx.seed())?;
-        let keys = io.run(base).await?;
-        let session = plan.session(cx.session());
+        let (about, limits) = (plan.extension.info(), limits(&plan.extension));
+        let (session, keys) = plan.send_base(io, cx, about, limits, ROWS).await?;
         let group = group(session.executor());
         let (state, setup) = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
         io.send_any(setup).await;
@@ -326,25 +321,58 @@ fn longest(extension: &Extension) -> usize {
     corrections[0].max(corrections[1]).max(extension.proof_len())
 }
 
-impl Plan<'_> {
-    fn begin(&self, io: &Io) -> Result<(), Usage> {
-        compatible(self.base.info(), &self.extension.info()).map_err(Usage::Incompatible)?;
-        io.limit(limits(&self.extension));
-        Ok(())
+impl<E> Plan<'_, E> {
+    /// Runs so many base OTs as their receiver; with the session of the extension.
+    pub(super) async fn receive_base(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        extension: &Protocol,
+        limits: Limits,
+        rows: usize,
+    ) -> Result<(Session, ReceiverKeys), Error> {
+        let [session, below] = self.begin(io, cx.session(), extension, limits)?;
+        let choice = cx.choice(self.base.info(), rows);
+        let keys = io.run(self.base.receiver(below, choice, cx.seed())?).await?;
+        Ok((session, keys))
     }
 
-    fn base_session(&self, session: &Session) -> Session {
-        session.sub(self.base.info().name, self.counter, self.direction.reversed())
+    /// Runs so many base OTs as their sender; with the session of the extension.
+    pub(super) async fn send_base(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        extension: &Protocol,
+        limits: Limits,
+        rows: usize,
+    ) -> Result<(Session, SenderKeys), Error> {
+        let [session, below] = self.begin(io, cx.session(), extension, limits)?;
+        let keys = io.run(self.base.sender(below, rows, cx.seed())?).await?;
+        Ok((session, keys))
     }
 
-    fn session(&self, session: &Session) -> Session {
-        session.sub(self.extension.name(), self.counter, self.direction)
+    /// The sessions of the extension and of its base OTs, which have to fit.
+    fn begin(
+        &self,
+        io: &Io,
+        session: &Session,
+        extension: &Protocol,
+        limits: Limits,
+    ) -> Result<[Session; 2], Usage> {
+        let base = self.base.info();
+        compatible(base, extension).map_err(Usage::Incompatible)?;
+        io.limit(limits);
+        let [above, below] = [self.direction, self.direction.reversed()];
+        Ok([
+            session.sub(extension.name, self.counter, above),
+            session.sub(base.name, self.counter, below),
+        ])
     }
 }
 
-impl fmt::Debug for Plan<'_> {
+impl<E: fmt::Debug> fmt::Debug for Plan<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (extension, base) = (self.extension.name(), self.base.info().name);
-        write!(f, "Plan({extension} from {base}, counter {})", self.counter)
+        let base = self.base.info().name;
+        write!(f, "Plan({:?} from {base}, counter {})", self.extension, self.counter)
     }
 }

@@ -53,7 +53,7 @@ use zeroize::Zeroizing;
 pub use carrier::Carrier;
 
 use super::{
-    COLUMNS, Incompatible, ROWS,
+    COLUMNS, ROWS, info,
     matrix::{Matrix, Pool},
     output::Output,
     trees::{grow, nonces, regrow},
@@ -61,12 +61,13 @@ use super::{
 use crate::{
     Bits, Decode, Error, Misbehaved, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys,
+        BaseOt, Block, Choice, Protocol, ReceiverKeys, Run, SenderKeys,
         mcquoid_rosulek_roy::{Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy},
         roted,
     },
     choices::verdict,
     engine::Engine,
+    protocol,
     tasks::InPlace,
 };
 use check::{Coefficients, Proof};
@@ -79,6 +80,23 @@ pub const MAX_BATCH: usize = 1 << 20;
 
 /// Columns by which a batch is longer: an element of the field for each of the two hashes.
 const MASK_COLUMNS: usize = 256;
+
+/// The protocol, whatever the base OT, without whose messages its bytes are.
+pub static PROTOCOL: Protocol = Protocol {
+    name: FAMILY,
+    assumption: info::ASSUMPTION,
+    params: "k = 1, Fiat-Shamir, s = 256",
+    security: "",
+    caveat: "a corrupt party may fix its own keys",
+    // The extension's receiver is the sender of the base OTs.
+    receiver_bytes: |n| {
+        (VARIANTS[0][1].info().receiver_bytes)(n) - (VARIANTS[0][0].info().sender_bytes)(ROWS)
+    },
+    sender_bytes: |n| {
+        (VARIANTS[0][1].info().sender_bytes)(n) - (VARIANTS[0][0].info().receiver_bytes)(ROWS)
+    },
+    ..*<roted::Endemic as Carrier>::INFO
+};
 
 /// The protocol over that base OT as a [`BaseOt`]: its sender speaks first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,32 +140,13 @@ pub fn registry() -> &'static [&'static dyn BaseOt] {
 #[must_use]
 #[inline(never)]
 pub fn find(base: &str) -> Option<&'static dyn BaseOt> {
-    let is_named = |info: &Info| info.name == base || info.family == base;
-    VARIANTS.into_iter().find(|[carrier, _]| is_named(carrier.info())).map(|[_, variant]| variant)
+    let found = protocol::find(VARIANTS, |[carrier, _]| carrier.info(), base, |_| true);
+    found.map(|[_, variant]| variant)
 }
 
 /// The base OTs of [`registry`], in its order.
-pub fn carriers() -> impl Iterator<Item = &'static Info> {
+pub fn carriers() -> impl Iterator<Item = &'static Protocol> {
     VARIANTS.into_iter().map(|[carrier, _]| carrier.info())
-}
-
-/// Whether that base OT may carry the two-round extension.
-///
-/// # Errors
-/// [`Incompatible`], the reason why not.
-pub fn compatible(base: &Info) -> Result<(), Incompatible> {
-    if base.reproduction {
-        return Err(Incompatible::Reproduction);
-    }
-    match (base.adversary, base.functionality) {
-        (Adversary::SemiHonest, _) => Err(Incompatible::Adversary),
-        (_, Functionality::ChosenMessage | Functionality::SelectiveFailure) => {
-            Err(Incompatible::Functionality(base.functionality))
-        }
-        _ if carriers().any(|carrier| carrier.name == base.name) => Ok(()),
-        _ if base.flows <= 2 => Err(Incompatible::NoVariant),
-        _ => Err(Incompatible::Flows),
-    }
 }
 
 /// The sender, waiting for the `Response`. It takes one, whatever comes of it: with a second one a
@@ -397,7 +396,7 @@ fn check_batch(n: usize) -> Result<(), Usage> {
 }
 
 impl<B: Carrier> BaseOt for TwoRound<B> {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         B::INFO
     }
 

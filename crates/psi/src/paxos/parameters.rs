@@ -2,13 +2,13 @@
 
 use foxtrot_ot::{
     Usage,
-    base::{self, Adversary},
+    base::{Adversary, Functionality},
     extension::{
-        Incompatible,
-        code::{self, Linear},
+        code::{self, Family, Linear},
         one_of_n::Extension,
         oos,
     },
+    protocol::{Kind, Protocol},
 };
 
 use super::load;
@@ -149,12 +149,10 @@ impl Parameters {
         self.lengths().length
     }
 
-    /// Whether that base OT may carry it.
-    ///
-    /// # Errors
-    /// [`Incompatible`], the reason why not.
-    pub fn compatible(&self, base: &base::Info) -> Result<(), Incompatible> {
-        self.extension().compatible(base)
+    /// What it is.
+    #[must_use]
+    pub fn info(&self) -> &'static Protocol {
+        &PROTOCOLS[usize::from(!self.checked())]
     }
 
     /// The OTs of each batch of a bucket.
@@ -218,4 +216,37 @@ impl Parameters {
         let challenges = self.buckets * self.extension().sender_bytes(self.slots());
         coin + challenges + self.tags() * self.tag_len()
     }
+}
+
+/// The record against malicious peers. Flows are those of a run in one batch: seed and corrections, challenge, proof, tags.
+const MALICIOUS: Protocol = Protocol {
+    name: "paxos",
+    family: "paxos",
+    kind: Kind::Psi,
+    paper: "PRTY20 over OOS17, three hashes",
+    functionality: Functionality::Psi,
+    assumption: "AEGIS-128L and AES as PRGs, random oracle",
+    params: Family::Linear(Linear::Bch802).words(),
+    flows: 4,
+    receiver_bytes: |n| bytes(Adversary::Malicious, n, Parameters::receiver_bytes),
+    sender_bytes: |n| bytes(Adversary::Malicious, n, Parameters::sender_bytes),
+    ..Protocol::BASE_OT
+};
+
+/// The records against malicious peers and against semi-honest ones, for whom there is neither challenge nor proof.
+pub static PROTOCOLS: [Protocol; 2] = [
+    MALICIOUS,
+    Protocol {
+        adversary: Adversary::SemiHonest,
+        params: Family::Linear(Linear::Bch512).words(),
+        flows: 2,
+        receiver_bytes: |n| bytes(Adversary::SemiHonest, n, Parameters::receiver_bytes),
+        sender_bytes: |n| bytes(Adversary::SemiHonest, n, Parameters::sender_bytes),
+        ..MALICIOUS
+    },
+];
+
+/// Bytes for sets of n items each.
+fn bytes(adversary: Adversary, n: usize, of: fn(&Parameters) -> usize) -> usize {
+    Parameters::new(adversary, n, n).map_or(usize::MAX, |it| of(&it))
 }

@@ -50,6 +50,7 @@ use foxtrot_ot::{
         batches::{PROOFS, WINDOW, window_limits},
     },
     extension::Challenge,
+    protocol::compatible,
 };
 use zeroize::Zeroizing;
 
@@ -318,7 +319,7 @@ fn longest(parameters: &Parameters) -> usize {
 
 impl Plan<'_> {
     fn begin(&self, io: &Io, session: &Session) -> Result<Session, Usage> {
-        self.parameters.compatible(self.base.info()).map_err(Usage::Incompatible)?;
+        compatible(self.base.info(), self.parameters.info()).map_err(Usage::Incompatible)?;
         // Who waits for the proof of a batch has read the corrections of a window, and none follow before that proof.
         io.limit(limits(&self.parameters));
         Ok(session.sub("paxos", self.counter, self.direction))

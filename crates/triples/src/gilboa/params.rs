@@ -2,9 +2,14 @@
 
 use core::fmt;
 
-use foxtrot_ot::extension::{Extension, ROWS, Shape, softspoken};
+use foxtrot_ot::{
+    base::{Adversary, Functionality},
+    extension::{Extension, ROWS, Shape, softspoken},
+    protocol::{Kind, Protocol},
+    records,
+};
 
-use crate::Shares;
+use crate::{CAVEAT, Shares};
 
 /// The k of a set whose name does not say it.
 pub const DEFAULT_K: usize = softspoken::DEFAULT_K;
@@ -110,6 +115,40 @@ impl Set {
         n.saturating_mul(bits * (bits + 1) / 2).div_ceil(8)
     }
 
+    const fn record(&self) -> Protocol {
+        Protocol {
+            name: self.name,
+            family: "gilboa",
+            is_default: self.k == DEFAULT_K,
+            kind: Kind::Triples,
+            paper: "Gil99, DSZ15; choices are random",
+            functionality: Functionality::Triples { bits: self.bits },
+            adversary: Adversary::SemiHonest,
+            assumption: "AES and AEGIS-128L as PRGs, AES as an ideal cipher, random oracle; Module-LWE, random oracle",
+            params: match self.k {
+                2 => "softspoken-2-semi-honest from roted-endemic",
+                4 => "softspoken-4-semi-honest from roted-endemic",
+                8 => "softspoken-8-semi-honest from roted-endemic",
+                _ => panic!("no set has another one"),
+            },
+            security: "core-SVP 164 classical, 148 quantum",
+            caveat: CAVEAT,
+            // Corrections and products; before them are base OTs and two set-ups.
+            flows: 2,
+            ..Protocol::BASE_OT
+        }
+    }
+
+    /// Payload bytes of either party for n triples in whole batches, without set-ups.
+    fn sender_bytes(&self, n: usize) -> usize {
+        let batch = self.corrections_len(self.n()) + self.products_len(self.n());
+        n.div_ceil(self.n()).saturating_mul(batch)
+    }
+
+    fn receiver_bytes(&self, n: usize) -> usize {
+        self.sender_bytes(n)
+    }
+
     /// Room for a batch of n triples.
     #[must_use]
     pub fn shares(&self, n: usize) -> Shares {
@@ -141,6 +180,12 @@ static SETS: [Set; 12] = [
     set("gilboa-16-k8", 16, 8),
     set("gilboa-32-k8", 32, 8),
     set("gilboa-64-k8", 64, 8),
+];
+
+/// The records of every set over the base OT `roted-endemic`.
+pub static PROTOCOLS: [Protocol; 12] = records![
+    SETS[0], SETS[1], SETS[2], SETS[3], SETS[4], SETS[5], SETS[6], SETS[7], SETS[8], SETS[9],
+    SETS[10], SETS[11],
 ];
 
 /// Every set, the defaults first.

@@ -114,7 +114,7 @@ impl Party {
     /// [`Usage::Incompatible`], [`Usage::TooManyBatches`]; errors of the steps.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
         let extension = plan.set.extension().info();
-        compatible(plan.base.info(), &extension).map_err(Usage::Incompatible)?;
+        compatible(plan.base.info(), extension).map_err(Usage::Incompatible)?;
         let max = plan.set.most_batches();
         if plan.set.batches(plan.count) > max {
             return Err(Usage::TooManyBatches { max }.into());

@@ -6,10 +6,10 @@ use alloc::{vec, vec::Vec};
 use foxtrot_ot::{
     Bits, Context, Direction, Error,
     base::{BaseOt, Block, Choice, roted::Endemic},
-    engine::{Io, join},
+    engine::{Io, batches::sized, join},
     extension::{Extension, Kind, Places, ROWS, Receiver, Sender, Shape},
 };
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::Chosen;
 use crate::params::Set;
@@ -73,8 +73,8 @@ impl Ots {
         let mut messages = vec![Vec::new(); n];
         let batches = messages.iter_mut().map(|it| (Choice::Random(self.shape.n()), it));
         let unanswered = self.receiver.extend_all(batches.collect())?;
-        grow(&mut self.keys, n, self.shape.n());
-        let places = self.keys.iter_mut().map(|keys| keys.as_mut_slice());
+        let sizes = vec![self.shape.n(); n];
+        let places = sized(&mut self.keys, &sizes);
         let batches =
             unanswered.into_iter().zip(places).map(|(batch, keys)| (batch, &[][..], keys));
         let received = self.receiver.finish_all(Kind::Random, batches.collect())?;
@@ -94,19 +94,12 @@ impl Ots {
     ) -> Result<impl Iterator<Item = &[[Block; 2]]>, Error> {
         let of_shapes: Vec<_> = messages.iter().map(|it| (self.shape, it.as_slice())).collect();
         let unverified = self.sender.absorb_all(&of_shapes)?;
-        grow(&mut self.pairs, messages.len(), self.shape.n());
-        let places = self.pairs.iter_mut().map(|pairs| Places::Random(pairs));
+        let sizes = vec![self.shape.n(); messages.len()];
+        let places = sized(&mut self.pairs, &sizes).map(Places::Random);
         let batches = unverified.into_iter().zip(places);
         let batches = batches.map(|((batch, _), places)| (batch, &[][..], places));
         self.sender.finish_all(batches.collect())?;
         Ok(self.pairs.iter().take(messages.len()).map(|pairs| pairs.as_slice()))
-    }
-}
-
-/// So many buffers of that length, at least.
-fn grow<T: Clone + Default + Zeroize>(buffers: &mut Vec<Zeroizing<Vec<T>>>, n: usize, len: usize) {
-    while buffers.len() < n {
-        buffers.push(Zeroizing::new(vec![T::default(); len]));
     }
 }
 

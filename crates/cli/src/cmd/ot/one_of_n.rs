@@ -120,8 +120,8 @@ impl Party<'_> {
     }
 
     fn tell_setup(&self) {
-        let (base, extension) = (self.terms.method.base.info().name, self.extension.info());
-        let (rows, name) = (extension.parameters.length, extension.name);
+        let (base, extension) = (self.terms.method.base.info().name, self.extension);
+        let (rows, name) = (extension.parameters().length, extension.name());
         self.output.detail(&format!("running {rows} base OTs {base}, to set up {name}"));
     }
 }

@@ -55,7 +55,7 @@ impl Kind {
         params::registry().find(fits).map(Self::Rlwe).ok_or_else(no_parameters)
     }
 
-    pub(super) fn find(name: &str) -> Option<Self> {
+    pub(crate) fn find(name: &str) -> Option<Self> {
         let from_ot = || gilboa::find(name).map(Self::Gilboa);
         params::find(name).map(Self::Rlwe).or_else(from_ot)
     }
@@ -68,7 +68,7 @@ impl Kind {
     }
 
     /// ℓ.
-    pub(super) fn bits(self) -> u32 {
+    pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Rlwe(set) => set.bits(),
             Self::Gilboa(set) => set.bits(),
@@ -76,10 +76,18 @@ impl Kind {
     }
 
     /// σ, if something is hidden statistically.
-    pub(super) fn sigma(self) -> Option<u32> {
+    pub(crate) fn sigma(self) -> Option<u32> {
         match self {
             Self::Rlwe(set) => Some(set.sigma()),
             Self::Gilboa(_) => None,
+        }
+    }
+
+    /// Bytes of both parties before the first batch.
+    pub(crate) fn set_up_bytes(self) -> u64 {
+        match self {
+            Self::Rlwe(set) => set_up_bytes(set),
+            Self::Gilboa(set) => bytes_of_run(set, BASE, 0).iter().sum(),
         }
     }
 

@@ -4,7 +4,7 @@ use super::{Chosen, Ciphertexts, Keys, Points, Sender, Share, choose};
 use crate::{
     Bits, Error, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Block, Choice, Functionality, Info, ReceiverKeys, Run, SenderKeys,
+        Adversary, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys,
         check_batch, chosen::drawn_messages,
     },
     engine::{Engine, Io},
@@ -19,7 +19,7 @@ pub struct ChouOrlandi;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChouOrlandiChosen;
 
-const RANDOM: Info = Info {
+const RANDOM: Protocol = Protocol {
     name: "chou-orlandi",
     family: "chou-orlandi",
     paper: "CO15",
@@ -30,13 +30,13 @@ const RANDOM: Info = Info {
     security: "126 classical, 0 quantum",
     caveat: "not UC against malicious peers: choices are bound too late; a quantum computer reads \
         choices and keys",
-    reproduction: false,
     flows: 2,
     receiver_bytes: Points::encoded_len,
     sender_bytes: Share::encoded_len,
+    ..Protocol::BASE_OT
 };
 
-const CHOSEN: Info = Info {
+const CHOSEN: Protocol = Protocol {
     name: "chou-orlandi:chosen",
     functionality: Functionality::ChosenMessage,
     flows: 3,
@@ -51,7 +51,7 @@ fn bytes_of(choices: &Bits) -> SecretBytes {
     bytes
 }
 
-fn given(choice: Choice, info: &Info) -> Result<Bits, Usage> {
+fn given(choice: Choice, info: &Protocol) -> Result<Bits, Usage> {
     let choices = choice.given(info.name)?;
     check_batch(choices.len())?;
     Ok(choices)
@@ -85,7 +85,7 @@ async fn receive(io: &Io, session: Session, choices: &Bits, seed: Seed) -> Resul
 }
 
 impl BaseOt for ChouOrlandi {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         &RANDOM
     }
 
@@ -105,7 +105,7 @@ impl BaseOt for ChouOrlandi {
 }
 
 impl BaseOt for ChouOrlandiChosen {
-    fn info(&self) -> &'static Info {
+    fn info(&self) -> &'static Protocol {
         &CHOSEN
     }
 

@@ -6,7 +6,7 @@ use core::fmt;
 use super::{Blinded, KeyShare, NAME};
 use crate::{
     agreement::{self, Agreement, Elligator, Moeller},
-    base::{Adversary, Functionality, Info},
+    base::{Adversary, Functionality, Protocol},
     popf::{self, Eke, EvenMansour, Feistel, Feistel2, MasnyRindal, Popf, Strings},
 };
 
@@ -17,7 +17,7 @@ pub trait Pair: sealed::Sealed + Copy + Eq + fmt::Debug + Send + Sync + 'static 
     /// The POPF over its messages.
     type Popf: Popf<<Self::Agreement as Agreement>::Domain>;
     /// The protocol with this pair.
-    const INFO: &'static Info;
+    const INFO: &'static Protocol;
 }
 
 mod sealed {
@@ -46,7 +46,7 @@ macro_rules! pairs {
         impl Pair for $pair {
             type Agreement = $agreement;
             type Popf = $popf;
-            const INFO: &'static Info = &Info {
+            const INFO: &'static Protocol = &Protocol {
                 name: $name,
                 family: $family,
                 paper: $paper,
@@ -56,10 +56,10 @@ macro_rules! pairs {
                 params: $params,
                 security: "126 classical, 0 quantum",
                 caveat: $caveat,
-                reproduction: false,
                 flows: 1,
                 receiver_bytes: Blinded::<Self>::encoded_len,
                 sender_bytes: KeyShare::<Self>::encoded_len,
+                ..Protocol::BASE_OT
             };
         }
     )*};

@@ -1,61 +1,52 @@
-//! Facts about each 1-of-N extension.
+//! The record of each 1-of-N extension.
 
 use super::Extension;
 use crate::{
-    base::{self, Adversary},
+    base::{Adversary, Functionality},
     extension::{
-        Incompatible,
-        code::{Family, Linear, Parameters},
-        info, kkrt, oos,
+        code::{Family, Linear},
+        kkrt, oos,
     },
+    protocol::{self, Kind, Protocol},
+    records,
 };
 
-/// Facts about a 1-of-N extension before it runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Info {
-    /// Its name, also in sub-sids and hellos.
-    pub name: &'static str,
-    /// Name without parameters.
-    pub family: &'static str,
-    /// Where it comes from.
-    pub paper: &'static str,
-    /// What it realises, in words.
-    pub functionality: &'static str,
-    /// Against whom.
-    pub adversary: Adversary,
-    /// Under which assumption, besides that of the base OTs.
-    pub assumption: &'static str,
-    /// Its code, in words.
-    pub code: &'static str,
-    /// The lengths of its code.
-    pub parameters: Parameters,
-    /// Messages of a batch, without the base OTs.
-    pub flows: usize,
-}
-
 impl Extension {
-    /// What it is.
-    #[must_use]
-    pub fn info(&self) -> Info {
-        const OF_LINEAR: &str = "AEGIS-128L as a PRG, random oracle";
-        const OF_PSEUDORANDOM: &str = "AEGIS-128L as a PRG, AES as a PRF, random oracle";
-        let of_linear = |code| ("oos", "OOS17, check of KOS15 (2022)", code, OF_LINEAR);
-        let (family, paper, code, assumption) = match self.family {
-            Family::Linear(Linear::Repetition128) => of_linear("repetition [128, 1]"),
-            Family::Linear(Linear::Bch512) => {
-                of_linear("extended BCH [512, 85], distance at least 128")
+    const fn record(&self) -> Protocol {
+        let (family, paper, assumption) = match self.family {
+            Family::Linear(_) => {
+                ("oos", "OOS17, check of KOS15 (2022)", "AEGIS-128L as a PRG, random oracle")
             }
-            Family::Linear(Linear::Bch802) => {
-                of_linear("shortened extended BCH [802, 231], distance at least 128")
+            Family::Pseudorandom => {
+                ("kkrt", "KKRT16", "AEGIS-128L as a PRG, AES as a PRF, random oracle")
             }
-            Family::Pseudorandom => ("kkrt", "KKRT16", "pseudorandom [512, 128]", OF_PSEUDORANDOM),
         };
         let (flows, functionality) = match self.checked() {
-            true => (3, "endemic 1-of-N OT with abort"),
-            false => (1, "endemic 1-of-N OT"),
+            true => (3, Functionality::OneOfNWithAbort),
+            false => (1, Functionality::OneOfN),
         };
-        let (name, adversary, parameters) = (self.name, self.adversary, self.parameters());
-        Info { name, family, paper, functionality, adversary, assumption, code, parameters, flows }
+        Protocol {
+            name: self.name,
+            family,
+            kind: Kind::OneOfN,
+            paper,
+            functionality,
+            adversary: self.adversary,
+            assumption,
+            params: self.family.words(),
+            flows,
+            ..Protocol::BASE_OT
+        }
+    }
+
+    /// What it is.
+    ///
+    /// # Panics
+    /// Never: every extension is in the registry.
+    #[must_use]
+    pub fn info(&self) -> &'static Protocol {
+        let mut all = PROTOCOLS.iter();
+        all.find(|it| it.name == self.name).expect("every extension is in the registry")
     }
 
     /// The sizes of the batches of a run of n OTs.
@@ -75,31 +66,30 @@ impl Extension {
     pub fn sender_bytes(&self, n: usize) -> usize {
         self.challenge_len() * n.div_ceil(self.max_batch())
     }
-
-    /// Whether that base OT may carry this extension; see [`extension::compatible`].
-    ///
-    /// # Errors
-    /// [`Incompatible`], the reason why not.
-    ///
-    /// [`extension::compatible`]: crate::extension::compatible
-    pub fn compatible(&self, base: &base::Info) -> Result<(), Incompatible> {
-        info::carries(base, self.adversary)
-    }
 }
+
+/// Extensions in the order of [`PROTOCOLS`].
+static ALL: [Extension; 7] = [
+    oos::malicious(Linear::Bch512),
+    oos::malicious(Linear::Bch802),
+    oos::malicious(Linear::Repetition128),
+    oos::semi_honest(Linear::Bch512),
+    oos::semi_honest(Linear::Bch802),
+    oos::semi_honest(Linear::Repetition128),
+    kkrt::semi_honest(),
+];
+
+/// The records of every 1-of-N extension.
+pub static PROTOCOLS: [Protocol; 7] =
+    records![ALL[0], ALL[1], ALL[2], ALL[3], ALL[4], ALL[5], ALL[6]];
 
 /// Every 1-of-N extension.
 pub fn registry() -> impl Iterator<Item = Extension> {
-    const CODES: [Linear; 3] = [Linear::Bch512, Linear::Bch802, Linear::Repetition128];
-    let (checked, unchecked) = (CODES.map(oos::malicious), CODES.map(oos::semi_honest));
-    checked.into_iter().chain(unchecked).chain([kkrt::semi_honest()])
+    ALL.iter().copied()
 }
 
 /// The 1-of-N extension of that name, with or without the adversary in it, against that adversary.
 #[must_use]
 pub fn find(name: &str, adversary: Adversary) -> Option<Extension> {
-    registry().find(|extension| {
-        let info = extension.info();
-        let short = info.name.strip_suffix("-semi-honest");
-        info.adversary == adversary && (info.name == name || short == Some(name))
-    })
+    protocol::find(registry(), Extension::info, name, |it| it.adversary == adversary)
 }

@@ -45,32 +45,22 @@
 //! ```
 
 use alloc::{collections::VecDeque, vec::Vec};
-use core::fmt;
 
 use zeroize::Zeroizing;
 
 use super::{Extension, Places, Unanswered, Unverified};
 use crate::{
-    Context, Direction, Error, Session, Usage,
-    base::{BaseOt, Block},
+    Context, Error, Usage,
+    base::Block,
     engine::{
         Abandoned, Io, Limits,
         batches::{PROOFS, Runs, WINDOW, window_limits},
     },
+    extension::protocol,
 };
 
 /// Terms that both parties have agreed on.
-#[derive(Clone, Copy)]
-pub struct Plan<'a> {
-    /// The extension.
-    pub extension: Extension,
-    /// The base OT that it starts from.
-    pub base: &'a dyn BaseOt,
-    /// Which way the extension runs; its base OTs run the other way.
-    pub direction: Direction,
-    /// Which of the extensions of the session.
-    pub counter: u64,
-}
+pub type Plan<'a> = protocol::Plan<'a, Extension>;
 
 /// The sender of a 1-of-N extension, set up.
 #[derive(Debug)]
@@ -114,11 +104,9 @@ impl Sender {
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        plan.begin(io)?;
-        let choice = cx.choice(plan.base.info(), plan.extension.parameters().length);
-        let base = plan.base.receiver(plan.base_session(cx.session()), choice, cx.seed())?;
-        let keys = io.run(base).await?;
-        let session = plan.session(cx.session());
+        let (about, limits) = (plan.extension.info(), limits(&plan.extension));
+        let rows = plan.extension.parameters().length;
+        let (session, keys) = plan.receive_base(io, cx, about, limits, rows).await?;
         let state = super::Sender::new(session, plan.extension, keys, cx.seed())?;
         Ok(Self { extension: plan.extension, state, runs: Runs::default() })
     }
@@ -186,11 +174,9 @@ impl Receiver {
     /// # Errors
     /// [`Usage::Incompatible`]; errors of the base OT.
     pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
-        plan.begin(io)?;
+        let (about, limits) = (plan.extension.info(), limits(&plan.extension));
         let rows = plan.extension.parameters().length;
-        let base = plan.base.sender(plan.base_session(cx.session()), rows, cx.seed())?;
-        let keys = io.run(base).await?;
-        let session = plan.session(cx.session());
+        let (session, keys) = plan.send_base(io, cx, about, limits, rows).await?;
         let state = super::Receiver::new(session, plan.extension, keys, cx.seed())?;
         Ok(Self { extension: plan.extension, state, runs: Runs::default() })
     }
@@ -267,27 +253,4 @@ pub fn limits(extension: &Extension) -> Limits {
 /// The longest message of a batch.
 fn longest(extension: &Extension) -> usize {
     extension.corrections_len(extension.max_batch()).max(extension.proof_len())
-}
-
-impl Plan<'_> {
-    fn begin(&self, io: &Io) -> Result<(), Usage> {
-        self.extension.compatible(self.base.info()).map_err(Usage::Incompatible)?;
-        io.limit(limits(&self.extension));
-        Ok(())
-    }
-
-    fn base_session(&self, session: &Session) -> Session {
-        session.sub(self.base.info().name, self.counter, self.direction.reversed())
-    }
-
-    fn session(&self, session: &Session) -> Session {
-        session.sub(self.extension.name(), self.counter, self.direction)
-    }
-}
-
-impl fmt::Debug for Plan<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (extension, base) = (self.extension.name(), self.base.info().name);
-        write!(f, "Plan({extension} from {base}, counter {})", self.counter)
-    }
 }

@@ -7,11 +7,12 @@ use super::{FAMILY, response_len};
 use crate::{
     Bits, Error, Seed, Session, Usage,
     base::{
-        Adversary, BaseOt, Functionality, Info, ReceiverKeys, SenderKeys,
+        Adversary, BaseOt, Functionality, Protocol, ReceiverKeys, SenderKeys,
         mcquoid_rosulek_roy::{self, Feistel2Ristretto, FeistelMoeller, McQuoidRosulekRoy, Pair},
         roted::{self, endemic},
     },
     extension::ROWS,
+    protocol::Kind,
 };
 
 /// An endemic base OT against malicious peers, of two flows, the receiver's first, or of one.
@@ -22,7 +23,7 @@ pub trait Carrier: sealed::Sealed + BaseOt + Copy + 'static {
     const VALUE: Self;
 
     /// What the extension over it is.
-    const INFO: &'static Info;
+    const INFO: &'static Protocol;
 
     /// The base OT's receiver, waiting for the sender's message.
     type Receiver: Send + 'static;
@@ -75,7 +76,7 @@ const PAPER: &str = "MRR21 section 7, check of KOS 2022";
 impl Carrier for roted::Endemic {
     const VALUE: Self = Self;
 
-    const INFO: &'static Info = &Info {
+    const INFO: &'static Protocol = &Protocol {
         name: "kos-two-round:roted-endemic",
         family: FAMILY,
         paper: PAPER,
@@ -85,10 +86,11 @@ impl Carrier for roted::Endemic {
         params: "Fiat-Shamir, s = 256; base OT roted-endemic: Module768",
         security: "base OT: core-SVP 164 classical, 148 quantum",
         caveat: "a corrupt party may fix its own keys; not proved against quantum access to the oracle",
-        reproduction: false,
         flows: 2,
         receiver_bytes: response_len::<Self>,
         sender_bytes: |_| Self::invitation_len(),
+        kind: Kind::Extension,
+        ..Protocol::BASE_OT
     };
 
     type Receiver = endemic::Receiver;
@@ -119,12 +121,12 @@ impl Carrier for roted::Endemic {
 
 /// A pair that this crate extends so, with what that is.
 trait Extended: Pair {
-    const INFO: &'static Info;
+    const INFO: &'static Protocol;
 }
 
 /// The extension over that pair.
-const fn over(name: &'static str, assumption: &'static str, params: &'static str) -> Info {
-    Info {
+const fn over(name: &'static str, assumption: &'static str, params: &'static str) -> Protocol {
+    Protocol {
         name,
         family: FAMILY,
         paper: PAPER,
@@ -134,15 +136,14 @@ const fn over(name: &'static str, assumption: &'static str, params: &'static str
         params,
         security: "126 classical, 0 quantum",
         caveat: "a quantum computer reads choices and keys; a corrupt party may fix its own keys",
-        reproduction: false,
         flows: 2,
-        receiver_bytes: |_| 0,
-        sender_bytes: |_| 0,
+        kind: Kind::Extension,
+        ..Protocol::BASE_OT
     }
 }
 
 impl Extended for FeistelMoeller {
-    const INFO: &'static Info = &Info {
+    const INFO: &'static Protocol = &Protocol {
         receiver_bytes: response_len::<McQuoidRosulekRoy<Self>>,
         sender_bytes: |_| McQuoidRosulekRoy::<Self>::invitation_len(),
         ..over(
@@ -155,7 +156,7 @@ impl Extended for FeistelMoeller {
 }
 
 impl Extended for Feistel2Ristretto {
-    const INFO: &'static Info = &Info {
+    const INFO: &'static Protocol = &Protocol {
         receiver_bytes: response_len::<McQuoidRosulekRoy<Self>>,
         sender_bytes: |_| McQuoidRosulekRoy::<Self>::invitation_len(),
         ..over(
@@ -169,7 +170,7 @@ impl Extended for Feistel2Ristretto {
 impl<P: Extended> Carrier for McQuoidRosulekRoy<P> {
     const VALUE: Self = Self::NEW;
 
-    const INFO: &'static Info = <P as Extended>::INFO;
+    const INFO: &'static Protocol = <P as Extended>::INFO;
 
     type Receiver = mcquoid_rosulek_roy::Receiver<P>;
 

@@ -234,7 +234,7 @@ fn every_variant_is_named_after_its_base_ot() {
         let name = carrier.info().name;
         assert_eq!(variant.info().name, format!("{FAMILY}:{name}"));
         assert_eq!(find(name).unwrap().info().name, variant.info().name);
-        assert_eq!(compatible(carrier.info()), Ok(()));
+        assert_eq!(protocol::compatible(carrier.info(), &PROTOCOL), Ok(()));
     }
     assert_eq!(registry().len(), VARIANTS.len());
 }

@@ -1,0 +1,75 @@
+//! Facts that protocols of one kind have and others have not.
+
+use foxtrot_ot::{
+    extension::{self, one_of_n},
+    protocol::{Kind, Protocol},
+};
+use foxtrot_psi::paxos::Parameters;
+use serde_json::{Value, json};
+
+use crate::{
+    cmd::triples::{bounds::wrong_log2, kind},
+    method::TWO_ROUND_RUN,
+};
+
+/// As many OTs, keys of each side, or triples are the measure.
+pub(super) const N: usize = 1 << 20;
+
+/// A fact with its key in JSON, and the head of its column if the tables have one.
+pub(super) struct Fact {
+    pub(super) key: &'static str,
+    pub(super) value: Value,
+    pub(super) column: Option<&'static str>,
+    pub(super) text: String,
+}
+
+fn fact(key: &'static str, column: &'static str, value: Value) -> Fact {
+    let text = match &value {
+        Value::Null => "-".into(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Fact { key, value, column: (!column.is_empty()).then_some(column), text }
+}
+
+pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
+    let &Protocol { name, adversary, .. } = protocol;
+    match protocol.kind {
+        Kind::Extension => {
+            let batch = extension::find(name, adversary).map_or(TWO_ROUND_RUN, |it| it.max_batch());
+            vec![fact("batch", "", batch.into())]
+        }
+        Kind::OneOfN => one_of_n::find(name, adversary).map_or(Vec::new(), |it| {
+            vec![
+                fact("word_bits", "word bits", it.parameters().word_bits.into()),
+                fact("base_ots_needed", "base OTs", it.parameters().length.into()),
+                fact("batch", "", it.max_batch().into()),
+            ]
+        }),
+        Kind::Psi => Parameters::new(adversary, N, N).map_or(Vec::new(), |it| {
+            let most = it.largest_set();
+            let ratio = most.map_or("-".into(), |most| format!("{:.2}", most as f64 / N as f64));
+            let most = fact("most_keys_of_a_cheating_receiver_1048576", "n'/n", json!(most));
+            vec![
+                fact("extension", "over", it.extension().name().into()),
+                fact("base_ots_needed", "base OTs", it.base_ots().into()),
+                Fact { text: ratio, ..most },
+            ]
+        }),
+        Kind::Triples => kind::Kind::find(name).map_or(Vec::new(), |it| {
+            let (wrong, keys) = match it {
+                kind::Kind::Rlwe(set) => (Some(wrong_log2(set, 1).ceil()), set.public_key_len()),
+                kind::Kind::Gilboa(_) => (None, 0),
+            };
+            let text = wrong.map_or("none".into(), |wrong| format!("2^{wrong:.0}"));
+            vec![
+                fact("bits", "", it.bits().into()),
+                fact("sigma", "sigma", json!(it.sigma())),
+                Fact { text, ..fact("wrong_log2", "wrong", json!(wrong)) },
+                fact("key_bytes", "", keys.into()),
+                fact("set_up_bytes", "", it.set_up_bytes().into()),
+            ]
+        }),
+        _ => Vec::new(),
+    }
+}
