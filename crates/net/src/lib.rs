@@ -1,4 +1,4 @@
-//! What carries Foxtrot's protocols between two programs: channels with lanes, the hello that
+//! Carries Foxtrot's protocols between two programs: channels with lanes, the hello that
 //! agrees on a session, and the drivers that run a protocol's engine.
 //!
 //! ```

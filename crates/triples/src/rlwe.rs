@@ -20,12 +20,12 @@
 //! c₀               ── [Correction] ──►                  c₁
 //! ```
 //!
-//! What is in brackets, and the bits, there are with the fix only.
+//! Only sets with the fix have the bits and the messages in brackets.
 //!
 //! [`P0`] and [`P1`] are one such stream. P₀ keeps nothing between request and response, so any number may be on
-//! the way; batches do not depend on each other, and what is called `_all` does several of them on the threads of an
+//! the way; batches do not depend on each other, and the methods called `_all` do several of them on the threads of an
 //! executor. A [`Duplex`] is two streams with the roles swapped, which use both directions of a link alike. Random OTs
-//! are what the caller brings, from [`Set::fix`](crate::params::Set::fix) say, each for one triple.
+//! are brought by the caller, for example from [`Set::fix`](crate::params::Set::fix), each for one triple.
 //!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal};

@@ -4,7 +4,7 @@
 use super::{Channel, Lane, Phase, Shared, State, receive::Want, transcript::Transcript};
 use crate::{ChannelError, Error, FrameError, deadline::Deadline};
 
-/// What a side says at the end, in this order.
+/// A statement of a side at the end, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// It has received all, and keeps it where it does not get lost.

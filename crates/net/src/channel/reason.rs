@@ -30,7 +30,7 @@ impl Reason {
     /// Bytes of its frame.
     pub(super) const LEN: usize = 1;
 
-    /// What the peer is told of the error; nothing where it knows already, or must not know.
+    /// The reason that the peer is told; none where it knows already, or must not know.
     pub(super) fn of(error: &Error) -> Option<Self> {
         match error {
             // Whether it happens depends on the choices.

@@ -24,14 +24,14 @@ pub(super) struct Keyed {
 pub(super) const TOGETHER: usize = 512;
 
 impl Keyed {
-    /// What words are: the function from which a simulator reads the receiver's items.
+    /// The hash that maps items to words. From its queries a simulator reads the receiver's items.
     pub(super) fn words(bucket: &Session, seed: &RowSeed) -> Self {
         let oracle = bucket.oracle("foxtrot v1 paxos word key");
         let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
         Self { backend: bucket.backend(), key }
     }
 
-    /// What tags are, of an item and a row.
+    /// The hash that maps an item and a row to a tag.
     pub(super) fn tags(bucket: &Session, seed: &RowSeed) -> Self {
         let oracle = bucket.oracle("foxtrot v1 paxos tag key");
         let key = oracle.query(0, 0).field(seed.as_bytes()).finish();

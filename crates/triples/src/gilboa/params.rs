@@ -9,7 +9,7 @@ use crate::Shares;
 /// The k of a set whose name does not say it.
 pub const DEFAULT_K: usize = softspoken::DEFAULT_K;
 
-/// What two parties agree on: the bits of a triple's shares, and the k of the extension.
+/// A set of parameters that two parties agree on: the bits of a triple's shares, and the k of the extension.
 ///
 /// A whole batch has 2¹⁶/ℓ triples; the last one of a run may have fewer.
 #[derive(PartialEq, Eq)]

@@ -103,7 +103,7 @@ impl Ots {
     }
 }
 
-/// So many buffers of that length, at least.
+/// Adds buffers of that length until there are at least n.
 fn grow<T: Clone + Default + Zeroize>(buffers: &mut Vec<Zeroizing<Vec<T>>>, n: usize, len: usize) {
     while buffers.len() < n {
         buffers.push(Zeroizing::new(vec![T::default(); len]));

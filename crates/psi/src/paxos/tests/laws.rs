@@ -1,4 +1,4 @@
-//! What a run of honest parties gives.
+//! Results of honest parties.
 
 use alloc::sync::Arc;
 
