@@ -3,7 +3,7 @@
 //! [`Poly`] holds coefficients, [`NttPoly`] values at the 2N-th roots of unity; addition works in
 //! either, multiplication only in the second. A [`Factor`] is prepared for many multiplications.
 //! Coefficients are canonical (`0..Q`) throughout.
-//! Layouts, orders and roundings are those of `docs/wire.md`, section 4.
+//! Layouts, orders and roundings are those of `docs/wire/README.md`, section 4.
 
 mod encode;
 mod factor;

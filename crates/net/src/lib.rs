@@ -19,7 +19,7 @@
 //! # Ok::<(), foxtrot_net::Error>(())
 //! ```
 //!
-//! Frames and hello are laid down in `docs/wire.md`.
+//! Frames and hello are laid down in `docs/wire/README.md`.
 #![forbid(unsafe_code)]
 
 pub mod channel;

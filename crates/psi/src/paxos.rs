@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Only the malicious protocol sends the messages in brackets. The states carry out `docs/protocols/paxos.md`,
-//! which has the steps, what is proved and what is not; bytes are in `docs/wire.md`, section 13.
+//! which has the steps, what is proved and what is not; bytes are in `docs/wire/paxos.md`, section 13.
 //! Items are 32-byte digests, distinct, from a collision-resistant hash of the items themselves.
 //!
 //! ```

@@ -27,7 +27,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
+    /// Its name in `docs/wire/rlwe.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name

@@ -8,7 +8,7 @@
 //! probability 2^−42 per batch or less, and then all of it (for ℓ = 64 one may be by itself: 2^−115). The sets without
 //! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
 //! 2^−67 (σ = 64) besides; who learns of one that it was wrong learns a bound on what the peer has. The states carry out
-//! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire.md`, section 18.
+//! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire/rlwe.md`, section 18.
 //!
 //! ```text
 //! P₀: s                                                 P₁

@@ -1,5 +1,5 @@
 //! How a session ends: both sides say that they have all, and find out whether that is what the other sent
-//! (`docs/wire.md`, section 2).
+//! (`docs/wire/README.md`, section 2).
 
 use super::{Channel, Lane, Phase, Shared, State, receive::Want, transcript::Transcript};
 use crate::{ChannelError, Error, FrameError, deadline::Deadline};

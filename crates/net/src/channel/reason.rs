@@ -1,4 +1,4 @@
-//! The last word of a side that gives up (`docs/wire.md`, section 2).
+//! The last word of a side that gives up (`docs/wire/README.md`, section 2).
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! Hashes of what goes over a channel (`docs/wire.md`, section 2).
+//! Hashes of what goes over a channel (`docs/wire/README.md`, section 2).
 
 use foxtrot_ot::{
     Session, Sid,

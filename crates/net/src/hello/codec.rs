@@ -1,4 +1,4 @@
-//! The hello's layout: `docs/wire.md`, section 3.
+//! The hello's layout: `docs/wire/README.md`, section 3.
 
 use super::{Hello, MAX_BYTES, Role, Table, VERSION};
 use crate::HelloError;

@@ -112,10 +112,10 @@ mod tests {
 
     use super::*;
 
-    /// `docs/wire.md`, section 13.
+    /// `docs/wire/paxos.md`, section 13.
     #[test]
     fn hashes_are_those_of_the_wire_document() {
-        let document = include_str!("../../../../docs/wire.md");
+        let document = include_str!("../../../../docs/wire/paxos.md");
         let input: Vec<u8> = (0..133).collect();
         let key = core::array::from_fn(|i| input[i]);
         for backend in Backend::all() {

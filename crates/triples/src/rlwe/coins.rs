@@ -1,4 +1,4 @@
-//! Coins derived from a party's seed and from the session (`docs/wire.md`, section 18).
+//! Coins derived from a party's seed and from the session (`docs/wire/rlwe.md`, section 18).
 
 use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{Seed, Session};

@@ -1,5 +1,5 @@
 //! The protocol: a key of each party and, with the MSB fix, base OTs; then batch after batch in two streams with the
-//! roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
+//! roles swapped, several of them on their way at a time (`docs/wire/rlwe.md`, section 18).
 //!
 //! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 //!
