@@ -1,4 +1,4 @@
-//! What `docs/wire.md` allows decodes and encodes to the same bytes; all else is an error.
+//! What `docs/wire` allows decodes and encodes to the same bytes; all else is an error.
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};

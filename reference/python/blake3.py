@@ -90,5 +90,5 @@ def derive_key(context, material, length=32):
 
 
 def material_hash(key, data, length=32):
-    """The second step of deriving a key: F of docs/wire.md, section 13."""
+    """The second step of deriving a key: F of docs/wire/paxos.md, section 13."""
     return _hash(tuple(_words(key)[:8]), DERIVE_KEY_MATERIAL, data, length)

@@ -3,7 +3,7 @@
     python3 ot_receive.py --connect HOST:PORT CHOICES
 
 CHOICES is a file with 0 or 1 on each line; the messages go to standard output. A second implementation of
-docs/wire.md, for comparison: it is slow, not constant-time, and has no TLS.
+docs/wire, for comparison: it is slow, not constant-time, and has no TLS.
 """
 
 import argparse

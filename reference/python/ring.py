@@ -1,4 +1,4 @@
-"""The ring of `Module768` and its encodings: docs/wire.md, section 4. Polynomials are lists of coefficients."""
+"""The ring of `Module768` and its encodings: docs/wire/README.md, section 4. Polynomials are lists of coefficients."""
 
 N, Q, PSI, BITS = 256, 7681, 62, 13
 EIGHTH = (Q - 1) // 8

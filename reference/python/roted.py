@@ -1,4 +1,4 @@
-"""The receiver of `roted-endemic`: docs/wire.md, section 5. Not constant-time: to compare with, not to protect anything."""
+"""The receiver of `roted-endemic`: docs/wire/roted.md, section 5. Not constant-time: to compare with, not to protect anything."""
 
 import os
 

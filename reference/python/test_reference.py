@@ -10,7 +10,7 @@ import ring
 import roted
 import wire
 
-WIRE = pathlib.Path(__file__).parents[2] / "docs/wire.md"
+WIRE = pathlib.Path(__file__).parents[2] / "docs/wire/paxos.md"
 VECTORS = pathlib.Path(__file__).parents[2] / "crates/ot/tests/vectors/roted.json"
 
 
@@ -95,7 +95,7 @@ class KnownAnswers(unittest.TestCase):
             self.assertEqual(blake3.derive_key(context, data, 131)[99:].hex(), derived)
 
     def test_hashes_of_items(self):
-        # F of docs/wire.md, section 13.
+        # F of docs/wire/paxos.md, section 13.
         rows = WIRE.read_text().splitlines()
         start = rows.index("| x | the first 32 bytes of F(K, x) |") + 2
         for row, length in zip(rows[start:], (0, 32, 133)):

@@ -1,4 +1,4 @@
-"""Oracle, frames and hello: docs/wire.md, sections 1 to 3."""
+"""Oracle, frames and hello: docs/wire/README.md, sections 1 to 3."""
 
 import os
 

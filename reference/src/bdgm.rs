@@ -1,5 +1,5 @@
 //! `bdgm`: a batch of n chosen-message oblivious transfers from Module-LWE with a proof of timely
-//! decryption, as in `docs/wire.md`, section 9.
+//! decryption, as in `docs/wire/rot-from-ot.md`, section 9.
 //!
 //! The points and what is computed from them are those of [`crate::roted`]: φ, the answer
 //! (U, hints) to a point with its string sk, and recovering sk from it.

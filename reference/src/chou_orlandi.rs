@@ -1,4 +1,4 @@
-//! `chou-orlandi`: a batch of n transfers of 1 of 2 keys, and of messages, as in `docs/wire.md`, section 14.
+//! `chou-orlandi`: a batch of n transfers of 1 of 2 keys, and of messages, as in `docs/wire/chou-orlandi.md`, section 14.
 //!
 //! ```text
 //!     sender                                           receiver (choice c)

@@ -1,4 +1,4 @@
-//! `csw`: a batch of n transfers with selective failure, as in `docs/wire.md`, section 17.
+//! `csw`: a batch of n transfers with selective failure, as in `docs/wire/csw.md`, section 17.
 //!
 //! ```text
 //!     receiver (choice c)                              sender

@@ -1,4 +1,4 @@
-//! `iknp`, `kos` and `softspoken-k`: from 128 base OTs to any number, as in `docs/wire.md`,
+//! `iknp`, `kos` and `softspoken-k`: from 128 base OTs to any number, as in `docs/wire/softspoken.md`,
 //! section 7.
 //!
 //! The extension's sender chose Δ in the base OTs and has one key of each; the receiver has both.

@@ -1,4 +1,4 @@
-//! `gilboa-ℓ`: multiplication triples modulo 2^ℓ from oblivious transfer, as in `docs/wire.md`, section 19.
+//! `gilboa-ℓ`: multiplication triples modulo 2^ℓ from oblivious transfer, as in `docs/wire/gilboa.md`, section 19.
 //!
 //! ```text
 //!    initiator                                        responder

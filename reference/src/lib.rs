@@ -1,4 +1,4 @@
-//! Foxtrot's protocols in schoolbook form: `docs/wire.md` turned into the shortest Rust that
+//! Foxtrot's protocols in schoolbook form: `docs/wire` turned into the shortest Rust that
 //! produces the same bytes.
 //!
 //! Start with [`roted`] or [`extension`] ([`two_round`] is another of these), which read top-down in

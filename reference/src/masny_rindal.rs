@@ -1,4 +1,4 @@
-//! `masny-rindal`: a batch of n endemic oblivious transfers, as in `docs/wire.md`, section 16.
+//! `masny-rindal`: a batch of n endemic oblivious transfers, as in `docs/wire/masny-rindal.md`, section 16.
 //!
 //! ```text
 //!     receiver (choice c)                              sender

@@ -1,5 +1,5 @@
 //! `mcquoid-rosulek-roy` with all pairs of a POPF and a key agreement: a batch of n endemic oblivious
-//! transfers, as in `docs/wire.md`, section 12.
+//! transfers, as in `docs/wire/mcquoid-rosulek-roy.md`, section 12.
 //!
 //! ```text
 //!     receiver (choice c)                              sender

@@ -1,4 +1,4 @@
-//! `naor-pinkas`: a batch of n transfers, as in `docs/wire.md`, section 15.
+//! `naor-pinkas`: a batch of n transfers, as in `docs/wire/naor-pinkas.md`, section 15.
 //!
 //! ```text
 //!     sender                                           receiver (choice c)

@@ -1,4 +1,4 @@
-//! `oos` and `kkrt`: 1-of-N OT from as many base OTs as a code has bits, as in `docs/wire.md`, section
+//! `oos` and `kkrt`: 1-of-N OT from as many base OTs as a code has bits, as in `docs/wire/oos.md`, section
 //! 10.
 //!
 //! The extension's sender chose Δ in the base OTs and has one key of each; the receiver has both.

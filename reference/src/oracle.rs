@@ -1,4 +1,4 @@
-//! Hashing as in `docs/wire.md`, sections 1 and 3: the oracle, session ids and sub-session ids.
+//! Hashing as in `docs/wire/README.md`, sections 1 and 3: the oracle, session ids and sub-session ids.
 
 use crate::{aes, blake3};
 

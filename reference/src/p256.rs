@@ -1,5 +1,5 @@
 //! The curve P-256 (NIST SP 800-186), y² = x³ − 3x + b over F_p, and its encodings as in
-//! `docs/wire.md`, section 9.
+//! `docs/wire/rot-from-ot.md`, section 9.
 //!
 //! Numbers are four words, the least significant first; products are sums of doublings, 256 of
 //! them each.

@@ -1,4 +1,4 @@
-//! `paxos`: private set intersection, as in `docs/wire.md`, section 13.
+//! `paxos`: private set intersection, as in `docs/wire/paxos.md`, section 13.
 //!
 //! ```text
 //!     receiver                                         sender

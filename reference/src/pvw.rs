@@ -1,4 +1,4 @@
-//! `pvw`: a batch of n chosen-message oblivious transfers from DDH on P-256, as in `docs/wire.md`,
+//! `pvw`: a batch of n chosen-message oblivious transfers from DDH on P-256, as in `docs/wire/rot-from-ot.md`,
 //! section 9.
 //!
 //! ```text

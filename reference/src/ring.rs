@@ -1,4 +1,4 @@
-//! Polynomials over Z_q modulo X^N + 1 and their encodings, as in `docs/wire.md`, section 4.
+//! Polynomials over Z_q modulo X^N + 1 and their encodings, as in `docs/wire/README.md`, section 4.
 //!
 //! Products are sums over all pairs of coefficients and the transform to NTT order is N evaluations
 //! by definition: N² steps each, where the fast code takes N·log N.

@@ -1,4 +1,4 @@
-//! `rlwe`: multiplication triples, as in `docs/wire.md`, section 18, and `docs/protocols/triples.md`.
+//! `rlwe`: multiplication triples, as in `docs/wire/rlwe.md`, section 18, and `docs/protocols/triples.md`.
 //!
 //! ```text
 //!     P₀                                               P₁
@@ -13,7 +13,7 @@
 //! What is in brackets there is with the MSB fix only, and takes a random OT per triple, of which P₀ is the sender.
 //!
 //! An element of R_q is a list of integers in [0, q), coefficients, and products are school products over the
-//! integers, which have to stay below 2¹²⁷: of the sets of `docs/wire.md` only [`rlwe_8`] does.
+//! integers, which have to stay below 2¹²⁷: of the sets of `docs/wire/rlwe.md` only [`rlwe_8`] does.
 
 mod numbers;
 mod streams;
@@ -62,7 +62,7 @@ pub fn toy_lift() -> Set {
     }
 }
 
-/// The set `rlwe-8` of `docs/wire.md`, section 18.
+/// The set `rlwe-8` of `docs/wire/rlwe.md`, section 18.
 #[must_use]
 pub fn rlwe_8() -> Set {
     Set {

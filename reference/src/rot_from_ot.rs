@@ -1,5 +1,5 @@
 //! `rot-from-ot`: random from chosen-message oblivious transfer, the paper's Figure 2, as in
-//! `docs/wire.md`, section 9.
+//! `docs/wire/rot-from-ot.md`, section 9.
 //!
 //! ```text
 //!     receiver                                         sender

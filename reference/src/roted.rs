@@ -1,4 +1,4 @@
-//! `roted`: a batch of n random oblivious transfers from Module-LWE, as in `docs/wire.md`,
+//! `roted`: a batch of n random oblivious transfers from Module-LWE, as in `docs/wire/roted.md`,
 //! section 5.
 //!
 //! The sender ends with two keys per instance, the receiver with a choice bit and the key at that

@@ -1,4 +1,4 @@
-//! `Sealed`: messages of the sender's choice under the keys of OTs, as in `docs/wire.md`, sections 6 and
+//! `Sealed`: messages of the sender's choice under the keys of OTs, as in `docs/wire/chosen-messages.md`, sections 6 and
 //! 10.
 
 use crate::chacha::seal;

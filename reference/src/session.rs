@@ -1,4 +1,4 @@
-//! What goes over a connection before and after a job's messages: hello, details and closing, as in `docs/wire.md`,
+//! What goes over a connection before and after a job's messages: hello, details and closing, as in `docs/wire/README.md`,
 //! sections 2 and 3.
 
 use crate::oracle::{Id, oracle, oracle32, session_id};

@@ -1,4 +1,4 @@
-//! `kos-two-round`: n OTs from 128 base OTs in two messages, as in `docs/wire.md`, section 11.
+//! `kos-two-round`: n OTs from 128 base OTs in two messages, as in `docs/wire/two-round.md`, section 11.
 //!
 //! ```text
 //!     sender                                           receiver

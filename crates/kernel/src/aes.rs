@@ -15,7 +15,7 @@ pub struct Aes128 {
 }
 
 enum Schedule {
-    /// Of the portable backend, and of those that have no AES of their own.
+    /// The cipher of the portable backend, and of every backend without AES instructions.
     Cipher(portable::Cipher),
     #[cfg(target_arch = "x86_64")]
     RoundKeys(RoundKeys),

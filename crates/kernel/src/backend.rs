@@ -139,7 +139,7 @@ macro_rules! avx2_features {
     };
 }
 
-/// What `Isa::Avx512` means beyond that: Ice Lake, Zen 4 and later.
+/// The further features that `Isa::Avx512` requires: Ice Lake, Zen 4 and later have them.
 #[cfg(target_arch = "x86_64")]
 macro_rules! avx512_features {
     ($has:ident) => {

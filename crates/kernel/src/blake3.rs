@@ -54,7 +54,7 @@ pub fn derive_keys(
     }
 }
 
-/// What many inputs begin with: input l with the whole blocks at `bytes[l * stride..]`.
+/// The whole blocks with which many inputs begin: those of input l are at `bytes[l * stride..]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks<'a> {
     /// Where they are.

@@ -132,7 +132,7 @@ pub(crate) trait Cipher: Aes {
 
 /// Carry-less products.
 pub(crate) trait Clmul: Blocks {
-    /// Of each block the product of a half of a and a half of b. In `HALVES` bit 0 chooses that of a, bit 4 that of b: the
+    /// Multiplies, in each block, a half of a and a half of b. In `HALVES` bit 0 chooses the half of a, bit 4 the half of b: the
     /// low half for 0, the high one for 1.
     fn product<const HALVES: i32>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The sum of all blocks.

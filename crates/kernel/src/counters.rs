@@ -1,7 +1,7 @@
 //! How many operations of each kind ran, to compare with the tables of papers. Counts only with the
 //! feature `counters`, which tests switch on; without it [`count`] is nothing.
 
-/// What is counted.
+/// A kind of operation that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A transform of one polynomial into values.

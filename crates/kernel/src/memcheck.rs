@@ -29,7 +29,7 @@ mod requests {
 
     use core::{arch::asm, hint::black_box};
 
-    /// Of `valgrind.h` and `memcheck.h`.
+    /// Request codes from `valgrind.h` and `memcheck.h`.
     const RUNNING_ON_VALGRIND: usize = 0x1001;
     const COUNT_ERRORS: usize = 0x1201;
     const MEMCHECK: usize = (b'M' as usize) << 24 | (b'C' as usize) << 16;
@@ -70,7 +70,7 @@ mod requests {
         black_box(values);
     }
 
-    /// Declares values secret: memcheck reports whoever branches on them, or on what comes of them.
+    /// Declares values secret: memcheck reports every branch on them, or on values computed from them.
     pub fn secret<T>(values: &mut [T]) {
         declare(MAKE_MEM_UNDEFINED, values);
     }

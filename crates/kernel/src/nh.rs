@@ -2,7 +2,7 @@
 //! [[BHKKR99](https://doi.org/10.1007/3-540-48405-1_14)], with words of 32 bits and four sums.
 //!
 //! Two texts of one length that are fixed before a uniform key is drawn have the same hash with
-//! probability 2⁻¹²⁸ at most. That is all it promises: whoever knows the key makes collisions at will.
+//! probability 2⁻¹²⁸ at most. It promises no more: a party that knows the key makes collisions at will.
 
 use crate::Backend;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -3,7 +3,7 @@
 //! [`Poly`] holds coefficients, [`NttPoly`] values at the 2N-th roots of unity; addition works in
 //! either, multiplication only in the second. A [`Factor`] is prepared for many multiplications.
 //! Coefficients are canonical (`0..Q`) throughout.
-//! Layouts, orders and roundings are those of `docs/wire.md`, section 4.
+//! Layouts, orders and roundings are those of `docs/wire/README.md`, section 4.
 
 mod encode;
 mod factor;
@@ -40,7 +40,7 @@ pub mod module768 {
     /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a whole vector:
     /// 960 candidates.
     pub const UNIFORM_BYTES: usize = 1560;
-    /// How many of them mostly have enough candidates: 864, too few once in 2²⁵ times.
+    /// A length that mostly has enough candidates: 864, too few once in 2²⁵ times.
     pub const USUAL_BYTES: usize = 1404;
     /// Polynomials by coefficients.
     pub type Poly = super::Poly<256, 7681>;
@@ -57,7 +57,7 @@ pub mod paper512 {
     /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a polynomial: 880
     /// candidates.
     pub const UNIFORM_BYTES: usize = 1540;
-    /// How many of them mostly have enough candidates: 688, too few once in 2¹⁷ times.
+    /// A length that mostly has enough candidates: 688, too few once in 2¹⁷ times.
     pub const USUAL_BYTES: usize = 1204;
     /// Polynomials by coefficients.
     pub type Poly = super::Poly<512, 13313>;
@@ -317,7 +317,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         polys
     }
 
-    /// The same from several strings of equal length, one after another.
+    /// Samples from several strings of equal length, one after another, as [`NttPoly::uniform`] does from one.
     ///
     /// # Panics
     /// As [`NttPoly::uniform`], or if the lengths do not fit together.
@@ -538,7 +538,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         poly.set_unpacked::<BITS>(backend, bytes).map(|()| poly)
     }
 
-    /// The same in place; with a value that is out of range, the polynomial is useless.
+    /// Decodes in place; if a value is out of range, the polynomial is useless.
     ///
     /// # Errors
     /// [`OutOfRange`] if a value is not below Q.

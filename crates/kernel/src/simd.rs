@@ -96,8 +96,8 @@ pub(crate) trait Simd: Copy {
         other: Option<(&[u8], &mut [u16])>,
     );
 
-    /// The same for one string, in a time and at addresses that depend on what is rejected: for
-    /// public strings. Returns whether there were enough; if not, what is in `out` has no meaning.
+    /// Samples from one string, in a time and at addresses that depend on the rejections: only for
+    /// public strings. Returns whether there were enough candidates; if not, `out` has no meaning.
     fn uniform_public<const Q: u16, const BITS: usize>(
         self,
         string: &[u8],

@@ -68,7 +68,7 @@ pub fn expand_punctured(
 
 /// The strings of a tree.
 struct Tree<'a> {
-    /// Those of x = `missing` and up.
+    /// The leaves of x = `missing` and up.
     leaves: &'a [Block],
     k: usize,
     missing: usize,

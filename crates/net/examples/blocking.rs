@@ -45,7 +45,7 @@ fn batch(sid: Sid) -> Session {
     Session::new(sid).sub("roted-endemic", 0, Default::default())
 }
 
-/// What a party's batch takes of randomness. It is secret, and is never used again.
+/// Draws the randomness of a party's batch. It is secret, and is never used again.
 fn fresh_seed() -> Result<Seed, getrandom::Error> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed)?;
@@ -71,7 +71,7 @@ fn main() -> Fallible<()> {
     Ok(())
 }
 
-/// What only an example can do, with both parties at hand.
+/// Compares both parties' outputs, which only an example can do.
 fn check<const N: usize>(sent: &SenderKeys, received: &ReceiverKeys, bits: [bool; N]) {
     for ((pair, key), bit) in sent.pairs().iter().zip(received.keys()).zip(bits) {
         assert_eq!(key, &pair[usize::from(bit)]);

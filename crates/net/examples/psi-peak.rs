@@ -1,7 +1,7 @@
 //! Time and memory of a private set intersection, each party a process of its own over loopback TCP:
 //! `cargo run --release -p foxtrot-net --example psi-peak [ITEMS [SENDER_ITEMS]]`.
 //!
-//! Of sets that share half of the smaller one. It prints for each party the wall time after the base
+//! The sets share half of the smaller one. It prints for each party the wall time after the base
 //! OTs and the most memory that it has held, from `/proc`, with the items' own 32 bytes.
 
 use std::{

@@ -2,8 +2,8 @@
 //!
 //! A frame is `length` (u32, little endian, of the payload) ‖ `lane` (u8) ‖ payload. A send only
 //! queues: a thread of the channel's own writes, so that two sides that both speak before they
-//! listen get on. Receivers read for each other: whoever waits and finds nobody reading reads one
-//! frame, and leaves it to its lane if it is not for him.
+//! listen get on. Receivers read for each other: a receiver that waits and finds nobody reading reads one
+//! frame, and leaves it to its lane if it is for another.
 
 mod buffer;
 mod closing;
@@ -87,11 +87,11 @@ struct Shared {
     timeout: Duration,
     /// Lanes from this number on are not in use.
     lanes: AtomicU8,
-    /// So many bytes that came are held back in a lane, if that is less than [`QUEUE_BYTES`].
+    /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
     inbound_bytes: AtomicUsize,
     hook: Hook,
-    /// Of which session a transcript is kept, and what went either way; nothing before the hello. The writer and
-    /// whoever reads do the hashing.
+    /// The session whose transcript is kept; nothing before the hello. `told` and `heard` have what went either way;
+    /// the threads that write and read do the hashing.
     scope: Mutex<Option<Scope>>,
     told: Mutex<Option<Tally>>,
     heard: Mutex<Option<Tally>>,
@@ -112,7 +112,7 @@ struct State {
     outbox: Outbox,
 }
 
-/// What may come on the hello's lane.
+/// The frames that may come on the hello's lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The peer's hello.
@@ -121,7 +121,7 @@ enum Phase {
     Details,
     /// Its last word, or its closing.
     Session,
-    /// The same, and nothing on other lanes.
+    /// The peer's last word, or its closing; and nothing on other lanes.
     Closing,
 }
 
@@ -208,7 +208,7 @@ impl Channel {
         Deadline::after(self.shared.timeout)
     }
 
-    /// What has been sent and received so far.
+    /// Counts of what has been sent and received so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.lock().meter.counters()
@@ -327,7 +327,7 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Of what has been written and read so far; without a hello it is all zero.
+    /// The transcript of what has been written and read so far; all zero without a hello.
     fn transcript(&self) -> Transcript {
         match (&*lock(&self.scope), &*lock(&self.told), &*lock(&self.heard)) {
             (Some(scope), Some(told), Some(heard)) => scope.transcript(told, heard),
@@ -384,18 +384,18 @@ pub(crate) fn held_back(messages: usize, len: usize) -> usize {
     messages.saturating_mul(cost(len)).min(QUEUE_BYTES)
 }
 
-/// What the mutex holds, whatever happened to who held it before.
+/// Locks a mutex, also after a thread that held it has panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,
+/// The bytes that a message counts against [`QUEUE_BYTES`]: its payload and about what it takes to keep it,
 /// lest a flood of empty ones be free.
 pub(crate) fn cost(len: usize) -> usize {
     len + 64
 }
 
-/// Whether a lane that holds back `queued` of so many bytes can hold back a message of that length too.
+/// Whether a lane that holds back `queued` of at most `most` bytes can also hold back a message of that length.
 pub(crate) fn fits(most: usize, queued: usize, len: usize) -> bool {
     queued.saturating_add(cost(len)) <= most
 }

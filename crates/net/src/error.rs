@@ -30,7 +30,7 @@ pub enum Error {
     Channel(ChannelError),
 }
 
-/// What is wrong with the peer's frame.
+/// A fault of the peer's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameError {
@@ -82,7 +82,7 @@ pub enum FrameError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HelloError {
-    /// What came first from the peer does not begin like a hello.
+    /// The peer's first bytes do not begin like a hello.
     NotAHello,
     /// It begins like a hello of our version and goes on otherwise.
     Malformed,
@@ -125,7 +125,7 @@ pub enum HelloError {
     Refused(Reason),
     /// Our own hello does not fit.
     TooLong {
-        /// What does not fit.
+        /// The part that does not fit.
         what: &'static str,
         /// The most that fits, in bytes.
         max: usize,
@@ -171,7 +171,7 @@ pub enum ChannelError {
     },
     /// Any other failure of the operating system or the network.
     Io {
-        /// What we could not do, say `connect to localhost:7000`.
+        /// The action that failed, for example `connect to localhost:7000`.
         action: String,
         /// Within which time we tried, if we tried more than once.
         within: Option<Duration>,
@@ -258,7 +258,7 @@ impl fmt::Display for HelloError {
                 f.write_str("the peer names another key than that of this connection")
             }
             Self::Terms(differences) => {
-                /// As many are shown; a peer can send hundreds.
+                /// The most differences that are shown; a peer can send hundreds.
                 const MOST: usize = 8;
                 f.write_str("the two sides disagree: ")?;
                 for (i, difference) in differences.iter().take(MOST).enumerate() {

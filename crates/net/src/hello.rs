@@ -37,7 +37,7 @@ pub const PUZZLE: &str = "puzzle";
 /// See [`PUZZLE`].
 pub const MOST_PUZZLE_BITS: u8 = 24;
 
-/// What one side is in the session as a whole.
+/// The role of one side in the session as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Byte 0.
@@ -49,7 +49,7 @@ pub enum Role {
 /// Strings by strings.
 pub type Table = BTreeMap<String, String>;
 
-/// What one side says of itself.
+/// The first message of one side, which describes it.
 #[derive(Clone, Debug)]
 pub struct Hello {
     role: Role,
@@ -64,7 +64,7 @@ pub struct Hello {
     binding: Option<Binding>,
 }
 
-/// What ties a hello to the secure connection that carries it. Keys are named by the SHA-256 of
+/// The binding of a hello to the secure connection that carries it. Keys are named by the SHA-256 of
 /// their SubjectPublicKeyInfo.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
@@ -76,7 +76,7 @@ pub struct Binding {
     pub exporter: [u8; 32],
 }
 
-/// What both sides have said.
+/// The result of the hellos and details of both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Agreement {
@@ -86,11 +86,11 @@ pub struct Agreement {
     pub role: Role,
     /// Whether we opened the connection.
     pub we_are_initiator: bool,
-    /// What both sides want.
+    /// The terms of both sides, which are the same.
     pub terms: Table,
-    /// What the peer told at once. The strings are as they came: see [`printable`](crate::printable).
+    /// The offers in the peer's hello. The strings are as they came: see [`printable`](crate::printable).
     pub peer_offers: Table,
-    /// What the peer told when it had compared the hellos. The strings are as they came.
+    /// The details that the peer told when it had compared the hellos. The strings are as they came.
     pub peer_details: Table,
 }
 
@@ -235,7 +235,7 @@ pub fn greet<'a>(
 }
 
 impl<'a> Greeted<'a> {
-    /// What the peer told at once.
+    /// The offers in the peer's hello.
     #[must_use]
     pub fn peer_offers(&self) -> &Table {
         &self.offers
@@ -279,7 +279,7 @@ impl<'a> Greeted<'a> {
 }
 
 impl Confirmed<'_> {
-    /// What the peer told at once.
+    /// The offers in the peer's hello.
     #[must_use]
     pub fn peer_offers(&self) -> &Table {
         &self.greeted.offers

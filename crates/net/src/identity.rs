@@ -77,7 +77,7 @@ impl Identity {
         Zeroizing::new(pem.unwrap_or_default())
     }
 
-    /// What the peer knows us by.
+    /// The fingerprint by which the peer knows us.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.public)
@@ -102,7 +102,7 @@ impl Identity {
 }
 
 impl Fingerprint {
-    /// Of a SubjectPublicKeyInfo.
+    /// The fingerprint of a SubjectPublicKeyInfo.
     pub(crate) fn of(public: &[u8]) -> Self {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest::digest(&digest::SHA256, public).as_ref());

@@ -1,4 +1,4 @@
-//! What carries Foxtrot's protocols between two programs: channels with lanes, the hello that
+//! Carries Foxtrot's protocols between two programs: channels with lanes, the hello that
 //! agrees on a session, and the drivers that run a protocol's engine.
 //!
 //! ```
@@ -19,7 +19,7 @@
 //! # Ok::<(), foxtrot_net::Error>(())
 //! ```
 //!
-//! Frames and hello are laid down in `docs/wire.md`.
+//! Frames and hello are laid down in `docs/wire/README.md`.
 #![forbid(unsafe_code)]
 
 pub mod bridge;

@@ -48,10 +48,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Time of a look for a connection, after which a listener sees that it is to stop.
 const LOOK: Duration = Duration::from_millis(4);
 
-/// What the handlers of connections return, as they end.
+/// The results of the handlers of connections, as they end.
 ///
 /// Dropping it ends the listening, closes the connections that have not been admitted, and waits for
-/// their handlers: whoever goes on with one of the connections has no other open. A peer that kept
+/// their handlers: a caller that goes on with one connection has no other open. A peer that kept
 /// one could tell by its end when, and so how, the run ended.
 #[derive(Debug)]
 pub struct Connections<T> {
@@ -168,7 +168,7 @@ where
         .spawn(move || {
             let _count = count;
             let result = handle(socket, silence);
-            // Whoever listened may have what he wanted.
+            // The listener may be gone: it has the connection that it wanted.
             let _ = ended.send(Ok(result));
         })
         .map_err(failed)?;
@@ -176,7 +176,7 @@ where
 }
 
 impl<T> Connections<T> {
-    /// What the next handler that ends returns, or why a connection could not be taken; `None`
+    /// The result of the next handler that ends, or why a connection could not be taken; `None`
     /// when none has ended by the deadline.
     #[must_use]
     pub fn next_by(&self, deadline: Option<Instant>) -> Option<Result<T, Error>> {
@@ -315,7 +315,7 @@ mod tests {
         drop(crowd);
     }
 
-    /// So many connect at once, and greet later. All are heard.
+    /// Asserts that all peers are heard when that many connect at once and greet later.
     fn are_heard(peers: usize, later: Duration) {
         let _many = with_many();
         let listener = Listener::bind("127.0.0.1:0").unwrap();
@@ -339,7 +339,7 @@ mod tests {
         are_heard(LIMITS.silent + 32, GRACE / 4);
     }
 
-    /// What is late may be the processor, of either side.
+    /// The slow part may be the processor of either side.
     #[test]
     fn two_hundred_that_come_at_once_and_are_slow_are_heard() {
         are_heard(200, Duration::from_secs(1));

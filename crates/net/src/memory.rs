@@ -16,7 +16,7 @@ use crate::{
     shape::{Link, Schedule},
 };
 
-/// As much lies between writer and reader.
+/// The most bytes between writer and reader.
 const CAPACITY: usize = 256 << 10;
 
 /// The two ends of a connection.
@@ -28,7 +28,7 @@ pub fn pair(timeout: Duration) -> (Channel, Channel) {
     open(streams(timeout), timeout)
 }
 
-/// The same, with the rate and the delay of a link each way: a byte is never read before it would be there.
+/// The two ends of a connection with the rate and delay of a link each way: no byte is read before it would arrive.
 /// It may be read later, by what the system takes to wake a thread.
 ///
 /// # Panics
@@ -107,7 +107,7 @@ impl Stream {
     }
 }
 
-/// What somebody who waits for a pipe is to do.
+/// The next action of a thread that waits for a pipe.
 enum Turn {
     Go,
     WaitUntil(Instant),

@@ -13,10 +13,10 @@ pub struct Link {
     delay: Duration,
 }
 
-/// What a writer's system holds back for the link.
+/// The bytes that a writer's system holds back for the link.
 const SEND_BUFFER: u64 = 256 << 10;
 
-/// What a reader's system holds back for it, beside what is on its way.
+/// The bytes that a reader's system holds back for it, beside those on their way.
 const RECEIVE_BUFFER: u64 = 4 << 20;
 
 /// A piece arrives as a whole. It is this long in time, and in bytes between these bounds.

@@ -198,8 +198,8 @@ impl Socket {
         self.open_through(|writer| writer)
     }
 
-    /// The same, with all that goes out passing through a writer of one's own, in the channel's
-    /// thread: to measure it, say.
+    /// Opens a channel whose output passes through a writer of one's own, in the channel's
+    /// thread: to measure it, for example.
     ///
     /// # Errors
     /// [`ChannelError::Io`].

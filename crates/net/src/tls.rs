@@ -28,7 +28,7 @@ use verify::Pins;
 /// Label of the exporter that is bound into the session id (RFC 8446, section 7.5).
 const EXPORTER_LABEL: &[u8] = b"EXPORTER-foxtrot v1";
 
-/// What we say who we are, and whom we talk to.
+/// Our identity, and the peers whose keys we accept.
 #[derive(Debug)]
 pub struct Tls {
     client: Arc<ClientConfig>,

@@ -1,6 +1,6 @@
 //! Running a protocol's engine over a stream of `tokio`, or over anything that reads and writes asynchronously.
 //!
-//! The frames are those of [`Channel`](crate::Channel) (`docs/wire.md`, section 2): lane [`Lane::PROTOCOL`] is the
+//! The frames are those of [`Channel`](crate::Channel) (`docs/wire/README.md`, section 2): lane [`Lane::PROTOCOL`] is the
 //! protocol's stream 0. There is no hello and no closing here: the program agrees with its peer on a session, and on who
 //! plays which part, and has a secure stream. The program also sets time limits, say with `tokio::time::timeout`; a future
 //! that is dropped leaves a stream that is of no further use.

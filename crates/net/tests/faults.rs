@@ -116,8 +116,8 @@ fn blames_connection(error: &Error) -> bool {
     )
 }
 
-/// Asserts what holds after a cut in `way`: whoever reads there blames the connection, and so does
-/// whoever writes there, unless it may finish. Then it has what it would have without the cut, and
+/// Asserts what holds after a cut in `way`: the side that reads there blames the connection, and so does
+/// the side that writes there, unless it may finish. Then it has what it would have without the cut, and
 /// so nothing that the other could contradict.
 fn assert_cut(honest: &Honest, ended: &Ended, way: Way, writer_may_finish: bool, what: &str) {
     let sender_may_finish = writer_may_finish && way == Way::ToReceiver;
@@ -200,7 +200,7 @@ fn crossing() -> impl Iterator<Item = Job> {
     jobs().filter(|job| job.base.info().flows == 1)
 }
 
-/// Weaker than for the others: whoever lacks bytes fails in time, and who wrote them fails, too, or has
+/// Weaker than for the others: the side that lacks bytes fails in time, and the side that wrote them also fails, or has
 /// what it would have had.
 #[test]
 fn where_messages_cross_whoever_lacks_bytes_fails_and_nobody_has_anything_else() {
@@ -298,7 +298,7 @@ fn batch_of(honest: &Honest, frame: &Frame) -> Option<usize> {
     frame.index.checked_sub(Frame::HELLOS).map(|index| index * BATCHES / frames)
 }
 
-/// Of protocols that hash their messages into all keys of the batch.
+/// Protocols that hash their messages into all keys of the batch.
 #[test]
 fn a_flipped_bit_ends_in_an_error_or_in_keys_without_use() {
     let bound = jobs().filter(|job| !job.messages && job.base.info().family == "roted");
@@ -374,7 +374,7 @@ fn a_dropped_frame_fails_its_reader() {
     });
 }
 
-/// Of frames that come twice, a second last frame is never read, and the session is as if it had not
+/// A last frame that comes twice is read once, and the session is as if the second had not
 /// come. A second hello is taken for a last word, and is not one.
 #[test]
 fn a_repeated_frame_is_noticed_or_never_read() {

@@ -49,7 +49,7 @@ fn array(value: &Value) -> [u8; 32] {
     bytes(value).try_into().unwrap()
 }
 
-/// What a side writes: frames with their headers.
+/// The bytes that a side writes: frames with their headers.
 fn stream(frames: &Value, lanes: &Value) -> Vec<u8> {
     let frames = frames.as_array().unwrap().iter().map(bytes);
     let lanes = lanes.as_array().unwrap().iter().map(|lane| lane.as_u64().unwrap());

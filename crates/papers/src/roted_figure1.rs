@@ -4,7 +4,7 @@
 //! repaired protocol.
 //!
 //! For instance i the parties compute (all numbered steps, and each fault with the test that
-//! demonstrates it: `docs/protocols/roted-figure1.md`; bytes: `docs/wire.md`, section 8)
+//! demonstrates it: `docs/protocols/roted-figure1.md`; bytes: `docs/wire/roted-figure1.md`, section 8)
 //!
 //! ```text
 //! R                                                     S

@@ -1,4 +1,4 @@
-//! What encoding meets: cores, deficits of rank, and how far a store is from a core of linear size.
+//! Statistics of encoding: cores, deficits of rank, and how far a store is from a core of linear size.
 //!
 //!     cargo run --release -p foxtrot-psi --example okvs-rank -- [deficits|threshold] [H] [N] [TRIALS]
 //!

@@ -67,7 +67,7 @@ pub use decode::Decoder;
 pub use encode::Failure;
 pub use plan::{Plan, Structure};
 
-/// What a key is hashed from: a collision-resistant digest of the item.
+/// A key of the store: a collision-resistant digest of the item.
 pub type Digest = [u8; 32];
 
 /// The most keys that a store takes.
@@ -148,7 +148,7 @@ impl RowSeed {
         bytes.try_into().map(Self).map_err(|_| wrong)
     }
 
-    /// What is sent.
+    /// The bytes of the message.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

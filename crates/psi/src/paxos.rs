@@ -21,8 +21,8 @@
 //! X ∩ Y            ◄── Tags ──
 //! ```
 //!
-//! What is in brackets only a malicious peer makes necessary. The states carry out `docs/protocols/paxos.md`,
-//! which has the steps, what is proved and what is not; bytes are in `docs/wire.md`, section 13.
+//! Only the malicious protocol sends the messages in brackets. The states carry out `docs/protocols/paxos.md`,
+//! which has the steps, what is proved and what is not; bytes are in `docs/wire/paxos.md`, section 13.
 //! Items are 32-byte digests, distinct, from a collision-resistant hash of the items themselves.
 //!
 //! ```
@@ -80,7 +80,7 @@ pub use sender::{Absorbing, Sender, Sent, Unverified};
 
 pub use crate::okvs::{Digest, RowSeed};
 
-/// What comes after a bucket.
+/// The step after a bucket: another bucket, or the tags.
 #[derive(Debug)]
 pub enum Next<More, Done> {
     /// Another bucket.

@@ -3,7 +3,7 @@
 //! `FOXTROT_TRACES=print cargo test -p foxtrot-psi --test traces -- --nocapture`.
 //!
 //! These are our own bytes, and no evidence that they are right: that is what vectors are for, which the schoolbook
-//! implementation made. They show that no byte changes unseen, of slots, too, that vectors do not have.
+//! implementation made. They show that no byte changes unseen, also in the slots that vectors leave out.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Direction, Seed, Session, Sid, base::Adversary, ideal};

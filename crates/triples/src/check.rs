@@ -14,7 +14,7 @@ use crate::{Error, Shares, formats::wrong_records};
 pub(crate) struct Check<S> {
     /// The stream of opened triples.
     io: Io,
-    /// So many batches may wait: those of which the peer may not have heard yet.
+    /// The most batches that may wait: the peer may not have received their opened triples yet.
     most: usize,
     waiting: VecDeque<(Vec<u8>, Shares)>,
     /// The number of the batch that waits longest.

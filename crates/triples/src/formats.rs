@@ -13,7 +13,7 @@ pub enum Format {
     Raw,
     /// A NumPy array of N × 3 unsigned numbers, format version 1.0.
     Npy,
-    /// What MP-SPDZ's `semi2k` reads as preprocessing of two parties: ℓ = 64.
+    /// The format that MP-SPDZ's `semi2k` reads as preprocessing of two parties: ℓ = 64.
     MpSpdz,
 }
 
@@ -50,7 +50,7 @@ impl Format {
         }
     }
 
-    /// What stands before `count` triples of ℓ bits.
+    /// The header of a file of `count` triples of ℓ bits.
     #[must_use]
     pub fn header(self, bits: u32, count: u64) -> Vec<u8> {
         match self {
@@ -118,7 +118,7 @@ pub fn wrong_records<'r>(
     pairs.filter(move |(_, (ours, theirs))| is_wrong(bits, ours, theirs)).map(|(i, _)| i)
 }
 
-/// What stands before numbers of that type and shape, the last index fastest, in NumPy's format, version 1.0: the
+/// The header of a NumPy file, version 1.0, of numbers of that type and shape, the last index fastest: the
 /// bytes that `numpy.save` writes.
 #[must_use]
 pub fn numpy_header(number: &str, shape: &[u64]) -> Vec<u8> {

@@ -4,7 +4,7 @@
 //! \[DSZ15\] Demmler, Schneider, Zohner, *ABY*, NDSS 2015, section III-A.
 //! Semi-honest: what the peer learns is nothing, under the assumptions of the extension,
 //! [SoftSpokenOT](foxtrot_ot::extension::softspoken) without checks, and of its base OTs. No triple is wrong. The
-//! states carry out `docs/protocols/gilboa.md`; bytes are in `docs/wire.md`, section 19.
+//! states carry out `docs/protocols/gilboa.md`; bytes are in `docs/wire/gilboa.md`, section 19.
 //!
 //! A product a·b of one party's a and the other's b takes ℓ OTs, the bits of b as choices. For a triple there are two
 //! of these, a₀·b₁ and a₁·b₀, one in each direction, so that both parties do and send the same. Only the first 128 OTs

@@ -10,7 +10,7 @@ use foxtrot_ot::{
 
 use crate::CAVEAT;
 
-/// What the OTs of the fix come from. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of a key stream; with 5 it would be half a
+/// The extension that makes the OTs of the fix. With k = 6 an OT takes 21 bits and 2^k/k = 10.7 blocks of a key stream; with 5 it would be half a
 /// byte more, with 7 three bits less and 18.3 blocks, with 8 six bits less and 32.
 const SOFTSPOKEN: Extension = match softspoken::semi_honest(6) {
     Ok(extension) => extension,
@@ -32,7 +32,7 @@ macro_rules! core_svp {
     };
 }
 
-/// What two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
+/// A set of parameters that two parties agree on: the bits of a triple's shares, ring, moduli and roundings.
 ///
 /// A batch has as many triples as the ring has coefficients. Sets are constants of this module.
 pub struct Set {
@@ -49,7 +49,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
+    /// Its name in `docs/wire/rlwe.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -133,7 +133,7 @@ impl Set {
     }
 
     /// Bits of core-SVP of the primal attack, classical and quantum. Guidelines for homomorphic encryption count
-    /// polynomial factors, too, and come to 35 bits more.
+    /// polynomial factors as well, and come to 35 bits more.
     #[must_use]
     pub const fn core_svp(&self) -> [u32; 2] {
         self.core_svp.bits
@@ -333,7 +333,7 @@ pub static MSB_40: [Set; 4] = [
     },
 ];
 
-/// The same for σ = 64. (For ℓ = 32 a ring of dimension 8192 would need 215 bits of q, of which the guidelines of 2024
+/// Sets with the MSB fix for σ = 64. (For ℓ = 32 a ring of dimension 8192 would need 215 bits of q, of which the guidelines of 2024
 /// have 214.)
 pub static MSB_64: [Set; 4] = [
     Set {
@@ -440,7 +440,7 @@ pub static LIFT_40: [Set; 4] = [
     },
 ];
 
-/// The same for σ = 64; the wrap has probability 2^−67.
+/// Sets without the fix for σ = 64; the wrap has probability 2^−67.
 pub static LIFT_64: [Set; 4] = [
     Set {
         name: "rlwe-lift-8-s64",
@@ -551,7 +551,7 @@ pub static TOY: Set = Set {
     core_svp: core_svp!(0, 0),
 };
 
-/// The same without the fix.
+/// A toy set without the fix.
 #[doc(hidden)]
 pub static TOY_LIFT: Set = Set {
     name: "rlwe-lift-toy",

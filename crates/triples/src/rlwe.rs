@@ -8,7 +8,7 @@
 //! probability 2^−42 per batch or less, and then all of it (for ℓ = 64 one may be by itself: 2^−115). The sets without
 //! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
 //! 2^−67 (σ = 64) besides; who learns of one that it was wrong learns a bound on what the peer has. The states carry out
-//! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire.md`, section 18.
+//! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire/rlwe.md`, section 18.
 //!
 //! ```text
 //! P₀: s                                                 P₁
@@ -20,12 +20,12 @@
 //! c₀               ── [Correction] ──►                  c₁
 //! ```
 //!
-//! What is in brackets, and the bits, there are with the fix only.
+//! Only sets with the fix have the bits and the messages in brackets.
 //!
 //! [`P0`] and [`P1`] are one such stream. P₀ keeps nothing between request and response, so any number may be on
-//! the way; batches do not depend on each other, and what is called `_all` does several of them on the threads of an
+//! the way; batches do not depend on each other, and the methods called `_all` do several of them on the threads of an
 //! executor. A [`Duplex`] is two streams with the roles swapped, which use both directions of a link alike. Random OTs
-//! are what the caller brings, from [`Set::fix`](crate::params::Set::fix) say, each for one triple.
+//! are brought by the caller, for example from [`Set::fix`](crate::params::Set::fix), each for one triple.
 //!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal};

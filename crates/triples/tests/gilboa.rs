@@ -15,7 +15,7 @@ use foxtrot_triples::{
     wrong_in_batch,
 };
 
-/// So many threads, started for each task.
+/// An executor that starts that many threads for each task.
 #[derive(Clone, Debug)]
 struct Threads(usize);
 
@@ -237,7 +237,7 @@ fn a_set_up_of_another_length_is_not_decoded() {
     }
 }
 
-/// What is not defended against: nobody finds out that the triples are wrong.
+/// An attack that is not defended against: nobody finds out that the triples are wrong.
 #[test]
 fn a_peer_that_sends_anything_else_spoils_triples_and_nothing_more() {
     let set = set(16);

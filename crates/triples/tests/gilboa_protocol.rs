@@ -29,7 +29,7 @@ fn set(bits: u32) -> &'static Set {
     of_bits(bits, DEFAULT_K).unwrap()
 }
 
-/// So many threads, started for each task.
+/// An executor that starts that many threads for each task.
 #[derive(Debug)]
 struct Threads(usize);
 

@@ -1,4 +1,4 @@
-//! What a peer, or the network, can send: every test is an attack that fails, or shows what is not
+//! Attacks by a peer, or by the network: every test is an attack that fails, or shows what is not
 //! defended against.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -187,7 +187,7 @@ fn residues_that_are_not_below_their_prime_are_refused() {
     }
 }
 
-/// What P₁ does with a request sent twice: everything of its own is fresh, so that the difference of
+/// P₁ answers a request sent twice with fresh coins, so that the difference of
 /// the two responses is not one of products under one mask. The triples of the second are wrong, and nobody is told.
 #[test]
 fn a_request_that_is_replayed_gets_a_response_of_its_own() {
@@ -284,7 +284,7 @@ fn shares_of_another_set_and_ots_of_another_number_are_refused() {
     assert!(refused(result.unwrap_err()));
 }
 
-/// Of several batches at once those that are well formed have their output; but P₁, who could not finish any, has none.
+/// Well-formed batches have their output beside malformed ones; only P₁, who could not finish any, has none.
 #[test]
 fn a_malformed_message_spoils_its_own_batch_only() {
     let (mut p0, mut p1) = parties(&TOY);

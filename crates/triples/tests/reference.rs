@@ -20,7 +20,7 @@ fn bytes(value: &Value) -> Vec<u8> {
     (0..hex.len()).step_by(2).map(|k| u8::from_str_radix(&hex[k..k + 2], 16).unwrap()).collect()
 }
 
-/// That bytes are those of a vector, or have the hash that is there in their place.
+/// Asserts that bytes are those of a vector, or have the hash that the vector gives instead.
 fn assert_is(value: &[u8], vector: &Value, name: &str) {
     match vector.get(name) {
         Some(whole) => assert_eq!(value, bytes(whole), "{name}"),

@@ -31,7 +31,7 @@ fn lift() -> &'static Set {
     params::find("rlwe-lift-8").unwrap()
 }
 
-/// So many threads, started for each task.
+/// An executor that starts that many threads for each task.
 #[derive(Debug)]
 struct Threads(usize);
 

@@ -1,4 +1,4 @@
-//! The codes of `docs/wire.md`, section 10, by polynomial arithmetic.
+//! The codes of `docs/wire/oos.md`, section 10, by polynomial arithmetic.
 
 use crate::oracle::{Id, oracle};
 use crate::{aes, bits_from_bytes, bytes_from_bits};

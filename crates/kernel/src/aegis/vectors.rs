@@ -53,7 +53,7 @@ fn fill<A: Aes>(a: A, s: &mut State<A::Vector>, out: &mut [[u8; STEP]]) {
     }
 }
 
-/// The same, where the state is in memory.
+/// Writes the next bytes of a single stream whose state is in memory.
 #[cfg(target_arch = "aarch64")]
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn fill_from<A: Aes>(a: A, state: &mut [Block], out: &mut [[u8; STEP]]) {

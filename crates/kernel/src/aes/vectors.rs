@@ -38,7 +38,7 @@ pub(super) fn encrypt_blocks<C: Cipher>(c: C, keys: &RoundKeys, blocks: &mut [Bl
     }
 }
 
-/// Of every row x its hash, or with a Δ those of x and of x ⊕ Δ.
+/// Hashes every row x; with a Δ, hashes x and x ⊕ Δ.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn tmmo<C: Cipher>(
     c: C,

@@ -66,7 +66,7 @@ fn words(bytes: &[u8; 32]) -> [u32; 8] {
     core::array::from_fn(|k| u32::from_le_bytes(core::array::from_fn(|i| bytes[4 * k + i])))
 }
 
-/// What is compressed next, of P groups of inputs: chaining values, blocks, their length and flags.
+/// The next compression of P groups of inputs: chaining values, blocks, their length and flags.
 #[derive(Clone, Copy)]
 struct Next<S: Simd, const P: usize> {
     cv: [[S::Words; 8]; P],
@@ -100,7 +100,7 @@ fn derive_groups<S: Simd, const P: usize>(
     let key = splat_key(simd, context_key);
     let mut first = [[simd.splat_words(0); 16]; P];
     let mut next = Next::<S, P>::start(simd, &key, DERIVE_KEY_MATERIAL);
-    // A loop, for one chunk, too, so that what is inlined stands here once.
+    // A loop even for one chunk, so that the inlined code stands here once.
     for index in 0..2 {
         next = chunk(simd, &key, input_len, inputs, index);
         if input_len <= CHUNK {
@@ -146,7 +146,7 @@ fn keyed_groups<S: Simd, const P: usize>(
     let lane = |l: usize| l.min(ends.len() - 1);
     let start = Next::<S, P>::start(simd, &key, KEYED_HASH);
     let (mut first, mut next) = ([[simd.splat_words(0); 16]; P], start);
-    // The end is a turn of the loop, too, so that what is inlined stands here once.
+    // The end is also a turn of the loop, so that the inlined code stands here once.
     for block in 0..=blocks.number {
         let is_end = block == blocks.number;
         next.load(
@@ -213,7 +213,7 @@ impl<S: Simd, const P: usize> Next<S, P> {
     }
 }
 
-/// What joins two chunks.
+/// The compression that joins the outputs of two chunks: a parent node.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn parent<S: Simd, const P: usize>(
     simd: S,

@@ -27,8 +27,8 @@ pub(super) fn check_each(len: usize, n: usize) {
     assert_eq!(len, n, "one for each of the batch");
 }
 
-/// What the elements `start..` of a batch of n have to give, a lane each; where the batch has ended
-/// that of its last element.
+/// Collects the value of each element from `start` on of a batch of n, one per lane; lanes behind the
+/// end of the batch repeat the last element.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn gather<F: Field>(
     _: F,

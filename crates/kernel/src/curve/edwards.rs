@@ -248,7 +248,7 @@ impl<E> Niels<E> {
 }
 
 impl<E: Copy> Cached<E> {
-    /// The same, or what adds the negative where the mask is set.
+    /// Negates the point where the mask is set.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn negate_where<F: Field<Element = E>>(self, f: F, mask: F::Mask) -> Self {
         let (sum, difference) = f.swap(mask, self.sum, self.difference);

@@ -61,7 +61,7 @@ redacted! {
 }
 
 impl Sixteen {
-    /// What memory is before it is used.
+    /// The contents of memory before its first use.
     pub const ZERO: Self = Self([[[0; 32]; 5]; 3]);
 
     /// Sets the triple of an index below sixteen.
@@ -188,7 +188,7 @@ pub(super) trait Field: Copy {
     fn digit<const N: u32>(self, word: Self::Word, k: u32) -> (Self::Word, Self::Mask);
     /// In each lane the triple of that index, 0 to 15; of weight 2.
     fn lookup(self, from: &Sixteen, index: Self::Word) -> [Self::Element; 3];
-    /// The same from the first sixteen triples, or from the second where the mask is set.
+    /// Looks the triple up in the first sixteen, or in the second where the mask is set.
     fn lookup_either(
         self,
         from: [&Sixteen; 2],
@@ -291,7 +291,7 @@ impl Columns {
     }
 }
 
-/// Of every lane something about its element, in memory.
+/// Applies `what` to the limbs of every lane's element.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn of_lanes<F: Field>(f: F, x: F::Element, what: impl Fn(&Limbs) -> u64) -> Words {
     let limbs = f.store(x);

@@ -21,7 +21,7 @@ pub struct Point(pub(super) [Limbs; 4]);
 /// An encoding that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// Of the first such in the batch.
+    /// The index of the first invalid encoding in the batch.
     pub index: usize,
 }
 
@@ -122,8 +122,9 @@ fn sums<F: Field>(f: F, a: &[Point], b: &[Point], out: &mut [Point], negative: b
     );
 }
 
-/// Of two points, one of each for each of `out` or one for all, the second where the bit, packed least
-/// significant first, is 1. Neither time nor addresses depend on the bits.
+/// Selects one of two points for each of `out`: the second where the bit is 1. `zero` and `one` have a point
+/// for each output or one for all; bits are packed least significant first. Neither time nor addresses
+/// depend on the bits.
 ///
 /// # Panics
 /// If there are more or fewer points than that, or too few bits.

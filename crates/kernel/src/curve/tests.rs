@@ -101,7 +101,7 @@ fn ladders_are_those_of_the_oracle(backend: Backend) {
 
 fn batches_of_every_length_end_where_they_end(backend: Backend) {
     let mut random = Stream(27);
-    // Beyond the vectors that share an inversion, too.
+    // Also lengths beyond the vectors that share an inversion.
     for n in LENGTHS.into_iter().chain([130, 257]) {
         let (scalars, points) = (random_strings(&mut random, n), random_strings(&mut random, n));
         let mut out = vec![[0; 32]; n];

@@ -60,7 +60,7 @@ fn hex(digits: &str) -> [u8; 32] {
     core::array::from_fn(|k| u8::from_str_radix(&digits[2 * k..2 * k + 2], 16).unwrap())
 }
 
-/// Of Brian Gladman's vectors for all sizes of Rijndael: digits of π under digits of e.
+/// One of Brian Gladman's vectors for all sizes of Rijndael: digits of π under digits of e.
 #[test]
 fn a_published_vector_comes_out() {
     let key = hex("2b7e151628aed2a6abf7158809cf4f3c762e7160f38b4da56a784d9045190cfe");

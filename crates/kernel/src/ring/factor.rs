@@ -23,7 +23,7 @@ impl<const N: usize, const Q: u16> Factor<N, Q> {
         vectors::set_noise(backend, bytes, core::array::from_mut(self));
     }
 
-    // Never inlined: its frame would be that of the other backends, too.
+    // Never inlined: its stack frame would also burden the other backends.
     #[inline(never)]
     pub(super) fn set_noise_portable(&mut self, bytes: &[u8]) {
         let f = &mut self.0;

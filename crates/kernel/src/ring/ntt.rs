@@ -108,7 +108,7 @@ fn layer<const N: usize>(
     }
 }
 
-/// The same for `half` < 16 on the array whose row e has element e of every block of 16.
+/// One layer for `half` < 16, on the array whose row e has element e of every block of 16.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn tail_layer<const N: usize>(
     rows: &mut [u16; N],

@@ -21,7 +21,7 @@ pub(super) fn centred_binomial<const N: usize, const Q: u16>(bytes: &[u8]) -> [u
 /// can compute both branches' candidates and would recognise the receiver's by that. Instead of
 /// being written at a running index, candidates move left by the number of rejections before them,
 /// in one pass over the whole array for each bit of that number.
-// Never inlined: its frame would be that of the other backends, too.
+// Never inlined: its stack frame would also burden the other backends.
 #[inline(never)]
 pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
@@ -53,8 +53,8 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     }
 }
 
-/// The same for a public string: candidates are tried one after another. Returns whether there were
-/// enough; if not, what is there has no meaning.
+/// Samples from a public string: candidates are tried one after another. Returns whether there were
+/// enough; if not, the output has no meaning.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     bytes: &[u8],
@@ -148,7 +148,7 @@ mod tests {
         ring::{NttPoly, encode::pack},
     };
 
-    /// What [`uniform`] computes, with the branch that it must not have.
+    /// Computes the same as [`uniform`], with the branch that it must not have.
     fn by_rejection<const Q: u16>(candidates: &[u16], wanted: usize) -> Vec<u16> {
         let kept: Vec<u16> = candidates.iter().copied().filter(|&x| x < Q).take(wanted).collect();
         if kept.len() < wanted { vec![0; wanted] } else { kept }

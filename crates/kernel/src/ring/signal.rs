@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// What the coin is for.
+    /// Parities are fair only because of the coin.
     #[test]
     fn parities_are_exactly_fair_given_the_signal() {
         let mut counts = [[0; 2]; 2];

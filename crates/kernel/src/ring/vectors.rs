@@ -1,7 +1,7 @@
-//! What lattice protocols do with vectors of K polynomials, each step in as few passes as pay. What keeps
-//! vectors of secrets in memory in between has them in a [`Room`] of the caller, who erases it once for
-//! many steps. What has a room of its own is never inlined: it is not to be part of the caller's frame,
-//! nor are those that only the portable code has.
+//! The steps of lattice protocols on vectors of K polynomials, each in as few passes as pay. Secret
+//! intermediate vectors live in a [`Room`] of the caller, who erases it once for many steps. Functions
+//! with a room of their own are never inlined: it must not become part of the caller's stack frame.
+//! Nor are functions that only the portable code calls.
 
 use core::fmt;
 
@@ -305,8 +305,8 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
     );
 }
 
-/// The same for the values in `f`.
-// Never inlined: its frame would be that of the other backends, too.
+/// Rounds the values in `f`.
+// Never inlined: its stack frame would also burden the other backends.
 #[inline(never)]
 fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
     f: &mut [u16; N],

@@ -24,8 +24,8 @@ pub struct Divider {
     removed_inverses: [[u64; MAX_PRIMES]; MAX_PRIMES],
 }
 
-/// What a division by a prime needs in one of the others: a multiple of that one and half of the
-/// prime, and the inverse.
+/// Constants for a division by a prime, modulo one of the others: a multiple of the other prime plus half of the
+/// dividing one, and the inverse of the dividing one.
 #[derive(Clone, Copy)]
 struct Step<L: Lanes> {
     above: L::Vector,
@@ -147,7 +147,7 @@ impl Divider {
         }
     }
 
-    /// The same modulo 2ᵗ, where 2ᵗ·C is 0, from the remainders.
+    /// Computes the quotients modulo 2ᵗ, where 2ᵗ·C is 0, from the remainders.
     fn low(&self, backend: Backend, remainders: &[u64], low: &mut [u64]) {
         let n = low.len().max(1);
         low.fill(0);

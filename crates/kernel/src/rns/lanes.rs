@@ -1,8 +1,8 @@
 //! Arithmetic modulo a prime in several lanes at once, behind one interface for all instruction sets.
 //!
-//! What a vector holds is up to the implementation: words, or doubles that are integers. *Narrow*
+//! The implementation chooses what a vector holds: words, or doubles that are integers. *Narrow*
 //! and *lazy* are its bounds, in docs/rns.md; narrow vectors are lazy. A value of a type that
-//! implements [`Lanes`] proves that the instructions are there; what is generic over it runs inside
+//! implements [`Lanes`] proves that the instructions are there; generic code over it runs inside
 //! `Backend::run`, inlined. No operation's time depends on what is in the lanes.
 
 #[cfg(target_arch = "x86_64")]
@@ -54,7 +54,7 @@ pub(super) trait Lanes: Copy {
     fn factor(self, entry: [u64; 2]) -> Self::Factor;
     /// LANES/REPEAT multipliers from the front of a table's two halves, each in REPEAT lanes.
     fn factors<const REPEAT: usize>(self, roots: [&[u64]; 2]) -> Self::Factor;
-    /// The same, the last one in the first lanes.
+    /// LANES/REPEAT multipliers from the front, the last one in the first lanes.
     fn factors_reversed<const REPEAT: usize>(self, roots: [&[u64]; 2]) -> Self::Factor;
 
     /// The canonical integers, from a narrow vector.
@@ -121,8 +121,8 @@ pub(super) trait Lanes: Copy {
         pack::plain::unpack(bits, bytes, words);
     }
 
-    /// Of the words w those ⌊w·p/2⁶⁴⌋ for which w·p mod 2⁶⁴ is not below the threshold, as long as
-    /// there is room; returns how many.
+    /// Writes ⌊w·p/2⁶⁴⌋ for the words w for which w·p mod 2⁶⁴ is not below the threshold, as long as
+    /// there is room; returns how many it wrote.
     #[inline(always)]
     fn accept(self, p: &Modulus, threshold: u64, words: &[[u8; 8]], out: &mut [u64]) -> usize {
         sample::plain::accept(p, threshold, words, out)

@@ -220,7 +220,7 @@ impl Simd for Avx2 {
             let bytes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.as_ptr().cast()));
             let halves = _mm256_or_si256(bytes, _mm256_slli_epi32::<12>(bytes));
             let halves = _mm256_and_si256(halves, _mm256_set1_epi16(15));
-            // The zero in the upper byte of a lane gives two more, too.
+            // The zero in the upper byte of a lane also gives two more.
             let noise = _mm256_shuffle_epi8(self.bytes(const { &twice(TWO_MORE) }), halves);
             _mm256_sub_epi16(noise, _mm256_set1_epi16(0x0202))
         })
@@ -385,7 +385,7 @@ impl Simd for Avx2 {
 }
 
 impl Avx2 {
-    /// Of 8 × 8 words.
+    /// Transposes 8 × 8 words.
     #[inline(always)]
     fn transpose(self, rows: &[__m256i; 8]) -> [__m256i; 8] {
         let mut x = *rows;

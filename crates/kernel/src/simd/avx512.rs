@@ -365,7 +365,7 @@ impl Simd for Avx512 {
 }
 
 impl Avx512 {
-    /// Of 16 × 16 words.
+    /// Transposes 16 × 16 words.
     #[inline(always)]
     fn transpose(self, mut x: [__m512i; 16]) -> [__m512i; 16] {
         for pair in x.as_chunks_mut::<2>().0 {

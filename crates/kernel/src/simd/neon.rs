@@ -174,7 +174,7 @@ impl Simd for Neon {
             let lanes = vreinterpretq_u16_u8(vqtbl1q_u8(bytes, self.bytes(&TO_LANES)));
             let halves = vshlq_u16(lanes, vld1q_s16(DOWN.as_ptr()));
             let halves = vreinterpretq_u8_u16(vandq_u16(halves, vdupq_n_u16(15)));
-            // The zero in the upper byte of a lane gives two more, too.
+            // The zero in the upper byte of a lane also gives two more.
             let noise = vreinterpretq_u16_u8(vqtbl1q_u8(self.bytes(&TWO_MORE), halves));
             vsubq_u16(noise, vdupq_n_u16(0x0202))
         })
@@ -328,7 +328,7 @@ impl Simd for Neon {
 }
 
 impl Neon {
-    /// Of 4 × 4 words.
+    /// Transposes 4 × 4 words.
     #[inline(always)]
     fn transpose(self, rows: &[uint32x4_t; 4]) -> [uint32x4_t; 4] {
         let [a, b, c, d] = *rows;

@@ -21,8 +21,8 @@ const STEPS: usize = 32;
 
 type Piece = [[__m128i; 2]; STEPS];
 
-/// Of a group: its streams, the sums of subtrees that wait for their sibling, by level, the last
-/// that of all; and the rows.
+/// The state of a group: its streams; by level, the sums of subtrees that wait for their sibling, the last
+/// entry being the sum of all leaves; and the rows.
 struct Partial {
     states: [State<__m128i>; GROUP],
     waiting: [Piece; GROUP_BITS + 1],
@@ -92,7 +92,8 @@ fn add_leaf<const COMPLETE: usize>(simd: Avx2, partial: &mut Partial, x: usize, 
     states[x] = state;
 }
 
-/// What a group gives to the rows: its own, and the sum of all its leaves, by its number.
+/// Adds a group's piece to the results: its rows to the low rows, the sum of its leaves to the rows of the
+/// bits of its number, and to the sum.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_piece(

@@ -22,10 +22,10 @@ const STEPS: usize = 64;
 const LANE_BITS: usize = 2;
 const LANES: usize = 1 << LANE_BITS;
 
-/// What two steps of the streams in a vector give.
+/// The output of two steps of the streams in a vector.
 type Two = [__m512i; 4];
 
-/// Of two vectors: the strings of the second, and the sum of both.
+/// The strings of the second of two vectors, and the sum of both.
 type Pair = [Two; 2];
 
 #[target_feature(enable = "avx512f,vaes")]
@@ -127,7 +127,8 @@ fn two_of_both(
     [odd, simd.xor_all(odd, even)]
 }
 
-/// Of all vectors of a group: the rows of lanes; and those of the group's number, with the sum.
+/// Adds the sum of a group's vectors to the rows of the lane bits, to the rows of the bits of the group's number,
+/// and to the sum.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn put_lanes(

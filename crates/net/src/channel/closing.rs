@@ -1,5 +1,5 @@
 //! How a session ends: both sides say that they have all, and find out whether that is what the other sent
-//! (`docs/wire.md`, section 2).
+//! (`docs/wire/README.md`, section 2).
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{ChannelError, Error, FrameError, deadline::Deadline};
 
-/// What a side says at the end, in this order.
+/// A statement of a side at the end, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// It has received all, and keeps it where it does not get lost.

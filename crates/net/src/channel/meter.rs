@@ -1,6 +1,6 @@
 //! Counting bytes and flows.
 
-/// What went through a channel, without hello and frame headers.
+/// The traffic of a channel, without hello and frame headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Payload bytes given to `send`.

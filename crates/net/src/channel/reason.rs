@@ -1,4 +1,4 @@
-//! The last word of a side that gives up (`docs/wire.md`, section 2).
+//! The last word of a side that gives up (`docs/wire/README.md`, section 2).
 
 use core::fmt;
 
@@ -30,7 +30,7 @@ impl Reason {
     /// Bytes of its frame.
     pub(super) const LEN: usize = 1;
 
-    /// What the peer is told of the error; nothing where it knows already, or must not know.
+    /// The reason that the peer is told; none where it knows already, or must not know.
     pub(super) fn of(error: &Error) -> Option<Self> {
         match error {
             // Whether it happens depends on the choices.

@@ -16,7 +16,7 @@ use crate::{ChannelError, Error, FrameError, TlsError, deadline::Deadline};
 pub(super) struct Inbox {
     /// Absent while somebody reads.
     reader: Option<Reader>,
-    /// Of the frame whose payload is to be read next.
+    /// The header of the frame whose payload is to be read next.
     header: Option<Header>,
     lanes: PerLane<Queue>,
     /// How many frames of the peer's closing came.
@@ -35,7 +35,7 @@ struct Header {
     len: usize,
 }
 
-/// What a receiver waits for.
+/// The length of the frame that a receiver waits for.
 #[derive(Clone, Copy)]
 pub(super) enum Want {
     Exactly(usize),
@@ -43,7 +43,7 @@ pub(super) enum Want {
     AtMost(usize),
 }
 
-/// What somebody who waits is to do.
+/// The next action of a receiver that waits.
 enum Turn {
     Wait,
     ReadHeader(Reader),

@@ -1,4 +1,4 @@
-//! Hashes of what goes over a channel (`docs/wire.md`, section 2).
+//! Hashes of what goes over a channel (`docs/wire/README.md`, section 2).
 
 use foxtrot_ot::{
     Session, Sid,
@@ -10,7 +10,7 @@ use super::{Lane, PerLane};
 /// A hash of all that both sides have sent and received.
 pub type Transcript = [u8; 32];
 
-/// What went one way, lane by lane. A lane takes memory when its first frame goes.
+/// Hashes of what went one way, lane by lane. A lane takes memory when its first frame goes.
 pub(super) struct Tally {
     oracle: Oracle,
     side: u8,
@@ -28,13 +28,13 @@ impl Scope {
         Self { session: Session::new(sid), initiator }
     }
 
-    /// What we send, and what the peer sends.
+    /// Begins the tallies of what we send, and of what the peer sends.
     pub(super) fn begin(&self) -> [Tally; 2] {
         let oracle = self.session.oracle("foxtrot v2 frames");
         [!self.initiator, self.initiator].map(|side| Tally::begin(&oracle, u8::from(side)))
     }
 
-    /// Of what we have sent and received so far.
+    /// The transcript of what we have sent and received so far.
     pub(super) fn transcript(&self, told: &Tally, heard: &Tally) -> Transcript {
         let [initiators, responders] = if self.initiator { [told, heard] } else { [heard, told] };
         let hashes: Vec<_> = lanes()
@@ -70,7 +70,7 @@ impl Tally {
     }
 }
 
-/// Those of protocols.
+/// The lanes of protocols.
 fn lanes() -> impl Iterator<Item = Lane> {
     (Lane::PROTOCOL.index()..Lane::COUNT).filter_map(Lane::new)
 }

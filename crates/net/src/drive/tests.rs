@@ -67,7 +67,7 @@ fn a_peer_that_has_gone_ends_the_run() {
     assert_eq!(error, ChannelError::ClosedReceiving.into());
 }
 
-/// After a hello, whoever waits for a side that gives up learns why.
+/// After a hello, a side that waits for one that gives up learns why.
 #[test]
 fn the_other_side_learns_why_a_run_failed() {
     use crate::{

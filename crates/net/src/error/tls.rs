@@ -14,7 +14,7 @@ pub enum TlsError {
     },
     /// Our key is none of those that the peer expects.
     NotAccepted,
-    /// What came from the peer is not TLS.
+    /// The peer's bytes are not TLS.
     NotTls,
     /// The peer gave no key.
     NoKey,
@@ -25,7 +25,7 @@ pub enum TlsError {
 }
 
 impl TlsError {
-    /// What the halves of a channel over TLS wrapped for the channel.
+    /// The TLS error that the halves of a channel wrapped in an I/O error.
     pub(crate) fn within(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().cloned()
     }

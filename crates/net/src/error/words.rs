@@ -11,7 +11,7 @@ pub(super) fn reason(error: &io::Error) -> String {
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
-/// The string as it can be shown to a user whoever made it: control characters and whatever else
+/// Makes a string safe to show to a user, also one that a peer made: control characters and whatever else
 /// does not print are escaped, and all after 64 characters is left out.
 #[must_use]
 pub fn printable(text: &str) -> String {

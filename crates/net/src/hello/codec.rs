@@ -1,4 +1,4 @@
-//! The hello's layout: `docs/wire.md`, section 3.
+//! The hello's layout: `docs/wire/README.md`, section 3.
 
 use super::{Hello, MAX_BYTES, Role, Table, VERSION};
 use crate::HelloError;
@@ -66,7 +66,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, HelloError> {
     }
 }
 
-/// What has not been decoded yet. Every method is `None` on bytes that no encoder makes.
+/// The bytes not decoded yet. Every method returns `None` on bytes that no encoder makes.
 pub(super) struct Rest<'a>(pub(super) &'a [u8]);
 
 impl Rest<'_> {

@@ -1,5 +1,5 @@
 //! The second hello: a proof that its sender has heard ours now, work if we asked for some, and what only a peer may know
-//! that wants what we want (`docs/wire.md`, section 3).
+//! that wants what we want (`docs/wire/README.md`, section 3).
 
 use foxtrot_ot::{Session, Sid, oracle::Oracle};
 

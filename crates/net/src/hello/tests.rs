@@ -19,7 +19,7 @@ fn receiver() -> Hello {
     Hello::new(Role::Receiver).term("count", 10).term("job", "ot").with_nonce([2; 32])
 }
 
-/// What both sides say, the first being the initiator.
+/// Lets two sides greet, the first being the initiator.
 fn meet(first: &Hello, second: &Hello) -> [Result<Agreement, Error>; 2] {
     let (a, b) = memory::pair(LONG);
     thread::scope(|scope| {
@@ -32,7 +32,7 @@ fn meet(first: &Hello, second: &Hello) -> [Result<Agreement, Error>; 2] {
     })
 }
 
-/// What the initiating sender says to these bytes, if the receiver's details follow that fit them.
+/// The error of an initiating sender that receives these bytes, if details of the receiver follow that fit them.
 fn meet_bytes(bytes: &[u8]) -> Result<Agreement, Error> {
     let (a, b) = memory::pair(LONG);
     b.send(Lane::HELLO, bytes.to_vec()).unwrap();

@@ -56,7 +56,7 @@ pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel,
     Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
 }
 
-/// What that channel reads from and writes to.
+/// The two halves of a connection that a channel reads from and writes to.
 pub(super) fn halves(
     connection: Connection,
     Socket { stream, timeout }: Socket,
@@ -75,7 +75,7 @@ pub(super) fn halves(
     (reader, Writer(shared))
 }
 
-/// What went wrong, from the error that rustls wrapped for its caller.
+/// Our error for an I/O error, which may wrap one of rustls.
 fn error_of(error: &io::Error, timeout: Duration) -> Error {
     if let Some(tls) = wrapped(error) {
         return match tls {
@@ -99,7 +99,7 @@ fn wrapped(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref()?.downcast_ref()
 }
 
-/// In the words of whoever has to do something about it.
+/// Our error for one of rustls, by the side that has to act on it.
 fn tls_error(error: &rustls::Error) -> TlsError {
     use AlertDescription as Alert;
     match error {

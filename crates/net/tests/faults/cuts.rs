@@ -24,7 +24,7 @@ fn cut(protocol: Protocol, way: Way, at: usize, cut: Cut) -> Both {
     run(protocol, &plan, timeout)
 }
 
-/// Whoever reads that way fails, and so does the other if it can know; else it may have come to its end.
+/// The side that reads that way fails, and so does the other if it can know; else it may have come to its end.
 /// A party that has, has all of its output, and so has the other, unless that compares sets then.
 fn assert_cut(sound: &Sound, both: &Both, way: Way, cut: Cut, what: &str) {
     let Both { sender, receiver, .. } = both;

@@ -1,4 +1,4 @@
-//! What a session without faults does, and looks like on the wire.
+//! Sessions without faults: their results, and their bytes on the wire.
 
 use core::ops::Range;
 
@@ -30,7 +30,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub(crate) const HEADER: usize = 5;
 
-    /// So many frames of each way are before the protocol's.
+    /// The number of frames each way before the protocol's.
     pub(crate) const HELLOS: usize = 2;
 
     pub(crate) fn is_hello(&self) -> bool {
@@ -62,7 +62,7 @@ impl Honest {
         self.logs[way as usize].len()
     }
 
-    /// Whether whoever writes that way awaits nothing any more when it writes byte k.
+    /// Whether the side that writes that way awaits nothing any more when it writes byte k.
     pub(crate) fn is_last_word(&self, way: Way, k: usize) -> bool {
         k >= self.answered[way as usize]
     }
@@ -71,7 +71,7 @@ impl Honest {
         frames_of(way, &self.logs[way as usize])
     }
 
-    /// Of both ways.
+    /// The frames of both ways.
     pub(crate) fn all_frames(&self) -> impl Iterator<Item = Frame> {
         Way::BOTH.into_iter().flat_map(|way| self.frames(way))
     }

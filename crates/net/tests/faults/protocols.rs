@@ -30,7 +30,7 @@ use crate::{
     stream::{Plan, Way, Wire},
 };
 
-/// What the two parties do.
+/// The job of the two parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     /// 1-of-2 OTs of this name.
@@ -147,7 +147,7 @@ impl Protocol {
         }
     }
 
-    /// Whether whoever departs from it is found out.
+    /// Whether a party that departs from the protocol is found out.
     pub(crate) fn is_checked(self) -> bool {
         use Adversary::Malicious;
         matches!(

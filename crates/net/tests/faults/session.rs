@@ -29,7 +29,7 @@ pub(crate) const BOUND: Duration = Duration::from_secs(30);
 /// A timeout for sessions that have to end without one.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// What the two parties do.
+/// The job of the two parties.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) base: &'static dyn BaseOt,
@@ -39,10 +39,10 @@ pub(crate) struct Job {
     pub(crate) sender_opens: bool,
 }
 
-/// What the sender has in the end.
+/// The sender's output.
 pub(crate) type Pairs = Vec<[Block; 2]>;
 
-/// What the receiver has in the end.
+/// The receiver's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
     pub(crate) choices: Vec<bool>,
@@ -54,7 +54,7 @@ pub(crate) struct Received {
 pub(crate) struct Ended {
     pub(crate) sender: Result<Pairs, Error>,
     pub(crate) receiver: Result<Received, Error>,
-    /// What was written, by [`Way`].
+    /// The bytes written, by [`Way`].
     pub(crate) logs: [Vec<u8>; 2],
     /// From where on nothing was followed by anything of the other way.
     pub(crate) answered: [usize; 2],
@@ -195,7 +195,7 @@ impl core::fmt::Debug for Job {
     }
 }
 
-/// What the receiver gets of transfer i if it chooses j.
+/// The message of transfer i for choice j.
 pub(crate) fn message(i: usize, j: usize) -> Vec<u8> {
     format!("{j} of {i}").into_bytes()
 }
@@ -204,7 +204,7 @@ fn sub(agreement: &Agreement, protocol: &str, counter: usize) -> Session {
     Session::new(agreement.sid).sub(protocol, counter as u64, agreement.direction())
 }
 
-/// The same in every run, so that a run without faults has the same outputs.
+/// A party's seed: the same in every run, so that a run without faults has the same outputs.
 fn seed(party: u8, batch: usize) -> Seed {
     let mut seed = [party; 32];
     seed[..8].copy_from_slice(&(batch as u64).to_le_bytes());

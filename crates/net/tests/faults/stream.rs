@@ -22,7 +22,7 @@ pub(crate) enum Way {
     ToReceiver,
 }
 
-/// What is wrong with the bytes of one direction, counted from its beginning.
+/// A fault in the bytes of one direction, counted from its beginning.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// These are the last that arrive.
@@ -42,7 +42,7 @@ pub(crate) enum Fault {
 pub(crate) enum Cut {
     /// Both directions end, and both sides get to know; what was written before arrives.
     End,
-    /// The same, but what was not read yet is lost.
+    /// Both directions end, and bytes not read yet are lost.
     Reset,
     /// This direction ends for the reader; the writer's bytes are taken and lost.
     Lost,
@@ -72,14 +72,14 @@ impl Default for Pace {
     }
 }
 
-/// What a connection does to the bytes.
+/// The treatment of the bytes by a connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) pace: Pace,
     pub(crate) fault: Option<(Way, Fault)>,
 }
 
-/// What both ends share.
+/// The state that both ends share.
 pub(crate) struct Wire {
     plan: Plan,
     pipes: Mutex<[Pipe; 2]>,
@@ -88,11 +88,11 @@ pub(crate) struct Wire {
 
 #[derive(Default)]
 struct Pipe {
-    /// What the writer has written.
+    /// The bytes written.
     log: Vec<u8>,
     /// How much of that was written when the other side wrote last.
     answered: usize,
-    /// What the reader has not read.
+    /// The bytes not read yet.
     bytes: VecDeque<u8>,
     /// No more will be written.
     ended: bool,
@@ -136,7 +136,7 @@ impl Wire {
         Channel::new(Box::new(reader), Box::new(writer), hook, timeout).unwrap()
     }
 
-    /// What was written that way.
+    /// The bytes written that way.
     pub(crate) fn log(&self, way: Way) -> Vec<u8> {
         self.lock()[way as usize].log.clone()
     }

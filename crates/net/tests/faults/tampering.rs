@@ -19,7 +19,7 @@ fn tampered(protocol: Protocol, way: Way, fault: Fault, timeout: Duration) -> Bo
     run(protocol, &Plan { fault: Some((way, fault)), pace: Pace::default() }, timeout)
 }
 
-/// What the peer or the connection is to blame for.
+/// Whether the error blames the peer or the connection.
 fn is_not_ours(error: &Error) -> bool {
     use ChannelError::{ClosedReceiving, ClosedSending, GivenUp, NothingReceived, NothingTaken};
     matches!(
@@ -33,7 +33,7 @@ fn is_not_ours(error: &Error) -> bool {
     )
 }
 
-/// What holds whatever was done to the frames.
+/// Asserts what holds whatever was done to the frames.
 fn assert_no_harm(sound: &Sound, both: &Both, what: &str) {
     let Both { sender, receiver, .. } = both;
     for party in [sender, receiver] {
@@ -75,7 +75,7 @@ fn all() -> Vec<Sound> {
     PROTOCOLS.into_iter().map(Sound::of).collect()
 }
 
-/// Whatever a protocol checks by itself: at the end the two sides compare what they have sent and received.
+/// Every protocol, whatever it checks itself: at the end the two sides compare what they have sent and received.
 #[test]
 fn a_flipped_bit_fails_both_sides_unless_it_is_in_the_last_word() {
     let all = all();

@@ -1,4 +1,4 @@
-//! The three messages: checked bytes, in the layout of `docs/wire.md`, section 8.
+//! The three messages: checked bytes, in the layout of `docs/wire/roted-figure1.md`, section 8.
 
 use foxtrot_kernel::{
     Backend,

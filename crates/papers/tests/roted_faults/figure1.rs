@@ -1,4 +1,4 @@
-//! What an attacker, or an observer with a party's seed, computes of Figure 1: `docs/wire.md`,
+//! What an attacker, or an observer with a party's seed, computes of Figure 1: `docs/wire/roted-figure1.md`,
 //! section 8, with the kernel's ring.
 
 use foxtrot_kernel::ring::paper512::{BITS, NttPoly, Poly};

@@ -1,4 +1,4 @@
-//! The same of the repaired protocol: `docs/wire.md`, section 5.
+//! The same of the repaired protocol: `docs/wire/roted.md`, section 5.
 
 use foxtrot_kernel::ring::module768::{BITS, NttPoly, Poly};
 use foxtrot_ot::{

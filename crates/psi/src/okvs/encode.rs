@@ -49,8 +49,8 @@ impl<const H: usize> Okvs<H> {
         Ok(self.encode_with(session, coins, keys, |_| values.as_flattened(), slots)?.0)
     }
 
-    /// The same for values that the row seed gives, one after another, as many as keys; with the plan of the keys, which
-    /// it needs anyway.
+    /// Encodes values that are computed from the row seed, one after another, as many as keys. Also returns the plan of
+    /// the keys, which it needs anyway.
     pub(crate) fn encode_with<const W: usize, V: AsRef<[u8]>>(
         &self,
         session: &Session,
@@ -66,7 +66,7 @@ impl<const H: usize> Okvs<H> {
         }
         let oracle = session.oracle("foxtrot v1 okvs coins");
         let mut seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
-        // It is sent, whoever uses the store; where keys are placed follows from it.
+        // Every user of the store sends the seed; where keys are placed follows from it.
         memcheck::public(&mut seed.0);
         let plan = self.plan(session, &seed, keys)?;
         let mut key = oracle.query(0, 1).field(&coins.0).finish();

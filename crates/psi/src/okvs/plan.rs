@@ -22,7 +22,7 @@ pub struct Plan<const H: usize> {
     pub(super) order: Secret<u32>,
 }
 
-/// What encoding some keys has to deal with.
+/// The structure that encoding some keys has to deal with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Structure {
     /// How many rows are not peeled.
@@ -135,7 +135,7 @@ impl<const H: usize> Plan<H> {
         peel(&self.okvs, &self.rows.0).core_len()
     }
 
-    /// What there is to do, for statistics.
+    /// The structure of the system, for statistics.
     #[must_use]
     pub fn structure(&self) -> Structure {
         let core = self.core(&peel(&self.okvs, &self.rows.0));

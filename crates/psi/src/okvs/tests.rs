@@ -145,7 +145,7 @@ fn rows_start_everywhere_and_stay_within_their_segments() {
     assert!((0..44).all(|k| plan.rows.0.iter().any(|row| row.dense() >> k & 1 == 1)));
 }
 
-/// As many keys as a receiver that cheats fits for certain: `docs/protocols/paxos.md`, section 5.
+/// The number of keys that a cheating receiver fits for certain: `docs/protocols/paxos.md`, section 5.
 #[test]
 fn a_store_for_20_keys_has_solutions_for_87() {
     let okvs = Okvs3::new(20).unwrap();

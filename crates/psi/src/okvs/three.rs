@@ -3,7 +3,7 @@
 //! Up to [`PLAIN_MAX`] keys there is one start: three tables of a segment each. A row may be anywhere
 //! then, and memory is touched at random. Above, rows start at many segments (the layout of binary
 //! fuse filters [GL22]), so that in the order of starts all work moves through a window of three
-//! segments. That couples the windows, too: peeling starts at both ends.
+//! segments. This layout also couples the windows: peeling starts at both ends.
 //!
 //! Sizes are from the bounds and measurements of `docs/protocols/okvs.md`.
 //!

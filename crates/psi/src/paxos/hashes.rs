@@ -24,14 +24,14 @@ pub(super) struct Keyed {
 pub(super) const TOGETHER: usize = 512;
 
 impl Keyed {
-    /// What words are: the function from which a simulator reads the receiver's items.
+    /// The hash that maps items to words. From its queries a simulator reads the receiver's items.
     pub(super) fn words(bucket: &Session, seed: &RowSeed) -> Self {
         let oracle = bucket.oracle("foxtrot v1 paxos word key");
         let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
         Self { backend: bucket.backend(), key }
     }
 
-    /// What tags are, of an item and a row.
+    /// The hash that maps an item and a row to a tag.
     pub(super) fn tags(bucket: &Session, seed: &RowSeed) -> Self {
         let oracle = bucket.oracle("foxtrot v1 paxos tag key");
         let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
@@ -112,11 +112,11 @@ mod tests {
 
     use super::*;
 
-    /// `docs/wire.md`, section 13.
+    /// `docs/wire/paxos.md`, section 13.
     #[test]
     fn hashes_are_those_of_the_wire_document() {
         // Read at run time: a package does not have the file.
-        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wire.md");
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wire/paxos.md");
         let document = fs::read_to_string(document).expect("the test runs in the repository");
         let input: Vec<u8> = (0..133).collect();
         let key = core::array::from_fn(|i| input[i]);

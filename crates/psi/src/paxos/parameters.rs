@@ -1,4 +1,4 @@
-//! What both parties compute from the sizes alone.
+//! Parameters that both parties compute from the sizes alone.
 
 use foxtrot_ot::{
     Usage,
@@ -26,7 +26,7 @@ const BUCKET: usize = 1 << 20;
 /// Bytes of a tag in memory, and of one against malicious peers.
 pub(super) const TAG: usize = 32;
 
-/// What the two parties agree on: adversary and sizes, and what follows from them.
+/// The terms of the two parties: adversary and sizes, and the parameters that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     adversary: Adversary,
@@ -54,7 +54,7 @@ impl Parameters {
         Self::with_buckets(adversary, receiver_items, sender_items, buckets)
     }
 
-    /// The same with another number of buckets.
+    /// Parameters with another number of buckets.
     pub(super) fn with_buckets(
         adversary: Adversary,
         receiver_items: usize,
@@ -65,10 +65,10 @@ impl Parameters {
         Ok(Self { adversary, receiver_items, sender_items, buckets, okvs })
     }
 
-    /// The same with another number of buckets, which no peer would have: for fuzzing.
+    /// Parameters with another number of buckets, which no peer would have: for fuzzing.
     ///
     /// # Errors
-    /// Those of [`Parameters::new`].
+    /// The errors of [`Parameters::new`].
     #[cfg(feature = "fuzzing")]
     pub fn in_buckets(self, buckets: usize) -> Result<Self, Usage> {
         Self::with_buckets(self.adversary, self.receiver_items, self.sender_items, buckets)

@@ -1,5 +1,5 @@
 //! The protocol: base OTs, then bucket after bucket with several batches on their way at a time, then the tags
-//! (`docs/wire.md`, section 13).
+//! (`docs/wire/paxos.md`, section 13).
 //!
 //! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 //!

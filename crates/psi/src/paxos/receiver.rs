@@ -216,7 +216,7 @@ impl Received {
         self.incoming.take(tags)
     }
 
-    /// Step 7: the indices, ascending, of the items that the sender has, too. After the last message:
+    /// Step 7: the indices, ascending, of the items that the sender also has. After the last message:
     /// its time depends on the sets.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub(super) type Tag = [u8; TAG];
 /// Tags that are in memory beside the list of all.
 const BLOCK: usize = 1 << 14;
 
-/// What tags of a bucket are computed with.
+/// The hashes and settings with which a bucket's tags are computed.
 pub(super) struct Work<'a> {
     pub(super) parameters: &'a Parameters,
     executor: &'a dyn Executor,

@@ -17,7 +17,7 @@ use foxtrot_ot::{
 
 use super::*;
 
-/// What a run leaves to a hostile party, message by message; the defaults are honest.
+/// Hooks by which a hostile party changes a run's messages; the defaults are honest.
 pub(super) struct Messages<'a> {
     /// A bucket's row seed.
     pub(super) row_seed: &'a mut dyn FnMut(usize, &mut Vec<u8>),
@@ -63,12 +63,12 @@ pub(super) fn coin(parameters: &Parameters) -> Option<Joint> {
     })
 }
 
-/// What the receiver gets, honestly.
+/// The receiver's result in an honest run.
 pub(super) fn run(parameters: &Parameters, ours: &[Digest], theirs: &[Digest]) -> Vec<usize> {
     run_through(parameters, ours, theirs, Messages::honest()).unwrap()
 }
 
-/// The same with messages changed on their way; who notices it is told.
+/// The receiver's result with messages changed on their way; the error says who noticed it.
 pub(super) fn run_through(
     parameters: &Parameters,
     ours: &[Digest],

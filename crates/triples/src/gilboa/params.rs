@@ -14,7 +14,7 @@ use crate::{CAVEAT, Shares};
 /// The k of a set whose name does not say it.
 pub const DEFAULT_K: usize = softspoken::DEFAULT_K;
 
-/// What two parties agree on: the bits of a triple's shares, and the k of the extension.
+/// A set of parameters that two parties agree on: the bits of a triple's shares, and the k of the extension.
 ///
 /// A whole batch has 2¹⁶/ℓ triples; the last one of a run may have fewer.
 #[derive(PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Its name in `docs/wire.md`, which is also the protocol of its sub-session.
+    /// Its name in `docs/wire/gilboa.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name

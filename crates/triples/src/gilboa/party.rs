@@ -102,7 +102,7 @@ pub fn base_session(session: &Session, set: &Set, base: &'static str) -> Session
     first.sub(base, 0, Direction::ResponderSends)
 }
 
-/// That whose sender is the initiator, and the other one.
+/// The two streams: the one whose sender is the initiator, then the other one.
 fn streams(session: &Session, set: &Set) -> [Session; 2] {
     let directions = [Direction::InitiatorSends, Direction::ResponderSends];
     directions.map(|direction| session.sub(set.name(), 0, direction))
@@ -194,10 +194,10 @@ impl Party {
         Ok(only(self.extend_all(vec![(shares, corrections)])?))
     }
 
-    /// The same for the next batches, in their order, at once: one per thread.
+    /// Begins the next batches, in their order, at once: one per thread. See [`Party::extend`].
     ///
     /// # Errors
-    /// Those of [`Party::extend`], for any of them: then none has begun.
+    /// The errors of [`Party::extend`], for any of the batches: then none has begun.
     pub fn extend_all(
         &mut self,
         batches: Vec<(Shares, &mut Vec<u8>)>,
@@ -244,10 +244,11 @@ impl Party {
         Ok(only(self.multiply_all(vec![(batch, corrections, products)])?))
     }
 
-    /// The same for the next batches, in the order in which they have begun, at once: one per thread.
+    /// Multiplies the next batches, in the order in which they have begun, at once: one per thread. See
+    /// [`Party::multiply`].
     ///
     /// # Errors
-    /// Those of [`Party::multiply`], for any of them: then all are gone.
+    /// The errors of [`Party::multiply`], for any of the batches: then all are gone.
     pub fn multiply_all(
         &mut self,
         batches: Vec<(Extended, &[u8], &mut Vec<u8>)>,
@@ -296,10 +297,10 @@ impl Party {
         Ok(only(self.add_all(vec![(batch, products)])?))
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Ends several batches at once, one per thread. See [`Party::add`].
     ///
     /// # Errors
-    /// Those of [`Party::add`], for any of them: then all are gone.
+    /// The errors of [`Party::add`], for any of the batches: then all are gone.
     pub fn add_all(&mut self, batches: Vec<(Multiplied, &[u8])>) -> Result<Vec<Shares>, Error> {
         let (set, width) = (self.set, self.set.width());
         for (Multiplied(batch), products) in &batches {
@@ -351,14 +352,14 @@ fn extension_session(stream: &Session, set: &Set, direction: Direction) -> Sessi
     stream.sub(set.extension().name(), 0, direction)
 }
 
-/// What the extension wants; with random choices and no check it draws nothing.
+/// The seed that the extension takes; with random choices and no check it draws nothing from it.
 fn extension_seed(session: &Session, seed: &Seed) -> Seed {
     let mut bytes = Zeroizing::new([0; 32]);
     seed.fill(&session.oracle("foxtrot v1 gilboa extension seed"), 0, bytes.as_mut_slice());
     Seed::from_bytes(*bytes)
 }
 
-/// That shares are for triples of that set.
+/// Returns an error unless the shares are for triples of that set.
 fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
     let (expected, got) = (set.width(), shares.width());
     if got == expected {
@@ -368,7 +369,7 @@ fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
     }
 }
 
-/// That a message is one: its length, and no bits behind the last one.
+/// Returns an error unless the message is well formed: its length, and no bits behind the last one.
 fn check_products(set: &Set, n: usize, products: &[u8]) -> Result<(), Decode> {
     const MESSAGE: &str = "Products";
     let (expected, got) = (set.products_len(n), products.len());

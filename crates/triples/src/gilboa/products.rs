@@ -88,9 +88,9 @@ pub(super) fn gather(width: usize, keys: &[Block], c: &mut [u8]) {
     of_width!(width, gather_words(keys, c));
 }
 
-/// What the sender gives and keeps: `products` become its message, and c is a·b − Σ 2^i·m₀ more than it was.
+/// The sender's side of a product: writes its message to `products`, and adds a·b − Σ 2^i·m₀ to c.
 ///
-/// It has the lengths that the set says.
+/// The lengths are those of the set.
 pub(super) fn multiply(
     width: usize,
     keys: &[[Block; 2]],

@@ -1,5 +1,5 @@
 //! The protocol: base OTs, and then batch after batch, in which both parties do the same at the same time
-//! (`docs/wire.md`, section 19).
+//! (`docs/wire/gilboa.md`, section 19).
 //!
 //! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 //!

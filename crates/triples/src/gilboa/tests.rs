@@ -68,7 +68,7 @@ fn the_parts_of_a_product_sum_up_to_it_whatever_keys_and_shares_are() {
     }
 }
 
-/// `docs/wire.md`, section 19, bit by bit.
+/// `docs/wire/gilboa.md`, section 19, bit by bit.
 #[test]
 fn products_are_packed_without_gaps() {
     for width in WIDTHS {

@@ -1,4 +1,4 @@
-//! What is derived from a party's seed and from the session (`docs/wire.md`, section 18).
+//! Coins derived from a party's seed and from the session (`docs/wire/rlwe.md`, section 18).
 
 use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{Seed, Session};
@@ -41,13 +41,13 @@ pub(super) fn of_response(session: &Session, seed: &Seed, batch: u64) -> Streams
     secret(session, "foxtrot v1 rlwe response", seed, batch)
 }
 
-/// Those of the uniform half of the public key, a stream for each prime.
+/// The streams of the uniform half of the public key, one for each prime.
 pub(super) fn of_public_key(session: &Session) -> Streams {
     public(session, "foxtrot v1 rlwe public key", 0, 0)
 }
 
-/// Those of the uniform halves of a batch, a stream for each prime: which 0 is of a₀, 1 of b₀, and [`ANSWER`] of what
-/// P₁ answers.
+/// The streams of a uniform half of a batch, one for each prime: `which` is 0 for a₀, 1 for b₀, and [`ANSWER`] for
+/// the answer of P₁.
 pub(super) fn of_uniform_half(session: &Session, batch: u64, which: u8) -> Streams {
     public(session, "foxtrot v1 rlwe uniform half", batch, which)
 }

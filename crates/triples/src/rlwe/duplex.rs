@@ -76,7 +76,7 @@ impl Duplex {
         (Joining { p0, session: theirs, seed: for_theirs, ring, direction }, public_key)
     }
 
-    /// The same with batch g of the run as the next one, for a run that is continued; the peer must agree.
+    /// Continues a run with its batch of that number as the next one; the peer must agree.
     ///
     /// Only for a seed and a session that are new, as in [`P0::starting_at`].
     ///
@@ -116,7 +116,7 @@ impl Duplex {
     /// [`P0::receive`].
     ///
     /// # Errors
-    /// Those of [`P0::receive`].
+    /// The errors of [`P0::receive`].
     pub fn receive(
         &mut self,
         requested: Requested,
@@ -131,7 +131,7 @@ impl Duplex {
     /// [`P0::receive_all`].
     ///
     /// # Errors
-    /// Those of [`P0::receive_all`].
+    /// The errors of [`P0::receive_all`].
     pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
         self.p0.receive_all(batches)
     }
@@ -139,7 +139,7 @@ impl Duplex {
     /// [`P1::respond`], for the next batch of the peer.
     ///
     /// # Errors
-    /// Those of [`P1::respond`].
+    /// The errors of [`P1::respond`].
     pub fn respond(
         &mut self,
         request: &[u8],
@@ -153,7 +153,7 @@ impl Duplex {
     /// [`P1::respond_all`].
     ///
     /// # Errors
-    /// Those of [`P1::respond_all`].
+    /// The errors of [`P1::respond_all`].
     pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         self.p1.respond_all(batches)
     }
@@ -161,7 +161,7 @@ impl Duplex {
     /// [`P1::finish`].
     ///
     /// # Errors
-    /// Those of [`P1::finish`].
+    /// The errors of [`P1::finish`].
     pub fn finish(
         &mut self,
         responded: Responded,
@@ -174,7 +174,7 @@ impl Duplex {
     /// [`P1::finish_all`].
     ///
     /// # Errors
-    /// Those of [`P1::finish_all`].
+    /// The errors of [`P1::finish_all`].
     pub fn finish_all(
         &mut self,
         batches: Vec<(Responded, &[u8], &mut Shares)>,

@@ -23,7 +23,7 @@ pub struct Chosen<'a> {
     pub keys: &'a [Block],
 }
 
-/// That there are as many OTs as a batch of the set takes.
+/// Returns an error unless there are as many OTs as a batch of the set takes.
 pub(super) fn check_ots(set: &Set, got: usize) -> Result<(), Usage> {
     let expected = set.ots();
     if got == expected {

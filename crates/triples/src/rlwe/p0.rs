@@ -23,7 +23,7 @@ pub struct P0 {
     pub(super) seed: Seed,
     /// The values of −s modulo all primes.
     pub(super) negated: Secret<u64>,
-    /// Those of s·2^−t₁ modulo the primes of p.
+    /// The values of s·2^−t₁ modulo the primes of p.
     pub(super) scaled: Secret<u64>,
     /// Batches so far.
     batch: u64,
@@ -73,7 +73,7 @@ pub struct Receiving<'a> {
     pub correction: &'a mut Vec<u8>,
 }
 
-/// What a thread computes a batch in.
+/// The memory in which a thread computes a batch.
 pub(super) struct Scratch {
     words: Secret<u64>,
     small: Secret<i8>,
@@ -129,7 +129,7 @@ impl P0 {
         (p0, public_key)
     }
 
-    /// The same, with a later number for the next batch; P₁ must agree.
+    /// Gives the next batch a later number; P₁ must agree.
     ///
     /// Only for a seed and a session that are new: a batch that was made before under the same two, in
     /// another state say, would be made again with the same coins, which gives both runs away.
@@ -156,7 +156,7 @@ impl P0 {
         Requested { session: *self.session.id(), number }
     }
 
-    /// The same for the next batches, in their order, at once: one per thread.
+    /// Begins the next batches, in their order, at once: one per thread. See [`P0::request`].
     pub fn request_all(&mut self, requests: Vec<&mut Vec<u8>>) -> Vec<Requested> {
         let first = self.batch;
         self.batch += requests.len() as u64;
@@ -200,10 +200,10 @@ impl P0 {
         self.receive_all(vec![Receiving { requested, response, ots, shares, correction }])
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Ends several batches at once, one per thread. See [`P0::receive`].
     ///
     /// # Errors
-    /// Those of [`P0::receive`]; the first one, if there are several. The batches without have their output.
+    /// The errors of [`P0::receive`]; the first one, if there are several. The batches without an error have their output.
     pub fn receive_all(&mut self, batches: Vec<Receiving<'_>>) -> Result<(), Error> {
         let Self { ring, session, seed, negated, scaled, scratches, .. } = self;
         let (ring, session, seed) = (&**ring, &*session, &*seed);
@@ -252,7 +252,7 @@ fn receive(
     Ok(())
 }
 
-/// That shares are for batches of that set.
+/// Returns an error unless the shares are for batches of that set.
 pub(super) fn check_shares(set: &Set, shares: &Shares) -> Result<(), Usage> {
     if shares.fits(set) {
         return Ok(());
@@ -320,7 +320,7 @@ pub(super) fn encrypt<'m>(
     message
 }
 
-/// What a batch decrypts to.
+/// The decryption of a batch.
 pub(super) struct Decrypted<'s> {
     /// d modulo 2⁶⁴.
     pub(super) d: &'s mut [u64],

@@ -70,7 +70,7 @@ pub struct Answering<'a> {
     pub response: &'a mut Vec<u8>,
 }
 
-/// What a thread computes a batch in.
+/// The memory in which a thread computes a batch.
 pub(super) struct Scratch {
     /// C₀ and C₁ modulo all primes.
     pub(super) c: [Secret<u64>; 2],
@@ -134,7 +134,7 @@ impl P1 {
         Ok(Self { ring, session, seed, public_key, batch: 0, scratches })
     }
 
-    /// The same, with a later number for the next batch; P₀ must agree.
+    /// Gives the next batch a later number; P₀ must agree.
     ///
     /// Only for a seed and a session that are new: a batch that was made before under the same two, in
     /// another state say, would be made again with the same coins, which gives both runs away.
@@ -173,10 +173,10 @@ impl P1 {
         Ok(only(self.respond_all(vec![Answering { request, ots, shares, response }])?))
     }
 
-    /// The same for the next batches, in their order, at once: one per thread.
+    /// Answers the next requests, in their order, at once: one per thread. See [`P1::respond`].
     ///
     /// # Errors
-    /// Those of [`P1::respond`]; the first one, if there are several. None can then be finished: there are no shares and
+    /// The errors of [`P1::respond`]; the first one, if there are several. No batch can then be finished: there are no shares and
     /// no responses at all.
     pub fn respond_all(&mut self, batches: Vec<Answering<'_>>) -> Result<Vec<Responded>, Error> {
         let first = self.batch;
@@ -219,10 +219,10 @@ impl P1 {
         self.finish_all(vec![(responded, correction, shares)])
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Ends several batches at once, one per thread. See [`P1::finish`].
     ///
     /// # Errors
-    /// Those of [`P1::finish`]; the first one, if there are several. The batches without have their shares.
+    /// The errors of [`P1::finish`]; the first one, if there are several. The batches without an error have their shares.
     pub fn finish_all(
         &mut self,
         batches: Vec<(Responded, &[u8], &mut Shares)>,
@@ -362,13 +362,13 @@ pub(super) fn multiply(
     Ok(())
 }
 
-/// What masks a batch.
+/// The mask of a batch.
 pub(super) struct Masked<'s, 'm> {
     /// r modulo 2⁶⁴.
     pub(super) r: &'s mut [u64],
     /// m₁: 1 where r is in the upper half of [0, p). Only with the fix.
     pub(super) upper: &'s [u64],
-    /// What is left of the message.
+    /// The rest of the message, not written yet.
     message: &'m mut [u8],
 }
 

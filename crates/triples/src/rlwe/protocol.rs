@@ -1,5 +1,5 @@
 //! The protocol: a key of each party and, with the MSB fix, base OTs; then batch after batch in two streams with the
-//! roles swapped, several of them on their way at a time (`docs/wire.md`, section 18).
+//! roles swapped, several of them on their way at a time (`docs/wire/rlwe.md`, section 18).
 //!
 //! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
 //!
@@ -65,7 +65,7 @@ fn depth(set: &Set) -> u64 {
 /// The stream in which the initiator requests, and the other one.
 const STREAMS: [Stream; 2] = [0, 1];
 
-/// The same for OTs and corrections.
+/// The streams of OTs and corrections, in the same order.
 const FIX: [Stream; 2] = [2, 3];
 
 /// Terms that both parties have agreed on.
@@ -86,7 +86,7 @@ pub struct Party {
     ots: Option<Ots>,
     /// Our stream, in which we request, and the peer's.
     streams: [Stream; 2],
-    /// The same for OTs and corrections.
+    /// The streams of OTs and corrections, in the same order.
     fix: [Stream; 2],
     batches: Range<u64>,
     group: u64,

@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use foxtrot_ot::tasks::{Executor, for_each};
 
-/// What becomes of every item, in their order; each thread has one of the scratches.
+/// Maps the items on the executor's threads, and returns the results in the items' order. Each thread has one of the
+/// scratches.
 pub(super) fn side_by_side<T: Send, S: Send, R: Send>(
     executor: &dyn Executor,
     scratches: &mut Vec<S>,
@@ -32,7 +33,7 @@ pub(super) fn side_by_side<T: Send, S: Send, R: Send>(
     results.into_iter().flatten().collect()
 }
 
-/// What became of a single item.
+/// The result of a single item.
 pub(super) fn only<R>(results: Vec<R>) -> R {
     results.into_iter().next().expect("one result for one item")
 }

@@ -33,7 +33,7 @@ struct Parties {
     number: u64,
 }
 
-/// What a batch has inside.
+/// Measurements inside a batch.
 struct Batch {
     /// N, by coefficients.
     noise: Vec<i128>,
@@ -158,7 +158,7 @@ fn expected_events(set: &Set) -> f64 {
     set.n() as f64 * mean * f64::from(1 << set.t()[0]) / product(set.rest())
 }
 
-/// That a count of rare events is what was expected.
+/// Asserts that a count of rare events is about the expected one.
 fn check_count(what: &str, count: usize, expected: f64) {
     println!("{what}: {count}, expected {expected:.1}");
     assert!((count as f64 - expected).abs() < 5.0 * expected.sqrt(), "{what}: {count} {expected}");
@@ -287,7 +287,7 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
         * (pairs.len() as f64).sqrt()
 }
 
-/// What P₀ knows of N, with a guess of P₁'s shares, against what it sees of the noise; then those shares themselves.
+/// Compares P₀'s knowledge of N, with a guess of P₁'s shares, with the noise that it sees; then with the shares themselves.
 fn seen_by_p0(set: &'static Set, batches: usize) -> [f64; 5] {
     let mut parties = Parties::new(set, 9);
     let p = product(set.plain());

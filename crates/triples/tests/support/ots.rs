@@ -7,7 +7,7 @@ use foxtrot_ot::{
 };
 use foxtrot_triples::{params::Set, rlwe::Chosen};
 
-/// Those of a batch; none for a set without the fix.
+/// The OTs of a batch; none for a set without the fix.
 pub(crate) fn ots(set: &Set, batch: u8) -> (SenderKeys, ReceiverKeys) {
     ideal::random(set.ots(), &Seed::from_bytes([batch ^ 0x5a; 32]))
 }

@@ -31,9 +31,9 @@ const UNIT: f64 = 3.0 * (1u64 << 51) as f64;
 const HIGH_UNIT: f64 = HIGH + UNIT;
 const _: () = assert!(HIGH_UNIT - HIGH == UNIT && HIGH_UNIT - UNIT == HIGH);
 
-/// What makes the columns of a [`Field::Wide`], at most 2⁶² in absolute value, positive, and rounds.
+/// Makes the columns of a [`Field::Wide`], at most 2⁶² in absolute value, positive, and rounds them.
 const BIAS: u64 = (1 << 62) + (1 << 50);
-/// What the bias adds to a carry.
+/// The part of a carry that comes from the bias.
 const CARRIED: u64 = 1 << 11;
 
 /// Limbs of tight elements, in debug builds.
@@ -82,8 +82,8 @@ fn add_integers(a: __m256i, b: __m256i) -> __m256i {
     avx2!(_mm256_add_epi64(a, b))
 }
 
-/// The same, opaque to the compiler: it would make multiplications of additions, and of a selection that is stored
-/// where one of the two was a store under a mask, whose time may depend on the mask.
+/// Hides a value's origin from the compiler. Else it turns additions into multiplications, and a selection that is
+/// stored over one of its two inputs into a masked store, whose time may depend on the mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn opaque(mut x: __m256i) -> __m256i {
@@ -98,7 +98,7 @@ fn opaque(mut x: __m256i) -> __m256i {
     x
 }
 
-/// The same three, opaque to the compiler, and only together: what uses one comes after all are
+/// Hides three values from the compiler, and only together: code that uses one comes after all are
 /// there. Otherwise it does all products of a multiplication first, and spills them.
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -150,7 +150,7 @@ fn greatest(x: &[__m256d; 5]) -> f64 {
     greatest
 }
 
-/// That all limbs have at most that weight, in debug builds.
+/// Asserts in debug builds that all limbs have at most that weight.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn assert_weight(x: [__m256d; 5], weight: f64) {
     if cfg!(debug_assertions) {
@@ -159,7 +159,7 @@ fn assert_weight(x: [__m256d; 5], weight: f64) {
     }
 }
 
-/// That all products of limbs are below 2¹⁰², in debug builds.
+/// Asserts in debug builds that all products of limbs are below 2¹⁰².
 #[cfg_attr(not(unoptimized), inline(always))]
 fn assert_factors(a: [__m256d; 5], b: [__m256d; 5]) {
     if cfg!(debug_assertions) {

@@ -18,8 +18,8 @@ use crate::simd::avx512::{
     words::{add, high, load, low, set, sub},
 };
 
-/// The same, opaque to the compiler: of a selection that is stored where one of the two was it would make a store
-/// under a mask, whose time may depend on the mask.
+/// Hides a value's origin from the compiler. Else it turns a selection that is stored over one of its two inputs into a
+/// masked store, whose time may depend on the mask.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn opaque(mut x: __m512i) -> __m512i {
@@ -79,7 +79,7 @@ fn zip(
     [operation(a0, b0), operation(a1, b1), operation(a2, b2), operation(a3, b3), operation(a4, b4)]
 }
 
-/// That all words are below the bound, in debug builds.
+/// Asserts in debug builds that all words are below the bound.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn assert_below(x: [__m512i; 5], bound: u64) {
     if cfg!(debug_assertions) {

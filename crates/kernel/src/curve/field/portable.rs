@@ -16,7 +16,7 @@ fn wide(a: u64, b: u64) -> u128 {
     u128::from(a) * u128::from(b)
 }
 
-/// That a factor is one, in debug builds.
+/// Asserts in debug builds that the limbs are small enough for a factor.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn assert_factor(x: &Limbs) {
     debug_assert!(x.iter().fold(0, |any, limb| any | limb) < FACTOR, "a factor");

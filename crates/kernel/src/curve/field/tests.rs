@@ -84,7 +84,7 @@ fn special() -> Vec<[u8; 32]> {
     all.into_iter().map(bytes).collect()
 }
 
-/// What is computed of a, b and c, in lanes and the slow way.
+/// An expression in a, b and c, computed in lanes and the slow way.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Load,

@@ -325,7 +325,7 @@ on_every_backend! {
     rfc_9496 => ristretto_is_that_of_rfc_9496;
 }
 
-/// What a constant is, computed in the field from smaller ones.
+/// Recomputes every constant in the field from smaller ones.
 #[test]
 fn constants_are_what_they_are_called() {
     use super::{constants::*, field::Field};

@@ -6,9 +6,9 @@
 //! butterflies are between vectors. Forward, the last three bits are rather reached by interleaving
 //! eight lanes with eight, which is fewer instructions on x86; back it would be more on AVX2.
 //!
-//! What is done to one block hides the latency of others: one or two blocks of each of P polynomials go
-//! through a layer before any goes on, two where registers about suffice. What does not find room in
-//! registers, the compiler leaves on the stack.
+//! Work on one block hides the latency of others: one or two blocks of each of P polynomials go
+//! through a layer before any goes on, two where registers about suffice. The compiler leaves on the
+//! stack what does not fit into registers.
 
 #![expect(
     clippy::needless_range_loop,
@@ -49,7 +49,7 @@ impl<S: Simd, const N: usize, const Q: u16> Zetas<S, N, Q> {
     ];
 }
 
-/// What [`rows`] makes, where no vector lies in two cache lines.
+/// The array that [`rows`] makes, aligned so that no vector lies in two cache lines.
 #[repr(C, align(64))]
 struct Rows<const N: usize>([[u16; N]; INNER]);
 
@@ -106,7 +106,7 @@ const fn rotated_right(x: usize, by: usize) -> usize {
 /// Bounds in units of Q/64, rounded up.
 const UNIT: u32 = 64;
 
-/// What a 16-bit lane holds.
+/// The largest bound, in units of Q/[`UNIT`], that fits in a 16-bit lane.
 const fn limit<const Q: u16>() -> u32 {
     UNIT * 32767 / Q as u32
 }
@@ -238,7 +238,7 @@ macro_rules! for_pairs {
     }};
 }
 
-/// The same for four vectors.
+/// Applies an operation to each of four vectors.
 macro_rules! for_vectors {
     ([$x0:ident, $x1:ident, $x2:ident, $x3:ident], |$k:pat_param, $x:ident| $operation:expr) => {
         for_vectors!(0, $k, $x, $x0, $operation);

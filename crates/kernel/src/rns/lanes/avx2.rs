@@ -88,7 +88,7 @@ fn spread<const REPEAT: usize, const REVERSED: bool>(from: &[u64]) -> __m256d {
     }
 }
 
-/// That all are at most `most` times p in absolute value, in debug builds.
+/// Asserts in debug builds that all lanes are at most `most` times p in absolute value.
 #[inline(always)]
 fn assert_within(p: Prime, most: f64, x: __m256d) {
     if cfg!(debug_assertions) {

@@ -51,7 +51,7 @@ fn load(from: &[u64]) -> __m512i {
     lanes::load(from[..8].first_chunk().unwrap_or(&[0; 8]))
 }
 
-/// That all lanes are below the bound, in debug builds.
+/// Asserts in debug builds that all lanes are below the bound.
 #[inline(always)]
 fn assert_below(x: __m512i, bound: __m512i) {
     if cfg!(debug_assertions) {

@@ -7,7 +7,7 @@
 //! each slot moves left by the number of those before it that are not full, by one power of two
 //! after another, the least first.
 //!
-//! Slots that are not full move, too, and copies of what has left a slot. In a pass by d none of
+//! Slots that are not full also move, and so do stale copies left in slots. In a pass by d none of
 //! them comes to where a full slot stays: it began d places or more behind that place, the full one
 //! less, so before it. Full, it also ends before it; then it has more of its way left, by 2d or
 //! more, and a longer way in all. But ways only grow along the array.
@@ -53,7 +53,7 @@ struct Filling {
 
 const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-/// Of a rejected lane, in two bytes: 256, and a bit for the first three in the order in which
+/// The weight of a rejected lane, in two bytes: 256, and a bit for the first three in the order in which
 /// [`ACCEPTED`] takes four lanes, which is backwards for the first four.
 const WEIGHTS: [u8; 32] = twice([255, 1, 255, 5, 255, 3, 255, 2, 255, 2, 255, 3, 255, 5, 255, 1]);
 
@@ -70,7 +70,7 @@ const COLUMNS: [u8; 32] = twice([128, 128, 127, 127, 8, 8, 0, 0, 0, 0, 8, 8, 127
 /// third: what turns lane 3 into lane 2.
 const ACCEPTED: [u8; 32] = twice([0, 2, 0, 4, 0, 2, 0, 6, 2, 4, 4, 6, 2, 6, 6, 2]);
 
-/// What these are combined with by ⊕: bytes of lanes, backwards in the first four.
+/// Lane numbers in bytes, which are combined by ⊕ with the indices of [`ACCEPTED`]; backwards in the first four.
 const LANES: [u8; 32] = twice([0, 1, 0, 1, 6, 7, 6, 7, 8, 9, 8, 9, 14, 15, 14, 15]);
 
 /// A byte to shuffle to all places.

@@ -100,7 +100,7 @@ impl Avx512 {
         room.is_empty()
     }
 
-    /// Those of the candidates that are below Q together at the low end, and how many these are.
+    /// Gathers the candidates below Q at the low end, and counts them.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn accepted_first<const Q: u16>(self, lanes: __m512i, candidates: u32) -> (__m512i, u32) {
         avx512!({

@@ -127,7 +127,7 @@ fn more_items_than_declared_do_not_fit_the_messages() {
     assert!(absorbing.absorb(n + 1, &corrections).is_err());
 }
 
-/// As many dense and sparse slots as there are solve for about as many items; the others do not match.
+/// The dense and sparse slots solve for about as many items as there are slots; other items do not match.
 #[test]
 fn of_items_that_were_not_encoded_none_matches() {
     let parameters = Parameters::new(Malicious, 100, 3000).unwrap();

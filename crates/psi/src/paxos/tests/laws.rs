@@ -1,4 +1,4 @@
-//! What a run of honest parties gives.
+//! Results of honest parties.
 
 use alloc::sync::Arc;
 
@@ -69,7 +69,7 @@ fn sizes_may_differ_by_a_million() {
     }
 }
 
-/// `docs/wire.md`, section 13; no vector has several buckets.
+/// `docs/wire/paxos.md`, section 13; no vector has several buckets.
 #[test]
 fn what_fills_a_bucket_up_is_of_the_party_and_the_bucket() {
     let items = digests(0..40);
@@ -89,7 +89,7 @@ fn what_fills_a_bucket_up_is_of_the_party_and_the_bucket() {
     }
 }
 
-/// The rows of `docs/wire.md`, section 13, from the receiver's half to the joint coin.
+/// The rows of `docs/wire/paxos.md`, section 13, from the receiver's half to the joint coin.
 #[test]
 fn the_joint_coin_is_that_of_the_wire_document() {
     let session = session();
