@@ -17,18 +17,13 @@ const SOFTSPOKEN: Extension = match softspoken::semi_honest(6) {
     Err(_) => panic!("k is 1 to 8"),
 };
 
-/// Classical and quantum bits, and in words.
-struct CoreSvp {
-    bits: [u32; 2],
-    words: &'static str,
-}
-
+/// Classical and quantum bits of core-SVP, and the same in words.
 macro_rules! core_svp {
     ($classical:literal, $quantum:literal) => {
-        CoreSvp {
-            bits: [$classical, $quantum],
-            words: concat!("core-SVP ", $classical, " classical, ", $quantum, " quantum"),
-        }
+        (
+            [$classical, $quantum],
+            concat!("core-SVP ", $classical, " classical, ", $quantum, " quantum"),
+        )
     };
 }
 
@@ -45,7 +40,7 @@ pub struct Set {
     t: [u32; 2],
     failure: u32,
     fix: Option<Extension>,
-    core_svp: CoreSvp,
+    core_svp: ([u32; 2], &'static str),
 }
 
 impl Set {
@@ -136,7 +131,7 @@ impl Set {
     /// polynomial factors as well, and come to 35 bits more.
     #[must_use]
     pub const fn core_svp(&self) -> [u32; 2] {
-        self.core_svp.bits
+        self.core_svp.0
     }
 
     /// Bytes of `PublicKey`: a polynomial modulo every rⱼ.
@@ -196,7 +191,7 @@ impl Set {
                 15 => "ring of dimension 32768",
                 _ => panic!("no set has another one"),
             },
-            security: self.core_svp.words,
+            security: self.core_svp.1,
             caveat: CAVEAT,
             flows,
             ..Protocol::BASE_OT
