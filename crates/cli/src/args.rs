@@ -410,9 +410,14 @@ pub(crate) fn file(output: Option<&Path>) -> Option<&Path> {
 
 #[derive(ClapArgs)]
 pub(crate) struct ProtocolsArgs {
+    /// A protocol or a family: print everything about it
+    pub(crate) name: Option<String>,
     /// Print a JSON array
-    #[arg(long)]
+    #[arg(long, conflicts_with = "name")]
     pub(crate) json: bool,
+    /// Print the page `docs/protocols/README.md`
+    #[arg(long, conflicts_with_all = ["name", "json"])]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Subcommand)]

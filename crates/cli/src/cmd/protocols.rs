@@ -16,6 +16,7 @@ use facts::{Fact, N, facts};
 struct Table {
     kind: Kind,
     title: &'static str,
+    heading: &'static str,
     key: &'static str,
     flows_key: &'static str,
     bytes: &'static str,
@@ -27,18 +28,18 @@ struct Table {
 
 const fn table(
     (kind, digits, outputs): (Kind, usize, usize),
-    [title, key, flows_key, bytes, bytes_key]: [&'static str; 5],
+    [title, heading, key, flows_key, bytes, bytes_key]: [&'static str; 6],
 ) -> Table {
-    Table { kind, title, key, flows_key, bytes, bytes_key, digits, outputs }
+    Table { kind, title, heading, key, flows_key, bytes, bytes_key, digits, outputs }
 }
 
 #[rustfmt::skip]
 const TABLES: [Table; 5] = [
-    table((Kind::BaseOt, 0, 128), ["base OT", "base", "rounds", "bytes/OT", "bytes_per_ot_128"]),
-    table((Kind::Extension, 2, N), ["extension", "extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
-    table((Kind::OneOfN, 2, N), ["one of N", "one-of-n extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
-    table((Kind::Psi, 1, N), ["set intersection", "private set intersection", "flows", "bytes/key", "bytes_per_key_1048576"]),
-    table((Kind::Triples, 2, N), ["triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
+    table((Kind::BaseOt, 0, 128), ["base OT", "Base OTs", "base", "rounds", "bytes/OT", "bytes_per_ot_128"]),
+    table((Kind::Extension, 2, N), ["extension", "OT extensions", "extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((Kind::OneOfN, 2, N), ["one of N", "1-of-N OT extensions", "one-of-n extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((Kind::Psi, 1, N), ["set intersection", "Private set intersection", "private set intersection", "flows", "bytes/key", "bytes_per_key_1048576"]),
+    table((Kind::Triples, 2, N), ["triples", "Multiplication triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
 ];
 
 /// The records of all crates.
@@ -77,7 +78,8 @@ impl Table {
         fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
     }
 
-    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+    /// A head and a row for each protocol.
+    fn rows(&self) -> Vec<Vec<String>> {
         let rows = self.records().map(|it| {
             let first = [
                 (self.title, it.name.into()),
@@ -94,19 +96,52 @@ impl Table {
         });
         let rows: Vec<(Vec<&str>, Vec<String>)> = rows.collect();
         let head = rows.first().map(|(head, _)| head.iter().map(|&it| it.to_owned()).collect());
-        print_aligned(out, head.into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect())?;
-        writeln!(out)?;
-        let mut records = self.records().peekable();
-        while let Some(it) = records.next() {
-            // Protocols of the same words are in one line.
-            write!(out, "{}", it.name)?;
-            if records.peek().is_some_and(|next| words(next) == words(it)) {
-                write!(out, ", ")?;
-                continue;
+        head.into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect()
+    }
+
+    /// Names of protocols, and the words that they have in common.
+    fn words(&self) -> Vec<(Vec<&'static str>, String)> {
+        let mut all: Vec<(Vec<_>, String)> = Vec::new();
+        for it in self.records() {
+            let words = words(it);
+            match all.last_mut() {
+                Some((names, of_last)) if *of_last == words => names.push(it.name),
+                _ => all.push((vec![it.name], words)),
             }
-            writeln!(out, ": {}", words(it))?;
+        }
+        all
+    }
+
+    fn print_markdown(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "## {}\n", self.heading)?;
+        markdown_table(out, self.rows())?;
+        writeln!(out)?;
+        for (names, words) in self.words() {
+            let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+            writeln!(out, "* {}: {words}", names.join(", "))?;
         }
         writeln!(out, "\n{}", notes::of(self.kind))
+    }
+
+    /// All that is known of one protocol.
+    fn print_one(&self, it: &Protocol, out: &mut impl Write) -> io::Result<()> {
+        let common = [
+            ("kind", self.title.to_owned()),
+            ("realises", it.functionality.to_string()),
+            ("adversary", it.adversary.to_string()),
+            ("assumption", it.assumption.into()),
+            ("parameters", it.params.into()),
+            ("security", it.security.into()),
+            ("caveat", it.caveat.into()),
+            ("flows", it.flows.to_string()),
+            (self.bytes, format!("{:.*}", self.digits, self.bytes_of(it))),
+            ("paper", it.paper.into()),
+            carriers::of(it),
+        ];
+        let facts = facts(it).into_iter().map(|it| (it.column.unwrap_or(it.key), it.text));
+        let known = common.into_iter().chain(facts).filter(|(_, text)| !text.is_empty());
+        writeln!(out, "{}", it.name)?;
+        print_aligned(out, known.map(|(key, text)| vec![format!("  {key}"), text]).collect())
     }
 }
 
@@ -132,9 +167,26 @@ fn print_aligned(out: &mut impl Write, rows: Vec<Vec<String>>) -> io::Result<()>
     Ok(())
 }
 
+/// Prints a head and rows in Markdown.
+fn markdown_table(out: &mut impl Write, rows: Vec<Vec<String>>) -> io::Result<()> {
+    for (i, row) in rows.iter().enumerate() {
+        writeln!(out, "| {} |", row.join(" | "))?;
+        if i == 0 {
+            writeln!(out, "|{}", "---|".repeat(row.len()))?;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) fn run(args: &ProtocolsArgs) -> Result<(), Failure> {
     let out = &mut io::stdout().lock();
-    if args.json { print_json(out) } else { print(out) }.map_err(|e| Failure::stdout(&e))
+    let printed = match &args.name {
+        Some(name) => return print_named(name, out),
+        None if args.json => print_json(out),
+        None if args.markdown => print_markdown(out),
+        None => print(out),
+    };
+    printed.map_err(|e| Failure::stdout(&e))
 }
 
 fn print_json(out: &mut impl Write) -> io::Result<()> {
@@ -143,6 +195,47 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
 }
 
 fn print(out: &mut impl Write) -> io::Result<()> {
-    TABLES.iter().try_for_each(|table| table.print(out))?;
-    print_aligned(out, carriers::table())
+    for table in &TABLES {
+        print_aligned(out, table.rows())?;
+        writeln!(out)?;
+    }
+    writeln!(
+        out,
+        "`foxtrot protocols NAME` says everything about one protocol, say `roted`, or a family"
+    )
+}
+
+/// Prints all protocols of that name or family.
+fn print_named(name: &str, out: &mut impl Write) -> Result<(), Failure> {
+    let mut found = false;
+    for table in &TABLES {
+        let mut of_table = false;
+        for it in table.records().filter(|it| it.name == name || it.family == name) {
+            if found {
+                writeln!(out).map_err(|e| Failure::stdout(&e))?;
+            }
+            table.print_one(it, out).map_err(|e| Failure::stdout(&e))?;
+            (found, of_table) = (true, true);
+        }
+        if of_table {
+            write!(out, "\n{}", notes::of(table.kind)).map_err(|e| Failure::stdout(&e))?;
+        }
+    }
+    match found {
+        true => Ok(()),
+        false => Err(Failure::usage(format!("there is no protocol named {name}"))
+            .hint("`foxtrot protocols` lists all names")),
+    }
+}
+
+/// The page `docs/protocols/README.md`.
+fn print_markdown(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "# Protocols\n")?;
+    writeln!(
+        out,
+        "Generated by `foxtrot protocols --markdown`. The pages beside this one have steps and proofs.\n"
+    )?;
+    TABLES.iter().try_for_each(|table| table.print_markdown(out))?;
+    writeln!(out, "## Which base OT goes with which extension\n")?;
+    markdown_table(out, carriers::table())
 }

@@ -28,6 +28,18 @@ pub(super) fn in_json(above: &Protocol) -> Vec<(&'static str, Value)> {
     vec![("base_ots", carriers.into()), ("base_ots_refused", refused.into())]
 }
 
+/// The base OTs that carry a protocol, or the extensions that a base OT carries, with a title.
+pub(super) fn of(it: &Protocol) -> (&'static str, String) {
+    match it.kind {
+        Kind::BaseOt => ("carries", carries(it)),
+        Kind::Triples => ("", String::new()),
+        _ => {
+            let names = bases().filter(|base| compatible(base, it).is_ok()).map(|base| base.name);
+            ("base OTs", names.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
 /// For each base OT the extensions that it carries, and why not the others.
 pub(super) fn table() -> Vec<Vec<String>> {
     let rows = bases().map(|base| vec![base.name.into(), carries(base)]);

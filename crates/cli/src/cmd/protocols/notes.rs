@@ -25,13 +25,13 @@ pub(super) fn of(kind: Kind) -> String {
             .into(),
         Kind::Extension => format!(
             "Flows per batch of about 65 thousand; bytes of both parties in a run of {N}, without\n\
-             the 128 base OTs. Those of {0} are in its two messages, one batch is {TWO_ROUND_RUN} OTs,\n\
+             the 128 base OTs. The base OTs of {0} are in its two messages, one batch is {TWO_ROUND_RUN} OTs,\n\
              and its keys are random only if no peer cheats: it is for `ot`, not for `rot`. Keys of the others are random whoever\n\
              cheats over a random base OT.\n",
             two_round::FAMILY
         ),
         Kind::OneOfN => {
-            "Flows per batch of about 16 thousand; bytes as above, without the base OTs.\n".into()
+            format!("Flows per batch of about 16 thousand; bytes of both parties in a run of {N}, without the base OTs.\n")
         }
         Kind::Psi => of_psi(),
         Kind::Triples => of_triples(),
@@ -45,8 +45,8 @@ fn of_psi() -> String {
     let all = foxtrot_psi::protocols().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
     let free = all.map(free).fold(0.0, f64::max);
     format!(
-        "Which of the receiver's n keys the sender has, too, is the receiver's output; each learns the\n\
-         size of the other's set. A receiver that cheats can test more keys than it has: {free:.2} n for certain, n' at most with 2^80\n\
+        "The receiver learns which of its n keys the sender also has; each learns the size of the other's set.\n\
+         A receiver that cheats can test more keys than it has: {free:.2} n for certain, n' at most with 2^80\n\
          hashes, but for a chance of about 2^-40. Encoding fails with probability 2^-40 at most, in part measured for more than\n\
          8192 keys. Bytes and n'/n for a million keys each, flows for at most ten thousand, both without the base OTs,\n\
          which are those that carry the extension.\n"
@@ -67,7 +67,7 @@ fn of_triples() -> String {
          rlwe-lift and rlwe-64-s64, by itself.\n\
          The triple of each batch that is opened almost always finds a wrong batch, which ends the run on both sides. It does not find\n\
          a single wrong triple, and a party that learns of one learns something of the peer's secrets.\n\
-         For core-SVP guidelines count polynomial factors, too, by which all sets have 128 bits classically, and\n\
+         For core-SVP guidelines also count polynomial factors, by which all sets have 128 bits classically, and\n\
          {QUANTUM}\n\
          less than 128 against quantum attacks (eprint 2024/463).\n\
          Bytes of both parties, without what comes before the first batch: two keys and, but for rlwe-lift, two times 128 base\n\
