@@ -78,7 +78,7 @@ fn every_test_file_and_every_page_is_there() {
     }
 }
 
-/// Which protocols each number of bytes in the README's table is of, by the first name of the row.
+/// Which protocols each number of bytes in the table of `docs/protocols/README.md` is of, by the first name of the row.
 const BYTES: [(&str, &[&[&str]]); 15] = [
     ("roted", &[&["roted"]]),
     ("roted-endemic", &[&["roted-endemic"]]),
@@ -138,7 +138,7 @@ fn numbers(cell: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_readme_has_the_bytes_that_the_command_prints() {
+fn the_table_of_protocols_has_the_bytes_that_the_command_prints() {
     let out = foxtrot(&["protocols", "--json"]).output().unwrap();
     let all: Vec<Value> = serde_json::from_slice(&out.stdout).unwrap();
     let keys =
@@ -151,9 +151,8 @@ fn the_readme_has_the_bytes_that_the_command_prints() {
         let protocol = all.iter().find(named).unwrap_or_else(|| panic!("there is no {name}"));
         keys.iter().find_map(|key| protocol[key].as_f64()).unwrap()
     };
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, table) = readme.split_once("## Protocols").unwrap();
-    let (table, _) = table.split_once("\n\n`psi`").unwrap();
+    let page = fs::read_to_string(root().join("docs/protocols/README.md")).unwrap();
+    let (table, _) = page.split_once("\n## Defaults").unwrap();
     let rows = rows(table, 6);
     let expected: BTreeMap<_, _> = BYTES.into_iter().collect();
     assert_eq!(rows.len(), expected.len());
