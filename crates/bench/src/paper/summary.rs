@@ -1,4 +1,4 @@
-//! `foxtrot-bench summary`: the headlines of records, for the README.
+//! `foxtrot-bench summary`: the headlines of records, for `docs/performance.md`.
 
 use std::{
     fs,
@@ -46,7 +46,7 @@ struct Record {
 
 impl Record {
     fn link(&self) -> String {
-        format!("[{0}](bench/record/{0})", self.name)
+        format!("[{0}](../bench/record/{0})", self.name)
     }
 }
 
@@ -178,13 +178,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_has_the_summary_of_the_records() {
+    fn the_page_on_performance_has_the_summary_of_the_records() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let readme = fs::read_to_string(root.join("README.md")).unwrap();
+        let page = fs::read_to_string(root.join("docs/performance.md")).unwrap();
         let text = of_newest(&root.join("bench/record")).unwrap();
         assert!(text.lines().count() > 3, "{text}");
-        // `foxtrot-bench summary bench/record --splice README.md` makes it so.
-        assert_eq!(spliced(&readme, &text), Some(readme));
+        // `foxtrot-bench summary bench/record --splice docs/performance.md` makes it so.
+        assert_eq!(spliced(&page, &text), Some(page));
     }
 
     fn table(id: &'static str, text: &str) -> Table {
@@ -233,7 +233,7 @@ mod tests {
             ],
         );
         let text = summary(&tables, &[new, old]);
-        let used = "[2](bench/record/2) and [1](bench/record/1)";
+        let used = "[2](../bench/record/2) and [1](../bench/record/1)";
         let head =
             format!("| | Foxtrot, of {used}; of two numbers, theirs → Foxtrot |\n|---|---|\n");
         // Times stand alone, bytes beside theirs; of a table that another machine made nothing is said.

@@ -57,7 +57,7 @@ mod tests {
         let text = summary(&[record("3", &[]), record("2", &lines), record("1", &lines[..1])]);
         let entries = "a, b, peer: 30 → 10 ms (× 3); c, peer: 1.2 → 1 ms (about equal); \
                        d, peer: 1 → 1.1 bytes per item (× 0.91)";
-        let head = "Side by side, in turns: [2](bench/record/2)";
+        let head = "Side by side, in turns: [2](../bench/record/2)";
         assert_eq!(text, format!("| {head} | {entries} |\n"));
         assert_eq!(summary(&[record("3", &[])]), "");
         assert_eq!(summary(&[record("2", &lines[3..])]), "");
