@@ -54,7 +54,7 @@ fn leads(from: &Path, link: &str) -> bool {
     }
     let Ok(text) = fs::read_to_string(&to) else { return false };
     let headings = text.lines().filter(|line| line.starts_with('#'));
-    headings.map(|line| anchor(line)).any(|it| it == heading)
+    headings.map(anchor).any(|it| it == heading)
 }
 
 /// The anchor of a heading, as sites make it.
