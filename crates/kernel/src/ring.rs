@@ -40,7 +40,7 @@ pub mod module768 {
     /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a whole vector:
     /// 960 candidates.
     pub const UNIFORM_BYTES: usize = 1560;
-    /// A length that mostly has enough candidates: 864, too few once in 2²⁵ times.
+    /// A length that mostly has enough candidates: 864; too few once in 2²⁵ times.
     pub const USUAL_BYTES: usize = 1404;
     /// Polynomials by coefficients.
     pub type Poly = super::Poly<256, 7681>;
@@ -57,7 +57,7 @@ pub mod paper512 {
     /// Bytes from which [`NttPoly::uniform`](super::NttPoly::uniform) expands a polynomial: 880
     /// candidates.
     pub const UNIFORM_BYTES: usize = 1540;
-    /// A length that mostly has enough candidates: 688, too few once in 2¹⁷ times.
+    /// A length that mostly has enough candidates: 688; too few once in 2¹⁷ times.
     pub const USUAL_BYTES: usize = 1204;
     /// Polynomials by coefficients.
     pub type Poly = super::Poly<512, 13313>;

@@ -1,7 +1,9 @@
 //! `cargo xtask`: the checks that need more than one command of cargo. A check that cannot be run here says why and exits
 //! with status 77.
 
+mod book;
 mod callgrind;
+mod chart;
 mod contexts;
 mod coverage;
 mod dependencies;
@@ -17,6 +19,7 @@ mod semver;
 mod smoke;
 mod tools;
 mod vectors;
+mod words;
 
 use std::process::ExitCode;
 
@@ -34,8 +37,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Check {
+    /// Check the links of all documents, and build the site from `docs` into `target/book`
+    Book,
     /// Count the instructions of two fixed workloads, on valgrind
     Callgrind,
+    /// Draw the chart of the README from the newest record
+    Chart,
     /// Change one context of an oracle after another, and name those whose change the tests let pass
     Contexts(contexts::Arguments),
     /// Measure which share of the lines of the library crates their tests run; 90 % or less fails
@@ -62,11 +69,15 @@ enum Check {
     Smoke(smoke::Arguments),
     /// Compare the files of test vectors with what the reference implementations print
     Vectors,
+    /// Name the lines of documents and comments that break the rules of plain words
+    Words,
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().check {
+        Check::Book => book::run(),
         Check::Callgrind => callgrind::run(),
+        Check::Chart => chart::run(),
         Check::Contexts(arguments) => contexts::run(&arguments),
         Check::Coverage => coverage::run(),
         Check::Dependencies => dependencies::run(),
@@ -80,6 +91,7 @@ fn main() -> ExitCode {
         Check::Semver => semver::run(),
         Check::Smoke(arguments) => smoke::run(&arguments),
         Check::Vectors => vectors::run(),
+        Check::Words => words::run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,82 @@
+//! The documents as a site, and their links.
+
+use std::{fs, path::Path};
+
+use crate::tools::{self, Result};
+
+/// Builds the site into `target/book`.
+pub(crate) fn run() -> Result {
+    links()?;
+    let there = tools::succeeds(&mut tools::command("mdbook", "--version"));
+    tools::needs(there, "there is no mdbook: cargo install --locked mdbook")?;
+    tools::run(&mut tools::command("mdbook", "build docs"))
+}
+
+/// Checks that every relative link of a document leads to a file, and to a heading if it names one.
+pub(crate) fn links() -> Result {
+    let files = tools::stdout(&mut tools::command(
+        "git",
+        "ls-files --cached --others --exclude-standard *.md",
+    ))?;
+    let mut broken = 0;
+    for file in String::from_utf8_lossy(&files).lines() {
+        let path = tools::root().join(file);
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        for link in relative(&text) {
+            if !leads(&path, link) {
+                println!("{file}: {link}");
+                broken += 1;
+            }
+        }
+    }
+    if broken == 0 { Ok(()) } else { tools::failed(format_args!("{broken} broken links")) }
+}
+
+/// The targets of the links in a document that name no site.
+fn relative(text: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    let prose = text.lines().filter(move |line| {
+        fenced ^= line.starts_with("```");
+        !fenced && !line.starts_with("    ")
+    });
+    let targets = prose.flat_map(|line| {
+        line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
+    });
+    targets.filter(|target| !target.contains("://") && !target.contains(' '))
+}
+
+fn leads(from: &Path, link: &str) -> bool {
+    let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+    let folder = from.parent().unwrap_or(from);
+    let to = if file.is_empty() { from.to_owned() } else { folder.join(file) };
+    if heading.is_empty() {
+        return to.exists();
+    }
+    let Ok(text) = fs::read_to_string(&to) else { return false };
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.map(anchor).any(|it| it == heading)
+}
+
+/// The anchor of a heading, as sites make it.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text.chars().filter(|&c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{anchor, links, relative};
+
+    #[test]
+    fn links_of_all_documents_lead_somewhere() {
+        links().unwrap();
+    }
+
+    #[test]
+    fn links_are_found_outside_of_code_only() {
+        let text = "[a](b.md#c) [d](https://e)\n```\n[f](g)\n```\n    [h](i)\n[j](k)\n";
+        assert_eq!(relative(text).collect::<Vec<_>>(), ["b.md#c", "k"]);
+        assert_eq!(anchor("### 7.1 Trees, `x`"), "71-trees-x");
+    }
+}
