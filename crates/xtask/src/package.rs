@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
     Ok(())
 }
 
-/// What the manifest lacks, or what crates.io would refuse of it.
+/// Finds keys that the manifest lacks, and values that crates.io would refuse.
 fn manifest(package: &Published) -> Vec<String> {
     let texts = ["description", "license", "readme", "rust_version", "documentation"];
     let mut faults: Vec<_> = texts.into_iter().filter(|key| package.text(key).is_empty()).collect();
@@ -82,7 +82,7 @@ fn licences(package: &Published) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// What is missing among the packaged files, and what in them leads out of the package.
+/// Finds files that the package lacks, and links and includes that lead out of the package.
 fn contents(package: &Published, files: &[&str]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for file in ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"] {

@@ -149,7 +149,7 @@ impl Parameters {
         self.lengths().length
     }
 
-    /// What it is.
+    /// Facts about the protocol with these sizes.
     #[must_use]
     pub fn info(&self) -> &'static Protocol {
         &PROTOCOLS[usize::from(!self.checked())]

@@ -26,8 +26,8 @@ pub(super) fn of(kind: Kind) -> String {
         Kind::Extension => format!(
             "Flows per batch of about 65 thousand; bytes of both parties in a run of {N}, without\n\
              the 128 base OTs. The base OTs of {0} are in its two messages, one batch is {TWO_ROUND_RUN} OTs,\n\
-             and its keys are random only if no peer cheats: it is for `ot`, not for `rot`. Keys of the others are random whoever\n\
-             cheats over a random base OT.\n",
+             and its keys are random only if no peer cheats: it is for `ot`, not for `rot`. Keys of the others are random,\n\
+             also against a peer that cheats, if the base OT is a random one.\n",
             two_round::FAMILY
         ),
         Kind::OneOfN => {
