@@ -2,7 +2,7 @@
 
 use std::{error, fmt, sync::Arc};
 
-use foxtrot_net::{ChannelError, HelloError, TlsError};
+use foxtrot_net::{ChannelError, HelloError, Reason, TlsError};
 use foxtrot_ot::Usage;
 
 /// Anything that ends a job.
@@ -75,13 +75,16 @@ impl Error {
                 HelloError::Terms(_) | HelloError::SameRole(_) | HelloError::Version { .. } => {
                     Blame::Agreement
                 }
-                HelloError::TooManyKeys { .. } => Blame::Agreement,
+                HelloError::TooManyKeys { .. } | HelloError::Refused(_) => Blame::Agreement,
                 HelloError::Randomness(_) | HelloError::TooLong { .. } => Blame::Caller,
                 HelloError::NotAHello => Blame::Connection,
                 _ => Blame::Peer,
             },
             Self::Session(Net::Tls(TlsError::Setup(_))) => Blame::Caller,
             Self::Session(Net::Channel(ChannelError::Abandoned)) => Blame::Caller,
+            Self::Session(Net::Channel(ChannelError::GivenUp(Reason::TooManyKeys))) => {
+                Blame::Agreement
+            }
             Self::Session(_) => Blame::Connection,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller

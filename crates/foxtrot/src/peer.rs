@@ -265,7 +265,8 @@ impl Peer {
             hello = hello.with_nonce(nonce_of(seed, self.side));
         }
         let agreement = hello::exchange(&self.channel, self.side == Side::Initiator, &hello);
-        let agreement = agreement.map_err(|e| self.explain(e))?;
+        // Later jobs fail for the same reason.
+        let agreement = agreement.map_err(|e| self.explain(self.channel.give_up(e)))?;
         // A stranger works once.
         (self.silent, self.puzzle) = (None, 0);
         let session = Session::new(agreement.sid);

@@ -50,6 +50,9 @@ pub(crate) use peer::Set;
 #[cfg(feature = "net")]
 pub use peer::{receive, send};
 
+/// The most items of a peer, unless the caller says otherwise.
+const MOST: usize = 1 << 24;
+
 /// The tag of the hash of an item: see `docs/psi-files.md`.
 const CONTEXT: &str = "foxtrot v1 psi item";
 
@@ -62,10 +65,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The default: secure against malicious peers, post-quantum, for peers with up to 2^30 items.
+    /// The default: secure against malicious peers, post-quantum, for peers with up to 2^24 items.
     #[must_use]
     pub const fn new() -> Self {
-        Self { choice: Choice::DEFAULT, most: MAX_ITEMS }
+        Self { choice: Choice::DEFAULT, most: MOST }
     }
 
     /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.
@@ -80,7 +83,8 @@ impl Options {
         Self { choice: self.choice.base(base), ..self }
     }
 
-    /// The most items that the peer may have.
+    /// The most items that the peer may have, up to [`MAX_ITEMS`]. Memory grows with that number, and so does what a receiver may
+    /// ask about.
     #[must_use]
     pub const fn most_items(self, most: usize) -> Self {
         Self { most, ..self }

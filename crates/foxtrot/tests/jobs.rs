@@ -147,6 +147,9 @@ fn a_mismatch_names_both_values_on_both_sides_and_is_nobodys_crime() {
             let said = error.to_string();
             assert!(values.iter().all(|value| said.contains(value)), "{said}");
         }
+        // What ended the connection ends every later job.
+        let again = psi::send(&mut ours, &["a"]).unwrap_err();
+        assert_eq!(again.blame(), Blame::Agreement, "{again}");
     }
 }
 
@@ -270,7 +273,8 @@ fn all_options_agree_with_themselves() {
     assert_eq!(options.receive(&mut ours, &["b"]).unwrap(), [0]);
     let error = options.receive(&mut ours, &["a", "b", "c"]).unwrap_err();
     assert_eq!(error.blame(), Blame::Agreement, "{error}");
-    assert!(peer.join().unwrap().to_string().contains("keys"));
+    let error = peer.join().unwrap();
+    assert!(error.blame() == Blame::Agreement && error.to_string().contains("keys"), "{error}");
 }
 
 #[cfg(feature = "vectors")]
