@@ -49,7 +49,7 @@
 //! * [`Listener::serve`]: many peers, side by side.
 //! * [`Peer::over`]: anything that reads and writes, say two pipes or a tunnel.
 //! * [`Peer::pair`]: both parties in one program, for tests.
-//! * [`tokio`]: the same jobs as futures, over tokio's sockets or any of its streams (feature `tokio`).
+//! * The module `tokio`: the same jobs as futures, over tokio's sockets or any of its streams (feature `tokio`).
 //! * The functions `…_over` of `Options`: an async function over an [`engine`](mod@engine), which needs no socket, no thread
 //!   and no `std`.
 //!
