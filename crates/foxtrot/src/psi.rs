@@ -57,6 +57,19 @@ const MOST: usize = 1 << 24;
 const CONTEXT: &str = "foxtrot v1 psi item";
 
 /// How two sets are intersected. Both sides have the same options but for [`most_items`](Self::most_items).
+///
+/// ```
+/// # #[cfg(feature = "net")] {
+/// use foxtrot::{Peer, psi};
+///
+/// // The peer may ask about two items at most.
+/// let ours = psi::Options::new().most_items(2);
+/// let (mut sender, mut receiver) = Peer::pair();
+/// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob", "cid"]));
+/// assert!(ours.send(&mut sender, &["bob"]).is_err());
+/// assert!(asking.join().expect("no panic").is_err());
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     choice: Choice,

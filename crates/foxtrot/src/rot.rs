@@ -37,6 +37,25 @@ mod peer;
 pub use peer::{Delta, receive, receive_correlated, send, send_correlated};
 
 /// How random and correlated OTs are made. Both sides have the same options.
+///
+/// ```
+/// # #[cfg(feature = "net")] {
+/// use foxtrot::{Peer, extension::softspoken, rot};
+///
+/// // Half of the bytes of the default, and more computing.
+/// let options = rot::Options::new().extension(softspoken::malicious(8)?);
+/// let (mut ours, mut theirs) = Peer::pair();
+/// let sender = std::thread::spawn(move || options.send(&mut theirs, 1000));
+/// // Batch after batch, for more than fit into memory.
+/// let mut received = 0;
+/// options.receive_into(&mut ours, 1000, |_choices, keys| {
+///     received += keys.len();
+///     Ok::<_, std::io::Error>(())
+/// })?;
+/// assert_eq!(received, sender.join().expect("no panic")?.len());
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Options {
     choice: Choice,

@@ -15,6 +15,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::Error;
 
 /// A pool of threads beside the caller's own, shared by its clones.
+///
+/// ```
+/// use foxtrot::{Config, Threads};
+///
+/// let threads = Threads::new(4)?;
+/// let config = Config::insecure().threads(&threads);
+/// # let _ = config;
+/// # Ok::<(), foxtrot::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Threads {
     pool: Arc<ThreadPool>,

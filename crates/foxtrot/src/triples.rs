@@ -80,6 +80,19 @@ pub struct Triples<T: Word> {
 }
 
 /// How triples are made. Both sides have the same options.
+///
+/// ```
+/// # #[cfg(feature = "net")] {
+/// use foxtrot::{Peer, triples::{Method, Options}};
+///
+/// let options = Options::new().method(Method::Gilboa);
+/// let (mut ours, mut theirs) = Peer::pair();
+/// let peer = std::thread::spawn(move || options.generate::<u16>(&mut theirs, 10));
+/// assert_eq!(options.generate::<u16>(&mut ours, 10)?.len(), 10);
+/// # peer.join().expect("no panic")?;
+/// # }
+/// # Ok::<(), foxtrot::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     method: Option<Method>,

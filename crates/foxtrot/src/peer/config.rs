@@ -245,6 +245,23 @@ impl Listener {
 
     /// Answers all peers that come, side by side: `session` gets each of them, on a thread of its own.
     ///
+    /// ```
+    /// # #[cfg(feature = "psi")] {
+    /// use foxtrot::{Config, psi};
+    ///
+    /// let listener = Config::insecure().sessions(8).bind("localhost:0")?;
+    /// let mut server = listener.serve(|peer| psi::send(peer, &["bob", "cid"]))?;
+    ///
+    /// let address = server.local_addr().to_string();
+    /// let mut peer = Config::insecure().connect(&address)?;
+    /// assert_eq!(psi::receive(&mut peer, &["ann", "bob"])?, [1]);
+    ///
+    /// // The server is an iterator over sessions that have ended.
+    /// assert!(server.next().is_some_and(|ended| ended.result.is_ok()));
+    /// # }
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Session`] if the system starts no thread.
     pub fn serve(
