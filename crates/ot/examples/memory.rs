@@ -24,7 +24,7 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What runs on the small stack.
+/// Parts of the protocol that run on the small stack.
 const PARTS: [&str; 5] =
     ["nothing", "R until Blinded", "R to the end", "S until Reply", "S to the end"];
 

@@ -47,22 +47,22 @@ pub(crate) fn memory_for(n: usize, table_len: usize) -> Option<Vec<Sixteen>> {
     (cfg!(feature = "std") && n >= FOR_TABLE).then(|| vec![Sixteen::ZERO; table_len])
 }
 
-/// What a key is for, beside its session.
+/// The purpose of a key, beside its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Which instance of the batch.
+    /// Index of the instance in the batch.
     pub instance: u64,
-    /// Which of its branches.
+    /// Index of the branch in the instance.
     pub branch: u8,
 }
 
 /// A key agreement. Its secrets and what both parties compute stay inside; a step of a party consumes
 /// nothing, so that protocols can cut a batch, but a sender must give one key per tag only.
 pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
-    /// What it is called in the names of protocols.
+    /// Name in the names of protocols.
     const NAME: &'static str;
 
-    /// What the receiver's messages are uniform in.
+    /// The group in which the receiver's messages are uniform.
     type Domain: Domain;
 
     /// The sender's secret.
@@ -74,8 +74,8 @@ pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
     /// Length in bytes of the sender's share.
     const SHARE_LEN: usize;
 
-    /// Whether the bytes are a share: strictly decoded, and of an order that is not small. Takes
-    /// variable time.
+    /// Returns true if the bytes are a share: strictly decoded, and of an order that is not small.
+    /// Takes variable time.
     fn is_share(share: &[u8]) -> bool;
 
     /// The sender's secret, and its share.
@@ -164,22 +164,23 @@ fn clamped(mut bytes: [u8; 32]) -> [u8; 32] {
     bytes
 }
 
-/// Whether it is an x-coordinate below p, bit 255 zero, of a point of large order on the curve or, if
-/// wanted, on the twist.
+/// Returns true for an x-coordinate below p, bit 255 zero, of a point of large order on the curve or,
+/// if wanted, on the twist.
 fn is_coordinate(bytes: &[u8; 32], on_twist: bool) -> bool {
     let mut side = [0];
     on_curve(Backend::best(), &[*bytes], &mut side);
     is_canonical(bytes) && !SMALL_ORDER.contains(bytes) && (side[0] & 1 == 0) == on_twist
 }
 
-/// Whether the bytes encode an element of Ristretto255 that is not neutral. Takes variable time.
+/// Returns true if the bytes encode an element of Ristretto255 that is not neutral. Takes variable
+/// time.
 pub(crate) fn is_element(bytes: &[u8; 32]) -> bool {
     let decoded = kernel_ristretto::decode(Backend::best(), &[*bytes], &mut [Point::IDENTITY]);
     // Zeros are the neutral element.
     *bytes != [0; 32] && decoded.is_ok()
 }
 
-/// Whether the number is below p.
+/// Returns true if the number is below p.
 fn is_canonical(bytes: &[u8; 32]) -> bool {
     let middle = bytes[1..31].iter().all(|&byte| byte == 0xff);
     bytes[31] < 0x7f || bytes[31] == 0x7f && !(middle && bytes[0] >= 0xed)

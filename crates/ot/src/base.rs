@@ -118,7 +118,7 @@ foxtrot_kernel::redacted! {
 pub enum Choice {
     /// These bits; for endemic and chosen-message OT.
     Given(Bits),
-    /// So many random bits, drawn by the protocol; for random OT.
+    /// Number of random bits that the protocol draws, for random OT.
     Random(usize),
 }
 
@@ -131,7 +131,7 @@ impl Choice {
         }
     }
 
-    /// How many to draw, for a protocol that draws them.
+    /// Returns the number of bits to draw, for a protocol that draws its choices.
     ///
     /// # Errors
     /// [`Usage::Choice`] if choices are given.
@@ -148,7 +148,7 @@ pub type Run<Keys> = Result<Engine<'static, Keys>, Usage>;
 
 /// A base OT as a value: makes the two parties' runs of one batch.
 pub trait BaseOt: Sync {
-    /// What it is.
+    /// Description of the protocol.
     fn info(&self) -> &'static Protocol;
 
     /// The sender of a batch of `n`, with all its randomness from `seed`.

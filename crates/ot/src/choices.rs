@@ -73,7 +73,7 @@ impl Bits {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no choices.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0

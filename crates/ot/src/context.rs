@@ -47,7 +47,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// So many random bits.
+    /// Draws n random bits.
     pub fn bits(&mut self, n: usize) -> Bits {
         let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
         self.fill(&mut bytes);

@@ -195,7 +195,7 @@ fn oracle(session: &Session, message_len: usize) -> Result<Oracle, Usage> {
     Ok(session.oracle("foxtrot v1 chosen message"))
 }
 
-/// That messages may have that length.
+/// Checks that messages may have this length.
 fn length(len: usize) -> Result<(), Usage> {
     let max = MAX_MESSAGE;
     if len > max { Err(Usage::MessageLength { len, max }) } else { Ok(()) }

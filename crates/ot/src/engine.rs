@@ -102,7 +102,7 @@ pub struct Engine<'a, Out, E = Error> {
     run: Option<Run<'a, Out, E>>,
 }
 
-/// How far a run has come.
+/// The state of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress<Out> {
     /// The protocol goes on as soon as its messages have been taken from [`Engine::outgoing`].
@@ -201,7 +201,7 @@ impl Io {
         messages
     }
 
-    /// The same connection's stream of that number.
+    /// Returns a handle for another stream of the same connection.
     #[must_use]
     pub fn on(&self, stream: Stream) -> Self {
         Self { mailbox: Arc::clone(&self.mailbox), stream }

@@ -33,14 +33,14 @@ pub enum Decode {
     Coefficient {
         /// The message's name in `docs/wire.md`.
         message: &'static str,
-        /// Which instance of the batch.
+        /// Index of the instance in the batch.
         instance: usize,
     },
     /// Bytes are not the encoding of an element of the group.
     Point {
         /// The message's name in `docs/wire.md`.
         message: &'static str,
-        /// Which instance of the batch.
+        /// Index of the instance in the batch.
         instance: usize,
     },
     /// Bits after the last packed one are set.
@@ -50,13 +50,13 @@ pub enum Decode {
     },
 }
 
-/// Which check the peer failed.
+/// The check that the peer failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misbehaved {
     /// The receiver's opening does not match its commitment.
     CommitmentMismatch,
-    /// What the receiver of an extension sent does not fit together. Deliberately without more:
+    /// The messages of an extension's receiver do not fit together. Deliberately without more:
     /// which check failed, and where, would tell bits of Δ.
     ConsistencyCheck,
     /// At least one instance of the sender's challenge is not made as the protocol says.
@@ -72,7 +72,7 @@ pub enum Misbehaved {
     Tags,
 }
 
-/// How the protocol was called wrongly.
+/// A wrong call of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Usage {
@@ -87,7 +87,7 @@ pub enum Usage {
     Choice {
         /// The protocol's name.
         protocol: &'static str,
-        /// What it takes, in words.
+        /// The choices that the protocol takes, in words.
         takes: &'static str,
     },
     /// The length agreed upon for chosen messages is longer than any may be.
@@ -99,7 +99,7 @@ pub enum Usage {
     },
     /// A chosen message is longer than the length agreed upon.
     MessageTooLong {
-        /// Which transfer, counted over all frames.
+        /// Index of the transfer, counted over all frames.
         transfer: u64,
         /// Its length in bytes.
         len: usize,
@@ -108,7 +108,7 @@ pub enum Usage {
     },
     /// Two lists that belong together have different lengths.
     CountMismatch {
-        /// What was counted.
+        /// The things that were counted.
         what: &'static str,
         /// The number expected.
         expected: usize,
@@ -117,7 +117,7 @@ pub enum Usage {
     },
     /// A code has not so many words, or there is nothing to choose from.
     Choices {
-        /// How many there should be to choose from.
+        /// The number of messages to choose from.
         choices: usize,
     },
     /// The operation takes a linear code.

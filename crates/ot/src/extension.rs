@@ -105,24 +105,24 @@ const COLUMNS: usize = 512;
 /// The most batches of one set of base OTs: what is left to chance in their checks adds up.
 const MAX_BATCHES: u64 = 1 << 21;
 
-/// The same without checks: bounds the data under a leaf's key, 2⁴¹ bytes.
+/// The most OTs of a batch without checks: bounds the data under a leaf's key, 2⁴¹ bytes.
 const MAX_UNCHECKED: u64 = 1 << 28;
 
 /// Columns by which a checked batch is longer: one element of the field of the check.
 const MASK_COLUMNS: usize = 64;
 
-/// Which extension: what two parties have to agree on.
+/// An OT extension with the parameters on which two parties have to agree.
 #[derive(Clone, Copy)]
 pub struct Extension {
     name: &'static str,
     /// Levels of a tree.
     k: usize,
-    /// Whether corrections are sent for the first tree even where choices are not given.
+    /// True if corrections are sent for the first tree even where choices are not given.
     all_trees: bool,
     adversary: Adversary,
 }
 
-/// How many OTs a batch has, and whether the receiver gives its choices.
+/// The number of OTs of a batch, and whether the receiver gives its choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     n: usize,
@@ -142,7 +142,7 @@ impl Shape {
         Self { n, given: false }
     }
 
-    /// What the choice asks for.
+    /// Returns the shape that the choice asks for.
     #[must_use]
     pub fn of(choice: &Choice) -> Self {
         match choice {
@@ -157,7 +157,7 @@ impl Shape {
         self.n
     }
 
-    /// The same OTs in batches of at most so many.
+    /// Splits the OTs into batches of at most `max`.
     ///
     /// # Panics
     /// If that is none.
@@ -173,7 +173,7 @@ impl Extension {
         Self { name, k, all_trees, adversary }
     }
 
-    /// Whether the receiver has to prove that its corrections fit together.
+    /// Returns true if the receiver has to prove that its corrections fit together.
     const fn checked(&self) -> bool {
         matches!(self.adversary, Adversary::Malicious)
     }
@@ -240,7 +240,7 @@ impl Extension {
         columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
     }
 
-    /// Whether there may be a batch of that number and size.
+    /// Checks that a batch of this number and size is allowed.
     fn check_batch(&self, number: u64, n: usize) -> Result<(), Usage> {
         let max = self.max_batches();
         if number >= max {
@@ -255,7 +255,7 @@ foxtrot_kernel::redacted! {
     Extension, extension => "{}", extension.name;
 }
 
-/// That the peer's base OTs were the right number.
+/// Checks the number of the peer's base OTs.
 fn check_base(n: usize) -> Result<(), Usage> {
     if n == ROWS {
         Ok(())

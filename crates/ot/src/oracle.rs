@@ -109,7 +109,7 @@ impl Query {
         answer
     }
 
-    /// As many bytes of the answer as there is room for.
+    /// Fills `answer` with the first bytes of the oracle's answer.
     #[inline]
     pub fn fill(self, answer: &mut [u8]) {
         count(Operation::Oracle, 1);
@@ -123,7 +123,7 @@ pub struct Wide {
     inputs: Vec<u8>,
 }
 
-/// So few questions are faster one by one.
+/// The most queries that are faster one by one.
 const FEW: usize = 2;
 
 /// The most questions that [`Keyed`] puts at once.
@@ -149,7 +149,7 @@ impl Keyed {
         Self { backend, key }
     }
 
-    /// What it computes with.
+    /// Returns the backend.
     pub(crate) fn backend(&self) -> Backend {
         self.backend
     }
@@ -280,7 +280,7 @@ impl Keyed {
         finish(&hasher, answer);
     }
 
-    /// Whether so many questions are put one after another.
+    /// Returns true if this number of queries is put one after another.
     fn one_by_one(&self, number: usize) -> bool {
         lanes(self.backend) == 1 || number <= FEW
     }

@@ -27,7 +27,7 @@ pub struct Pair<'a, S = SenderKeys, R = ReceiverKeys, E = Error> {
 
 struct Side<'a, Out, E> {
     engine: Engine<'a, Out, E>,
-    /// What the engine said last; `None` before it has begun.
+    /// The engine's last progress; `None` before it has begun.
     progress: Option<Progress<Out>>,
     /// With the flow that each message belongs to.
     inbox: VecDeque<(usize, Stream, Vec<u8>)>,
@@ -40,10 +40,10 @@ struct Side<'a, Out, E> {
 /// The message of a step, with its stream, if there is one.
 type Said = Option<(Stream, Vec<u8>)>;
 
-/// What an event of the run was.
+/// An event of the run.
 #[derive(Debug)]
 pub struct Event {
-    /// Who computed.
+    /// The party that computed.
     pub party: Party,
     /// The stream of its message.
     pub stream: Stream,
@@ -54,7 +54,7 @@ pub struct Event {
 /// Why a run between two parties had no output.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failed<E> {
-    /// That party ended with an error.
+    /// A party ended with an error.
     Party(Party, E),
     /// Both parties wait: messages were lost, or the protocol is wrong.
     Stalled,

@@ -39,7 +39,7 @@ use crate::Session;
 /// A POPF with values in that domain, for many consecutive instances at once. All its oracles are
 /// bound to the session, and to the instance but for the permutation of [`EvenMansour`].
 pub trait Popf<D: Domain>: Sized + Send {
-    /// What it is called in the names of protocols.
+    /// Name in the names of protocols.
     const NAME: &'static str;
 
     /// Length of φ in bytes.
@@ -51,7 +51,7 @@ pub trait Popf<D: Domain>: Sized + Send {
     /// The one of that session.
     fn new(session: &Session) -> Self;
 
-    /// That all φ are ones, for a decoder.
+    /// Returns an error unless every φ is a valid encoding.
     ///
     /// # Errors
     /// [`Invalid`], with the first that is none.
@@ -82,7 +82,7 @@ pub trait Group {
     /// Length in bytes of the oracle's answers from which elements are made.
     const ANSWER_LEN: usize;
 
-    /// How many of these bytes mostly do for a public element.
+    /// Number of bytes that mostly suffice for a public element.
     const USUAL_LEN: usize;
 
     /// The neutral element.
@@ -93,9 +93,9 @@ pub trait Group {
     /// knows is computed here, and which one is the secret.
     fn hash(&self, answers: &[u8], elements: &mut [Self::Element]);
 
-    /// The same for one public answer, of those to both points of a description; the time may
-    /// depend on it. It may be its first [`Group::USUAL_LEN`] bytes only. Returns whether it had
-    /// enough; if not, the element is neutral.
+    /// Hashes one public answer, of the two for both points of a description, to an element; the
+    /// time may depend on it. It may be its first [`Group::USUAL_LEN`] bytes only. Returns whether
+    /// it had enough; if not, the element is neutral.
     fn hash_public(&self, answer: &[u8], element: &mut Self::Element) -> bool;
 
     /// Adds an element in its encoding, which was checked before.
@@ -116,7 +116,7 @@ pub(crate) fn decoded<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) 
     elements
 }
 
-/// That the strings are encodings.
+/// Checks that the strings are encodings.
 fn check<D: Domain>(backend: Backend, bytes: &[[u8; ENCODED_LEN]]) -> Result<(), Invalid> {
     D::decode(backend, bytes, &mut Elements::<D>::zeros(bytes.len()))
 }

@@ -10,7 +10,7 @@ use crate::{
     extension::{self, one_of_n, two_round},
 };
 
-/// What a protocol gives its caller.
+/// The output that a protocol gives its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -26,7 +26,7 @@ pub enum Kind {
     Triples,
 }
 
-/// Which ideal functionality a protocol realises.
+/// The ideal functionality that a protocol realises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Functionality {
@@ -46,7 +46,7 @@ pub enum Functionality {
     SemiHonestRandom,
     /// Endemic OT of one of N messages.
     OneOfN,
-    /// The same, and a party that finds the other one cheating ends the run.
+    /// F of [`Self::OneOfN`], in which a party that finds the peer cheating ends the run.
     OneOfNWithAbort,
     /// F_PSI: the receiver learns which of its items the sender has. A corrupt receiver may have more items, n'.
     Psi,
@@ -99,13 +99,13 @@ pub struct Protocol {
     pub name: &'static str,
     /// Name of the protocol, whatever the mode.
     pub family: &'static str,
-    /// Whether the family's name means this mode; of several such modes the first in the registry is meant.
+    /// True if the family's name means this mode; of several such modes the first in the registry is meant.
     pub is_default: bool,
-    /// What it gives.
+    /// The kind of output.
     pub kind: Kind,
-    /// Where it comes from.
+    /// The paper that defines the protocol.
     pub paper: &'static str,
-    /// What it realises.
+    /// The functionality that the protocol realises.
     pub functionality: Functionality,
     /// Against whom.
     pub adversary: Adversary,
@@ -115,9 +115,10 @@ pub struct Protocol {
     pub params: &'static str,
     /// Classical and quantum bits: core-SVP for lattices; empty if it is that of the base OTs.
     pub security: &'static str,
-    /// What not to use it for, and why; empty if there is nothing to say.
+    /// A use to avoid, and the reason; empty if there is none.
     pub caveat: &'static str,
-    /// Whether it only reproduces a paper: nothing stands on it, and no registry of these crates has it.
+    /// True if the protocol only reproduces a paper: no other protocol stands on it, and no registry of
+    /// these crates has it.
     pub reproduction: bool,
     /// Messages of a batch one after another; two that cross are one flow.
     pub flows: usize,
@@ -153,7 +154,8 @@ impl Protocol {
         (self.sender_bytes)(n) + (self.receiver_bytes)(n)
     }
 
-    /// Whether the name means this protocol: its own, with or without the adversary in it.
+    /// Returns true if the name means this protocol: its own name, with or without the adversary in
+    /// it.
     fn is_named(&self, name: &str) -> bool {
         self.name == name || self.name.strip_suffix("-semi-honest") == Some(name)
     }
@@ -182,17 +184,18 @@ pub fn find<T>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Incompatible {
-    /// It is no base OT.
+    /// The protocol is no base OT.
     Kind,
-    /// It is here to reproduce a paper.
+    /// The protocol reproduces a paper only.
     Reproduction,
-    /// It is secure against weaker adversaries than the extension.
+    /// The base OT is secure against weaker adversaries than the extension.
     Adversary,
     /// Its choices or keys are not bound as an extension against malicious peers needs it.
     Functionality(Functionality),
-    /// It takes more than a message of the receiver and one of the sender.
+    /// The base OT takes more than a message of the receiver and one of the sender.
     Flows,
-    /// It could, but this crate has no variant of the extension over it.
+    /// The combination is possible, but this crate has no variant of the extension over this base
+    /// OT.
     NoVariant,
 }
 
@@ -213,7 +216,7 @@ impl fmt::Display for Incompatible {
 
 impl core::error::Error for Incompatible {}
 
-/// Whether that base OT may carry that protocol.
+/// Returns an error unless the base OT `below` may carry the protocol `above`.
 ///
 /// Endemic OT is enough [[MR19](https://eprint.iacr.org/2019/706)]: a corrupt party that fixes
 /// its own keys could as well have sent other corrections. A chosen-message OT is not used below

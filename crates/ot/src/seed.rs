@@ -29,7 +29,7 @@ impl Seed {
         oracle.query(i, 0).field(&self.0).fill(bytes);
     }
 
-    /// The same seed for a protocol within this one. What both derive from it differs by the
+    /// Copies the seed for a protocol within this one. What both derive from it differs by the
     /// contexts of their hashes.
     pub(crate) const fn again(&self) -> Self {
         Self(self.0)

@@ -47,7 +47,7 @@ impl fmt::Debug for Sid {
     }
 }
 
-/// Which way a protocol runs within its session.
+/// The direction of a protocol within its session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// The side that opened the connection is the protocol's sender.
@@ -87,13 +87,13 @@ impl Session {
         Self { id: sid, backend: Backend::best(), executor: None }
     }
 
-    /// The same with another backend.
+    /// Returns the session with another backend.
     #[must_use]
     pub fn with_backend(self, backend: Backend) -> Self {
         Self { backend, ..self }
     }
 
-    /// The same with threads for those protocols that can use them; what they put out is the same
+    /// Returns the session with threads for the protocols that can use them; outputs are the same
     /// for any number.
     #[must_use]
     pub fn with_executor(self, executor: Arc<dyn Executor>) -> Self {
@@ -123,7 +123,7 @@ impl Session {
         self.backend
     }
 
-    /// What runs the tasks of protocols of this session.
+    /// Returns the executor that runs the tasks of protocols of this session.
     #[must_use]
     pub fn executor(&self) -> &dyn Executor {
         self.executor.as_deref().unwrap_or(&InPlace)

@@ -11,7 +11,7 @@ pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// Something that runs tasks: a pool of threads, or nothing of the kind.
 pub trait Executor: Send + Sync + fmt::Debug {
-    /// How many tasks can run at the same time, at least 1.
+    /// Returns the number of tasks that can run at the same time, at least 1.
     fn threads(&self) -> usize;
 
     /// Runs all of them, in any order, and returns when the last has ended.
@@ -50,8 +50,9 @@ pub fn for_each<T: Send>(
     side_by_side(executor, parts, at_once, work);
 }
 
-/// What becomes of every item, in their order. As long as there is one for every thread, each is the
-/// work of a single one; of what then is left, one comes after another and may use all threads.
+/// Maps every item, and returns the results in their order. While there is an item for every thread,
+/// each item is mapped by one thread; the remaining items are mapped one after another and may use
+/// all threads.
 ///
 /// # Panics
 /// If the executor has not run all of its tasks.
@@ -68,7 +69,7 @@ pub(crate) fn map<T: Send, R: Send>(
     results.into_iter().flatten().chain(rest).collect()
 }
 
-/// What [`map`] made of a single item.
+/// Returns the result of [`map`] for a single item.
 pub(crate) fn only<R>(results: Vec<R>) -> R {
     results.into_iter().next().expect("one result for one item")
 }

@@ -1,5 +1,5 @@
-//! What a peer can do to `base::bdgm`, `base::pvw` and `base::rot_from_ot`: every test is an attack
-//! that fails, but for the one that shows what the check of BDGM19's authors lets through.
+//! Attacks on `base::bdgm`, `base::pvw` and `base::rot_from_ot`: every test is an attack that
+//! fails, but for the one that shows what the check of BDGM19's authors lets through.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{

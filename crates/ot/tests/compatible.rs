@@ -10,7 +10,7 @@ use foxtrot_papers::base_ots;
 /// Refuses for that reason, or takes it.
 type Verdict = Result<(), Incompatible>;
 
-/// What carries extensions against malicious peers.
+/// Returns the expected verdict on a base OT under extensions against malicious peers.
 fn expected(base: &Protocol) -> Verdict {
     match base.name {
         "roted-figure1" => Err(Incompatible::Reproduction),
@@ -49,7 +49,7 @@ fn every_base_ot_carries_what_its_security_allows() {
     }
 }
 
-/// What an OT with selective failure is excused from for `kos` is that and nothing else.
+/// Tests that selective failure is the only weakness that `kos` excuses.
 #[test]
 fn selective_failure_excuses_neither_semi_honest_nor_reproductions() {
     let csw = base::find("csw", Functionality::SelectiveFailure).unwrap().info();

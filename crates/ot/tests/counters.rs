@@ -1,5 +1,5 @@
-//! What each protocol costs each party, counted, in the units of the paper's Table 1: transforms,
-//! noise polynomials, questions to the oracle, point multiplications, messages, bytes.
+//! Counts the cost of each protocol for each party, in the units of the paper's Table 1: transforms,
+//! noise polynomials, queries of the oracle, point multiplications, messages, bytes.
 //!
 //! `cargo test -p foxtrot-ot --test counters -- --nocapture` prints the table. A protocol has two rows
 //! in [`TABLE`], or in [`row_of_pair`].
@@ -16,10 +16,10 @@ use foxtrot_ot::{
 };
 use foxtrot_papers::base_ots;
 
-/// What a party computes in a batch; beyond that, what it computes for each instance is the same.
+/// Numbers of operations of a party, once in a batch or for each of its instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Work {
-    /// Of one polynomial, in either direction, as the paper counts.
+    /// Transforms of one polynomial, in either direction, as the paper counts.
     transforms: usize,
     /// Polynomials.
     noise: usize,
@@ -259,10 +259,10 @@ const TABLE: &[Row] = &[
     },
 ];
 
-/// What a pair of a POPF and an agreement costs. The sender: coins, the oracles of the POPF, its values,
-/// two keys; its share and two points. The receiver: the oracles, coins of b, and of the POPF if it takes
-/// any, programming, the key; two points. Elligator draws, and multiplies, twice on average; what failed
-/// is not in here.
+/// Returns the cost of a pair of a POPF and an agreement. The sender: coins, the oracles of the POPF, its
+/// values, two keys; its share and two points. The receiver: the oracles, coins of b, and of the POPF if
+/// it takes any, programming, the key; two points. Elligator draws, and multiplies, twice on average;
+/// what failed is not in here.
 fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
     let pair = match protocol {
         "masny-rindal-reuse" => "masny-rindal:ristretto",
@@ -442,8 +442,8 @@ fn every_protocol_costs_what_the_table_says() {
     }
 }
 
-/// How often the reference string of `pvw` is asked for depends on the session id: four times and
-/// once more for every answer that is no point.
+/// The number of queries for the reference string of `pvw` depends on the session id: four, and one
+/// more for every answer that is no point.
 #[test]
 fn only_protocols_over_pvw_hash_to_the_curve_and_four_points_at_least() {
     for base in base_ots() {

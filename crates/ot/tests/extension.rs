@@ -1,5 +1,5 @@
-//! What an extension promises: the correlation, for every protocol, size and kind of choices; and
-//! that one set of base OTs serves batch after batch.
+//! Tests the correlation that an extension promises, for every protocol, size and kind of choices;
+//! and that one set of base OTs serves batch after batch.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "support/runs.rs"]
@@ -20,7 +20,7 @@ use foxtrot_ot::{
 use runs::{Run, Runs};
 use support::{bit, bits, session, states};
 
-/// What both parties have of one batch obeys the law of its kind.
+/// Asserts that the outputs of both parties obey the law of their kind.
 fn assert_fits(run: &Run, delta: &[u8; 16]) {
     match run {
         Run::Random { pairs, choices, keys } => {

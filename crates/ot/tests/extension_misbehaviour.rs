@@ -1,5 +1,5 @@
-//! What a peer of an extension can send to hurt: every message is changed, and what that achieves
-//! is what the functionality allows, a guess of bits of Δ.
+//! Attacks on an extension: every message is changed, and the effect is what the functionality
+//! allows, a guess of bits of Δ.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "support/extension.rs"]
@@ -169,7 +169,8 @@ fn without_a_check_the_receiver_reads_delta_and_with_one_it_is_caught() {
     assert_eq!(spoilt_batch(kos::malicious(), choice(), spoil, |_| ()), Err(CHECK));
 }
 
-/// What the functionality allows: a receiver that knows Δ in the rows where it deviates passes.
+/// Shows the leakage that the functionality allows: a receiver that knows Δ in the rows where it
+/// deviates passes.
 #[test]
 fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
     let columns = 512 / 8;
@@ -383,8 +384,8 @@ fn sizes_that_no_batch_has_are_a_usage_error_whatever_the_message() {
     }
 }
 
-/// What endemic base OTs leave to a corrupt sender: it can choose Δ = 0, and has one key twice. It
-/// learns no choice by that, but the keys of such a run are not random to the receiver.
+/// Shows what endemic base OTs leave to a corrupt sender: it can choose Δ = 0, and has one key
+/// twice. It learns no choice by that, but the keys of such a run are not random to the receiver.
 #[test]
 fn a_sender_that_chooses_delta_can_make_both_keys_the_same() {
     let zero = foxtrot_ot::ideal::given(Bits::from_bools([false; 128]), &seed(4));

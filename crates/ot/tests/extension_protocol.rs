@@ -286,7 +286,7 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_before_anything_is_sent(
     assert_eq!(receiver.outgoing(), None);
 }
 
-/// Whether the party refuses another run before it sends or receives anything.
+/// Asserts that the party refuses another run before it sends or receives anything.
 fn assert_ended(mut engine: Engine<'_, ()>) {
     assert_eq!(engine.advance(), Err(Usage::SessionEnded.into()));
     assert_eq!(engine.outgoing(), None);

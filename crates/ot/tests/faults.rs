@@ -37,7 +37,8 @@ fn records(choices: impl Iterator<Item = u8>, keys: &[Block]) -> Vec<u8> {
     choices.zip(keys).flat_map(|(choice, key)| [&[choice], &key[..]].concat()).collect()
 }
 
-/// Whether records have the keys of their choices, among keys of so many for each, and no others.
+/// Returns true if the receiver's records have the keys of their choices among the sender's keys,
+/// and no others.
 fn keys_fit(choices: usize, sender: &[u8], receiver: &[u8]) -> bool {
     let all = sender.chunks(16 * choices);
     (all.len(), receiver.len()) == (N, 17 * N)

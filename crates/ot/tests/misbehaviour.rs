@@ -1,4 +1,4 @@
-//! What a peer, or the network, can do to any base OT, and to `base::roted` in particular: every
+//! Attacks of a peer, or the network, on any base OT, and on `base::roted` in particular: every
 //! test is an attack that fails.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -107,7 +107,8 @@ fn a_flipped_byte_ends_the_run_or_spoils_every_key() {
     }
 }
 
-/// Which of two instances that byte of that message belongs to; none if it is the batch's.
+/// Returns the instance, of two, to which a byte of a message belongs; `None` if it belongs to the
+/// batch.
 fn instance_of(message: &str, len: usize, position: usize, bit: usize) -> Option<usize> {
     match message {
         "Commitment" | "Opening" | "Response" => None,
@@ -116,7 +117,7 @@ fn instance_of(message: &str, len: usize, position: usize, bit: usize) -> Option
     }
 }
 
-/// Where a message is not bound to all others, a change of one instance is that instance's.
+/// A change of one instance affects that instance only, unless the message is bound to all others.
 #[test]
 fn a_flipped_bit_is_the_peers_fault_or_leaves_the_other_instance_alone() {
     for base in base::registry().iter().filter(|base| base.info().family != "roted") {

@@ -72,7 +72,7 @@ fn some_choices(code: &Code, n: usize) -> Vec<usize> {
     (0..n).map(|i| (i * 37 + i / 5) % (1 << code.bits)).collect()
 }
 
-/// How many choices the attacker knows for certain.
+/// Counts the choices that the attacker knows for certain.
 fn read(keys: &SenderKeys, code: &Code) -> usize {
     let choices = some_choices(code, 200);
     let rows = corrections(keys, code, &choices);
@@ -146,8 +146,8 @@ fn with_the_repetition_code_it_takes_two_batches() {
     assert_ne!(choices[0], choices[1]);
 }
 
-/// How much of a receiver's message belongs to the whole batch, at its beginning; `None` if all
-/// does.
+/// Returns the length of the head of a receiver's message that belongs to the whole batch; `None`
+/// if all of it does.
 fn common(message_len: usize, n: usize) -> Option<usize> {
     match message_len {
         32 => None,
@@ -293,7 +293,7 @@ fn masks_of_repeated_instances_differ() {
     assert_reads_nothing(&[0, 1].map(masks_of_pvw), "pvw");
 }
 
-/// What a receiver of 1-of-2 OTs sends for 512 zeros, over equal base keys.
+/// Returns the message of a receiver of 1-of-2 OTs for 512 zeros, over equal base keys.
 fn rows_of(extension: Extension, counter: u64) -> Vec<u8> {
     let keys = naive_keys(&naive_phis(&[0]).repeat(M), 9);
     let (mut receiver, _) = Receiver::new(session(counter), extension, keys, seed(3)).unwrap();
@@ -303,7 +303,8 @@ fn rows_of(extension: Extension, counter: u64) -> Vec<u8> {
     corrections
 }
 
-/// The same of 1-of-N OTs: the word 0, whose codeword is 0.
+/// Returns the message of a receiver of 1-of-N OTs over equal base keys, for the word 0, whose
+/// codeword is 0.
 fn rows_of_words(extension: one_of_n::Extension, counter: u64) -> Vec<u8> {
     let parameters = extension.parameters();
     let keys = naive_keys(&naive_phis(&[0]).repeat(parameters.length), 9);

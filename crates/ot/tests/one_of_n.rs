@@ -1,5 +1,5 @@
-//! What a 1-of-N extension promises: the key of the receiver's word and no other, for every code and
-//! size; and that one set of base OTs serves batch after batch.
+//! Tests the promise of a 1-of-N extension: the key of the receiver's word and no other, for every
+//! code and size; and that one set of base OTs serves batch after batch.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "support/one_of_n.rs"]

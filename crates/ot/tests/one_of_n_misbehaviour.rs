@@ -1,5 +1,5 @@
-//! What the receiver of a 1-of-N extension can send to hurt: every message is changed, and what that
-//! achieves is what the functionality allows, a guess of bits of Δ.
+//! Attacks of the receiver of a 1-of-N extension: every message is changed, and the effect is what
+//! the functionality allows, a guess of bits of Δ.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "support/one_of_n.rs"]
@@ -117,7 +117,8 @@ fn a_row_that_is_no_codeword_is_caught() {
     }
 }
 
-/// What the functionality allows: a receiver that knows Δ in the columns where it deviates passes.
+/// Shows the leakage that the functionality allows: a receiver that knows Δ in the columns where it
+/// deviates passes.
 #[test]
 fn a_receiver_that_has_guessed_the_bits_passes_and_one_that_has_not_is_caught() {
     let guess_and_deviate = |guess: bool, j: usize| {

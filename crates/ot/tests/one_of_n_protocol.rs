@@ -163,7 +163,7 @@ fn a_receiver_runs_ahead_by_a_window_and_no_more() {
     assert_eq!((all.len(), chosen.len()), (0, 0));
 }
 
-/// Whether the party refuses another run before it sends or receives anything.
+/// Asserts that the party refuses another run before it sends or receives anything.
 fn assert_ended(mut engine: Engine<'_, ()>) {
     assert_eq!(engine.advance(), Err(Usage::SessionEnded.into()));
     assert_eq!(engine.outgoing(), None);

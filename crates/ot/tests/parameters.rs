@@ -36,8 +36,8 @@ impl Distribution {
         self.p.iter().enumerate().map(|(i, &p)| (i as i32 - self.offset, p))
     }
 
-    /// Of the sum of two independent values. Only sums of products of non-negative numbers, so
-    /// that the smallest tails keep their relative precision.
+    /// Returns the distribution of the sum of two independent values. It adds only products of
+    /// non-negative numbers, so that the smallest tails keep their relative precision.
     fn plus(&self, other: &Self) -> Self {
         let mut p = vec![0.0; self.p.len() + other.p.len() - 1];
         for (i, x) in self.p.iter().enumerate().filter(|(_, x)| **x > 0.0) {
@@ -48,14 +48,14 @@ impl Distribution {
         Self { offset: self.offset + other.offset, p }
     }
 
-    /// Of the product of two independent values.
+    /// Returns the distribution of the product of two independent values.
     fn times(&self, other: &Self) -> Self {
         Self::from(
             self.support().flat_map(|(x, p)| other.support().map(move |(y, r)| (x * y, p * r))),
         )
     }
 
-    /// Of the sum of so many independent values.
+    /// Returns the distribution of the sum of `count` independent values.
     fn repeated(&self, mut count: usize) -> Self {
         let mut power = self.clone();
         let mut sum = Self { offset: 0, p: vec![1.0] };
@@ -87,7 +87,7 @@ fn centred_binomial() -> Distribution {
     )
 }
 
-/// Of the error that rounding to `bits` adds to a uniform coefficient.
+/// Returns the distribution of the error that rounding to `bits` adds to a uniform coefficient.
 fn rounding_error(bits: u32) -> Distribution {
     Distribution::from((0..Q).map(|x| {
         let rounded = (((x << bits) + Q / 2) / Q) % (1 << bits);
@@ -197,8 +197,8 @@ fn uniform_expansion_falls_short_with_probability_below_2_to_the_minus_150() {
     }
 }
 
-/// Of the probability that fewer than so many candidates are accepted: the binomial tail, each term from the
-/// one before, in logarithms.
+/// Returns log₂ of the probability that fewer than `wanted` candidates are accepted: the binomial tail, each
+/// term from the one before, in logarithms.
 fn log2_too_few(accept: f64, candidates: u32, wanted: u32) -> f64 {
     let (mut log_term, mut tail) = (f64::from(candidates) * (1.0 - accept).log2(), 0.0f64);
     for k in 0..wanted {
@@ -234,7 +234,7 @@ mod paper512 {
         Distribution::from((-40..=40).map(|x| (x, weight(x) / total)))
     }
 
-    /// That of the kernel's table, from all inputs to it.
+    /// Returns the distribution of the kernel's table, from all inputs to the table.
     fn table() -> Distribution {
         let words: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
         let polynomials = words

@@ -118,7 +118,7 @@ fn runs_are_those_of_the_vectors_on_every_backend() {
     }
 }
 
-/// What the vectors say of one ring, of K polynomials expanded together, packed to BITS bits.
+/// Checks the vectors of one ring, of K polynomials expanded together, packed to BITS bits.
 fn check_ring<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
     vector: &Value,
     backend: Backend,

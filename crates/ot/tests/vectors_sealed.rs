@@ -27,7 +27,8 @@ fn session(vectors: &Value) -> Session {
     Session::new(sid).sub("chosen-messages", 0, Default::default())
 }
 
-/// What is sealed in a run: L, and keys and messages of all transfers, one transfer after another.
+/// The parts of a run that are sealed: L, and keys and messages of all transfers, one transfer
+/// after another.
 struct Run {
     length: usize,
     of: usize,

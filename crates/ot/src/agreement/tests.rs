@@ -1,4 +1,4 @@
-//! What a peer can do to a key agreement, and what the sender could read off its messages.
+//! Attacks of a peer on a key agreement, and what the sender could read off its messages.
 
 use alloc::{format, vec};
 
@@ -177,8 +177,9 @@ fn strings_are_never_rejected_and_small_orders_give_the_key_of_zero() {
     }
 }
 
-/// The same for the strings of Elligator. Of the points of small order on the curve those with u = 0
-/// and u = 1 have strings, of order 2 and 4, and those of order 8 have none.
+/// Strings of Elligator are accepted, and points of small order give the key of zero. On the curve
+/// the points of small order with u = 0 and u = 1 have strings, of order 2 and 4; the points of
+/// order 8 have none.
 #[test]
 fn elligator_rejects_no_string_and_small_orders_give_the_key_of_zero() {
     let (backend, session) = (Backend::best(), session(0));
@@ -231,8 +232,8 @@ const ORDERS: [[u8; 32]; 2] = [
     ],
 ];
 
-/// Of how many x-coordinates the part of small order is what: on the curve of order 1 or 2, 4, 8; on
-/// the twist of order 1 or 2, 4.
+/// Counts x-coordinates by the order of their part of small order: on the curve 1 or 2, 4, 8; on the
+/// twist 1 or 2, 4.
 fn orders(coordinates: &[[u8; 32]]) -> [usize; 5] {
     let backend = Backend::best();
     let n = coordinates.len();
@@ -256,8 +257,8 @@ fn orders(coordinates: &[[u8; 32]]) -> [usize; 5] {
     counts
 }
 
-/// That the counts are those of so many draws with these probabilities, in 64ths: within six standard
-/// deviations.
+/// Asserts that the counts are within six standard deviations of their means, for draws with these
+/// probabilities in 64ths.
 fn assert_drawn(counts: &[usize], in_64ths: &[usize], what: &str) {
     let n: usize = counts.iter().sum();
     for (count, parts) in counts.iter().zip(in_64ths) {
@@ -330,7 +331,8 @@ fn orders_of_elligators_points_do_not_show_the_programmed_value() {
     });
 }
 
-/// What those tests see: X25519 as it is, with base 9, clamped scalars, or no coin.
+/// Checks that the test of orders detects shares of plain X25519: with base 9, clamped scalars, or
+/// no coin.
 #[test]
 fn the_test_of_orders_sees_points_of_subgroups() {
     let drawn = draw(&session(0), "test scalars", &seed(4), 32, DRAWS, |i| (i as u64, 0));

@@ -15,7 +15,7 @@ use crate::{
 /// As a [`BaseOt`] it transfers messages that are drawn from the sender's seed. The trait is sealed:
 /// a claim of that weight is made in this crate only, with its proof in `docs/`.
 pub trait ChosenMessageOt: sealed::Sealed + Copy + Sync + 'static {
-    /// What it is.
+    /// Description of the protocol.
     const INFO: &'static Protocol;
 
     /// The name of [`super::rot_from_ot`] over it.

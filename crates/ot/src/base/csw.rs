@@ -172,7 +172,7 @@ impl Sender {
         Self::challenge_with(&session, points, &r)
     }
 
-    /// The same with that r.
+    /// Makes the challenge from the given r.
     fn challenge_with(session: &Session, points: &Points, r: &[[u8; 32]]) -> (Self, Challenge) {
         let (n, backend) = (points.instances(), session.backend());
         let mut z = [Point::IDENTITY];

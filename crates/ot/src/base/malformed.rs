@@ -1,4 +1,4 @@
-//! What a peer may send in the place of an element of Ristretto255.
+//! Strings that a peer may send in the place of an element of Ristretto255.
 
 use curve25519_dalek::{RistrettoPoint, Scalar};
 

@@ -50,7 +50,7 @@ use crate::{
     popf::{Elements, Popf},
 };
 
-/// What names of this protocol begin with; the POPF and the agreement follow.
+/// Prefix of the names of this protocol; the POPF and the agreement follow.
 pub const NAME: &str = "mcquoid-rosulek-roy";
 
 /// Instances that are computed together.

@@ -1,4 +1,4 @@
-//! What messages of fixed layout have in common.
+//! Encoding and decoding of messages with a fixed layout.
 
 use crate::Decode;
 
@@ -35,7 +35,7 @@ macro_rules! message {
                 Ok(Self { bytes: bytes.to_vec(), n })
             }
 
-            /// Whether these bytes are such a message.
+            /// Checks that the bytes are such a message.
             pub(crate) fn check(bytes: &[u8], n: usize) -> Result<(), $crate::Error> {
                 $crate::base::check_batch(n)?;
                 $crate::base::expect_len(Self::NAME, bytes, Self::encoded_len(n))?;

@@ -50,7 +50,7 @@ pub struct Rot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endemic;
 
-/// What both modes share; the bytes per message are those of `docs/wire.md`.
+/// Describes the properties that both modes share; the bytes per message stand in `docs/wire`.
 const fn info(name: &'static str, functionality: Functionality, flows: usize) -> Protocol {
     Protocol {
         name,

@@ -46,7 +46,7 @@ pub fn sized<'b, T: Clone + Default + Zeroize>(
     })
 }
 
-/// Whether a party may begin a run: no run before it has failed or was dropped.
+/// Tells whether a party may begin a run: no earlier run has failed or was dropped.
 ///
 /// A run that ends well says so with [`Runs::end`]; what is on its way of any other belongs to it, and there is no other.
 #[derive(Debug, Default)]

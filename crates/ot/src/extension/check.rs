@@ -87,7 +87,7 @@ impl Hashes {
         Self { choices, rows: Zeroizing::new(core::array::from_fn(|_| next())) }
     }
 
-    /// Whether h(q_r) = h(t_r) ⊕ Δ_r·h(x) in every row.
+    /// Returns true if h(q_r) = h(t_r) ⊕ Δ_r·h(x) in every row.
     pub(super) fn fit(&self, senders: &[u64; ROWS], delta: &Bits) -> Choice {
         let mut wrong = 0;
         for (r, (ours, theirs)) in senders.iter().zip(self.rows.iter()).enumerate() {

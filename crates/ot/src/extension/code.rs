@@ -73,7 +73,7 @@ impl Parameters {
     }
 }
 
-/// Which code: what two parties have to agree on.
+/// A family of codes on which two parties have to agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// A linear code.

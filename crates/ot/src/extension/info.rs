@@ -38,7 +38,7 @@ impl Extension {
         }
     }
 
-    /// What it is.
+    /// Returns the extension's entry in the registry.
     ///
     /// # Panics
     /// Never: every extension is in the registry.

@@ -43,7 +43,7 @@ impl Drop for Matrix {
 pub(super) struct Pool(Vec<Matrix>);
 
 impl Pool {
-    /// So many rows of so many columns, with anything in them.
+    /// Takes a matrix of these dimensions, whose content is arbitrary.
     pub(super) fn take(&mut self, rows: usize, columns: usize) -> Matrix {
         let stride = columns / 8 + GAP;
         let len = rows * stride;

@@ -92,7 +92,7 @@ pub const MAX_BATCHES: u64 = 1 << 18;
 /// Rows that are worked on together.
 const GROUP: usize = 128;
 
-/// Which 1-of-N extension: what two parties have to agree on.
+/// A 1-of-N extension with the parameters on which two parties have to agree.
 #[derive(Clone, Copy)]
 pub struct Extension {
     name: &'static str,
@@ -105,7 +105,7 @@ impl Extension {
         Self { name, family, adversary }
     }
 
-    /// Whether the receiver has to prove that its corrections are codewords.
+    /// Returns true if the receiver has to prove that its corrections are codewords.
     const fn checked(&self) -> bool {
         matches!(self.adversary, Adversary::Malicious)
     }
@@ -157,7 +157,7 @@ impl Extension {
         columns.max(1).div_ceil(COLUMNS).saturating_mul(COLUMNS)
     }
 
-    /// Whether there may be a batch of that number and size.
+    /// Checks that a batch of this number and size is allowed.
     fn check_batch(&self, number: u64, n: usize) -> Result<(), Usage> {
         if number >= MAX_BATCHES {
             return Err(Usage::TooManyBatches { max: MAX_BATCHES });
@@ -166,12 +166,12 @@ impl Extension {
         if n > max { Err(Usage::BatchTooLarge { n, max }) } else { Ok(()) }
     }
 
-    /// That there were as many base OTs as the code is long.
+    /// Checks that there were as many base OTs as the code is long.
     fn check_base(&self, got: usize) -> Result<(), Usage> {
         same("base OTs", self.parameters().length, got)
     }
 
-    /// That so many words have come.
+    /// Checks the length of the words for n OTs.
     fn check_words(&self, n: usize, words: &[u8]) -> Result<(), Usage> {
         same("bytes of words", n.saturating_mul(self.parameters().word_len()), words.len())
     }
@@ -191,7 +191,7 @@ fn stream(session: &Session, row: usize, branch: u8, key: &Block) -> Zeroizing<B
     Zeroizing::new(oracle.query(row as u64, branch).field(key).finish())
 }
 
-/// Those of all streams.
+/// Returns the nonces of all streams.
 fn nonces(session: &Session) -> Nonces {
     Nonces::new(session, "foxtrot v2 one-of-n stream")
 }

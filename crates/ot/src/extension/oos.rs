@@ -22,7 +22,7 @@ pub const fn malicious(code: Linear) -> Extension {
     Extension::new(name, Family::Linear(code), Adversary::Malicious)
 }
 
-/// The same without the check.
+/// Returns the extension without the check.
 #[must_use]
 pub const fn semi_honest(code: Linear) -> Extension {
     let name = match code {

@@ -22,7 +22,7 @@ use crate::{
 /// OTs whose keys are hashed with one permutation.
 const TILE: usize = 1024;
 
-/// Which output of a batch is wanted, and where the sender's goes.
+/// The wanted output of a batch, with the memory for the sender's part.
 pub enum Places<'a> {
     /// Both keys of random OTs.
     Random(&'a mut [[Block; 2]]),
@@ -30,7 +30,7 @@ pub enum Places<'a> {
     Correlated(&'a mut [Block]),
 }
 
-/// Which output of a batch is wanted.
+/// The wanted output of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Keys of random OTs.
@@ -127,7 +127,7 @@ pub(super) fn flips(session: &Session, batch: u64, challenge: &[u8; 32], n: usiz
     flips
 }
 
-/// That there is a place for each of n outputs.
+/// Checks that there is a place for each of n outputs.
 pub(super) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
     if n == places {
         Ok(())
@@ -137,7 +137,7 @@ pub(super) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
 }
 
 impl Places<'_> {
-    /// How many OTs there is a place for.
+    /// Returns the number of OTs for which there is a place.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Random(keys) => keys.len(),

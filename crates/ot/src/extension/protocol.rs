@@ -69,9 +69,9 @@ pub struct Plan<'a, E = Extension> {
     pub extension: E,
     /// The base OT that it starts from.
     pub base: &'a dyn BaseOt,
-    /// Which way the extension runs; its base OTs run the other way.
+    /// The direction of the extension; its base OTs run the other way.
     pub direction: Direction,
-    /// Which of the extensions of the session.
+    /// The counter of the extension within its session.
     pub counter: u64,
 }
 
@@ -298,7 +298,7 @@ impl Receiver {
     }
 }
 
-/// How many batches are on their way before the oldest come to their end.
+/// Returns the number of batches under way before the oldest are finished.
 fn window(extension: Extension) -> usize {
     if extension.challenge_len() == 0 { 0 } else { WINDOW }
 }

@@ -218,7 +218,7 @@ impl Receiver {
         Ok(only(self.extend_all(vec![(choice, corrections)])?))
     }
 
-    /// The same for the next batches, in their order, at once: one per thread.
+    /// Extends the next batches in their order, at once: one per thread.
     ///
     /// # Errors
     /// Those of [`Receiver::extend`], for any of them: then none has begun.
@@ -263,7 +263,7 @@ impl Receiver {
         Ok(only(self.answer_all(vec![(unanswered, challenge)])?))
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Answers several batches at once, one per thread.
     ///
     /// # Errors
     /// Those of [`Receiver::answer`], for any of them: all are then lost.
@@ -322,7 +322,7 @@ impl Receiver {
         Ok(only(self.finish_all(kind, vec![(batch, challenge, keys)])?))
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Finishes several batches at once, one per thread.
     ///
     /// # Errors
     /// Those of [`Receiver::finish`], for any of them: there is no output then.

@@ -136,7 +136,7 @@ impl Sender {
         check_owner((&self.session, self.extension.checked()), (of_batch, checked))
     }
 
-    /// That the messages may come, and have the lengths that their shapes give them.
+    /// Checks that the messages may come now, and have the lengths that their shapes give them.
     fn check_messages(&self, messages: &[(Shape, &[u8])]) -> Result<(), Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
@@ -242,7 +242,7 @@ impl Sender {
         Ok(only(self.absorb_all(&[(shape, corrections)])?))
     }
 
-    /// The same for the next batches, in their order, at once: one per thread.
+    /// Absorbs the messages of the next batches in their order, at once: one per thread.
     ///
     /// # Errors
     /// Those of [`Sender::absorb`], for any of them: then none has been taken.
@@ -274,7 +274,7 @@ impl Sender {
         Ok(only(self.verify_all(vec![(unverified, proof)])?))
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Verifies several batches at once, one per thread.
     ///
     /// # Errors
     /// That of the first of them for which [`Sender::verify`] has one; none then has output.
@@ -341,7 +341,7 @@ impl Sender {
         self.finish_all(vec![(batch, proof, places)])
     }
 
-    /// The same for several batches at once, one per thread.
+    /// Finishes several batches at once, one per thread.
     ///
     /// # Errors
     /// Those of [`Sender::finish`], for any of them: there is no output then.

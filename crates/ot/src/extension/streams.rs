@@ -1,4 +1,4 @@
-//! What the streams of an extension begin with: each has a key of its own, and takes another nonce
+//! Keys and nonces of the streams of an extension: each stream has its own key, and another nonce
 //! for every batch.
 
 use alloc::vec::Vec;

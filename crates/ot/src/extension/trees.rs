@@ -52,7 +52,7 @@ pub(super) fn setup_len(k: usize, checked: bool) -> usize {
     corrections + if checked { trees(k).count() * WITNESS_LEN + WITNESS_LEN } else { 0 }
 }
 
-/// What both parties hash with.
+/// The hash functions of both parties.
 struct Oracles {
     wide: Wide,
     base: Oracle,
@@ -246,7 +246,7 @@ fn known_pad(oracles: &Oracles, keys: &ReceiverKeys, row: usize) -> Zeroizing<Bl
     Zeroizing::new(oracles.pad(row, !keys.choices().get(row), &keys.keys()[row]))
 }
 
-/// Those of the leaves' streams.
+/// Returns the nonces of the leaves' streams.
 pub(super) fn nonces(session: &Session) -> Nonces {
     Nonces::new(session, "foxtrot v2 extension stream")
 }

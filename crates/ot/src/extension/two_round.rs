@@ -72,7 +72,7 @@ use crate::{
 };
 use check::{Coefficients, Proof};
 
-/// What names of this protocol begin with; the base OT follows.
+/// Prefix of the names of this protocol; the base OT follows.
 pub const FAMILY: &str = "kos-two-round";
 
 /// The most OTs of one run, which are one message of 16 MiB: its hash comes after all of it.

@@ -157,7 +157,7 @@ impl Domain for Ristretto {
 }
 
 impl<D: Domain> Elements<D> {
-    /// So many neutral ones.
+    /// Makes n neutral elements.
     #[must_use]
     pub fn zeros(n: usize) -> Self {
         Self(vec![D::ZERO; n])

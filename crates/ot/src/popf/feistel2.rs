@@ -161,7 +161,7 @@ impl<G: Group> Feistel2<G> {
     }
 }
 
-/// What does not depend on the group but for the length of its encodings.
+/// The part that depends on the group only by the length of its encodings.
 impl<G> Feistel2<G> {
     fn digests(&self, first: u64, phis: &[u8], t_len: usize) -> Digests {
         let stride = t_len + S_LEN;

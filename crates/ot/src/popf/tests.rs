@@ -175,7 +175,7 @@ fn values_are_made_of_the_answer_for_their_point() {
     }
 }
 
-/// Which places of φ are elements, and which any string.
+/// Tests which places of φ must be elements, and which take any string.
 fn decoding<P: Popf<Ristretto>>(elements_at: &[usize]) {
     let popf = P::new(&session(0, Backend::best()));
     let phis = programmed(&popf, &[0, 1, 0], &elements::<Ristretto>(1, 3));
@@ -220,8 +220,8 @@ fn any_string_is_a_description_over_strings() {
     takes_all::<Feistel2<Strings>>();
 }
 
-/// The same values and coins under both choices have descriptions that nothing tells apart but a key
-/// of the oracle: each bit is set as often as not.
+/// Tests that descriptions of the same values and coins look alike under both choices: each bit is
+/// set as often as not.
 #[test]
 fn descriptions_look_the_same_whatever_is_chosen() {
     fn balanced<D: Domain, P: Popf<D>>() {

@@ -7,8 +7,9 @@ use foxtrot_papers::base_ots;
 
 use super::{Work, row, row_of_pair};
 
-/// What a file in `bench/tables` means by its `counter`: a protocol, or one less another (`a-b`), a party or both, and what.
-/// What ends in `-of-one` is of a batch of one, with what is done once. Bytes are else of 128 instances, so that what is sent once for a batch is a fraction, and falls away.
+/// Evaluates a `counter` of a file in `bench/tables`: a protocol, or one less another (`a-b`), a party or both, and
+/// the operation. A counter that ends in `-of-one` belongs to a batch of one, including the work done once. Other
+/// byte counts are of 128 instances, so that a message sent once for a batch is a fraction, and falls away.
 fn counted(counter: &str) -> Option<f64> {
     let [protocols, party, what] = counter.split(' ').collect::<Vec<_>>()[..] else { return None };
     let names: Vec<_> = base_ots().map(|base| base.info().name).collect();
@@ -47,7 +48,8 @@ fn counted(counter: &str) -> Option<f64> {
     Some(of(protocol)? - other.map_or(Some(0.0), of)?)
 }
 
-/// What a party announces, which a run of every protocol is compared with.
+/// Returns the bytes that a protocol announces for a party; a run of every protocol is compared
+/// with them.
 fn bytes_of_one(protocol: &str, party: Party) -> Option<usize> {
     let info = base_ots().map(|base| base.info()).find(|info| info.name == protocol)?;
     Some(match party {

@@ -22,15 +22,15 @@ pub(crate) type Judge = dyn Fn(&[u8], &[u8]) -> bool;
 /// A protocol with fixed inputs and seeds.
 pub(crate) struct Case<E> {
     pub(crate) name: &'static str,
-    /// Whether a peer that changes messages is found out.
+    /// True if a peer that changes messages is found out.
     pub(crate) checked: bool,
     /// Both parties at their beginning.
     pub(crate) parties: Box<dyn Fn() -> (Run<E>, Run<E>)>,
-    /// Whether these outputs of sender and receiver are right.
+    /// Returns true if these outputs of sender and receiver are right.
     pub(crate) right: Box<Judge>,
-    /// Whether a party may accept these outputs after a message has changed.
+    /// Returns true if a party may accept these outputs after a message has changed.
     pub(crate) harmless: Box<Judge>,
-    /// Whether the error says that a message has a wrong length.
+    /// Returns true if the error says that a message has a wrong length.
     pub(crate) is_length: fn(&E) -> bool,
 }
 

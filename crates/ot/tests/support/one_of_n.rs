@@ -1,4 +1,4 @@
-//! What the tests of 1-of-N extensions share.
+//! Values that the tests of 1-of-N extensions share.
 #![allow(dead_code, reason = "not every test takes all of it")]
 
 use foxtrot_ot::{
@@ -16,7 +16,7 @@ pub(crate) fn session() -> Session {
     Session::new(Sid::from_bytes([7; 32])).sub("one-of-n", 0, Default::default())
 }
 
-/// So many base OTs, always the same.
+/// Returns n base OTs, always the same.
 pub(crate) fn base(n: usize) -> (SenderKeys, ReceiverKeys) {
     ideal::random(n, &seed(3))
 }
@@ -40,7 +40,7 @@ impl Runs {
         Self::of(extension, || session().with_backend(backend))
     }
 
-    /// The same in sessions of the caller.
+    /// Makes the parties in sessions of the caller.
     pub(crate) fn of(extension: Extension, session: impl Fn() -> Session) -> Self {
         let (pairs, chosen) = base(extension.parameters().length);
         let sender = Sender::new(session(), extension, chosen, seed(6)).unwrap();

@@ -117,7 +117,7 @@ impl Ciphertexts {
         self.bytes.as_chunks_mut().0
     }
 
-    /// Those of an instance.
+    /// Returns the points of an instance.
     pub(super) fn of(&self, i: usize) -> &[[u8; 32]] {
         &self.bytes.as_chunks().0[i * self.m..][..self.m]
     }

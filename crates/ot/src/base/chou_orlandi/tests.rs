@@ -71,7 +71,7 @@ fn a_senders_point_with_torsion_does_not_show_choices() {
     }
 }
 
-/// The same against the sender: 8R + t has the keys of 8R.
+/// Runs the same attack against the sender: 8R + t has the keys of 8R.
 #[test]
 fn a_receivers_point_with_torsion_changes_no_key() {
     let (chosen, points) = {

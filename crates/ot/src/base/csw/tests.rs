@@ -51,7 +51,8 @@ fn the_receiver_gets_exactly_the_chosen_keys() {
     }
 }
 
-/// What is realised, and no more: with another χ the sender guesses that the choice is 0.
+/// Shows the selective failure that the functionality allows: with another χ the sender guesses
+/// that the choice is 0.
 #[test]
 fn a_sender_may_guess_choices_and_a_wrong_guess_ends_the_run() {
     for i in 0..6 {

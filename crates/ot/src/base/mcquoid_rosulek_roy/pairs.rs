@@ -24,7 +24,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What is assumed of the curves.
+/// Assumptions on the curves.
 const MOELLER: &str = "tagged oracle Diffie-Hellman jointly on curve and twist, random oracle";
 const MOELLER_CIPHER: &str =
     "tagged oracle Diffie-Hellman jointly on curve and twist, ideal cipher, random oracle";

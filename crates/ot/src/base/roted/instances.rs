@@ -66,8 +66,8 @@ const NO_SECRET: Secret = [Factor::ZERO; RANK];
 #[repr(C, align(64))]
 struct Aligned(Secret);
 
-/// What instances are computed in, one after another; erased when dropped. On the heap, and only where A
-/// is kept: a single instance does with less.
+/// Working memory of the instances, which are computed one after another; erased when dropped. On the
+/// heap, and only where A is kept: a single instance does with less.
 #[derive(Default)]
 pub(in crate::base) struct Scratch(Option<Box<(Aligned, vectors::Room<256, RANK>)>>);
 
@@ -128,11 +128,11 @@ pub(in crate::base) struct Contexts {
     pub(in crate::base) digest: &'static str,
     pub(in crate::base) h_prime: &'static str,
     pub(in crate::base) receiver_coins: &'static str,
-    /// Whether a single instance makes A by rows.
+    /// True if a single instance makes A by rows.
     pub(in crate::base) spares_memory: bool,
 }
 
-/// Those of `roted`, in either mode.
+/// Contexts of `roted`, in either mode.
 pub(super) const ROTED: Contexts = Contexts {
     a: "foxtrot v1 roted A",
     h1: "foxtrot v2 roted H1",
@@ -142,7 +142,7 @@ pub(super) const ROTED: Contexts = Contexts {
     spares_memory: true,
 };
 
-/// What all instances of a batch have in common.
+/// Values that all instances of a batch share.
 pub(in crate::base) struct Batch {
     backend: Backend,
     popf: Feistel2<Module>,
@@ -151,9 +151,9 @@ pub(in crate::base) struct Batch {
 
 /// A.
 enum Matrix {
-    /// By rows; apart, so that a batch is small to move.
+    /// All rows, on the heap, so that a batch is small to move.
     Kept(Box<[Vector; RANK]>),
-    /// By the oracle that gives the rows, for a single instance.
+    /// The oracle that gives the rows, for a single instance.
     ByRows(Oracle),
 }
 
@@ -351,7 +351,7 @@ struct ReplyPiece<'a> {
     digests: &'a mut [u8],
 }
 
-/// How many instances each thread gets: whole groups.
+/// Returns the number of instances per thread: whole groups.
 fn piece_len(session: &Session, n: usize) -> usize {
     n.div_ceil(session.executor().threads()).next_multiple_of(GROUP).max(GROUP)
 }
@@ -465,7 +465,7 @@ impl Blinding {
     }
 }
 
-/// Whether every coefficient of T in a list of φ is below q.
+/// Checks that every coefficient of T in a list of φ is below q.
 pub(in crate::base) fn check_phis(message: &'static str, phis: &[u8]) -> Result<(), Decode> {
     for (instance, phi) in phis.chunks_exact(PHI_LEN).enumerate() {
         if !vectors::in_range::<256, 7681, BITS>(Backend::best(), &phi[..T_LEN]) {

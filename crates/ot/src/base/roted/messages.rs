@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Bits, Decode, Error, Session, Usage};
 
-/// What the two modes put before the instances.
+/// The bytes that each of the two modes puts before the instances.
 pub trait Mode: sealed::Sealed {
     /// Bytes before the instances of a `Blinded`.
     #[doc(hidden)]
@@ -76,7 +76,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What the mode puts before the instances.
+    /// Returns the bytes that the mode puts before the instances.
     pub(super) fn head(self) -> &'a [u8] {
         &self.bytes[..self.head]
     }
@@ -139,7 +139,7 @@ impl<M: Mode> Blinded<M> {
         Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
     }
 
-    /// The same without a copy.
+    /// Checks an encoding without copying it.
     pub(super) fn check(bytes: &[u8], n: usize) -> Result<View<'_>, Error> {
         check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;
@@ -184,7 +184,7 @@ impl<M: Mode> Reply<M> {
         Ok(Self { bytes: bytes.to_vec(), n, mode: PhantomData })
     }
 
-    /// The same without a copy.
+    /// Checks an encoding without copying it.
     pub(super) fn check(bytes: &[u8], n: usize) -> Result<View<'_>, Error> {
         check_batch(n)?;
         expect_len(Self::NAME, bytes, Self::encoded_len(n))?;

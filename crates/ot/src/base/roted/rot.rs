@@ -81,7 +81,7 @@ pub struct Sender {
     /// Two for each instance.
     strings: Secrets,
     commitment: [u8; 32],
-    /// Of the `Blinded`.
+    /// Digest of the `Blinded`.
     digest: [u8; 32],
     /// Kept until there is the t under which it is hashed.
     reply: Reply<Rot>,

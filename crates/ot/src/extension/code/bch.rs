@@ -81,7 +81,7 @@ const fn minimal_polynomial(s: usize, m: usize, polynomial: usize) -> usize {
 }
 
 impl Bch {
-    /// Of length 2^m with the bit of parity, α a root of the polynomial.
+    /// Makes the code of length 2^m with the bit of parity; α is a root of the polynomial.
     const fn new(m: usize, polynomial: usize, word_bits: usize) -> Self {
         let (mut generator, mut redundancy, mut s) = ([0; WORDS], 0, 1);
         generator[0] = 1;

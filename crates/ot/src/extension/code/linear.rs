@@ -40,7 +40,7 @@ pub struct LinearCode {
 /// Words that are encoded together: what makes a line of a row.
 const TOGETHER: usize = 512;
 
-/// So few words are encoded one by one.
+/// The most words that are encoded one by one.
 const FEW: usize = 8;
 
 impl Linear {

@@ -51,8 +51,8 @@ pub(super) fn hash_rows(
     hashes
 }
 
-/// Whether h(q_j) = h(t_j) ⊕ Δ_j·C(h(W))_j in every row, with what the receiver says that h(W) and
-/// the h(t_j) are.
+/// Returns true if h(q_j) = h(t_j) ⊕ Δ_j·C(h(W))_j in every row, where h(W) and the h(t_j) are the
+/// receiver's claims.
 pub(super) fn fits(
     code: &LinearCode,
     senders: &[u64],

@@ -239,7 +239,7 @@ impl Receiver {
     }
 }
 
-/// How many batches are on their way before the oldest comes to its end.
+/// Returns the number of batches under way before the oldest is finished.
 fn window(extension: &Extension) -> usize {
     if extension.challenge_len() == 0 { 1 } else { WINDOW }
 }

@@ -97,7 +97,7 @@ pub struct Sent {
     challenge: Option<Challenge>,
 }
 
-/// Which keys of a batch the sender wants, and where they go.
+/// The keys of a batch that the sender wants, and the memory for them.
 pub enum Places<'a> {
     /// Keys of one word of every OT.
     Words(&'a [u8], &'a mut [Block]),
@@ -168,7 +168,7 @@ impl Sender {
         Zeroizing::new(self.delta.as_bytes().to_vec())
     }
 
-    /// That the message may come, and has the length of a batch of n.
+    /// Checks that the message may come now, and that its length is right for a batch of n.
     fn check_message(&self, n: usize, corrections: &[u8]) -> Result<(), Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());

@@ -22,7 +22,7 @@ pub trait Carrier: sealed::Sealed + BaseOt + Copy + 'static {
     /// The base OT as a value.
     const VALUE: Self;
 
-    /// What the extension over it is.
+    /// Description of the extension over this base OT.
     const INFO: &'static Protocol;
 
     /// The base OT's receiver, waiting for the sender's message.

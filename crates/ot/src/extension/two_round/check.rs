@@ -39,7 +39,7 @@ impl Coefficients {
         Self([with(first, [1, 0]), with(second, [0, 1])])
     }
 
-    /// Of one row, or of the choice vector.
+    /// Hashes one row, or the choice vector.
     pub(super) fn hash(&self, backend: Backend, row: &[u8]) -> Hash {
         self.0.each_ref().map(|coefficients| {
             let mut hash = [0];
@@ -48,7 +48,7 @@ impl Coefficients {
         })
     }
 
-    /// Of every row. The sender's tell Δ to whoever has the proof.
+    /// Hashes every row. The hashes of the sender's rows reveal Δ to a party that has the proof.
     pub(super) fn hash_rows(&self, backend: Backend, matrix: &Matrix) -> Zeroizing<[Hash; ROWS]> {
         let mut of_rows = Zeroizing::new([[0; 2]; ROWS]);
         let mut hashes = Zeroizing::new([0; ROWS]);
@@ -82,7 +82,7 @@ impl Proof {
         Self { choices, rows: Zeroizing::new(core::array::from_fn(|_| next())) }
     }
 
-    /// Whether h(Q_r) = h(T_r) ⊕ Δ_r·h(X) in every row, for both h.
+    /// Returns true if h(Q_r) = h(T_r) ⊕ Δ_r·h(X) in every row, for both h.
     pub(super) fn fits(&self, senders: &[Hash; ROWS], delta: &Bits) -> Choice {
         let mut wrong = 0;
         for (r, (ours, theirs)) in senders.iter().zip(self.rows.iter()).enumerate() {

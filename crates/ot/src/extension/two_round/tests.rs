@@ -1,4 +1,4 @@
-//! What a receiver could do if the challenge came before its corrections, and what it can do.
+//! Attacks of a receiver: possible if the challenge came before its corrections, refused as it is.
 
 use alloc::format;
 
@@ -49,7 +49,7 @@ fn cheat(
     (received, response, chi)
 }
 
-/// What [`Sender::finish`] does, with coefficients that the receiver knew before.
+/// Runs [`Sender::finish`] with coefficients that the receiver knew before.
 fn passes_under(sender: Sender<Base>, response: &[u8], chi: &Coefficients) -> bool {
     let (bound, proof) = response.split_at(response.len() - Proof::ENCODED_LEN);
     let (answer, corrections) = bound.split_at(Base::answer_len());
@@ -95,7 +95,7 @@ fn whoever_knows_the_challenge_before_its_corrections_cheats_and_here_nobody_doe
     }
 }
 
-/// What the sender says to a `Response` that is honest but for what its challenge was asked with.
+/// Returns the sender's verdict on a `Response` that is honest but for the input of its challenge.
 fn proved_with<B: Carrier>(
     challenge: impl FnOnce([&[u8]; 3]) -> Coefficients,
 ) -> Result<(), Error> {

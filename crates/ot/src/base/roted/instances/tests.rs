@@ -1,5 +1,5 @@
-//! What a sender can compute from `Blinded` does not depend on the choice, and what a receiver gets
-//! has all its noise. Each test fails for an implementation that leaves out what it is about.
+//! Tests that `Blinded` does not depend on the choice and that replies have all their noise. Each
+//! test fails for an implementation that leaves out what it is about.
 
 use foxtrot_kernel::ring::module768::Poly;
 
@@ -38,7 +38,8 @@ fn for_both_branches(phis: &[u8], mut view: impl FnMut(usize, u8, &Vector, &[u8;
     }
 }
 
-/// By how many standard deviations χ² of the counts differs from its mean, squared.
+/// Returns the squared number of standard deviations by which χ² of the counts differs from its
+/// mean.
 fn score(counts: &[u32]) -> f64 {
     let expected = f64::from(counts.iter().sum::<u32>()) / counts.len() as f64;
     let chi: f64 = counts.iter().map(|&c| (f64::from(c) - expected).powi(2) / expected).sum();
@@ -90,7 +91,7 @@ fn every_bit_of_both_r_is_fair_whatever_the_choice() {
     }
 }
 
-/// Whoever knows s_S sees how U and the hints differ from what it gives without noise.
+/// Recomputes replies without noise from s_S, and compares U and the hints with the noisy ones.
 #[test]
 fn every_reply_has_its_noise() {
     let phis = blinded(true);

@@ -1,4 +1,4 @@
-//! What a sender does that only its own fields show.
+//! Tests of a sender that need its private fields.
 
 use super::*;
 use crate::{
