@@ -29,7 +29,7 @@ pub(crate) enum Isa {
 /// The vector operations of a backend, to be used inside [`Backend::run`].
 #[derive(Clone, Copy)]
 pub(crate) enum Vectors {
-    /// None: the plain Rust version runs.
+    /// No vector instructions: the plain Rust version runs.
     None,
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
@@ -158,7 +158,8 @@ macro_rules! avx512_features {
     };
 }
 
-/// Whether the processor has AES and carry-less products for vectors of 256 bits, as many have without AVX-512.
+/// Returns true if the processor has AES and carry-less products for vectors of 256 bits, as many have without
+/// AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn has_wide_aes() -> bool {

@@ -12,7 +12,8 @@ use crate::Backend;
 /// The longest input, in bytes: two chunks.
 pub const MAX_INPUT: usize = 2048;
 
-/// How many inputs [`derive_keys`] takes at once, in one vector or, on AVX2, two; 1 for backends without vectors.
+/// Returns the number of inputs that [`derive_keys`] takes at once, in one vector or, on AVX2, two; 1 for
+/// backends without vectors.
 #[must_use]
 pub fn lanes(backend: Backend) -> usize {
     dispatch!(neon backend, simd => many::lanes(simd), 1)
@@ -57,11 +58,11 @@ pub fn derive_keys(
 /// The whole blocks with which many inputs begin: those of input l are at `bytes[l * stride..]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks<'a> {
-    /// Where they are.
+    /// The bytes of all inputs.
     pub bytes: &'a [u8],
     /// From those of one input to those of the next.
     pub stride: usize,
-    /// How many each input has.
+    /// The number of blocks of each input.
     pub number: usize,
 }
 

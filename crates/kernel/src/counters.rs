@@ -1,5 +1,5 @@
-//! How many operations of each kind ran, to compare with the tables of papers. Counts only with the
-//! feature `counters`, which tests switch on; without it [`count`] is nothing.
+//! Counters of the operations of each kind, to compare with the tables of papers. Counts only with
+//! the feature `counters`, which tests switch on; without it [`count`] is nothing.
 
 /// A kind of operation that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Operation {
     HashToCurve,
 }
 
-/// How many kinds there are.
+/// The number of kinds.
 #[cfg(feature = "counters")]
 const KINDS: usize = Operation::HashToCurve as usize + 1;
 
@@ -50,7 +50,7 @@ impl Counts {
         COUNTS.replace(Self([0; KINDS]))
     }
 
-    /// How often that operation ran.
+    /// Returns the number of times that an operation ran.
     #[must_use]
     pub fn of(&self, operation: Operation) -> usize {
         self.0[operation as usize]

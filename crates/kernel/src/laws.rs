@@ -1,4 +1,4 @@
-//! How laws are stamped onto every backend of this machine, and what they are tried on.
+//! Macros that stamp laws onto every backend of this machine, and inputs for these laws.
 
 extern crate std;
 use std::vec::Vec;

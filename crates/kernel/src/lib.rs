@@ -122,7 +122,8 @@ fn map_all<T: Copy, U: Copy, const N: usize>(from: [T; N], f: impl Fn(T) -> U) -
     to
 }
 
-/// Whether there are `n` rows of `len` bytes, `stride` apart, the last of which may end where its `len` bytes end.
+/// Returns true if the bytes hold `n` rows of `len` bytes, `stride` apart, the last of which may end where its
+/// `len` bytes end.
 fn holds(available: usize, n: usize, stride: usize, len: usize) -> bool {
     let end = n.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(len));
     end.is_some_and(|end| end <= available)

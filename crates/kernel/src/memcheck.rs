@@ -1,5 +1,5 @@
-//! Whether compiled code is constant-time, by valgrind's memcheck: it reports every jump and every address that
-//! depends on undefined memory, so secrets are declared undefined [Langley, ctgrind, 2010].
+//! Checks that compiled code is constant-time, by valgrind's memcheck: it reports every jump and every address
+//! that depends on undefined memory, so secrets are declared undefined [Langley, ctgrind, 2010].
 //!
 //! Protocols say here where something that comes of secrets becomes public; that is nothing but a mark in
 //! the code without the feature `memcheck`, with which `foxtrot-ct` is built.
@@ -79,13 +79,13 @@ mod requests {
         declare(MAKE_MEM_DEFINED, values);
     }
 
-    /// How many different errors there are so far.
+    /// Returns the number of different errors so far.
     #[must_use]
     pub fn errors() -> usize {
         request(COUNT_ERRORS, 0, 0)
     }
 
-    /// Whether this program runs on valgrind.
+    /// Returns true if this program runs on valgrind.
     #[must_use]
     pub fn is_watching() -> bool {
         request(RUNNING_ON_VALGRIND, 0, 0) != 0

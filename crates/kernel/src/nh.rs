@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::laws::{Stream, on_every_backend};
 
-    /// As the paper writes it, with words K₁ to K_{n+2(t−1)}.
+    /// Computes NH as the paper writes it, with words K₁ to K_{n+2(t−1)}.
     fn by_definition(key: &[u8], text: &[u8]) -> Vec<u8> {
         let words = |bytes: &[u8]| -> Vec<u32> {
             bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()

@@ -20,7 +20,7 @@ const ROUNDS: usize = 14;
 /// States side by side: two blocks each, of eight.
 const WIDE: usize = 4;
 
-/// By how many columns ShiftRows moves each row to the left.
+/// Number of columns by which ShiftRows moves each row to the left.
 const SHIFTS: [usize; 4] = [0, 1, 3, 4];
 
 /// Eight columns, row 0 in the lowest byte.

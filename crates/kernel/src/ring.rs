@@ -136,7 +136,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         );
     }
 
-    /// The same polynomial by values.
+    /// Transforms coefficients to values.
     #[must_use]
     #[inline]
     pub fn into_ntt(self, backend: Backend) -> NttPoly<N, Q> {
@@ -372,7 +372,7 @@ impl<const N: usize, const Q: u16> NttPoly<N, Q> {
         enough
     }
 
-    /// The same polynomial by coefficients.
+    /// Transforms values to coefficients.
     #[must_use]
     #[inline]
     pub fn into_poly(self, backend: Backend) -> Poly<N, Q> {

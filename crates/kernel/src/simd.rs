@@ -29,7 +29,7 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// 32-bit lanes of a vector.
     const WORDS: usize;
-    /// How many vectors there are registers for.
+    /// The number of vectors that the registers hold.
     const REGISTERS: usize;
 
     /// The first lanes of `from`, which has at least [`Simd::LANES`].
@@ -38,7 +38,7 @@ pub(crate) trait Simd: Copy {
     fn load_bytes(self, from: &[u8]) -> Self::Lanes;
     /// Writes the first lanes of `to`, which has at least [`Simd::LANES`].
     fn store(self, x: Self::Lanes, to: &mut [u16]);
-    /// The same value in all lanes.
+    /// Copies a value to all lanes.
     fn splat(self, x: u16) -> Self::Lanes;
     /// a + b mod 2¹⁶.
     fn add(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
@@ -62,8 +62,8 @@ pub(crate) trait Simd: Copy {
     fn shift_right<const BITS: u32>(self, a: Self::Lanes) -> Self::Lanes;
     /// All ones where the signed lane is negative, else 0.
     fn sign_mask(self, a: Self::Lanes) -> Self::Lanes;
-    /// How many entries of the table are at most x; the entries rise from at least 1, and they and
-    /// the lanes are below 2¹⁵.
+    /// Counts the entries of the table that are at most x; the entries rise from at least 1, and
+    /// they and the lanes are below 2¹⁵.
     fn rank(self, table: &[u16; 8], x: Self::Lanes) -> Self::Lanes;
     /// The sign bits of all lanes; writes LANES/8 bytes.
     fn sign_bits(self, a: Self::Lanes, to: &mut [u8]);
@@ -106,7 +106,7 @@ pub(crate) trait Simd: Copy {
 
     /// Words of four bytes, the low one first, from the first 4·WORDS bytes.
     fn load_words(self, from: &[u8]) -> Self::Words;
-    /// The same value in all lanes.
+    /// Copies a value to all lanes.
     fn splat_words(self, x: u32) -> Self::Words;
     /// a + b mod 2³².
     fn add_words(self, a: Self::Words, b: Self::Words) -> Self::Words;

@@ -1,5 +1,5 @@
-//! By the `aes` crate: constant time everywhere, and it finds AES instructions by itself (ARMv8 and
-//! x86), so that this is the code for AArch64 as well. It erases its keys on drop.
+//! Uses the `aes` crate: constant time everywhere. The crate finds AES instructions by itself
+//! (ARMv8 and x86), so that this is also the code for AArch64. It erases its keys on drop.
 
 use crate::{Block, erase};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};

@@ -140,7 +140,7 @@ fn a_keystream_has_no_half_blocks() {
     Aes128::new(Backend::PORTABLE, &[0; 16]).ctr(0, &mut [0; 24]);
 }
 
-/// Which of the two the backend avx2 takes depends on the processor.
+/// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn vectors_of_one_block_and_of_two_give_the_same() {

@@ -27,7 +27,7 @@ const IV: [u32; 8] = [
     0x5be0_cd19,
 ];
 
-/// Which message word each of the seven rounds takes where.
+/// The message word that each of the seven rounds takes at each place.
 const SCHEDULE: [[usize; 16]; 7] = {
     const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
     let mut schedule = [[0; 16]; 7];
@@ -48,14 +48,14 @@ const SCHEDULE: [[usize; 16]; 7] = {
     schedule
 };
 
-/// How many inputs there can be.
+/// Returns the largest number of inputs.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn lanes<S: Simd>(_: S) -> usize {
     if const { two_groups::<S>() } { 2 * S::WORDS } else { S::WORDS }
 }
 
-/// Whether two groups of inputs, one to each lane, go side by side. A round has four chains of instructions that do
-/// not wait for each other: too few where each takes two cycles (Zen 5: two groups take a fifth less time).
+/// Returns true if two groups of inputs, one to each lane, go side by side. A round has four chains of instructions
+/// that do not wait for each other: too few where each takes two cycles (Zen 5: two groups take a fifth less time).
 /// It is more instructions, and was not timed on other processors. Sixteen lanes gain nothing; four could not be
 /// timed.
 const fn two_groups<S: Simd>() -> bool {

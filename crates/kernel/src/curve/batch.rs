@@ -43,7 +43,7 @@ pub(super) fn gather<F: Field>(
     columns
 }
 
-/// The same for elements from bytes, one for each or one for all.
+/// Loads elements from bytes, one for each or one for all.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn load<F: Field>(f: F, start: usize, n: usize, from: &[[u8; 32]]) -> F::Element {
     f.load(&gather(f, start, n, inlined!(|i| from_bytes(of(from, i)))))

@@ -52,7 +52,7 @@ impl Drop for Comb<'_> {
 }
 
 impl<'a> Table<'a> {
-    /// How much memory a table takes: 50 kB.
+    /// The length of a table, which takes 50 kB.
     pub const LEN: usize = ODD + 1;
 
     /// Prepares a point.
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> TwinTable<'a> {
-    /// How much memory a table takes: 100 kB.
+    /// The length of a table of both curves, which takes 100 kB.
     pub const LEN: usize = 2 * Table::LEN;
 
     /// Prepares the points with these x-coordinates, the first on the curve and the second on the

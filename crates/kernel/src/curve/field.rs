@@ -107,7 +107,7 @@ pub(super) trait Field: Copy {
     type Word: Copy;
     /// A condition in each lane.
     type Mask: Copy;
-    /// How many lanes there are.
+    /// The number of lanes.
     const LANES: usize;
 
     /// Runs a kernel out of line, compiled for the instruction set: for what is long, and used in
@@ -116,16 +116,16 @@ pub(super) trait Field: Copy {
 
     /// Tight elements of limbs below 2⁵².
     fn load(self, limbs: &Columns) -> Self::Element;
-    /// The same element, of weight 3 at most, in limbs below 2⁵².
+    /// Stores an element of weight 3 at most, in limbs below 2⁵².
     fn store(self, x: Self::Element) -> Columns;
-    /// The same element in all lanes.
+    /// Copies an element to all lanes.
     fn splat(self, limbs: &Limbs) -> Self::Element;
 
     /// a + b.
     fn add(self, a: Self::Element, b: Self::Element) -> Self::Element;
     /// a − b.
     fn sub(self, a: Self::Element, b: Self::Element) -> Self::Element;
-    /// The same element, tight.
+    /// Carries the element: its limbs are then tight.
     fn carry(self, a: Self::Element) -> Self::Element;
 
     /// a·b, for weights whose product is 3 at most.
@@ -181,7 +181,7 @@ pub(super) trait Field: Copy {
 
     /// Words from memory.
     fn words(self, words: &Words) -> Self::Word;
-    /// Where bit k is set.
+    /// Returns the lanes in which bit k is set.
     fn bit(self, word: Self::Word, k: u32) -> Self::Mask;
     /// From digit k, of N bits: the low bits, complemented unless the top one is set; and where that
     /// is not set.
@@ -258,7 +258,7 @@ pub(super) const fn canonical(x: &Limbs) -> Limbs {
     y
 }
 
-/// The same residue, from limbs below 2⁶³: all limbs but the lowest below 2⁵¹.
+/// Carries limbs below 2⁶³, for the same residue: all limbs but the lowest are then below 2⁵¹.
 #[cfg_attr(not(unoptimized), inline(always))]
 const fn carried(x: &Limbs) -> Limbs {
     let mut y = [0; 5];

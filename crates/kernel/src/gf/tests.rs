@@ -141,7 +141,7 @@ macro_rules! field {
 field!(of_gf64, gf64, u64, 0x1b);
 field!(of_gf128, gf128, u128, 0x87);
 
-/// Which of the two the backend avx2 takes depends on the processor.
+/// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn vectors_of_one_block_and_of_two_give_the_same() {

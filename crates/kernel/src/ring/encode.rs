@@ -66,7 +66,7 @@ const fn half<const Q: u16>(x: u16) -> u16 {
     within(x, 2 * e, 6 * e)
 }
 
-/// Which of the two partitions of Z_Q has its borders far from x.
+/// Returns the index of the partition of Z_Q, of two, that has its borders far from x.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn hint<const Q: u16>(x: u16) -> u16 {
     const { assert!(Q % 8 == 1) };

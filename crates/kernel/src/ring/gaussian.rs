@@ -188,7 +188,7 @@ mod tests {
         weight(x) / (-60..=60).map(weight).sum::<f64>()
     }
 
-    /// How many of the 2¹⁶ possible inputs give x, for x in −8..=8.
+    /// Counts the inputs, of 2¹⁶ possible ones, that give x, for x in −8..=8.
     fn histogram(backend: Backend) -> [u32; 17] {
         let mut counts = [0; 17];
         let words: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();

@@ -151,7 +151,7 @@ pub(super) fn products<const N: usize, const Q: u16, const K: usize>(
     }
 }
 
-/// The same of the values at index i.
+/// Returns the inner product of the values at index i.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn product<const N: usize, const Q: u16, const K: usize>(
     a: [&[u16; N]; K],

@@ -96,7 +96,7 @@ struct Candidates {
 /// candidates, 256 of 880.
 const ROOM: usize = 1152;
 
-/// How many places a pass of the compaction handles together.
+/// The number of places that a pass of the compaction handles together.
 const STRIDE: usize = 64;
 
 impl Candidates {

@@ -71,7 +71,7 @@ pub(super) fn montgomery<S: Simd, const Q: u16>(
     simd.sub(simd.mul_high(a, b), t)
 }
 
-/// The same residue, below Q, for every 16-bit input.
+/// Reduces every 16-bit input to the residue below Q.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn barrett<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
     const { assert!(Q > 1 << 12 && Q < 1 << 14, "one bit of the quotient's error is Q/2 at most") };
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// As the portable ones do, with every value of BITS bits in some lane.
+    /// Compares packing with the portable functions, with every value of BITS bits in some lane.
     fn packs<const BITS: usize>(backend: Backend) {
         for start in (0..1u16 << BITS).step_by(256) {
             let values: [u16; 256] =

@@ -177,7 +177,8 @@ pub fn add_packed<const N: usize, const Q: u16, const BITS: usize, const K: usiz
     )
 }
 
-/// Whether all values that are packed in `bytes` to BITS bits, the length of Q, are below Q.
+/// Returns true if all values that are packed in `bytes` to BITS bits, the length of Q, are below
+/// Q.
 ///
 /// # Panics
 /// If `bytes` is no multiple of N·BITS/8 bytes.

@@ -16,7 +16,7 @@ use super::{
     pack, sample,
 };
 
-/// How many products are reduced at once.
+/// The number of products that are reduced at once.
 pub(super) const MOST_PRODUCTS: usize = 4;
 
 /// The operations of an instruction set.
@@ -27,11 +27,11 @@ pub(super) trait Lanes: Copy {
     type Factor: Copy;
     /// The prime, for all lanes.
     type Prime: Copy;
-    /// How many lanes there are: a power of two, at most [`super::GRANULE`].
+    /// The number of lanes: a power of two, at most [`super::GRANULE`].
     const LANES: usize;
-    /// How many layers of a transform a pass over memory has at most: 1 to 3.
+    /// The most layers of a transform in a pass over memory: 1 to 3.
     const MOST_LAYERS: u32;
-    /// How many vectors its last pass takes at a time: 4 or 8.
+    /// The number of vectors that its last pass takes at a time: 4 or 8.
     const GROUP: usize;
 
     /// Makes a prime ready.
@@ -47,10 +47,10 @@ pub(super) trait Lanes: Copy {
     fn resume(self, from: &[u64]) -> Self::Vector;
     /// Writes a lazy vector as it is.
     fn suspend(self, x: Self::Vector, to: &mut [u64]);
-    /// The same word below 2⁵² in all lanes, as [`Lanes::load`] does.
+    /// Copies a word below 2⁵² to all lanes, as [`Lanes::load`] does.
     fn splat(self, word: u64) -> Self::Vector;
 
-    /// The same multiplier in all lanes, from an entry.
+    /// Copies a multiplier from an entry to all lanes.
     fn factor(self, entry: [u64; 2]) -> Self::Factor;
     /// LANES/REPEAT multipliers from the front of a table's two halves, each in REPEAT lanes.
     fn factors<const REPEAT: usize>(self, roots: [&[u64]; 2]) -> Self::Factor;

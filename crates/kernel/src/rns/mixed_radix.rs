@@ -3,8 +3,8 @@
 use super::{MAX_PRIMES, Modulus, check, lanes::Lanes};
 use crate::Backend;
 
-/// How to find, of residues modulo k primes, the integer that they stand for: one from 0 to P − 1, or, if
-/// it is *centred*, from −(P − 1)/2 to (P − 1)/2, where P is the product.
+/// Reconstruction of the integer for which residues modulo k primes stand: one from 0 to P − 1, or, if it
+/// is *centred*, from −(P − 1)/2 to (P − 1)/2, where P is the product.
 ///
 /// [`MixedRadix::digits`] replaces the residues by the digits of X, and the other functions take
 /// these: X is the integer itself, or, centred, the integer plus (P − 1)/2. The digit i is below the

@@ -52,7 +52,7 @@ impl Modulus {
         self.p
     }
 
-    /// How many bits p has, and a packed residue takes.
+    /// Returns the number of bits of p, which a packed residue also takes.
     #[must_use]
     #[inline(always)]
     pub const fn bits(&self) -> u32 {

@@ -20,7 +20,7 @@ pub struct Ntt<S> {
     backend: Backend,
     modulus: Modulus,
     n: usize,
-    /// As entries: 1/n, and the root of the last layer of the inverse divided by n.
+    /// The entries of 1/n, and of the root of the last layer of the inverse divided by n.
     last: [[u64; 2]; 2],
     /// ψ^rev(i) for 0 < i < n as entries, in the order of `passes`.
     table: S,
@@ -58,7 +58,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
         self.backend
     }
 
-    /// How many coefficients there are.
+    /// Returns the number of coefficients.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "never empty")]
     pub fn len(&self) -> usize {
@@ -94,7 +94,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
     }
 }
 
-/// How many vectors a group of the last pass has: 4 or 8.
+/// Returns the number of vectors in a group of the last pass: 4 or 8.
 #[cfg_attr(not(unoptimized), inline(always))]
 const fn size<L: Lanes>(_: L) -> usize {
     L::GROUP

@@ -55,7 +55,7 @@ fn check_lengths(bits: u32, words: usize, bytes: usize) {
     assert!(bytes == packed_len(words, bits), "bytes for all words");
 }
 
-/// Where word `i` of a granule begins: its first byte, and the bit in that.
+/// Returns the beginning of word `i` of a granule: its first byte, and the bit in that byte.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn place(bits: u32, i: u32) -> (u32, u32) {
     (bits * i / 8, bits * i % 8)

@@ -173,7 +173,7 @@ pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
     }
 }
 
-/// How many of the low 32 bits are set.
+/// Counts the ones in the low 32 bits.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn ones(x: u64) -> i8 {
     let x = x - (x >> 1 & 0x5555_5555);

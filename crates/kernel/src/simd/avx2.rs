@@ -39,7 +39,7 @@ macro_rules! avx2 {
 
 pub(crate) use avx2;
 
-/// The same 16 bytes in both halves.
+/// Repeats 16 bytes in both halves.
 const fn twice(half: [u8; 16]) -> [u8; 32] {
     let mut bytes = [0; 32];
     let mut i = 0;

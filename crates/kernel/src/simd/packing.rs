@@ -44,7 +44,7 @@ impl<const BITS: usize> Unpacking<BITS> {
     }
 }
 
-/// How two numbers of 4·BITS bits, in two 64-bit lanes, are put together.
+/// The composition of two numbers of 4·BITS bits, in two 64-bit lanes.
 pub(super) struct Packing<const BITS: usize>;
 
 impl<const BITS: usize> Packing<BITS> {

@@ -219,7 +219,7 @@ impl Sums {
     }
 }
 
-/// Where the entries of the lanes' indices are among sixteen.
+/// The places of the entries of the lanes' indices among sixteen.
 #[derive(Clone, Copy)]
 struct Place {
     /// Its place among eight, for both halves of a lane.

@@ -120,7 +120,7 @@ fn fold(columns: [__m512i; 10]) -> [__m512i; 5] {
     zip([a0, a1, a2, a3, a4], b, add)
 }
 
-/// Where the halves of the lanes' entries are in a row.
+/// Returns the places of the halves of the lanes' entries in a row.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn places(index: __m512i) -> __m512i {
     avx512!({

@@ -43,7 +43,7 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
     all_negative(simd, all_below)
 }
 
-/// Whether all lanes are negative.
+/// Returns true if all lanes are negative.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn all_negative<S: Simd>(simd: S, x: S::Lanes) -> bool {
     let mut signs = [0xff; 4];

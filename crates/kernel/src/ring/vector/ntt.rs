@@ -340,7 +340,8 @@ pub(in crate::ring) fn forward<S: Simd, const N: usize, const Q: u16, const P: u
     }
 }
 
-/// Whether registers hold two blocks of each polynomial, and what a butterfly needs.
+/// Returns true if the registers can hold two blocks of each polynomial beside the operands of a
+/// butterfly.
 const fn in_twos<S: Simd, const P: usize>() -> bool {
     8 * P + 8 <= S::REGISTERS
 }

@@ -14,7 +14,8 @@ use crate::map_all;
 
 use super::super::{lanes::Lanes, modulus::Modulus};
 
-/// Where the two words of root `i` stand in the table for `n` coefficients in groups of SIZE vectors.
+/// Returns the places of the two words of root `i` in the table for `n` coefficients in groups of
+/// SIZE vectors.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [usize; 2] {
     let groups = n / (SIZE * L::LANES);
@@ -152,8 +153,8 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
     }
 }
 
-/// How many of the log₂ `blocks` layers that are left the next pass has, at most `most`: about as
-/// many as every other pass.
+/// Returns the number of layers of the next pass, at most `most`, of the log₂ `blocks` layers that
+/// are left: about as many as every other pass.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn layers(most: u32, blocks: usize) -> u32 {
     let left = blocks.trailing_zeros();

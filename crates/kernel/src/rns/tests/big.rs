@@ -50,7 +50,7 @@ impl Big {
         limb(0) | limb(1) << 32
     }
 
-    /// Whether self > other.
+    /// Returns true if self > other.
     pub(super) fn exceeds(&self, other: &Self) -> bool {
         let key = |x: &Self| (x.0.len(), x.0.iter().rev().copied().collect::<Vec<_>>());
         key(self) > key(other)

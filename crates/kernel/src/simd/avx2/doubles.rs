@@ -7,7 +7,7 @@ use super::avx2;
 /// 2⁵², whose bits and those of an integer below are those of the sum of the two.
 pub(crate) const EXPONENT: f64 = (1u64 << 52) as f64;
 
-/// The same double in all lanes.
+/// Copies a double to all lanes.
 #[inline(always)]
 pub(crate) fn set(x: f64) -> __m256d {
     avx2!(_mm256_set1_pd(x))

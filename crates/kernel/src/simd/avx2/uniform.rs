@@ -57,11 +57,11 @@ const PLACES: [u8; 32] = twice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 /// [`ACCEPTED`] takes four lanes, which is backwards for the first four.
 const WEIGHTS: [u8; 32] = twice([255, 1, 255, 5, 255, 3, 255, 2, 255, 2, 255, 3, 255, 5, 255, 1]);
 
-/// Where the bits of a lane's four are.
+/// Selects the bits of a lane's own group of four.
 const OWN_FOUR: [u8; 32] = twice([0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8]);
 
-/// Which part of [`ACCEPTED`] each accepted lane is looked up in. For the third one it is the last
-/// entry if none of the first three are rejected, else an index that shuffles to 0, as for the
+/// The part of [`ACCEPTED`] in which each accepted lane is looked up. For the third one it is the
+/// last entry if none of the first three are rejected, else an index that shuffles to 0, as for the
 /// fourth one always.
 const COLUMNS: [u8; 32] = twice([128, 128, 127, 127, 8, 8, 0, 0, 0, 0, 8, 8, 127, 127, 128, 128]);
 
@@ -84,7 +84,7 @@ const EVERYWHERE: [[u8; 32]; 16] = {
     all
 };
 
-/// How 32-bit lanes are made that hold two candidates each, at their top.
+/// The making of 32-bit lanes that hold two candidates each, at their top.
 struct Pairs<const BITS: usize>;
 
 #[expect(clippy::cast_possible_truncation, reason = "at most 32")]
@@ -415,7 +415,7 @@ impl Avx2 {
         avx2!(_mm256_sll_epi16(there, _mm_cvtsi32_si128(7 - distance.ilog2().cast_signed())))
     }
 
-    /// How far sixteen slots are to move.
+    /// Returns the distances that sixteen slots are to move.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn moves(self, moves: &[[u8; ROOM]; 2], at: usize) -> __m256i {
         let [low, high] = map_all(moves.each_ref(), inlined!(|moves| self.group::<16>(moves, at)));

@@ -17,7 +17,7 @@ const ROOM: usize = STEPS + 16;
 /// A vector that is being filled.
 struct Filling {
     lanes: __m512i,
-    /// How many of its lanes are, below 32.
+    /// The number of lanes that are filled, below 32.
     filled: u32,
 }
 
@@ -170,8 +170,8 @@ impl Avx512 {
         })
     }
 
-    /// By how many places each slot is to move, 0 for those that are not full; and in every lane
-    /// how many are not full.
+    /// Returns the distance that each slot is to move, 0 for slots that are not full; and in every
+    /// lane the number of slots that are not full.
     #[cfg_attr(not(unoptimized), inline(always))]
     #[expect(clippy::cast_possible_truncation, reason = "at most 32 steps")]
     fn moves_of_ends(self, ends: &[u16; STEPS]) -> (__m512i, __m512i) {

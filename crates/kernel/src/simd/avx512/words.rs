@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::avx512;
 
-/// The same word in all lanes.
+/// Copies a word to all lanes.
 #[inline(always)]
 pub(crate) fn set(x: u64) -> __m512i {
     avx512!(_mm512_set1_epi64(x.cast_signed()))

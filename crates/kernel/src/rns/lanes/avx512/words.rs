@@ -21,7 +21,7 @@ fn load_bytes(l: Avx512, bytes: &[u8]) -> __m512i {
     }
 }
 
-/// By how many bits each lane's word is off the byte where it begins.
+/// Returns, for each lane, the number of bits from the beginning of a byte to its word.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn shifts(bits: u32) -> __m512i {
     load(&[0, 1, 2, 3, 4, 5, 6, 7].map(inlined!(|lane| place(bits, lane).1.into())))
