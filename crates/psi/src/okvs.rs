@@ -104,7 +104,7 @@ impl<const H: usize> Okvs<H> {
         self.dense as usize + (self.starts as usize + H - 1) * self.segment as usize
     }
 
-    /// How many of them are dense, the first ones.
+    /// Returns the number of dense slots, which come first.
     #[must_use]
     pub const fn dense(&self) -> usize {
         self.dense as usize

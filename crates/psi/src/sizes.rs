@@ -1,4 +1,4 @@
-//! How many items fit into a store that was made for fewer.
+//! The number of items that fit into a store that was made for fewer.
 
 /// Statistical security in bits, the design's σ.
 pub(crate) const SIGMA: u32 = 40;

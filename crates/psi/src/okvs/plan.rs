@@ -25,10 +25,10 @@ pub struct Plan<const H: usize> {
 /// The structure that encoding some keys has to deal with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Structure {
-    /// How many rows are not peeled.
+    /// Number of rows that are not peeled.
     pub core: usize,
-    /// By how much the rank of the sparse parts falls short of the number of keys; `None` if the
-    /// core is too large to be solved.
+    /// Difference between the number of keys and the rank of the sparse parts; `None` if the core
+    /// is too large to be solved.
     pub deficit: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ impl<const H: usize> Plan<H> {
         self.order.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.order.0.is_empty()
@@ -129,7 +129,7 @@ impl<const H: usize> Plan<H> {
         Ok(())
     }
 
-    /// How many rows are not peeled, for statistics.
+    /// Returns the number of rows that are not peeled, for statistics.
     #[must_use]
     pub fn core_len(&self) -> usize {
         peel(&self.okvs, &self.rows.0).core_len()

@@ -12,7 +12,7 @@ use foxtrot_ot::Session;
 use super::{Digest, Okvs, RowSeed};
 use crate::erase::{Secret, Zero};
 
-/// Where a key's ones are.
+/// The positions of a key's ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row<const H: usize> {
     /// The sparse slots, one per segment, ascending.

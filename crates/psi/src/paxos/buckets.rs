@@ -14,7 +14,7 @@ pub(super) struct Items {
     items: Secret<Digest>,
     /// Indices of the items, those of a bucket one after another; `None` if there is one bucket.
     order: Option<Secret<u32>>,
-    /// Where a bucket begins, and at last where all end.
+    /// Starts of all buckets, and at last the end of the last one.
     starts: Vec<usize>,
     /// To so many items every bucket is filled up.
     load: usize,
@@ -63,7 +63,7 @@ impl Items {
         self.items.0.len()
     }
 
-    /// Where the places of a bucket begin among those of all.
+    /// Returns the first place of a bucket among the places of all buckets.
     pub(super) fn start(&self, bucket: usize) -> usize {
         self.starts[bucket]
     }

@@ -1,5 +1,5 @@
-//! How many items the fullest bucket has: a bound on balls in bins, in integers, so that both parties
-//! compute the same one.
+//! A bound on the number of items in the fullest bucket: on balls in bins, in integers, so that both
+//! parties compute the same one.
 
 use crate::sizes::{FRACTION, LOG2_E, SIGMA, log2};
 

@@ -66,13 +66,13 @@ pub struct Plan<'a> {
     pub parameters: Parameters,
     /// The base OT that it starts from.
     pub base: &'a dyn BaseOt,
-    /// Which way it runs: the receiver learns the intersection. The base OTs run the other way.
+    /// The direction: the receiver learns the intersection. The base OTs run the other way.
     pub direction: Direction,
-    /// Which of the intersections of the session.
+    /// The counter of the intersection within its session.
     pub counter: u64,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Slots and tags so far.
@@ -299,7 +299,7 @@ async fn receivers_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint
     Ok(joint)
 }
 
-/// How many batches are on their way before the oldest comes to its end.
+/// Returns the number of batches under way before the oldest is finished.
 fn window(parameters: &Parameters) -> usize {
     if parameters.extension().challenge_len() == 0 { 1 } else { WINDOW }
 }

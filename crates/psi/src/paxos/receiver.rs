@@ -43,7 +43,7 @@ pub struct Receiver {
     ots: one_of_n::Receiver,
     /// Buckets so far.
     bucket: usize,
-    /// By places, and room for what fills the last bucket up.
+    /// Tags by place, with memory for the tags that fill up the last bucket.
     tags: Secret<Tag>,
 }
 

@@ -146,7 +146,8 @@ impl Incoming {
         Ok(())
     }
 
-    /// Which of these tags, in their order, are among those that came, which must be all.
+    /// Tells for each of these tags, in order, if it is among the received tags, which must be
+    /// complete.
     pub(super) fn among(&self, tags: &[Tag]) -> Result<Vec<bool>, Usage> {
         let theirs = &self.tags;
         super::same("tags", self.parameters.tags(), theirs.len())?;

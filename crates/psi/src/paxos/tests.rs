@@ -87,7 +87,7 @@ pub(super) fn run_through(
     )
 }
 
-/// Whose state gave an error.
+/// The party whose state gave an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Party {
     Sender,

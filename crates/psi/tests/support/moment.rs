@@ -9,7 +9,8 @@ use std::f64::consts::{LN_2, PI};
 
 use foxtrot_psi::okvs::Okvs;
 
-/// How full of rows a start may be for the bound of coupled windows to hold, in slots of a segment.
+/// The highest load of a start for which the bound of coupled windows holds, in rows per slot of a
+/// segment.
 const FULL: f64 = 0.885;
 
 /// ln n!, by Stirling's series; the error is below 10⁻¹¹ where it is used.

@@ -215,7 +215,8 @@ fn too_many_or_too_few_tags_are_refused() {
     assert!(decode, "{swapped:?}");
 }
 
-/// Whether the repeated tag is that of a shared item makes no difference: the sender must not learn it.
+/// Repeated tags are refused whether or not they belong to a shared item: the sender must not learn
+/// which it was.
 #[test]
 fn repeated_and_unordered_tags_are_refused_whether_they_match_or_not() {
     let refused = Err((Party::Receiver, Error::from(Misbehaved::Tags)));
