@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// Whether it has numbers of ℓ bits.
+    /// Returns true if the format can hold numbers of ℓ bits.
     #[must_use]
     pub const fn has(self, bits: u32) -> bool {
         match self {

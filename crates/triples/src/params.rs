@@ -114,8 +114,9 @@ impl Set {
         self.failure
     }
 
-    /// Where the random OTs of the MSB fix come from: by one for each triple the parties find out, and put right, where
-    /// the sum of product and mask leaves [0, p). `None` for the sets whose p is so large that it hardly ever does.
+    /// The extension that gives the random OTs of the MSB fix: with one OT for each triple the parties find out,
+    /// and put right, where the sum of product and mask leaves [0, p). `None` for the sets whose p is so large that
+    /// it hardly ever does.
     #[must_use]
     pub const fn fix(&self) -> Option<Extension> {
         self.fix

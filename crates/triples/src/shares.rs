@@ -32,13 +32,13 @@ impl Shares {
         Self { width, n, room: n, bytes: Secret::zeroed(3 * n * width) }
     }
 
-    /// How many triples there are.
+    /// Returns the number of triples.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.n
     }
 
-    /// Whether there are none: a batch from oblivious transfer may be empty.
+    /// Returns true if there are no triples: a batch from oblivious transfer may be empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.n == 0
@@ -104,7 +104,7 @@ impl Shares {
         [a, b, c]
     }
 
-    /// Whether it is a buffer for batches of that set.
+    /// Returns true if this is a buffer for batches of the set.
     pub(crate) fn fits(&self, set: &Set) -> bool {
         self.width == set.width() && [self.n, self.room] == [set.n(); 2]
     }
@@ -123,9 +123,9 @@ fn word(share: &[u8]) -> u64 {
     share.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// How many triples of two lists of shares are wrong: c + c′ ≠ (a + a′)·(b + b′) mod 2^ℓ. Each party's lists are
-/// those of its a, b and c, of `width` bytes a share; it needs the secrets of both, and is for tests and for who
-/// holds both files.
+/// Counts the wrong triples of two lists of shares: c + c′ ≠ (a + a′)·(b + b′) mod 2^ℓ. Each party's lists are
+/// its a, b and c, of `width` bytes a share. The function needs the secrets of both parties: it is for tests,
+/// and for a person who holds both files.
 ///
 /// # Panics
 /// If the lists have different lengths, or `width` is not 1, 2, 4 or 8.
@@ -138,7 +138,7 @@ pub fn wrong(width: usize, ours: [&[u8]; 3], theirs: [&[u8]; 3]) -> usize {
     (0..len).step_by(width).filter(|&i| are_wrong(width, at(ours, i), at(theirs, i))).count()
 }
 
-/// Whether one triple is, of two parties' shares of ℓ bits one after another.
+/// Returns true if one triple is wrong, given two parties' shares of ℓ bits one after another.
 pub(crate) fn is_wrong(bits: u32, ours: &[u8], theirs: &[u8]) -> bool {
     let width = bits as usize / 8;
     let words = |record: &[u8]| [0, 1, 2].map(|part| word(&record[part * width..][..width]));

@@ -5,7 +5,7 @@ use foxtrot_ot::tasks::Executor;
 /// The most batches that are computed at once.
 const MOST_AT_ONCE: usize = 8;
 
-/// How many turns pass between a message and the answer to it, for so many bytes in each direction and turn.
+/// Returns the number of turns between a message and the answer to it, for the bytes of a turn in each direction.
 ///
 /// At least 8, a power of two, and 3.75 MB: at 100 Mbit/s that takes 300 ms, and no part of the link is idle where a
 /// message takes less, 100 ms say, to arrive.
@@ -19,7 +19,7 @@ pub(crate) fn group(executor: &dyn Executor) -> u64 {
     1 << executor.threads().clamp(1, MOST_AT_ONCE).ilog2()
 }
 
-/// How many batches of a stream of n are in the group that begins with that one.
+/// Returns the number of batches, of a stream of n, in the group that begins with batch `first`.
 pub(crate) fn part(n: u64, first: Option<u64>, group: u64) -> usize {
     let rest = first.map_or(0, |first| n.saturating_sub(first));
     usize::try_from(rest.min(group)).unwrap_or(usize::MAX)

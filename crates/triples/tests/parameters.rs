@@ -62,7 +62,7 @@ fn decryption(set: &Set) -> f64 {
     -(best / core::f64::consts::LN_2 + 1.0 + n.log2())
 }
 
-/// Whether p is prime, by Miller's test with the bases that suffice below 2⁶⁴.
+/// Returns true if p is prime, by Miller's test with the bases that suffice below 2⁶⁴.
 fn is_prime(p: u64) -> bool {
     let times = |a: u64, b: u64| (u128::from(a) * u128::from(b) % u128::from(p)) as u64;
     let pow = |mut a: u64, mut e: u64| {

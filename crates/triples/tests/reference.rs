@@ -130,7 +130,7 @@ fn sets() -> [(&'static Set, reference::Set); 2] {
     [(&TOY, reference::toy()), (&TOY_LIFT, reference::toy_lift())]
 }
 
-/// How many triples of the two are wrong.
+/// Counts the wrong triples of the two.
 fn wrong(shares: &Shares, reference: &reference::Shares) -> usize {
     let is_wrong = |j: &usize| {
         let [a, b, c] = [0, 1, 2].map(|k| i128::from(shares.triple(*j)[k]) + reference[k][*j]);

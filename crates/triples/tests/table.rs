@@ -56,7 +56,7 @@ fn sets_are_those_of_the_table_of_the_wire_in_its_order() {
     assert_eq!(rows(), sets);
 }
 
-/// Which sets take OTs, and which: the page says it by names.
+/// Checks the extension that each set takes for its OTs: the page gives it by name.
 #[test]
 fn sets_take_random_ots_unless_they_lift() {
     for set in registry() {

@@ -1,4 +1,4 @@
-//! Which triples, and over which extension.
+//! Sets of parameters: the triples, and the extension below them.
 
 use core::fmt;
 

@@ -78,7 +78,7 @@ struct Batch {
 }
 
 impl Extended {
-    /// How many triples it will have.
+    /// Returns the number of triples of the batch.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a size, and not that of a collection")]
     pub fn len(&self) -> usize {
@@ -87,7 +87,7 @@ impl Extended {
 }
 
 impl Multiplied {
-    /// How many triples it will have.
+    /// Returns the number of triples of the batch.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a size, and not that of a collection")]
     pub fn len(&self) -> usize {

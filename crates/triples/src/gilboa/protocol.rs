@@ -49,8 +49,9 @@ use crate::{
     turns::{self, group, part},
 };
 
-/// How many batches after its corrections those of the peer are read, and after that its products: so many are on their
-/// way in either direction, and no party waits for one that has just been sent.
+/// Returns the number of batches between a party's corrections and its reading of the peer's, and again until it
+/// reads the peer's products. As many batches are under way in either direction, and no party waits for a message
+/// that has just been sent.
 ///
 /// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its
 /// group. It has sent fewer than a + g corrections, and the peer, in turn a or later, has taken all before a − depth. So at
@@ -74,9 +75,10 @@ pub struct Plan<'a> {
     pub set: &'static Set,
     /// The base OT that the extensions start from.
     pub base: &'a dyn BaseOt,
-    /// Whether we opened the connection.
+    /// True if we opened the connection.
     pub we_are_initiator: bool,
-    /// How many triples are to be made. All batches are whole but the last one, and each has one more, which is opened.
+    /// Number of triples to be made. All batches are whole but the last one, and each has one more, which is
+    /// opened.
     pub count: u64,
 }
 
@@ -166,7 +168,7 @@ impl Party {
         check.finish().await
     }
 
-    /// How many triples batch i has, with the one that is opened.
+    /// Returns the number of triples in batch i, with the one that is opened.
     fn size(&self, i: u64) -> usize {
         let usable = self.state.set().usable();
         let rest = self.count.saturating_sub(i.saturating_mul(usable as u64));

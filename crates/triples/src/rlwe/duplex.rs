@@ -97,7 +97,7 @@ impl Duplex {
         self.p0.set()
     }
 
-    /// Whether this party is P₀ in that batch of the run: whether it requests it.
+    /// Returns true if this party is P₀ in this batch of the run: it requests the batch.
     #[must_use]
     pub fn asks(&self, batch: u64) -> bool {
         batch.is_multiple_of(2) == (self.direction == Direction::InitiatorSends)

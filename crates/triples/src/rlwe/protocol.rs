@@ -49,9 +49,9 @@ use crate::{
     turns::{self, group, part},
 };
 
-/// How many batches after a request its answer is made, after that the answer is read, and after that the correction: so
-/// many of each stream are on their way in either direction, and no party waits for one that has just been sent. Of its own
-/// requests a party has up to two depths and a group without an answer.
+/// Returns the number of batches between a request and its answer, again until the answer is read, and again until
+/// the correction. As many batches of each stream are under way in either direction, and no party waits for a
+/// message that has just been sent. Of its own requests a party has up to two depths and a group without an answer.
 ///
 /// No two parties wait in a send for each other: if both are sending, let a be the turn of the one that is behind, g its group. It
 /// has sent fewer than a + g requests, and the peer, in turn a or later, has taken all before a − depth. So at most
@@ -73,7 +73,7 @@ const FIX: [Stream; 2] = [2, 3];
 pub struct Plan {
     /// The kind of triples.
     pub set: &'static Set,
-    /// Whether we opened the connection.
+    /// True if we opened the connection.
     pub we_are_initiator: bool,
     /// The numbers of the batches to be made: a run that is continued does not begin with 0.
     pub batches: Range<u64>,

@@ -51,7 +51,7 @@ impl Ring {
         self.set.n()
     }
 
-    /// How many primes p has, and how many q.
+    /// Returns the number of primes of p, and of q.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.set.plain().len(), self.ntts.len())
     }

@@ -43,7 +43,7 @@ struct Batch {
     remainders: Vec<f64>,
     /// a₁ and b₁, signed, by slots.
     theirs: [Vec<f64>; 2],
-    /// How many triples are wrong.
+    /// Number of wrong triples.
     wrong: usize,
 }
 
