@@ -8,7 +8,7 @@
 
 use std::{env, path::Path, process::Command};
 
-/// What the program is made of, as git's patterns. Tests are not: a change of one is no other program, and does not
+/// The sources of the program, as git's patterns. Tests are not: a change of one is no other program, and does not
 /// build this one anew.
 const SOURCES: [&str; 8] = [
     "crates",

@@ -48,7 +48,7 @@ pub(crate) enum BenchCommand {
     },
 }
 
-/// Which tables, and what becomes of them.
+/// The tables to make, and where they go.
 #[derive(ClapArgs)]
 pub(crate) struct PaperOptions {
     /// Tables by name, say `roted-3`, or by paper: `roted`, `batching`, `simplest`, `triples`, `peers`; else all
@@ -67,7 +67,7 @@ pub(crate) struct PaperOptions {
     pub(crate) quiet: bool,
 }
 
-/// What is measured.
+/// The settings of a benchmark.
 #[derive(ClapArgs)]
 pub(crate) struct BenchOptions {
     /// Measure so many transfers only
@@ -76,7 +76,7 @@ pub(crate) struct BenchOptions {
     /// Threads of each party, for protocols that use them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
-    /// What lies between the parties; `tcp` is not for `kernel/` and some of `ext/`
+    /// Connection between the parties; `tcp` is not for `kernel/` and some of `ext/`
     #[arg(long, value_enum, default_value_t = BenchTransport::Memory)]
     pub(crate) transport: BenchTransport,
     /// Imitate this link between the parties, each in a thread of its own; for the same as `tcp`

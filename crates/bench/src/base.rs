@@ -25,7 +25,7 @@ use crate::args::BenchOptions;
 /// Instances of a batch.
 pub(super) const SIZES: [usize; 2] = [128, 1024];
 
-/// How long to measure one size, and how often at least.
+/// The time to measure one size for, and the least number of runs.
 const MEASURE_FOR: Duration = Duration::from_millis(700);
 const AT_LEAST: usize = 9;
 
@@ -92,7 +92,7 @@ fn sample(
     Ok(sample)
 }
 
-/// The same with a thread for each party, and a channel between them.
+/// Runs a sample with a thread for each party, and a channel between them.
 fn sample_over(base: &dyn BaseOt, setting: &Setting<'_>, counter: u64) -> Result<Sample, Failure> {
     let (n, workers) = (setting.n, setting.workers);
     let sample = both(

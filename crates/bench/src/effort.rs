@@ -1,4 +1,4 @@
-//! How often something is measured.
+//! The number of times that something is measured.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use foxtrot_cli::shared::Failure;
 
 use super::ext::Sample;
 
-/// How much time the figures of one benchmark are worth.
+/// The time that the figures of one benchmark are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// As for the figures that are published.
+    /// The time for figures that are published.
     Usual,
     /// A look.
     Quick,

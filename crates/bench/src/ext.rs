@@ -22,13 +22,13 @@ use crate::args::BenchOptions;
 /// Transfers of a run.
 pub(super) const SIZES: [usize; 3] = [1 << 20, 1 << 22, 1 << 24];
 
-/// The same of an extension that sends all of them in one message.
+/// Sizes of an extension that sends all of them in one message.
 pub(super) const SIZES_OF_ONE_MESSAGE: [usize; 2] = [1 << 16, 1 << 20];
 
 /// The base OT under all of them, if no other is asked for.
 pub(super) const BASE: &dyn BaseOt = &roted::Endemic;
 
-/// How long to measure one size, and how often at least.
+/// The time to measure one size for, and the least number of runs.
 pub(super) const MEASURE_FOR: Duration = Duration::from_secs(1);
 pub(super) const AT_LEAST: usize = 3;
 
@@ -41,7 +41,7 @@ pub(super) const RECEIVER: usize = 1;
 pub(super) struct Sample {
     pub(super) wall: Duration,
     pub(super) cpu: [Duration; 2],
-    /// What the slower party took.
+    /// Time of the slower party.
     pub(super) slower: Duration,
     pub(super) bytes: [u64; 2],
     pub(super) flows: u64,
@@ -53,7 +53,7 @@ pub(super) struct Sample {
     pub(super) set_up: [Duration; 2],
     /// and the bytes up to then.
     pub(super) set_up_bytes: [u64; 2],
-    /// Of processes, the most memory in bytes.
+    /// The most memory in bytes, of processes.
     pub(super) peaks: [u64; 2],
 }
 
@@ -76,7 +76,8 @@ pub(super) fn run(
     Ok(Measured::of_both(format!("ext/{}", method.name()), params, security, setting, samples))
 }
 
-/// That a run sends what the protocols say: so many base OTs, and these bytes of sender and receiver upon them.
+/// Checks that a run sends the bytes that the protocols announce: the base OTs, and the bytes of sender and
+/// receiver on top.
 pub(super) fn check_bytes(
     name: &str,
     (base, base_ots): (&dyn BaseOt, usize),

@@ -22,11 +22,11 @@ use super::{Measured, Yardsticks, ext::Sample, median};
 /// Operations of a batch.
 pub(super) const SIZES: [usize; 2] = [128, 1024];
 
-/// How long to measure one size, and how often at least.
+/// The time to measure one size for, and the least number of runs.
 const MEASURE_FOR: Duration = Duration::from_millis(300);
 const AT_LEAST: usize = 15;
 
-/// What is measured.
+/// An operation to be measured.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Ladder,
@@ -91,7 +91,8 @@ impl Operation {
         }
     }
 
-    /// Of the two that make tables there is one, however many multiplications it is for.
+    /// Returns the sizes: one for the two operations that make tables, however many multiplications
+    /// a table is for.
     pub(super) const fn usual_sizes(self) -> &'static [usize] {
         match self {
             Self::TwinTableNew | Self::TableNew => &[1],
@@ -241,18 +242,18 @@ fn figures(measured: &Measured, yardsticks: &Yardsticks) -> (f64, f64) {
     of_call(measured, yardsticks, measured.report.n as f64)
 }
 
-/// The same for a part of a call, of so many.
+/// Returns both figures of a part of a call that has `parts` parts.
 pub(super) fn of_call(measured: &Measured, yardsticks: &Yardsticks, parts: f64) -> (f64, f64) {
     let ns = measured.slower.as_secs_f64() * 1e9 / parts;
     (ns, ns / 1e3 / yardsticks.x25519_us)
 }
 
-/// What kernels have beside the usual figures.
+/// Returns the figures of kernels beside the usual ones.
 pub(super) fn json(measured: &Measured, yardsticks: &Yardsticks) -> [(String, Value); 2] {
     json_of(figures(measured, yardsticks))
 }
 
-/// The same for these nanoseconds and this ratio.
+/// Returns these nanoseconds and this ratio as JSON.
 pub(super) fn json_of((ns, ratio): (f64, f64)) -> [(String, Value); 2] {
     [("cpu_ns_per_operation".to_owned(), ns.into()), ("per_x25519".to_owned(), ratio.into())]
 }

@@ -53,7 +53,7 @@ enum Benchmark {
     Rns(rns::Operation),
 }
 
-/// How it is measured.
+/// The settings of a measurement.
 #[derive(Clone, Copy)]
 struct Setting<'a> {
     n: usize,
@@ -67,7 +67,7 @@ struct Setting<'a> {
 /// Its figures.
 struct Measured {
     report: Report,
-    /// What the slower party took for all transfers.
+    /// Time of the slower party for all transfers.
     slower: Duration,
     /// All runs that the figures are medians of.
     samples: Vec<Sample>,
@@ -188,7 +188,7 @@ impl Benchmark {
         ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(rns)
     }
 
-    /// Those of one table have the same columns.
+    /// Returns the table, whose rows have the same columns.
     fn table(&self) -> &'static str {
         match self {
             Self::Base(_) => "base",
@@ -242,7 +242,7 @@ impl Benchmark {
         Ok(vec![usize::try_from(n).map_err(too_many)?])
     }
 
-    /// That it can be run so.
+    /// Checks that the benchmark can run with these settings.
     fn check(&self, threads: usize, over: Over) -> Result<(), Failure> {
         let kernel = matches!(self, Self::Kernel(_) | Self::Module(_) | Self::Rns(_));
         let one_thread = match self {

@@ -39,7 +39,7 @@ const ZERO: Vector = [NttPoly::ZERO; RANK];
 #[repr(align(64))]
 struct Secret([Factor; RANK]);
 
-/// What is measured.
+/// An operation to be measured.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Noise,

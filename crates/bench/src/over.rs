@@ -30,10 +30,10 @@ use crate::args::BenchTransport;
 /// Longer than any message of a benchmark takes over any link.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What lies between the parties.
+/// The connection between the parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Over {
-    /// Nothing: both in one thread, one after the other.
+    /// No connection: both in one thread, one after the other.
     Memory,
     Tcp,
     Net(Net),
@@ -118,7 +118,7 @@ pub(super) struct End<'a> {
     begun: Cell<Duration>,
 }
 
-/// What a party came to.
+/// Figures of a party.
 struct Figures {
     cpu: Duration,
     ended: Duration,
@@ -128,7 +128,7 @@ struct Figures {
 }
 
 impl End<'_> {
-    /// What is done once is done: keys, base OTs. The rest begins.
+    /// Marks the end of the set-up: keys, base OTs. The rest begins.
     pub(super) fn is_set_up(&self) {
         self.set_up.set((self.started.elapsed(), self.channel.counters().sent));
         self.begins();

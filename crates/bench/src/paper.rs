@@ -31,7 +31,7 @@ use fill::{Filled, fill};
 use machine::Machine;
 use run::Runner;
 
-/// What a run came to.
+/// The result of a run.
 struct Report {
     machine: Machine,
     quick: bool,

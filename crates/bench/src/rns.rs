@@ -36,7 +36,7 @@ const KEPT: (u32, usize) = (42, 4);
 const REMOVED: (u32, usize) = (46, 5);
 const LOW_BITS: u32 = 10;
 
-/// What is measured.
+/// An operation to be measured.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Forward,
@@ -196,7 +196,7 @@ fn figures(measured: &Measured, yardsticks: &Yardsticks) -> (f64, f64) {
     of_call(measured, yardsticks, 1.0)
 }
 
-/// What these have beside the usual figures.
+/// Returns the figures beside the usual ones.
 pub(super) fn json(measured: &Measured, yardsticks: &Yardsticks) -> [(String, Value); 2] {
     json_of(figures(measured, yardsticks))
 }

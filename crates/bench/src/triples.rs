@@ -105,7 +105,7 @@ pub(super) fn run(protocol: Protocol, setting: &Setting<'_>) -> Result<Measured,
     ))
 }
 
-/// What batches at the same place in a group use one after another.
+/// Buffers that batches at the same place in a group use one after another.
 struct Buffers {
     requests: Vec<Vec<u8>>,
     responses: Vec<Vec<u8>>,
@@ -115,7 +115,7 @@ struct Buffers {
     ots: Vec<OtBuffers>,
 }
 
-/// The same for the OTs of a batch.
+/// Buffers for the OTs of a batch.
 struct OtBuffers {
     message: Vec<u8>,
     pairs: Vec<[Block; 2]>,

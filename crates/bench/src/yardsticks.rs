@@ -1,4 +1,4 @@
-//! What this machine can do, measured in the same run: figures are to be compared as ratios.
+//! Yardsticks of this machine, measured in the same run: figures are to be compared as ratios.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::paper::cores;
 
-/// What figures are compared with: the newest record of the machine that `docs/performance.md` is about.
+/// The yardstick for figures: the newest record of the machine that `docs/performance.md` is about.
 macro_rules! record {
     () => {
         "2026-11-22-epyc-wire-5"
@@ -46,7 +46,7 @@ pub(super) struct Yardsticks {
     blake3_32_ns: f64,
     /// Sending over loopback TCP.
     tcp_send_ns_per_byte: f64,
-    /// Of the system, before they were measured.
+    /// The system's load, before the yardsticks were measured.
     load: Option<f64>,
 }
 
@@ -75,7 +75,7 @@ impl Yardsticks {
         ]
     }
 
-    /// What to be warned of: that the machine is busy, or not like the record's.
+    /// Returns a warning if the machine is busy, or not like the record's.
     pub(super) fn warning(&self) -> Option<String> {
         warning(self.load, cores(), &self.figures(), OF_RECORD)
     }
@@ -122,7 +122,7 @@ fn warning(
     })
 }
 
-/// How many threads have wanted a core in the last minute, if the system tells.
+/// Returns the number of threads that have wanted a core in the last minute, if the system tells.
 fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }

@@ -157,7 +157,7 @@ fn both_ways_of_making_triples_run_over_a_link() {
     }
 }
 
-/// It fails by itself when the bytes are not those announced.
+/// The benchmark fails by itself when the bytes are not the announced ones.
 #[test]
 fn every_kind_of_triples_is_timed_with_a_last_batch_that_is_not_whole() {
     for kind in ["rlwe-8", "rlwe-lift-8", "gilboa-8", "gilboa-64-k8"] {

@@ -51,7 +51,7 @@ pub(super) fn sample(extension: Extension, setting: &Setting<'_>) -> Result<Samp
     Ok(meter.sample(started, &workers))
 }
 
-/// What batches at the same place in a group use one after another.
+/// Buffers that batches at the same place in a group use one after another.
 #[derive(Default)]
 struct Buffers {
     corrections: Vec<Vec<u8>>,
@@ -182,7 +182,7 @@ impl Meter {
         }
     }
 
-    /// What it comes to, with the time of both parties' other threads.
+    /// Makes the sample, with the time of both parties' other threads.
     pub(crate) fn sample(self, started: Instant, workers: &[Workers; 2]) -> Sample {
         let Self { wall, cpu, bytes, flows, .. } = self;
         let cpu = [SENDER, RECEIVER].map(|party| cpu[party] + workers[party].busy());

@@ -1,4 +1,4 @@
-//! What of a measurement stands in a table.
+//! The figures of a measurement that stand in tables.
 
 use std::{rc::Rc, time::Duration};
 
@@ -19,26 +19,26 @@ pub(super) enum Figure {
     ReceiverCpuUs,
     SenderNs,
     ReceiverNs,
-    /// Of a party that has both roles equally often.
+    /// Time of a party that has both roles equally often.
     MeanCpuUs,
     /// In a second of CPU.
     PerSecond,
-    /// Of the whole run.
+    /// Times of the whole run.
     CpuMs,
     CpuS,
     WallMs,
     /// Until that party had its result.
     SenderMs,
     ReceiverMs,
-    /// By the wall clock, without the set-up.
+    /// Time by the wall clock, without the set-up.
     RunningUs,
     SetUpMs,
     SetUpKib,
     Bytes,
     RunningBytes,
-    /// Of the whole run.
+    /// Bytes of the whole run.
     Kilobytes,
-    /// Of one operation of the kernel, in cycles of the processor's nominal clock: too few if it runs faster.
+    /// Cycles of the processor's nominal clock for one operation of the kernel: too few if it runs faster.
     OperationCycles,
     /// The most memory that a process of that party had.
     SenderMemoryMib,
@@ -58,7 +58,7 @@ pub(super) enum Figure {
     Assumption,
 }
 
-/// Of a byte.
+/// Factor from bytes to MiB.
 const MIB: f64 = 1.0 / (1 << 20) as f64;
 
 /// The median of samples (of an even number, the mean of the two in the middle), the least and the greatest.
@@ -84,12 +84,12 @@ impl Stat {
 }
 
 impl Figure {
-    /// Whether more is better.
+    /// Returns true if more is better.
     pub(super) fn more_is_better(self) -> bool {
         matches!(self, Self::PerSecond | Self::SpeedUp)
     }
 
-    /// Whether two runs of a program come to the same, so that every difference is one.
+    /// Returns true if two runs of a program give the same value, so that every difference is one.
     pub(super) fn is_exact(self) -> bool {
         matches!(
             self,
@@ -97,7 +97,7 @@ impl Figure {
         )
     }
 
-    /// Whether a quotient of two means something.
+    /// Returns true if a quotient of two values means something.
     pub(super) fn has_ratio(self) -> bool {
         !self.is_words()
             && !matches!(
@@ -110,7 +110,7 @@ impl Figure {
         matches!(self, Self::Security | Self::Assumption)
     }
 
-    /// What there is to say of a base OT. `None` if this is a number.
+    /// Returns the words for a base OT. `None` if this is a number.
     pub(super) fn words(self, info: &Protocol) -> Option<String> {
         match self {
             Self::Security => Some(format!("{}, {}", info.functionality, info.adversary)),
@@ -165,7 +165,7 @@ impl Figure {
         }
     }
 
-    /// What all of a measurement cost over a link, the set-up included: seconds or bytes.
+    /// Returns the whole cost of a measurement over a link, the set-up included: seconds or bytes.
     fn cost(self, measurement: &Measurement) -> Option<f64> {
         let n = measurement.n as f64;
         match self {
@@ -180,7 +180,7 @@ impl Figure {
     }
 }
 
-/// What n of them cost: `once + each · n`.
+/// The cost of n outputs: `once + each · n`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     once: f64,

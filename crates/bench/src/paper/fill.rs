@@ -14,7 +14,7 @@ use super::{
 use crate::{base_named, over::Over};
 use quotients::{quotients, speedups};
 
-/// What the names of groups and columns get whose machine is not ours.
+/// The suffix of names of groups and columns whose machine is not ours.
 pub(super) const ELSEWHERE: &str = "; ours on another processor";
 
 /// A table, or a figure.
@@ -56,7 +56,7 @@ impl Filled {
     }
 }
 
-/// Of a column.
+/// The head of a column.
 #[derive(Clone)]
 pub(super) struct Head {
     pub(super) title: String,
@@ -84,11 +84,11 @@ pub(super) struct Line {
     pub(super) x: Option<usize>,
     /// One for each column.
     pub(super) cells: Vec<Cell>,
-    /// What it is in a few words, if it stands for the table.
+    /// A few words for the row, if it stands for the table.
     pub(super) headline: Option<String>,
     /// Why we are worse, if we are.
     pub(super) why: Option<String>,
-    /// What was made, if not as many as the table says.
+    /// The number that was made, if not as many as the table says.
     pub(super) n: Option<usize>,
     /// The whole of what was measured, or its last part, by the model.
     pub(super) model: Option<f64>,
@@ -112,7 +112,7 @@ pub(super) enum Ours {
     Counted(f64),
     /// Words.
     Said(String),
-    /// By the model, where measuring would take too long.
+    /// A value by the model, where measuring would take too long.
     Modelled(f64),
     /// There is none to be expected.
     None,
@@ -131,7 +131,7 @@ impl Ours {
 }
 
 impl Cell {
-    /// How many times better ours is; below one it is worse.
+    /// Returns the ratio by which ours is better; below one it is worse.
     pub(super) fn ratio(&self) -> Option<f64> {
         let (paper, ours) = (self.paper?, self.ours.value()?);
         if !self.figure.has_ratio() || paper <= 0.0 || ours <= 0.0 {
@@ -206,7 +206,7 @@ fn of_row(table: &Table, row: &Row, runner: &mut Runner) -> Line {
     line
 }
 
-/// What needs no measurement.
+/// Returns the entries that need no measurement.
 fn unmeasured(row: &Row, column: &Column, figure: Figure) -> Option<Ours> {
     if let Some(words) = row.ours.get(&column.key) {
         return Some(Ours::Said(words.clone()));
@@ -222,8 +222,8 @@ fn unmeasured(row: &Row, column: &Column, figure: Figure) -> Option<Ours> {
     (figure == Figure::Theirs || column.quotient.is_some()).then_some(Ours::None)
 }
 
-/// What is measured for that column of the row; or why nothing is, if the machine is not enough for it. `least` are the
-/// fewest threads that the paper has.
+/// Returns the measurement for this column of the row; or a reason why there is none, if the machine is not enough
+/// for it. `least` are the fewest threads that the paper has.
 fn job(
     row: &Row,
     column: &Column,

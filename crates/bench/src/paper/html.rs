@@ -67,7 +67,7 @@ pub(super) fn page(report: &Report) -> String {
     )
 }
 
-/// What the marks mean.
+/// The meaning of the marks.
 const READING: &str = "<section id=\"reading\"><h2>How to read it</h2>\
     <p class=\"legend\"><span class=\"mark paper\"></span> the paper’s or the peer’s number \
     <span class=\"mark ours\"></span> ours, the median of all runs, with a bar from the least to the greatest; in numbers “theirs → ours (least to greatest)” \
@@ -152,7 +152,8 @@ fn section(filled: &Filled) -> String {
     )
 }
 
-/// How many columns of the page a column has: theirs, ours, and how many times better that is.
+/// Returns the columns of the page for a column: theirs, ours, and the ratio by which ours is
+/// better.
 fn parts(figure: Figure) -> &'static [&'static str] {
     match figure {
         Figure::Theirs => &["theirs"],
@@ -285,7 +286,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// The same for an attribute.
+/// Escapes text for an attribute.
 fn attribute(text: &str) -> String {
     escape(&text.replace('`', ""))
 }

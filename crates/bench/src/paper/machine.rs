@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! The machine on which the figures were measured.
 
 use std::{env::consts, fs, time::SystemTime};
 
@@ -7,7 +7,7 @@ use foxtrot_ot::Backend;
 
 use super::run::cores;
 
-/// As far as the system tells.
+/// Properties of the machine, as far as the system tells.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) processor: String,
@@ -17,7 +17,7 @@ pub(super) struct Machine {
     pub(super) system: String,
     pub(super) backend: &'static str,
     pub(super) compiler: &'static str,
-    /// What the program was built from, marked if its sources had been changed.
+    /// The commit from which the program was built, marked if its sources had been changed.
     pub(super) commit: &'static str,
     /// Year, month and day, as 2026-11-21; of UTC.
     pub(super) date: String,

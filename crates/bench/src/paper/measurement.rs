@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{ext::Sample, median, over::Over};
 
-/// Which benchmark, and how.
+/// A benchmark with its settings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Job {
     pub(super) bench: String,
@@ -19,7 +19,7 @@ pub(super) struct Job {
     pub(super) base: Option<String>,
 }
 
-/// What was measured.
+/// A measurement of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Measurement {
     pub(super) n: usize,
@@ -35,7 +35,7 @@ impl Measurement {
         Self { n, samples, mhz: None, least: 1 }
     }
 
-    /// How long a run usually takes.
+    /// Returns the median time of a run.
     pub(super) fn usual(&self) -> Duration {
         median(&self.samples, |sample| sample.wall)
     }

@@ -1,4 +1,4 @@
-//! What a link should cost: max(CPU, bytes / rate) + rounds × round trip.
+//! A model of a link's cost: max(CPU, bytes / rate) + rounds × round trip.
 
 use foxtrot_net::shape::Link;
 

@@ -60,7 +60,7 @@ pub(super) fn count(n: usize) -> String {
     number(n as f64)
 }
 
-/// How long something took.
+/// Formats a duration.
 pub(super) fn minutes(time: Duration) -> String {
     let seconds = (time + Duration::from_millis(500)).as_secs();
     match (seconds / 60, seconds % 60) {

@@ -24,7 +24,7 @@ pub(super) const NAME: &str = "processes/psi";
 /// The argument with which this program is the command `foxtrot`.
 pub(crate) const COMMAND: &str = "foxtrot";
 
-/// How long to measure, and how often at least.
+/// The time to measure for, and the least number of runs.
 const MEASURE_FOR: Duration = Duration::from_secs(1);
 const AT_LEAST: usize = 3;
 
@@ -95,7 +95,7 @@ fn run(folder: &Path, common: usize) -> io::Result<Sample> {
     })
 }
 
-/// What a party sent, by its report.
+/// Returns the bytes that a party sent, by its report.
 fn sent(report: &str, key: &str) -> io::Result<u64> {
     let report: Value = serde_json::from_str(&fs::read_to_string(report)?)?;
     report[key].as_u64().ok_or_else(|| io::Error::other("a report has no bytes"))
@@ -132,7 +132,7 @@ impl Drop for Running {
     }
 }
 
-/// What a process used.
+/// Time and memory that a process used.
 #[derive(Clone, Copy, Default)]
 struct Used {
     cpu: Duration,
@@ -175,8 +175,8 @@ fn time_of_zombie(process: u32) -> Option<Duration> {
     of_stat(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// The same from proc_pid_stat(5): behind the name, which may have anything in it, are the state, and as the twelfth and
-/// thirteenth the ticks in the program and in the system.
+/// Reads the time from proc_pid_stat(5): behind the name, which may have anything in it, are the state, and as the
+/// twelfth and thirteenth the ticks in the program and in the system.
 fn of_stat(stat: &str) -> Option<Duration> {
     let (_, behind) = stat.rsplit_once(") ")?;
     let fields: Vec<_> = behind.split(' ').collect();

@@ -15,7 +15,7 @@ use crate::{
     Benchmark, Setting, base_named, effort::Effort, ext, over::Over, yardsticks::Yardsticks,
 };
 
-/// What became of a job.
+/// The result of a job.
 #[derive(Clone)]
 pub(super) enum Outcome {
     Measured(Rc<Measurement>),
@@ -48,7 +48,7 @@ pub(super) struct Runner {
     quiet: bool,
     /// Jobs that failed.
     pub(super) failed: usize,
-    /// What it is about, for the line of progress.
+    /// The place of the job, for the line of progress.
     pub(super) place: String,
 }
 
@@ -63,12 +63,12 @@ impl Runner {
         &self.machine.processor
     }
 
-    /// What stands in a file of samples.
+    /// Returns the measurements that stand in a file of samples.
     pub(super) fn measured(&self) -> impl Iterator<Item = (&Job, &Measurement)> {
         self.done.iter().filter_map(|(job, outcome)| Some((job, outcome.measurement()?)))
     }
 
-    /// How long a point of a curve may take that is in no table.
+    /// Returns the time for a point of a curve that is in no table.
     pub(super) fn budget(&self) -> Duration {
         Duration::from_millis(if self.quick { 500 } else { 6000 })
     }
@@ -80,7 +80,7 @@ impl Runner {
         (least || ours >= paper).then(|| ours.min(paper))
     }
 
-    /// How many to make where the table has so many.
+    /// Returns the number to make where the table has n.
     pub(super) fn scaled(&self, bench: &str, n: usize, over: Over) -> usize {
         match (self.quick, bench.starts_with("triples/")) {
             (true, true) if is_slow(over) => n.min(1 << 15),
@@ -90,7 +90,8 @@ impl Runner {
         }
     }
 
-    /// How many to make for points of a line, where the table has so many; for a look, two points.
+    /// Returns the numbers to make for points of a line, where the table has `xs`; for a look, two
+    /// points.
     pub(super) fn points(&self, bench: &str, xs: &[usize], over: Over) -> Vec<usize> {
         let scaled = |n: &usize| match self.quick && is_slow(over) {
             true => (*n).min(1 << 16),
@@ -105,7 +106,7 @@ impl Runner {
         sizes
     }
 
-    /// Of earlier, if there is one.
+    /// Returns the earlier outcome of a job, if there is one.
     pub(super) fn known(&self, job: &Job) -> Option<&Outcome> {
         self.done.get(job)
     }
@@ -226,7 +227,7 @@ impl Runner {
     }
 }
 
-/// Whether runs take seconds, most of which is waiting.
+/// Returns true if runs take seconds, most of which is waiting.
 fn is_slow(over: Over) -> bool {
     matches!(over, Over::Net(net) if net.link().bits_per_second() < 1_000_000_000)
 }

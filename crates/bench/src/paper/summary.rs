@@ -18,7 +18,7 @@ use super::{
 
 mod peers;
 
-/// What stands around the summary in a file.
+/// The markers around the summary in a file.
 const MARKERS: [&str; 2] = ["<!-- bench summary -->", "<!-- end of bench summary -->"];
 
 /// Prints the summary, or puts it between the markers of a file: each table's from the newest record that has it.
@@ -38,9 +38,9 @@ pub(crate) fn run(records: &Path, splice: Option<&Path>) -> Result<(), Failure> 
 /// The numbers of a record, and its name.
 struct Record {
     name: String,
-    /// Of the papers' tables.
+    /// Rows of the papers' tables.
     lines: Vec<Vec<String>>,
-    /// Of other programs that ran beside ours.
+    /// Rows of other programs that ran beside ours.
     peers: Vec<Vec<String>>,
 }
 
@@ -116,7 +116,7 @@ fn summary(tables: &[Table], records: &[Record]) -> String {
     head + &rows.collect::<String>()
 }
 
-/// What stands for a table, and where it is.
+/// The row that stands for a table, and its place.
 struct Headline<'a> {
     group: &'a str,
     label: &'a str,

@@ -61,24 +61,24 @@ pub(super) struct Table {
     #[serde(skip)]
     pub(super) id: &'static str,
     pub(super) paper: String,
-    /// As the paper numbers it.
+    /// The table's number in the paper.
     pub(super) name: String,
     pub(super) title: String,
-    /// How the paper's numbers were got.
+    /// The way in which the paper's numbers were measured.
     pub(super) setting: String,
-    /// Of others' programs: the machine that ran them, which is not this one.
+    /// The machine that ran others' programs, if it is not this one.
     pub(super) machine: Option<String>,
-    /// How ours are.
+    /// The way in which our numbers are measured.
     pub(super) ours: String,
-    /// What is to be seen, on the machine of our record.
+    /// Findings, on the machine of our record.
     pub(super) analysis: String,
-    /// Of a table with series: what is on the horizontal axis, and where it is measured.
+    /// Title of the horizontal axis, and its measured points, of a table with series.
     pub(super) x_title: Option<String>,
     #[serde(default)]
     pub(super) xs: Vec<usize>,
     /// Quotients of another table.
     pub(super) speedup: Option<Speedup>,
-    /// Those that groups or columns are named after.
+    /// Processors after which groups or columns are named.
     #[serde(default)]
     pub(super) processors: Vec<String>,
     #[serde(default, rename = "column")]
@@ -96,7 +96,7 @@ pub(super) struct Column {
     pub(super) key: String,
     pub(super) title: String,
     pub(super) unit: String,
-    /// What of a measurement it is.
+    /// The figure of the measurement.
     pub(super) figure: Figure,
     /// The paper's number of threads at each party.
     pub(super) threads: Option<usize>,
@@ -113,13 +113,13 @@ pub(super) struct Row {
     pub(super) label: String,
     #[serde(default)]
     pub(super) paper: BTreeMap<String, f64>,
-    /// What the paper says where it has no number, or how it writes the number.
+    /// The paper's words where it has no number, or its way to write the number.
     #[serde(default)]
     pub(super) said: BTreeMap<String, String>,
     /// Numbers of ours that are counted, not measured, and asserted by a test.
     #[serde(default)]
     pub(super) counted: BTreeMap<String, f64>,
-    /// What is counted, for that test: a base OT and what of it.
+    /// The quantity that is counted, for the test: a base OT and an operation.
     pub(super) counter: Option<String>,
     /// Our words where there is nothing to count.
     #[serde(default)]
@@ -141,12 +141,12 @@ pub(super) struct Row {
     pub(super) against: Option<String>,
     /// Why we are worse, if we are.
     pub(super) why: Option<String>,
-    /// What it is in a few words, if it stands for the table.
+    /// A few words for the row, if it stands for the table.
     pub(super) headline: Option<String>,
 }
 
 impl Table {
-    /// Where and how the numbers beside ours were got.
+    /// Returns the place and manner in which the numbers beside ours were measured.
     pub(super) fn theirs(&self) -> String {
         match &self.machine {
             Some(machine) => format!("on {machine}, {}", self.setting),
@@ -163,14 +163,14 @@ impl Row {
     }
 }
 
-/// The same for every x.
+/// A row with a value for every x.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Series {
     #[serde(default)]
     pub(super) group: String,
     pub(super) label: String,
-    /// By x.
+    /// The paper's values by x.
     #[serde(default)]
     pub(super) paper: BTreeMap<String, f64>,
     pub(super) figure: Figure,
@@ -178,7 +178,7 @@ pub(super) struct Series {
     #[serde(default)]
     pub(super) over: Between,
     pub(super) why: Option<String>,
-    /// The same of its last point.
+    /// A few words for the last point, if it stands for the table.
     pub(super) headline: Option<String>,
 }
 
@@ -232,7 +232,8 @@ fn parse(id: &'static str, text: &str) -> Result<Table, Failure> {
     Ok(Table { id, ..table })
 }
 
-/// Those that are named, or whose names begin so, and those that they are computed from; all if none is named.
+/// Selects the tables that are named, or whose names begin with a given one, and the tables that these are
+/// computed from; all if none is named.
 ///
 /// # Errors
 /// If there is none of such a name.

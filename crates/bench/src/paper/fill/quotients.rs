@@ -8,7 +8,8 @@ use super::{
     Cell, Filled, Line, Ours,
 };
 
-/// How many times better a row is than that one of its group which it names, by the same column.
+/// Computes the ratio by which a row is better than the row of its group that it names, by the same
+/// column.
 pub(super) fn quotients(table: &Table, lines: &mut [Line]) {
     let place = |key: &String| table.columns.iter().position(|column| column.key == *key);
     for (to, column) in table.columns.iter().enumerate() {

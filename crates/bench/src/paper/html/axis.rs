@@ -20,7 +20,7 @@ impl Axis {
         (low <= high).then_some(Self { low: low / room, high: high * room })
     }
 
-    /// Where it is, between 0 and 1.
+    /// Returns the place on the axis, between 0 and 1.
     pub(super) fn place(self, x: f64) -> f64 {
         ((x / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }

@@ -1,5 +1,5 @@
-//! What of a table is the paper's, and what stands beside it, as text: columns with their units, groups with their
-//! rows, the numbers, and which of our benchmarks they are compared with.
+//! The paper's part of a table, and our part beside it, as text: columns with their units, groups with their rows,
+//! the numbers, and which of our benchmarks they are compared with.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::over::Over;
 /// All tables, written down once more.
 const EXPECTED: &str = include_str!("shapes.txt");
 
-/// As it should be.
+/// Returns the expected text of a table.
 pub(super) fn expected(id: &str) -> String {
     let head = format!("= {id}: ");
     let lines = EXPECTED.lines().skip_while(|line| !line.starts_with(&head));
@@ -17,7 +17,7 @@ pub(super) fn expected(id: &str) -> String {
     table.map(|(_, line)| format!("{line}\n")).collect()
 }
 
-/// As it is.
+/// Returns the text of a table as it is.
 pub(super) fn of(table: &Table) -> String {
     let mut text = format!("= {}: {}, {}\n", table.id, table.paper, table.name);
     for column in &table.columns {
@@ -72,7 +72,7 @@ pub(super) fn of(table: &Table) -> String {
     text
 }
 
-/// What of ours is in the row.
+/// Returns our entries in the row.
 fn ours(row: &Row) -> String {
     let mut text = measured(row.bench.as_deref(), row.n, row.over);
     let figure = row.figure.map(|figure| format!("{figure:?}"));

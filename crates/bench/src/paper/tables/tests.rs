@@ -1,4 +1,4 @@
-//! That the tables are those of the papers, and that a table that is not fails.
+//! Tests that the tables are the papers' tables, and that a table that is not fails.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -177,7 +177,7 @@ fn another(table: &Table, key: &str, value: &str) -> Option<String> {
 struct Line<'a> {
     key: &'a str,
     value: &'a str,
-    /// Where it begins.
+    /// Place of the line in the text.
     at: usize,
     line: &'a str,
 }
@@ -210,7 +210,7 @@ fn in_a_row_or_series(text: &str, at: usize) -> bool {
     head.is_some_and(|head| head.starts_with("\n[[row]]") || head.starts_with("\n[[series]]"))
 }
 
-/// Whether the row has words of a base OT.
+/// Returns true if the row has words of a base OT.
 fn words_follow(row: &str) -> bool {
     let row = row.split("\n[[").next().unwrap();
     row.contains("figure = \"security\"") || row.contains("figure = \"assumption\"")
