@@ -1,6 +1,6 @@
-//! What is wrong with ROTed's Figure 1, as attacks on `roted_figure1`, and beside each the
-//! same attack on the repaired `base::roted`, where it fails. The prose is in
-//! `docs/protocols/roted-figure1.md`, sections 4 and 5.
+//! Faults of ROTed's Figure 1, as attacks on `roted_figure1`, and beside each the same attack on the
+//! repaired `base::roted`, where it fails. The prose is in `docs/protocols/roted-figure1.md`,
+//! sections 4 and 5.
 //!
 //! Attackers use public messages and the random oracle. Where a test needs a secret to compare with,
 //! it computes it from the party's seed.
@@ -151,7 +151,8 @@ fn in_roted_a_spoiled_branch_never_makes_the_receiver_give_up() {
     }
 }
 
-/// How many bits a signal tells of a secret coefficient: the mutual information of the samples.
+/// Returns the number of bits that a signal tells of a secret coefficient: the mutual information
+/// of the samples.
 fn information(samples: impl Iterator<Item = (usize, bool)>) -> f64 {
     let mut counts = [[0u32; 2]; 32];
     samples.for_each(|(secret, signal)| counts[secret][usize::from(signal)] += 1);
@@ -201,8 +202,8 @@ fn in_figure_1_the_signals_of_one_branch_are_the_parities_of_the_secret_of_both(
     assert!(bits > 0.99, "{bits}");
 }
 
-/// How many bits the hints of branch 0 of each instance tell of a coefficient of the secret that
-/// `other` finds in the same answers.
+/// Returns the number of bits that the hints of branch 0 of each instance tell of a coefficient of
+/// the secret that `other` finds in the same answers.
 fn told(answers: &[[repaired::Branch; 2]], other: impl Fn(usize) -> Option<(usize, usize)>) -> f64 {
     let with_other = answers.iter().enumerate().filter_map(|(i, [zero, _])| {
         let (i, j) = other(i)?;

@@ -1,5 +1,5 @@
-//! What `roted_figure1` still promises: its checks, and separate batches and instances. What
-//! it does not is in `roted_faults`.
+//! Tests of the properties that `roted_figure1` still has: its checks, and separate batches and
+//! instances. Attacks on the others are in `roted_faults`.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{

@@ -1,4 +1,4 @@
-//! What is derived from seeds and the session.
+//! Coins that are derived from seeds and the session.
 
 use foxtrot_kernel::rns::sample::Streams;
 use foxtrot_ot::{Seed, Session};
@@ -30,7 +30,7 @@ pub(super) fn secret(
     Streams::new(session.backend(), &bytes)
 }
 
-/// Those of the uniform half of an instance's public key.
+/// Returns the streams of the uniform half of an instance's public key.
 pub(super) fn public_key(session: &Session, instance: usize) -> Streams {
     let query = session.oracle("foxtrot v1 rlwe-paper public key").query(instance as u64, 0);
     Streams::new(session.backend(), &query.finish())

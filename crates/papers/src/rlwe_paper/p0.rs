@@ -210,7 +210,7 @@ impl P0 {
     }
 }
 
-/// That shares are for batches of that set.
+/// Checks that shares are for batches of this set.
 pub(super) fn check_shares(set: &PaperSet, shares: &Shares) -> Result<(), Usage> {
     let expected = set.n() * set.width();
     if shares.width() == set.width() && shares.a().len() == expected {

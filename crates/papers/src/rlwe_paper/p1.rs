@@ -36,7 +36,7 @@ struct Scratch {
     c: [Secret<u64>; 2],
     /// The coefficients of r, the mask modulo the instance's prime.
     mask: Secret<u64>,
-    /// The same, made ready to be added.
+    /// The shares, made ready to be added.
     scaled: Secret<[u8; 8]>,
     /// a₁ and b₁ as centred coefficients.
     lifts: [Secret<[u8; 8]>; 2],

@@ -52,7 +52,8 @@ impl PaperSet {
         self.primes
     }
 
-    /// Those of the modulus to which P₁ rounds its ciphertexts: the first of them.
+    /// Returns the primes of the modulus to which P₁ rounds its ciphertexts: the first `kept` of
+    /// all.
     #[must_use]
     pub const fn kept(&self) -> &'static [u64] {
         self.primes.split_at(self.kept).0

@@ -1,4 +1,4 @@
-//! What both parties compute with, and no secrets; and steps that both take.
+//! Tables with which both parties compute, without secrets; and steps that both take.
 
 use foxtrot_kernel::{
     Backend,
@@ -60,7 +60,8 @@ impl Tables {
         self.set.n()
     }
 
-    /// What stands for a message m: q·m − p·⌊q·m/p⌉, in (−p/2, p/2). Modulo the primes of q it is −p·⌊q·m/p⌉.
+    /// Writes the encoding of a message m: q·m − p·⌊q·m/p⌉, in (−p/2, p/2). Modulo the primes of q it is
+    /// −p·⌊q·m/p⌉.
     pub(super) fn scale(&self, instance: usize, m: &[u64], out: &mut [[u8; 8]]) {
         let plain = &self.plains[instance];
         let times = |x: u64, r: &u64| plain.mul(x, plain.factor(plain.reduce(*r)));
@@ -155,7 +156,7 @@ pub(super) fn word(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// That a message has its length.
+/// Checks the length of a message.
 pub(super) fn check_len(message: &'static str, bytes: &[u8], expected: usize) -> Result<(), Error> {
     let got = bytes.len();
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }.into()) }

@@ -1,4 +1,5 @@
-//! What both parties compute alike. Step numbers are those of `docs/protocols/roted-figure1.md`.
+//! Steps that both parties compute alike. Step numbers are those of
+//! `docs/protocols/roted-figure1.md`.
 
 use foxtrot_kernel::{
     Backend,
@@ -13,7 +14,7 @@ pub(super) const POLY_LEN: usize = 512 * BITS / 8;
 pub(super) const BITS_LEN: usize = 512 / 8;
 /// Bytes of coins for one noise polynomial.
 pub(super) const NOISE_LEN: usize = 2 * 512;
-/// How many instances ask H₁ together.
+/// The number of instances that query H₁ together.
 pub(super) const GROUP: usize = 16;
 /// Bytes of room for H₁'s answers to them.
 pub(super) const ANSWERS_LEN: usize = GROUP * USUAL_BYTES;
@@ -135,7 +136,7 @@ pub(super) fn split<const K: usize>(mut bytes: &[u8], lengths: [usize; K]) -> [&
     })
 }
 
-/// The same, to be written.
+/// Splits bytes to be written into parts of these lengths.
 pub(super) fn split_mut<const K: usize>(
     mut bytes: &mut [u8],
     lengths: [usize; K],

@@ -53,7 +53,7 @@ pub struct Sender {
     a: Bits,
     /// sk⁰ and sk¹ of every instance.
     strings: SecretBytes,
-    /// Those to t₀ and t₁ of every instance.
+    /// Commitments to t₀ and t₁ of every instance.
     commitments: Vec<Commitment>,
     u: Vec<Nonce>,
 }

@@ -1,5 +1,5 @@
-//! What an attacker, or an observer with a party's seed, computes of Figure 1: `docs/wire/roted-figure1.md`,
-//! section 8, with the kernel's ring.
+//! Computations on Figure 1 by an attacker, or by an observer with a party's seed:
+//! `docs/wire/roted-figure1.md`, section 8, with the kernel's ring.
 
 use foxtrot_kernel::ring::paper512::{BITS, NttPoly, Poly};
 use foxtrot_ot::{Backend, Seed, Session, Sid, base::Block};

@@ -1,4 +1,5 @@
-//! The same of the repaired protocol: `docs/wire/roted.md`, section 5.
+//! Computations on the repaired protocol by an attacker or observer: `docs/wire/roted.md`, section
+//! 5.
 
 use foxtrot_kernel::ring::module768::{BITS, NttPoly, Poly};
 use foxtrot_ot::{
@@ -35,7 +36,7 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// Those of an honest sender with this seed.
+    /// Returns the secrets of an honest sender with this seed.
     pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
         let number = 2 * i + usize::from(j);
         let coins: [u8; 7 * 128] = crate::coins("foxtrot v2 roted sender coins", seed, number);
@@ -69,7 +70,7 @@ impl Secrets {
     }
 }
 
-/// What a sender answers in one branch, and all that it made that of.
+/// A sender's answer in one branch, and all values from which it was made.
 pub(crate) struct Branch {
     pub(crate) secrets: Secrets,
     pub(crate) p: Vector,
@@ -78,7 +79,7 @@ pub(crate) struct Branch {
     pub(crate) sk: [u8; 32],
 }
 
-/// What a sender with these secrets answers.
+/// Returns the answers of a sender with these secrets.
 pub(crate) fn answers(
     blinded: &Blinded<Endemic>,
     secrets: impl Fn(usize, u8) -> Secrets,
@@ -188,7 +189,7 @@ pub(crate) fn difference(a: &Vector, b: &Vector) -> Vector {
     difference
 }
 
-/// How many coefficients of a and b are as near to each other as two noises are.
+/// Counts coefficients of a and b that are as near to each other as two noises are.
 pub(crate) fn near(a: &Poly, b: &Poly) -> usize {
     let pairs = a.coefficients().iter().zip(b.coefficients());
     let distances = pairs.map(|(&a, &b)| (i32::from(a) - i32::from(b)).rem_euclid(Q));

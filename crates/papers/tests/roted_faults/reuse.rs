@@ -100,7 +100,7 @@ pub(crate) fn recover_secret(reply: &Reply) -> Option<Poly> {
     })
 }
 
-/// Whether Sig is 1 at x, far from its thresholds.
+/// Returns true if Sig is 1 at x, far from its thresholds.
 fn crosses(x: i32) -> bool {
     let x = x.rem_euclid(Q);
     x.min(Q - x) > Q / 4
