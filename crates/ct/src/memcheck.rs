@@ -65,7 +65,7 @@ fn part(arguments: &[String]) -> Option<(usize, usize, &[String])> {
     (part < parts).then_some((part, parts, rest))
 }
 
-/// How many places memcheck reports.
+/// Counts the places that memcheck reports.
 fn seen(run: impl FnOnce()) -> usize {
     let before = errors();
     run();
@@ -79,7 +79,7 @@ fn leak() {
     }
 }
 
-/// The same bytes, declared secret.
+/// Declares the bytes secret.
 fn secrets<const N: usize>(mut bytes: [u8; N]) -> [u8; N] {
     secret(&mut bytes);
     bytes

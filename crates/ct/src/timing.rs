@@ -1,6 +1,6 @@
-//! Whether time depends on secrets, by statistics on this processor [Reparaz, Balasch, Verbauwhede, *Dude, is my
-//! code constant time?*, DATE 2017]: for what valgrind cannot run, AVX-512 above all. It finds gross faults only,
-//! and passing proves nothing.
+//! Tests if time depends on secrets, by statistics on this processor [Reparaz, Balasch, Verbauwhede, *Dude, is my
+//! code constant time?*, DATE 2017]: for code that valgrind cannot run, AVX-512 above all. It finds gross faults
+//! only, and passing proves nothing.
 //!
 //! A step runs many times, at random with a secret that is always the same or with a fresh one. Welch's t of
 //! both times, for all of them and for the fastest parts, is beyond 10 where they certainly differ. The secret is a party's choices or
@@ -16,12 +16,12 @@ use std::{hint::black_box, process::ExitCode, time::Instant};
 
 use foxtrot_ot::{Backend, Direction, Seed, Session, Sid, oracle};
 
-/// Where the two certainly differ.
+/// The value of Welch's t from which the two times certainly differ.
 const CERTAIN: f64 = 10.0;
 /// Runs of a step. The first tenth is dropped.
 const RUNS: usize = 3000;
 
-/// What is measured: nanoseconds of a step in run `run`, with a secret from these coins.
+/// A step to be measured: nanoseconds of a step in run `run`, with a secret from these coins.
 struct Step {
     name: String,
     run: Box<Timed>,

@@ -49,7 +49,7 @@ pub(crate) fn choices(n: usize) -> Bits {
     Bits::from_bytes(&secrets([0x6a; 128])[..n.div_ceil(8)], n)
 }
 
-/// That the receiver has what it chose.
+/// Checks that the receiver has the messages that it chose.
 pub(crate) fn compare(pairs: &[[Block; 2]], choices: &Bits, keys: &[Block]) {
     let (mut pairs, mut keys) = (pairs.to_vec(), keys.to_vec());
     let mut bits = choices.as_bytes().to_vec();

@@ -46,7 +46,7 @@ fn run(set: &'static Set, backend: Backend) {
     compare(&ours, &theirs, set.width());
 }
 
-/// That no triple is wrong.
+/// Checks that no triple is wrong.
 pub(super) fn compare(ours: &Shares, theirs: &Shares, width: usize) {
     let parts = |shares: &Shares| {
         [shares.a(), shares.b(), shares.c()].map(|part| {

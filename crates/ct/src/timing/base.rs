@@ -14,14 +14,14 @@ use super::{Step, nanoseconds, secret_seed, seed, session};
 
 const N: usize = 16;
 
-/// What a step is measured by.
+/// The secret that a step is measured by.
 #[derive(Clone, Copy)]
 enum Secret {
     Choices,
     Seed(Party),
 }
 
-/// Of every base OT but those of `pvw`, whose curve is a crate's and has no vectors of ours.
+/// Steps of every base OT but those of `pvw`, whose curve is a crate's and has no vectors of ours.
 pub(super) fn steps() -> impl Iterator<Item = Step> {
     let all = base_ots().filter(|base| !base.info().name.contains("pvw"));
     let all = all.chain(two_round::find("mcquoid-rosulek-roy"));
