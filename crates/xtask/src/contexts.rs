@@ -77,7 +77,7 @@ impl Copy {
         tools::run(tools::command("git", "worktree remove --force").arg(&self.folder))
     }
 
-    /// Whether the tests of a crate pass.
+    /// Returns true if the tests of a crate pass.
     fn passes(&self, name: &str) -> bool {
         let mut test = tools::cargo(&format!("test --quiet --package foxtrot-{name}"));
         test.current_dir(&self.folder).env("CARGO_INCREMENTAL", "0");

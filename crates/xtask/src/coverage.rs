@@ -1,4 +1,5 @@
-//! How many of the lines of the four library crates the tests of all four run, without the files of tests.
+//! Measures how many lines of the four library crates the tests of all four run, without the files of
+//! tests.
 
 use serde_json::Value;
 
@@ -34,7 +35,7 @@ pub(crate) fn run() -> Result {
     if low { tools::failed("the tests of a crate run 90 % of its lines or less") } else { Ok(()) }
 }
 
-/// How many lines of a crate's sources are run, and how many there are.
+/// Returns the number of lines of a crate's sources that are run, and the number of all.
 fn lines(report: &Value, name: &str) -> Option<(u64, u64)> {
     let folder = format!("/crates/{name}/src/");
     let mut sum = (0, 0);

@@ -1,4 +1,5 @@
-//! Whether no package is built from more crates of others than ARCHITECTURE.md allows, without those of tests.
+//! Checks that no package is built from more crates of others than ARCHITECTURE.md allows, without those of
+//! tests.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Whether every published crate compiles with none of its features, with each alone, and with all.
+//! Checks that every published crate compiles with none of its features, with each alone, and with
+//! all.
 
 use crate::{
     published,

@@ -1,4 +1,5 @@
-//! Whether all vector instructions are inlined. A call would mean that part of a kernel is compiled for the baseline.
+//! Checks that all vector instructions are inlined. A call would mean that part of a kernel is compiled for the
+//! baseline.
 
 use crate::tools::{self, Result};
 

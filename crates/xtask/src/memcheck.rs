@@ -1,5 +1,5 @@
-//! Whether the release build is constant-time: protocols on undefined secrets, on valgrind, on every backend that it
-//! can run.
+//! Checks that the release build is constant-time: protocols on undefined secrets, on valgrind, on every backend
+//! that it can run.
 
 use std::{
     io::{self, Read},

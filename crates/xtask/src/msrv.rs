@@ -1,4 +1,4 @@
-//! Whether the published crates compile with the oldest Rust that they promise.
+//! Checks that the published crates compile with the oldest Rust that they promise.
 
 use crate::{
     published,

@@ -1,4 +1,5 @@
-//! Whether the published crates can be packaged, and built from their packages, without a network.
+//! Checks that the published crates can be packaged, and built from their packages, without a
+//! network.
 
 use std::{
     fs,
@@ -121,7 +122,7 @@ fn included(text: &str) -> Vec<&str> {
     after.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Whether a path, seen from a file's folder, leads out of the package.
+/// Returns true if a path, seen from a file's folder, leads out of the package.
 fn leaves(file: &str, path: &str) -> bool {
     let mut depth = Path::new(file).components().count() - 1;
     for component in Path::new(path).components() {

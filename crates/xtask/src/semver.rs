@@ -1,4 +1,5 @@
-//! Whether the published crates' interfaces break those of the last release without saying so in the version.
+//! Checks that no interface of a published crate breaks that of the last release without saying so in the
+//! version.
 
 use crate::{
     published,

@@ -9,9 +9,9 @@ use std::{
 /// Why a check did not pass.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It cannot be run on this machine: what is missing.
+    /// The check cannot run on this machine, for the given reason.
     NotHere(String),
-    /// It failed.
+    /// The check failed.
     Failed(String),
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn stdout(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Whether a command can be started and succeeds; its output is dropped.
+/// Runs a command; returns true if it can be started and succeeds. Its output is dropped.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }

@@ -1,4 +1,5 @@
-//! Whether the files of test vectors are what the schoolbook implementations, in Rust and in Python, print.
+//! Checks that the files of test vectors are what the schoolbook implementations, in Rust and in Python,
+//! print.
 
 use std::{fs, process::Command};
 
