@@ -78,7 +78,7 @@ fn of_n(n: usize, choices: &[u8], len: usize, changes: &[Change]) {
     }
 }
 
-/// Whether the sealed messages of these numbers are the same in both frames.
+/// Returns true if the sealed messages of these numbers are the same in both frames.
 fn same_parts(a: &[u8], b: &[u8], len: usize, mut parts: impl Iterator<Item = usize>) -> bool {
     let part = |k: usize| one_of_n::frame_len(k, len)..one_of_n::frame_len(k + 1, len);
     parts.all(|k| a[part(k)] == b[part(k)])

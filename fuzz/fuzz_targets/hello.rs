@@ -39,7 +39,7 @@ static SIDES: LazyLock<[[Side; 2]; 3]> = LazyLock::new(|| {
         .map(|job| [true, false].map(|first| Side::new(job, first).expect("small inputs")))
 });
 
-/// What each side says first, if the first one opened the connection, and if the second one did.
+/// First messages of each side, if the first one opened the connection, and if the second one did.
 static FIRST: LazyLock<[[[Vec<u8>; 2]; 2]; 3]> = LazyLock::new(|| {
     SIDES.each_ref().map(|[first, second]| {
         let [b, a] = greetings(second.hello(), first.hello());

@@ -1,5 +1,5 @@
-//! What reads as a key or a fingerprint is written as such, the fingerprint in the same characters. A peer that shows
-//! another key than its own gets no connection, whichever fingerprint was expected.
+//! Checks that a text that reads as a key or a fingerprint is written as such, the fingerprint in the same
+//! characters. A peer that shows another key than its own gets no connection, whichever fingerprint was expected.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -41,11 +41,11 @@ static PEM: LazyLock<String> = LazyLock::new(|| {
     format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n")
 });
 
-/// That of the peer, and ours.
+/// Identities of the peer and of this side.
 static IDENTITIES: LazyLock<[Identity; 2]> =
     LazyLock::new(|| [Identity::from_pem(PEM.as_bytes()).unwrap(), Identity::generate().unwrap()]);
 
-/// What the peer's key is known by.
+/// The encoding of the peer's public key.
 static HONEST: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let private = PrivatePkcs8KeyDer::from([PKCS8.as_slice(), &[0; 32]].concat());
     let key = default_provider().key_provider.load_private_key(private.into()).unwrap();
@@ -81,7 +81,7 @@ fn read(changes: &[Change]) {
     }
 }
 
-/// Whether our side ends its handshake with a peer that shows this key.
+/// Returns true if our side ends its handshake with a peer that shows this key.
 fn accepts(shown: &[u8], to_server: bool, expected: bool) -> bool {
     let [peer, ours] = &*IDENTITIES;
     let mut pins = vec![peer.fingerprint()];

@@ -1,4 +1,5 @@
-//! What `docs/wire` allows decodes and encodes to the same bytes; all else is an error.
+//! Checks that the encodings that `docs/wire` allows decode and encode to the same bytes, and that
+//! all others are errors.
 #![no_main]
 
 use foxtrot_fuzz::{Change, changed};
@@ -100,7 +101,7 @@ fuzz_target!(|input: (u8, Vec<Change>)| {
     assert_eq!(ciphertexts, (bytes.len() == 96 * n).then_some(bytes));
 });
 
-/// Whether these are n instances of that length, each with 512 coefficients of 14 bits in front.
+/// Returns true for n instances of this length, each with 512 coefficients of 14 bits in front.
 fn in_range(bytes: &[u8], n: usize, instance: usize) -> bool {
     let in_range = |bytes: &[u8]| (0..512).all(|k| packed(bytes, 14, k) < 13313);
     bytes.len() == instance * n && bytes.chunks(instance).all(in_range)

@@ -17,7 +17,7 @@ use foxtrot_triples::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Which triples, and how many batches or triples.
+/// The kind of triples, and the number of batches or triples.
 #[derive(Clone, Copy, Debug)]
 enum Which {
     Rlwe(&'static params::Set, u64),

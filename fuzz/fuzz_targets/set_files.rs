@@ -76,8 +76,8 @@ fuzz_target!(|input: (u8, Option<u8>, u8, bool, Vec<Change>)| {
     }
 });
 
-/// Whether something may be a list, set or map of very many truth values: the crate `parquet` goes through them
-/// one by one although they take no bytes (SECURITY.md, "Denial of service").
+/// Returns true if a part of the file may be a list, set or map of very many truth values: the crate `parquet`
+/// goes through them one by one although they take no bytes (SECURITY.md, "Denial of service").
 fn takes_hours(content: &[u8]) -> bool {
     let goes_on = |byte: &u8| byte & 0x80 != 0;
     let of_list = |header: u8| matches!(header, 0xf1 | 0xf2);

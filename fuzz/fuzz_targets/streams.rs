@@ -20,7 +20,7 @@ use libfuzzer_sys::fuzz_target;
 
 const N: usize = 2;
 
-/// What the peer says, and its keys.
+/// The honest peer's messages, and its keys.
 struct Honest {
     script: Vec<u8>,
     keys: Vec<Block>,

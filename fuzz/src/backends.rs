@@ -1,4 +1,4 @@
-//! What a backend makes of an input, one part of the kernel after another: the same on each.
+//! Results of a backend for an input, one part of the kernel after another: the same on each.
 
 mod binary;
 mod ciphers;
@@ -33,7 +33,7 @@ pub const PARTS: [(&str, Part); 18] = [
     ("rns, samples", residues::samples),
 ];
 
-/// What an operation works with: the fuzzer's bytes, again and again, so that it need not find many.
+/// Input of an operation: the fuzzer's bytes, again and again, so that it need not find many.
 pub struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -82,7 +82,7 @@ impl<'a> Input<'a> {
 struct Results(Vec<u8>);
 
 impl Results {
-    /// What is written to so many bytes, which were not zero before.
+    /// Keeps the result that is written to `len` bytes, which were not zero before.
     fn keep(&mut self, len: usize, write: impl FnOnce(&mut [u8])) {
         let mut result = vec![0xa5; len];
         write(&mut result);

@@ -39,7 +39,7 @@ pub fn check_batch(base: &dyn BaseOt, n: u8, changes: &[(u8, Change)]) {
     }
 }
 
-/// The same of any protocol, of whose keys after a change nothing is said; each change is for the
+/// Runs a batch of any protocol, without a claim on its keys after a change; each change is for the
 /// message of that number (modulo 7).
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! What the fuzz targets have in common: a peer whose every byte may come from the fuzzer.
+//! A peer whose every byte may come from the fuzzer, for all fuzz targets.
 //!
 //! Next to nothing of what a fuzzer makes up has the right length. So the targets begin with what an
 //! honest peer says and let the fuzzer make changes, of which a few suffice to replace all of it.
@@ -15,7 +15,7 @@ use foxtrot_ot::base::{BaseOt, Functionality, find};
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 
-/// What the network, or a peer that cheats, does to a message.
+/// A change that the network, or a peer that cheats, makes to a message.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Change {
     /// Overwrites bytes from a place on; places in long messages are counted by more than one byte, here and below.

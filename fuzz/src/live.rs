@@ -26,22 +26,22 @@ const LONG: Duration = Duration::from_secs(60);
 /// After a change both parties may wait for each other.
 const STALLED: Duration = Duration::from_millis(150);
 
-/// What happens to a party's frames: each change is for the frame of that number (modulo 16), from
-/// the hello on. It reaches the frame's header, too.
+/// Changes to a party's frames: each change is for the frame of that number (modulo 16), from the
+/// hello on. A change may also reach the frame's header.
 pub type Changes = Vec<(u8, Change)>;
 
-/// What a session has come to.
+/// The result of a session.
 pub struct Ended<A, B> {
-    /// Of the hello's sender.
+    /// Result of the hello's sender.
     pub sender: Result<A, Error>,
-    /// Of its receiver.
+    /// Result of the hello's receiver.
     pub receiver: Result<B, Error>,
-    /// Whether the network has changed anything.
+    /// True if the network has changed anything.
     pub tampered: bool,
 }
 
 impl<A, B> Ended<A, B> {
-    /// What both got, if both got something.
+    /// Returns the outputs of both parties, if both have one.
     ///
     /// # Panics
     /// If a session without changes failed, or one ended with an error of our own making.

@@ -14,8 +14,8 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{Session, Sid};
 
-/// Nothing waits for a peer that has said everything beforehand, but behind the announcement of a
-/// frame that is too long to be put aside for its lane a channel does.
+/// Time-out of a channel to a scripted peer: short, because only a frame too long to be put aside
+/// for its lane is waited for.
 const TIMEOUT: Duration = Duration::from_millis(200);
 /// For our own thread to write.
 const LONG: Duration = Duration::from_secs(60);

@@ -64,7 +64,7 @@ pub(super) fn derived_keys(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     outputs
 }
 
-/// The same.
+/// Runs keyed hashes over strided inputs.
 pub(super) fn keyed(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let (key, count) = (input.array(), input.up_to(35) + 1);
     let (end_len, output_len) = (input.up_to(63) + 1, input.up_to(150) + 1);

@@ -104,7 +104,7 @@ fn ring<const N: usize, const Q: u16, const BITS: usize, const ROUNDED: usize, c
     }
 }
 
-/// What goes through vectors of polynomials, of the ring that has them.
+/// Runs the operations on vectors of polynomials, of the ring that has them.
 pub(super) fn vectors(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     const PACKED: usize = 3 * 256 * 13 / 8;
     const ROUNDED: usize = 3 * 256 * 11 / 8;
