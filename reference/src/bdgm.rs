@@ -33,7 +33,7 @@ pub type Message = [u8; 16];
 /// A party's only randomness for one batch.
 pub type Seed = [u8; 32];
 
-/// What the receiver keeps after `Blinded`.
+/// The receiver's state after `Blinded`.
 #[derive(Debug)]
 pub struct ReceiverState {
     id: Id,
@@ -43,7 +43,7 @@ pub struct ReceiverState {
     transcript: [u8; 32],
 }
 
-/// What the sender keeps between `Challenge` and `Response`.
+/// The sender's state between `Challenge` and `Response`.
 #[derive(Debug)]
 pub struct SenderState {
     response: Vec<u8>,

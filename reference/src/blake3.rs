@@ -28,7 +28,7 @@ const IV: [u32; 8] = [
     0x5be0_cd19,
 ];
 
-/// Where each message word of the next round comes from.
+/// The source of each message word of the next round.
 const PERMUTATION: [usize; 16] = [2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8];
 
 /// Returns the 32-byte BLAKE3 hash of `input`.

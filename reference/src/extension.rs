@@ -53,13 +53,13 @@ pub type Seed = [u8; 32];
 /// The number of base OTs, of bits of Δ, and of rows.
 pub const DELTA_BITS: usize = 128;
 
-/// What a name stands for.
+/// An extension, as its name describes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
     /// Base OTs per tree, 1 to 8.
     k: usize,
     checked: bool,
-    /// Whether tree 0 gives the choices where none are given.
+    /// True if tree 0 gives the choices where none are given.
     softspoken: bool,
 }
 
@@ -165,7 +165,7 @@ fn flips(protocol: Protocol, id: &Id, batch: usize, n: usize, given: bool, u: &[
     bits_from_bytes(&oracle(context, id, batch, 0, &[u], n.div_ceil(8)), n)
 }
 
-/// What turns the rows of a batch into keys.
+/// The hash that turns the rows of a batch into keys.
 pub(crate) struct Output<'a> {
     pub(crate) id: Id,
     pub(crate) batch: usize,

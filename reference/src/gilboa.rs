@@ -18,7 +18,7 @@ use crate::extension::{self, Block, DELTA_BITS, Protocol, Seed};
 use crate::oracle::{Id, oracle, sub_session_id};
 use crate::{bits_from_bytes, bytes_from_bits};
 
-/// What both sides have agreed on.
+/// A set of parameters on which both sides have agreed.
 #[derive(Clone, Copy, Debug)]
 pub struct Set {
     name: &'static str,

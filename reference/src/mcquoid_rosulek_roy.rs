@@ -28,7 +28,7 @@ pub enum Popf {
     Eke,
     /// An ideal permutation.
     EvenMansour,
-    /// That of Masny and Rindal.
+    /// The POPF of Masny and Rindal.
     MasnyRindal,
     /// The streamlined Feistel network.
     Feistel,
@@ -57,7 +57,7 @@ enum Value {
     Element(Element),
 }
 
-/// What the sender keeps between its message and the receiver's.
+/// The sender's state between its message and the receiver's.
 #[derive(Debug)]
 pub struct SenderState {
     pair: Pair,
@@ -66,7 +66,7 @@ pub struct SenderState {
     share: Vec<u8>,
 }
 
-/// What the receiver keeps between its message and the sender's.
+/// The receiver's state between its message and the sender's.
 #[derive(Debug)]
 pub struct ReceiverState {
     pair: Pair,

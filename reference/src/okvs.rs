@@ -3,10 +3,10 @@
 use crate::blake3::derive_key_from;
 use crate::oracle::{Id, oracle, oracle32};
 
-/// What a key is hashed from.
+/// The input from which a key's row is hashed.
 pub type Key = [u8; 32];
 
-/// How a store for `n` keys is laid out.
+/// The layout of a store for `n` keys.
 #[derive(Debug)]
 pub struct Shape {
     /// The number of keys.

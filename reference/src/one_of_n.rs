@@ -33,7 +33,7 @@ pub type Bits = Vec<bool>;
 /// A party's only randomness.
 pub type Seed = [u8; 32];
 
-/// What both parties know.
+/// Public values that both parties know.
 #[derive(Clone, Debug)]
 pub struct Protocol {
     id: Id,

@@ -24,7 +24,7 @@ pub fn oracle(
     blake3::derive_key(context, &material, length)
 }
 
-/// As [`oracle`], for outputs of 32 bytes.
+/// Answers as [`oracle`], for outputs of 32 bytes.
 #[must_use]
 pub fn oracle32(context: &str, id: &Id, i: usize, branch: u8, fields: &[&[u8]]) -> [u8; 32] {
     let mut output = [0; 32];

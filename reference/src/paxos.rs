@@ -25,7 +25,7 @@ use crate::{bits_from_bytes, bytes_from_bits, oracle, xor};
 /// An item's digest.
 pub type Item = [u8; 32];
 
-/// What both parties know.
+/// Public values that both parties know.
 #[derive(Clone, Debug)]
 pub struct Protocol {
     /// The sub-session.
@@ -36,7 +36,7 @@ pub struct Protocol {
     pub receiver_items: usize,
     /// Items of the sender.
     pub sender_items: usize,
-    /// How many buckets there are.
+    /// The number of buckets.
     pub buckets: usize,
 }
 

@@ -26,7 +26,7 @@ pub type Message = [u8; 16];
 /// A party's only randomness for one batch.
 pub type Seed = [u8; 32];
 
-/// What the receiver keeps between `PublicKeys` and `Ciphertexts`.
+/// The receiver's state between `PublicKeys` and `Ciphertexts`.
 #[derive(Debug)]
 pub struct ReceiverState {
     id: Id,

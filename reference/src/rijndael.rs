@@ -8,7 +8,7 @@ use crate::aes::{S_BOX, multiply};
 /// A block, a key, a round key.
 type State = [u8; 32];
 
-/// By how many columns each row moves.
+/// Number of columns by which each row moves.
 const SHIFTS: [usize; 4] = [0, 1, 3, 4];
 
 /// Returns `block` encrypted under `key`.
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::hex;
 
-    /// Of Brian Gladman's vectors.
+    /// Checks one of Brian Gladman's vectors.
     #[test]
     fn a_published_vector_comes_out_and_goes_back() {
         let bytes = |digits: &str| -> State {

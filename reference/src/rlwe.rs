@@ -26,7 +26,7 @@ use streams::{Key, binomial, stream_key, ternary, uniform, words};
 /// A polynomial: n integers.
 type Poly = Vec<i128>;
 
-/// What both parties know.
+/// Parameters that both parties know.
 #[derive(Clone, Debug)]
 pub struct Set {
     /// ℓ.
@@ -39,7 +39,7 @@ pub struct Set {
     pub rest: Vec<i128>,
     /// t₀ and t₁.
     pub t: [usize; 2],
-    /// Whether there is the MSB fix.
+    /// True if the set has the MSB fix.
     pub fix: bool,
 }
 
@@ -49,7 +49,7 @@ pub fn toy() -> Set {
     Set { plain: vec![147_457], fix: true, ..toy_lift() }
 }
 
-/// The same without the fix.
+/// Returns the toy set without the fix.
 #[must_use]
 pub fn toy_lift() -> Set {
     Set {
@@ -201,7 +201,7 @@ impl Set {
         c.iter().map(round).collect()
     }
 
-    /// What is added to products: o.
+    /// Returns o, the offset that is added to products.
     fn offset(&self) -> i128 {
         if self.fix { (1 << (2 * self.bits - 1)) - (1 << self.bits) } else { 0 }
     }

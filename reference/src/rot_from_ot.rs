@@ -24,14 +24,14 @@ pub type Key = [u8; 16];
 /// A party's only randomness for one batch.
 pub type Seed = [u8; 32];
 
-/// What the receiver keeps while the OT runs.
+/// The receiver's state while the OT runs.
 #[derive(Debug)]
 pub struct ReceiverState {
     id: Id,
     t: Vec<u8>,
 }
 
-/// What the sender keeps while the OT runs.
+/// The sender's state while the OT runs.
 #[derive(Debug)]
 pub struct SenderState {
     id: Id,

@@ -42,7 +42,7 @@ pub type Key = [u8; 16];
 /// A party's only randomness for one batch.
 pub type Seed = [u8; 32];
 
-/// Which ideal functionality the batch realises.
+/// The ideal functionality that the batch realises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// F_ROT: uniform choices and keys; three messages.
@@ -51,7 +51,7 @@ pub enum Mode {
     Endemic,
 }
 
-/// What the receiver keeps between `Blinded` and `Reply`.
+/// The receiver's state between `Blinded` and `Reply`.
 #[derive(Debug)]
 pub struct ReceiverState {
     mode: Mode,
@@ -62,7 +62,7 @@ pub struct ReceiverState {
     blinded: Vec<u8>,
 }
 
-/// What the receiver ends with.
+/// The receiver's output.
 #[derive(Debug)]
 pub struct Received {
     /// Choice bit of every instance.
@@ -73,7 +73,7 @@ pub struct Received {
     pub opening: Vec<u8>,
 }
 
-/// What the sender keeps between `Reply` and `Opening`.
+/// The sender's state between `Reply` and `Opening`.
 #[derive(Debug)]
 pub struct SenderState {
     mode: Mode,

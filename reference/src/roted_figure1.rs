@@ -34,7 +34,7 @@ use crate::roted::{Key, Seed};
 /// Thresholds of the discrete Gaussian.
 const GAUSSIAN: [u64; 8] = [6537, 18073, 26002, 30246, 32015, 32590, 32735, 32764];
 
-/// What the receiver keeps of each instance between `Blinded` and `Reply`.
+/// The receiver's state of each instance between `Blinded` and `Reply`.
 #[derive(Debug)]
 pub struct ReceiverState {
     id: Id,
@@ -49,7 +49,7 @@ struct ReceiverInstance {
     c: bool,
 }
 
-/// What the receiver ends with.
+/// The receiver's output.
 #[derive(Debug)]
 pub struct Received {
     /// Choice bit of every instance.
@@ -60,7 +60,7 @@ pub struct Received {
     pub opening: Vec<u8>,
 }
 
-/// What the sender keeps of each instance between `Reply` and `Opening`.
+/// The sender's state of each instance between `Reply` and `Opening`.
 #[derive(Debug)]
 pub struct SenderState {
     id: Id,

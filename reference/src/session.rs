@@ -1,23 +1,23 @@
-//! What goes over a connection before and after a job's messages: hello, details and closing, as in `docs/wire/README.md`,
-//! sections 2 and 3.
+//! The messages on a connection before and after a job's messages: hello, details and closing, as in
+//! `docs/wire/README.md`, sections 2 and 3.
 
 use crate::oracle::{Id, oracle, oracle32, session_id};
 
 /// Strings by strings, in ascending order.
 pub type Table<'a> = &'a [(&'a str, &'a str)];
 
-/// What a side says in a session without TLS.
+/// Contents of a side's messages in a session without TLS.
 #[derive(Debug)]
 pub struct Side<'a> {
     /// 0: sender, 1: receiver.
     pub role: u8,
     /// Its nonce.
     pub nonce: [u8; 32],
-    /// What both sides want.
+    /// Terms, which both sides want.
     pub terms: Table<'a>,
-    /// What it tells at once.
+    /// Offers, which the side sends at once.
     pub offers: Table<'a>,
-    /// What it tells a peer that wants the same.
+    /// Details, which the side tells a peer that wants the same.
     pub details: Table<'a>,
 }
 

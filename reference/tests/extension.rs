@@ -1,4 +1,4 @@
-//! What the extension promises, stated on whole runs.
+//! Tests of an extension's promises on whole runs.
 
 use foxtrot_reference::extension::{
     Block, DELTA_BITS, Protocol, Received, Receiver, Rejected, Sender, Sent,
@@ -48,7 +48,7 @@ fn choices(n: usize) -> Vec<bool> {
     (0..n).map(|i| i % 5 < 2 || i % 11 == 3).collect()
 }
 
-/// Whether choices are given, and what came out of batches of these sizes.
+/// Runs batches of these sizes, with given choices or without; returns their outputs.
 fn run(name: &str, given: bool, sizes: &[usize]) -> Vec<(Sent, Received)> {
     let protocol = Protocol::named(name);
     let (mut receiver, setup) = receiver(protocol);

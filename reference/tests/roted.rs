@@ -1,4 +1,4 @@
-//! What `roted` promises, stated on whole runs.
+//! Tests of the promises of `roted` on whole runs.
 
 use foxtrot_reference::oracle::Id;
 use foxtrot_reference::roted::{

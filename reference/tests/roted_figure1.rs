@@ -1,4 +1,4 @@
-//! What Figure 1 promises between honest parties, and one of the things that it does not promise.
+//! Tests of Figure 1's promises between honest parties, and of one property that it lacks.
 
 use foxtrot_reference::oracle::Id;
 use foxtrot_reference::roted::Key;

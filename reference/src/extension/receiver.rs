@@ -33,7 +33,7 @@ pub struct ReceiverBatch {
     t: [u8; 32],
 }
 
-/// What the receiver ends a batch with, per OT.
+/// The receiver's output of a batch, per OT.
 #[derive(Debug)]
 pub struct Received {
     /// bᵢ.

@@ -34,7 +34,7 @@ pub struct SenderBatch {
     u: Vec<u8>,
 }
 
-/// What the sender ends a batch with, per OT.
+/// The sender's output of a batch, per OT.
 #[derive(Debug)]
 pub struct Sent {
     /// qᵢ, its side of the correlated OT.

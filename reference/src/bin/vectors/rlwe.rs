@@ -51,7 +51,7 @@ fn set_vector<const N: usize>(name: &str, streams: [String; N]) -> String {
     object(&[("name", string(name)), ("streams", array(streams))])
 }
 
-/// So many batches; long strings as hashes.
+/// Prints a stream of `batches` batches; long strings as hashes.
 fn stream_vector(name: &str, set: &Set, direction: u8, batches: usize) -> String {
     let id = sub_session_id(&pattern(0), 0, direction, name);
     let seeds = [100 + direction, 101 - direction].map(|k| stream_seed(&id, &pattern(k)));
@@ -89,7 +89,7 @@ fn stream_vector(name: &str, set: &Set, direction: u8, batches: usize) -> String
     ])
 }
 
-/// What an ideal functionality might give.
+/// Makes the OTs that an ideal functionality might give.
 fn ots(set: &Set, id: &[u8; 32], batch: usize) -> (Pairs, Chosen) {
     let n = if set.fix { set.n } else { 0 };
     let string = |j: usize, branch| {
