@@ -1,4 +1,4 @@
-//! How a run fails: what is printed, and with which exit status.
+//! The failure of a run: the text to print, and the exit status.
 
 use std::{fmt::Display, io, path::Path};
 
@@ -100,7 +100,7 @@ impl Failure {
         }
     }
 
-    /// Whether the peer ended the run: then the cause is there.
+    /// Returns true if the peer ended the run: the peer then knows the cause.
     #[must_use]
     pub fn is_the_peers_end(&self) -> bool {
         self.kind == Kind::Gone
@@ -112,7 +112,7 @@ impl Failure {
         &self.message
     }
 
-    /// What might help.
+    /// Returns the hint, if there is one.
     pub(crate) fn into_hint(self) -> Option<String> {
         self.hint
     }

@@ -21,12 +21,12 @@ use crate::failure::Failure;
 use open::Open;
 use place::Place;
 
-/// What becomes of a file that is there already.
+/// The fate of a file that already exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Existing {
-    /// It gives way.
+    /// The file gives way.
     Replaced,
-    /// Nothing is written.
+    /// The file is kept: nothing is written.
     Kept,
 }
 
@@ -37,7 +37,7 @@ impl Existing {
     }
 }
 
-/// Who may read a file.
+/// The users who may read a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Its owner only, whatever was there before.
@@ -49,9 +49,9 @@ pub(crate) enum Access {
 
 /// A file that is being written. It goes away unless [`put_in_place`] takes it.
 pub(crate) struct Draft {
-    /// As the user calls it.
+    /// The path as the user gave it.
     path: PathBuf,
-    /// Where it is to be: what a symbolic link stands for, rather than the link.
+    /// The final place of the file: the target of a symbolic link, rather than the link.
     place: PathBuf,
     content: Content,
     unsynced: Unsynced,
@@ -72,7 +72,7 @@ enum Content {
     Held { to: Option<File>, bytes: Zeroizing<Vec<u8>> },
 }
 
-/// What a name stands for.
+/// The target of a name.
 enum Target {
     /// A file that somebody has opened.
     Open(Open),
@@ -133,7 +133,7 @@ impl Draft {
         }
     }
 
-    /// Where it is to be, as the user calls it.
+    /// Returns the final path, as the user gave it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -196,7 +196,7 @@ pub(crate) fn check_unread(path: &Path, inputs: &[&Path]) -> Result<(), Failure>
     Ok(())
 }
 
-/// Whether two names stand for one file, which need not be there yet.
+/// Returns true if two names stand for one file, which need not exist yet.
 pub(crate) fn are_one(a: &Path, b: &Path) -> bool {
     let one = |a: Option<_>, b| a.is_some() && a == b;
     a == b || Place::of(a).is_some_and(|a| Some(a) == Place::of(b)) || one(resolved(a), resolved(b))
@@ -285,7 +285,7 @@ fn open_device(path: &Path, found: &Metadata) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Whether a file could not have this name: `new/`, `new/.` or `new/..`.
+/// Returns true if a file could not have this name: `new/`, `new/.` or `new/..`.
 fn is_a_folders_name(path: &Path) -> bool {
     let is_separator = |&byte: &u8| std::path::is_separator(char::from(byte));
     let last = path.as_os_str().as_encoded_bytes().rsplit(is_separator).next();
@@ -293,10 +293,10 @@ fn is_a_folders_name(path: &Path) -> bool {
 }
 
 impl Target {
-    /// What is behind a name that may be a symbolic link, or a chain of them; there may be nothing
-    /// yet.
+    /// Finds the target of a name that may be a symbolic link, or a chain of them; the target need
+    /// not exist yet.
     fn of(path: &Path) -> io::Result<Self> {
-        /// As many as Linux follows.
+        /// The number of links that Linux follows.
         const MOST: usize = 40;
         let mut place = path.to_owned();
         for _ in 0..MOST {

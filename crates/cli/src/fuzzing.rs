@@ -1,5 +1,5 @@
-//! What fuzz targets reach: the readers of the user's files, where what is read comes out again as it is, and all else
-//! ends with words that blame the file; and what jobs read of the peer before their protocols begin.
+//! Entry points of the fuzz targets: the readers of the user's files, which write rows as they were read and blame
+//! the file for everything else; and the messages that jobs read from the peer before their protocols begin.
 
 mod agreement;
 
@@ -15,12 +15,12 @@ use crate::{
 
 pub use agreement::{Job, Side};
 
-/// Which key column a set is read by, and how.
+/// The way to read a set: its key column, and the normalisers.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     /// The number of the key column, from 0; none for the only one.
     pub key: Option<u8>,
-    /// What is done to keys, as after `--normalize`.
+    /// The normalisation of keys, as after `--normalize`.
     pub normalize: &'static str,
     /// The first row is one like the others.
     pub no_header: bool,
@@ -29,7 +29,7 @@ pub struct Reading {
 /// A set that was read.
 #[derive(Debug)]
 pub struct Read {
-    /// What is compared.
+    /// The items that are compared.
     pub items: Vec<[u8; 32]>,
     /// All rows, as they are written.
     pub rows: Vec<u8>,

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::{failure::Failure, output::say};
 
-/// Where it is unless the user says otherwise.
+/// Returns the place of the key unless the user says otherwise.
 pub(crate) fn default_path() -> Result<PathBuf, Failure> {
     let folder = if cfg!(windows) {
         env::var_os("APPDATA").map(PathBuf::from)
@@ -28,7 +28,7 @@ pub(crate) fn default_path() -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::usage("there is no configuration directory").hint("name a file"))
 }
 
-/// Where it is: where the user says, or else at its usual place.
+/// Returns the place of the key: where the user says, or else its usual place.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf, Failure> {
     named.map_or_else(default_path, |path| Ok(path.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! What happens on Ctrl-C, and when the system ends the process.
+//! Handling of Ctrl-C, and of the system's signal to end the process.
 
 use std::{
     io::{self, IsTerminal, Write},

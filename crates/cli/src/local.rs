@@ -6,7 +6,7 @@ use foxtrot_net::memory;
 
 use crate::{failure::Failure, secure::Opened};
 
-/// What both come to; the sender is the side that opens the connection.
+/// Runs both parties and returns both results; the sender is the side that opens the connection.
 pub(crate) fn both<S: Send, R>(
     timeout: Duration,
     send: impl FnOnce(Opened) -> Result<S, Failure> + Send,

@@ -1,4 +1,4 @@
-//! How much memory there is for sessions, and how the process keeps what it has freed.
+//! Limits on the memory of sessions, and reuse of memory that the process has freed.
 
 use std::hint::black_box;
 
@@ -69,7 +69,7 @@ fn available() -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// Of the process's control group and those above it, the least that is left.
+/// Returns the least memory that is left in the process's control group and in the groups above it.
 #[cfg(target_os = "linux")]
 fn of_control_group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;

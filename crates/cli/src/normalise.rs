@@ -14,7 +14,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 use date::DateFormat;
 use phone::Country;
 
-/// What is done to a key, one step after the other; nothing with `none`.
+/// The normalisation of a key, one step after the other; no step with `none`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Normaliser(Vec<Step>);
 

@@ -1,4 +1,4 @@
-//! What is said on standard error while a run goes on.
+//! Messages on standard error while a run goes on.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::{args::Common, clock::utc, failure::Failure};
 
-/// Whether lines begin with the time.
+/// True if lines begin with the time.
 static STAMPED: AtomicBool = AtomicBool::new(false);
 
 /// From now on lines begin with the time: they are the log of a server.
@@ -40,7 +40,7 @@ pub(crate) fn report(failure: Failure) -> ExitCode {
     status
 }
 
-/// How much is said.
+/// The amount of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
     quiet: bool,
@@ -71,12 +71,12 @@ impl Output {
         }
     }
 
-    /// Whether everything is told.
+    /// Returns true if every message is printed.
     pub(crate) fn is_verbose(self) -> bool {
         self.verbose
     }
 
-    /// What scripts wait for, so it is printed in any case.
+    /// Prints the listening address, in any case: scripts wait for it.
     pub(crate) fn listening_on(self, address: impl std::fmt::Display) {
         let _ = writeln!(io::stderr(), "foxtrot: listening on {address}");
     }

@@ -158,7 +158,7 @@ fn check_access(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a file of this owner is ours, or the system's.
+/// Returns true if a file of this owner is ours, or the system's.
 #[cfg(unix)]
 fn is_trusted(owner: u32, us: u32) -> bool {
     owner == us || owner == 0

@@ -1,5 +1,5 @@
-//! Which files a command reads and which it writes, so that no result takes the place of what it
-//! comes from, or of a key.
+//! The files that a command reads and writes, so that no result takes the place of an input or of a
+//! key.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     check_place(path, &[]).map_err(named)
 }
 
-/// Whether the command answers many peers.
+/// Returns true if the command answers many peers.
 fn serves(command: &Command) -> bool {
     match command {
         Command::Psi(PsiCommand::Send { serve, .. })
@@ -50,12 +50,12 @@ fn serves(command: &Command) -> bool {
     }
 }
 
-/// Where the record of the run goes.
+/// Returns the place of the run's record.
 fn record(command: &Command) -> Option<&Path> {
     transport(command)?.record.as_deref()
 }
 
-/// How the command reaches a peer.
+/// Returns the options by which the command reaches a peer.
 fn transport(command: &Command) -> Option<&Transport> {
     match command {
         Command::Psi(

@@ -16,7 +16,7 @@ use crate::{
     secure::Security,
 };
 
-/// How to get to the peer: an address that there is, and what protects the connection.
+/// A way to the peer: an address that exists, and the protection of the connection.
 pub(crate) struct Way<'a> {
     address: Address<'a>,
     security: Security,
@@ -24,7 +24,7 @@ pub(crate) struct Way<'a> {
     wait: Option<Duration>,
 }
 
-/// How long a connecting side tries, if nothing else is given.
+/// The time for which a connecting side tries, if no other is given.
 const TRY: Duration = Duration::from_secs(30);
 
 enum Address<'a> {
@@ -101,7 +101,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// That the host's name has an address.
+/// Checks that the host's name has an address.
 fn look_up(address: &str) -> Result<(), Failure> {
     let failed = |why: &dyn Display| {
         Failure::run(format!("cannot find the host of {address}: {why}"))

@@ -21,10 +21,10 @@ use crate::{
     report::Report,
 };
 
-/// Where records go, if they are wanted.
+/// The place of records, if they are wanted.
 pub(crate) struct Recorder {
     to: Option<PathBuf>,
-    /// Whether there is a line for each session, or one object.
+    /// True if there is a line for each session, rather than one object.
     lines: bool,
 }
 
@@ -32,12 +32,13 @@ pub(crate) struct Recorder {
 pub(crate) struct Entry(Map<String, Value>);
 
 impl Recorder {
-    /// Of a command that has one session: an object in place of what the file had.
+    /// Makes the recorder of a command that has one session: an object in place of what the file
+    /// had.
     pub(crate) fn of_one(transport: &Transport) -> Self {
         Self { to: transport.record.clone(), lines: false }
     }
 
-    /// Of a command that serves many: a line is appended for each.
+    /// Makes the recorder of a command that serves many peers: a line is appended for each.
     pub(crate) fn of_many(transport: &Transport) -> Self {
         Self { to: transport.record.clone(), lines: true }
     }
@@ -152,7 +153,7 @@ fn no_record(path: &Path, what: &str) -> Failure {
         .hint("--record takes the name of a new file, or of a record, and keeps all other files")
 }
 
-/// Whether a file begins with a record, and whether there is more than one line: 1 or 2. `None` if it is empty or no
+/// Tells if a file begins with a record, and if there is more than one line: 1 or 2. `None` if it is empty or no
 /// file.
 fn lines(path: &Path) -> Result<Option<(bool, usize)>, Failure> {
     /// More bytes than a record has.

@@ -24,7 +24,7 @@ pub struct Report {
     pub parties: &'static str,
     /// The medium between the parties.
     pub transport: &'static str,
-    /// How many transfers, or of what else is counted.
+    /// The number of transfers, or of other outputs.
     pub n: usize,
     /// Threads of each party.
     pub threads: usize,
@@ -43,7 +43,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of a run in which the sender, the receiver or both were here.
+    /// Makes the report of a run in which the sender, the receiver or both were here.
     pub(crate) fn of_run(
         terms: &Terms,
         workers: &Workers,
@@ -60,7 +60,7 @@ impl Report {
         )
     }
 
-    /// The same under this name, of n what is counted.
+    /// Makes the report of a run under this name, with n outputs.
     pub(crate) fn of_parties(
         name: &str,
         method: &Method,
@@ -121,7 +121,7 @@ impl Report {
         self.words_of("OT")
     }
 
-    /// The same of what is named so.
+    /// Describes the run, with this name for its outputs.
     pub(crate) fn words_of(&self, what: &str) -> String {
         /// The rate of fewer says nothing.
         const MANY: usize = 1000;

@@ -1,4 +1,4 @@
-//! Who the peer is, and what protects the connection to it.
+//! The identity of the peer, and the protection of the connection to it.
 
 use std::{
     fmt,
@@ -21,7 +21,7 @@ use crate::{
     peers::Known,
 };
 
-/// What is done to a connection before anything is said on it.
+/// The protection of a connection, from its first byte on.
 pub(crate) enum Security {
     /// TLS, with peers whose keys we know.
     Pinned {
@@ -30,7 +30,7 @@ pub(crate) enum Security {
         ours: Fingerprint,
         known: Known,
     },
-    /// Nothing.
+    /// No protection.
     None,
 }
 
@@ -39,24 +39,25 @@ pub(crate) struct Opened {
     pub(crate) channel: Channel,
     pub(crate) transport: &'static str,
     pub(crate) who: Who,
-    /// By what sessions of the peer are counted: its key or, without one, its [`source`].
+    /// The key by which sessions of the peer are counted: its public key or, without one, its
+    /// [`source`].
     pub(crate) counted_as: String,
     pub(crate) binding: Option<Binding>,
 }
 
-/// Who the peer is.
+/// The identity of the peer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Who {
-    /// Of its key, if it has one.
+    /// Fingerprint of the peer's key, if it has one.
     pub(crate) fingerprint: Option<Fingerprint>,
     /// Our name for the key.
     pub(crate) name: Option<Name>,
-    /// None within a process.
+    /// Address of the peer; `None` within a process.
     pub(crate) address: Option<String>,
 }
 
 impl Security {
-    /// As the user wants it.
+    /// Makes the protection that the user wants.
     pub(crate) fn new(transport: &Transport) -> Result<Self, Failure> {
         if transport.insecure {
             return Ok(Self::None);
@@ -126,7 +127,7 @@ impl Security {
         }
     }
 
-    /// Who we are, in words.
+    /// Describes our identity.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Pinned { ours, .. } => format!("TLS; our key is {ours}"),
@@ -135,7 +136,8 @@ impl Security {
     }
 }
 
-/// Where a connection comes from: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses there.
+/// Returns the source of a connection: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses
+/// there.
 pub(crate) fn source(socket: &Socket) -> String {
     match socket.peer_ip().map(|ip| ip.to_canonical()) {
         Some(IpAddr::V4(ip)) => ip.to_string(),

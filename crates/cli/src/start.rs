@@ -1,4 +1,4 @@
-//! How a program begins: its backend, its arguments.
+//! The beginning of a program: its backend, its arguments.
 
 use std::{env, ffi::OsString, process::ExitCode};
 

@@ -62,7 +62,7 @@ enum Content {
     Parquet(parquet::Parquet),
 }
 
-/// Where a row is in its file, and what it is.
+/// The place of a row in its file, and its item.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     offset: u64,
@@ -103,7 +103,7 @@ impl Set {
         self.items
     }
 
-    /// What was found in the file.
+    /// Returns the findings in the file.
     pub(crate) fn findings(&self) -> &Findings {
         &self.findings
     }
@@ -118,7 +118,7 @@ impl Set {
         &self.shown
     }
 
-    /// What the file is, in words.
+    /// Describes the form of the file.
     pub(crate) fn form(&self) -> String {
         match &self.content {
             Content::Text(text) => text.form(),
@@ -137,7 +137,7 @@ impl Set {
         self.table().map(|columns| columns.key_names().collect())
     }
 
-    /// What is done to the parts of a key, in the form in which both sides compare it.
+    /// Returns the normalisation of the parts of a key, in the form in which both sides compare it.
     pub(crate) fn terms(&self) -> String {
         match &self.content {
             Content::Text(text) => text.terms(),
@@ -167,7 +167,7 @@ impl Set {
         self.rows.iter().filter(is_wanted).copied().collect()
     }
 
-    /// How many bytes [`Self::write`] gives at most; for Parquet about.
+    /// Returns the most bytes that [`Self::write`] gives; for Parquet about.
     pub(crate) fn written_len(&self, rows: &[Row]) -> u64 {
         match &self.content {
             Content::Text(text) => text.written_len(rows),
@@ -191,7 +191,7 @@ impl Set {
     }
 }
 
-/// What might help if the two sides differ in this term.
+/// Returns a hint for two sides that differ in this term.
 pub(crate) fn hint(difference: &Difference) -> Option<String> {
     if difference.key != NORMALIZE {
         return None;
@@ -236,7 +236,7 @@ impl Builder {
         })
     }
 
-    /// Whether there may be no more rows.
+    /// Returns true if there may be no more rows.
     fn is_full(&self) -> bool {
         self.rows.len() >= self.most
     }

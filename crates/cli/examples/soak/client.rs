@@ -28,17 +28,17 @@ fn messages(transfer: usize) -> [String; 2] {
     [format!("left message of transfer {transfer}"), format!("right message of {transfer}")]
 }
 
-/// What a server offers, and its clients want.
+/// A job that a server offers, and its clients want.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Job {
     /// One message of each pair.
     Messages,
-    /// What its set of so many keys has in common with as many.
+    /// Intersections of the server's set of so many keys with a client's set of the same size.
     Sets(usize),
 }
 
 impl Job {
-    /// What the server is told to do with its file.
+    /// Returns the command that the server runs with its file.
     pub(crate) fn command(self) -> [&'static str; 2] {
         match self {
             Self::Messages => ["ot", "send"],

@@ -21,18 +21,18 @@ const WAVES: usize = 3;
 /// Looks at the memory while sessions go one after another.
 const LOOKS: usize = 10;
 
-/// How much the memory may grow in KiB from the first look on, beside what a session takes.
+/// The largest growth of memory in KiB from the first look on, beside what a session takes.
 const MOST_GROWTH: u64 = 8 << 10;
 
 /// KiB that the system's allocator may keep of sessions at once, beside what these take: by how much they overlap in
 /// which of its parts is chance.
 const KEPT: u64 = 128 << 10;
 
-/// What a number of sessions took.
+/// Figures of a number of sessions.
 struct Phase {
     name: String,
     wall: Duration,
-    /// Of sessions that went well, sorted.
+    /// Latencies of sessions that went well, sorted.
     latencies: Vec<Duration>,
     failures: Vec<String>,
     /// KiB.
@@ -87,7 +87,7 @@ pub(crate) fn run(
     Ok(Report { job, transport: if tls.is_some() { "tls" } else { "tcp" }, before, phases })
 }
 
-/// How long it took.
+/// Runs the session, and returns the time that it took.
 fn timed(run: impl FnOnce() -> Result<(), Failure>) -> Result<Duration, Failure> {
     let start = Instant::now();
     run().map(|()| start.elapsed())
@@ -166,7 +166,7 @@ impl Phase {
 }
 
 impl Report {
-    /// Whether no session failed, and the memory stayed.
+    /// Returns true if no session failed, and the memory stayed.
     pub(crate) fn passed(&self) -> bool {
         self.phases.iter().all(Phase::passed)
     }

@@ -21,7 +21,7 @@ pub(crate) fn key(k: usize) -> String {
     format!("key {k}")
 }
 
-/// What is compared: see `docs/psi-files.md`.
+/// Computes the item that is compared: see `docs/psi-files.md`.
 fn item(k: usize) -> Digest {
     let key = key(k);
     let mut joined = (key.len() as u64).to_le_bytes().to_vec();

@@ -89,7 +89,7 @@ fn remove_unlocked(path: &Path) -> io::Result<()> {
     if is_at(&file, path) { fs::remove_file(path) } else { Ok(()) }
 }
 
-/// Whether the file still has that name.
+/// Returns true if the file still has this name.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

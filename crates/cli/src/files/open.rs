@@ -17,7 +17,8 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Whether such a name is one of an open file. It need not be open.
+    /// Returns the file descriptor that the name stands for, if it has the form of one. It need not
+    /// be open.
     pub(super) fn named(path: &Path) -> Option<Self> {
         let number = path.file_name()?.to_str()?.parse().ok()?;
         // Without links, of which /proc/self and /dev/fd are two.
@@ -48,7 +49,7 @@ impl Open {
         self.another()
     }
 
-    /// That it was given to us, and for writing.
+    /// Checks that the file was given to us, and for writing.
     #[cfg(target_os = "linux")]
     fn check(&self) -> io::Result<()> {
         const WRITES: u32 = 0o3;

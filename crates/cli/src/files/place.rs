@@ -1,4 +1,4 @@
-//! Which names are of the same file.
+//! Comparison of names: which of them stand for the same file.
 
 use std::path::Path;
 #[cfg(not(unix))]
@@ -10,12 +10,12 @@ use std::{
     os::{fd::AsFd, unix::fs::MetadataExt},
 };
 
-/// By which a file is known, whatever it is called.
+/// The identity of a file, whatever it is called.
 #[derive(PartialEq, Eq)]
 pub(super) struct Place(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);
 
 impl Place {
-    /// Of a regular file that there is.
+    /// Returns the place of a regular file that exists.
     #[cfg(unix)]
     pub(super) fn of(path: &Path) -> Option<Self> {
         Self::found(&fs::metadata(path).ok()?)
@@ -26,7 +26,7 @@ impl Place {
         fs::canonicalize(path).ok().filter(|path| path.is_file()).map(Self)
     }
 
-    /// Of an input.
+    /// Returns the place of an input.
     pub(super) fn read(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         if path == Path::new("-") {

@@ -18,7 +18,7 @@ use crate::{
     table::Set,
 };
 
-/// What is done after the hello.
+/// The messages of a job after the hello.
 #[derive(Clone, Copy, Debug)]
 pub enum Job {
     /// Messages, of which the sender tells the length.
@@ -80,7 +80,7 @@ impl Side {
         })
     }
 
-    /// What it says first.
+    /// Returns the job's hello.
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// How dates are written in a file.
+/// The format of dates in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DateFormat(Vec<Part>);
 

@@ -56,7 +56,8 @@ impl Country {
     }
 }
 
-/// What people write between digits, and invisible marks that come along when they copy.
+/// Returns true for a character that people write between digits, and for invisible marks that come
+/// along when they copy.
 fn is_gap(c: char) -> bool {
     c.is_whitespace()
         || matches!(c, '-' | '.' | '/' | '\u{2010}'..='\u{2015}' | '\u{2212}')

@@ -1,4 +1,5 @@
-//! What a text file begins with: nothing that it should not, perhaps a byte order mark, perhaps Excel's `sep=;`.
+//! The beginning of a text file: nothing that it should not have, perhaps a byte order mark, perhaps Excel's
+//! `sep=;`.
 
 use std::path::Path;
 

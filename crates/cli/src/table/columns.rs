@@ -1,4 +1,4 @@
-//! Which columns have the key.
+//! The columns that make up the key.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::{args::Column, failure::Failure};
 /// The columns of a table, and those of the key.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// What the header calls them; without a header `#1`, `#2` and so on.
+    /// The names in the header; without a header `#1`, `#2` and so on.
     names: Vec<String>,
     keys: Vec<usize>,
 }
@@ -83,7 +83,7 @@ impl Columns {
         }
     }
 
-    /// What there is to choose from.
+    /// Lists the columns to choose from.
     fn choice(&self) -> String {
         if let [name] = self.names.as_slice()
             && let Some(delimiter) = [';', '\t', '|'].into_iter().find(|&c| name.contains(c))

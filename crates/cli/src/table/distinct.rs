@@ -1,4 +1,4 @@
-//! Which items there are, each once.
+//! The set of distinct items.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -14,7 +14,8 @@ pub(super) struct Distinct {
     items: Zeroizing<Vec<Item>>,
     /// Each behind the place of its hash.
     slots: Vec<Slot>,
-    /// Of this process: whoever writes rows cannot make them fall on one slot.
+    /// The process's own random state: a peer or user that writes rows cannot make them fall on one
+    /// slot.
     hash: RandomState,
 }
 
@@ -30,7 +31,7 @@ const FREE: Slot = Slot { number: u32::MAX, tag: 0 };
 /// Items that are looked up at once: as many as memory may be asked for side by side, or more.
 pub(super) const AT_ONCE: usize = 64;
 
-/// What cannot be kept in memory.
+/// Makes the failure for rows that do not fit into memory.
 pub(super) fn too_many(rows: usize) -> Failure {
     Failure::run(format!("there is no memory for {rows} rows"))
 }

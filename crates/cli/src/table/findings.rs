@@ -1,13 +1,13 @@
-//! What was found in a file with a set.
+//! Findings in a file with a set.
 
 use serde_json::{Value, json};
 
 use crate::report::counted;
 
-/// How many rows there are of each kind.
+/// Numbers of rows of each kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Findings {
-    /// What rows are counted in: lines or rows.
+    /// The unit that is counted: lines or rows.
     unit: &'static str,
     pub(super) rows: usize,
     /// Rows whose key an earlier row has.
@@ -53,7 +53,7 @@ impl Places {
 }
 
 impl Findings {
-    /// Of a file with no rows so far, which are counted in these.
+    /// Makes the findings of a file with no rows so far, which are counted in `unit`.
     pub(super) fn new(unit: &'static str) -> Self {
         let (duplicates, empty) = Default::default();
         Self { unit, rows: 0, duplicates, empty, blank: 0 }

@@ -7,13 +7,13 @@ use zeroize::Zeroizing;
 
 use crate::normalise::Normaliser;
 
-/// What is compared: 32 bytes for a key of whatever length.
+/// The item that is compared: 32 bytes for a key of any length.
 pub(crate) type Item = [u8; 32];
 
 /// The tag of the hash, see `docs/psi-files.md`.
 const CONTEXT: &str = "foxtrot v1 psi item";
 
-/// Of what no text has, and a file that is damaged may have.
+/// The fault of a byte that no text has, and a damaged file may have.
 pub(super) const NUL: &str = "a NUL byte in the key";
 
 /// Makes items of keys.
@@ -77,7 +77,8 @@ mod tests {
         assert_eq!(item(&["lower", "trim"], &["A", " b c "]), Some(expected));
     }
 
-    /// By another implementation, of normalisers too, in Python: `docs/psi-files.md` is normative.
+    /// Compares with another implementation in Python, of normalisers also: `docs/psi-files.md` is
+    /// normative.
     #[test]
     fn items_are_those_of_the_vectors() {
         let vectors = include_str!("../../tests/vectors/psi-items.json");

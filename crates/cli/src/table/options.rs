@@ -1,4 +1,4 @@
-//! How a file with a set is to be read: the options, and what comes of them.
+//! The reading of a file with a set: the options, and the plan that follows from them.
 
 use std::{fmt, path::Path};
 
@@ -12,7 +12,7 @@ use super::scan::Grammar;
 
 const AS_CSV: &str = "--format csv reads it as CSV";
 
-/// How to read a text file.
+/// The plan for reading a text file.
 pub(super) struct Plan {
     pub(super) grammar: Grammar,
     /// The delimiter, if the user has named it.
@@ -33,7 +33,8 @@ impl SetOptions {
         Ok(Self { key, normalize: vec![normalize.parse()?], no_header, ..Self::default() })
     }
 
-    /// Those of a second file: what is not said of it is as for the first, where its format takes that.
+    /// Returns the options of a second file: options that are not given for it are as for the first,
+    /// where its format takes them.
     pub(crate) fn for_another(&self, path: &Path, others: &OtherOptions) -> Self {
         let OtherOptions { key_b, normalize_b, format_b, delimiter_b } = others.clone();
         let normalize = if normalize_b.is_empty() { self.normalize.clone() } else { normalize_b };
@@ -60,7 +61,7 @@ impl SetOptions {
         Self { show, ..self.clone() }
     }
 
-    /// What the file is.
+    /// Returns the format of the file.
     pub(super) fn format_of(&self, path: &Path) -> Format {
         self.format.unwrap_or_else(|| match extension(path).as_str() {
             "csv" | "tsv" => Format::Csv,

@@ -278,11 +278,11 @@ impl<R: Read> Read for Ending<R> {
 }
 
 thread_local! {
-    /// Whether a panic says nothing, since [`guarded`] will.
+    /// True if the hook prints nothing about a panic, since [`guarded`] will.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the crate `parquet` makes of a file. At some files whose parts contradict each other it
+/// Runs work of the crate `parquet` on a file. At some files whose parts contradict each other it
 /// panics. (Where one makes it ask for more memory than there is, the process ends all the same.)
 fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     static HOOK: Once = Once::new();

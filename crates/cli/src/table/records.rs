@@ -23,9 +23,9 @@ pub(super) struct Records<'a, R> {
     grammar: Grammar,
     from: R,
     buffer: Vec<u8>,
-    /// What is in the buffer and has not been handed out.
+    /// The part of the buffer that has not been handed out.
     ready: std::ops::Range<usize>,
-    /// Whether the file has no more bytes.
+    /// True if the file has no more bytes.
     ended: bool,
     offset: u64,
     line: u64,
@@ -35,11 +35,11 @@ pub(super) struct Records<'a, R> {
 
 /// A row of text.
 pub(super) struct Record<'a> {
-    /// Of its first byte in the file.
+    /// Offset of the record's first byte in the file.
     pub(super) offset: u64,
-    /// Of its beginning, from 1.
+    /// Line of the record's beginning, from 1.
     pub(super) line: u64,
-    /// As in the file, with the line end.
+    /// Text of the record as in the file, with the line end.
     pub(super) text: &'a str,
     fields: &'a [Field],
 }
@@ -94,7 +94,7 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(records)
     }
 
-    /// How records are written: perhaps the file has said it.
+    /// Returns the grammar of the records, which the file may have set.
     pub(super) fn grammar(&self) -> Grammar {
         self.grammar
     }
@@ -165,7 +165,7 @@ impl<'a, R: Read> Records<'a, R> {
 }
 
 impl Record<'_> {
-    /// How many fields it has.
+    /// Returns the number of fields.
     pub(super) fn width(&self) -> usize {
         self.fields.len()
     }
@@ -174,7 +174,7 @@ impl Record<'_> {
         self.fields.get(i).map_or(Cow::Borrowed(""), |field| field.of(self.text))
     }
 
-    /// Whether it is an empty line.
+    /// Returns true for an empty line.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.text, "\n" | "\r\n")
     }

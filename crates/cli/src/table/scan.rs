@@ -1,11 +1,11 @@
-//! Where a record and its fields end: CSV (RFC 4180), or plain lines.
+//! The ends of records and fields: CSV (RFC 4180), or plain lines.
 //!
 //! A quote inside a field that does not begin with one is a character like any other. All else that
 //! is not of the form is a fault: a reader that guesses loses rows without a word.
 
 use std::borrow::Cow;
 
-/// How rows are written.
+/// The grammar of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grammar {
     Csv {
@@ -15,7 +15,7 @@ pub(super) enum Grammar {
     Lines,
 }
 
-/// Where a field's content is in its record, without the quotes around it.
+/// The place of a field's content in its record, without the quotes around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     start: usize,
@@ -24,7 +24,7 @@ pub(super) struct Field {
     escaped: bool,
 }
 
-/// What is wrong, and how many bytes before it are not.
+/// A fault, and the number of bytes before it that are right.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) at: usize,
@@ -80,7 +80,7 @@ impl Grammar {
 }
 
 impl Field {
-    /// What the field says. The text is that of its record.
+    /// Returns the field's content. `record` is the text of its record.
     pub(super) fn of(self, record: &str) -> Cow<'_, str> {
         let content = record.get(self.start..self.end).unwrap_or_default();
         if self.escaped { content.replace("\"\"", "\"").into() } else { content.into() }

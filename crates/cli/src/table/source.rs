@@ -21,7 +21,7 @@ pub(super) struct Source {
     found: Stamp,
 }
 
-/// By which a file is seen to be another than before.
+/// Properties that show that a file has changed.
 #[derive(PartialEq, Eq)]
 struct Stamp {
     len: u64,
@@ -47,7 +47,7 @@ impl Source {
         Ok(Self { file, path, found })
     }
 
-    /// Where it came from.
+    /// Returns the path from which the file was read.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -53,7 +53,7 @@ fn written(set: &mut Set, rows: &[Row]) -> Result<String, Failure> {
     written.map(|()| String::from_utf8(all).unwrap())
 }
 
-/// What the receiver gets.
+/// Returns the receiver's result.
 fn intersection(ours: &mut Set, theirs: &Set) -> String {
     let theirs: HashSet<&Item> = theirs.items().iter().collect();
     let common: Vec<bool> = ours.items().iter().map(|item| theirs.contains(item)).collect();

@@ -197,7 +197,7 @@ impl<'a> Again<'a> {
     }
 }
 
-/// What the columns are called.
+/// Returns the names of the columns.
 fn names(first: &Record<'_>, has_header: bool) -> Vec<String> {
     let name = |i| if has_header { first.field(i).into_owned() } else { format!("#{}", i + 1) };
     (0..first.width()).map(name).collect()

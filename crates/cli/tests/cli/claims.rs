@@ -16,7 +16,7 @@ fn rows(text: &str, columns: usize) -> Vec<Vec<String>> {
     rows.inspect(|row| assert_eq!(row.len(), columns, "{}", row[0])).collect()
 }
 
-/// What stands between backquotes.
+/// Returns the parts of a cell between backquotes.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }

@@ -1,4 +1,5 @@
-//! How a run of `rot` ends: a sender that succeeds has a peer that has its files, and no changed byte gives keys.
+//! Tests of the end of a run of `rot`: a sender that succeeds has a peer that has its files, and no changed byte
+//! gives keys.
 
 use std::{fs, path::Path, thread, time::Duration};
 
@@ -18,10 +19,10 @@ struct Two {
     receiver: Running,
 }
 
-/// What both have come to.
+/// The results of both sides.
 struct Ended {
     folder: tempfile::TempDir,
-    /// Of sender and receiver.
+    /// Exit statuses of sender and receiver.
     statuses: [i32; 2],
     said: String,
 }

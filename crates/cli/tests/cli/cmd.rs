@@ -1,4 +1,4 @@
-//! What the command prints, and with which status it ends: `cmd/*.trycmd`.
+//! Tests of the command's output and exit status: `cmd/*.trycmd`.
 
 #[test]
 fn commands_print_and_end_as_written() {

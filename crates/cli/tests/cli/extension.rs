@@ -42,7 +42,8 @@ impl Files {
     }
 }
 
-/// That the receiver has the key of its choice and not the other, and that both choices occur.
+/// Asserts that the receiver has the key of its choice and not the other, and that both choices
+/// occur.
 fn assert_fit(n: usize, pairs: &[u8], keys: &[u8], choices: &[u8]) {
     assert_eq!((pairs.len(), keys.len(), choices.len()), (32 * n, 16 * n, n.div_ceil(8)));
     let mut ones = 0;

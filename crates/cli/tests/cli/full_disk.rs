@@ -23,13 +23,13 @@ fn old_files(folder: &Path, names: &[&str]) {
     names.iter().for_each(|name| fs::write(folder.join(name), OLD).unwrap());
 }
 
-/// That these are there, as they were before, and nothing else.
+/// Asserts that the folder has the old files, unchanged, and no others.
 fn assert_old_files(folder: &Path, old: &[&str]) {
     assert_eq!(names(folder), old);
     old.iter().for_each(|name| assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), OLD));
 }
 
-/// That it ended so.
+/// Asserts that the run ended because it could not write the file.
 fn assert_cannot_write(file: &str, (status, result, said): &(i32, String, String)) {
     assert_eq!((*status, result.as_str()), (1, ""), "{said}");
     let why = format!("foxtrot: cannot write {file}: file too large\n");
@@ -107,8 +107,8 @@ fn a_party_of_random_ots_tells_the_other() {
     }
 }
 
-/// What was received is opened, or compared, when the connection has ended: what becomes of it is nobody else's
-/// business.
+/// Messages are opened, and sets compared, when the connection has ended: a receiver that then fails does not
+/// fail the sender.
 #[test]
 fn who_receives_messages_or_a_set_fails_alone() {
     let folder = tempfile::tempdir().unwrap();

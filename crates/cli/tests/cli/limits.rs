@@ -76,7 +76,7 @@ fn begins(address: &str) -> Result<Channel, Error> {
     Ok(channel)
 }
 
-/// Whether the server began the session of that peer, or why not.
+/// Returns an error if the server did not begin the peer's session.
 fn admitted(channel: &Channel) -> Result<(), Error> {
     // Its part of the base OTs.
     channel.recv(Lane::PROTOCOL, 802 * 1296).map(drop)

@@ -5,7 +5,7 @@ use super::support::{Listening, connect, stderr, stdout};
 const SEND: [&str; 5] = ["ot", "send", "examples/messages-of-4.txt", "--one-of", "4"];
 const RECEIVE: [&str; 5] = ["ot", "receive", "examples/choices-of-4.txt", "--one-of", "4"];
 
-/// What the example's choices select from its messages.
+/// Returns the messages that the example's choices select.
 fn expected() -> String {
     let messages = include_str!("../../../../examples/messages-of-4.txt");
     let choices = include_str!("../../../../examples/choices-of-4.txt");

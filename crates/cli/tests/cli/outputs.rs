@@ -1,4 +1,4 @@
-//! Where `-o` leads: to open files, pipes, keys, and places that cannot be.
+//! Tests of the targets of `-o`: open files, pipes, keys, and places that cannot be.
 
 use std::{fs, path::Path, process::Command};
 
@@ -60,7 +60,8 @@ fn an_open_file_is_written_where_it_is_and_by_any_name() {
     }
 }
 
-/// What nobody gave us, what is only for reading, and what another process has open.
+/// Open files that nobody gave us, that are only for reading, or that another process has open are
+/// refused.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_open_file_that_is_not_for_us_is_refused() {

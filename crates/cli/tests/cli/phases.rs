@@ -17,7 +17,8 @@ use super::{
     triples::{name, verified},
 };
 
-/// What two processes do, the one that listens and the one that connects; `OUT` is a name of its own.
+/// Commands of two processes, the one that listens and the one that connects; `OUT` is a name of its
+/// own.
 type Job = [&'static [&'static str]; 2];
 
 const JOBS: [Job; 5] = [
@@ -118,7 +119,7 @@ fn assert_nothing_left(folder: &Path, ended: [bool; 2], what: &str) {
     }
 }
 
-/// Whether a line of that begins so.
+/// Returns true if a line begins with these words.
 fn says(said: &str, words: &str) -> bool {
     said.lines().any(|line| line.starts_with(words))
 }
@@ -196,7 +197,8 @@ fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
     assert!(seen.into_inner() >= 8);
 }
 
-/// Who waits for what does not come is interrupted, or who has sent it and may have nothing more to wait for.
+/// An interrupt ends a process that waits for a frame in vain, and a process that has sent it and may have
+/// nothing more to wait for.
 #[test]
 fn an_interrupt_at_any_frame_ends_its_process_at_once_and_the_peer_soon() {
     // Behind hello and details, as above.
@@ -277,7 +279,7 @@ fn a_connection_that_stalls_ends_both_at_the_timeout() {
     });
 }
 
-/// What is left after a cut can be continued from on both sides, or on neither.
+/// Files that a cut leaves behind can be continued on both sides, or on neither.
 #[test]
 fn triples_that_were_cut_midway_are_continued() {
     for (job, count, bits) in

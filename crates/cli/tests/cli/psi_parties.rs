@@ -204,7 +204,8 @@ fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
     assert_eq!(server.end().0, 130);
 }
 
-/// It is not silent success, as it is for who has written all.
+/// A reader that has gone away is an error for a server, unlike for a command that has written
+/// everything.
 #[test]
 fn a_server_whose_output_nobody_reads_fails() {
     let mut server = Listening::start(&send(&B, &["--serve", "--json", "--timeout", "5"]));
@@ -259,7 +260,7 @@ fn what_a_peer_calls_its_columns_is_shown_without_harm_and_in_short() {
     assert_eq!((status, said.contains('\u{1b}')), (1, false), "{said}");
 }
 
-/// What a peer says in its hello about sizes is a number, or the peer is at fault.
+/// Sizes in a peer's hello are numbers, or the peer is at fault.
 #[test]
 fn a_peer_that_offers_no_number_misbehaves() {
     for (keys, most_keys) in [
@@ -314,7 +315,8 @@ fn a_hundred_thousand_rows_and_the_right_ones() {
     assert!(found.lines().eq((40_000..100_000).map(|i| format!("user{i:09}@example.com"))));
 }
 
-/// What is left behind is nothing, and the other side ends soon, whoever is killed and when.
+/// A killed process leaves nothing behind, and the other side ends soon, whichever was killed and
+/// when.
 #[test]
 #[cfg(unix)]
 fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {

@@ -35,7 +35,7 @@ const GARBAGE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 /// Keys of the server.
 const KEYS: usize = 20_000;
 
-/// What a receiver says of the sizes.
+/// Returns the receiver's hello with these sizes.
 fn terms(keys: &str, most_keys: &str) -> Hello {
     Hello::new(Role::Receiver)
         .term("job", "psi")

@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-/// Where the relay acts: within the frame of that number, counted from the hello, of whoever listens or
-/// of whoever connects.
+/// The place at which the relay acts: within a frame, counted from the hello, of the listening or of
+/// the connecting side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) of_listener: bool,
@@ -17,7 +17,7 @@ pub(crate) struct Place {
     pub(crate) within: Within,
 }
 
-/// How much of the frame is forwarded.
+/// The part of the frame that is forwarded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Within {
     Nothing,
@@ -25,7 +25,7 @@ pub(crate) enum Within {
     HalfThePayload,
 }
 
-/// What it does.
+/// The relay's action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     /// Ends the connection both ways.
@@ -37,7 +37,7 @@ pub(crate) enum Act {
 }
 
 pub(crate) struct Relay {
-    /// Where whoever connects finds it.
+    /// The relay's address, for the connecting side.
     pub(crate) address: String,
     acted: Receiver<()>,
 }

@@ -1,4 +1,4 @@
-//! Whoever else connects: garbage, silence, other keys. None of them ends a run or delays a peer.
+//! Strangers that connect: garbage, silence, other keys. None of them ends a run or delays a peer.
 
 use std::{
     io::Write,

@@ -19,8 +19,8 @@ pub(crate) fn foxtrot(arguments: &[&str]) -> Command {
     command
 }
 
-/// The same, on a system that lets it write files of so many blocks of 512 bytes only: as on a disk that is full,
-/// a write fails.
+/// Runs the command on a system that lets it write files of so many blocks of 512 bytes only: as on a disk that
+/// is full, a write fails.
 #[cfg(unix)]
 pub(crate) fn on_full_disk(blocks: u32, arguments: &[&str]) -> Command {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
@@ -100,7 +100,7 @@ impl Drop for Running {
 /// A command in the background that listens.
 pub(crate) struct Listening {
     pub(crate) running: Running,
-    /// Where it listens.
+    /// The address on which the process listens.
     pub(crate) address: String,
 }
 
@@ -166,13 +166,13 @@ pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Whether this is a time as in logs and records.
+/// Returns true for a time as in logs and records.
 pub(crate) fn is_time(text: &str) -> bool {
     let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
     text.chars().map(digits).collect::<String>() == "0000-00-00T00:00:00Z"
 }
 
-/// What the receiver of the examples gets.
+/// Returns the messages that the receiver of the examples gets.
 pub(crate) fn expected_messages() -> String {
     let files = ["examples/messages.txt", "examples/choices.txt"];
     stdout(&foxtrot(&["ot", "local", files[0], files[1]]).output().unwrap())
@@ -191,7 +191,7 @@ pub(crate) fn without_times(text: &str) -> String {
     words.join(" ")
 }
 
-/// What is in a folder.
+/// Returns the names in a folder.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =

@@ -15,7 +15,7 @@ use foxtrot_triples::params;
 
 use super::support::{Key, Listening, connect, connect_with, foxtrot, stderr, stdout};
 
-/// What a party is told to do.
+/// Returns the arguments of a party.
 pub(crate) fn generate<'a>(party: &'a str, dir: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["triples", "generate", "--party", party, "-o", dir], more].concat()
 }
@@ -24,7 +24,7 @@ pub(crate) fn name(folder: &Path, name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
-/// That the files of both parties hold so many triples.
+/// Asserts that the files of both parties hold `count` triples.
 pub(crate) fn verified(dirs: [&str; 2], count: u64, bits: &str) {
     let output = foxtrot(&["triples", "verify", dirs[0], dirs[1]]).output().unwrap();
     let right = format!("right: {count} of {count} triples modulo 2^{bits}\n");

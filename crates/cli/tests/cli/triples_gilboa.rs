@@ -219,7 +219,7 @@ fn peer(address: &str) -> Channel {
     channel
 }
 
-/// What party 0 says of such a peer, which sends these messages.
+/// Returns the messages of party 0 about a peer that sends these messages.
 fn said_of(messages: &[(Lane, Vec<u8>)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
