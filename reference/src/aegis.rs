@@ -71,7 +71,7 @@ mod tests {
 
     /// AEGIS-128L test vector 3, whose tag depends on all that the state became; it has 64 bits of associated data.
     #[test]
-    fn encrypts_what_the_rfc_does() {
+    fn encryption_matches_the_rfc() {
         let [key, nonce, data] =
             blocks([0x1001 << 112, 0x1000_0200 << 96, 0x0001_0203_0405_0607 << 64]);
         let message = blocks([

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_a_point_map_to_it() {
+    fn elligator_strings_of_a_point_map_to_the_point() {
         let mut found = 0;
         for k in 1..40 {
             let u = ladder(&small(k), &GENERATORS[0]);

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_of_the_base_point_are_the_published_ones() {
+    fn multiples_of_the_base_point_match_published_values() {
         let g = generator();
         // From the point multiplication vectors for NIST curves, k = 2 and k = 10.
         let known = [

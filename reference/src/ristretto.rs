@@ -247,7 +247,7 @@ mod tests {
     use crate::hex;
 
     #[test]
-    fn multiples_and_hashes_are_those_of_the_rfc() {
+    fn multiples_and_hashes_match_the_rfc() {
         let g = Element::generator();
         assert_eq!(hex(&Element::ZERO.encode()), "00".repeat(32));
         let two = "6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919";

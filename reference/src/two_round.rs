@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_is_rejected() {
+    fn a_changed_response_is_rejected() {
         for base in Base::ALL {
             assert!(run(base, |response| response[base.answer_len() + 5] ^= 1).is_none());
             assert!(run(base, |response| *response.last_mut().expect("bytes") ^= 1).is_none());
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn multiplication_is_that_of_a_field() {
+    fn multiplication_obeys_the_field_laws() {
         let power = |x: u128, times: u32| (0..times).fold(x, |x, _| multiply(x, x));
         // Rabin's test: z^(2^128) = z, and z^(2^64) − z is invertible.
         assert_eq!(power(2, 128), 2);

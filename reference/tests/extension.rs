@@ -143,7 +143,7 @@ fn changed(bytes: &[u8], bit: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_correction_of_a_tree_is_caught_unless_the_receiver_guessed_that_it_is_unused() {
+fn a_changed_tree_correction_is_caught_unless_the_sender_does_not_use_it() {
     // Every level has C⁰ and C¹, and the sender uses the one of its unchosen branch.
     for k in 2..=8 {
         let protocol = Protocol::named(&format!("softspoken-{k}"));
@@ -257,7 +257,7 @@ fn a_changed_proof_is_caught() {
 }
 
 #[test]
-fn a_challenge_of_another_batch_is_of_no_use() {
+fn a_challenge_of_another_batch_is_rejected() {
     let protocol = Protocol::named("kos");
     let (mut receiver, setup) = receiver(protocol);
     let mut sender = sender(protocol, &delta(), &setup).expect("honest");
@@ -271,7 +271,7 @@ fn a_challenge_of_another_batch_is_of_no_use() {
 }
 
 #[test]
-fn messages_of_another_length_are_rejected() {
+fn messages_of_the_wrong_length_are_rejected() {
     for name in ["softspoken-2", "softspoken-2-semi-honest"] {
         let protocol = Protocol::named(name);
         let (mut receiver, setup) = receiver(protocol);

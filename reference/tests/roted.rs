@@ -16,7 +16,7 @@ fn run(mode: Mode, choices: &[bool]) -> (Vec<[Key; 2]>, Received) {
 }
 
 #[test]
-fn the_receiver_has_the_key_at_its_choice_and_not_the_other() {
+fn the_receiver_has_only_the_key_at_its_choice() {
     for mode in [Mode::Rot, Mode::Endemic] {
         let (pairs, received) =
             run(mode, &[false, true, true, false, true, false, false, true, true]);
@@ -29,7 +29,7 @@ fn the_receiver_has_the_key_at_its_choice_and_not_the_other() {
 }
 
 #[test]
-fn endemic_choices_are_those_of_the_input() {
+fn endemic_choices_match_the_input() {
     let choices = [true, false, true];
     assert_eq!(run(Mode::Endemic, &choices).1.choices, choices);
 }

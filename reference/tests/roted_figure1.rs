@@ -17,7 +17,7 @@ fn run(n: usize) -> (Vec<[Key; 2]>, Received) {
 }
 
 #[test]
-fn the_receiver_has_the_key_at_its_choice_and_not_the_other() {
+fn the_receiver_has_only_the_key_at_its_choice() {
     let (pairs, received) = run(12);
     for (i, pair) in pairs.iter().enumerate() {
         let choice = usize::from(received.choices[i]);

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_record_has_what_is_compared() {
+    fn the_record_has_every_yardstick() {
         let none = COMPARED.map(|name| (name, f64::INFINITY));
         let warning = warning(None, 1, &none, OF_RECORD).unwrap();
         assert!(COMPARED.iter().all(|name| warning.contains(name)), "{warning}");

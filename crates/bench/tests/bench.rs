@@ -97,7 +97,7 @@ fn a_report_has_the_papers_numbers_ours_and_their_ratio_on_a_page_and_in_a_recor
 }
 
 #[test]
-fn a_measurement_may_be_of_another_backend_and_of_any_base_ot() {
+fn a_measurement_may_choose_backend_and_base_ot() {
     let run = |more: &[&str]| -> Value {
         let run = ["run", "psi/symmetric", "-n", "300", "--quick", "--json", "--samples"];
         let output =
@@ -168,7 +168,7 @@ fn every_kind_of_triples_is_timed_with_a_last_batch_that_is_not_whole() {
 }
 
 #[test]
-fn what_cannot_be_written_fails_before_anything_is_measured() {
+fn an_unwritable_output_fails_before_measuring() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
@@ -183,7 +183,7 @@ fn what_cannot_be_written_fails_before_anything_is_measured() {
 }
 
 #[test]
-fn a_benchmark_reports_what_was_measured() {
+fn a_benchmark_reports_its_measurement() {
     let settings =
         [&[][..], &["--transport", "tcp"], &["--net", "batching-lan"], &["--threads", "2"]];
     for more in settings {

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_that_of_the_calendar() {
+    fn dates_match_the_calendar() {
         for (seconds, day) in [
             (0, "1970-01-01"),
             (951_782_399, "2000-02-28"),

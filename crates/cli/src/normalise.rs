@@ -204,7 +204,7 @@ mod tests {
 
     /// These never change: a version means the same in every release.
     #[test]
-    fn each_version_does_what_is_documented() {
+    fn each_normaliser_version_follows_its_documentation() {
         for (by, text, expected) in [
             ("none/1", " Ä\t", " Ä\t"),
             ("trim/1", "\u{a0}\t Ab c\u{2003}\r\n", "Ab c"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_are_told_what_there_is() {
+    fn unknown_normalisers_list_the_known_ones() {
         for (text, why) in [
             ("emial", "there is no normaliser named emial; there are trim, compact, lower"),
             ("", "there is no normaliser named ; there are"),
@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_normal_stays_so(
+        fn normalising_a_normalised_key_changes_nothing(
             text in "(?s).{0,12}|[ +0-9()A-Zİσ\u{307}\u{308}\u{323}@./-]{0,12}",
         ) {
             for by in [

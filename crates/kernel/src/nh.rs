@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "as many texts")]
-    fn a_key_of_another_length_is_refused() {
+    fn a_key_of_the_wrong_length_is_refused() {
         hash(Backend::best(), &[0; 64 + 24], &[0; 128], &mut [[0; HASH_LEN]]);
     }
 }

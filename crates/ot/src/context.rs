@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_or_session_gives_other_randomness() {
+    fn randomness_depends_on_seed_and_session() {
         let (one, other) = (session(1), session(2));
         let first =
             |session, byte| *Context::new(session, Seed::from_bytes([byte; 32])).seed().as_bytes();

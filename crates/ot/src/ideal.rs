@@ -50,7 +50,7 @@ mod tests {
     use crate::pair::assert_rot;
 
     #[test]
-    fn doubles_obey_the_law_of_what_they_stand_for() {
+    fn ideal_ots_obey_the_law_of_the_protocols_they_replace() {
         for n in [0, 1, 7, 128] {
             let (sender, receiver) = random(n, &Seed::from_bytes([9; 32]));
             assert_rot(&sender, &receiver);

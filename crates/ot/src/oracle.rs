@@ -432,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_side_by_side_are_those_of_single_queries() {
+    fn parallel_answers_match_single_queries() {
         let oracle = Oracle::new("foxtrot test", &[7; 32]);
         for backend in Backend::all() {
             let mut wide = Wide::new(backend);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_question_is_hashed_as_its_fields_one_by_one() {
+    fn a_long_query_equals_the_hash_of_its_concatenated_fields() {
         let oracle = Oracle::new("foxtrot test", &[7; 32]);
         let text: Vec<u8> = (0..40_000u32).map(|k| (k % 251) as u8).collect();
         // Beside the text there are two lengths and two bytes.
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_more_of_an_answer_gets_the_whole_of_it() {
+    fn a_caller_that_needs_more_of_an_answer_gets_all_of_it() {
         for backend in Backend::all() {
             let oracle = Keyed::new(backend, [3; 32]);
             for number in [0, 1, 16, 17] {

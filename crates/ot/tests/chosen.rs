@@ -98,9 +98,9 @@ mod pvw_attacks {
     }
 
     /// With r the receiver opens its branch, and nothing in the other. With a reference string in
-    /// which G_1 = y·G_0 and H_1 = y·H_0 it would: the unit test `whoever_knows_y_opens_both_branches`.
+    /// which G_1 = y·G_0 and H_1 = y·H_0 it would: the unit test `knowing_the_trapdoor_y_decrypts_both_branches`.
     #[test]
-    fn the_receivers_scalar_opens_its_branch_and_not_the_other() {
+    fn the_receivers_scalar_decrypts_its_branch_only() {
         let n = 8;
         let pairs = messages(n);
         for b in [0, 1] {
@@ -122,7 +122,7 @@ mod pvw_attacks {
     }
 
     #[test]
-    fn what_is_no_point_is_refused_with_its_place() {
+    fn an_invalid_point_is_refused_with_its_place() {
         let n = 3;
         let keys = keys(false, n).into_bytes();
         let keys_of = PublicKeys::decode(&keys, n).unwrap();
@@ -211,7 +211,7 @@ mod bdgm_attacks {
     /// Selective abort: a sender that spoils one branch learns the choice from whether the receiver
     /// can go on. Here every change of either branch ends the run, whatever the choice.
     #[test]
-    fn whether_a_changed_challenge_is_answered_does_not_depend_on_the_choice() {
+    fn the_answer_to_a_changed_challenge_does_not_depend_on_the_choice() {
         for choice in [false, true] {
             let (_, _, honest) = challenged(choice);
             for position in 0..honest.as_bytes().len() {
@@ -414,7 +414,7 @@ mod figure2_attacks {
     }
 
     #[test]
-    fn it_is_random_ot_over_the_ideal_ot() {
+    fn rot_from_ot_is_random_ot_when_the_inner_ot_is_ideal() {
         for n in [0, 1, 7, 8, 9, 128] {
             let (sender, receiver) = run(n, None);
             assert_rot(&sender, &receiver);
@@ -422,7 +422,7 @@ mod figure2_attacks {
     }
 
     #[test]
-    fn the_senders_bits_flip_the_choices_and_nothing_else() {
+    fn the_senders_bits_flip_the_choices_only() {
         let [zeros, ones] = [[0; 8], [0xff; 8]].map(|swap| run(64, Some(&swap)).1);
         let (zeros_bits, ones_bits) = (zeros.choices().as_bytes(), ones.choices().as_bytes());
         assert!(zeros_bits.iter().zip(ones_bits).all(|(a, b)| a ^ b == 0xff));
@@ -448,7 +448,7 @@ mod figure2_attacks {
     }
 
     #[test]
-    fn what_was_not_committed_to_does_not_open() {
+    fn values_without_a_commitment_do_not_open() {
         let opened = |counter, wrong: Option<usize>| {
             let (receiver, commitment, choices) =
                 rot_from_ot::Receiver::start(batch(0), 4, &seed(1)).unwrap();
@@ -471,7 +471,7 @@ mod figure2_attacks {
     }
 
     #[test]
-    fn two_batches_with_the_same_seeds_share_nothing() {
+    fn two_batches_with_the_same_seeds_share_no_bytes() {
         let started = [0, 1].map(|counter| {
             let (_, commitment, choices) =
                 rot_from_ot::Receiver::start(batch(counter), 64, &seed(1)).unwrap();

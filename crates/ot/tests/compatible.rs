@@ -22,7 +22,7 @@ fn expected(base: &Protocol) -> Verdict {
 }
 
 #[test]
-fn every_base_ot_carries_what_its_security_allows() {
+fn every_base_ot_carries_the_extensions_that_its_security_allows() {
     for base in base_ots().map(|base| base.info()) {
         let semi_honest = match base.reproduction {
             true => Err(Incompatible::Reproduction),

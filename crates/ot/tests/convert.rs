@@ -67,7 +67,7 @@ fn frames_continue_where_the_last_one_ended() {
 }
 
 #[test]
-fn a_changed_chosen_message_spoils_everything_and_an_unchosen_one_nothing() {
+fn a_changed_chosen_message_fails_the_run_and_an_unchosen_one_does_not() {
     let sealed = LEN + 20;
     for position in 0..2 * sealed {
         // Transfer 0 chooses branch 1.
@@ -128,7 +128,7 @@ fn frames_stay_near_a_mebibyte() {
 }
 
 #[test]
-fn a_frame_takes_no_more_transfers_than_it_should() {
+fn a_frame_refuses_more_transfers_than_its_limit() {
     let (sender_keys, receiver_keys) = keys(1025);
     let too_many = Usage::BatchTooLarge { n: 1025, max: 1024 };
     let mut sender = Sender::new(session(1), LEN).unwrap();

@@ -64,7 +64,7 @@ fn the_receiver_gets_exactly_the_chosen_messages_also_across_frames() {
 }
 
 #[test]
-fn a_spoilt_message_matters_to_who_chose_it_only() {
+fn a_changed_message_fails_only_a_receiver_that_chose_it() {
     let sealed = frame_len(1, LEN);
     for at in [0, sealed - 1, sealed, 3 * sealed, 5 * sealed, 6 * sealed - 1] {
         // Transfer 0 of 3 takes 0, and transfer 1 takes 2, message 5.
@@ -93,7 +93,7 @@ fn keys_and_messages_are_bound_to_transfer_choice_and_session() {
 }
 
 #[test]
-fn frames_of_another_length_are_refused() {
+fn frames_of_the_wrong_length_are_refused() {
     let mut receiver = Receiver::new(session(1), LEN, 3, Zeroizing::new(vec![0, 1])).unwrap();
     let expected = frame_len(6, LEN);
     for got in [0, 1, expected - 1, expected + 1] {
@@ -106,7 +106,7 @@ fn frames_of_another_length_are_refused() {
 }
 
 #[test]
-fn what_the_caller_gets_wrong_is_usage() {
+fn wrong_calls_are_usage_errors() {
     let too_long = Usage::MessageLength { len: MAX_MESSAGE + 1, max: MAX_MESSAGE };
     assert_eq!(Sender::new(session(1), MAX_MESSAGE + 1, 3).map(drop), Err(too_long));
     assert_eq!(Sender::new(session(1), 1, 0).map(drop), Err(Usage::Choices { choices: 0 }));
@@ -141,7 +141,7 @@ fn a_frame_that_is_refused_has_not_been_sealed() {
 }
 
 #[test]
-fn nothing_is_opened_before_the_last_frame_or_with_other_than_all_keys() {
+fn messages_open_only_after_the_last_frame_and_with_all_keys() {
     let receiver = |taken: usize| {
         // 26214 messages to a frame: of two transfers of 20000, in two frames.
         let chosen = Zeroizing::new(vec![0, 19_999]);

@@ -302,7 +302,7 @@ fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
 /// The rows [BDGM19] and [PVW08] of the paper's Table 1, and what Figure 2 adds to them: transforms,
 /// noise, questions, messages, bytes. Why ours differ: `docs/tables.md`.
 #[test]
-fn the_other_systems_cost_what_the_papers_table_1_says_but_for_repairs() {
+fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
     let both = |protocol| [Party::Sender, Party::Receiver].map(|party| row(protocol, party));
     let bytes = |protocol| both(protocol).map(|row| row.bytes_of_128).iter().sum::<usize>();
     let messages = |protocol| both(protocol).map(|row| row.messages).iter().sum::<usize>();
@@ -403,7 +403,7 @@ fn rows(base: &dyn BaseOt) -> [Row; 2] {
 }
 
 #[test]
-fn every_protocol_costs_what_the_table_says() {
+fn costs_of_every_protocol_match_the_table() {
     println!("per instance (+ per batch)");
     println!(
         "{:<16} {:<9} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>13}",
@@ -469,7 +469,7 @@ fn row(protocol: &str, party: Party) -> &'static Row {
 
 /// The row "This work" of the paper's Table 1, and where it is wrong.
 #[test]
-fn figure_1_costs_what_the_papers_table_1_says_but_for_the_oracle() {
+fn costs_of_figure_1_match_the_papers_table_1_but_for_the_oracle() {
     let [sender, receiver] =
         [Party::Sender, Party::Receiver].map(|party| row("roted-figure1", party));
     assert_eq!([sender, receiver].map(|row| row.per_instance.transforms), [4, 3]);

@@ -252,7 +252,7 @@ fn names_and_families_are_found() {
 }
 
 #[test]
-fn what_may_not_carry_an_extension_is_refused_with_the_reason() {
+fn a_base_ot_too_weak_for_an_extension_is_refused_with_the_reason() {
     let info = |functionality, adversary, reproduction| base::Protocol {
         functionality,
         adversary,

@@ -94,7 +94,7 @@ fn run(extension: Extension, kind: Kind, group: usize, threads: usize) -> Transc
 }
 
 #[test]
-fn batches_at_once_give_what_one_after_another_gives() {
+fn parallel_batches_match_sequential_batches() {
     for (name, adversary) in [
         ("softspoken-3", Adversary::Malicious),
         ("softspoken-8", Adversary::Malicious),
@@ -176,7 +176,7 @@ fn one_proof_that_fails_leaves_all_batches_without_output_and_the_sender_without
 }
 
 #[test]
-fn of_several_errors_the_first_batch_tells() {
+fn the_error_of_the_first_failing_batch_is_returned() {
     let (mut receiver, mut sender) = on_threads(2);
     let (_, corrections) = begin(&mut receiver, 4);
     let absorbed = sender.absorb_all(&of_shape(&corrections)).unwrap();
@@ -188,7 +188,7 @@ fn of_several_errors_the_first_batch_tells() {
 }
 
 #[test]
-fn a_message_of_another_length_keeps_the_whole_group_out() {
+fn a_message_of_the_wrong_length_refuses_the_whole_group() {
     let (mut receiver, mut sender) = on_threads(2);
     let (_, mut corrections) = begin(&mut receiver, 3);
     let last = corrections[2].pop().unwrap();
@@ -204,7 +204,7 @@ fn a_message_of_another_length_keeps_the_whole_group_out() {
 }
 
 #[test]
-fn choices_for_too_large_a_batch_keep_the_whole_group_out() {
+fn choices_for_too_large_a_batch_refuse_the_whole_group() {
     let (mut receiver, _) = on_threads(2);
     let (mut one, mut other) = (Vec::new(), Vec::new());
     let batches = vec![(Choice::Random(700), &mut one), (Choice::Random(65473), &mut other)];

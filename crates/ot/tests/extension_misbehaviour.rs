@@ -49,7 +49,7 @@ fn spoilt_batch(
 }
 
 #[test]
-fn every_message_of_another_length_is_refused() {
+fn every_message_of_the_wrong_length_is_refused() {
     for extension in registry() {
         let name = extension.info().name;
         let (pairs, _) = base();
@@ -88,7 +88,7 @@ fn every_message_of_another_length_is_refused() {
 }
 
 #[test]
-fn a_tree_that_is_not_one_is_caught_by_whoever_took_its_wrong_side() {
+fn a_malformed_tree_is_caught_if_the_senders_choice_uses_its_wrong_side() {
     let (_, setup) = Receiver::new(session(), four(), base().0, seed(5)).unwrap();
     let corrections = setup.len() - 33 * 32;
     for (index, level) in [(0, 2), (0, 4), (17, 3), (31, 4)] {
@@ -141,7 +141,7 @@ fn other_choices_for_one_row_are_caught_exactly_if_delta_has_it() {
 /// The attack on IKNP: other choices for each row, so that key i tells Δ's bit. Without a check it
 /// reads Δ; with one it is caught.
 #[test]
-fn without_a_check_the_receiver_reads_delta_and_with_one_it_is_caught() {
+fn the_check_stops_a_receiver_that_could_read_delta_without_it() {
     let n = 128;
     let columns = 512 / 8;
     // Row r of the corrections is for the choices with only bit r.
@@ -211,7 +211,7 @@ fn every_part_of_a_proof_is_checked() {
 }
 
 #[test]
-fn a_proof_of_another_batch_does_not_do() {
+fn a_proof_from_another_batch_is_rejected() {
     let (mut receiver, mut sender) = states(four(), session);
     let mut batch = || {
         let mut message = Vec::new();
@@ -309,7 +309,7 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
 }
 
 #[test]
-fn corrections_of_the_last_uneven_tree_are_checked_too() {
+fn corrections_of_a_smaller_last_tree_are_also_checked() {
     for (k, depth) in [(3, 2), (5, 3), (6, 2), (7, 2)] {
         let extension = softspoken::malicious(k).unwrap();
         let (_, setup) = Receiver::new(session(), extension, base().0, seed(5)).unwrap();

@@ -178,7 +178,7 @@ fn one_set_of_base_ots_serves_several_runs() {
 }
 
 #[test]
-fn bytes_are_those_that_were_announced_over_random_base_ots_too() {
+fn sent_bytes_match_the_announcement_also_over_random_base_ots() {
     for base in ["roted", "roted-endemic"] {
         let n = 100_000;
         let plan = plan("softspoken-3", Adversary::Malicious, base);

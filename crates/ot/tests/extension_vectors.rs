@@ -38,7 +38,7 @@ fn assert_is(value: &[u8], vector: &Value, name: &str) {
 }
 
 #[test]
-fn permutation_hash_and_field_are_those_of_the_vectors() {
+fn permutation_hash_and_field_match_the_test_vectors() {
     let vectors = vectors();
     for backend in Backend::all() {
         for vector in vectors["output_hash"].as_array().unwrap() {
@@ -56,7 +56,7 @@ fn permutation_hash_and_field_are_those_of_the_vectors() {
 }
 
 #[test]
-fn runs_are_those_of_the_vectors_on_every_backend() {
+fn runs_match_the_test_vectors_on_every_backend() {
     let file = vectors();
     let runs = file["runs"].as_array().unwrap();
     for extension in registry() {

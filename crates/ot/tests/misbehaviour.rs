@@ -248,7 +248,7 @@ fn a_first_message_replayed_in_another_batch_gives_unrelated_keys() {
 }
 
 #[test]
-fn a_reply_of_another_batch_size_does_not_fit() {
+fn a_reply_of_another_batch_size_is_refused() {
     let (receiver, _) = rot::Receiver::start(batch(0), 2, seed(1)).unwrap();
     let reply = Reply::<Rot>::decode(&vec![0; Reply::<Rot>::encoded_len(3)], 3).unwrap();
     assert!(matches!(receiver.finish(&reply), Err(Usage::CountMismatch { .. })));

@@ -133,7 +133,7 @@ fn over_a_naive_base_ot_choices_of_a_code_are_read_off() {
 /// by a bit of a key stream that the attacker lacks. A second batch with the same messages has the
 /// same stream, and then the sum of two choices shows.
 #[test]
-fn with_the_repetition_code_it_takes_two_batches() {
+fn the_attack_on_the_repetition_code_takes_two_batches() {
     let one = naive_phis(&[1]);
     let keys = naive_keys(&one.repeat(M), 9);
     assert_eq!(read(&keys, &REPETITION), 0);
@@ -208,7 +208,7 @@ const CHALLENGED: [&str; 4] = ["bdgm", "rot-from-ot:bdgm", "csw", "chou-orlandi:
 const COMMITTED: [&str; 2] = ["roted", "rot-from-ot:pvw"];
 
 #[test]
-fn over_every_base_ot_of_the_registry_the_attack_reads_nothing() {
+fn the_attack_reads_no_choice_over_any_base_ot_of_the_registry() {
     let mut keys_from_messages = Vec::new();
     for base in base::registry() {
         let name = base.info().name;

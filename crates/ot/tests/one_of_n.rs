@@ -44,7 +44,7 @@ fn every_extension_gives_the_key_of_the_word_for_every_size() {
 }
 
 #[test]
-fn all_keys_of_few_words_are_there_and_different() {
+fn every_key_of_up_to_1000_words_is_given_and_distinct() {
     for extension in registry() {
         for choices in [1, 2, 3, 256, 1000] {
             if choices > 2 && extension.parameters().word_bits == 1 {
@@ -68,7 +68,7 @@ fn all_keys_of_few_words_are_there_and_different() {
 
 /// Tiles of OTs, groups of questions and the parts of threads end anywhere in an OT.
 #[test]
-fn all_keys_are_those_of_single_words_however_they_are_shared_out() {
+fn all_keys_match_keys_of_single_words_for_every_split() {
     let extension = kkrt::semi_honest();
     for (n, choices) in [(0, 5), (1, 1), (1, 700), (130, 3), (513, 1), (520, 4), (1030, 2)] {
         let batch = |threads: usize| {
@@ -138,7 +138,7 @@ fn rows_differ_by_the_codeword_under_delta() {
 }
 
 #[test]
-fn checked_batches_give_rows_and_single_keys_too() {
+fn checked_batches_also_give_rows_and_single_keys() {
     let extension = oos::malicious(Linear::Bch802);
     let (pairs, chosen) = base(802);
     let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
@@ -184,7 +184,7 @@ fn sum(rows: &[u8], len: usize, which: u32) -> Vec<u8> {
 }
 
 #[test]
-fn shifted_sums_of_the_senders_rows_are_those_of_the_receivers_for_the_sum_of_its_words() {
+fn shifted_sums_of_both_parties_rows_agree_for_the_sum_of_words() {
     for code in [Linear::Repetition128, Linear::Bch512, Linear::Bch802] {
         let extension = oos::semi_honest(code);
         let (word_len, row_len) =
@@ -224,7 +224,7 @@ fn shifted_sums_of_the_senders_rows_are_those_of_the_receivers_for_the_sum_of_it
 }
 
 #[test]
-fn sums_are_shifted_by_as_many_words_and_not_after_a_failed_check() {
+fn shifted_sums_need_one_word_each_and_a_passed_check() {
     let extension = oos::malicious(Linear::Bch802);
     let (pairs, chosen) = base(802);
     let mut receiver = Receiver::new(session(), extension, pairs, seed(5)).unwrap();
@@ -368,7 +368,7 @@ fn a_batch_belongs_to_the_state_that_began_it() {
 }
 
 #[test]
-fn what_a_run_sends_is_announced() {
+fn sent_bytes_match_the_announcement() {
     let oos = find("oos", Adversary::Malicious).unwrap();
     // One batch of 16320, one of 80.
     assert_eq!(oos.receiver_bytes(16400), 512 * (2048 + 64) + 2 * 8 * (512 + 85));

@@ -59,7 +59,7 @@ fn spoilt_batch(
 }
 
 #[test]
-fn every_message_of_another_length_is_refused() {
+fn every_message_of_the_wrong_length_is_refused() {
     let length = |message, expected, got| Error::from(Decode::Length { message, expected, got });
     for extension in registry() {
         let name = extension.info().name;
@@ -138,7 +138,7 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_one_that_has_not_is_caught() 
 /// Why there is a check: with the unit vectors for rows, every key tells a bit of Δ. Without the
 /// check the receiver reads all of it; with the check it is caught.
 #[test]
-fn without_the_check_the_receiver_reads_delta_and_with_it_it_is_caught() {
+fn the_check_stops_a_receiver_that_could_read_delta_without_it() {
     let n = 512;
     let spoil = |message: &mut [u8]| {
         let columns = message.len() / 512;
@@ -215,7 +215,7 @@ fn every_part_of_a_proof_is_checked() {
 }
 
 #[test]
-fn proofs_of_other_batches_sessions_and_challenges_do_not_do() {
+fn proofs_from_other_batches_sessions_or_challenges_are_rejected() {
     let (mut receiver, mut sender) = states(oos());
     let words = bytes(2, 40 * 11);
     let mut batch = || {
@@ -370,7 +370,7 @@ fn states_of_one_kind_refuse_batches_of_the_other() {
 }
 
 #[test]
-fn nothing_secret_is_printed() {
+fn secrets_are_not_printed() {
     let (mut receiver, mut sender) = states(oos());
     let mut message = Vec::new();
     let unanswered = receiver.extend(1, &[0xab; 11], &mut message).unwrap();

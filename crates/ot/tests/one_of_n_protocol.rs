@@ -123,7 +123,7 @@ fn one_set_of_base_ots_serves_runs_of_many_batches() {
 }
 
 #[test]
-fn a_run_sends_what_is_announced() {
+fn sent_bytes_match_the_announcement() {
     let plan = plan("oos", Adversary::Malicious);
     let sent = run(plan, &[Shape { n: 20_000, choices: 2 }]);
     let (extension, base) = (plan.extension, plan.base.info());

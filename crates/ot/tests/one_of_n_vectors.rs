@@ -32,7 +32,7 @@ fn assert_hash(value: &[u8], vector: &Value, name: &str) {
 }
 
 #[test]
-fn codes_are_those_of_the_vectors_on_every_backend() {
+fn codes_match_the_test_vectors_on_every_backend() {
     for vector in vectors()["codes"].as_array().unwrap() {
         let (word, codeword) = (bytes(&vector["word"]), bytes(&vector["codeword"]));
         for backend in Backend::all() {
@@ -149,7 +149,7 @@ impl Run<'_> {
 }
 
 #[test]
-fn runs_are_those_of_the_vectors_on_every_backend() {
+fn runs_match_the_test_vectors_on_every_backend() {
     let file = vectors();
     let runs = file["runs"].as_array().unwrap();
     for extension in registry() {

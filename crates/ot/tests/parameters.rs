@@ -211,7 +211,7 @@ fn log2_too_few(accept: f64, candidates: u32, wanted: u32) -> f64 {
 
 /// The constants of this file are those of the code, as far as its messages show them.
 #[test]
-fn the_parameters_are_those_of_the_messages() {
+fn the_parameters_match_the_messages() {
     let (t, u) = (RANK * N * 13 / 8, RANK * N * U_BITS as usize / 8);
     assert_eq!(Blinded::<Endemic>::encoded_len(1), t + 48);
     assert_eq!(Reply::<Endemic>::encoded_len(1), 2 * (u + N / 8));
@@ -281,7 +281,7 @@ mod paper512 {
     }
 
     #[test]
-    fn even_differences_below_a_quarter_never_matter() {
+    fn even_differences_below_a_quarter_of_q_keep_the_parity() {
         // The filter of `log2_failure` leaves out nothing.
         for d in [2, 100, 2 * (Q / 8 - 10)] {
             for (k, coin) in (0..Q).flat_map(|k| [(k, 0), (k, 1)]) {
@@ -303,7 +303,7 @@ fn core_svp(params: &str) -> Option<(f64, f64)> {
 }
 
 #[test]
-fn sets_below_128_bits_only_reproduce() {
+fn parameter_sets_below_128_bits_are_marked_reproduction_only() {
     let mut sets = Vec::new();
     for base in foxtrot_papers::base_ots() {
         let info = base.info();
@@ -361,7 +361,7 @@ fn the_check_of_oos_errs_with_less_than_2_to_the_minus_40() {
 /// the bound, (e + 1)/16: e + 1 places of h(Y) differ from the others, each but for a χ of its own. No Y
 /// among many does better.
 #[test]
-fn the_lemma_of_oos_is_tight_on_a_toy() {
+fn the_oos_bound_is_attained_by_a_small_example() {
     const E: usize = 2;
     let times = |a: u8, b: u8| {
         let product = (0..4).fold(0, |sum, i| sum ^ (u8::from(b >> i & 1 == 1) * (a << i)));

@@ -93,7 +93,7 @@ fn one_of_n_trace(extension: one_of_n::Extension) -> String {
 }
 
 #[test]
-fn the_bytes_on_the_wire_are_those_of_the_baseline() {
+fn the_bytes_on_the_wire_match_the_baseline() {
     let bases = base_ots().chain(two_round::registry().iter().copied());
     let bases = bases.flat_map(|base| [1, 16].map(|n| trace(base, n)));
     let traces: String = bases

@@ -117,7 +117,7 @@ fn correlated_rows_differ_by_delta_where_the_choice_is_1() {
 }
 
 #[test]
-fn there_are_two_flows_and_as_many_bytes_as_announced() {
+fn a_run_has_two_flows_and_the_announced_bytes() {
     for base in registry() {
         let info = base.info();
         for n in [0, 1, 256, 257, 3000] {
@@ -201,7 +201,7 @@ fn a_flipped_byte_anywhere_ends_the_run() {
 }
 
 #[test]
-fn a_response_is_worth_nothing_in_another_session_role_or_run() {
+fn a_response_is_refused_in_another_session_role_or_run() {
     let n = 300;
     carriers(|run| {
         let invitation = run.invitation(session(0), n);
@@ -256,7 +256,7 @@ fn a_proof_of_zeros_or_of_another_run_is_refused() {
 }
 
 #[test]
-fn messages_of_another_length_are_refused() {
+fn messages_of_the_wrong_length_are_refused() {
     let n = 9;
     carriers(|run| {
         let invitation = run.invitation(session(0), n);

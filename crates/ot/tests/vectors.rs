@@ -58,7 +58,7 @@ fn the_oracle_answers_as_in_the_vectors() {
 }
 
 #[test]
-fn session_ids_are_those_of_the_vectors() {
+fn session_ids_match_the_test_vectors() {
     let vectors = vectors();
     for vector in vectors["sid"].as_array().unwrap() {
         let part = |name: &str| bytes(&vector[name]);
@@ -79,7 +79,7 @@ fn session_ids_are_those_of_the_vectors() {
 }
 
 #[test]
-fn runs_are_those_of_the_vectors_on_every_backend() {
+fn runs_match_the_test_vectors_on_every_backend() {
     let vectors = vectors();
     let runs = vectors["roted"].as_array().unwrap();
     assert!(runs.len() >= 6);
@@ -178,7 +178,7 @@ fn packed_coefficients<const BITS: usize>(values: &[u16]) -> Vec<u8> {
 }
 
 #[test]
-fn rings_are_those_of_the_vectors_on_every_backend() {
+fn rings_match_the_test_vectors_on_every_backend() {
     let vectors = vectors();
     for backend in Backend::all() {
         check_ring::<256, 7681, 13, 3>(&vectors["rings"][0], backend);

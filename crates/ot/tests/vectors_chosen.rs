@@ -19,7 +19,7 @@ fn array(value: &Value) -> [u8; 32] {
 }
 
 #[test]
-fn runs_are_those_of_the_vectors_on_every_backend() {
+fn runs_match_the_test_vectors_on_every_backend() {
     let file: Value = serde_json::from_str(include_str!("vectors/chosen.json")).unwrap();
     let runs = file["runs"].as_array().unwrap();
     // All but those of `roted.json` and `roted_figure1.json`.

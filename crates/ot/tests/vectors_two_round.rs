@@ -22,7 +22,7 @@ fn array<const L: usize>(value: &Value) -> [u8; L] {
 }
 
 #[test]
-fn products_in_the_field_are_those_of_the_vectors() {
+fn products_in_the_field_match_the_test_vectors() {
     for (vector, backend) in vectors()["field"]
         .as_array()
         .unwrap()
@@ -36,7 +36,7 @@ fn products_in_the_field_are_those_of_the_vectors() {
 }
 
 #[test]
-fn runs_are_those_of_the_vectors_on_every_backend() {
+fn runs_match_the_test_vectors_on_every_backend() {
     let file = vectors();
     let runs = file["runs"].as_array().unwrap();
     for protocol in registry() {

@@ -49,7 +49,7 @@ fn log2(primes: &[u64]) -> f64 {
 }
 
 #[test]
-fn parameters_are_those_of_table_1() {
+fn parameters_match_table_1() {
     let rows = [(8, 150, 30, 2), (16, 170, 38, 2), (32, 218, 54, 2), (64, 190, 44, 4)];
     for (set, (bits, q, p, e)) in SETS.iter().zip(rows) {
         assert_eq!((set.bits(), set.plain().len(), set.n()), (bits, e, 8192));
@@ -65,7 +65,7 @@ fn parameters_are_those_of_table_1() {
 }
 
 #[test]
-fn the_flood_drowns_the_noise_of_a_batch_and_leaves_it_right() {
+fn flooding_hides_the_noise_of_a_batch_and_keeps_it_correct() {
     let n = 8192.0f64;
     let error = 10.5f64;
     // Noise of an encryption, and of the sum of two products by n centred coefficients.

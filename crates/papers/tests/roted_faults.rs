@@ -66,7 +66,7 @@ fn honest_reply(blinded: &Blinded) -> (Reply, Vec<[[u8; 16]; 2]>) {
 /// its key in the second place, so b = 1; one with c = 1 finds it nowhere, so b = c = 1. With
 /// (K₁, garbage) it gets b = 0 in the same way. In F_ROT the bit is uniform, whoever is corrupt.
 #[test]
-fn in_figure_1_a_sender_fixes_every_choice_bit_to_what_it_likes() {
+fn in_figure_1_a_sender_fixes_every_choice_bit() {
     let n = 500;
     let wanted = |i: usize| i.is_multiple_of(3);
     let (receiver, blinded) = figure1::honest(n, RECEIVER);
@@ -237,7 +237,7 @@ fn sharing(of: impl Fn(usize, u8) -> (usize, u8)) -> impl Fn(usize, u8) -> repai
 /// the parities of the secret of that branch, whose key it may know anyway, and nothing of the other's.
 /// Of a sender that shares s_S it reads both.
 #[test]
-fn in_roted_the_hints_of_one_branch_say_nothing_of_the_secret_of_the_other() {
+fn in_roted_hints_of_one_branch_do_not_reveal_the_secret_of_the_other() {
     let blinded = parity_reader(128);
     let bits = |answers: &[_]| [0, 1].map(|j| told(answers, |i| Some((i, j))));
     let [own, other] = bits(&repaired::honest_answers(&blinded, SENDER));
@@ -308,7 +308,7 @@ fn in_roted_the_difference_of_the_keys_is_no_secret_times_a_public_value() {
 /// p¹ = h/2 = −p⁰, k¹ = −k⁰ + 4e′_S, and so σ₁ = σ₀ and sk¹ = sk⁰ ⊕ σ₀ but for a few positions: whoever
 /// learns one string has the other.
 #[test]
-fn in_figure_1_a_receiver_makes_one_string_tell_the_other() {
+fn in_figure_1_a_receiver_derives_one_string_from_the_other() {
     let n = 32;
     let minus_half = figure1::sparse(&[(0, (figure1::Q - 1) / 2)]);
     let blinded =

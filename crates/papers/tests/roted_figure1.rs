@@ -28,7 +28,7 @@ fn messages(n: usize) -> (Blinded, Reply, Opening) {
 }
 
 #[test]
-fn only_benchmarks_and_tests_find_it() {
+fn figure_1_is_not_in_the_registry_of_base_ots() {
     for name in ["roted-figure1", "figure1", "roted"] {
         for functionality in [Functionality::Random, Functionality::Endemic] {
             let found = base::find(name, functionality).map(|base| base.info().name);
@@ -120,7 +120,7 @@ fn both_commitments_are_compared_whole() {
 }
 
 #[test]
-fn messages_of_another_batch_size_do_not_fit() {
+fn messages_of_another_batch_size_are_refused() {
     let (blinded, _, _) = messages(2);
     let (_, reply, opening) = messages(3);
     let (receiver, _) = Receiver::start(batch(0), 2, seed(1)).unwrap();

@@ -33,7 +33,7 @@ fn figure1_vectors() -> Value {
 }
 
 #[test]
-fn runs_of_figure_1_are_those_of_the_vectors_on_every_backend() {
+fn runs_of_figure_1_match_the_test_vectors_on_every_backend() {
     let vectors = figure1_vectors();
     let runs = vectors["roted_figure1"].as_array().unwrap();
     assert!(runs.len() >= 3);
@@ -56,7 +56,7 @@ fn runs_of_figure_1_are_those_of_the_vectors_on_every_backend() {
 }
 
 #[test]
-fn noise_signals_and_parities_of_figure_1_are_those_of_the_vectors_on_every_backend() {
+fn noise_signals_and_parities_of_figure_1_match_the_test_vectors_on_every_backend() {
     const Q: u16 = 13313;
     let vector = &figure1_vectors()["ring"];
     for backend in Backend::all() {

@@ -99,7 +99,7 @@ mod tests {
 
     /// Known values, rounded, for stores of 1.3 n + 60 and 2.4 n + 60 slots; they leave out the seed.
     #[test]
-    fn known_sizes_are_met() {
+    fn known_item_bounds_are_reproduced() {
         let ratio = |k, q, n: usize, slots: usize| {
             largest_fitted_set(k, q, slots).unwrap() as f64 / n as f64
         };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn without_more_bits_than_queries_there_is_no_bound_or_none_of_use() {
+    fn words_of_few_bits_have_no_useful_bound() {
         assert!(largest_fitted_set(85, 128, 1 << 20).unwrap() > 1 << 40);
         assert_eq!(largest_fitted_set(70, 128, 1 << 20), None);
         assert_eq!(largest_fitted_set(1, 0, usize::MAX), None);

@@ -32,7 +32,7 @@ fn encoding_fails_with_probability_at_most_2_to_the_minus_40() {
 
 /// A single key has no dependency; more keys than slots have many.
 #[test]
-fn a_store_that_is_too_small_has_no_such_bound() {
+fn a_store_that_is_too_small_has_no_failure_bound() {
     let okvs = Okvs3::new(100).unwrap();
     let sets = |n| moment::sets::<3>(n, okvs.segment() as f64, 1.0);
     assert!(sets(1.0) < f64::MIN_POSITIVE);

@@ -55,7 +55,7 @@ fn parties(plan: Plan<'static>) -> (Run<Error>, Run<Error>) {
 }
 
 #[test]
-fn a_receiver_gets_no_index_of_what_only_it_has() {
+fn a_receiver_gets_no_index_of_an_item_outside_the_intersection() {
     for (name, adversary) in
         [("malicious", Adversary::Malicious), ("semi-honest", Adversary::SemiHonest)]
     {

@@ -191,7 +191,7 @@ fn keys_that_are_not_in_the_store_get_random_values() {
 }
 
 #[test]
-fn equal_keys_fail_and_leave_nothing() {
+fn equal_keys_fail_and_leave_no_values() {
     let okvs = Okvs3::new(10).unwrap();
     let mut keys = keys(0, 10);
     keys[9] = keys[0];
@@ -243,7 +243,7 @@ fn wrong_lengths_and_sizes_are_errors() {
 }
 
 #[test]
-fn no_announced_size_panics() {
+fn okvs_sizes_above_the_maximum_are_usage_errors() {
     for n in [MAX_KEYS + 1, 1 << 32, usize::MAX] {
         let expected = Err(Usage::BatchTooLarge { n, max: MAX_KEYS });
         assert_eq!(Okvs3::new(n).map(|_| ()), expected);

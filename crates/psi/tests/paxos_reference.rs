@@ -6,7 +6,7 @@ use foxtrot_psi::paxos::{self, Next, Parameters};
 use foxtrot_reference::bits_from_bytes;
 
 #[test]
-fn sizes_are_those_of_the_vectors() {
+fn sizes_match_the_test_vectors() {
     let vectors: serde_json::Value =
         serde_json::from_str(include_str!("vectors/paxos.json")).unwrap();
     for vector in vectors["sizes"].as_array().unwrap() {
@@ -25,7 +25,7 @@ fn sizes_are_those_of_the_vectors() {
 
 /// A whole run against a schoolbook receiver whose messages the vectors have.
 #[test]
-fn tags_are_those_of_the_vectors() {
+fn tags_match_the_test_vectors() {
     let vectors: serde_json::Value =
         serde_json::from_str(include_str!("vectors/paxos.json")).unwrap();
     for vector in vectors["runs"].as_array().unwrap() {

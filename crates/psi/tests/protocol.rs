@@ -91,7 +91,7 @@ fn run(adversary: Adversary, sets: [Vec<Digest>; 2]) -> (Vec<usize>, [usize; 2])
 }
 
 #[test]
-fn the_receiver_gets_the_indices_of_what_both_have() {
+fn the_receiver_gets_the_indices_of_common_items() {
     for adversary in [Adversary::Malicious, Adversary::SemiHonest] {
         let ours = (0..40_000).map(|k| digest(3 * k)).collect();
         let theirs = (0..30_000).map(|k| digest(5 * k)).collect();
@@ -117,7 +117,7 @@ fn sets_may_be_empty() {
 }
 
 #[test]
-fn a_set_of_another_size_than_agreed_is_refused_before_anything_is_sent() {
+fn a_set_of_the_wrong_size_is_refused_before_any_message() {
     let plan = plan(Parameters::new(Adversary::Malicious, 2, 2).unwrap());
     let parties = Pair::new(
         Engine::new(move |io| sender(io, plan)),

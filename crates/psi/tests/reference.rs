@@ -62,7 +62,7 @@ fn check_shape<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
 }
 
 #[test]
-fn shapes_are_those_of_the_vectors() {
+fn shapes_match_the_test_vectors() {
     for vector in vectors()["shapes"].as_array().unwrap() {
         match (number(&vector[0]), number(&vector[1])) {
             (n, 2) => check_shape(&Okvs2::new(n).unwrap(), vector),
@@ -107,7 +107,7 @@ fn check_store<const H: usize>(okvs: &Okvs<H>, vector: &Value) {
 }
 
 #[test]
-fn rows_and_seeds_are_those_of_the_vectors() {
+fn rows_and_seeds_match_the_test_vectors() {
     for vector in vectors()["stores"].as_array().unwrap() {
         match (number(&vector["n"]), number(&vector["hashes"])) {
             (n, 2) => check_store(&Okvs2::new(n).unwrap(), vector),
@@ -118,7 +118,7 @@ fn rows_and_seeds_are_those_of_the_vectors() {
 
 /// Some keys at a time, not all at once: a row of a large store is read off with many look-ups.
 #[test]
-fn rows_of_large_stores_are_those_of_the_vectors() {
+fn rows_of_large_stores_match_the_test_vectors() {
     for vector in vectors()["large"].as_array().unwrap() {
         match (number(&vector["n"]), number(&vector["hashes"])) {
             (n, 2) => check_sums(&Okvs2::new(n).unwrap(), vector),
@@ -180,7 +180,7 @@ fn chunk_of(bytes: &[u8]) -> [u8; 4] {
 }
 
 #[test]
-fn what_one_implementation_encodes_the_other_decodes() {
+fn each_implementation_decodes_the_others_stores() {
     for trial in 0..4 {
         for n in [0, 1, 2, 3, 4, 5, 9, 17, 33, 100] {
             differ(&Okvs2::new(n).unwrap(), trial);

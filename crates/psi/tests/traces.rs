@@ -57,7 +57,7 @@ fn trace(adversary: Adversary, backend: Backend) -> String {
 }
 
 #[test]
-fn the_bytes_on_the_wire_are_those_of_the_baseline_on_every_backend() {
+fn the_bytes_on_the_wire_match_the_baseline_on_every_backend() {
     for backend in Backend::all() {
         let traces = [Adversary::Malicious, Adversary::SemiHonest].map(|it| trace(it, backend));
         let traces = traces.concat();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn numpy_headers_are_those_of_numpy() {
+    fn numpy_headers_match_numpy() {
         let text = "{'descr': '<u8', 'fortran_order': False, 'shape': (10, 3), }";
         let mut expected = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
         expected.extend(text.as_bytes());

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_shares_of_nothing_are_empty() {
+    fn only_shares_of_zero_triples_are_empty() {
         for n in 0..3 {
             let shares = Shares::with(4, n);
             assert_eq!((shares.len(), shares.is_empty()), (n, n == 0));

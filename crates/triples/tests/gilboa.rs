@@ -179,7 +179,7 @@ fn begun(set: &'static Set, n: usize) -> (Party, Extended, Vec<u8>) {
 }
 
 #[test]
-fn messages_of_another_length_are_not_decoded() {
+fn messages_of_the_wrong_length_are_refused() {
     for bits in [8, 16, 32, 64] {
         let set = set(bits);
         let n = 5;
@@ -221,7 +221,7 @@ fn bits_behind_the_last_product_are_zero() {
 }
 
 #[test]
-fn a_set_up_of_another_length_is_not_decoded() {
+fn a_set_up_of_the_wrong_length_is_refused() {
     let (set, session) = (set(8), session(Backend::best()));
     let expected = set.setup_len();
     for got in [0, expected - 1, expected + 1] {
@@ -239,7 +239,7 @@ fn a_set_up_of_another_length_is_not_decoded() {
 
 /// An attack that is not defended against: nobody finds out that the triples are wrong.
 #[test]
-fn a_peer_that_sends_anything_else_spoils_triples_and_nothing_more() {
+fn a_peer_that_deviates_spoils_triples_only() {
     let set = set(16);
     let [mut zero, mut one] = parties(set, Backend::best());
     let (mut from_zero, mut from_one) = (Vec::new(), Vec::new());
@@ -299,7 +299,7 @@ fn misuse_has_an_error() {
 }
 
 #[test]
-fn nothing_secret_is_printed() {
+fn secrets_are_not_printed() {
     let set = set(8);
     let (mut party, batch, corrections) = begun(set, 3);
     assert_eq!(format!("{batch:?}"), "Extended(batch 0, <redacted>)");
@@ -341,7 +341,7 @@ mod reference {
     }
 
     #[test]
-    fn runs_are_those_of_the_vectors_on_every_backend() {
+    fn runs_match_the_test_vectors_on_every_backend() {
         let vectors: Value = serde_json::from_str(include_str!("vectors/gilboa.json")).unwrap();
         let [sid, first, second] =
             ["sid", "initiator_seed", "responder_seed"].map(|key| string(&vectors[key]));

@@ -107,7 +107,7 @@ fn both_get_shares_of_the_same_triples_for_every_set() {
 }
 
 #[test]
-fn any_number_of_triples() {
+fn a_run_may_make_any_number_of_triples() {
     let n = set(64).n() as u64;
     for count in [0, 1, 2, 9, n - 1, n, n + 1, 37 * n + 5] {
         run(set(64), &Endemic, count, [1, 1]);

@@ -254,7 +254,7 @@ fn a_batch_of_another_session_is_refused() {
 }
 
 #[test]
-fn shares_of_another_set_and_ots_of_another_number_are_refused() {
+fn shares_of_another_set_and_a_wrong_number_of_ots_are_refused() {
     let (mut p0, mut p1) = parties(&TOY);
     let (mut request, mut response) = (Vec::new(), Vec::new());
     let (pairs, keys) = ots(&TOY, 0);

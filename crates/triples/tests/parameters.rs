@@ -263,7 +263,7 @@ fn lattice_reduction_costs_more_than_2_to_the_128() {
 }
 
 #[test]
-fn a_triple_takes_so_many_bytes() {
+fn bytes_per_triple_match_the_known_values() {
     let msb = [31.0, 42.0, 64.375, 108.5, 37.375, 48.0, 71.0, 114.625];
     let lift = [51.625, 61.625, 82.125, 122.125, 73.25, 83.25, 103.25, 143.5];
     for (set, expected) in registry().zip(msb.into_iter().chain(lift)) {
@@ -288,7 +288,7 @@ fn the_extensions_have_enough_batches() {
 
 /// Keys, base OTs and the extensions' set-up, both ways, are a part of a million triples.
 #[test]
-fn of_a_million_a_triple_takes_no_more_than_that_with_all_that_comes_before() {
+fn bytes_per_triple_of_a_million_stay_bounded_with_the_set_up() {
     let base = Endemic.info();
     let base = (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS);
     for (set, (most, expected)) in
@@ -305,7 +305,7 @@ fn of_a_million_a_triple_takes_no_more_than_that_with_all_that_comes_before() {
 
 /// A name finds what has it, and sets are told apart by their names.
 #[test]
-fn names_find_their_sets() {
+fn parameter_names_resolve_to_their_sets() {
     for set in registry() {
         assert_eq!(find(set.name()), Some(set));
         assert_eq!(registry().filter(|other| *other == set).count(), 1);

@@ -96,7 +96,7 @@ fn check(backend: Backend, set: &'static Set, vectors: &Value, streams: &Value) 
 }
 
 #[test]
-fn both_streams_of_a_run_are_those_of_the_vectors_on_every_backend() {
+fn both_streams_of_a_run_match_the_test_vectors_on_every_backend() {
     let vectors: Value = serde_json::from_str(include_str!("vectors/rlwe.json")).unwrap();
     for (k, set) in [&TOY, &TOY_LIFT].into_iter().enumerate() {
         let of_set = &vectors["sets"][k];
@@ -107,7 +107,7 @@ fn both_streams_of_a_run_are_those_of_the_vectors_on_every_backend() {
 }
 
 #[test]
-fn a_batch_of_a_real_set_is_that_of_the_vectors_on_every_backend() {
+fn a_batch_of_a_real_set_matches_the_test_vectors_on_every_backend() {
     let vectors: Value = serde_json::from_str(include_str!("vectors/rlwe.json")).unwrap();
     let of_set = &vectors["real"][0];
     let set = find(of_set["name"].as_str().unwrap()).unwrap();

@@ -143,7 +143,7 @@ fn messages_and_shares_are_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn a_batch_is_not_made_again() {
+fn a_used_batch_cannot_be_requested_or_answered_again() {
     let session = || Session::new(Sid::from_bytes([7; 32]));
     let join = || {
         let (one, key_1) = Duplex::new(&session(), &TOY, Direction::InitiatorSends, &seed(1));
@@ -258,7 +258,7 @@ fn any_number_of_triples_of_a_run_is_right() {
 }
 
 #[test]
-fn a_run_that_starts_later_makes_the_batches_that_it_would_have_made() {
+fn a_run_that_starts_at_a_later_batch_makes_the_same_batches() {
     let whole = run(&TOY, 0, 7);
     for first in 1..7 {
         let later = run(&TOY, first, 7);

@@ -103,7 +103,7 @@ fn both_get_shares_of_the_same_triples_for_every_length() {
 }
 
 #[test]
-fn any_number_of_batches_from_any_one_on() {
+fn a_run_may_start_at_any_batch() {
     for batches in [0..0, 0..1, 1..2, 5..7, 8..26, 3..44, 1..132] {
         run(set(8), batches, [1, 1]);
     }

@@ -42,7 +42,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn sets_are_those_of_the_table_of_the_wire_in_its_order() {
+fn sets_match_the_wire_documents_table_in_order() {
     let of_set = |set: &foxtrot_triples::params::Set| Row {
         name: set.name().into(),
         bits: set.bits(),

@@ -47,7 +47,7 @@ fn trace(set: &'static Set, backend: Backend) -> String {
 }
 
 #[test]
-fn the_bytes_on_the_wire_are_those_of_the_baseline_on_every_backend() {
+fn the_bytes_on_the_wire_match_the_baseline_on_every_backend() {
     for backend in Backend::all() {
         let traces: String = params::registry().map(|set| trace(set, backend)).collect();
         if std::env::var_os("FOXTROT_TRACES").is_some() {

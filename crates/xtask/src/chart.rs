@@ -92,7 +92,7 @@ fn svg(record: &str, rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_chart_is_that_of_the_newest_record() {
+    fn the_chart_shows_the_newest_record() {
         assert_eq!(crate::tools::read(super::FILE).unwrap(), super::drawn().unwrap());
     }
 }

@@ -296,7 +296,7 @@ fn lines(open: char, values: Vec<String>, close: char) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_checked_in_files_are_what_this_program_prints() {
+    fn the_checked_in_vectors_match_this_programs_output() {
         // Side by side: schoolbook arithmetic takes its time.
         std::thread::scope(|scope| {
             for (name, vectors) in super::FILES {

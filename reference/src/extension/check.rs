@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn multiplication_is_that_of_a_field() {
+    fn multiplication_obeys_the_field_laws() {
         // Rabin's test: z^(2^64) = z, and z^(2^32) − z is invertible, its power 2^64 − 1 being 1.
         assert_eq!(frobenius(2, 64), 2);
         let difference = frobenius(2, 32) ^ 2;

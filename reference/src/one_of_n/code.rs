@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_small_field_it_is_the_product_of_all_factors() {
+    fn a_generator_over_a_small_field_is_the_product_of_its_factors() {
         // 1 to 126 are all exponents modulo 15: every element of GF(16) but 0 is a root of x¹⁵ − 1.
         let expected: Vec<_> = (0..16).map(|i| i % 15 == 0).collect();
         assert_eq!(generator(4, 0b1_0011), expected);

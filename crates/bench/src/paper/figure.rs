@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_through_its_points_and_needs_two() {
+    fn line_fit_needs_two_points() {
         let figure = Figure::BreakEvenTime;
         let point = |n: usize, ms: u64| {
             let ended = [Duration::from_millis(ms), Duration::ZERO];

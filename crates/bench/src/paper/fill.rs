@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_named_after_another_processor_says_so_where_ours_is_measured() {
+    fn a_group_named_after_a_processor_is_marked_if_ours_ran_on_another() {
         let table = || tables::select(&["roted-3".into()]).unwrap().remove(0);
         let line = |group: &str, ours| Line {
             group: group.into(),

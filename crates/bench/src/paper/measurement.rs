@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_come_back_from_another_process_as_they_were() {
+    fn samples_survive_the_way_from_another_process() {
         let ms = Duration::from_millis;
         let sample = Sample {
             wall: ms(1),

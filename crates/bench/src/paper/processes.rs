@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_of_a_process_is_read_when_it_has_ended() {
+    fn the_time_of_a_process_is_read_after_its_end() {
         let stat = |state| {
             format!("17 (a b) c) {state} 1 17 17 0 -1 4194560 900 0 0 0 21 4 0 0 20 0 1 0 9 0 0")
         };
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_process_is_gone_when_it_is_dropped() {
+    fn dropping_a_process_ends_it() {
         let sleeping = || Command::new("sleep").arg("60").spawn().map(Running).unwrap();
         let alive = |process: u32| Path::new(&format!("/proc/{process}")).exists();
         let child = sleeping();

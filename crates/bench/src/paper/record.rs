@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_back_as_they_were() {
+    fn record_fields_survive_writing_and_reading() {
         let all = ["", "plain", "a, b", "say \"so\", then", "ℓ = 8"];
         let line = all.map(quoted).join(",");
         assert_eq!(fields(&line), all);

@@ -74,7 +74,7 @@ mod tests {
     use super::{super::tables, *};
 
     #[test]
-    fn a_table_says_which_machine_is_whose() {
+    fn a_table_names_the_machines_of_both_sides() {
         let mut named = 0;
         for table in tables::all().unwrap() {
             let theirs = table.machine.as_ref().map(|machine| format!("  theirs: on {machine}, "));

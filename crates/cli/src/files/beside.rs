@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_goes_and_all_else_stays() {
+    fn files_left_by_a_killed_process_are_removed_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in [
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_any_length_has_one_beside_it() {
+    fn a_file_name_of_any_length_has_a_temporary_name_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["ü".repeat(127), "x".repeat(255), "x".repeat(200), "y".into()] {
             let place = folder.path().join(name);

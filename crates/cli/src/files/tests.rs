@@ -35,7 +35,7 @@ fn a_draft_is_synced_while_it_grows() {
 }
 
 #[test]
-fn names_of_one_file_are_known_before_there_is_one() {
+fn two_names_of_one_file_are_recognised_before_it_exists() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::create_dir(at("sub")).unwrap();
@@ -129,7 +129,7 @@ fn a_file_that_is_replaced_leaves_its_group() {
 
 #[cfg(unix)]
 #[test]
-fn another_group_may_do_nothing_and_others_no_more_than_the_old_one() {
+fn a_replaced_file_gives_a_new_group_no_access_and_others_no_more() {
     for (mode, in_its_group, in_another) in [
         (0o644, 0o644, 0o604),
         (0o660, 0o660, 0o600),
@@ -160,7 +160,7 @@ fn a_name_that_only_a_folder_could_have_is_no_place() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_one_and_what_is_behind_it_is_written() {
+fn a_symbolic_link_stays_and_its_target_is_written() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     let [first, second, link, loop_] =
@@ -208,7 +208,7 @@ fn an_input_is_no_place_for_a_result_by_any_name() {
 }
 
 #[test]
-fn a_draft_that_is_given_up_leaves_nothing() {
+fn an_abandoned_draft_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("keys");
     let mut draft = Draft::begin(Access::Usual, &path, 2).unwrap();

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_number_has_one_form_however_it_is_written() {
+    fn a_phone_number_has_one_form_in_every_spelling() {
         let germany: Country = "+49".parse().unwrap();
         for text in [
             "+49301234567",
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_completed_stays_as_it_is() {
+    fn phone_numbers_that_cannot_be_completed_stay_unchanged() {
         let germany: Country = "+49".parse().unwrap();
         for (text, expected) in [
             ("1234567", "1234567"),

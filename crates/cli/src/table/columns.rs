@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn who_names_no_column_is_told_which_there_are() {
+    fn a_missing_key_option_lists_the_columns() {
         let names = ["id", "e-mail", "id"];
         for (names, header, wanted, why) in [
             (

@@ -80,7 +80,7 @@ mod tests {
     /// Compares with another implementation in Python, of normalisers also: `docs/psi-files.md` is
     /// normative.
     #[test]
-    fn items_are_those_of_the_vectors() {
+    fn items_match_the_test_vectors() {
         let vectors = include_str!("../../tests/vectors/psi-items.json");
         let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
         let cases = vectors["cases"].as_array().unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_do_not_run_into_each_other() {
+    fn parts_of_a_key_are_separated() {
         let both = ["none", "none"];
         assert_ne!(item(&both, &["ab", "c"]), item(&both, &["a", "bc"]));
         assert_ne!(item(&both, &["a,b", "c"]), item(&both, &["a", "b,c"]));

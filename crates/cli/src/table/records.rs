@@ -224,7 +224,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_in_which_pieces_the_bytes_come(
+        fn records_do_not_depend_on_the_pieces_in_which_bytes_are_read(
             pieces in prop::collection::vec(prop::sample::select(vec![
                 &b"a"[..], b"\xc3\xa9", b"\xff\xfe", b"\xef\xbb\xbf", b",", b"\"", b"\n", b"\r\n",
             ]), 0..24),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_what_stands_between_delimiters_or_quotes() {
+    fn fields_end_at_delimiters_or_quotes() {
         for (text, expected) in [
             ("a,b\n", "a|b"),
             ("a,\r\n,b", "a|/|b"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_the_form_is_a_fault_at_its_place() {
+    fn malformed_csv_is_a_fault_at_its_position() {
         let unclosed = "the quote that begins this field is never closed";
         for (text, at, why) in [
             ("a,\"b", 2, unclosed),
@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cut_off_changes_nothing_but_waiting(text in pieces()) {
+        fn a_truncated_record_only_waits_for_more_bytes(text in pieces()) {
             let (mut all, mut fields) = (Vec::new(), Vec::new());
             prop_assume!(!text.is_empty());
             for grammar in [CSV, Grammar::Lines] {
@@ -182,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn another_reader_reads_the_same(text in pieces()) {
+        fn another_csv_reader_reads_the_same(text in pieces()) {
             // That one takes any carriage return for a line end, and passes over empty lines.
             let Ok(ours) = records(CSV, &text) else { return Ok(()) };
             let ours: Vec<_> = ours.into_iter().filter(|fields| *fields != [""]).collect();

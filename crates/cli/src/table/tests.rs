@@ -164,7 +164,7 @@ fn dates_of_two_formats_are_the_same_key() {
 }
 
 #[test]
-fn nothing_in_common_leaves_the_header() {
+fn an_empty_intersection_writes_only_the_header() {
     let mut ours = Case::new("ours.csv", "id\n1").read(&[], &[]).unwrap();
     let theirs = Case::new("theirs.csv", "number").read(&[], &[]).unwrap();
     assert_eq!(intersection(&mut ours, &theirs), "id\n");
@@ -186,7 +186,7 @@ fn keys_of_several_columns_match_in_the_order_given() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn faults_in_a_file_are_reported_with_their_line() {
     for (content, why) in [
         (&b"a,b\n1,2\n\"x\ny\",2,3\n"[..], "t.csv, line 3: 3 fields, and there are 2 columns"),
         (b"a,b\n1,\xe4\n", "t.csv, line 2, column 3: not UTF-8"),
@@ -260,7 +260,7 @@ fn a_file_that_has_changed_is_no_source_of_rows() {
 }
 
 #[test]
-fn another_file_in_its_place_changes_nothing() {
+fn replacing_the_file_while_it_is_open_changes_no_row() {
     let case = Case::new("a.txt", "1\n2\n");
     let mut set = case.read(&[], &[]).unwrap();
     let other = case.folder.path().join("b.txt");
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn all_rows_are_the_file(pieces in prop::collection::vec(
+    fn writing_every_row_reproduces_the_file(pieces in prop::collection::vec(
         prop::sample::select(vec!["a", "é", ",", "\"", "\"\"", "\n", "\r\n", "\"\n,\"\n"]), 0..24,
     )) {
         let text = pieces.concat();
@@ -316,7 +316,7 @@ proptest! {
     }
 
     #[test]
-    fn it_finds_what_a_naive_comparison_finds(
+    fn intersection_matches_a_naive_comparison(
         ours in prop::collection::vec(messy_key(), 0..12),
         theirs in prop::collection::vec(messy_key(), 0..12),
     ) {

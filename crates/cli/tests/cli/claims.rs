@@ -29,7 +29,7 @@ fn parts() -> [String; 2] {
 }
 
 #[test]
-fn every_protocol_has_one_row_that_says_what_the_registry_says() {
+fn every_protocol_has_one_row_that_matches_the_registry() {
     let out = foxtrot(&["protocols", "--json"]).output().unwrap();
     let all: Vec<Value> = serde_json::from_slice(&out.stdout).unwrap();
     let mut claimed = BTreeMap::new();
@@ -58,7 +58,7 @@ fn every_protocol_has_one_row_that_says_what_the_registry_says() {
 }
 
 #[test]
-fn every_test_file_and_every_page_is_there() {
+fn every_cited_test_file_and_page_exists() {
     let [tables, commands] = parts();
     for row in rows(&tables, 8) {
         let mut files = quoted(&row[6]).peekable();
@@ -79,7 +79,7 @@ fn every_test_file_and_every_page_is_there() {
 }
 
 #[test]
-fn the_page_of_all_protocols_is_what_the_command_prints() {
+fn the_page_of_all_protocols_matches_the_commands_output() {
     let page = fs::read_to_string(root().join("docs/protocols/README.md")).unwrap();
     let out = foxtrot(&["protocols", "--markdown"]).output().unwrap();
     // `foxtrot protocols --markdown > docs/protocols/README.md` makes it so.

@@ -207,7 +207,7 @@ fn chosen_messages_take_an_extension_above_128() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_takes_an_extension_too() {
+fn a_server_runs_an_extension() {
     let files = Files::new();
     let [pairs, choices, expected] = messages(&files, 200);
     let more = ["--threads", "2", "--json"];
@@ -356,7 +356,7 @@ fn a_device_gets_all_when_the_run_has_succeeded() {
 }
 
 #[test]
-fn protocols_lists_every_extension_and_what_it_stands_on() {
+fn protocols_lists_every_extension_and_its_base_ots() {
     let output = foxtrot(&["protocols", "--json"]).output().unwrap();
     let all: Vec<serde_json::Value> = serde_json::from_str(&stdout(&output)).unwrap();
     let listed = |kind: &str, key: &str| -> Vec<String> {

@@ -46,7 +46,7 @@ fn two(listens: &[&str], connects: &[&str], blocks: u32) -> [(i32, String, Strin
 }
 
 #[test]
-fn one_process_leaves_what_was_there() {
+fn a_full_disk_leaves_old_files_of_a_local_run_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let out = name(folder.path(), "out");
     let psi = [&["psi", "local"][..], &[A[0], B[0]], &A[1..], &["--key-b", B[2]]].concat();
@@ -82,7 +82,7 @@ fn one_process_leaves_what_was_there() {
 }
 
 #[test]
-fn a_party_of_random_ots_tells_the_other() {
+fn a_full_disk_at_one_party_of_rot_fails_the_other() {
     for (ours, theirs, extension) in [
         ("send", "receive", "none"),
         ("receive", "send", "none"),
@@ -110,7 +110,7 @@ fn a_party_of_random_ots_tells_the_other() {
 /// Messages are opened, and sets compared, when the connection has ended: a receiver that then fails does not
 /// fail the sender.
 #[test]
-fn who_receives_messages_or_a_set_fails_alone() {
+fn a_receiver_that_cannot_write_fails_while_the_sender_succeeds() {
     let folder = tempfile::tempdir().unwrap();
     let out = name(folder.path(), "out");
     old_files(folder.path(), &["out"]);
@@ -137,7 +137,7 @@ const KINDS: [(&[&str], u64, &str); 3] = [
 ];
 
 #[test]
-fn a_party_of_triples_tells_the_other_and_both_continue_when_there_is_room() {
+fn a_full_disk_at_one_party_of_triples_stops_both_and_both_resume() {
     for (kind, count, bits) in KINDS {
         let folder = tempfile::tempdir().unwrap();
         let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
@@ -166,7 +166,7 @@ fn a_party_of_triples_tells_the_other_and_both_continue_when_there_is_room() {
 
 /// Not even the record has room: then there is nothing to be continued, and the next run may begin anew.
 #[test]
-fn a_party_of_triples_that_cannot_begin_leaves_nothing() {
+fn a_party_of_triples_that_cannot_begin_leaves_no_file() {
     for (kind, _, _) in KINDS {
         for format in ["raw", "npy", "mp-spdz"] {
             if format == "mp-spdz" && !kind.contains(&"64") {

@@ -48,7 +48,7 @@ fn wait_for(bytes: u64, folder: &Path) {
 
 /// Nobody can clean up after that but the next run.
 #[test]
-fn what_a_killed_run_leaves_goes_with_the_next_and_that_of_a_living_run_stays() {
+fn files_of_a_killed_run_are_removed_by_the_next_and_files_of_a_living_run_stay() {
     let folder = tempfile::tempdir().unwrap();
     let prefix = folder.path().join("keys").to_str().unwrap().to_owned();
     let long = ["rot", "local", "-n", "1000000000", "-o", &prefix];

@@ -32,7 +32,7 @@ fn the_fingerprint_stands_alone_on_standard_output() {
 }
 
 #[test]
-fn other_files_are_named_for_what_they_are_not() {
+fn files_without_an_identity_key_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(file("text"), "hello\n").unwrap();

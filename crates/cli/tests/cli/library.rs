@@ -95,7 +95,7 @@ fn random_ots_are_made_either_way() {
 }
 
 #[test]
-fn triples_fit_those_of_the_other_program() {
+fn triples_of_library_and_command_fit() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("triples");
     // Few are from oblivious transfer, many from ring-LWE. The program that connects is party 0.

@@ -126,7 +126,7 @@ fn interrupted(server: Listening) -> String {
 }
 
 #[test]
-fn a_server_whose_address_space_is_limited_refuses_and_does_not_end() {
+fn a_server_with_limited_address_space_refuses_sessions_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (ours, theirs, common) = sets(folder.path());
     // With its own bounds, and without any but that of the memory.

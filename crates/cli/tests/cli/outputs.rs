@@ -36,7 +36,7 @@ fn script(text: &str, folder: &Path) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_open_file_is_written_where_it_is_and_by_any_name() {
+fn an_open_file_is_written_in_place_under_any_name() {
     use std::os::unix::fs::symlink;
     for (target, number) in [
         ("/proc/self/fd/1", 1),
@@ -64,7 +64,7 @@ fn an_open_file_is_written_where_it_is_and_by_any_name() {
 /// refused.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_open_file_that_is_not_for_us_is_refused() {
+fn an_open_file_that_we_may_not_write_is_refused() {
     use std::os::{fd::AsRawFd, unix::fs::symlink};
     let folder = tempfile::tempdir().unwrap();
     let file = fs::File::create(folder.path().join("file")).unwrap();

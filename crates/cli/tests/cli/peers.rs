@@ -21,7 +21,7 @@ fn key(folder: &Path, name: &str) -> Key {
 }
 
 #[test]
-fn a_name_stands_for_a_fingerprint_and_is_shown_beside_it() {
+fn a_peers_name_stands_for_its_fingerprint_and_is_shown_beside_it() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, acme] = ["ours", "acme"].map(|name| key(folder.path(), name));
     assert_eq!(peers(&ours, &["add", "acme", &acme.fingerprint]).0, 0);

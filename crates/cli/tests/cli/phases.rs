@@ -343,7 +343,7 @@ fn an_interrupt_before_there_is_a_session_ends_the_process() {
 
 /// A set from a pipe that does not end; a result into a pipe that nobody reads.
 #[test]
-fn an_interrupt_ends_whoever_reads_or_writes_a_pipe() {
+fn an_interrupt_ends_a_process_that_reads_or_writes_a_pipe() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = name(folder.path(), "pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

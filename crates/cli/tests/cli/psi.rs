@@ -35,7 +35,7 @@ fn a_pipe_is_read_as_the_file_is() {
 }
 
 #[test]
-fn nothing_replaces_the_file_it_comes_from() {
+fn no_output_replaces_its_input() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["a.txt", "b.txt", "other"].map(|name| folder.path().join(name));
     let [a, b, other] = names.each_ref().map(|path| path.to_str().unwrap());
@@ -78,7 +78,7 @@ fn nothing_replaces_the_file_it_comes_from() {
 }
 
 #[test]
-fn a_dash_is_standard_output() {
+fn output_dash_writes_to_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let root = root();
     let file = |name: &str| root.join("examples").join(name).to_str().unwrap().to_owned();

@@ -162,7 +162,7 @@ fn both_sides_say_the_same_of_a_disagreement() {
 }
 
 #[test]
-fn empty_sets_have_nothing_in_common() {
+fn empty_sets_have_an_empty_intersection() {
     let folder = tempfile::tempdir().unwrap();
     let (header, keyless) = (path(folder.path(), "none.csv"), path(folder.path(), "keyless.csv"));
     fs::write(&header, "mail\n").unwrap();
@@ -178,7 +178,7 @@ fn empty_sets_have_nothing_in_common() {
 
 #[test]
 #[cfg(unix)]
-fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
+fn a_server_answers_peers_in_turn_and_survives_a_vanished_peer() {
     let mut server = Listening::start(&send(&B, &["--serve"]));
     let run = connect(&receive(&A, &[]), &server.address);
     assert_eq!((run.status.code(), stdout(&run)), (Some(0), expected()));
@@ -207,7 +207,7 @@ fn a_server_answers_one_after_another_and_lives_on_who_vanishes() {
 /// A reader that has gone away is an error for a server, unlike for a command that has written
 /// everything.
 #[test]
-fn a_server_whose_output_nobody_reads_fails() {
+fn a_server_fails_when_its_output_has_no_reader() {
     let mut server = Listening::start(&send(&B, &["--serve", "--json", "--timeout", "5"]));
     server.running.stop_reading();
     let run = connect(&receive(&A, &[]), &server.address);
@@ -219,7 +219,7 @@ fn a_server_whose_output_nobody_reads_fails() {
 }
 
 #[test]
-fn nothing_in_common_is_warned_of_with_the_columns() {
+fn an_empty_intersection_warns_and_names_both_columns() {
     // As in the other's file: names with names, and not with addresses.
     let swapped = ["examples/customers-a.csv", "--key", "name", "--normalize", "name"];
     let theirs = ["examples/customers-b.csv", "--key", "E-Mail", "--normalize", "name"];
@@ -239,7 +239,7 @@ fn nothing_in_common_is_warned_of_with_the_columns() {
 }
 
 #[test]
-fn what_a_peer_calls_its_columns_is_shown_without_harm_and_in_short() {
+fn a_peers_column_names_are_escaped_and_shortened() {
     let receiver = Listening::start(&receive(&A, &["--timeout", "5"]));
     let hello = Hello::new(Role::Sender)
         .term("job", "psi")
@@ -301,7 +301,7 @@ fn lines(path: &str, numbers: std::ops::Range<usize>) {
 }
 
 #[test]
-fn a_hundred_thousand_rows_and_the_right_ones() {
+fn an_intersection_of_a_hundred_thousand_rows_is_right() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b, out] = ["a", "b", "out"].map(|name| path(folder.path(), name));
     lines(&a, 0..100_000);
@@ -319,7 +319,7 @@ fn a_hundred_thousand_rows_and_the_right_ones() {
 /// when.
 #[test]
 #[cfg(unix)]
-fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {
+fn killing_one_party_ends_the_other_and_writes_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["k", "l"].map(|name| Key::generate(folder.path(), name));
     let [a, out] = ["a", "out"].map(|name| path(folder.path(), name));
@@ -354,7 +354,7 @@ fn one_that_is_killed_midway_ends_the_other_and_nothing_is_written() {
 
 #[test]
 #[ignore = "a minute, and gigabytes"]
-fn a_million_rows_over_tls() {
+fn an_intersection_of_a_million_rows_over_tls_is_right() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["k", "l"].map(|name| Key::generate(folder.path(), name));
     let [a, b, out] = ["a", "b", "out"].map(|name| path(folder.path(), name));

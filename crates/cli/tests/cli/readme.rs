@@ -31,7 +31,7 @@ fn run(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_transcript_of_the_readme_is_what_its_commands_print() {
+fn the_readmes_transcript_matches_its_commands() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let commands = transcript(&readme);
     assert!(!commands.is_empty());

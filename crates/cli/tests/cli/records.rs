@@ -181,7 +181,7 @@ fn a_record_is_not_written_over_the_result_by_any_name() {
 }
 
 #[test]
-fn a_record_takes_no_place_but_that_of_a_record() {
+fn a_record_replaces_no_file_but_a_record() {
     let folder = tempfile::tempdir().unwrap();
     let file = path(folder.path(), "file");
     let entry = "{\"schema\":1,\"job\":\"psi\",\"started\":\"2026-01-01T00:00:00Z\"}\n";

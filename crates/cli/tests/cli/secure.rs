@@ -107,7 +107,7 @@ fn a_peer_that_disagrees_ends_the_run_on_both_sides() {
 }
 
 #[test]
-fn security_on_one_side_only_is_told_so() {
+fn tls_on_one_side_only_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
     let short = [&SEND[..], &["--wait", "1"]].concat();

@@ -75,7 +75,7 @@ fn strangers_do_not_keep_the_peer_from_a_plain_listener() {
 }
 
 #[test]
-fn a_listener_to_whom_nobody_or_only_strangers_come_gives_up_after_its_wait() {
+fn a_listener_without_a_peer_gives_up_after_its_wait() {
     let short = [&RECEIVE[..], &["--wait", "1"]].concat();
     let waits = "foxtrot: waiting 1 s for the peer to connect\n";
     let receiver = Listening::start(&short);

@@ -96,7 +96,7 @@ fn local(folder: &Path, dir: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn formats_are_what_they_are_said_to_be() {
+fn triple_formats_match_their_documentation() {
     let folder = tempfile::tempdir().unwrap();
     let read = |dir: &str, file: &str| fs::read(Path::new(dir).join(file)).unwrap();
     for party in [0, 1] {
@@ -141,7 +141,7 @@ fn files_are_their_owners_only() {
 }
 
 #[test]
-fn verify_names_what_is_wrong_and_where() {
+fn verify_names_every_fault_and_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let kind = ["-n", "20000", "--bits", "64", "--format", "npy"];
     let dir = local(folder.path(), "t", &kind);
@@ -231,7 +231,7 @@ fn peer(address: &str, method: &str, batches: &str) -> Channel {
 }
 
 #[test]
-fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
+fn an_impossible_message_blames_the_peer_and_delivers_no_triples() {
     let set = params::find("rlwe-lift-8").unwrap();
     let blinded = (Endemic.info().receiver_bytes)(ROWS);
     let (first, base) = (Lane::PROTOCOL, Lane::THIRD);

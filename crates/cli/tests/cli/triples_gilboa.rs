@@ -164,7 +164,7 @@ fn auto_makes_few_triples_from_oblivious_transfer_and_many_from_ring_lwe() {
 }
 
 #[test]
-fn a_run_that_auto_began_is_continued_as_it_was() {
+fn a_run_begun_with_auto_resumes_with_the_same_method() {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
     let kind = ["-n", "30", "--bits", "32", "--method", "auto"];
@@ -237,7 +237,7 @@ fn said_of(messages: &[(Lane, Vec<u8>)]) -> String {
 }
 
 #[test]
-fn a_peer_that_sends_what_cannot_be_is_named_and_nothing_is_delivered() {
+fn an_impossible_message_blames_the_peer_and_delivers_no_triples() {
     let first = Lane::PROTOCOL;
     let blinded = (Endemic.info().receiver_bytes)(ROWS);
     for (messages, why) in [

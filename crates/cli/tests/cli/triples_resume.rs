@@ -102,7 +102,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
 }
 
 #[test]
-fn a_run_in_one_process_is_continued_too() {
+fn a_local_triples_run_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
     let local = [&["triples", "local", "-o", &dir], &KIND[..]].concat();
@@ -146,7 +146,7 @@ fn a_disk_that_is_full_ends_a_run_that_can_be_continued() {
 }
 
 #[test]
-fn what_is_there_is_not_written_over() {
+fn existing_triples_are_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
     let local = ["triples", "local", "-n", "5", "--bits", "8", "-o", &dir];

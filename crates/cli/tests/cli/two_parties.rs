@@ -66,7 +66,7 @@ fn both_sides_say_the_same_of_a_disagreement() {
 
 /// All else differs because the jobs do.
 #[test]
-fn of_two_jobs_only_that_is_said() {
+fn different_jobs_are_reported_without_other_differences() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("t").to_str().unwrap().to_owned();
     let triples = ["triples", "generate", "-n", "8", "--bits", "8", "-o", &out];
@@ -122,7 +122,7 @@ fn random_base_ots_fit_together() {
 }
 
 #[test]
-fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
+fn a_vanished_peer_ends_the_run_soon_and_no_file_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let receiver =
@@ -139,7 +139,7 @@ fn a_peer_that_vanishes_ends_the_run_soon_and_nothing_is_written() {
 }
 
 #[test]
-fn nobody_there_is_an_error_with_a_hint() {
+fn a_missing_peer_is_an_error_with_a_hint() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let sender = connect(&[&SEND[..], &["--wait", "1"]].concat(), &port.to_string());
     assert_eq!(sender.status.code(), Some(1));

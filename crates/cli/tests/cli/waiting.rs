@@ -69,7 +69,7 @@ fn the_connecting_side_may_start_first_whatever_its_timeout() {
 }
 
 #[test]
-fn both_sides_that_connect_or_listen_are_told_what_each_has_to_do() {
+fn two_sides_that_both_connect_or_both_listen_get_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let shares = folder.path().join("shares").to_str().unwrap().to_owned();
     let triples = ["triples", "generate", "--party", "1", "-n", "8", "--bits", "32", "-o", &shares];

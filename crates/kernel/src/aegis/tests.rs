@@ -49,7 +49,7 @@ on_every_backend! {
 
 #[test]
 #[should_panic(expected = "a stream consists of steps")]
-fn a_part_of_a_step_is_refused() {
+fn a_partial_keystream_step_panics() {
     keystream(Backend::PORTABLE, &[0; 16], &[0; 16], &mut [0; 48]);
 }
 

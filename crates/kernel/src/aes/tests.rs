@@ -29,7 +29,7 @@ fn pi(key: &Block, x: u128) -> u128 {
     u128::from_le_bytes(out[0])
 }
 
-fn keystreams_are_those_of_aes(backend: Backend) {
+fn keystreams_match_the_aes_crate(backend: Backend) {
     // NIST's AESAVS, KeySbox and VarKey: a zero plaintext under given keys.
     for (key, ciphertext) in [
         (0x10a5_8869_d74b_e5a3_74cf_867c_fb47_3859, 0x6d25_1e69_44b0_51e0_4eaa_6fb4_dbf7_8465),
@@ -42,7 +42,7 @@ fn keystreams_are_those_of_aes(backend: Backend) {
 }
 
 #[test]
-fn the_portable_cipher_is_that_of_the_standards() {
+fn the_portable_cipher_matches_the_standards() {
     // FIPS 197, appendices B and C.1; SP 800-38A, F.1.1.
     for (key, x, y) in [
         (
@@ -121,7 +121,7 @@ fn encryption_of_counters_is_the_keystream(backend: Backend) {
 }
 
 on_every_backend! {
-    keystreams_of_the_standard_vectors => keystreams_are_those_of_aes;
+    keystreams_of_the_standard_vectors => keystreams_match_the_aes_crate;
     keystreams_of_any_length => keystreams_count_and_fit_any_length;
     hash => the_hash_is_tmmo;
     encryption => encryption_of_counters_is_the_keystream;

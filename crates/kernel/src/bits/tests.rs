@@ -105,7 +105,7 @@ on_every_backend! {
 
 #[test]
 #[should_panic(expected = "columns come by 128")]
-fn columns_come_by_128() {
+fn transposition_requires_multiples_of_128_columns() {
     transpose(Backend::PORTABLE, &[0; 128 * 32], 32, 64, &mut [[0; 16]; 128]);
 }
 

@@ -81,7 +81,7 @@ fn laddered(scalar: &[u8; 32], point: &[u8; 32], bits: usize) -> [u8; 32] {
     MontgomeryPoint(*point).mul_bits_be(bits).0
 }
 
-fn ladders_are_those_of_the_oracle(backend: Backend) {
+fn ladders_match_the_reference_crate(backend: Backend) {
     let (scalars, points) = (scalars(), coordinates());
     for &point in &points {
         let mut out = vec![[0; 32]; scalars.len()];
@@ -173,7 +173,7 @@ fn generators_generate_everything(backend: Backend) {
 }
 
 on_every_backend! {
-    ladder => ladders_are_those_of_the_oracle;
+    ladder => ladders_match_the_reference_crate;
     lengths => batches_of_every_length_end_where_they_end;
     zeros => zeros_do_not_spoil_the_inverses_beside_them;
     choice => a_bit_chooses_the_point;

@@ -41,7 +41,7 @@ macro_rules! field {
                 all
             }
 
-            fn products_are_those_of_the_field(backend: Backend) {
+            fn products_match_the_field(backend: Backend) {
                 let all = special(&mut Stream(1));
                 for &a in &all {
                     assert_eq!($field::mul(backend, a, 1), a);
@@ -67,7 +67,7 @@ macro_rules! field {
             }
 
             /// x ↦ x² fixes, after as many steps as the field has bits, every element.
-            fn the_field_has_as_many_elements_as_words(backend: Backend) {
+            fn raising_to_2_to_the_bits_is_the_identity(backend: Backend) {
                 for x in special(&mut Stream(2)) {
                     let fixed =
                         (0..<$word>::BITS).fold(x, |power, _| $field::mul(backend, power, power));
@@ -115,9 +115,9 @@ macro_rules! field {
             }
 
             on_every_backend! {
-                multiplication => products_are_those_of_the_field;
+                multiplication => products_match_the_field;
                 modulus => the_modulus_is_zero;
-                frobenius => the_field_has_as_many_elements_as_words;
+                frobenius => raising_to_2_to_the_bits_is_the_identity;
                 sums_of_products => inner_products_are_sums_of_products;
                 last_row => the_last_row_may_end_early;
             }

@@ -73,7 +73,7 @@ fn a_published_vector_comes_out() {
 }
 
 #[test]
-fn batches_are_what_the_definition_says_and_decryption_undoes_them() {
+fn batches_match_the_definition_and_decryption_inverts_them() {
     let mut random = Stream(51);
     for n in [0, 1, 3, 4, 5, 8, 9, 17] {
         let mut strings =

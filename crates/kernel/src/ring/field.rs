@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_are_those_of_the_wire_document() {
+    fn roots_match_the_wire_document() {
         assert_eq!(root_of_unity::<7681>(512), 62);
         assert_eq!(root_of_unity::<13313>(1024), 7);
     }

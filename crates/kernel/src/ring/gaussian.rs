@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_to_the_gaussian_is_what_the_documentation_says() {
+    fn the_distance_to_the_gaussian_matches_the_documentation() {
         let counts = histogram(Backend::PORTABLE);
         let p = |x: i32| {
             let index = usize::try_from(x + 8).unwrap();

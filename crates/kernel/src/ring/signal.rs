@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_and_parities_are_those_of_the_definition() {
+    fn signals_and_parities_match_the_definition() {
         for backend in Backend::all() {
             for coin in [0, 1] {
                 for_every_coefficient(backend, coin, |x, signal, parity| {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn doubling_doubles() {
+    fn double_is_twice_each_coefficient_mod_q() {
         for backend in Backend::all() {
             let x = |k: usize| Q - 1 - u16::try_from(k).unwrap();
             let mut poly = Ring::new(core::array::from_fn(x)).unwrap();

@@ -34,7 +34,7 @@ fn special_polynomials<const N: usize, const Q: u16>() -> Vec<Poly<N, Q>> {
     all.into_iter().map(|c| Poly::new(c).unwrap()).collect()
 }
 
-fn multiplication_is_that_of_the_ring<const N: usize, const Q: u16>(backend: Backend) {
+fn multiplies_as_the_ring<const N: usize, const Q: u16>(backend: Backend) {
     let polys = special_polynomials::<N, Q>();
     for a in &polys {
         for b in &polys {
@@ -332,8 +332,8 @@ fn agrees_with_portable(backend: Backend, bytes: &[u8]) {
 }
 
 on_every_backend! {
-    multiplication_is_that_of_module768 => multiplication_is_that_of_the_ring::<256, 7681>;
-    multiplication_is_that_of_paper512 => multiplication_is_that_of_the_ring::<512, 13313>;
+    module768_multiplies_as_its_ring => multiplies_as_the_ring::<256, 7681>;
+    paper512_multiplies_as_its_ring => multiplies_as_the_ring::<512, 13313>;
     products_with_a_factor_are_those_of_module768
         => products_with_a_factor_are_those_of_the_ring::<256, 7681>;
     products_with_a_factor_are_those_of_paper512
@@ -354,7 +354,7 @@ on_every_backend! {
     packing_is_strict => encodings_round_trip_and_are_strict;
     rounding_is_close => rounding_errs_by_at_most_half_a_step;
     reconciliation_tolerates_noise => keys_agree_under_small_noise;
-    vectors_are_what_their_polynomials_are => vectors_are_their_polynomials;
+    operations_on_vectors_match_their_polynomials => vectors_are_their_polynomials;
 }
 
 proptest! {

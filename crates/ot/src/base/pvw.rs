@@ -275,7 +275,7 @@ mod tests {
     /// Why nobody may know a relation between the two halves of the reference string: with (r/y)·U the
     /// other branch opens, too.
     #[test]
-    fn whoever_knows_y_opens_both_branches() {
+    fn knowing_the_trapdoor_y_decrypts_both_branches() {
         let session = || Session::new(Sid::from_bytes([1; 32]));
         let y = scalar(&[5; SCALAR_COINS]);
         let Crs([[g_0, h_0], _]) = Crs::new(&session());

@@ -29,7 +29,7 @@ fn settle<Out, E: From<Usage>>(engine: &mut Engine<'_, Out, E>) -> Result<Progre
 }
 
 #[test]
-fn a_run_says_what_it_sends_and_what_it_waits_for() {
+fn a_run_reports_its_outgoing_message_and_the_awaited_one() {
     let mut engine = adder();
     assert_eq!(engine.outgoing(), None);
     // It holds one message back, however often it is asked to go on.
@@ -94,7 +94,7 @@ fn two_protocols_side_by_side_wait_for_messages_of_both() {
 }
 
 #[test]
-fn a_protocol_within_another_one_has_the_streams_from_its_own_on() {
+fn streams_of_an_inner_protocol_start_at_its_own_stream() {
     let inner = || Engine::new(|io| async move { join(ask(io.on(0), 1), ask(io.on(2), 2)).await });
     let mut outer = Engine::new(|io| async move {
         io.send(vec![9]).await;

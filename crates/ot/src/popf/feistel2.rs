@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_means_something_else_in_another_instance_or_session() {
+    fn a_description_has_other_values_in_another_instance_or_session() {
         let phi = programmed(&popf(1), 5, &[0]);
         let here = values(&popf(1), 5, &phi);
         for there in [values(&popf(1), 6, &phi), values(&popf(2), 5, &phi)] {

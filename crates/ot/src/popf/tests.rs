@@ -195,7 +195,7 @@ fn decoding<P: Popf<Ristretto>>(elements_at: &[usize]) {
 }
 
 #[test]
-fn what_is_no_element_is_refused_with_its_instance() {
+fn an_invalid_element_is_refused_with_its_instance() {
     decoding::<MasnyRindal<Ristretto>>(&[0, 32]);
     decoding::<Feistel<Ristretto>>(&[0]);
     decoding::<Feistel2<Ristretto>>(&[0]);

@@ -74,7 +74,7 @@ fn uniform_values_give_uniform_slots_with_two_hashes() {
 
 /// Every case listed, at a size where that can be done: one dense slot and two segments of one.
 #[test]
-fn every_choice_of_values_and_free_slots_counted() {
+fn every_slot_vector_solves_equally_many_inputs() {
     let okvs = Okvs::<2> { keys: 2, dense: 1, starts: 1, segment: 1 };
     let mut solved = 0;
     for seed in 0..16 {
@@ -115,7 +115,7 @@ fn every_dense_slot_halves_the_failures() {
 }
 
 #[test]
-fn a_core_that_has_no_more_rank_is_refused() {
+fn encoding_fails_when_the_core_lacks_rank() {
     let okvs = Okvs::<2> { keys: 4, dense: 1, starts: 1, segment: 1 };
     assert!((0..20).all(|seed| plan(&okvs, seed).solve(&[[0]; 4], &mut [[0]; 3]).is_none()));
     let okvs = Okvs::<3> { keys: 9000, dense: 44, starts: 1, segment: 1 };

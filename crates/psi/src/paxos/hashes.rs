@@ -114,7 +114,7 @@ mod tests {
 
     /// `docs/wire/paxos.md`, section 13.
     #[test]
-    fn hashes_are_those_of_the_wire_document() {
+    fn hashes_match_the_wire_document() {
         // Read at run time: a package does not have the file.
         let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wire/paxos.md");
         let document = fs::read_to_string(document).expect("the test runs in the repository");

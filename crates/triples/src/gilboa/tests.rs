@@ -43,7 +43,7 @@ fn one_direction(
 }
 
 #[test]
-fn the_parts_of_a_product_sum_up_to_it_whatever_keys_and_shares_are() {
+fn the_parts_of_a_product_sum_to_it_for_all_keys_and_shares() {
     for width in WIDTHS {
         let extremes = [0, 1, 1 << (8 * width - 1), u64::MAX, u64::MAX >> 1, 0x5555_5555_5555_5555];
         let bytes = |x: u64| x.to_le_bytes()[..width].to_vec();
@@ -112,7 +112,7 @@ fn products_are_packed_without_gaps() {
 }
 
 #[test]
-fn every_set_has_a_name_of_its_own_and_bytes_below_those_of_the_paper() {
+fn every_set_has_a_unique_name_and_fewer_bytes_than_the_paper() {
     let names: Vec<_> = registry().map(super::Set::name).collect();
     for (at, set) in registry().enumerate() {
         assert_eq!(names.iter().position(|name| *name == set.name()), Some(at));

@@ -308,7 +308,7 @@ fn seen_by_p0(set: &'static Set, batches: usize) -> [f64; 5] {
 }
 
 #[test]
-fn p0_sees_nothing_of_the_noise_that_depends_on_p1s_shares() {
+fn p0_does_not_see_the_noise_that_depends_on_p1s_shares() {
     // With Δ/p = 2^10 the noise is a tenth of a step, and this experiment sees it.
     let [seen, ..] = seen_by_p0(Set::experiment(12, &[30], &[41], [1, 9]), 40);
     println!("seen where it is not hidden: {seen:.1} deviations");
@@ -322,7 +322,7 @@ fn p0_sees_nothing_of_the_noise_that_depends_on_p1s_shares() {
 
 /// The secrets are ternary, and the public key's noise is a rounding: what (2) says of B + A·s.
 #[test]
-fn the_public_keys_noise_is_that_of_its_rounding() {
+fn the_public_keys_noise_matches_its_rounding() {
     let set = params::of_bits(8).unwrap();
     let parties = Parties::new(set, 1);
     let (ring, n) = (&parties.p0.ring, set.n());

@@ -80,7 +80,7 @@ fn names(table: &Table) -> Result<(), String> {
 }
 
 #[test]
-fn every_table_is_the_papers_and_names_what_is_in_this_build() {
+fn every_table_matches_its_paper_and_names_benchmarks_of_this_build() {
     for (id, text) in FILES {
         check(id, text).unwrap();
     }
@@ -217,7 +217,7 @@ fn words_follow(row: &str) -> bool {
 }
 
 #[test]
-fn a_speed_up_has_the_table_and_the_rows_that_it_is_of() {
+fn a_speed_up_needs_its_table_and_its_rows() {
     let all = all().unwrap();
     for speedup in all.iter().filter_map(|table| table.speedup.as_ref()) {
         let of = all.iter().find(|table| table.id == speedup.of).unwrap();
@@ -232,7 +232,7 @@ fn a_speed_up_has_the_table_and_the_rows_that_it_is_of() {
 }
 
 #[test]
-fn the_parameters_of_the_paper_are_those_of_its_sets() {
+fn the_papers_parameters_match_the_parameter_sets() {
     let bits = |x: f64| x.ceil();
     let table = all().unwrap().into_iter().find(|table| table.id == "triples-1").unwrap();
     assert_eq!(table.rows.len(), SETS.len());

@@ -112,7 +112,7 @@ fn a_key_is_the_same_in_parquet_and_csv() {
 }
 
 #[test]
-fn what_is_no_table_of_keys_is_refused() {
+fn parquet_columns_that_cannot_be_keys_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     write(&path, &[&PEOPLE]);
@@ -183,7 +183,7 @@ fn a_damaged_file_is_read_or_refused() {
 
 /// The header of a page begins with a list of 2³¹ − 1 numbers in a field that nobody knows.
 #[test]
-fn what_a_file_does_not_have_is_not_skipped_for_hours() {
+fn impossible_lengths_in_a_parquet_file_are_refused_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     write(&path, &[&PEOPLE]);
@@ -195,7 +195,7 @@ fn what_a_file_does_not_have_is_not_skipped_for_hours() {
 }
 
 #[test]
-fn the_end_is_an_error_only_to_those_who_want_more() {
+fn the_end_of_the_file_is_an_error_only_if_more_is_read() {
     let mut reader = Ending(&b"ab"[..]);
     assert_eq!(reader.read(&mut [0; 3]).unwrap(), 2);
     assert_eq!(reader.read(&mut []).unwrap(), 0);

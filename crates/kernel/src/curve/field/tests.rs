@@ -335,7 +335,7 @@ fn choices<F: Field>(f: F, words: &Words) {
     }
 }
 
-fn what_is_chosen_is_what_the_lane_says(backend: Backend) {
+fn selection_follows_the_mask_of_each_lane(backend: Backend) {
     let mut random = Stream(52);
     let mut words: Words = core::array::from_fn(|_| random.word());
     for _ in 0..8 {
@@ -344,7 +344,7 @@ fn what_is_chosen_is_what_the_lane_says(backend: Backend) {
     }
 }
 
-fn conditions_are_those_of_the_residue(backend: Backend) {
+fn conditions_depend_on_the_residue_only(backend: Backend) {
     #[inline(always)]
     fn conditions<F: Field>(f: F, values: &[[u8; 32]]) {
         let n = values.len();
@@ -364,8 +364,8 @@ fn conditions_are_those_of_the_residue(backend: Backend) {
 
 on_every_backend! {
     arithmetic => every_law_holds;
-    choosing => what_is_chosen_is_what_the_lane_says;
-    conditions => conditions_are_those_of_the_residue;
+    choosing => selection_follows_the_mask_of_each_lane;
+    conditions => conditions_depend_on_the_residue_only;
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn special() -> Vec<EdwardsPoint> {
     all
 }
 
-fn sums_and_differences_are_those_of_the_oracle(backend: Backend) {
+fn sums_and_differences_match_the_reference_crate(backend: Backend) {
     let theirs = special();
     let points = ours(backend, &theirs);
     let mut out = vec![Point::IDENTITY; points.len()];
@@ -72,7 +72,7 @@ fn multiple(scalar: &[u8; 32], point: &EdwardsPoint) -> EdwardsPoint {
     })
 }
 
-fn multiples_are_those_of_the_oracle(backend: Backend) {
+fn multiples_match_the_reference_crate(backend: Backend) {
     let (scalars, theirs) = (scalars(), special());
     let points = ours(backend, &theirs);
     let mut memory = vec![Sixteen::ZERO; Table::LEN];
@@ -161,15 +161,15 @@ fn the_second_of_two_points_is_taken_where_the_bit_is_1(backend: Backend) {
 
 on_every_backend! {
     selection => the_second_of_two_points_is_taken_where_the_bit_is_1;
-    addition => sums_and_differences_are_those_of_the_oracle;
+    addition => sums_and_differences_match_the_reference_crate;
     cofactor => the_cofactor_kills_small_orders;
-    multiplication => multiples_are_those_of_the_oracle;
+    multiplication => multiples_match_the_reference_crate;
     tables => a_table_of_one_backend_serves_every_other;
     decompression => decompression_is_strict;
 }
 
 #[test]
-fn the_base_point_is_that_of_the_oracle() {
+fn the_base_point_matches_the_reference_crate() {
     let encoding = encodings(Backend::PORTABLE, &[Point::BASE, Point::IDENTITY]);
     assert_eq!(encoding[0], ED25519_BASEPOINT_POINT.compress().0);
     assert_eq!(encoding[1], EdwardsPoint::identity().compress().0);

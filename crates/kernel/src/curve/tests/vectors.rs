@@ -36,7 +36,7 @@ const X25519: [[&str; 3]; 2] = [
     ],
 ];
 
-fn x25519_is_that_of_rfc_7748(backend: Backend) {
+fn x25519_matches_rfc_7748(backend: Backend) {
     let scalars = X25519.map(|[scalar, ..]| clamped(hex(scalar)));
     let points = X25519.map(|[_, point, _]| hex(point));
     let mut out = [[0; 32]; 2];
@@ -70,7 +70,7 @@ const KEYS: [[&str; 2]; 2] = [
 ];
 const SHARED: &str = "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742";
 
-fn key_agreement_is_that_of_rfc_7748(backend: Backend) {
+fn key_agreement_matches_rfc_7748(backend: Backend) {
     let scalars = KEYS.map(|[private, _]| clamped(hex(private)));
     let expected = KEYS.map(|[_, public]| hex(public));
     let mut public = [[0; 32]; 2];
@@ -182,7 +182,7 @@ const ELLIGATOR_EDWARDS: [[&str; 5]; 4] = [
     ],
 ];
 
-fn elligator_is_that_of_rfc_9380(backend: Backend) {
+fn elligator_matches_rfc_9380(backend: Backend) {
     let strings = ELLIGATOR.map(|[u, _]| number(u));
     let mut out = strings;
     elligator::map(backend, &strings, &mut out);
@@ -295,7 +295,7 @@ const UNIFORM: [[&str; 2]; 9] = [
     ],
 ];
 
-fn ristretto_is_that_of_rfc_9496(backend: Backend) {
+fn ristretto_matches_rfc_9496(backend: Backend) {
     let multiples = MULTIPLES.map(hex);
     let scalars: Vec<_> = (0..16).map(small).collect();
     let mut points = [const { Point::IDENTITY }; 16];
@@ -319,15 +319,15 @@ fn ristretto_is_that_of_rfc_9496(backend: Backend) {
 }
 
 on_every_backend! {
-    rfc_7748 => x25519_is_that_of_rfc_7748;
-    rfc_7748_keys => key_agreement_is_that_of_rfc_7748;
-    rfc_9380 => elligator_is_that_of_rfc_9380;
-    rfc_9496 => ristretto_is_that_of_rfc_9496;
+    rfc_7748 => x25519_matches_rfc_7748;
+    rfc_7748_keys => key_agreement_matches_rfc_7748;
+    rfc_9380 => elligator_matches_rfc_9380;
+    rfc_9496 => ristretto_matches_rfc_9496;
 }
 
 /// Recomputes every constant in the field from smaller ones.
 #[test]
-fn constants_are_what_they_are_called() {
+fn constants_match_their_names() {
     use super::{constants::*, field::Field};
     let f = crate::backend::Scalar;
     let of = |x: &field::Limbs| field::canonical(x);

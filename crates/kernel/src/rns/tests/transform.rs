@@ -48,7 +48,7 @@ fn products_are_negacyclic_convolutions(backend: Backend) {
     }
 }
 
-fn values_are_those_at_the_documented_points(backend: Backend) {
+fn values_belong_to_the_documented_points(backend: Backend) {
     let mut random = Stream(2);
     for (value_of_p, n) in [(147_457, 4096), (8_589_852_673, 8192), (1_125_899_905_744_897, 8192)] {
         let p = prime(value_of_p);
@@ -110,7 +110,7 @@ fn the_transform_of_one_is_one_everywhere(backend: Backend) {
 
 on_every_backend! {
     products_of_values_are_negacyclic_convolutions => products_are_negacyclic_convolutions;
-    values_are_in_the_documented_order => values_are_those_at_the_documented_points;
+    values_are_in_the_documented_order => values_belong_to_the_documented_points;
     transforms_agree => transforms_agree_with_the_portable_ones;
     one_has_the_value_one => the_transform_of_one_is_one_everywhere;
 }

@@ -275,7 +275,7 @@ fn sizes_and_choices_that_do_not_fit_are_usage_errors() {
 }
 
 #[test]
-fn nothing_secret_is_printed() {
+fn secrets_are_not_printed() {
     let (sender, _) = Sender::start(session(0), 2, 2, seed(1)).unwrap();
     assert_eq!(alloc::format!("{sender:?}"), "Sender(<2 instances>)");
     let (keys, chosen) = run(2, 2, &[0, 1]);

@@ -67,7 +67,7 @@ fn a_sender_may_guess_choices_and_a_wrong_guess_ends_the_run() {
 
 /// A sender that guesses that the choice is 1: h₁ in the place of h₀ in its answer.
 #[test]
-fn a_guess_of_the_other_choice_works_as_well() {
+fn a_csw_sender_can_also_guess_choice_one() {
     for i in 0..6 {
         let (receiver, points) = start();
         let (sender, honest) = Sender::challenge(session(), &points, seed(2));

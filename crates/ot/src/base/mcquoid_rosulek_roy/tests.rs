@@ -42,10 +42,10 @@ macro_rules! for_every_pair {
 
 for_every_pair! {
     the_receiver_gets_exactly_the_chosen_keys => chosen_keys;
-    one_agreed_point_gives_another_key_in_every_instance_branch_and_batch => one_point;
-    a_senders_message_with_another_share_gives_no_key => another_share;
-    messages_of_another_size_do_not_fit => sizes;
-    what_is_no_message_is_refused => decoding;
+    one_agreed_point_gives_different_keys_in_every_instance_branch_and_batch => one_point;
+    a_sender_message_with_another_share_gives_no_common_key => another_share;
+    messages_of_another_batch_size_are_refused => sizes;
+    malformed_messages_are_refused => decoding;
 }
 
 fn chosen_keys<P: Pair>() {
@@ -161,7 +161,7 @@ fn there_are_thirteen_pairs_and_the_first_is_the_default_of_the_family() {
 }
 
 #[test]
-fn names_of_pairs_are_those_of_their_parts() {
+fn names_of_pairs_combine_the_names_of_their_parts() {
     fn check<P: Pair>() {
         let parts = alloc::format!("{NAME}:{}:{}", P::Popf::NAME, P::Agreement::NAME);
         assert_eq!(P::INFO.name, parts);

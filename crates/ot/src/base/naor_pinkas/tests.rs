@@ -32,7 +32,7 @@ fn the_receiver_gets_exactly_the_chosen_keys() {
 
 /// A neutral C would give both keys to R, a neutral A to everybody.
 #[test]
-fn a_setup_with_what_is_no_element_or_neutral_is_refused() {
+fn a_setup_with_an_invalid_or_neutral_element_is_refused() {
     let honest = [malformed::valid(); 2];
     assert!(Setup::decode(honest.as_flattened(), 3).is_ok());
     for (what, wrong) in malformed::encodings() {
@@ -63,7 +63,7 @@ fn a_public_key_that_is_no_element_is_refused_with_its_instance() {
 /// protect nobody: R may choose any k, its own key is then known to all, and the other is that of
 /// r·C, a CDH value, as for no other k.
 #[test]
-fn a_receiver_may_send_a_neutral_public_key_and_knows_one_key_by_it() {
+fn a_receiver_with_a_neutral_public_key_knows_exactly_one_key() {
     let (sender, setup) = Sender::start(session(0), 2, seed(1)).unwrap();
     let backend = session(0).backend();
     let [c, _] = setup.points(backend);

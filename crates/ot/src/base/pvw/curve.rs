@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn decoding_undoes_encoding_and_nothing_else_decodes() {
+    fn decoding_inverts_encoding_and_refuses_all_other_strings() {
         let oracle = Session::new(Sid::from_bytes([3; 32])).oracle("test");
         for k in 0..20 {
             let point = hash_to_curve(&oracle, k);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn points_and_products_are_those_of_the_vectors() {
+    fn points_and_products_match_the_test_vectors() {
         let vectors = include_str!("../../../tests/vectors/chosen.json");
         let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
         let vectors = &vectors["p256"];

@@ -309,7 +309,7 @@ fn pseudorandom_codewords_are_almost_never_near() {
 }
 
 #[test]
-fn numbers_are_words_if_the_code_has_so_many() {
+fn numbers_below_the_size_of_the_code_are_words() {
     let of = |linear: Linear| linear.parameters();
     assert_eq!(of(Linear::Repetition128).word(1), Some(vec![1]));
     assert_eq!(of(Linear::Repetition128).word(2), None);

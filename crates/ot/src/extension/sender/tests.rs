@@ -16,7 +16,7 @@ fn sender() -> Sender {
 }
 
 #[test]
-fn after_a_failed_check_it_has_forgotten_everything() {
+fn a_failed_check_erases_the_senders_state() {
     for proof_len in [0, PROOF_LEN] {
         let mut sender = sender();
         let any = |bytes: &[u8]| bytes.iter().any(|&byte| byte != 0);
@@ -42,7 +42,7 @@ fn there_are_no_more_batches_than_the_bound_counts() {
 }
 
 #[test]
-fn without_checks_there_are_more() {
+fn semi_honest_extensions_allow_more_batches() {
     let session = || Session::new(Sid::from_bytes([7; 32]));
     let (pairs, chosen) = ideal::random(ROWS, &Seed::from_bytes([3; 32]));
     let six = softspoken::semi_honest(6).unwrap();

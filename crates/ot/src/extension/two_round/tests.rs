@@ -79,7 +79,7 @@ fn into_the_kernel(row: usize) -> impl FnOnce(&Coefficients, &mut [u8]) {
 }
 
 #[test]
-fn whoever_knows_the_challenge_before_its_corrections_cheats_and_here_nobody_does() {
+fn knowing_the_challenge_in_advance_allows_cheating_and_the_protocol_prevents_it() {
     let delta = delta();
     let row = (0..ROWS).find(|&r| delta.get(r).into()).unwrap();
     let (sender, invitation) = start();
@@ -191,7 +191,7 @@ fn one_choice_that_differs_in_half_of_the_rows_is_caught() {
 }
 
 #[test]
-fn the_challenge_is_another_one_if_anything_is() {
+fn the_challenge_depends_on_everything_before_it() {
     let chi = |session: Session, n, parts: [&[u8]; 3]| {
         let [invitation, answer, corrections] = parts;
         coefficients::<Base>(&session, n, invitation, answer, corrections).0

@@ -37,7 +37,7 @@ fn with_tags(
 /// A column of the corrections that is that of another word is one of a codeword, but the proof is
 /// about the word that the receiver's state has.
 #[test]
-fn another_word_in_one_slot_is_caught() {
+fn corrections_of_another_codeword_in_one_column_are_detected() {
     let code = small().code().build();
     let mut word = vec_of(29, 0);
     word[3] = 0x10;
@@ -81,7 +81,7 @@ fn assert_refused(messages: Messages<'_>, by: Party) {
 }
 
 #[test]
-fn messages_of_another_length_are_refused() {
+fn messages_of_the_wrong_length_are_refused() {
     for change in
         [|m: &mut Vec<u8>| m.push(0), |m: &mut Vec<u8>| m.truncate(m.len() - 1), Vec::clear]
     {
@@ -98,7 +98,7 @@ fn messages_of_another_length_are_refused() {
 
 /// The receiver encodes under one row seed and names another: its words are those of other items.
 #[test]
-fn a_second_row_seed_gives_the_receiver_nothing() {
+fn a_second_row_seed_gives_the_receiver_no_item() {
     let (ours, theirs) = sets();
     let spoil = &mut |_: usize, seed: &mut Vec<u8>| seed[0] ^= 1;
     let messages = Messages { row_seed: spoil, ..Messages::honest() };
@@ -129,7 +129,7 @@ fn more_items_than_declared_do_not_fit_the_messages() {
 
 /// The dense and sparse slots solve for about as many items as there are slots; other items do not match.
 #[test]
-fn of_items_that_were_not_encoded_none_matches() {
+fn items_not_encoded_by_the_receiver_never_match() {
     let parameters = Parameters::new(Malicious, 100, 3000).unwrap();
     let found = run(&parameters, &digests(0..100), &digests(50..3050));
     assert_eq!(found, (50..100).collect::<Vec<_>>());
@@ -158,7 +158,7 @@ fn there_are_no_tags_before_every_batch_has_passed() {
 }
 
 #[test]
-fn after_a_failed_check_the_sender_takes_and_gives_nothing() {
+fn after_a_failed_check_the_sender_refuses_every_call() {
     let parameters = small();
     let (sent, received) = base(&parameters);
     let (ours, theirs) = sets();
@@ -181,7 +181,7 @@ fn after_a_failed_check_the_sender_takes_and_gives_nothing() {
 }
 
 #[test]
-fn tags_of_garbage_match_nothing() {
+fn arbitrary_tags_match_no_item() {
     let found = with_tags(&small(), &mut |frames| {
         for (k, tag) in frames[0].chunks_mut(32).enumerate() {
             tag.fill(u8::try_from(k).unwrap());
@@ -193,7 +193,7 @@ fn tags_of_garbage_match_nothing() {
 /// A sender with wrong rows: its extension runs on another Δ than the base OTs gave. Without a check
 /// of its own it comes as far as tags of guessed items, and none of them is right.
 #[test]
-fn tags_under_another_delta_match_nothing() {
+fn tags_under_another_delta_match_no_item() {
     let parameters = Parameters::new(SemiHonest, 100, 80).unwrap();
     let (sent, _) = base(&parameters);
     let (_, received) = ideal::random(parameters.base_ots(), &seed(4));
@@ -235,7 +235,7 @@ fn repeated_and_unordered_tags_are_refused_whether_they_match_or_not() {
 
 /// Tags of the same sets from another session, or of the same items in another bucket.
 #[test]
-fn replayed_tags_match_nothing() {
+fn replayed_tags_match_no_item() {
     let mut tags = Vec::new();
     let keep = &mut |frames: &mut Vec<Vec<u8>>| tags = frames.clone();
     let found = with_tags(&small(), keep).unwrap();

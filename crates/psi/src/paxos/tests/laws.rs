@@ -19,7 +19,7 @@ fn assert_naive(ours: &[Digest], theirs: &[Digest]) {
 }
 
 #[test]
-fn the_intersection_is_that_of_the_sets() {
+fn the_protocol_outputs_the_intersection() {
     for (ours, theirs) in [
         (digests(0..0), digests(0..0)),
         (digests(0..0), digests(0..5)),
@@ -36,7 +36,7 @@ fn the_intersection_is_that_of_the_sets() {
 }
 
 #[test]
-fn the_intersection_is_that_of_random_sets_of_random_sizes() {
+fn the_protocol_outputs_the_intersection_of_random_sets() {
     let oracle = session().oracle("foxtrot test sizes");
     for round in 0..12 {
         let [a, b, c, d]: [u8; 4] = oracle.query(round, 0).finish();
@@ -49,7 +49,7 @@ fn the_intersection_is_that_of_random_sets_of_random_sizes() {
 
 /// Digests are hashed, so that whatever they have in common does no harm.
 #[test]
-fn digests_may_be_as_alike_as_they_like() {
+fn items_that_differ_in_one_bit_are_distinguished() {
     let one_bit = |k: usize| {
         let mut digest = [0; 32];
         digest[k / 8] = 1 << (k % 8);
@@ -71,7 +71,7 @@ fn sizes_may_differ_by_a_million() {
 
 /// `docs/wire/paxos.md`, section 13; no vector has several buckets.
 #[test]
-fn what_fills_a_bucket_up_is_of_the_party_and_the_bucket() {
+fn padding_depends_on_the_party_and_the_bucket() {
     let items = digests(0..40);
     let parameters = Parameters::with_buckets(Adversary::Malicious, 40, 40, 2).unwrap();
     let shape = (parameters.receiver_items(), parameters.keys());
@@ -91,7 +91,7 @@ fn what_fills_a_bucket_up_is_of_the_party_and_the_bucket() {
 
 /// The rows of `docs/wire/paxos.md`, section 13, from the receiver's half to the joint coin.
 #[test]
-fn the_joint_coin_is_that_of_the_wire_document() {
+fn the_joint_coin_matches_the_wire_document() {
     let session = session();
     let answer = |context, fields: &[&[u8; 32]]| -> [u8; 32] {
         let query = session.oracle(context).query(0, 0);
@@ -110,7 +110,7 @@ fn the_joint_coin_is_that_of_the_wire_document() {
 }
 
 #[test]
-fn several_buckets_give_the_same() {
+fn several_buckets_give_the_same_intersection() {
     let ours = digests((0..9000).map(|k| 2 * k));
     let theirs = digests((0..7000).map(|k| 3 * k));
     for adversary in BOTH {
@@ -179,7 +179,7 @@ impl Executor for Many {
 }
 
 #[test]
-fn several_threads_give_the_same() {
+fn several_threads_give_the_same_tags() {
     let (ours, theirs) = (digests(0..20_000), digests(15_000..36_000));
     let parameters = Parameters::with_buckets(Adversary::Malicious, 20_000, 21_000, 2).unwrap();
     let tags = |threads: bool| {
@@ -202,7 +202,7 @@ fn several_threads_give_the_same() {
 
 /// The order of the items is not in the messages: tags are sorted.
 #[test]
-fn tags_tell_no_order() {
+fn tags_do_not_depend_on_item_order() {
     let (ours, theirs) = (digests(0..50), digests(20..90));
     let reversed: Vec<_> = theirs.iter().rev().copied().collect();
     let parameters = parameters(Adversary::Malicious, &ours, &theirs);
@@ -266,7 +266,7 @@ fn a_receiver_without_items_gets_no_tags() {
 }
 
 #[test]
-fn tags_have_room_for_what_fills_the_last_bucket_up_and_no_more() {
+fn tags_have_room_for_the_padding_of_the_last_bucket_only() {
     for (n, buckets) in [(0, 1), (1000, 1), (1000, 4), (3, 4), (0, 4)] {
         let parameters = Parameters::with_buckets(BOTH[0], n, 0, buckets).unwrap();
         let load = parameters.keys();
@@ -283,7 +283,7 @@ fn tags_have_room_for_what_fills_the_last_bucket_up_and_no_more() {
 }
 
 #[test]
-fn parameters_say_what_follows_from_sizes() {
+fn parameters_follow_from_the_sizes() {
     let million = Parameters::new(Adversary::Malicious, 1 << 20, 1 << 20).unwrap();
     assert_eq!((million.buckets(), million.keys()), (1, 1 << 20));
     assert_eq!((million.base_ots(), million.tag_len()), (802, 32));

@@ -32,7 +32,7 @@ fn play(
 }
 
 #[test]
-fn the_intersection_of_all_buckets_is_found_in_as_many_bytes_as_announced() {
+fn the_intersection_of_all_buckets_takes_the_announced_bytes() {
     for adversary in [Adversary::Malicious, Adversary::SemiHonest] {
         for buckets in [2, 3] {
             let parameters = Parameters::with_buckets(adversary, 2000, 2000, buckets).unwrap();
@@ -51,7 +51,7 @@ fn the_intersection_of_all_buckets_is_found_in_as_many_bytes_as_announced() {
 }
 
 #[test]
-fn a_receiver_that_opens_another_coin_than_it_committed_to_is_found_out() {
+fn a_coin_that_differs_from_the_receivers_commitment_is_detected() {
     let parameters = Parameters::with_buckets(Adversary::Malicious, 2000, 2000, 2).unwrap();
     // Base OTs, commitment, opening.
     let mut from_receiver = 0;

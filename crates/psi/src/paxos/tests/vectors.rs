@@ -63,7 +63,7 @@ fn joint(vector: &Value) -> Joint {
 }
 
 #[test]
-fn coin_and_buckets_are_those_of_the_vectors() {
+fn coin_and_buckets_match_the_test_vectors() {
     let vector = &vectors()["coin"];
     let (joint, items) = (joint(vector), strings(&vector["items"]));
     for vector in vector["bucket_of"].as_array().unwrap() {

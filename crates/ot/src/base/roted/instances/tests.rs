@@ -178,7 +178,7 @@ fn an_instance_is_the_same_whether_a_is_kept_or_made_by_rows() {
 }
 
 #[test]
-fn rows_are_those_of_whole_answers() {
+fn single_rows_match_whole_answers() {
     let (oracle, backend) = (session().oracle(ROTED.a), Backend::PORTABLE);
     for i in 0..RANK {
         let (mut row, mut expected) = (ZERO, ZERO);

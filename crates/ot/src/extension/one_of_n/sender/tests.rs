@@ -20,7 +20,7 @@ fn states() -> (Receiver, Sender) {
 }
 
 #[test]
-fn after_a_failed_check_it_has_forgotten_everything() {
+fn a_failed_check_erases_the_senders_state() {
     for proof_len in [0, 8 * (512 + 85)] {
         let (mut receiver, mut sender) = states();
         let mut corrections = Vec::new();
