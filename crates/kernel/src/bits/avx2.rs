@@ -45,6 +45,7 @@ pub(super) fn transpose(simd: Avx2, rows: &[u8], stride: usize, first: usize, ou
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_bits(rows: &mut [__m256i; 8]) {
+    // Bit 2 of the numbers of row and bit change places, then bit 1, then bit 0.
     for i in [0, 1, 2, 3] {
         swap_bits::<4>(rows, i, 0x0f);
     }
@@ -61,6 +62,8 @@ fn transpose_bits(rows: &mut [__m256i; 8]) {
 #[target_feature(enable = "avx2")]
 fn swap_bits<const WIDTH: i32>(rows: &mut [__m256i; 8], i: usize, low: i8) {
     let j = i + WIDTH as usize;
+    // A delta swap: what differs is added to both. Bits that the shift brings over from the next
+    // byte are outside `low`.
     let difference = _mm256_xor_si256(_mm256_srli_epi64::<WIDTH>(rows[i]), rows[j]);
     let difference = _mm256_and_si256(difference, _mm256_set1_epi8(low));
     rows[j] = _mm256_xor_si256(rows[j], difference);
@@ -72,6 +75,8 @@ fn swap_bits<const WIDTH: i32>(rows: &mut [__m256i; 8], i: usize, low: i8) {
 #[target_feature(enable = "avx2")]
 fn transpose_bytes(bytes: &[__m256i; 16]) -> [__m256i; 16] {
     let zero = _mm256_setzero_si256();
+    // Each step interleaves vectors that have the even and the odd rows of a column: bytes, then
+    // pairs, fours and eights.
     let mut pairs = [[zero; 2]; 8];
     for (halves, [a, b]) in pairs.iter_mut().zip(bytes.as_chunks().0) {
         *halves = [_mm256_unpacklo_epi8(*a, *b), _mm256_unpackhi_epi8(*a, *b)];

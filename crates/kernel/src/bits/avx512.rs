@@ -66,6 +66,8 @@ fn transpose_eight_rows(simd: Avx512, rows: &[u8], stride: usize, at: usize) -> 
     let mut columns = [_mm512_setzero_si512(); 2];
     for (columns, index) in columns.iter_mut().zip(&EIGHT_COLUMNS) {
         let words = _mm512_permutex2var_epi8(low, simd.load(index), high);
+        // The instruction multiplies the matrix in a word by a vector: by 1 << i it gives bit i of
+        // every byte, that of byte 7 − b as bit b. So row b has to be byte 7 − b.
         let identity = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
         *columns = _mm512_gf2p8affine_epi64_epi8::<0>(identity, words);
     }

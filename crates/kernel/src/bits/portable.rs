@@ -41,6 +41,7 @@ fn swap_quarters<const WIDTH: usize>(square: &mut [[u64; 2]; 128], low: u64) {
         let (upper, lower) = pair.split_at_mut(WIDTH);
         for (a, b) in upper.iter_mut().zip(lower) {
             for (a, b) in a.iter_mut().zip(b) {
+                // A delta swap: where high bits of a and low bits of b differ, both change.
                 let difference = (*a >> WIDTH ^ *b) & low;
                 *b ^= difference;
                 *a ^= difference << WIDTH;

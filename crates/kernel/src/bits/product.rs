@@ -63,6 +63,8 @@ fn product<B: Blocks>(
                     let i = pass + t * FOUR + k;
                     let row = if i < inputs { b.load_at(rows, i * stride + at) } else { b.zero() };
                     for x in 0..1 << k {
+                        // One addition for each sum: of x + 2ᵏ it is that of x plus row k. Sum 0
+                        // stays zero.
                         table[x | 1 << k] = b.xor(table[x], row);
                     }
                 }
@@ -71,6 +73,7 @@ fn product<B: Blocks>(
             let outs = out.chunks_mut(out_stride);
             for (coefficients, out) in matrix.chunks_exact(width).zip(outs) {
                 let out = &mut out[at..][..B::BYTES];
+                // Two sums, so that an addition need not wait for the one before.
                 let (mut sum, mut other) = (b.load(out), b.zero());
                 let pairs = tables.as_chunks::<2>().0;
                 for ([low, high], byte) in pairs.iter().zip(&coefficients[bytes.clone()]) {

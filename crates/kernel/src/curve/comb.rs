@@ -210,6 +210,8 @@ fn with_y(numerator: Limbs, denominator: Limbs, d: &Limbs) -> Option<Point> {
 /// always. It is left out, and place 52 has what looks up 32⁵¹·P where k is odd, and P less where k is even.
 #[cfg_attr(not(unoptimized), inline(always))]
 const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 5] {
+    // With odd = 2m + 1 the number is m + 2²⁵⁹, and m = ⌊k/2⌋. The last digit's top bit makes it
+    // positive: entry 0 for odd k, 1 for even k.
     let end = 0b10000 | !a & 1;
     let [a, b, c, d] = [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1];
     [a, a >> 60 | b << 4, b >> 56 | c << 8, c >> 52 | d << 12, d >> 48 | end << (52 % IN_WORD * 5)]
@@ -287,6 +289,7 @@ impl<'a> Comb<'a> {
             point::store(f, base, 0, &mut bases[j..=j]);
         }
         let end = point::load(f, 0, 1, &bases[ODD - 1..]).double_times(f, 5);
+        // The digits of an even k are those of k + 1: one P less in the end.
         let less = point::load(f, 0, 1, &bases[..1]).negate(f).cached(f, twice_d);
         fill(f, &[end, end.plus(f, less)], twice_d, slice::from_mut(ends));
         dispatch!(
@@ -315,6 +318,7 @@ fn fill<F: Field, const N: usize>(
     let mut inverses = points.map(|point| point.z);
     invert_all::<F, N>(f, &mut inverses);
     for (entry, (point, inverse)) in points.iter().zip(inverses).enumerate() {
+        // Affine, so that an addition needs no product by Z.
         let (x, y) = (f.times(point.x, inverse), f.times(point.y, inverse));
         let product = f.times(f.times(x, y), f.splat(twice_d));
         let triple: [Columns; 3] = [f.store(f.add(y, x)), f.store(f.sub(y, x)), f.store(product)];

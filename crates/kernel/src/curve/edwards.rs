@@ -73,6 +73,9 @@ impl<E: Copy> Completed<E> {
 impl<E: Copy> Projective<E> {
     #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn double<F: Field<Element = E>>(self, f: F) -> Completed<E> {
+        // 2·(x, y) = (2xy/(y² − x²), (y² + x²)/(2 − y² + x²)). All four parts have the other sign
+        // than in the paper: each is a sum less one product. E = −2XY, as X² + Y² − (X + Y)², G =
+        // X² − Y², H = X² + Y², F = 2Z² + G.
         let (a, b) = (f.square_product(self.x), f.square_product(self.y));
         let c = f.square_product(self.z);
         let both = f.square_product(f.carry(f.add(self.x, self.y)));
@@ -145,6 +148,8 @@ impl<E: Copy> Extended<E> {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Completed<E> {
+        // A = (Y − X)·(Y′ − X′), B = (Y + X)·(Y′ + X′), C = 2d·T·T′, D = 2Z·Z′; E = B − A, F = D −
+        // C, G = D + C, H = B + A. As d is no square, F and G are not 0.
         let a = f.product(f.sub(self.y, self.x), other.difference);
         let b = f.product(f.add(self.y, self.x), other.sum);
         let (c, d) = (f.product(self.t, other.product), f.product(self.z, other.twice_z));
@@ -226,6 +231,8 @@ impl<E: Copy> Running<E> {
         let c = f.mul(self.t, other.product);
         let d = f.add(self.z, self.z);
         // x = E/G, y = H/F.
+        // The negative of a point has −x: its sum and difference change places, and C has the other
+        // sign, so F and G change places.
         let (minus, g) = f.swap(negative, f.sub(d, c), f.add(d, c));
         let e = f.reduce(f.sub_wide(b, a));
         let f_tight = f.carry(minus);
@@ -286,6 +293,7 @@ pub(super) fn odd_multiples<F: Field, const N: usize>(
     point: Extended<F::Element>,
     twice_d: &Limbs,
 ) -> [Extended<F::Element>; N] {
+    // Each is the one before plus 2P.
     let twice = point.double_times(f, 1).cached(f, twice_d);
     let mut multiples = [point; N];
     let mut multiple = point;
@@ -300,6 +308,7 @@ pub(super) fn odd_multiples<F: Field, const N: usize>(
 /// four bits is b where the odd one has 2b − 15 at 16ⁱ. It is (odd + 2²⁵⁶ − 1)/2.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) const fn odd_digits([a, b, c, d]: [u64; 4]) -> [u64; 4] {
+    // With odd = 2m + 1, (odd + 2²⁵⁶ − 1)/2 = m + 2²⁵⁵. m is ⌊k/2⌋ for both: k is odd, or k + 1 is.
     [a >> 1 | b << 63, b >> 1 | c << 63, c >> 1 | d << 63, d >> 1 | 1 << 63]
 }
 

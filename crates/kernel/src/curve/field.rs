@@ -201,6 +201,8 @@ pub(super) trait Field: Copy {
 /// above.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn from_bytes(bytes: &[u8; 32]) -> Limbs {
+    // Limb k begins at bit 51·k: 51 of word 0, 102 − 64 of word 1, 153 − 128 of word 2, 204 − 192
+    // of word 3.
     let [a, b, c, d] = words_of(bytes);
     [
         a & LOW,
@@ -270,6 +272,7 @@ const fn carried(x: &Limbs) -> Limbs {
         carry >>= BITS;
         k += 1;
     }
+    // 2²⁵⁵ = 19 modulo p: what leaves at the top comes back at the bottom, times 19.
     y[0] += 19 * carry;
     y
 }

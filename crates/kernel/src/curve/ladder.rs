@@ -111,6 +111,8 @@ fn ladder<F: Field>(f: F, changes: &[F::Word; 4], point: F::Element) -> Projecti
             for (index, &word) in changes.iter().enumerate().rev() {
                 let top = if index == 3 { 63 } else { 64 };
                 for k in (0..top).rev() {
+                    // b − a is the point throughout. A swap where this bit differs from the one
+                    // above undoes the last swap and does the next: one for each bit.
                     let change = f.bit(word, k);
                     (a.x, b.x) = f.swap(change, a.x, b.x);
                     (a.z, b.z) = f.swap(change, a.z, b.z);
@@ -132,6 +134,8 @@ fn step<F: Field>(
     b: Projective<F::Element>,
     difference: F::Element,
 ) -> (Projective<F::Element>, Projective<F::Element>) {
+    // With A = X + Z, B = X − Z of a and C, D of b: the sum is (DA + CB)² : x·(DA − CB)², x that of
+    // the difference. Twice a is A²·B² : E·(A² + 121665·E), where E = A² − B² = 4XZ.
     let (sum_a, diff_a) = (f.carry(f.add(a.x, a.z)), f.carry(f.sub(a.x, a.z)));
     let (sum_b, diff_b) = (f.add(b.x, b.z), f.sub(b.x, b.z));
     let (da, cb) = (f.product(diff_b, sum_a), f.product(sum_b, diff_a));

@@ -206,6 +206,7 @@ fn identities<F: Field>(f: F, points: &[Point], out: &mut [u8]) {
     let n = points.len();
     for start in (0..n).step_by(F::LANES) {
         let Extended { x, y, z, .. } = load(f, start, n, points);
+        // (0, 1): not (0, −1), which has order 2.
         let both = zip(&is_zero(f, x), &is_equal(f, y, z), |a, b| a & b);
         batch::store_bits(f, &both, start, n, out);
     }
@@ -273,6 +274,7 @@ fn decompress_each<F: Field>(
         for lane in 0..F::LANES {
             let encoding = &encodings[(start + lane).min(n - 1)];
             signs[lane] = u64::from(encoding[31] >> 7);
+            // A y from p on has other limbs than its residue.
             let y = super::field::from_bytes(encoding);
             below[lane] = u64::from(canonical(&y) == y);
         }
@@ -295,6 +297,7 @@ fn decompress_each<F: Field>(
 pub(super) fn x_of<F: Field>(f: F, y: F::Element, d: &Limbs) -> (Words, F::Element) {
     let one = f.splat(&ONE);
     let square = square(f, y);
+    // x²·(1 + d·y²) = y² − 1.
     let numerator = f.carry(f.sub(square, one));
     let denominator = f.carry(f.add(f.times(square, f.splat(d)), one));
     sqrt_ratio(f, numerator, denominator)

@@ -56,6 +56,7 @@ pub(super) const fn unround<const Q: u16, const BITS: usize>(y: u16) -> u16 {
 /// 1 iff low < x ≤ high, for arguments below 2¹⁵.
 #[cfg_attr(not(unoptimized), inline(always))]
 const fn within(x: u16, low: u16, high: u16) -> u16 {
+    // Bit 15 of a difference of numbers below 2¹⁵ is its sign.
     (low.wrapping_sub(x) & x.wrapping_sub(high + 1)) >> 15
 }
 
@@ -71,6 +72,8 @@ const fn half<const Q: u16>(x: u16) -> u16 {
 pub(super) const fn hint<const Q: u16>(x: u16) -> u16 {
     const { assert!(Q % 8 == 1) };
     let e = (Q - 1) / 8;
+    // The key bit changes at 2e and 6e without the hint, and at 0 and 4e with it. The hint is set
+    // within e of 2e or 6e, so the nearest change is about e = Q/8 away or further.
     within(x, e, 3 * e) | within(x, 5 * e, 7 * e)
 }
 

@@ -13,6 +13,7 @@ const fn canonical<const Q: u16>(x: u16) -> u16 {
 /// a + b mod Q.
 #[inline(always)]
 pub(super) const fn add<const Q: u16>(a: u16, b: u16) -> u16 {
+    // From −Q to Q − 2.
     canonical::<Q>(a.wrapping_add(b).wrapping_sub(Q))
 }
 
@@ -26,6 +27,8 @@ pub(super) const fn sub<const Q: u16>(a: u16, b: u16) -> u16 {
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "takes the low and the high half")]
 pub(super) const fn montgomery_reduce<const Q: u16>(x: u32) -> u16 {
+    // m·Q has the low half of x, so x − m·Q is 2¹⁶ times the difference of the high halves. Both
+    // are below Q, as x < 2¹⁶·Q and m < 2¹⁶.
     let m = (x as u16).wrapping_mul(const { inverse_mod_2_16(Q) });
     let t = ((m as u32 * Q as u32) >> 16) as u16;
     canonical::<Q>(((x >> 16) as u16).wrapping_sub(t))
@@ -71,6 +74,7 @@ pub(super) const fn inverse_mod_2_16(q: u16) -> u16 {
     let mut inverse = q; // right mod 2³
     let mut i = 0;
     while i < 3 {
+        // With q·y = 1 + e, q·y·(2 − q·y) = 1 − e²: right modulo 2³, 2⁶, 2¹², 2²⁴.
         inverse = inverse.wrapping_mul(2u16.wrapping_sub(q.wrapping_mul(inverse)));
         i += 1;
     }

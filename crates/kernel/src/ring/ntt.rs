@@ -55,6 +55,9 @@ impl<const N: usize, const Q: u16> Tables<N, Q> {
 /// they run over whole rows like the others.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
+    // A block of 2·half values is f mod X^(2·half) − ζ². As this is (X^half − ζ)·(X^half + ζ), x +
+    // ζy and x − ζy are f modulo either factor, and so on down to X − ψ^(2·brv(i) + 1). The first ζ
+    // is ψ^(N/2), whose square is −1.
     let butterfly = |x: u16, y: u16, zeta: u16| {
         let t = montgomery_multiply::<Q>(y, zeta);
         (add::<Q>(x, t), sub::<Q>(x, t))
@@ -74,6 +77,8 @@ pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
 /// The inverse of [`forward`].
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn inverse<const N: usize, const Q: u16>(f: &mut [u16; N]) {
+    // From u = x + ζy and v = x − ζy come u + v = 2x and (u − v)/ζ = 2y. The factors 2 of all
+    // layers are N, which is divided out at the end.
     let butterfly = |x: u16, y: u16, zeta: u16| {
         (add::<Q>(x, y), montgomery_multiply::<Q>(sub::<Q>(x, y), zeta))
     };
@@ -165,6 +170,7 @@ pub(super) fn product<const N: usize, const Q: u16, const K: usize>(
 /// Multiplies by 2¹⁶.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn scale<const N: usize, const Q: u16>(f: &mut [u16; N]) {
+    // 2³²: the product takes a factor 2¹⁶ away.
     let factor = const { to_montgomery::<Q>(to_montgomery::<Q>(1)) };
     for x in f {
         *x = montgomery_multiply::<Q>(*x, factor);

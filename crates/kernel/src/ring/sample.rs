@@ -33,8 +33,10 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     unpack::<BITS>(bytes, &mut all.values[..candidates]);
     let mut rejected = 0u16;
     for (shift, &value) in all.shifts.iter_mut().zip(&all.values[..candidates]) {
+        // Values and Q are below 2¹⁵: bit 15 of the difference is set exactly where value < Q.
         let accepted = mask(value.wrapping_sub(Q) >> 15);
         *shift = rejected & accepted;
+        // `!accepted` is −1 for a rejected candidate.
         rejected = rejected.wrapping_sub(!accepted);
     }
 

@@ -67,6 +67,8 @@ pub(super) fn montgomery<S: Simd, const Q: u16>(
     b: S::Lanes,
     b_q: S::Lanes,
 ) -> S::Lanes {
+    // m = a·b/Q mod 2¹⁶ makes the low halves of a·b and m·Q the same. So their difference is 2¹⁶
+    // times that of the high halves; with sign |m| ≤ 2¹⁵, and t is at most Q/2.
     let t = simd.mul_high(simd.mul_low(a, b_q), simd.splat(Q));
     simd.sub(simd.mul_high(a, b), t)
 }
@@ -75,6 +77,8 @@ pub(super) fn montgomery<S: Simd, const Q: u16>(
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn barrett<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
     const { assert!(Q > 1 << 12 && Q < 1 << 14, "one bit of the quotient's error is Q/2 at most") };
+    // The reciprocal ⌊2¹⁵/Q⌋ has two or three bits, which is enough: the remainder is at most Q/2 +
+    // |a|·(1 − Q·⌊2¹⁵/Q⌋/2¹⁵), below Q for |a| ≤ 2¹⁵.
     let quotient = simd.mul_round(a, simd.splat(const { (1 << 15) / Q }));
     simd.sub(a, simd.mul_low(quotient, simd.splat(Q)))
 }
@@ -109,6 +113,8 @@ pub(super) fn noise_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn gaussian_at<S: Simd>(simd: S, bytes: &[u8], i: usize) -> S::Lanes {
     let words = simd.load_bytes(&bytes[2 * i..]);
+    // Bit 0 is the sign, the other 15 bits are uniform: the magnitude is the number of entries that
+    // are not above them.
     let uniform = simd.shift_right::<1>(words);
     let magnitude = simd.rank(&TABLE, uniform);
     let sign = simd.sub(simd.splat(1), simd.and(simd.add(words, words), simd.splat(2)));
@@ -163,6 +169,8 @@ pub(super) fn products<S: Simd, const N: usize, const Q: u16, const K: usize>(
         }
     }
     let inverse = simd.splat(const { inverse_mod_2_16(Q) });
+    // As in `montgomery`, with m = low/Q mod 2¹⁶. The high half is below Q/2, by the assertion, and
+    // so is that of m·Q.
     simd.sub(high, simd.mul_high(simd.mul_low(low, inverse), simd.splat(Q)))
 }
 

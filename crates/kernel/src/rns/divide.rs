@@ -155,6 +155,7 @@ impl Divider {
             let (half, inverse) = (r.value() / 2, word_inverse(r.value()));
             backend.run(inlined!(|| {
                 for (low, remainder) in low.iter_mut().zip(remainders) {
+                    // The same division modulo 2⁶⁴, where odd r have an inverse.
                     let numerator = low.wrapping_add(half).wrapping_sub(*remainder);
                     *low = numerator.wrapping_mul(inverse);
                 }
@@ -197,6 +198,8 @@ fn round_low_with<L: Lanes>(
         for (remainder, low) in remainder.iter_mut().zip(low) {
             *remainder = (low + half) & mask;
         }
+        // X + 2^(t − 1) less its remainder is a multiple of 2ᵗ: multiplying by 2⁻ᵗ modulo p
+        // divides.
         let difference = l.plain_sub(l.plain_add(l.load(x), above), l.load(&remainder));
         l.store(p, l.mul_by(p, difference, inverse), x);
     }
@@ -220,6 +223,8 @@ fn divided<L: Lanes>(
     remainder: L::Vector,
     step: &Step<L>,
 ) -> L::Vector {
+    // `above` has a multiple of p that is at least the remainder, so the difference is not negative.
+    // x + r/2 less its remainder modulo r is a multiple of r: multiplying by 1/r modulo p divides it.
     let difference = l.plain_sub(l.plain_add(x, step.above), remainder);
     l.canonical(p, l.mul_by(p, difference, step.inverse))
 }

@@ -84,6 +84,8 @@ impl MixedRadix {
                 let mut y = l.canonical(p, l.add(p, l.load(x), l.splat(half)));
                 for (i, (above, inverse)) in steps[..j].iter().enumerate() {
                     let digit = l.load(&before[i * n + v * L::LANES..]);
+                    // Garner: X = y₁ + p₁·(y₂ + p₂·(y₃ + …)), so (X − y₁)/p₁, then less y₂ and
+                    // divided by p₂, and so on, modulo the prime, leaves its own digit.
                     let difference = l.plain_sub(l.plain_add(y, *above), digit);
                     y = l.canonical(p, l.mul_by(p, difference, *inverse));
                 }
@@ -116,6 +118,7 @@ impl MixedRadix {
         let (mut weight, mut half) = (1, 0);
         for (prime, to_weight) in self.primes().iter().zip(&mut weights) {
             *to_weight = l.factor(l.entry(to, to.factor(weight)));
+            // (P − 1)/2 has the digits (p − 1)/2.
             half = to.add(half, to.mul(weight, to.reduce(prime.value() / 2)));
             weight = to.mul(weight, to.reduce(prime.value()));
         }

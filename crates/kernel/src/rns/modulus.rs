@@ -28,6 +28,7 @@ const fn sign(x: u64) -> u64 {
 /// x mod `bound`, for x < 2·bound < 2⁶³.
 #[inline(always)]
 pub(super) const fn below(x: u64, bound: u64) -> u64 {
+    // Both are below 2⁶³, so the difference has its top bit set exactly where x < bound.
     let less = x.wrapping_sub(bound);
     less.wrapping_add(bound & sign(less))
 }
@@ -172,6 +173,9 @@ impl Modulus {
     /// ⌊c/p⌋ and c mod p, for c < 2^(52+k); the quotient is below 2⁵³.
     #[inline(always)]
     const fn divide(&self, c: u128) -> (u64, u64) {
+        // q = ⌊⌊c/2ᵏ⌋·barrett/2⁵²⌋ falls short of c/p by less than 2ᵏ/p for the first rounding,
+        // less than 1 for that of `barrett`, as c/2ᵏ < 2⁵², and less than 1 for the last: by less
+        // than 4.
         let [top, _] = halves(c >> self.bits);
         let [mut quotient, _] = halves((top as u128 * self.barrett as u128) >> 52);
         let [mut r, _] = halves(c.wrapping_sub(quotient as u128 * self.p as u128));

@@ -103,6 +103,7 @@ impl Drop for Stream<'_> {
 pub fn uniform_public(streams: &Streams, stream: u64, p: &Modulus, out: &mut [u64]) {
     check(out.len(), &[]);
     let mut stream = Stream::new(streams, stream);
+    // (2⁶⁴ − p) mod p = 2⁶⁴ mod p.
     let threshold = p.value().wrapping_neg() % p.value();
     let mut filled = 0;
     while filled < out.len() {
@@ -143,6 +144,8 @@ pub fn ternary(streams: &Streams, stream: u64, out: &mut [i8]) {
             for (out, [low, high]) in out.chunks_mut(TRITS).zip(words.as_chunks().0) {
                 let [mut low, mut high] = [*low, *high].map(u64::from_le_bytes);
                 for out in out {
+                    // The carry out of 128 bits of 3w is the next digit; 3w mod 2¹²⁸ has those
+                    // after it.
                     let [digit_low, carry] = halves(u128::from(low) * 3);
                     let [digit_high, digit] = halves(u128::from(high) * 3 + u128::from(carry));
                     (low, high) = (digit_low, digit_high);
@@ -176,6 +179,7 @@ pub fn binomial(streams: &Streams, stream: u64, out: &mut [i8]) {
 /// Counts the ones in the low 32 bits.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn ones(x: u64) -> i8 {
+    // Counts in two bits, in four, in eight; the product has their sum in its top byte.
     let x = x - (x >> 1 & 0x5555_5555);
     let x = (x & 0x3333_3333) + (x >> 2 & 0x3333_3333);
     let x = (x + (x >> 4)) & 0x0f0f_0f0f;

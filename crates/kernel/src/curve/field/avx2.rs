@@ -194,6 +194,9 @@ impl Sums {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add<const N: usize>(&mut self, k: usize, products: [(__m256d, __m256d); N]) {
         for (a, b) in products {
+            // high = HIGH + 2⁵¹·h with h the integer next to a·b/2⁵¹. HIGH_UNIT − high is UNIT −
+            // 2⁵¹·h exactly, so low = UNIT + l with l = a·b − 2⁵¹·h. As integers the bits of high
+            // and low are those of HIGH plus h and of UNIT plus l.
             let high = fused(a, b, self.high);
             let low = fused(a, b, sub(set(HIGH_UNIT), high));
             let lows = add_integers(self.columns[k], bits(low));
@@ -211,6 +214,7 @@ impl Sums {
             [a0, a1, a2, a3, a4],
             rest,
             inlined!(|a, b| {
+                // AVX2 has no 64-bit products: 19·b = b + 2b + 16b.
                 let twice = avx2!(opaque(add_integers(b, b)));
                 let sixteen = avx2!(_mm256_slli_epi64::<3>(twice));
                 add_integers(add_integers(a, b), add_integers(twice, sixteen))
@@ -233,6 +237,8 @@ impl Place {
     fn new(index: __m256i) -> Self {
         avx2!({
             let in_eight = _mm256_and_si256(index, integer(7));
+            // One index for the low and the high 32 bits of the lane; bit 3 becomes the sign bit of
+            // a blend.
             let both = _mm256_or_si256(in_eight, _mm256_slli_epi64::<32>(in_eight));
             Self { in_eight: both, second: double(_mm256_slli_epi64::<60>(index)) }
         })
@@ -270,6 +276,8 @@ impl Avx2 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn carry_doubles(self, x: [__m256d; 5]) -> [__m256d; 5] {
         assert_weight(x, 7.0);
+        // limb/2⁵¹ + 3·2⁵¹ is rounded to an integer, so c is the integer next to limb/2⁵¹, and limb
+        // − c·2⁵¹ is at most 2⁵⁰ in absolute value: both are exact.
         let down = set(1.0 / (1u64 << BITS) as f64);
         let up = set(-((1u64 << BITS) as f64));
         let [c0, c1, c2, c3, c4] =
@@ -446,6 +454,8 @@ impl Field for Avx2 {
         let (top, low) = (integer(1 << (N - 1)), integer((1 << (N - 1)) - 1));
         avx2!({
             let digit = _mm256_srl_epi64(word, _mm_cvtsi64_si128(i64::from(N * k)));
+            // As in plain Rust: where the top bit is not set, the index is the complement of the
+            // low bits.
             let top = _mm256_and_si256(digit, top);
             let negative = _mm256_cmpeq_epi64(top, integer(0));
             let index = _mm256_xor_si256(digit, negative);

@@ -179,6 +179,7 @@ impl Field for Avx512 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn sub(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(b, TIGHT);
+        // Limbs of 2p are above all tight ones: no difference of limbs is negative.
         let twice_p = map5(P, inlined!(|limb| set(2 * limb)));
         carry(zip(zip(a, twice_p, add), b, sub))
     }
@@ -192,7 +193,8 @@ impl Field for Avx512 {
     fn product(self, a: [__m512i; 5], b: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(a, TIGHT);
         assert_below(b, TIGHT);
-        // What weighs two limbs first, then the rest upon its double.
+        // High halves weigh 2⁵², twice the next limb: they are summed up and doubled first, and low halves
+        // are added to that.
         let mut sums = [set(0); 10];
         for (i, a) in a.into_iter().enumerate() {
             for (j, b) in b.into_iter().enumerate() {
@@ -211,7 +213,8 @@ impl Field for Avx512 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn square_product(self, a: [__m512i; 5]) -> [__m512i; 5] {
         assert_below(a, TIGHT);
-        // What counts four times, then what counts twice, then the rest.
+        // High halves of mixed products count four times; their low halves, and high halves of squares,
+        // twice; low halves of squares once. Doubling twice in between counts them so.
         let mut sums = [set(0); 10];
         for i in 0..5 {
             for j in i + 1..5 {
@@ -275,6 +278,8 @@ impl Field for Avx512 {
     fn digit<const N: u32>(self, word: __m512i, k: u32) -> (__m512i, __mmask8) {
         let (top, low) = (set(1 << (N - 1)), set((1 << (N - 1)) - 1));
         avx512!({
+            // As in plain Rust: where the top bit is not set, the index is the complement of the
+            // low bits.
             let digit = _mm512_srl_epi64(word, _mm_cvtsi64_si128(i64::from(N * k)));
             let negative = _mm512_testn_epi64_mask(digit, top);
             let index = _mm512_mask_xor_epi64(digit, negative, digit, low);

@@ -46,6 +46,7 @@ fn power_2_250<F: Field>(f: F, x: F::Element) -> (F::Element, F::Element) {
 pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
     f.outlined(inlined!(|| {
         let (ones250, x11) = power_2_250(f, x);
+        // p − 2 = 2²⁵⁵ − 21 = 32·(2²⁵⁰ − 1) + 11.
         join(f, ones250, 5, x11)
     }))
 }
@@ -54,6 +55,7 @@ pub(in crate::curve) fn invert<F: Field>(f: F, x: F::Element) -> F::Element {
 #[cfg_attr(not(unoptimized), inline(always))]
 fn power_p58<F: Field>(f: F, x: F::Element) -> F::Element {
     let (ones250, _) = power_2_250(f, x);
+    // (p − 5)/8 = 2²⁵² − 3 = 4·(2²⁵⁰ − 1) + 1.
     join(f, ones250, 2, x)
 }
 
@@ -71,6 +73,9 @@ pub(in crate::curve) fn sqrt_ratio<F: Field>(
 
 #[cfg_attr(not(unoptimized), inline(always))]
 fn root<F: Field>(f: F, u: F::Element, v: F::Element) -> (Words, F::Element) {
+    // With r = u·v³·(u·v⁷)^((p − 5)/8), r²·v = u·(u·v⁷)^((p − 1)/4): u times a fourth root of 1.
+    // For 1 r is the root; for −1 it is after a multiplication by i = √−1. For i it is the root of
+    // i·u/v, for −i after that multiplication.
     let v3 = join(f, v, 1, v);
     let v7 = join(f, v3, 1, v);
     let r = f.times(f.times(u, v3), power_p58(f, f.times(u, v7)));
@@ -104,6 +109,8 @@ pub(in crate::curve) fn invert_all<F: Field, const N: usize>(f: F, x: &mut [F::E
     }
     let mut inverse = invert(f, product);
     for ((x, before), zeros) in x.iter_mut().zip(before).zip(&zeros).rev() {
+        // `inverse` is that of the product up to x: times the product before x it is 1/x, times x
+        // that of the product before.
         let own = f.times(inverse, before);
         inverse = f.times(inverse, *x);
         *x = f.select(mask(f, zeros), nothing, own);

@@ -80,6 +80,8 @@ impl Field for Scalar {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn carry(self, a: Limbs) -> Limbs {
+        // Limbs below 2⁵⁵ have carries below 2⁴, and 19 of the top one are below 2⁹: limbs are
+        // tight.
         assert_factor(&a);
         let [c0, c1, c2, c3, c4] = a.map(|limb| limb >> BITS);
         let low = a.map(|limb| limb & LOW);
@@ -92,6 +94,8 @@ impl Field for Scalar {
         assert_factor(&b);
         let [a0, a1, a2, a3, a4] = a;
         let [b0, b1, b2, b3, b4] = b;
+        // Products of limbs whose numbers add up to 5 + k weigh 2²⁵⁵ times column k, that is 19
+        // times. A column is below 2¹¹⁰·(1 + 4·19) < 2¹¹⁷, so four of them are below 2¹²⁰.
         let [c1, c2, c3, c4] = [19 * b1, 19 * b2, 19 * b3, 19 * b4];
         [
             wide(a0, b0) + wide(a1, c4) + wide(a2, c3) + wide(a3, c2) + wide(a4, c1),
@@ -106,6 +110,7 @@ impl Field for Scalar {
     fn square_product(self, a: Limbs) -> [u128; 5] {
         assert_factor(&a);
         let [a0, a1, a2, a3, a4] = a;
+        // The same columns: every product of different limbs stands there twice.
         let [d0, d1, d2] = [2 * a0, 2 * a1, 2 * a2];
         let [c3, c4] = [19 * a3, 19 * a4];
         [
@@ -167,6 +172,8 @@ impl Field for Scalar {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn digit<const N: u32>(self, word: u64, k: u32) -> (u64, u64) {
+        // The digit b stands for 2b − (2ᴺ − 1) = ±(2i + 1). With the top bit i is what is left of
+        // b, without it the complement of that, and the sign is negative.
         let digit = word >> (N * k);
         let negative = spread(!digit >> (N - 1) & 1);
         ((digit ^ negative) & ((1 << (N - 1)) - 1), negative)
@@ -174,6 +181,7 @@ impl Field for Scalar {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn lookup(self, from: &Sixteen, index: u64) -> [Limbs; 3] {
+        // Every entry is read; index ^ entry is 0, and less 1 negative, for one of them only.
         let masks: [u64; 16] =
             core::array::from_fn(|entry| spread((index ^ entry as u64).wrapping_sub(1) >> 63));
         from.map(

@@ -36,6 +36,7 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
         values,
         inlined!(|i, _| {
             let x = simd.unpack::<BITS>(&from[i / 8 * BITS..]);
+            // x and Q are below 2¹⁵: the difference is negative exactly where x < Q.
             all_below = simd.and(all_below, simd.sub(x, simd.splat(Q)));
             x
         }),
@@ -46,6 +47,7 @@ pub(in crate::ring) fn unpack<S: Simd, const N: usize, const Q: u16, const BITS:
 /// Returns true if all lanes are negative.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(in crate::ring) fn all_negative<S: Simd>(simd: S, x: S::Lanes) -> bool {
+    // Fewer than 32 lanes leave the last bytes as they are.
     let mut signs = [0xff; 4];
     simd.sign_bits(x, &mut signs);
     signs == [0xff; 4]
@@ -81,6 +83,7 @@ pub(in crate::ring) fn unround<S: Simd, const Q: u16, const BITS: usize>(
     y: S::Lanes,
 ) -> S::Lanes {
     const { assert!(BITS <= 15) };
+    // Q·y = 2^BITS·whole·y + part·y: only the last term is rounded.
     let (whole, part) = const { (Q >> BITS, Q & ((1 << BITS) - 1)) };
     // ⌊(part·y + 2^(BITS−1))/2^BITS⌋, numerator and denominator times 2^(15−BITS).
     let scaled = simd.mul_low(y, simd.splat(1 << (15 - BITS)));
@@ -136,6 +139,7 @@ pub(in crate::ring) fn key_bit<S: Simd, const Q: u16>(
     x: S::Lanes,
     hint: S::Lanes,
 ) -> S::Lanes {
+    // A hint turns the circle by Q/4, so that x is about Q/8 or more from where the bit changes.
     let e = (Q - 1) / 8;
     let turned = add::<S, Q>(simd, x, simd.and(hint, simd.splat(2 * e)));
     within(simd, turned, 2 * e, 6 * e)

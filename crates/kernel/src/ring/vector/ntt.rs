@@ -130,6 +130,8 @@ impl<const Q: u16> Reductions<Q> {
     const FORWARD: [bool; 16] = {
         let (mut reduces, mut bound, mut layer) = ([false; 16], UNIT, 0);
         while layer < reduces.len() {
+            // x ± ζy: the bound of x grows by that of a product, which hardly depends on y. x is
+            // reduced first where the sum would not fit.
             let product = after_product::<Q>(bound);
             reduces[layer] = bound + product > limit::<Q>();
             bound = product + if reduces[layer] { after_barrett::<Q>() } else { bound };
@@ -143,6 +145,8 @@ impl<const Q: u16> Reductions<Q> {
     const INVERSE: [bool; 16] = {
         let (mut reduces, mut bound, mut layer) = ([false; 16], UNIT, 0);
         while layer < reduces.len() {
+            // x + y and x − y have twice the bound. The difference is multiplied, and small again;
+            // the sum is reduced where twice its bound would not fit in the next layer.
             assert!(2 * bound <= limit::<Q>());
             let product = after_product::<Q>(2 * bound);
             reduces[layer] = 4 * bound > limit::<Q>();
@@ -374,6 +378,8 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         let (mut x0, mut x1, mut x2, mut x3) = (vector!(0), vector!(1), vector!(2), vector!(3));
 
         // The layers between vectors.
+        // Each layer with a zeta per block: between the two blocks, at a distance of two vectors,
+        // of one.
         if B == 2 {
             let layer = groups.ilog2();
             let zeta = splat_both(simd, zetas[groups + group]);
@@ -392,6 +398,8 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         });
 
         // Those within vectors.
+        // Elements 2^bit apart come into the same lane of two vectors, so that no lane of a
+        // butterfly is idle; their zetas are in the same order in `inner`.
         macro_rules! layer {
             ($bit:literal) => {
                 for_pairs!([x0, x1, x2, x3], |pair, b, (x, y)| {
@@ -419,6 +427,7 @@ fn forward_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         for_vectors!([x0, x1, x2, x3], |k, x| for b in 0..B {
             for p in 0..P {
                 let at = at(b, k);
+                // Lanes are as large as the last layers left them: one reduction for all.
                 let x = operation(p, at, barrett::<S, Q>(simd, x[b][p]));
                 simd.store(x, &mut f[p][at..]);
             }
@@ -464,6 +473,8 @@ fn inverse_blocks<S: Simd, const N: usize, const Q: u16, const P: usize, const B
         let (mut x0, mut x1, mut x2, mut x3) = (vector!(0), vector!(1), vector!(2), vector!(3));
 
         // The layers within vectors.
+        // Even elements to one vector, odd ones to the other: distance 1 is between vectors, and
+        // each layer ends with the exchange for the next distance.
         for_pairs!([x0, x1, x2, x3], |_, _, (x, y)| simd.deinterleave(x, y));
         macro_rules! layer {
             ($bit:literal) => {
@@ -558,6 +569,7 @@ fn last_layers_in_memory<S: Simd, const N: usize, const Q: u16>(
             let (c, d) = (simd.load(&f[i + 2 * quarter..]), simd.load(&f[i + 3 * quarter..]));
             let (a, b) = inverse_butterfly::<S, Q>(simd, (a, b), first, quarter.ilog2());
             let (c, d) = inverse_butterfly::<S, Q>(simd, (c, d), second, quarter.ilog2());
+            // The last layer multiplies sums also, by 1/N: so it leaves nothing to be reduced.
             let (a, c) = last_butterfly::<S, Q>(simd, (a, c), last_factors);
             let (b, d) = last_butterfly::<S, Q>(simd, (b, d), last_factors);
             for (k, x) in [a, b, c, d].into_iter().enumerate() {

@@ -63,6 +63,9 @@ fn round(x: __m256d) -> __m256d {
 /// a·b − q·p.
 #[inline(always)]
 fn remainder(p: Prime, a: __m256d, b: __m256d, q: __m256d) -> __m256d {
+    // a·b = high + low exactly: low is a double, and the fused operation rounds nothing else. q is
+    // next to a·b/p, so high − q·p is an integer of less than 53 bits, and exact in one fused
+    // operation.
     let high = product(a, b);
     let low = avx2!(_mm256_fmsub_pd(a, b, high));
     add(less(high, q, p.p), low)
@@ -146,6 +149,7 @@ impl Lanes for Avx2 {
 
     #[inline(always)]
     fn store(self, p: Prime, x: __m256d, to: &mut [u64]) {
+        // The sum has x in its low bits, below those of 2⁵² itself.
         let x = add(self.canonical(p, x), set(EXPONENT));
         self.suspend(avx2!(_mm256_xor_pd(x, set(EXPONENT))), to);
     }
@@ -184,6 +188,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn canonical(self, p: Prime, x: __m256d) -> __m256d {
         assert_within(p, 1.0, x);
+        // From −p to p; after this from 0 to p, where only p itself is not canonical.
         let x = where_negative(x, add(x, p.p), x);
         let below = sub(x, p.p);
         where_negative(below, x, below)
@@ -236,6 +241,8 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn settle(self, p: Prime, x: __m256d) -> __m256d {
         assert_within(p, 8.0, x);
+        // x − p·round(x/p): about p/2 at most. It is an integer, and exact, as the fused operation
+        // rounds once.
         less(x, round(product(x, p.inverse)), p.p)
     }
 
@@ -248,6 +255,8 @@ impl Lanes for Avx2 {
     fn forward(self, p: Prime, x: __m256d, y: __m256d, w: Multiplier) -> [__m256d; 2] {
         assert_within(p, 7.0, x);
         let y = self.mul_by(p, y, w);
+        // The product is at most p, so lanes grow by p per layer: to 8p at most, below 2⁵³, where
+        // integers are exact.
         [add(x, y), sub(x, y)]
     }
 
@@ -255,6 +264,7 @@ impl Lanes for Avx2 {
     fn inverse(self, p: Prime, x: __m256d, y: __m256d, w: Multiplier) -> [__m256d; 2] {
         assert_within(p, 4.0, x);
         assert_within(p, 4.0, y);
+        // Sums double, to 8p at most; products are narrow again.
         [add(x, y), self.mul_by(p, sub(y, x), w)]
     }
 

@@ -69,6 +69,7 @@ fn all_below(x: __m512i, bound: __m512i) -> bool {
 #[inline(always)]
 fn below(x: __m512i, bound: __m512i) -> __m512i {
     assert_below(x, add(bound, bound));
+    // Where x is below the bound, the difference wraps to the greater one of the two.
     avx512!(_mm512_min_epu64(x, sub(x, bound)))
 }
 
@@ -185,6 +186,8 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn mul_by(self, p: Prime, x: __m512i, w: Multiplier) -> __m512i {
         assert_below(x, set(1 << 52));
+        // As in plain Rust, but modulo 2⁵²: q·(2⁵² − p) is −q·p there, so the sum of two low
+        // products is x·w − q·p, in [0, 2p).
         let q = high(set(0), x, w.quotient);
         low_bits(low(low(set(0), x, w.w), q, p.minus))
     }
@@ -204,6 +207,9 @@ impl Lanes for Avx512 {
             assert_below(b, p.p);
             (lows, highs) = (low(lows, a, b), high(highs, a, b));
         }
+        // c = 2⁵²·highs + lows, so ⌊c/2ᵏ⌋ = 2^(52 − k)·highs + ⌊lows/2ᵏ⌋: `top`, below 2⁵².
+        // Barrett's constant is 2⁵² + `barrett`, so its product by top, over 2⁵², is top +
+        // ⌊top·barrett/2⁵²⌋.
         let top = avx512!(add(_mm512_sllv_epi64(highs, p.shift), _mm512_srlv_epi64(lows, p.bits)));
         let q = high(top, top, p.barrett);
         below(low_bits(low(lows, q, p.minus)), p.twice)
@@ -250,6 +256,7 @@ impl Lanes for Avx512 {
         let x = below(x, p.twice);
         let q = high(set(0), y, w.quotient);
         let sum = low_bits(low(low(x, y, w.w), q, p.minus));
+        // x − y·w + 2p = 2x + 2p − (x + y·w): above 0 and below 4p, like the sum.
         [sum, sub(add(add(x, x), p.twice), sum)]
     }
 
@@ -257,6 +264,7 @@ impl Lanes for Avx512 {
     fn inverse(self, p: Prime, x: __m512i, y: __m512i, w: Multiplier) -> [__m512i; 2] {
         assert_below(x, p.twice);
         assert_below(y, p.twice);
+        // Above 0 and below 4p.
         let difference = sub(add(y, p.twice), x);
         [self.add(p, x, y), self.mul_by(p, difference, w)]
     }

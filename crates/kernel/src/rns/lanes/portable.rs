@@ -75,6 +75,8 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn mul_by(self, p: Modulus, x: u64, w: Factor) -> u64 {
         debug_assert!(x < 1 << 52);
+        // The high word of (x·2¹²)·quotient is ⌊x·quotient/2⁵²⌋. x·w − q·p is in [0, 2p), so it is
+        // right modulo 2⁶⁴.
         let [_, q] = halves(u128::from(x << 12) * u128::from(w.quotient));
         x.wrapping_mul(w.w).wrapping_sub(q.wrapping_mul(p.value()))
     }
@@ -93,6 +95,7 @@ impl Lanes for Scalar {
             debug_assert!(a < p.value() && b < p.value());
             sum += u128::from(a) * u128::from(b);
         }
+        // Four products are below 4p² < 2^(2k + 2) ≤ 2^(52 + k), as p has k ≤ 50 bits.
         p.reduce_wide(sum)
     }
 
@@ -129,6 +132,7 @@ impl Lanes for Scalar {
 
     #[inline(always)]
     fn forward(self, p: Modulus, x: u64, y: u64, w: Factor) -> [u64; 2] {
+        // x and t below 2p: both results are below 4p < 2⁵², which the next product takes.
         let (x, t) = (self.narrow(p, x), self.mul_by(p, y, w));
         [x + t, x + 2 * p.value() - t]
     }
@@ -136,6 +140,7 @@ impl Lanes for Scalar {
     #[inline(always)]
     fn inverse(self, p: Modulus, x: u64, y: u64, w: Factor) -> [u64; 2] {
         debug_assert!(x < 2 * p.value() && y < 2 * p.value());
+        // y − x + 2p is above 0 and below 4p < 2⁵².
         [self.add(p, x, y), self.mul_by(p, y + 2 * p.value() - x, w)]
     }
 

@@ -22,9 +22,13 @@ pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [u
     if i < groups {
         return [2 * i, 2 * i + 1];
     }
+    // Root i is the one of block i − m of layer m = 2^⌊log₂ i⌋, and `blocks` of the m blocks are in
+    // each group.
     let layer = 1 << i.ilog2();
     let (block, blocks) = (i - layer, layer / groups);
     if blocks < SIZE {
+        // Between vectors: one entry for each block, after the 1 + 2 + 4 + … + blocks/2 = blocks −
+        // 1 of earlier layers.
         let at = 2 * groups + block / blocks * words::<L, SIZE>();
         let at = at + 2 * (blocks - 1 + block % blocks);
         return [at, at + 1];
@@ -32,6 +36,8 @@ pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [u
     // Every two vectors have so many blocks.
     let count = 2 * blocks / SIZE;
     let (pair, lane) = (block / count, block % count);
+    // Layers within vectors that come before, with 2, 4 … count/2 blocks for each of SIZE/2 pairs,
+    // take 2·SIZE/2·(2 + 4 + … + count/2) = SIZE·(count − 2) words.
     let at = 2 * groups + pair / (SIZE / 2) * words::<L, SIZE>() + 2 * (SIZE - 1);
     let at = at + SIZE * (count - 2) + 2 * count * (pair % (SIZE / 2)) + lane;
     [at, at + count]
@@ -54,6 +60,10 @@ pub(super) fn forward<L: Lanes, const SIZE: usize>(
     let p = l.prime(modulus);
     let groups = f.len() / (SIZE * L::LANES);
     let (roots, of_groups) = table.split_at(2 * groups);
+    // A block of layer m is f mod X^2h − ω², where h = n/2m and ω is its root. As X^2h − ω² = (X^h
+    // − ω)·(X^h + ω), the butterflies low ± ω·high make it f mod X^h − ω and f mod X^h + ω, which
+    // are blocks 2i and 2i + 1 of layer 2m. Layer 1 begins with Xⁿ + 1: its root is ψ^(n/2), and ψⁿ
+    // = −1.
     let mut m = 1;
     while m < groups {
         m <<= match (m == 1, layers(L::MOST_LAYERS, groups / m)) {
@@ -78,6 +88,8 @@ pub(super) fn forward<L: Lanes, const SIZE: usize>(
         for s in 0..SIZE.ilog2() {
             layer(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
         }
+        // An exchange brings coefficients that are WEIGHT apart into the same lane of two vectors.
+        // In the end one vector of a pair has the even coefficients, the other one the odd ones.
         if L::LANES >= 8 {
             layer_within::<_, SIZE, 4>(l, p, within, &mut x);
         }
@@ -108,6 +120,10 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
     let p = l.prime(modulus);
     let groups = f.len() / (SIZE * L::LANES);
     let (roots, of_groups) = table.split_at(2 * groups);
+    // Let ω be the root of block i. That of block m − 1 − i is −1/ω, because rev(m + i) + rev(2m −
+    // 1 − i) = n and ψⁿ = −1. So with this root u = a + ωb and v = a − ωb give u + v = 2a and (v −
+    // u)·(−1/ω) = 2b: the table is read backwards. The factors 2 of all layers are n, by which the
+    // last layer divides.
     let of_groups = of_groups.chunks_exact(words::<L, SIZE>()).rev();
     for (f, roots) in f.chunks_exact_mut(SIZE * L::LANES).zip(of_groups) {
         let (between, within) = roots.split_at(2 * (SIZE - 1));
@@ -127,6 +143,8 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
         if L::LANES >= 8 {
             layer_within_back::<_, SIZE, 4>(l, p, within, &mut x);
         }
+        // Sums of doubles have doubled in each layer, so they are settled before the next ones.
+        // Sums of integers are narrow already.
         for x in &mut x {
             *x = l.settle(p, *x);
         }
@@ -134,6 +152,8 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
             layer_back(l, p, &between[2 * ((1 << s) - 1)..], s, &mut x);
         }
         for (k, x) in x.into_iter().enumerate() {
+            // The last layer leaves sums in the lower half, and products, which are narrow, in the
+            // upper one.
             let x = if k < SIZE / 2 { l.settle(p, x) } else { x };
             l.suspend(x, &mut f[k * L::LANES..]);
         }
@@ -157,6 +177,7 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
 /// are left: about as many as every other pass.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn layers(most: u32, blocks: usize) -> u32 {
+    // As few passes as possible, the shorter ones first.
     let left = blocks.trailing_zeros();
     left / left.div_ceil(most)
 }
@@ -170,6 +191,8 @@ fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
     m: usize,
     f: &mut [u64],
 ) -> u32 {
+    // SIZE vectors that are a stride apart are closed under LAYERS layers of butterflies: each
+    // coefficient is loaded and stored once for all of them.
     let stride = f.len() / (m * SIZE);
     for (i, block) in f.chunks_exact_mut(SIZE * stride).enumerate() {
         let mut parts = parts::<SIZE>(block, stride);
@@ -177,6 +200,9 @@ fn outer<L: Lanes, const SIZE: usize, const LAYERS: u32, const FIRST: bool>(
             let mut x = [l.splat(0); SIZE];
             for (k, (x, part)) in x.iter_mut().zip(&parts).enumerate() {
                 *x = if FIRST { l.load(&part[at..]) } else { l.resume(&part[at..]) };
+                // The first layer multiplies the upper half, and a product is narrow whatever its
+                // factor was. The lower half is only added to: doubles are settled here, and grow
+                // by a product, p at most, in each layer.
                 if k < SIZE / 2 {
                     *x = l.settle(p, *x);
                 }
@@ -216,6 +242,8 @@ fn outer_back<L: Lanes, const SIZE: usize, const LAYERS: u32, const LAST: bool>(
             }
             if LAST {
                 for k in 0..SIZE / 2 {
+                    // `root` is that of layer 1 divided by n: both halves get the factor 1/n, and
+                    // come out narrow.
                     let [sum, y] = l.inverse(p, x[k], x[k + SIZE / 2], root);
                     [x[k], x[k + SIZE / 2]] = [l.mul_by(p, sum, scale), y];
                 }

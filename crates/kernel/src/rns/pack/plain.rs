@@ -48,6 +48,7 @@ fn pack_short(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
     let mut before = 0;
     for (k, word) in (0..).zip(words) {
         let (byte, shift) = place(bits, k);
+        // shift is at most 7, so a word of 57 bits ends within the eight bytes.
         let packed = before | word << shift;
         bytes[byte as usize..][..8].copy_from_slice(&packed.to_le_bytes());
         let (next, _) = place(bits, k + 1);
@@ -63,6 +64,7 @@ fn pack_any(bits: u32, words: &[u64; GRANULE], bytes: &mut [u8]) {
     for word in words {
         let (index, shift) = (at as usize / 64, at % 64);
         packed[index] |= word << shift;
+        // In two shifts: by 64 at once, where shift is 0, would be none.
         packed[index + 1] |= word >> 1 >> (63 - shift);
         at += bits;
     }

@@ -17,6 +17,8 @@ pub(in crate::rns) fn accept(
         let products = words.map(inlined!(|word| halves(
             u128::from(u64::from_le_bytes(word)) * u128::from(p.value())
         )));
+        // A word is rejected with probability p/2⁶⁴ < 2⁻¹⁴ at most: one branch for eight words,
+        // which goes one way nearly always.
         let all = products.iter().fold(true, |all, [low, _]| all & (*low >= threshold));
         if all && let Some(out) = out[filled..].first_chunk_mut::<8>() {
             *out = products.map(|[_, high]| high);
@@ -47,6 +49,7 @@ pub(in crate::rns) fn scale(p: &Modulus, words: &[[u8; 8]], out: &mut [u64]) {
     for (out, [low, high]) in out.iter_mut().zip(words.as_chunks().0) {
         let [low, high] = [*low, *high].map(u64::from_le_bytes);
         let p = u128::from(p.value());
+        // (2⁶⁴·high + low)·p: of the low product only the high half counts.
         let [_, carry] = halves(u128::from(low) * p);
         let [_, top] = halves(u128::from(high) * p + u128::from(carry));
         *out = top;
