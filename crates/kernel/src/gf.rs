@@ -97,6 +97,8 @@ impl Element for u64 {
     #[inline(always)]
     fn reduce([sum, ..]: [u128; 3]) -> Self {
         let [low, high] = halves(sum);
+        // high·x^64 = high·(1 + x + x^3 + x^4). What these shifts push beyond x^63 is `carry`, of
+        // four bits, which comes back the same way: so it is added to high first.
         let carry = high >> 63 ^ high >> 61 ^ high >> 60;
         let folded = high ^ carry;
         low ^ folded ^ folded << 1 ^ folded << 3 ^ folded << 4
@@ -130,6 +132,7 @@ impl Element for u128 {
     #[inline(always)]
     fn reduce([low, middle, high]: [u128; 3]) -> Self {
         let [low, high] = [low ^ middle << 64, high ^ middle >> 64];
+        // As above with shifts by 1, 2 and 7; `middle` weighs x^64.
         let carry = high >> 127 ^ high >> 126 ^ high >> 121;
         let folded = high ^ carry;
         low ^ folded ^ folded << 1 ^ folded << 2 ^ folded << 7

@@ -163,6 +163,7 @@ fn gaussian<const N: usize, const Q: u16>(bytes: &[u8], coefficients: &mut [u16;
         let magnitude = TABLE
             .iter()
             .fold(0, |magnitude, &entry| magnitude + (entry.wrapping_sub(uniform + 1) >> 15));
+        // magnitude − 0 or 0 − magnitude.
         *x = field::sub::<Q>(magnitude & !negative, magnitude & negative);
     }
 }

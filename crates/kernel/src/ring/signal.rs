@@ -54,6 +54,7 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
 /// 1 iff bound < x < Q − bound.
 #[cfg_attr(not(unoptimized), inline(always))]
 const fn signal<const Q: u16>(x: u16, bound: u16) -> u16 {
+    // Both differences have their sign in bit 15, as all are below 2¹⁵.
     (bound.wrapping_sub(x) & x.wrapping_sub(Q - bound)) >> 15
 }
 

@@ -57,6 +57,8 @@ pub fn set_noise<const N: usize, const Q: u16, const K: usize>(
         simd => {
             // A length that the compiler knows, within the kernel: checks are left out. So below.
             let bytes = &bytes[..K * N / 2];
+            // A factor is a value times 2¹⁶. Noise is at most 2, and 2¹⁶ mod Q at most Q/2 in
+            // absolute value, so the product needs no reduction.
             let one = simd.splat(const { vector::montgomery_one::<Q>() });
             vector::forward::<_, N, Q, K>(
                 simd,
@@ -108,6 +110,7 @@ pub fn pack_blinded<const N: usize, const Q: u16, const BITS: usize, const K: us
             for p in 0..K {
                 let (a, h) = (a[p].each_ref().map(inlined!(|x| &x.0)), &h[p].0);
                 for i in (0..N).step_by(vector::lanes(simd)) {
+                    // Three values below Q, which one reduction makes canonical.
                     let product = vector::products::<_, N, Q, K>(simd, s, a, i);
                     let x = simd.add(simd.load(&rooms[p][i..]), product);
                     let x = vector::barrett::<_, Q>(simd, simd.sub(x, simd.load(&h[i..])));
@@ -297,6 +300,8 @@ fn round_values<S: Simd, const N: usize, const Q: u16, const BITS: usize, const 
         rooms,
         source,
         inlined!(|p, i, x| {
+            // The last layer leaves Q/2 + 2¹⁵·(Q/2)/2¹⁶ = 3Q/4 at most: with noise it is below Q
+            // still.
             let x = simd.add(x, vector::noise_at(simd, noise, p * N + i));
             let x = vector::canonical::<_, Q>(simd, x);
             let rounded = vector::round::<_, Q, BITS>(simd, x);

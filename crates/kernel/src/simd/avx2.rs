@@ -172,6 +172,8 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn add_carry(self, x: __m256i, sum: __m256i, part: __m256i) -> __m256i {
         avx2!({
+            // A sum below its part has overflowed. `none` is −1 where it has not: plus 1 it is 0
+            // there.
             let none = _mm256_cmpeq_epi16(_mm256_max_epu16(sum, part), sum);
             _mm256_add_epi16(x, _mm256_add_epi16(none, _mm256_set1_epi16(1)))
         })
@@ -186,6 +188,7 @@ impl Simd for Avx2 {
     fn rank(self, table: &[u16; 8], x: __m256i) -> __m256i {
         let mut rank = self.splat(0);
         for &entry in table {
+            // −1 where x is above entry − 1, that is at least the entry.
             let below = self.splat(entry - 1);
             rank = avx2!(_mm256_sub_epi16(rank, _mm256_cmpgt_epi16(x, below)));
         }
@@ -194,6 +197,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn sign_bits(self, a: __m256i, to: &mut [u8]) {
+        // Saturation keeps signs. It packs within halves: eight lanes, and again, of either.
         let bits = avx2!({
             let bytes = _mm256_packs_epi16(a, a);
             _mm256_movemask_epi8(bytes)
