@@ -27,7 +27,7 @@ enum Input {
     /// To a file with a key, and to a fingerprint.
     Text(Vec<Change>),
     /// To the key that the peer shows in its handshake with a server or a client, to which that key's fingerprint was
-    /// given, too.
+    /// also given.
     Shown { to_server: bool, expected: bool, changes: Vec<Change> },
 }
 

@@ -241,7 +241,7 @@ impl Receiver {
         self.tags.extend(tags);
     }
 
-    /// Step 6: returns the indices of the items that the sender has, too.
+    /// Step 6: returns the indices of the items that the sender also has.
     #[must_use]
     pub fn intersect(&self, tags: &[Vec<u8>]) -> Vec<usize> {
         let common = self.tags.iter().filter(|(tag, _)| tags.contains(tag));

@@ -80,8 +80,8 @@ enum Target {
     Place(PathBuf, Option<Metadata>),
 }
 
-/// Files that are being written beside their places. Whoever holds the lock knows that no file
-/// is being put in its place.
+/// Files that are being written beside their places. A thread that holds the lock knows that
+/// no file is being put in its place.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Draft {

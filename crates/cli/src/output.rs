@@ -57,14 +57,14 @@ impl Output {
         Self { quiet: true, verbose: false }
     }
 
-    /// For whoever runs the command.
+    /// Prints a message for the person who runs the command.
     pub(crate) fn note(self, message: &str) {
         if !self.quiet {
             say(message);
         }
     }
 
-    /// For whoever wants to know more.
+    /// Prints a message for a person who wants to know more.
     pub(crate) fn detail(self, message: &str) {
         if self.verbose {
             say(message);

@@ -88,8 +88,8 @@ pub trait Agreement: Copy + fmt::Debug + Send + Sync + 'static {
         seed: &Seed,
     ) -> (Self::Receiver, Elements<Self::Domain>);
 
-    /// The keys that the sender of that share agrees on with whoever knows the secrets of these
-    /// messages.
+    /// The keys that the sender of that share agrees on with a receiver that knows the secrets of
+    /// these messages.
     ///
     /// # Panics
     /// If there are not as many of each.

@@ -25,7 +25,7 @@
 //!
 //! What is in brackets only a malicious peer makes necessary: without, challenge and proof are empty. The sender has no
 //! output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
-//! make keys, and choices that were not given, uniform whoever is corrupt; only a sender that can
+//! make keys, and choices that were not given, uniform if either party is corrupt; only a sender that can
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
 //! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
 //!

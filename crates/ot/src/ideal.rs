@@ -1,5 +1,5 @@
 //! Ideal functionalities as doubles: their outputs without a protocol, to test what is built on
-//! them. Never for real use: whoever knows the seed knows everything.
+//! them. Never for real use: a party that knows the seed knows everything.
 
 use alloc::{vec, vec::Vec};
 

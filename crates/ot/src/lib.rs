@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Which protocol? [`base::roted`] in its endemic mode for chosen bits and for everything built on
-//! top; its F_ROT mode where keys and choices must be uniform whoever cheats. More than some hundred:
+//! top; its F_ROT mode where keys and choices must be uniform if a party cheats. More than some hundred:
 //! [`extension`], by default [`extension::softspoken`], makes any number from 128 of these;
 //! [`extension::two_round`] does it in two messages, where endemic keys will do; keys of one of N come
 //! from [`extension::one_of_n`].

@@ -30,7 +30,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Functionality {
-    /// F_ROT with abort: keys and choices are uniform whoever is corrupt; a corrupt receiver may
+    /// F_ROT with abort: keys and choices are uniform if either party is corrupt; a corrupt receiver may
     /// end the run after it has seen its outputs.
     Random,
     /// Endemic OT [[MR19](https://eprint.iacr.org/2019/706)]: the receiver gives its choices, and a

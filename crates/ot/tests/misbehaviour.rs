@@ -239,7 +239,7 @@ fn a_first_message_replayed_in_another_batch_gives_unrelated_keys() {
 
     let (_receiver, blinded) = rot::Receiver::start(batch(0), n, seed(1)).unwrap();
     let (sender, _) = rot::Sender::respond(batch(1), &blinded, seed(2));
-    // The commitment is bound to the batch too: the replayed opening does not open there.
+    // The commitment is also bound to the batch: the replayed opening does not open there.
     let (receiver, again) = rot::Receiver::start(batch(0), n, seed(1)).unwrap();
     assert_eq!(again, blinded);
     let (_, reply) = rot::Sender::respond(batch(0), &blinded, seed(2));

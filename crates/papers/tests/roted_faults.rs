@@ -64,7 +64,7 @@ fn honest_reply(blinded: &Blinded) -> (Reply, Vec<[[u8; 16]; 2]>) {
 /// §4.1. The third rule, "b = c if neither key matches", was added so that a wrong key would not
 /// show. But a sender that sends (garbage, K₀) gets b = 1 from everybody: a receiver with c = 0 finds
 /// its key in the second place, so b = 1; one with c = 1 finds it nowhere, so b = c = 1. With
-/// (K₁, garbage) it gets b = 0 in the same way. In F_ROT the bit is uniform, whoever is corrupt.
+/// (K₁, garbage) it gets b = 0 in the same way. In F_ROT the bit is uniform if either party is corrupt.
 #[test]
 fn in_figure_1_a_sender_fixes_every_choice_bit() {
     let n = 500;
@@ -178,7 +178,7 @@ fn index(x: u16, q: i32) -> usize {
 /// §4.3. The signals σ₀ are thresholds of s_S·p⁰ + 2e′_S, and the receiver picks p⁰. With the
 /// constant polynomial p⁰ = (q − 1)/2 each coefficient of k⁰ is one coefficient of s_S times about q/2:
 /// near 0 if it is even, near q/2 if it is odd. The signals are s_S mod 2: a whole bit per coefficient,
-/// the most that a signal can say. And s_S protects the other branch too.
+/// the most that a signal can say. And s_S also protects the other branch.
 #[test]
 fn in_figure_1_the_signals_of_one_branch_are_the_parities_of_the_secret_of_both() {
     let n = 64;
@@ -251,7 +251,7 @@ fn in_roted_hints_of_one_branch_do_not_reveal_the_secret_of_the_other() {
 
 /// §4.4. The figure draws one e′_S and uses it for both keys, so it cancels: k¹ − k⁰ = s_S·h, with
 /// h = H₁(r) public. That is no Ring-LWE sample but the secret itself, times a known element
-/// that is nearly always invertible; whoever learned both k would solve for s_S.
+/// that is nearly always invertible; a party that learned both k would solve for s_S.
 #[test]
 fn in_figure_1_the_difference_of_the_keys_is_the_secret_times_a_public_value() {
     let n = 32;
@@ -305,8 +305,8 @@ fn in_roted_the_difference_of_the_keys_is_no_secret_times_a_public_value() {
 
 /// §4.5, made visible by §4.4. The proof's Claim 3 needs p^{1−c} = p⁰ ± H₁(r) to be
 /// uniform for a corrupt receiver. But it sees h = H₁(r) before it picks p⁰. With p⁰ = −h/2 it has
-/// p¹ = h/2 = −p⁰, k¹ = −k⁰ + 4e′_S, and so σ₁ = σ₀ and sk¹ = sk⁰ ⊕ σ₀ but for a few positions: whoever
-/// learns one string has the other.
+/// p¹ = h/2 = −p⁰, k¹ = −k⁰ + 4e′_S, and so σ₁ = σ₀ and sk¹ = sk⁰ ⊕ σ₀ but for a few positions: a party
+/// that learns one string has the other.
 #[test]
 fn in_figure_1_a_receiver_derives_one_string_from_the_other() {
     let n = 32;

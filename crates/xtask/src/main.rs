@@ -69,7 +69,7 @@ enum Check {
     Smoke(smoke::Arguments),
     /// Compare the files of test vectors with what the reference implementations print
     Vectors,
-    /// Name the lines of documents and comments that break the rules of plain words
+    /// Name the lines of documents, comments and tests that break the rules of plain words; check spelling
     Words,
 }
 

@@ -186,7 +186,7 @@ impl Meter {
     pub(crate) fn sample(self, started: Instant, workers: &[Workers; 2]) -> Sample {
         let Self { wall, cpu, bytes, flows, .. } = self;
         let cpu = [SENDER, RECEIVER].map(|party| cpu[party] + workers[party].busy());
-        // Others use the machine, too: the clock on the wall is needed for several threads only.
+        // Others also use the machine: the clock on the wall is needed for several threads only.
         let took = if workers[0].threads() > 1 { wall } else { cpu };
         let slower = took[SENDER].max(took[RECEIVER]);
         Sample { wall: started.elapsed(), cpu, slower, bytes, flows, ..Sample::default() }

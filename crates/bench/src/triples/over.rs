@@ -78,7 +78,7 @@ fn p0(end: &End<'_>, set: &'static PaperSet, n: u64) -> Result<(), Failure> {
     let (mut p0, key) = P0::new(session(set.name(), Direction::InitiatorSends), set, seed(1));
     end.channel.send(Lane::PROTOCOL, key)?;
     end.is_set_up();
-    // The peer has the key, too.
+    // The peer also has the key.
     end.channel.recv(Lane::PROTOCOL, 0)?;
     end.begins();
     let (mut pending, mut shares) = (VecDeque::new(), set.shares());

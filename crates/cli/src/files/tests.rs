@@ -100,10 +100,10 @@ fn write_rows(path: &Path, rows: &[u8]) {
 #[test]
 fn other_files_have_the_mode_that_the_umask_says_or_keep_theirs() {
     let folder = tempfile::tempdir().unwrap();
-    let [ours, anothers] = ["rows", "another"].map(|name| folder.path().join(name));
+    let [ours, theirs] = ["rows", "another"].map(|name| folder.path().join(name));
     write_rows(&ours, b"x");
-    fs::write(&anothers, "x").unwrap();
-    assert_eq!(mode(&ours), mode(&anothers));
+    fs::write(&theirs, "x").unwrap();
+    assert_eq!(mode(&ours), mode(&theirs));
     for kept in [0o600, 0o664, 0o444] {
         fs::set_permissions(&ours, PermissionsExt::from_mode(kept)).unwrap();
         write_rows(&ours, b"y");

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// Bytes that are read at once.
 pub(super) const CHUNK: usize = 1 << 18;
 
-/// A file that can be read again. Whoever puts another one in its place changes nothing: it stays
+/// A file that can be read again. Another file in its place changes nothing: this one stays
 /// open.
 pub(super) struct Source {
     file: File,

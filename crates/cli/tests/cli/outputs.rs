@@ -134,7 +134,7 @@ fn no_result_replaces_our_key() {
 #[test]
 fn a_place_that_cannot_be_is_refused_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    // Whoever reads first says that it is missing.
+    // The first reader says that it is missing.
     let missing = path(folder.path(), "missing");
     for last in ["new/", "new/.", "new/.."] {
         let out = format!("{}/{last}", folder.path().display());

@@ -126,7 +126,7 @@ fn says(said: &str, words: &str) -> bool {
 
 #[test]
 fn a_connection_that_is_cut_at_any_frame_ends_both_with_status_1_and_without_a_result() {
-    // Behind hello and details: before, whoever listens waits for another peer.
+    // Behind hello and details: before, the listening side waits for another peer.
     at_every_frame(2, |job, place| {
         let two = Two::start(job, place, Act::Cut, &[]);
         let is_there = two.relay.acts();
@@ -255,7 +255,7 @@ fn a_connection_that_stalls_ends_both_at_the_timeout() {
                 scope.spawn(move || {
                     let of_listener = (k + frame) % 2 == 0;
                     let place = Place { of_listener, frame, within: Within::HalfThePayload };
-                    // Before the hellos are heard, whoever listens waits for another peer.
+                    // Before the hellos are heard, the listening side waits for another peer.
                     let patience = ["--timeout", "3", "--wait", "4"];
                     let two = Two::start(job, place, Act::Hold, &patience);
                     assert!(two.relay.acts(), "{job:?}, {place:?}");

@@ -152,7 +152,7 @@ impl Key {
         Self { fingerprint: stdout(&output).trim_end().to_owned(), file }
     }
 
-    /// The arguments of whoever has this key and expects that of the peer.
+    /// The arguments of a party that has this key and expects the peer's.
     pub(crate) fn expecting<'a>(&'a self, peer: &'a Self) -> [&'a str; 4] {
         ["--identity", &self.file, "--peer", &peer.fingerprint]
     }

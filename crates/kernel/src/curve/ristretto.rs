@@ -60,9 +60,9 @@ fn encode_each<F: Field>(f: F, points: &[Point], out: &mut [[u8; 32]]) {
         let (_, root) = sqrt_ratio(f, one, f.times(u1, square(f, u2)));
         let (den1, den2) = (f.times(root, u1), f.times(root, u2));
         let z_inverse = f.times(f.times(den1, den2), t);
-        // A class is a point plus all of order 4 at most. Where xy is negative, the point is turned
-        // to (iy, ix); then y is negated where x is negative. So all points of a class give the
-        // same s.
+        // A class is a point plus all of order 4 at most. Where xy is negative, the point is turned by
+        // i = √−1 to (i·y, i·x); then y is negated where x is negative. So all points of a class give
+        // the same s.
         let rotate = mask(f, &is_odd(f, f.times(t, z_inverse)));
         let enchanted = f.times(den1, f.splat(&INVSQRT_MINUS_ONE_MINUS_D));
         let x_turned = f.select(rotate, f.times(y, i), x);

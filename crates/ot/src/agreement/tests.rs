@@ -155,7 +155,7 @@ fn malformed_shares_of_the_others_are_refused() {
 }
 
 /// No string is an error, and one of small order gives a key that anybody can compute: it is the
-/// key of whoever sent it.
+/// key of its sender.
 #[test]
 fn strings_are_never_rejected_and_small_orders_give_the_key_of_zero() {
     let session = session(0);
@@ -258,13 +258,13 @@ fn orders(coordinates: &[[u8; 32]]) -> [usize; 5] {
 }
 
 /// Asserts that the counts are within six standard deviations of their means, for draws with these
-/// probabilities in 64ths.
-fn assert_drawn(counts: &[usize], in_64ths: &[usize], what: &str) {
+/// probabilities, as parts of 64.
+fn assert_drawn(counts: &[usize], of_64: &[usize], what: &str) {
     let n: usize = counts.iter().sum();
-    for (count, parts) in counts.iter().zip(in_64ths) {
+    for (count, parts) in counts.iter().zip(of_64) {
         // (64·count − n·parts)² ≤ 36·n·parts·(64 − parts)
         let off = (64 * count).abs_diff(n * parts);
-        assert!(off * off <= 36 * n * parts * (64 - parts), "{what}: {counts:?} of {in_64ths:?}");
+        assert!(off * off <= 36 * n * parts * (64 - parts), "{what}: {counts:?} of {of_64:?}");
     }
 }
 

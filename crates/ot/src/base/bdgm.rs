@@ -244,7 +244,7 @@ impl Responded {
 }
 
 impl Sender {
-    /// Steps 5 to 7: challenges the receiver. Step 11 is done here, too; what it gives stays in the
+    /// Steps 5 to 7: challenges the receiver. Step 11 is also done here; its result stays in the
     /// state.
     ///
     /// # Errors

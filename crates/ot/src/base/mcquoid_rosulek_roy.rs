@@ -23,7 +23,7 @@
 //! under the tagged oracle Diffie–Hellman assumption, which gap-DH implies in the random oracle
 //! model; on curve and twist together for Möller's agreement. 32 to 80 bytes from R per instance and 32
 //! or 64 from S per batch. The messages do not depend on each other: one flow. What it does not give:
-//! any security against quantum computers; keys that are uniform whoever cheats (a corrupt party
+//! any security against quantum computers; keys that are uniform if a party cheats (a corrupt one
 //! fixes its own).
 
 mod messages;

@@ -12,7 +12,7 @@
 //! keys = H(i, j, C, A, P₀, r·P_j), P₁ = C − P₀          key = H(i, c, C, A, P₀, k·A)
 //! ```
 //!
-//! C is hashed from S's coins, so that S, too, knows no k with C = k·G; R would know both keys with it. P₀ is
+//! C is hashed from S's coins, so that S also knows no k with C = k·G; R would know both keys with it. P₀ is
 //! uniform whatever c is, so choices are hidden unconditionally. Realises OT against peers that follow
 //! the protocol, under CDH in the random oracle model; a corrupt R cannot compute both keys, but
 //! there is a simulator for a corrupt S only in the sense that it learns nothing (*one-sided*): c is

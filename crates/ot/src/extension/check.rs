@@ -44,7 +44,7 @@ pub(super) fn coefficients(
     coefficients.chain([1]).collect()
 }
 
-/// h of every row. The sender's tell Δ to whoever has the proof.
+/// h of every row. The sender's tell Δ to a party that has the proof.
 pub(super) fn hash_rows(
     backend: Backend,
     executor: &dyn Executor,

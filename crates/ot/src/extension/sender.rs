@@ -358,7 +358,7 @@ impl Sender {
         Ok(self.output_all(sent.into_iter().zip(all_places).collect())?)
     }
 
-    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
+    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would also tell Δ.
     fn end(&mut self) {
         self.ended = true;
         self.leaves = Keys::default();

@@ -160,8 +160,8 @@ impl Encoded {
         Ok(Unanswered { batch, at, n })
     }
 
-    /// Step 4: answers the sender's challenge, which is empty where there is none, with a proof, then
-    /// empty too.
+    /// Step 4: answers the sender's challenge, which is empty where there is none, with a proof, which is
+    /// then also empty.
     ///
     /// # Errors
     /// [`Decode`](foxtrot_ot::Decode) if the challenge has another length; [`Usage::ForeignBatch`].

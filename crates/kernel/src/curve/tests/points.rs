@@ -59,7 +59,7 @@ fn the_cofactor_kills_small_orders(backend: Backend) {
     }
     // Bits of no point stay.
     assert_eq!(bits[1] >> (theirs.len() % 8), 0xff >> (theirs.len() % 8));
-    // (0, −1) has x = 0 too.
+    // (0, −1) also has x = 0.
     is_identity(backend, &ours(backend, &EIGHT_TORSION), &mut bits);
     assert_eq!(bits[0], 1);
 }

@@ -90,7 +90,7 @@ fn a_receivers_point_with_torsion_changes_no_key() {
 }
 
 #[test]
-fn what_is_no_point_is_refused_and_so_is_a_share_of_small_order() {
+fn invalid_points_and_shares_of_small_order_are_refused() {
     let wrong = |message, instance| Error::Decode(Decode::Point { message, instance });
     for t in EIGHT_TORSION {
         assert_eq!(share_of(&t, 1).unwrap_err(), wrong("Share", 0));
@@ -239,7 +239,7 @@ fn chosen_messages_arrive_and_only_a_changed_one_of_the_choice_is_noticed() {
     }
 }
 
-/// c₂ = β·c₁ of another message: whoever does not know β finds none.
+/// c₂ = β·c₁ of another message: a party that does not know β finds none.
 #[test]
 fn a_ciphertext_under_another_key_does_not_decrypt() {
     let (_, chosen) = run(3, 2, &[0, 1, 0]);

@@ -85,7 +85,7 @@ impl Chosen {
 
 impl Scratch {
     /// A secret and a room.
-    // Never inlined: what is moved to the heap would be in the frame of a single instance, too.
+    // Never inlined: what is moved to the heap would also be in the frame of a single instance.
     #[inline(never)]
     fn in_use(&mut self) -> &mut (Aligned, vectors::Room<256, RANK>) {
         self.0.get_or_insert_with(|| Box::new((Aligned(NO_SECRET), vectors::Room::empty())))

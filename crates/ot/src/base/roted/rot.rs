@@ -199,7 +199,7 @@ fn nh_key(session: &Session, t: &[u8; 32]) -> SecretBytes {
 
 /// The hash of both messages, of the digest of the `Blinded` and a `Reply`; of the instances in the
 /// latter by a universal hash under t. A `Reply` that reaches the receiver was fixed before anybody
-/// else knew t, so whoever changed it on the way does not know its hash.
+/// else knew t, so a party that changed it on the way does not know its hash.
 fn transcript(session: &Session, t: &[u8; 32], digest: &[u8; 32], reply: View<'_>) -> [u8; 32] {
     let mut hashes = vec![[0; nh::HASH_LEN]; reply.instances()];
     nh::hash(session.backend(), &nh_key(session, t), reply.instances_bytes(), &mut hashes);

@@ -34,7 +34,7 @@ pub(super) fn coefficients(
     coefficients.chain([1]).collect()
 }
 
-/// h of the first n rows. The sender's tell Δ to whoever has the proof.
+/// h of the first n rows. The sender's tell Δ to a party that has the proof.
 pub(super) fn hash_rows(
     backend: Backend,
     executor: &dyn Executor,

@@ -195,7 +195,7 @@ impl Receiver {
 
     /// Step 7: the rows t = q ⊕ C(w)·Δ themselves, one after another.
     ///
-    /// They are not hashed: one row, with that of the sender, gives C(w) ∧ Δ to whoever has both.
+    /// They are not hashed: one row, with that of the sender, gives C(w) ∧ Δ to a party that has both.
     /// Whatever leaves must first be hashed under session, position and the whole row.
     ///
     /// # Errors

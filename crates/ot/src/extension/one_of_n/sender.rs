@@ -294,8 +294,8 @@ impl Sender {
 
     /// Step 7: the rows q = t ⊕ C(w)·Δ themselves, one after another.
     ///
-    /// They are not hashed: one row, with that of the receiver and its word, gives Δ ∧ C(w) to whoever
-    /// has both. Whatever leaves must first be hashed under session, position and the whole row.
+    /// They are not hashed: one row, with that of the receiver and its word, gives Δ ∧ C(w) to a party
+    /// that has both. Whatever leaves must first be hashed under session, position and the whole row.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many bytes as rows have; the batch is then lost.
@@ -428,7 +428,7 @@ impl Sender {
         Ok(())
     }
 
-    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would tell Δ, too.
+    /// A peer that guesses Δ must not guess twice. Rows of earlier batches would also tell Δ.
     fn end(&mut self) {
         self.ended = true;
         self.leaves = Keys::default();

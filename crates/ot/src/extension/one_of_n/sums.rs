@@ -11,7 +11,7 @@ impl Sender {
     /// rows q is then the sum of the receiver's rows t, if the sum of its words is v.
     ///
     /// What comes out is not hashed, as [`rows`](Self::rows) are not: one sum shifted by two known
-    /// words, or shifted by one and beside the receiver's, gives bits of Δ to whoever has both.
+    /// words, or shifted by one and beside the receiver's, gives bits of Δ to a party that has both.
     /// Whatever leaves must first be hashed under session, what the sum is of, and the whole sum.
     ///
     /// # Errors
