@@ -55,7 +55,7 @@ fn commit(root: &Path) -> Option<String> {
     Some(if changed.is_empty() { commit } else { commit + "-dirty" })
 }
 
-/// Has this run again when that changes; what is not there would always be another.
+/// Runs this program again when the file changes; a missing file would always count as changed.
 fn watch(path: &Path) {
     if path.exists() {
         println!("cargo::rerun-if-changed={}", path.display());

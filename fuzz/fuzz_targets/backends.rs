@@ -1,4 +1,5 @@
-//! On every backend of this machine each operation of the kernel gives what it gives on `portable`.
+//! Checks that each operation of the kernel gives on every backend of this machine what it gives on
+//! `portable`.
 #![no_main]
 
 use foxtrot_fuzz::backends::{Input, PARTS};

@@ -1,4 +1,5 @@
-//! From any byte stream every lane gets its frames, whole and in order, and a failure is for good.
+//! Checks that every lane gets its frames from any byte stream, whole and in order, and that a
+//! failure is for good.
 #![no_main]
 
 use std::{array, collections::VecDeque};
@@ -18,7 +19,7 @@ enum Said {
 
 #[derive(Arbitrary, Debug)]
 enum Asked {
-    /// For a frame of the length that comes next on the lane.
+    /// The length of the frame that comes next on the lane.
     Next,
     Exactly(u8),
     AtMost(u8),

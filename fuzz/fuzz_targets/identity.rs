@@ -24,10 +24,10 @@ use rustls::{
 
 #[derive(Arbitrary, Debug)]
 enum Input {
-    /// To a file with a key, and to a fingerprint.
+    /// Changes to a file with a key, and to a fingerprint.
     Text(Vec<Change>),
-    /// To the key that the peer shows in its handshake with a server or a client, to which that key's fingerprint was
-    /// also given.
+    /// Changes to the key that the peer shows in its handshake with a server or a client, to which that key's
+    /// fingerprint was also given.
     Shown { to_server: bool, expected: bool, changes: Vec<Change> },
 }
 

@@ -40,7 +40,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// From the first of these; zeros, if there are none.
+    /// Begins with the first of these bytes; zeros, if there are none.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes: if bytes.is_empty() { &[0] } else { bytes }, at: 0 }

@@ -21,9 +21,9 @@ use foxtrot_net::{
 
 use crate::{Change, changed};
 
-/// For a session of which nothing was changed.
+/// Time-out of a session of which nothing was changed.
 const LONG: Duration = Duration::from_secs(60);
-/// After a change both parties may wait for each other.
+/// Time-out after a change, when both parties may wait for each other.
 const STALLED: Duration = Duration::from_millis(150);
 
 /// Changes to a party's frames: each change is for the frame of that number (modulo 16), from the

@@ -17,7 +17,7 @@ use foxtrot_ot::{Session, Sid};
 /// Time-out of a channel to a scripted peer: short, because only a frame too long to be put aside
 /// for its lane is waited for.
 const TIMEOUT: Duration = Duration::from_millis(200);
-/// For our own thread to write.
+/// Time for our own thread to write.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Script(Cursor<Vec<u8>>);

@@ -171,8 +171,8 @@ mod tests {
     use super::*;
     use crate::hex;
 
-    /// From the official `test_vectors.json`, and for 63 to 65 from the `blake3` crate 1.8:
-    /// input length, first 32 bytes of the hash, bytes 99 to 130 of the derived key.
+    /// Known answers of the official `test_vectors.json`, and for 63 to 65 of the `blake3` crate
+    /// 1.8: input length, first 32 bytes of the hash, bytes 99 to 130 of the derived key.
     const KNOWN: [(usize, &str, &str); 13] = [
         (
             0,

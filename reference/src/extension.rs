@@ -115,7 +115,8 @@ impl Protocol {
         usize::from(self.softspoken && !given)
     }
 
-    /// With one base OT per tree there is nothing in `Setup` to cheat with.
+    /// Returns true if trees are checked: with one base OT per tree there is nothing in `Setup` to
+    /// cheat with.
     fn has_tree_check(self) -> bool {
         self.checked && self.k > 1
     }

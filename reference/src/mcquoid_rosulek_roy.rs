@@ -39,11 +39,11 @@ pub enum Popf {
 /// A key agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// On curve and twist.
+    /// Möller's agreement on curve and twist.
     Moeller,
-    /// On the curve, with points as strings.
+    /// The agreement on the curve, with points as strings.
     Elligator,
-    /// In Ristretto255.
+    /// The agreement in Ristretto255.
     Ristretto,
 }
 

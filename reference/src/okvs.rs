@@ -15,7 +15,7 @@ pub struct Shape {
     pub hashes: usize,
     /// Dense slots; they are the first.
     pub dense: usize,
-    /// In how many segments a row can start.
+    /// Number of segments in which a row can start.
     pub starts: usize,
     /// Slots per segment.
     pub segment: usize,

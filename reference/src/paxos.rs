@@ -30,7 +30,7 @@ pub type Item = [u8; 32];
 pub struct Protocol {
     /// The sub-session.
     pub id: Id,
-    /// Against malicious peers.
+    /// Security against malicious peers.
     pub checked: bool,
     /// Items of the receiver.
     pub receiver_items: usize,

@@ -381,7 +381,7 @@ pub struct P1 {
 }
 
 impl P1 {
-    /// After step 1.
+    /// Takes the public key, after step 1.
     ///
     /// # Panics
     /// If the message is malformed.

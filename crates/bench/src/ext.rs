@@ -45,7 +45,7 @@ pub(super) struct Sample {
     pub(super) slower: Duration,
     pub(super) bytes: [u64; 2],
     pub(super) flows: u64,
-    /// Over a link, since the start: when it was over for each party,
+    /// Times since the start over a link: when it was over for each party,
     pub(super) ended: [Duration; 2],
     /// when what is done for each transfer began,
     pub(super) begun: [Duration; 2],

@@ -364,7 +364,7 @@ fn select(wanted: &[String]) -> Result<Vec<Benchmark>, Failure> {
     Ok(selected)
 }
 
-/// Without those that cannot be run so, if they were not named themselves.
+/// Drops the benchmarks that cannot run so, unless they were named themselves.
 ///
 /// # Errors
 /// Why not, of one that was named, or if none is left.

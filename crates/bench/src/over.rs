@@ -95,7 +95,7 @@ impl Over {
         }
     }
 
-    /// For the heads of tables.
+    /// Describes the connection, for the heads of tables.
     pub(super) fn words(self) -> String {
         match self {
             Self::Memory => "in memory".into(),

@@ -38,7 +38,7 @@ struct Report {
     took: Duration,
     tables: Vec<Filled>,
     yardsticks: Vec<(&'static str, f64)>,
-    /// If times of this run are not those of the record's machine when it is idle.
+    /// The warning, if times of this run are not those of the record's machine when it is idle.
     warning: Option<String>,
 }
 

@@ -32,7 +32,7 @@ const OF_RECORD: &str =
 /// The yardsticks of the processor alone. Copying and TCP differ by more than [`OFF`] between records of one machine.
 const COMPARED: [&str; 3] = ["x25519_us", "aes_block_ns", "blake3_32_ns"];
 
-/// Between two records of one machine there is less than this.
+/// A bound on the ratio between two records of one machine.
 const OFF: f64 = 1.2;
 
 /// CPU times of well-known operations.
@@ -93,8 +93,8 @@ impl Yardsticks {
     }
 }
 
-/// Why times of this machine are not to be compared with others, if so: its load when it began, and figures that are
-/// not those of the record, of lines with a name and a number each.
+/// Returns the reasons why times of this machine are not to be compared with others: its load when it began, and
+/// figures that are not those of the record, of lines with a name and a number each.
 fn warning(
     load: Option<f64>,
     cores: usize,

@@ -21,7 +21,7 @@ pub(crate) const STATUSES: [(u8, &str); 5] = [
 /// The hint where two sides do not meet.
 pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect to its address";
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug)]
 pub struct Failure {
     kind: Kind,
@@ -41,7 +41,7 @@ enum Kind {
     Usage,
     /// The peer sent bytes that cannot be, or failed a check.
     Peer,
-    /// Nobody reads our output any more.
+    /// The reader of our output has gone.
     BrokenPipe,
 }
 
@@ -62,7 +62,7 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// With the hint how a run of `triples` is continued, beside the one that there is, unless that says it.
+    /// Adds the hint how a run of `triples` is continued, beside the existing hint, unless that says it.
     pub(crate) fn continued_by(self, hint: &str) -> Self {
         let hint = match &self.hint {
             Some(there) if there.contains("--resume") => there.clone(),
@@ -78,7 +78,7 @@ impl Failure {
         Self { hint: self.hint.or_else(of_terms), ..self }
     }
 
-    /// With options called otherwise in the hint.
+    /// Renames options in the hint.
     pub(crate) fn rename_options(self, names: &[(&str, &str)]) -> Self {
         let rename =
             |hint| names.iter().fold(hint, |hint: String, (from, to)| hint.replace(from, to));
@@ -90,7 +90,7 @@ impl Failure {
         Self { kind: Kind::Peer, ..Self::run(message) }
     }
 
-    /// For who has more to write later: that nobody reads any more is a failure like others.
+    /// Makes a missing reader a failure like others, for a process that has more to write later.
     pub(crate) fn of_one_of_many(self) -> Self {
         match self.kind {
             Kind::BrokenPipe => {

@@ -42,7 +42,7 @@ impl Existing {
 pub(crate) enum Access {
     /// Its owner only, whatever was there before.
     Secret,
-    /// Nobody but who could read the one that it replaces, by its mode and group; a new one is as
+    /// Users who could read the replaced file, by its mode and group; a new file has the mode of
     /// others that the user makes.
     Usual,
 }
@@ -65,10 +65,10 @@ pub(crate) struct Unsynced(u64);
 pub(crate) const SYNC: u64 = 64 << 20;
 
 enum Content {
-    /// In a file beside its place.
+    /// Content in a file beside its place.
     Beside(NamedTempFile),
-    /// In memory: a device, a pipe or a file that is open already is written to, nothing beside it
-    /// could take its place. A pipe is not opened yet, as that waits for who reads it.
+    /// Content in memory: a device, a pipe or a file that is open already is written to, nothing
+    /// beside it could take its place. A pipe is not opened yet, as that waits for who reads it.
     Held { to: Option<File>, bytes: Zeroizing<Vec<u8>> },
 }
 
@@ -85,7 +85,7 @@ enum Target {
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl Draft {
-    /// For a file of so many bytes.
+    /// Begins a file of `len` bytes.
     pub(crate) fn begin(access: Access, path: &Path, len: u64) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::writing(path, &e);
         let held = |place: PathBuf, to: Option<File>| {

@@ -11,12 +11,13 @@ use crate::{failure::INTERRUPTED, files, output::say};
 /// The hint after an interrupt.
 static HINT: Mutex<Option<&str>> = Mutex::new(None);
 
-/// From now on an interrupt leaves something to go on with.
+/// Adds a hint to an interrupt from now on: it leaves something to go on with.
 pub(crate) fn hint(hint: &'static str) {
     *HINT.lock().unwrap_or_else(PoisonError::into_inner) = Some(hint);
 }
 
-/// From now on an interrupt ends the process with its own status, and leaves nothing half-written.
+/// Ends the process at an interrupt from now on, with its own status, and leaves nothing
+/// half-written.
 pub fn catch() {
     // Without a handler an interrupt still ends the process.
     let _ = ctrlc::set_handler(|| {

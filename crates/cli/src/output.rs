@@ -14,7 +14,7 @@ use crate::{args::Common, clock::utc, failure::Failure};
 /// True if lines begin with the time.
 static STAMPED: AtomicBool = AtomicBool::new(false);
 
-/// From now on lines begin with the time: they are the log of a server.
+/// Begins lines with the time from now on: they are the log of a server.
 pub(crate) fn stamp() {
     STAMPED.store(true, Ordering::Relaxed);
 }
@@ -52,7 +52,7 @@ impl Output {
         Self { quiet: common.quiet, verbose: common.verbose }
     }
 
-    /// For one of several runs at the same time.
+    /// Returns the output of one of several runs at the same time.
     pub(crate) fn in_background() -> Self {
         Self { quiet: true, verbose: false }
     }

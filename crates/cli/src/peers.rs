@@ -60,7 +60,7 @@ impl Known {
         Ok(known)
     }
 
-    /// Nobody, whatever the file has.
+    /// Returns an empty list of peers, whatever the file has.
     pub(crate) fn none(key: Option<&Path>) -> Result<Self, Failure> {
         Ok(Self { path: file_beside(&identity::path(key)?), lines: Vec::new() })
     }

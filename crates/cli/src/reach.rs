@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct Way<'a> {
     address: Address<'a>,
     security: Security,
-    /// For the peer, if that is given.
+    /// The time to wait for the peer, if it is given.
     wait: Option<Duration>,
 }
 

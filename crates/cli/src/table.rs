@@ -73,7 +73,7 @@ pub(crate) struct Row {
 /// The key in the hello under which both sides tell what they do to keys: [`Set::terms`].
 pub(crate) const NORMALIZE: &str = "normalize";
 
-/// In place of an item's number, for a row without a key.
+/// The number in place of an item's, for a row without a key.
 const NO_ITEM: u32 = u32::MAX;
 
 impl Set {
@@ -219,7 +219,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// For so many rows at most, whose places are in lines or rows.
+    /// Begins a set of `most` rows at most, whose places are in lines or rows.
     fn begin(keyer: Keyer, most: usize, unit: &'static str, show: usize) -> Result<Self, Failure> {
         let mut rows = Vec::new();
         rows.try_reserve_exact(most).map_err(|_| distinct::too_many(most))?;
@@ -280,7 +280,7 @@ impl Builder {
         waiting.clear();
     }
 
-    /// When there are no more rows.
+    /// Ends the set when there are no more rows.
     fn finish(mut self, content: impl FnOnce(Keyer) -> Content) -> Set {
         self.look_up();
         let Self { keyer, distinct, rows, mut findings, shown, .. } = self;

@@ -14,7 +14,8 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Backend(Isa);
 
-/// Only a [`Backend`] proves that a set was detected, and its field is private.
+/// The instruction sets. Only a [`Backend`] proves that a set was detected, and its field is
+/// private.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Isa {
     Portable,
@@ -100,7 +101,7 @@ macro_rules! dispatch {
     }};
 }
 
-/// Why a backend cannot be had by its name.
+/// The reason why a backend cannot be had by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendError {
     /// No backend has that name.

@@ -19,7 +19,7 @@ pub fn lanes(backend: Backend) -> usize {
     dispatch!(neon backend, simd => many::lanes(simd), 1)
 }
 
-/// For each input the first bytes of BLAKE3's output under a context's key.
+/// Writes for each input the first bytes of BLAKE3's output under a context's key.
 ///
 /// `inputs` are strings of `input_len` bytes one after another, `outputs` as many strings of
 /// `outputs.len() / count` bytes. Fewer than [`lanes`] inputs, or a rest of that many, take the time
@@ -60,7 +60,7 @@ pub fn derive_keys(
 pub struct Blocks<'a> {
     /// The bytes of all inputs.
     pub bytes: &'a [u8],
-    /// From those of one input to those of the next.
+    /// Distance from the bytes of one input to those of the next.
     pub stride: usize,
     /// The number of blocks of each input.
     pub number: usize,
@@ -71,8 +71,8 @@ impl Blocks<'_> {
     pub const NONE: Self = Self { bytes: &[], stride: 0, number: 0 };
 }
 
-/// For each input the first bytes of BLAKE3's keyed hash. An input is its blocks and then the first
-/// `end_len` bytes, 1 to 64, of its place in `ends`, where zeros follow them.
+/// Writes for each input the first bytes of BLAKE3's keyed hash. An input is its blocks and then
+/// the first `end_len` bytes, 1 to 64, of its place in `ends`, where zeros follow them.
 ///
 /// `outputs` are as many strings as there are ends, one after another. Times are as for
 /// [`derive_keys`].

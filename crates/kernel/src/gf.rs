@@ -24,8 +24,8 @@ macro_rules! field {
             )
         }
 
-        /// For every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]` times the
-        /// little-endian word number b of the row. What follows them in the row is ignored.
+        /// Writes for every row r, which starts at `rows[r * stride]`, the sum of `coefficients[b]`
+        /// times the little-endian word number b of the row. What follows them in the row is ignored.
         ///
         /// # Panics
         /// If the coefficients do not fit into `stride` bytes, or `rows` has fewer rows than `out`.
@@ -59,7 +59,7 @@ const ROWS: usize = 4;
 
 /// Elements of a field.
 trait Element: Copy {
-    /// In little-endian bytes.
+    /// Returns the element in little-endian bytes.
     fn bytes(self) -> impl AsRef<[u8]>;
     /// Low half first.
     fn halves(self) -> [u64; 2];

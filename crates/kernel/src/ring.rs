@@ -260,8 +260,8 @@ impl<const N: usize, const Q: u16> Poly<N, Q> {
         poly
     }
 
-    /// For every coefficient the hint that a holder of a close value needs, and the key bit that
-    /// both then have.
+    /// Writes for every coefficient the hint that a holder of a close value needs, and the key bit
+    /// that both then have.
     ///
     /// # Panics
     /// If `hints` or `key` has not N/8 bytes.

@@ -87,9 +87,9 @@ pub(crate) trait Simd: Copy {
     /// The inverse of [`Simd::interleave`].
     fn deinterleave(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
 
-    /// For one or two strings of random bytes of one length, as many of the first candidates of BITS
-    /// bits that are below Q as there is room for; all zero if there are too few. Neither time nor
-    /// addresses depend on which these are.
+    /// Writes, from one or two strings of random bytes of one length, as many of the first
+    /// candidates of BITS bits that are below Q as there is room for; all zero if there are too few.
+    /// Neither time nor addresses depend on which these are.
     fn uniform<const Q: u16, const BITS: usize>(
         self,
         one: (&[u8], &mut [u16]),

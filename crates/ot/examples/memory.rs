@@ -88,8 +88,8 @@ fn beneath(frames: usize, part: usize, messages: &[Vec<u8>; 3]) {
     black_box(&frames);
 }
 
-/// In a process of its own: whether the part ends with a stack of so many bytes less so many frames;
-/// its heap.
+/// Tries a part in a process of its own: returns whether it ends with a stack of `stack` bytes less
+/// `frames` frames, and its heap.
 fn trial(backend: Backend, part: usize, stack: usize, frames: usize) -> Option<usize> {
     let arguments = [part, stack, frames].map(|number| number.to_string());
     let output = Command::new(env::current_exe().expect("this program"))
@@ -102,7 +102,7 @@ fn trial(backend: Backend, part: usize, stack: usize, frames: usize) -> Option<u
     output.status.success().then(|| heap().expect("it prints its heap"))
 }
 
-/// With how many frames less it still ends.
+/// Finds the largest number of frames less with which the part still ends.
 fn most_frames(backend: Backend, part: usize, stack: usize) -> usize {
     let (mut ends, mut overflows) = (0, stack / 16);
     assert!(trial(backend, part, stack, ends).is_some(), "it needs more than {stack} bytes");

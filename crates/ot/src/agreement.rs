@@ -38,8 +38,8 @@ use crate::{
     popf::{Domain, Elements},
 };
 
-/// From so many instances on a receiver prepares a table of the sender's share, where there is memory
-/// for it; for fewer that costs more than it saves.
+/// Number of instances from which on a receiver prepares a table of the sender's share, where there
+/// is memory for it; for fewer that costs more than it saves.
 const FOR_TABLE: usize = 48;
 
 /// Memory for a table of that length, if n multiplications are worth it.

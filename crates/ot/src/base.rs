@@ -71,7 +71,8 @@ impl ReceiverKeys {
         Self { choices, keys }
     }
 
-    /// From random OTs of an extension, to start another one from that runs the other way.
+    /// Makes base OTs of the random OTs of an extension, to start another one that runs the other
+    /// way.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many keys as choices.

@@ -18,7 +18,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// From one bool per bit.
+    /// Packs one bool per bit.
     pub fn from_bools(bits: impl IntoIterator<Item = bool>) -> Self {
         let bits = bits.into_iter();
         // Without growing, which would leave copies behind.
@@ -43,7 +43,7 @@ impl Bits {
         Self::from_random(bytes[..len.div_ceil(8)].to_vec(), len)
     }
 
-    /// From packed bytes, of which there are ⌈len/8⌉; spare bits are cleared.
+    /// Takes packed bytes, of which there are ⌈len/8⌉; spare bits are cleared.
     pub(crate) fn from_random(mut bytes: Vec<u8>, len: usize) -> Self {
         debug_assert_eq!(bytes.len(), len.div_ceil(8));
         if let (Some(last), spare @ 1..) = (bytes.last_mut(), len % 8) {
@@ -52,7 +52,7 @@ impl Bits {
         Self { bytes, len }
     }
 
-    /// From packed bytes of the peer.
+    /// Decodes packed bytes of the peer.
     ///
     /// # Errors
     /// [`Decode`] if their number is not ⌈len/8⌉ or spare bits are set.

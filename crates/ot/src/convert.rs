@@ -1,4 +1,4 @@
-//! From keys to messages of the sender's choice (`docs/wire.md`, section 6).
+//! Conversion from keys to messages of the sender's choice (`docs/wire.md`, section 6).
 //!
 //! Both messages of a transfer are padded to one agreed length and sealed under keys derived from
 //! the two keys of an endemic OT. The result realises chosen-message OT in which a corrupt sender
@@ -62,7 +62,7 @@ struct Taken {
 }
 
 impl Sender {
-    /// For messages of up to `message_len` bytes, the same for both parties.
+    /// Prepares for messages of up to `message_len` bytes, the same for both parties.
     ///
     /// # Errors
     /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`].
@@ -99,7 +99,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// For messages of up to `message_len` bytes, the same for both parties.
+    /// Prepares for messages of up to `message_len` bytes, the same for both parties.
     ///
     /// # Errors
     /// [`Usage::MessageLength`] if that is more than [`MAX_MESSAGE`].

@@ -16,7 +16,7 @@ pub enum Error {
     Usage(Usage),
 }
 
-/// Why bytes are not a message. Depends on public data only.
+/// The reason why bytes are not a message. Depends on public data only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decode {
@@ -59,13 +59,13 @@ pub enum Misbehaved {
     /// The messages of an extension's receiver do not fit together. Deliberately without more:
     /// which check failed, and where, would tell bits of Δ.
     ConsistencyCheck,
-    /// At least one instance of the sender's challenge is not made as the protocol says.
+    /// An instance of the sender's challenge, or several, is not made as the protocol says.
     /// Deliberately without its position.
     Challenge,
     /// The receiver's response does not answer the challenge.
     Response,
-    /// At least one of the chosen messages does not decrypt under its key. Deliberately without
-    /// its position: see `convert`.
+    /// A chosen message, or several, does not decrypt under its key. Deliberately without its
+    /// position: see `convert`.
     MessageAuthentication,
     /// The tags of a set intersection do not ascend. Whose they are has no part in it: nothing of
     /// the receiver's set is compared before.
@@ -127,7 +127,7 @@ pub enum Usage {
         /// N.
         choices: u64,
     },
-    /// There is no field of 2^k elements for this k.
+    /// No field has 2^k elements for this k.
     FieldSize {
         /// The k asked for.
         k: usize,

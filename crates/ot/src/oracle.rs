@@ -337,7 +337,7 @@ fn finish(hasher: &Hasher, answer: &mut [u8]) {
 }
 
 impl Wide {
-    /// On that backend.
+    /// Prepares queries on this backend.
     #[must_use]
     pub fn new(backend: Backend) -> Self {
         // All that it will ever need: a buffer that grows leaves copies behind.

@@ -29,7 +29,7 @@ struct Side<'a, Out, E> {
     engine: Engine<'a, Out, E>,
     /// The engine's last progress; `None` before it has begun.
     progress: Option<Progress<Out>>,
-    /// With the flow that each message belongs to.
+    /// Messages under way, with the flow that each belongs to.
     inbox: VecDeque<(usize, Stream, Vec<u8>)>,
     /// The flow of the last message read or sent.
     flow: usize,
@@ -51,7 +51,7 @@ pub struct Event {
     pub message: Option<Vec<u8>>,
 }
 
-/// Why a run between two parties had no output.
+/// The reason why a run between two parties had no output.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failed<E> {
     /// A party ended with an error.

@@ -73,7 +73,7 @@ impl fmt::Display for Functionality {
     }
 }
 
-/// Against whom a protocol is secure.
+/// The adversary against whom a protocol is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Adversary {
@@ -107,9 +107,9 @@ pub struct Protocol {
     pub paper: &'static str,
     /// The functionality that the protocol realises.
     pub functionality: Functionality,
-    /// Against whom.
+    /// The adversary against whom the protocol is secure.
     pub adversary: Adversary,
-    /// Under which assumption.
+    /// The assumption under which the protocol is secure.
     pub assumption: &'static str,
     /// The parameter set.
     pub params: &'static str,
@@ -180,7 +180,7 @@ pub fn find<T>(
     })
 }
 
-/// Why a base OT does not fit below a protocol.
+/// The reason why a base OT does not fit below a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Incompatible {

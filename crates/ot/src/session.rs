@@ -15,8 +15,8 @@ use crate::{
 pub struct Sid([u8; 32]);
 
 impl Sid {
-    /// From the two hellos, whole, and the exporter of the secure channel, empty if there is none
-    /// (`docs/wire.md`, section 3).
+    /// Derives the id from the two hellos, whole, and the exporter of the secure channel, empty if
+    /// there is none (`docs/wire.md`, section 3).
     #[must_use]
     pub fn derive(initiator_hello: &[u8], responder_hello: &[u8], exporter: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("foxtrot v1 session");
@@ -26,7 +26,7 @@ impl Sid {
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// From an id that the application has established; it must never repeat.
+    /// Takes an id that the application has established; it must never repeat.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

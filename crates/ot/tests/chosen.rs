@@ -97,7 +97,7 @@ mod pvw_attacks {
         coins.iter().rev().fold(Scalar::ZERO, |r, &x| r * from_256 + Scalar::from(u64::from(x)))
     }
 
-    /// With r the receiver opens its branch, and nothing in the other. With a reference string in
+    /// Shows that with r the receiver opens its branch, and nothing in the other. With a reference string in
     /// which G_1 = y·G_0 and H_1 = y·H_0 it would: the unit test `knowing_the_trapdoor_y_decrypts_both_branches`.
     #[test]
     fn the_receivers_scalar_decrypts_its_branch_only() {
@@ -300,8 +300,8 @@ mod bdgm_attacks {
             && encrypt(&own_k, &own_w, &own_z) == challenge[c].0
     }
 
-    /// Why the challenge here is another one: nothing ties the other branch's k to the receiver's
-    /// other point, so that a sender may use any there.
+    /// Shows why the challenge here is another one: nothing ties the other branch's k to the
+    /// receiver's other point, so that a sender may use any there.
     #[test]
     fn the_authors_check_lets_a_sender_read_the_choice() {
         let shared = [[1; 32], [2; 32]];

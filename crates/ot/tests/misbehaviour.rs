@@ -59,7 +59,7 @@ fn message_lengths(base: &dyn BaseOt, n: usize) -> Vec<usize> {
     lengths
 }
 
-/// In the order in which they are sent.
+/// Returns the names of the messages in the order in which they are sent.
 fn message_names(base: &str) -> Vec<&'static str> {
     match base {
         "roted" | "roted-endemic" => vec!["Blinded", "Reply", "Opening"],

@@ -135,8 +135,8 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_one_that_has_not_is_caught() 
     }
 }
 
-/// Why there is a check: with the unit vectors for rows, every key tells a bit of Δ. Without the
-/// check the receiver reads all of it; with the check it is caught.
+/// Shows why there is a check: with the unit vectors for rows, every key tells a bit of Δ. Without
+/// the check the receiver reads all of it; with the check it is caught.
 #[test]
 fn the_check_stops_a_receiver_that_could_read_delta_without_it() {
     let n = 512;

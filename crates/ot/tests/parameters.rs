@@ -71,7 +71,7 @@ impl Distribution {
         sum
     }
 
-    /// Without ends whose values are less likely than 2⁻⁵⁰⁰ each; symmetric ones only.
+    /// Cuts off ends whose values are less likely than 2⁻⁵⁰⁰ each; symmetric ones only.
     fn trimmed(self) -> Self {
         let cut = self.p.iter().take_while(|&&p| p < 2f64.powi(-500)).count();
         let p = self.p[cut..self.p.len() - cut].to_vec();

@@ -45,7 +45,7 @@ fn bit(bytes: &[u8], k: usize) -> bool {
     bytes[k / 8] >> (k % 8) & 1 == 1
 }
 
-/// In how many positions two strings of bits differ.
+/// Counts the positions in which two strings of bits differ.
 fn distance(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }

@@ -110,7 +110,7 @@ impl<const H: usize> Okvs<H> {
         self.dense as usize
     }
 
-    /// In how many segments a row can start.
+    /// Returns the number of segments in which a row can start.
     #[must_use]
     pub const fn starts(&self) -> usize {
         self.starts as usize
@@ -139,7 +139,7 @@ impl RowSeed {
     /// Its length in bytes.
     pub const LEN: usize = 32;
 
-    /// From a message of the party that encoded.
+    /// Decodes a message of the party that encoded.
     ///
     /// # Errors
     /// [`Decode::Length`] unless there are 32 bytes; all of these are seeds.
@@ -167,8 +167,8 @@ impl fmt::Debug for RowSeed {
 pub struct Coins([u8; 32]);
 
 impl Coins {
-    /// From bytes that the caller vouches for: uniform, secret, drawn after the keys were fixed, and
-    /// never used before.
+    /// Takes bytes that the caller vouches for: uniform, secret, drawn after the keys were fixed,
+    /// and never used before.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

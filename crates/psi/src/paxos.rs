@@ -89,13 +89,13 @@ pub enum Next<More, Done> {
     Done(Done),
 }
 
-/// Why there is no intersection.
+/// The reason why there is no intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The peer's fault, or the caller's.
     Protocol(foxtrot_ot::Error),
-    /// Nobody's fault, and it happens with probability 2⁻³⁸ at most, unless items repeat: a bucket is
+    /// A failure by nobody's fault, with probability 2⁻³⁸ at most, unless items repeat: a bucket is
     /// too full, or the rows of the receiver's items depend on each other. The session is over.
     Unlucky,
 }

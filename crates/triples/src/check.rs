@@ -23,7 +23,7 @@ pub(crate) struct Check<S> {
 }
 
 impl<S: FnMut(&Shares) -> Result<(), Abandoned>> Check<S> {
-    /// From that batch on.
+    /// Starts at this batch.
     pub(crate) fn new(io: Io, most: u64, next: u64, sink: S) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         Self { io, most, waiting: VecDeque::new(), next, sink }

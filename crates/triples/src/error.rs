@@ -1,10 +1,10 @@
-//! Why there are no triples.
+//! Errors of runs that make triples.
 
 use core::fmt;
 
 use foxtrot_ot::{Usage, engine::Abandoned};
 
-/// Why a run made no further triples.
+/// The reason why a run made no further triples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The peer's fault, or the caller's.

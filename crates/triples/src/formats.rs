@@ -122,7 +122,7 @@ pub fn wrong_records<'r>(
 /// bytes that `numpy.save` writes.
 #[must_use]
 pub fn numpy_header(number: &str, shape: &[u64]) -> Vec<u8> {
-    /// For a first dimension of so many digits there is room, that it may grow in place.
+    /// Number of digits of the first dimension for which there is room, that it may grow in place.
     const GROWTH: usize = 21;
     let sizes: Vec<_> = shape.iter().map(|n| format!("{n}")).collect();
     let growth = GROWTH.saturating_sub(sizes.first().map_or(GROWTH, String::len));

@@ -275,9 +275,9 @@ pub fn of_bits(bits: u32) -> Option<&'static Set> {
     MSB_40.iter().find(|set| set.bits == bits)
 }
 
-/// With the MSB fix; σ = 40. p is at least 2·(2^(2ℓ) − 2^ℓ) + 1, so that half of it has room for all products, and triples are
-/// wrong only if their batch does not decrypt ([`Set::failure`]). For ℓ = 64 p is less than that by a part of 2^−23.5, and one
-/// is wrong with probability below 2^−115 besides.
+/// Sets with the MSB fix; σ = 40. p is at least 2·(2^(2ℓ) − 2^ℓ) + 1, so that half of it has room for all products,
+/// and triples are wrong only if their batch does not decrypt ([`Set::failure`]). For ℓ = 64 p is less than that by
+/// a part of 2^−23.5, and one is wrong with probability below 2^−115 besides.
 pub static MSB_40: [Set; 4] = [
     Set {
         name: "rlwe-8",
@@ -382,9 +382,9 @@ pub static MSB_64: [Set; 4] = [
     },
 ];
 
-/// Without the fix, for who wants no OTs: p is 2^(2ℓ + σ), about: the sum of product and mask wraps around it with probability 2^−43 per
-/// triple, on average, besides [`Set::failure`]; σ = 40. Neither party notices, but who learns later *that* a triple was wrong learns, with its
-/// own share, a bound on a₀·b₁ + a₁·b₀.
+/// Sets without the fix, which need no OTs: p is 2^(2ℓ + σ), about: the sum of product and mask wraps around it
+/// with probability 2^−43 per triple, on average, besides [`Set::failure`]; σ = 40. Neither party notices, but a
+/// party that learns later *that* a triple was wrong learns, with its own share, a bound on a₀·b₁ + a₁·b₀.
 pub static LIFT_40: [Set; 4] = [
     Set {
         name: "rlwe-lift-8",

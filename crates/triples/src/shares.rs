@@ -87,7 +87,7 @@ impl Shares {
         Some(record)
     }
 
-    /// Has room for the whole batch again.
+    /// Restores the room for the whole batch.
     pub fn restore(&mut self) {
         self.n = self.room;
     }

@@ -199,7 +199,7 @@ fn messages_of_the_wrong_length_are_refused() {
     }
 }
 
-/// Only numbers of 8 bits have spare bits, and those only of an odd number of triples.
+/// Checks spare bits: only numbers of 8 bits have some, and only of an odd number of triples.
 #[test]
 fn bits_behind_the_last_product_are_zero() {
     for (n, spare) in [(1, true), (2, false), (5, true), (6, false)] {

@@ -57,7 +57,8 @@ fn assert_no_output(shares: &Shares) {
     assert!([shares.a(), shares.b(), shares.c()].concat().iter().all(|byte| *byte == 0));
 }
 
-/// For every polynomial of a message, in order: its prime, or 2^t for low bits, and where it begins.
+/// Returns, for every polynomial of a message, in order, its prime, or 2^t for low bits, and its
+/// beginning.
 fn polynomials(set: &Set, moduli: &[u64]) -> Vec<(u64, usize)> {
     let mut at = 0;
     let begin = |modulus: &u64| {

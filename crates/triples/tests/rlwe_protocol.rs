@@ -129,7 +129,8 @@ fn depth(set: &'static Set) -> usize {
     limits(set).messages / 2
 }
 
-/// At 100 Mbit/s a depth takes longer than there and back on a line of 100 ms; and it is as short as that allows.
+/// Checks that at 100 Mbit/s a depth takes longer than there and back on a line of 100 ms; and that it is as
+/// short as that allows.
 #[test]
 fn a_depth_fills_a_link_of_100_ms_and_has_room_in_a_lane() {
     for set in params::registry() {
@@ -144,7 +145,7 @@ fn a_depth_fills_a_link_of_100_ms_and_has_room_in_a_lane() {
     assert_eq!([8, 16, 32, 64].map(|bits| depth(set(bits))), [32, 16, 8, 8]);
 }
 
-/// Without the fix the peer withholds answers, with it corrections: then one depth more is on its way.
+/// Withholds answers without the fix, and corrections with it: then one depth more is on its way.
 #[test]
 fn a_party_runs_ahead_by_two_or_three_depths_and_a_group_and_no_more() {
     for set in [lift(), set(8)] {

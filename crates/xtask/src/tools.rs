@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// Why a check did not pass.
+/// The reason why a check did not pass.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The check cannot run on this machine, for the given reason.

@@ -11,7 +11,7 @@ use foxtrot_kernel::{
 
 use super::{Input, Results};
 
-/// From the smallest to the largest, with transforms of 4096 coefficients and more.
+/// Primes from the smallest to the largest, with transforms of 4096 coefficients and more.
 const PRIMES: [u64; 9] = [
     147_457,
     4_295_049_217,
@@ -89,7 +89,7 @@ fn packing(backend: Backend, input: &mut Input<'_>, p: &Modulus, n: usize, resul
     }
 }
 
-/// From residues to integers, and division of these.
+/// Turns residues into integers, and divides these.
 pub(super) fn integers(backend: Backend, input: &mut Input<'_>) -> Vec<u8> {
     let mut results = Results::default();
     let n = 8 * input.up_to(4);

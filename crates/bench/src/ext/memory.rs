@@ -23,7 +23,7 @@ pub(crate) struct Meter {
     bytes: [u64; 2],
     flows: u64,
     last: Option<usize>,
-    /// When the current step began.
+    /// Start of the current step.
     since: (Instant, Duration),
 }
 

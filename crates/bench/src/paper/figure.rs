@@ -21,13 +21,13 @@ pub(super) enum Figure {
     ReceiverNs,
     /// Time of a party that has both roles equally often.
     MeanCpuUs,
-    /// In a second of CPU.
+    /// Number in a second of CPU.
     PerSecond,
     /// Times of the whole run.
     CpuMs,
     CpuS,
     WallMs,
-    /// Until that party had its result.
+    /// Time until this party had its result.
     SenderMs,
     ReceiverMs,
     /// Time by the wall clock, without the set-up.
@@ -48,7 +48,7 @@ pub(super) enum Figure {
     BreakEvenBytes,
     /// A quotient of two rows.
     SpeedUp,
-    /// Not measured.
+    /// A number that is not measured but counted.
     Counted,
     /// The paper's alone.
     Theirs,

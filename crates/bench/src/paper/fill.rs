@@ -70,7 +70,7 @@ impl Head {
         Self { title: title.clone(), unit: unit.clone(), figure: *figure }
     }
 
-    /// With the unit, if there is one.
+    /// Returns the title with the unit, if there is one.
     pub(super) fn words(&self) -> String {
         let Self { title, unit, .. } = self;
         if unit.is_empty() { title.clone() } else { format!("{title}, {unit}") }
@@ -86,7 +86,7 @@ pub(super) struct Line {
     pub(super) cells: Vec<Cell>,
     /// A few words for the row, if it stands for the table.
     pub(super) headline: Option<String>,
-    /// Why we are worse, if we are.
+    /// The reason why we are worse, if we are.
     pub(super) why: Option<String>,
     /// The number that was made, if not as many as the table says.
     pub(super) n: Option<usize>,
@@ -114,9 +114,9 @@ pub(super) enum Ours {
     Said(String),
     /// A value by the model, where measuring would take too long.
     Modelled(f64),
-    /// There is none to be expected.
+    /// No value is to be expected.
     None,
-    /// There is none, and why.
+    /// No value, for the given reason.
     Absent(String),
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Machine {
     pub(super) commit: &'static str,
     /// Year, month and day, as 2026-11-21; of UTC.
     pub(super) date: String,
-    /// Without the files that it writes.
+    /// The command line, without the files that it writes.
     pub(super) command: String,
 }
 

@@ -82,7 +82,7 @@ pub(super) fn csv(sample: &Sample, over: Over) -> String {
     format!("{},{}", numbers.join(","), over.name())
 }
 
-/// For another process of this program.
+/// Writes samples for another process of this program.
 pub(crate) fn to_json(samples: &[Sample]) -> Value {
     samples.iter().map(|sample| json!(numbers(sample))).collect()
 }

@@ -24,7 +24,7 @@ pub(super) fn number(x: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// With a narrow space between thousands.
+/// Writes a number with a narrow space between thousands.
 fn grouped(x: f64) -> String {
     let digits = format!("{:.0}", x.abs());
     let mut text = String::from(if x < 0.0 { "−" } else { "" });

@@ -28,7 +28,7 @@ pub(crate) const COMMAND: &str = "foxtrot";
 const MEASURE_FOR: Duration = Duration::from_secs(1);
 const AT_LEAST: usize = 3;
 
-/// Between two looks at a process.
+/// Pause between two looks at a process.
 const PAUSE: Duration = Duration::from_micros(500);
 
 /// The system counts a process's time in hundredths of a second, for every program on Linux.

@@ -19,7 +19,7 @@ use crate::{
 #[derive(Clone)]
 pub(super) enum Outcome {
     Measured(Rc<Measurement>),
-    /// Why there is no measurement.
+    /// The reason why there is no measurement.
     Absent(String),
 }
 

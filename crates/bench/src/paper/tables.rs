@@ -139,7 +139,7 @@ pub(super) struct Row {
     pub(super) base: Option<String>,
     /// The benchmark that this one is to overtake.
     pub(super) against: Option<String>,
-    /// Why we are worse, if we are.
+    /// The reason why we are worse, if we are.
     pub(super) why: Option<String>,
     /// A few words for the row, if it stands for the table.
     pub(super) headline: Option<String>,

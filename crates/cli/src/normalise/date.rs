@@ -12,7 +12,7 @@ enum Part {
     Year,
     Month(Digits),
     Day(Digits),
-    /// Between numbers.
+    /// A mark between numbers.
     Mark(u8),
 }
 

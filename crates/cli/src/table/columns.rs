@@ -102,7 +102,7 @@ pub(crate) fn visible(name: &str) -> String {
     if name.is_empty() || name.contains(hides) { format!("{name:?}") } else { printable(name) }
 }
 
-/// Without what would steer a terminal.
+/// Returns the text without characters that would steer a terminal.
 pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
     text.chars().map(shown).collect()

@@ -37,7 +37,7 @@ pub(super) fn too_many(rows: usize) -> Failure {
 }
 
 impl Distinct {
-    /// For so many items at most.
+    /// Makes a table for `most` items at most.
     pub(super) fn with_capacity(most: usize) -> Result<Self, Failure> {
         let (mut items, mut slots) = (Vec::new(), Vec::new());
         let free = most.saturating_add(most / 2).saturating_add(1);

@@ -59,7 +59,7 @@ impl Findings {
         Self { unit, rows: 0, duplicates, empty, blank: 0 }
     }
 
-    /// In one line, with the number of keys that there are: `1000 rows, 990 keys; left out:
+    /// Describes the findings in one line, with the number of keys: `1000 rows, 990 keys; left out:
     /// duplicates 8 (lines 3, 7, …), empty 2 (lines 4, 9)`.
     pub(crate) fn words(&self, keys: usize) -> String {
         let kinds = [("duplicates", &self.duplicates), ("empty", &self.empty)];

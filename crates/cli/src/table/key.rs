@@ -1,4 +1,4 @@
-//! From a row's key columns to the item that is compared.
+//! The way from a row's key columns to the item that is compared.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(super) struct Keyer {
 }
 
 impl Keyer {
-    /// For keys of as many parts as there are normalisers.
+    /// Makes a keyer for keys of as many parts as there are normalisers.
     pub(super) fn new(normalisers: Vec<Normaliser>) -> Self {
         let hasher = blake3::Hasher::new_from_context_key(&hash_derive_key_context(CONTEXT));
         Self { normalisers, hasher, joined: Zeroizing::default() }

@@ -21,7 +21,7 @@ pub(super) struct Plan {
 }
 
 impl SetOptions {
-    /// For a fuzz target.
+    /// Makes the options of a fuzz target.
     #[cfg(feature = "fuzzing")]
     pub(crate) fn reading(
         key: Option<u8>,
@@ -70,7 +70,7 @@ impl SetOptions {
         })
     }
 
-    /// For CSV.
+    /// Makes the plan for CSV.
     pub(super) fn csv(&self, path: &Path) -> Plan {
         let usual = if extension(path) == "tsv" { Delimiter(b'\t') } else { Delimiter(b',') };
         let Delimiter(delimiter) = self.delimiter.unwrap_or(usual);
@@ -78,7 +78,7 @@ impl SetOptions {
         Plan { grammar: Grammar::Csv { delimiter }, chosen, header: !self.no_header }
     }
 
-    /// For plain lines, which have nothing to choose from.
+    /// Makes the plan for plain lines, which have no columns to choose from.
     pub(super) fn lines(&self, path: &Path) -> Result<Plan, Failure> {
         self.without_csv(path)?;
         if !self.key.is_empty() {

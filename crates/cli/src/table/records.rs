@@ -45,7 +45,7 @@ pub(super) struct Record<'a> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    /// From the beginning of a file, whose path is for messages. A delimiter that the user has chosen is not
+    /// Begins to read a file, whose path is for messages. A delimiter that the user has chosen is not
     /// contradicted.
     pub(super) fn begin(
         path: &'a Path,
@@ -154,7 +154,7 @@ impl<'a, R: Read> Records<'a, R> {
         }
     }
 
-    /// At so many bytes of the present record.
+    /// Reports a fault `at` bytes into the present record.
     fn fault(&self, at: usize, why: &str) -> Failure {
         let before = &self.buffer[self.ready.start..self.ready.start + at];
         let line = self.line + line_ends(before) as u64;

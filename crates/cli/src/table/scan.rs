@@ -9,7 +9,7 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grammar {
     Csv {
-        /// Between fields: ASCII, neither a quote nor a line break.
+        /// Character between fields: ASCII, neither a quote nor a line break.
         delimiter: u8,
     },
     Lines,
@@ -68,7 +68,7 @@ impl Grammar {
         }
     }
 
-    /// From `start` to a delimiter or the end of the line.
+    /// Returns the field from `start` to a delimiter or the end of the line.
     fn plain(self, bytes: &[u8], start: usize) -> Field {
         let rest = &bytes[start..];
         let len = match self {

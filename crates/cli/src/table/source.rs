@@ -52,13 +52,13 @@ impl Source {
         &self.path
     }
 
-    /// In bytes.
+    /// Returns the length in bytes.
     #[cfg(feature = "parquet")]
     pub(super) fn len(&self) -> u64 {
         self.found.len
     }
 
-    /// From its beginning.
+    /// Returns the file at its beginning.
     pub(super) fn rewound(&self) -> Result<&File, Failure> {
         (&self.file).rewind().map_err(|e| Failure::reading(&self.path, &e))?;
         Ok(&self.file)

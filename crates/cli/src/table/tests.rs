@@ -26,7 +26,7 @@ impl Case {
         Set::read(&self.path, &options(keys, normalisers))
     }
 
-    /// Why it cannot be read, without the folder.
+    /// Returns the reason why the file cannot be read, without the folder.
     fn why(&self, keys: &[&str]) -> String {
         let failure = self.read(keys, &[]).map(drop).unwrap_err();
         let folder = format!("{}/", self.folder.path().display());

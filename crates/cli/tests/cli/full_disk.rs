@@ -164,7 +164,8 @@ fn a_full_disk_at_one_party_of_triples_stops_both_and_both_resume() {
     }
 }
 
-/// Not even the record has room: then there is nothing to be continued, and the next run may begin anew.
+/// A record that does not fit on the disk leaves nothing to be continued, and the next run may begin
+/// anew.
 #[test]
 fn a_party_of_triples_that_cannot_begin_leaves_no_file() {
     for (kind, _, _) in KINDS {

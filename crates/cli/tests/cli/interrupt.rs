@@ -46,7 +46,7 @@ fn wait_for(bytes: u64, folder: &Path) {
     assert!(found().all(|file| file.permissions().mode() & 0o777 == 0o600));
 }
 
-/// Nobody can clean up after that but the next run.
+/// Files of a killed run are left to the next run: no other process can remove them.
 #[test]
 fn files_of_a_killed_run_are_removed_by_the_next_and_files_of_a_living_run_stay() {
     let folder = tempfile::tempdir().unwrap();

@@ -43,7 +43,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// For one connection, to that address.
+    /// Starts a relay for one connection to this address.
     pub(crate) fn start(to: &str, place: Place, act: Act) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();

@@ -105,12 +105,12 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// Over plain TCP.
+    /// Starts the process over plain TCP.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::with(arguments, &["--insecure"])
     }
 
-    /// With these arguments about the transport.
+    /// Starts the process with these arguments about the transport.
     pub(crate) fn with(arguments: &[&str], transport: &[&str]) -> Self {
         let listen = ["--listen", "127.0.0.1:0"];
         let mut running = Running::start(&[arguments, transport, &listen].concat());
@@ -178,7 +178,7 @@ pub(crate) fn expected_messages() -> String {
     stdout(&foxtrot(&["ot", "local", files[0], files[1]]).output().unwrap())
 }
 
-/// With every duration replaced by `…`, so that what remains is the same in every run.
+/// Replaces every duration by `…`, so that what remains is the same in every run.
 pub(crate) fn without_times(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     for i in 1..words.len() {

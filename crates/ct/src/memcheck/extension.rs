@@ -9,7 +9,7 @@ use foxtrot_ot::{
 
 use super::{Check, base::compare, seed, session};
 
-/// Not whole words, and less than a batch.
+/// A number of OTs that is no multiple of a word, and less than a batch.
 const N: usize = 1003;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {

@@ -10,7 +10,7 @@ use foxtrot_triples::gilboa::{Party, Set, registry};
 
 use super::{Check, seed, triples::compare};
 
-/// Not whole words.
+/// A number of triples that is no multiple of a word.
 const N: usize = 301;
 
 pub(crate) fn checks() -> impl Iterator<Item = Check> {

@@ -9,7 +9,7 @@ use foxtrot_ot::{
 
 use super::{Check, secrets, seed, session};
 
-/// Not whole bytes.
+/// A number of OTs that is no multiple of a byte.
 const N: usize = 77;
 
 /// One of so many at most, where the sender takes the keys of all.

@@ -84,7 +84,7 @@ fn four_rows(one: Avx2, rows: &[u8], stride: usize, at: usize) -> __m512i {
     _mm512_inserti32x4::<3>(four, one.load_at(rows, 3 * stride + at))
 }
 
-/// From 16 vectors of 64 bytes, 64 blocks of 16 bytes.
+/// Turns 16 vectors of 64 bytes into 64 blocks of 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn transpose_bytes(simd: Avx512, bytes: &[__m512i; 16], out: &mut [Block; 64]) {

@@ -1,4 +1,4 @@
-//! From slices to lanes and back.
+//! Transport between slices and lanes.
 
 use super::{
     constants::ZERO,
@@ -114,7 +114,7 @@ pub(super) fn store_bits<F: Field>(_: F, words: &Words, start: usize, n: usize, 
     }
 }
 
-/// For a batch of n, vector by vector from their starts: some values, of which the last is to be
+/// Takes the vectors of a batch of n from their starts: some values, of which the last is to be
 /// inverted, and then what is done with them and with the inverse, which is 0 for 0. GROUP vectors
 /// share an inversion. What is kept meanwhile is erased: denominators tell about scalars.
 #[cfg_attr(not(unoptimized), inline(always))]

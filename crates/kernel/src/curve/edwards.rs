@@ -263,7 +263,7 @@ impl<E: Copy> Cached<E> {
         Self { sum, difference, product, ..self }
     }
 
-    /// In each lane the one of that index, 0 to 7, by reading all.
+    /// Selects in each lane the point of that index, 0 to 7, by reading all.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn choose<F: Field<Element = E>>(f: F, from: &[Self; 8], index: F::Word) -> Self {
         let bits = [f.bit(index, 0), f.bit(index, 1), f.bit(index, 2)];

@@ -183,10 +183,10 @@ pub(super) trait Field: Copy {
     fn words(self, words: &Words) -> Self::Word;
     /// Returns the lanes in which bit k is set.
     fn bit(self, word: Self::Word, k: u32) -> Self::Mask;
-    /// From digit k, of N bits: the low bits, complemented unless the top one is set; and where that
-    /// is not set.
+    /// Splits digit k, of N bits: returns the low bits, complemented unless the top one is set; and
+    /// where that is not set.
     fn digit<const N: u32>(self, word: Self::Word, k: u32) -> (Self::Word, Self::Mask);
-    /// In each lane the triple of that index, 0 to 15; of weight 2.
+    /// Looks up in each lane the triple of that index, 0 to 15; of weight 2.
     fn lookup(self, from: &Sixteen, index: Self::Word) -> [Self::Element; 3];
     /// Looks the triple up in the first sixteen, or in the second where the mask is set.
     fn lookup_either(

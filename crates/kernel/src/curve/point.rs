@@ -76,7 +76,7 @@ pub(super) fn store<F: Field>(f: F, point: Extended<F::Element>, start: usize, t
     }
 }
 
-/// For each vector of a batch, the points that are made from its start.
+/// Stores, for each vector of a batch, the points that are made from its start.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn each<F: Field>(
     f: F,

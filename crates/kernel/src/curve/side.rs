@@ -1,4 +1,4 @@
-//! On which of the two curves an x-coordinate lies.
+//! Tests on which of the two curves an x-coordinate lies.
 
 use super::{
     batch,

@@ -1,4 +1,4 @@
-//! Against the definition, byte by byte, and a published vector.
+//! Tests against the definition, byte by byte, and against a published vector.
 
 extern crate std;
 use std::{vec, vec::Vec};

@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// From the same bytes, with the largest values of either sign among them.
+    /// Compares all forms on the same bytes, with the largest values of either sign among them.
     #[test]
     fn all_forms_hold_the_same_noise() {
         let mixed: Vec<u8> = (0..1024u32).map(|k| (k * k % 251) as u8).collect();

@@ -94,8 +94,8 @@ struct Candidates {
     shifts: [u16; ROOM],
 }
 
-/// Behind the last candidate there are empty places for the longest move to look at: 128 of 960
-/// candidates, 256 of 880.
+/// The places of the compaction: behind the last candidate some are empty, for the longest move to
+/// look at, 128 of 960 candidates, 256 of 880.
 const ROOM: usize = 1152;
 
 /// The number of places that a pass of the compaction handles together.

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::{Backend, backend::Vectors};
 
-    /// At every value that a lane can have.
+    /// Checks the reductions at every value that a lane can have.
     fn reductions_hold<const Q: u16>(backend: Backend) {
         let q = i32::from(Q);
         for start in (0..=u16::MAX).step_by(256) {

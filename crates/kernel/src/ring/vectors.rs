@@ -20,7 +20,7 @@ use crate::{
 pub struct Room<const N: usize, const P: usize>([[u16; N]; P]);
 
 impl<const N: usize, const P: usize> Room<N, P> {
-    /// With nothing in it.
+    /// Makes a room with nothing in it.
     #[must_use]
     pub const fn empty() -> Self {
         Self([[0; N]; P])
@@ -329,8 +329,8 @@ fn round_values_portable<const N: usize, const Q: u16, const BITS: usize>(
     erase(&mut e, 0);
 }
 
-/// For every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and the key
-/// bit that both then have; the noise e from N/2 bytes.
+/// Writes for every coefficient of ⟨s, p⟩ + e the hint that a holder of a close value needs, and
+/// the key bit that both then have; the noise e from N/2 bytes.
 ///
 /// # Panics
 /// If there are not N/2 bytes of noise, or `hints` or `key` has not N/8 bytes.

@@ -3,8 +3,8 @@
 use super::{MAX_PRIMES, Modulus, check, lanes::Lanes, mixed_radix::above};
 use crate::{Backend, erase, map_all};
 
-/// From C modulo P·R to round(2ᵗ·C/R) modulo P·2ᵗ, where P is the product of the primes that are *kept*,
-/// R that of the primes that are *removed*.
+/// Division of C modulo P·R, to round(2ᵗ·C/R) modulo P·2ᵗ, where P is the product of the primes that are
+/// *kept*, R that of the primes that are *removed*.
 ///
 /// The division is nested: by the last prime of R, rounded to the nearest integer, then by the one
 /// before it, and so on. (2ᵗ·C is first taken modulo P·R·2ᵗ.) This is a monotone step function of C with
@@ -20,7 +20,7 @@ pub struct Divider {
     low_bits: u32,
     /// 1/rⱼ modulo pᵢ is `inverses[j][i]`.
     inverses: [[u64; MAX_PRIMES]; MAX_PRIMES],
-    /// For i < j, 1/rⱼ modulo rᵢ is `removed_inverses[j][i]`.
+    /// Inverses for i < j: 1/rⱼ modulo rᵢ is `removed_inverses[j][i]`.
     removed_inverses: [[u64; MAX_PRIMES]; MAX_PRIMES],
 }
 
@@ -166,7 +166,7 @@ impl Divider {
     }
 }
 
-/// From X modulo p and modulo 2ᵗ, n words each, to ⌊X/2ᵗ + 1/2⌋ modulo p.
+/// Rounds X, given modulo p and modulo 2ᵗ by n words each, to ⌊X/2ᵗ + 1/2⌋ modulo p.
 ///
 /// # Panics
 /// Unless the lengths fit and t is at most 50.

@@ -79,8 +79,8 @@ pub(super) trait Lanes: Copy {
     /// a − b of integers that is not negative.
     fn plain_sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
-    /// Once per pass of a transform, for the operand that no layer of it multiplies: what layers may
-    /// leave undone.
+    /// Does what layers may leave undone, once per pass of a transform, for the operand that no
+    /// layer of the pass multiplies.
     fn settle(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;
     /// A narrow vector from a lazy one.
     fn narrow(self, p: Self::Prime, x: Self::Vector) -> Self::Vector;

@@ -1,4 +1,5 @@
-//! From residues to the integer: mixed-radix digits (Garner 1959; Knuth, volume 2, section 4.3.2).
+//! Reconstruction of integers from residues: mixed-radix digits (Garner 1959; Knuth, volume 2,
+//! section 4.3.2).
 
 use super::{MAX_PRIMES, Modulus, check, lanes::Lanes};
 use crate::Backend;
@@ -14,12 +15,12 @@ pub struct MixedRadix {
     primes: [Modulus; MAX_PRIMES],
     k: usize,
     centred: bool,
-    /// For i < j, 1/pᵢ modulo pⱼ is `inverses[i][j]`.
+    /// Inverses for i < j: 1/pᵢ modulo pⱼ is `inverses[i][j]`.
     inverses: [[u64; MAX_PRIMES]; MAX_PRIMES],
 }
 
 impl MixedRadix {
-    /// For integers from 0 to P − 1.
+    /// Prepares for integers from 0 to P − 1.
     ///
     /// # Panics
     /// Unless there are 1 to [`MAX_PRIMES`] primes, all different.
@@ -28,7 +29,7 @@ impl MixedRadix {
         Self::with(primes, false)
     }
 
-    /// For integers from −(P − 1)/2 to (P − 1)/2.
+    /// Prepares for integers from −(P − 1)/2 to (P − 1)/2.
     ///
     /// # Panics
     /// As [`MixedRadix::new`].

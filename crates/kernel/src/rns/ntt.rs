@@ -65,7 +65,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
         self.n
     }
 
-    /// From coefficients, the constant one first, to values; canonical words.
+    /// Transforms coefficients, the constant one first, to values; canonical words.
     ///
     /// # Panics
     /// If there are not n words.
@@ -79,7 +79,7 @@ impl<S: AsRef<[u64]>> Ntt<S> {
         });
     }
 
-    /// From values to coefficients; canonical words.
+    /// Transforms values to coefficients; canonical words.
     ///
     /// # Panics
     /// If there are not n words.

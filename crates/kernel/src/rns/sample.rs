@@ -31,7 +31,7 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// From 24 bytes: the key, then ν.
+    /// Makes streams from 24 bytes: the key, then ν.
     #[must_use]
     pub fn new(backend: Backend, coins: &[u8; 24]) -> Self {
         let (key, nonce) = coins.split_at(16);

@@ -70,8 +70,8 @@ impl<const BITS: usize> Packed<BITS> {
         bits
     };
 
-    /// From which numbers of 4·BITS bits, the even or the odd ones, packed bytes come; their index
-    /// is beyond 63 where none does.
+    /// The numbers of 4·BITS bits, the even or the odd ones, from which packed bytes come; their
+    /// index is beyond 63 where none does.
     const EVEN: ([u8; 64], u64) = Self::bytes(0);
     const ODD: ([u8; 64], u64) = Self::bytes(1);
 

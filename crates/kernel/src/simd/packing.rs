@@ -1,4 +1,4 @@
-//! In which order bytes are shuffled to unpack eight lanes of BITS bits, and to pack them.
+//! The orders in which bytes are shuffled to unpack eight lanes of BITS bits, and to pack them.
 
 /// An index that shuffles to zero on every instruction set.
 pub(super) const ZERO: u8 = 0x80;

@@ -272,8 +272,8 @@ mod tests {
     use super::*;
     use crate::Sid;
 
-    /// Why nobody may know a relation between the two halves of the reference string: with (r/y)·U the
-    /// other branch also opens.
+    /// Shows why nobody may know a relation between the two halves of the reference string: with
+    /// (r/y)·U the other branch also opens.
     #[test]
     fn knowing_the_trapdoor_y_decrypts_both_branches() {
         let session = || Session::new(Sid::from_bytes([1; 32]));

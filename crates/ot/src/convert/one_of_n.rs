@@ -47,8 +47,8 @@ pub struct Receiver {
 }
 
 impl Sender {
-    /// For messages of up to `message_len` bytes, `choices` to a transfer: both the same for both
-    /// parties.
+    /// Prepares for messages of up to `message_len` bytes, `choices` to a transfer: both the same
+    /// for both parties.
     ///
     /// # Errors
     /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from.
@@ -87,8 +87,8 @@ impl Sender {
 }
 
 impl Receiver {
-    /// For messages of up to `message_len` bytes, `choices` to a transfer: both the same for both
-    /// parties; with what is chosen of each transfer.
+    /// Prepares for messages of up to `message_len` bytes, `choices` to a transfer: both the same
+    /// for both parties; with what is chosen of each transfer.
     ///
     /// # Errors
     /// [`Usage::MessageLength`]; [`Usage::Choices`] if there is nothing to choose from, and

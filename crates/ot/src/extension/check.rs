@@ -78,7 +78,7 @@ impl Hashes {
         bytes.extend(self.rows.iter().flat_map(|hash| hash.to_le_bytes()));
     }
 
-    /// From the end of a `Proof`, of which any bytes are an encoding.
+    /// Decodes the end of a `Proof`, of which any bytes are an encoding.
     pub(super) fn decode(bytes: &[u8]) -> Self {
         let mut numbers =
             bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).fuse();

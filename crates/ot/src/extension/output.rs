@@ -1,4 +1,4 @@
-//! From the matrix to outputs: rows become columns, and are hashed. Step 10 of
+//! The step from the matrix to outputs: rows become columns, and are hashed. Step 10 of
 //! `docs/protocols/softspoken.md`.
 
 use alloc::vec::Vec;

@@ -55,7 +55,7 @@ struct Begun<'m> {
 #[must_use = "the batch has no output yet"]
 pub struct Unanswered {
     batch: Batch,
-    /// For the proof.
+    /// Coin for the proof.
     coin: Option<Zeroizing<[u8; 32]>>,
 }
 

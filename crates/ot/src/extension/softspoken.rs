@@ -35,7 +35,7 @@ pub const fn malicious(k: usize) -> Result<Extension, Usage> {
     }
 }
 
-/// Without checks, 1 ≤ k ≤ 8.
+/// Returns the extension without checks, 1 ≤ k ≤ 8.
 ///
 /// # Errors
 /// [`Usage::FieldSize`] for another k.

@@ -312,7 +312,7 @@ impl Received {
     }
 }
 
-/// There is one batch for each Δ.
+/// Returns the output of the one batch that there is for each Δ.
 fn output<'a>(session: &'a Session, matrix: &'a Matrix) -> Output<'a> {
     Output { session, executor: &InPlace, batch: 0, coins: None, matrix }
 }

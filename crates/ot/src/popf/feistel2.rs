@@ -43,7 +43,7 @@ pub struct Room<G: Group> {
 pub struct Hashed<'a, G: Group> {
     /// The element.
     pub element: &'a mut G::Element,
-    /// At least [`Group::USUAL_LEN`] bytes.
+    /// Bytes of an answer, at least [`Group::USUAL_LEN`] of them.
     pub answer: &'a mut [u8],
 }
 
@@ -58,7 +58,7 @@ impl<G: Group> Feistel2<G> {
     /// Length of φ in bytes.
     pub const ENCODED_LEN: usize = G::ENCODED_LEN + S_LEN;
 
-    /// With H₁, the digest of T and H′.
+    /// Makes a POPF with H₁, the digest of T and H′.
     pub fn new(group: G, h1: Keyed, digest: Keyed, h_prime: Keyed) -> Self {
         Self { group, h1, digest, h_prime }
     }

@@ -82,7 +82,7 @@ impl Plain {
         power(self.p, w, e)
     }
 
-    /// From coefficients to slots.
+    /// Transforms coefficients to slots.
     pub(super) fn forward(&self, f: &mut [u64]) {
         match &self.transform {
             Transform::Kernel(ntt) => ntt.forward(f),
@@ -104,7 +104,7 @@ impl Plain {
         }
     }
 
-    /// From slots to coefficients.
+    /// Transforms slots to coefficients.
     pub(super) fn inverse(&self, f: &mut [u64]) {
         match &self.transform {
             Transform::Kernel(ntt) => ntt.inverse(f),

@@ -20,11 +20,11 @@ pub(super) struct Tables {
     pub(super) backend: Backend,
     pub(super) ntts: Vec<Ntt<Vec<u64>>>,
     pub(super) plains: Vec<Plain>,
-    /// To the kept primes.
+    /// Division to the kept primes.
     pub(super) divider: Divider,
     pub(super) whole: MixedRadix,
     pub(super) centred: MixedRadix,
-    /// For j < i, 1/pⱼ modulo pᵢ is `garner[i][j]`.
+    /// Inverses for j < i: 1/pⱼ modulo pᵢ is `garner[i][j]`.
     garner: Vec<Vec<Factor>>,
 }
 

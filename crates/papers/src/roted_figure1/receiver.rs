@@ -135,7 +135,7 @@ impl Receiver {
         Ok(self.finish_with(reply.as_bytes()))
     }
 
-    /// With a checked message of as many instances.
+    /// Finishes with a checked message of as many instances.
     pub(super) fn finish_with(self, reply: &[u8]) -> (ReceiverKeys, Opening) {
         let Self { common, coins_of, branches, s_r, t } = self;
         let (n, backend) = (branches.len(), common.backend);

@@ -64,7 +64,7 @@ impl Sender {
         Self::respond_to(session, blinded.as_bytes(), seed)
     }
 
-    /// To a checked message.
+    /// Responds to a checked message.
     pub(super) fn respond_to(session: Session, blinded: &[u8], seed: Seed) -> (Self, Reply) {
         let n = blinded.len() / Blinded::INSTANCE;
         let common = Common::new(&session);

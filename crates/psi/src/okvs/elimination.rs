@@ -21,7 +21,7 @@ pub(super) struct System<const H: usize, const W: usize> {
 }
 
 impl<const H: usize, const W: usize> System<H, W> {
-    /// With a right-hand side of zeros; `None` if there are too many rows.
+    /// Sets up the system with a right-hand side of zeros; `None` if there are too many rows.
     pub(super) fn new(okvs: &Okvs<H>, core: &[Row<H>]) -> Option<Self> {
         if core.len() > MAX_CORE {
             return None;

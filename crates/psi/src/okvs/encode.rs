@@ -15,7 +15,7 @@ use super::{
 };
 use crate::erase::erase;
 
-/// Why there are no slots.
+/// The reason why there are no slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {

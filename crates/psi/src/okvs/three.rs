@@ -21,7 +21,7 @@ const PLAIN_MAX: u32 = 1 << 19;
 const SEGMENT: u32 = 1 << 14;
 
 impl Okvs<3> {
-    /// For so many keys, 0 included.
+    /// Lays a store out for this number of keys, 0 included.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).

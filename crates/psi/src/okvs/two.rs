@@ -14,7 +14,7 @@ use super::Okvs;
 const DENSE: u32 = 60;
 
 impl Okvs<2> {
-    /// For so many keys, 0 included.
+    /// Lays a store out for this number of keys, 0 included.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if there are more than [`MAX_KEYS`](super::MAX_KEYS).

@@ -16,7 +16,7 @@ pub(super) struct Items {
     order: Option<Secret<u32>>,
     /// Starts of all buckets, and at last the end of the last one.
     starts: Vec<usize>,
-    /// To so many items every bucket is filled up.
+    /// Number of items to which every bucket is filled up.
     load: usize,
 }
 

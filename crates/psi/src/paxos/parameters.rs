@@ -37,7 +37,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// For sets of so many items, 0 included.
+    /// Computes the parameters of sets of so many items, 0 included.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if one has more than [`MAX_ITEMS`].
@@ -74,7 +74,7 @@ impl Parameters {
         Self::with_buckets(self.adversary, self.receiver_items, self.sender_items, buckets)
     }
 
-    /// Against whom.
+    /// Returns the adversary against whom the intersection is secure.
     #[must_use]
     pub const fn adversary(&self) -> Adversary {
         self.adversary
@@ -92,7 +92,8 @@ impl Parameters {
         self.sender_items
     }
 
-    /// Into how many buckets both sets are divided; with one, there is no joint coin.
+    /// Returns the number of buckets into which both sets are divided; with one, there is no joint
+    /// coin.
     #[must_use]
     pub const fn buckets(&self) -> usize {
         self.buckets
@@ -105,13 +106,13 @@ impl Parameters {
         self.okvs.keys()
     }
 
-    /// For how many items the sender works in each bucket.
+    /// Returns the number of items with which the sender works in each bucket.
     #[must_use]
     pub fn sender_load(&self) -> usize {
         load::most(self.sender_items, self.buckets)
     }
 
-    /// Against malicious peers; who is not said to be semi-honest is one.
+    /// Returns true against malicious peers; a peer that is not said to be semi-honest is one.
     pub(super) const fn checked(&self) -> bool {
         !matches!(self.adversary, Adversary::SemiHonest)
     }

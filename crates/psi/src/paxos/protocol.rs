@@ -85,7 +85,7 @@ pub struct Progress {
 pub struct Sender {
     parameters: Parameters,
     session: Session,
-    /// For the coin, and for the run.
+    /// Seeds for the coin, and for the run.
     seeds: [Seed; 2],
     base: ReceiverKeys,
 }
@@ -94,7 +94,7 @@ pub struct Sender {
 pub struct Receiver {
     parameters: Parameters,
     session: Session,
-    /// For the coin, and for the run.
+    /// Seeds for the coin, and for the run.
     seeds: [Seed; 2],
     base: SenderKeys,
 }

@@ -76,8 +76,8 @@ pub struct Received {
 }
 
 impl Receiver {
-    /// From both keys of the base OTs. The seed was secret while the items could change, and the joint
-    /// coin is there if there are several buckets.
+    /// Begins with both keys of the base OTs. The seed was secret while the items could change, and
+    /// the joint coin is there if there are several buckets.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many items, base OTs or coins as the parameters

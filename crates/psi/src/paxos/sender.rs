@@ -63,8 +63,8 @@ pub struct Sent {
 }
 
 impl Sender {
-    /// From the chosen keys of the base OTs, whose choices become Δ. The joint coin is there if there
-    /// are several buckets.
+    /// Begins with the chosen keys of the base OTs, whose choices become Δ. The joint coin is there
+    /// if there are several buckets.
     ///
     /// # Errors
     /// [`Usage::CountMismatch`] if there are not as many items, base OTs or coins as the parameters

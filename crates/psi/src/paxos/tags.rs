@@ -86,7 +86,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// At most TOGETHER tags, in the order of the plan.
+    /// Computes TOGETHER tags at most, in the order of the plan.
     fn part<const N: usize>(
         &self,
         plan: &Plan<3>,

@@ -324,7 +324,7 @@ pub(super) fn encrypt<'m>(
 pub(super) struct Decrypted<'s> {
     /// d modulo 2⁶⁴.
     pub(super) d: &'s mut [u64],
-    /// With the fix: 1 where d is in the upper half of [0, p), and P₁'s bits x.
+    /// Bits of the fix, with it: 1 where d is in the upper half of [0, p), and P₁'s bits x.
     pub(super) fix: Option<[&'s [u64]; 2]>,
 }
 

@@ -242,7 +242,7 @@ fn check_decryption(set: &'static Set, batches: usize) {
     assert!((measured / expected - 1.0).abs() < 0.03, "{measured} {expected}");
 }
 
-/// With c large, so that N does not matter, and few bits of C₁.
+/// Counts failures with c large, so that N does not matter, and few bits of C₁.
 #[test]
 fn a_batch_fails_to_decrypt_as_often_as_its_roundings_say() {
     check_decryption(Set::experiment(9, &[28, 27], &[40, 39], [1, 6]), 1200);

@@ -2,7 +2,7 @@
 
 use super::super::numbers::number;
 
-/// From the least to the greatest of all numbers, with some room.
+/// An axis from the least to the greatest of all numbers, with some room.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     low: f64,
@@ -25,7 +25,7 @@ impl Axis {
         ((x / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 
-    /// At most about so many numbers that are easily read.
+    /// Returns about `most` numbers at most that are easily read.
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let at = |steps: &[f64], every: i32| -> Vec<f64> {
             // More than there are between anything that is measured.

@@ -200,7 +200,7 @@ fn replaced(text: &str, at: usize, line: &str, instead: &str) -> String {
     [&text[..at], instead, &text[at + line.len()..]].concat()
 }
 
-/// Not in the table's head.
+/// Returns true for a place behind the table's head.
 fn in_a_part(text: &str, at: usize) -> bool {
     text[..at].contains("\n[")
 }

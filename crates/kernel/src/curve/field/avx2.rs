@@ -244,8 +244,8 @@ impl Place {
         })
     }
 
-    /// In each lane its entry: permutations within registers and blends, so no address depends on
-    /// the index.
+    /// Looks up each lane's entry: permutations within registers and blends, so no address depends
+    /// on the index.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn of(self, row: &[u32; 32]) -> __m256i {
         let [low0, high0, low1, high1] = row.as_chunks().0 else {

@@ -87,7 +87,7 @@ fn assert_below(x: [__m512i; 5], bound: u64) {
     }
 }
 
-/// For debug builds, out of line.
+/// Compares all words with the bound; for debug builds, out of line.
 #[inline(never)]
 fn all_below(x: &[__m512i; 5], bound: u64) -> bool {
     x.iter().all(|words| avx512!(_mm512_cmpge_epu64_mask(*words, set(bound))) == 0)
@@ -131,7 +131,7 @@ fn places(index: __m512i) -> __m512i {
     })
 }
 
-/// In each lane its entry: a permutation within registers, so no address depends on the index.
+/// Looks up each lane's entry: a permutation within registers, so no address depends on the index.
 #[cfg_attr(not(unoptimized), inline(always))]
 fn entry(row: &[u32; 32], places: __m512i) -> __m512i {
     let [low, high] = row.as_chunks().0 else { unreachable!("thirty-two halves") };

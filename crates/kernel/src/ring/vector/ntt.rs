@@ -68,9 +68,9 @@ const fn with_quotients<const N: usize, const Q: u16>(zetas: [u16; N]) -> [[u16;
     all
 }
 
-/// For the layer with butterflies at distance 2^bit row `bit`: for each pair of vectors the zetas of
-/// all lanes, then their quotients. `interleaved` says that the bits below [`EIGHTS`] were reached by
-/// `interleave_eights`, the others by `exchange`.
+/// Makes row `bit` for the layer with butterflies at distance 2^bit: for each pair of vectors the
+/// zetas of all lanes, then their quotients. `interleaved` says that the bits below [`EIGHTS`] were
+/// reached by `interleave_eights`, the others by `exchange`.
 const fn rows<const N: usize>(
     zetas: &[[u16; 2]; N],
     lanes: usize,
@@ -111,18 +111,18 @@ const fn limit<const Q: u16>() -> u32 {
     UNIT * 32767 / Q as u32
 }
 
-/// After [`montgomery`] by a centred factor: Q/2 + bound·Q/2/2¹⁶.
+/// The bound after [`montgomery`] by a centred factor: Q/2 + bound·Q/2/2¹⁶.
 const fn after_product<const Q: u16>(bound: u32) -> u32 {
     UNIT / 2 + bound * (Q as u32 / 2 + 1) / (1 << 16) + 1
 }
 
-/// After [`barrett`]: half of Q and what the rounded reciprocal errs by at 2¹⁵.
+/// The bound after [`barrett`]: half of Q, and the error of the rounded reciprocal at 2¹⁵.
 const fn after_barrett<const Q: u16>() -> u32 {
     let error = 32768 * (32768 - (32768 / Q as u32) * Q as u32) / 32768;
     UNIT / 2 + (UNIT * error).div_ceil(Q as u32) + 1
 }
 
-/// In which layers lanes must be reduced so that all fit.
+/// The layers in which lanes must be reduced so that all fit.
 struct Reductions<const Q: u16>;
 
 impl<const Q: u16> Reductions<Q> {

@@ -99,7 +99,7 @@ fn assert_within(p: Prime, most: f64, x: __m256d) {
     }
 }
 
-/// For debug builds, out of line.
+/// Compares all lanes with the bound; for debug builds, out of line.
 #[inline(never)]
 fn all_within(p: Prime, most: f64, x: __m256d) -> bool {
     avx2!({

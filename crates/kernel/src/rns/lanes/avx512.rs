@@ -59,7 +59,7 @@ fn assert_below(x: __m512i, bound: __m512i) {
     }
 }
 
-/// For debug builds, out of line.
+/// Compares all lanes with the bound; for debug builds, out of line.
 #[inline(never)]
 fn all_below(x: __m512i, bound: __m512i) -> bool {
     avx512!(_mm512_cmpge_epu64_mask(x, bound)) == 0

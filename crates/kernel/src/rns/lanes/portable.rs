@@ -71,7 +71,7 @@ impl Lanes for Scalar {
         below(x, p.value())
     }
 
-    /// With q = ⌊x·⌊w·2⁵²/p⌋/2⁵²⌋ is x·w/p − 2 < q ≤ x·w/p.
+    /// Uses q = ⌊x·⌊w·2⁵²/p⌋/2⁵²⌋, for which x·w/p − 2 < q ≤ x·w/p.
     #[inline(always)]
     fn mul_by(self, p: Modulus, x: u64, w: Factor) -> u64 {
         debug_assert!(x < 1 << 52);

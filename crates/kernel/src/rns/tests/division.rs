@@ -61,7 +61,7 @@ fn quotients_are_exact(backend: Backend) {
     }
 }
 
-/// To add a multiple of R adds a multiple of 2ᵗ, everywhere: what hiding rests on.
+/// Checks that adding a multiple of R adds a multiple of 2ᵗ, everywhere: hiding rests on that.
 fn quotients_shift(backend: Backend) {
     let (mut random, n) = (Stream(10), 64);
     for case in CASES {

@@ -23,7 +23,7 @@ const STEPS: usize = 128;
 /// Moves of all slots, and of none behind them for the longest move to look at.
 const ROOM: usize = STEPS + 16 + 32;
 
-/// For eight acceptance bits the order that puts the bytes of the accepted lanes first.
+/// The order, for eight acceptance bits, that puts the bytes of the accepted lanes first.
 static TOGETHER: [[u8; 16]; 256] = {
     let mut all = [[0; 16]; 256];
     let mut accepted = 0;
@@ -45,9 +45,9 @@ static TOGETHER: [[u8; 16]; 256] = {
 /// A slot that is being filled, in each half.
 struct Filling {
     slot: __m256i,
-    /// For each byte how far it is behind the place where the filling ends, counted round.
+    /// Distance of each byte behind the place where the filling ends, counted round.
     from: __m256i,
-    /// In the top bits whether the last sixteen slots were not full, the latest one first.
+    /// Flags in the top bits: the last sixteen slots that were not full, the latest one first.
     gaps: __m256i,
 }
 
@@ -408,7 +408,7 @@ impl Avx2 {
         avx2!(_mm256_blendv_epi8(here, there, come))
     }
 
-    /// In the top bit of each byte whether a slot comes from this distance.
+    /// Sets the top bit of each byte where a slot comes from this distance.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn come_from(self, moves: &[[u8; ROOM]; 2], at: usize, distance: usize) -> __m256i {
         let there = self.moves(moves, at + distance);

@@ -192,7 +192,7 @@ impl Avx512 {
         })
     }
 
-    /// For each pass, all ones for the places to which a slot comes from 2^pass places on.
+    /// Writes for each pass all ones for the places to which a slot comes from 2^pass places on.
     #[cfg_attr(not(unoptimized), inline(always))]
     fn masks_of_moves(self, mut moves: __m512i, masks: &mut [[u16; STEPS]; 4]) {
         let iota = self.lanes(&IOTA);

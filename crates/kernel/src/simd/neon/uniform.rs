@@ -14,7 +14,7 @@ use crate::simd::Simd;
 const STEPS: usize = 128;
 const ROOM: usize = STEPS + 32;
 
-/// For four acceptance bits the order that puts the accepted ones first: two bits for each place.
+/// The order, for four acceptance bits, that puts the accepted ones first: two bits for each place.
 const ORDER: [u8; 16] = {
     let mut order = [0; 16];
     let mut accepted = 0;
@@ -32,7 +32,7 @@ const ORDER: [u8; 16] = {
     order
 };
 
-/// For four acceptance bits the bytes that the accepted lanes take.
+/// The number of bytes that the accepted lanes take, for four acceptance bits.
 #[expect(clippy::cast_possible_truncation, reason = "at most 8")]
 const BYTES: [u8; 16] = {
     let mut bytes = [0; 16];

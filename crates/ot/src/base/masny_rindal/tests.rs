@@ -28,7 +28,7 @@ fn the_receiver_gets_exactly_the_chosen_keys() {
     }
 }
 
-/// In every place, whatever stands in the others.
+/// Checks every place, whatever stands in the others.
 #[test]
 fn a_share_that_is_no_element_or_neutral_is_refused_with_its_instance() {
     let honest = [malformed::valid(); 6];

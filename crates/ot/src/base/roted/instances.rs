@@ -157,7 +157,7 @@ enum Matrix {
     ByRows(Oracle),
 }
 
-/// Between the receiver's two steps: s_R of every instance, and the choices.
+/// State between the receiver's two steps: s_R of every instance, and the choices.
 pub(in crate::base) struct Blinding {
     batch: Batch,
     choices: Bits,
@@ -176,7 +176,7 @@ impl Matrix {
 }
 
 impl Batch {
-    /// For n instances.
+    /// Prepares n instances.
     pub(in crate::base) fn new(session: &Session, contexts: &Contexts, n: usize) -> Self {
         let backend = session.backend();
         let popf = Feistel2::new(

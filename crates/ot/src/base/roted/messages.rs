@@ -218,7 +218,7 @@ impl Opening {
     /// Length in bytes.
     pub const ENCODED_LEN: usize = 32;
 
-    /// From the peer's bytes.
+    /// Decodes the peer's bytes.
     ///
     /// # Errors
     /// [`Decode`] if there are not 32.

@@ -1,4 +1,5 @@
-//! Between strings one after another and the rows of a matrix, one for every bit of theirs.
+//! Turning of strings one after another into the rows of a matrix, one for every bit of theirs, and
+//! back.
 
 use foxtrot_kernel::{Backend, Block, bits::transpose};
 use zeroize::Zeroizing;

@@ -1,4 +1,5 @@
-//! From the matrix to outputs: its rows are turned, and hashed. Step 7 of `docs/protocols/oos.md`.
+//! The step from the matrix to outputs: its rows are turned, and hashed. Step 7 of
+//! `docs/protocols/oos.md`.
 
 use alloc::vec::Vec;
 
@@ -56,8 +57,9 @@ impl Output<'_> {
         });
     }
 
-    /// For each of n rows the keys of it and each of these differences. Threads share the keys, of
-    /// which also a single row can have many; whatever their number, questions are put together.
+    /// Hashes for each of n rows the keys of it and each of these differences. Threads share the
+    /// keys, of which also a single row can have many; whatever their number, queries are put
+    /// together.
     pub(super) fn all(&self, oracle: &Oracle, differences: &[u8], n: usize, keys: &mut [Block]) {
         let len = self.parameters.row_len();
         let choices = differences.len() / len;

@@ -46,7 +46,7 @@ struct Batch {
     n: usize,
     columns: usize,
     rows: Matrix,
-    /// For the proof.
+    /// Words for the proof.
     words: Option<Matrix>,
 }
 

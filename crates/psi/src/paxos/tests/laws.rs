@@ -243,7 +243,8 @@ fn items_of_the_sender_that_repeat_are_its_own_mistake() {
     }
 }
 
-/// With nothing to find, there is nothing to send that a receiver that cheats could use.
+/// A receiver without items gets no tags: so there is nothing that a receiver that cheats could
+/// use.
 #[test]
 fn a_receiver_without_items_gets_no_tags() {
     for adversary in BOTH {

@@ -158,7 +158,8 @@ fn edges(ring: &Ring) {
     }
 }
 
-/// In bytes, little endian: the least number, the next one, the greatest and 77.
+/// Returns extreme numbers in bytes, little endian: the least number, the next one, the greatest
+/// and 77.
 fn extremes(set: &Set, period: usize) -> Vec<u8> {
     let top = 1u64 << (set.bits() - 1);
     let numbers = [top, top + 1, top - 1, 77];
