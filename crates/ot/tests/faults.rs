@@ -87,12 +87,12 @@ fn check_base(base: &'static dyn BaseOt) {
 }
 
 #[test]
-fn base_ots() {
+fn lost_late_cut_or_changed_messages_harm_no_base_ot() {
     check_base(&Endemic);
 }
 
 #[test]
-fn two_rounds() {
+fn lost_late_cut_or_changed_messages_harm_no_two_round_extension() {
     check_base(two_round::find("roted").unwrap());
 }
 
@@ -131,7 +131,7 @@ fn check_extension(name: &'static str, adversary: Adversary) {
 }
 
 #[test]
-fn extensions() {
+fn lost_late_cut_or_changed_messages_harm_no_extension() {
     for (name, adversary) in [
         ("softspoken", Adversary::Malicious),
         ("softspoken", Adversary::SemiHonest),
@@ -179,7 +179,7 @@ fn check_one_of_n(name: &'static str, adversary: Adversary) {
 }
 
 #[test]
-fn one_of_n_extensions() {
+fn lost_late_cut_or_changed_messages_harm_no_one_of_n_extension() {
     check_one_of_n("oos", Adversary::Malicious);
     check_one_of_n("kkrt", Adversary::SemiHonest);
 }

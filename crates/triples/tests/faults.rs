@@ -81,17 +81,17 @@ fn check_rlwe(set: &'static Set) {
 }
 
 #[test]
-fn triples_from_ring_lwe_with_the_fix() {
+fn lost_late_cut_or_changed_messages_harm_no_triples_of_ring_lwe_with_the_fix() {
     check_rlwe(&TOY);
 }
 
 #[test]
-fn triples_from_ring_lwe_lifted() {
+fn lost_late_cut_or_changed_messages_harm_no_lifted_triples_of_ring_lwe() {
     check_rlwe(&TOY_LIFT);
 }
 
 #[test]
-fn triples_from_ots() {
+fn lost_late_cut_or_changed_messages_harm_no_triples_of_ots() {
     use gilboa::protocol::{Party, Plan};
 
     let set = gilboa::of_bits(64, gilboa::DEFAULT_K).unwrap();

@@ -94,8 +94,7 @@ fn test(line: &str) -> Option<&str> {
     let line = line.trim();
     let function = line.strip_prefix("fn ").and_then(|it| it.split_once("()"));
     let law = line.strip_suffix(';').and_then(|it| it.split_once(" => "));
-    let (_, law) = law.unzip();
-    function.map(|(name, _)| name).or(law)
+    function.or(law).map(|(name, _)| name)
 }
 
 fn is_riddle(name: &str) -> bool {
@@ -129,7 +128,7 @@ mod tests {
             "\"it is read, too\"",
             "    fn what_is_left_stays() {",
             "fn the_names_are_those_of_the_page() {",
-            "    doubling => it_doubles;",
+            "    it_doubles => doubling;",
             "fn a_server_stops_too() {",
         ] {
             assert!(rule_of_code("", line).is_some(), "{line}");
@@ -141,7 +140,7 @@ mod tests {
             "let what = 1;",
             "let what_is_left = rest(a, too_large);",
             "fn what_is_left(of: &str) {",
-            "    doubling => doubling_doubles;",
+            "    doubles_are_right => doubling;",
         ] {
             assert_eq!(rule_of_code("", line), None, "{line}");
         }

@@ -82,7 +82,7 @@ fn keystreams_count_and_fit_any_length(backend: Backend) {
     }
 }
 
-fn the_hash_is_tmmo(backend: Backend) {
+fn hash(backend: Backend) {
     let mut random = Stream(3);
     let key = random.blocks(1)[0];
     let cipher = Aes128::new(backend, &key);
@@ -105,11 +105,11 @@ fn the_hash_is_tmmo(backend: Backend) {
     }
 }
 
-fn debug_shows_no_key(backend: Backend) {
+fn redaction(backend: Backend) {
     assert_eq!(format!("{:?}", Aes128::new(backend, &[0x42; 16])), "Aes128(<redacted>)");
 }
 
-fn encryption_of_counters_is_the_keystream(backend: Backend) {
+fn encryption(backend: Backend) {
     let cipher = Aes128::new(backend, &[7; 16]);
     for n in LENGTHS {
         let mut blocks: vec::Vec<Block> = (1000..).take(n).map(u128::to_le_bytes).collect();
@@ -123,9 +123,9 @@ fn encryption_of_counters_is_the_keystream(backend: Backend) {
 on_every_backend! {
     keystreams_of_the_standard_vectors => keystreams_match_the_aes_crate;
     keystreams_of_any_length => keystreams_count_and_fit_any_length;
-    hash => the_hash_is_tmmo;
-    encryption => encryption_of_counters_is_the_keystream;
-    redaction => debug_shows_no_key;
+    the_hash_is_tmmo => hash;
+    encryption_of_counters_is_the_keystream => encryption;
+    debug_shows_no_key => redaction;
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn bit(bytes: &[u8], k: usize) -> u8 {
     bytes[k / 8] >> (k % 8) & 1
 }
 
-fn transposition_moves_every_bit(backend: Backend) {
+fn transposition(backend: Backend) {
     let mut random = Stream(1);
     for (stride, first, n) in [
         (16, 0, 128),
@@ -38,7 +38,7 @@ fn transposition_moves_every_bit(backend: Backend) {
     }
 }
 
-fn transposition_of_a_square_is_an_involution(backend: Backend) {
+fn transposition_twice(backend: Backend) {
     let mut random = Stream(2);
     let square = random.bytes(128 * 16);
     let mut once = [[0; 16]; 128];
@@ -67,7 +67,7 @@ fn xor_adds(backend: Backend) {
     }
 }
 
-fn products_with_a_public_matrix_add_the_rows_that_it_names(backend: Backend) {
+fn products(backend: Backend) {
     let mut random = Stream(4);
     for (inputs, outputs, len) in [
         (1, 1, 64),
@@ -97,10 +97,10 @@ fn products_with_a_public_matrix_add_the_rows_that_it_names(backend: Backend) {
 }
 
 on_every_backend! {
-    transposition => transposition_moves_every_bit;
-    transposition_twice => transposition_of_a_square_is_an_involution;
+    transposition_moves_every_bit => transposition;
+    transposition_of_a_square_is_an_involution => transposition_twice;
     xor_is_addition => xor_adds;
-    products => products_with_a_public_matrix_add_the_rows_that_it_names;
+    products_with_a_public_matrix_add_the_rows_that_it_names => products;
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn laddered(scalar: &[u8; 32], point: &[u8; 32], bits: usize) -> [u8; 32] {
     MontgomeryPoint(*point).mul_bits_be(bits).0
 }
 
-fn ladders_match_the_reference_crate(backend: Backend) {
+fn ladder(backend: Backend) {
     let (scalars, points) = (scalars(), coordinates());
     for &point in &points {
         let mut out = vec![[0; 32]; scalars.len()];
@@ -99,7 +99,7 @@ fn ladders_match_the_reference_crate(backend: Backend) {
     }
 }
 
-fn batches_of_every_length_end_where_they_end(backend: Backend) {
+fn lengths(backend: Backend) {
     let mut random = Stream(27);
     // Also lengths beyond the vectors that share an inversion.
     for n in LENGTHS.into_iter().chain([130, 257]) {
@@ -121,7 +121,7 @@ fn batches_of_every_length_end_where_they_end(backend: Backend) {
     }
 }
 
-fn zeros_do_not_spoil_the_inverses_beside_them(backend: Backend) {
+fn zeros(backend: Backend) {
     let mut inputs = random_strings(&mut Stream(28), 40);
     for i in [0, 7, 8, 9, 24, 39] {
         inputs[i] = if i % 2 == 0 { small(0) } else { prime_plus(0) };
@@ -137,7 +137,7 @@ fn zeros_do_not_spoil_the_inverses_beside_them(backend: Backend) {
     }
 }
 
-fn a_bit_chooses_the_point(backend: Backend) {
+fn choice(backend: Backend) {
     let mut random = Stream(29);
     let scalars = random_strings(&mut random, 21);
     let choices = random.bytes(3);
@@ -150,7 +150,7 @@ fn a_bit_chooses_the_point(backend: Backend) {
     }
 }
 
-fn generators_generate_everything(backend: Backend) {
+fn generators(backend: Backend) {
     // 8ℓ and 4ℓ′ kill, and no divisor by 2 does; ℓ and ℓ′ leave what is of small order.
     for (generator, prime, cofactor) in
         [(CURVE_GENERATOR, ORDER, 8), (TWIST_GENERATOR, TWIST_ORDER, 4)]
@@ -173,11 +173,11 @@ fn generators_generate_everything(backend: Backend) {
 }
 
 on_every_backend! {
-    ladder => ladders_match_the_reference_crate;
-    lengths => batches_of_every_length_end_where_they_end;
-    zeros => zeros_do_not_spoil_the_inverses_beside_them;
-    choice => a_bit_chooses_the_point;
-    generators => generators_generate_everything;
+    ladders_match_the_reference_crate => ladder;
+    batches_of_every_length_end_where_they_end => lengths;
+    zeros_do_not_spoil_the_inverses_beside_them => zeros;
+    a_bit_chooses_the_point => choice;
+    generators_generate_everything => generators;
 }
 
 #[test]

@@ -41,7 +41,7 @@ macro_rules! field {
                 all
             }
 
-            fn products_match_the_field(backend: Backend) {
+            fn multiplication(backend: Backend) {
                 let all = special(&mut Stream(1));
                 for &a in &all {
                     assert_eq!($field::mul(backend, a, 1), a);
@@ -62,12 +62,12 @@ macro_rules! field {
                 }
             }
 
-            fn the_modulus_is_zero(backend: Backend) {
+            fn modulus(backend: Backend) {
                 assert_eq!($field::mul(backend, 1 << (<$word>::BITS - 1), 2), $tail);
             }
 
             /// x ↦ x² fixes, after as many steps as the field has bits, every element.
-            fn raising_to_2_to_the_bits_is_the_identity(backend: Backend) {
+            fn frobenius(backend: Backend) {
                 for x in special(&mut Stream(2)) {
                     let fixed =
                         (0..<$word>::BITS).fold(x, |power, _| $field::mul(backend, power, power));
@@ -106,7 +106,7 @@ macro_rules! field {
                 }
             }
 
-            fn the_last_row_may_end_early(backend: Backend) {
+            fn last_row(backend: Backend) {
                 let mut out = [0; 2];
                 let row = (3 as $word).to_le_bytes();
                 let rows = [row.as_slice(), &[0xff; 3], &row].concat();
@@ -115,11 +115,11 @@ macro_rules! field {
             }
 
             on_every_backend! {
-                multiplication => products_match_the_field;
-                modulus => the_modulus_is_zero;
-                frobenius => raising_to_2_to_the_bits_is_the_identity;
+                products_match_the_field => multiplication;
+                the_modulus_is_zero => modulus;
+                raising_to_2_to_the_bits_is_the_identity => frobenius;
                 sums_of_products => inner_products_are_sums_of_products;
-                last_row => the_last_row_may_end_early;
+                the_last_row_may_end_early => last_row;
             }
 
             #[test]

@@ -360,7 +360,7 @@ on_every_backend! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn backends_agree(bytes in proptest::collection::vec(any::<u8>(), 1560)) {
+    fn every_backend_agrees_with_the_portable_one(bytes in proptest::collection::vec(any::<u8>(), 1560)) {
         for backend in Backend::all() {
             agrees_with_portable(backend, &bytes);
         }

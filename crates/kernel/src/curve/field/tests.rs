@@ -247,7 +247,7 @@ fn slowly(law: Law, a: Number, b: Number, c: Number) -> Number {
     }
 }
 
-fn every_law_holds(backend: Backend) {
+fn arithmetic(backend: Backend) {
     let all = special();
     for law in LAWS {
         // Every value meets every other, and a third one.
@@ -335,7 +335,7 @@ fn choices<F: Field>(f: F, words: &Words) {
     }
 }
 
-fn selection_follows_the_mask_of_each_lane(backend: Backend) {
+fn choosing(backend: Backend) {
     let mut random = Stream(52);
     let mut words: Words = core::array::from_fn(|_| random.word());
     for _ in 0..8 {
@@ -344,7 +344,7 @@ fn selection_follows_the_mask_of_each_lane(backend: Backend) {
     }
 }
 
-fn conditions_depend_on_the_residue_only(backend: Backend) {
+fn conditions(backend: Backend) {
     #[inline(always)]
     fn conditions<F: Field>(f: F, values: &[[u8; 32]]) {
         let n = values.len();
@@ -363,9 +363,9 @@ fn conditions_depend_on_the_residue_only(backend: Backend) {
 }
 
 on_every_backend! {
-    arithmetic => every_law_holds;
-    choosing => selection_follows_the_mask_of_each_lane;
-    conditions => conditions_depend_on_the_residue_only;
+    every_law_holds => arithmetic;
+    selection_follows_the_mask_of_each_lane => choosing;
+    conditions_depend_on_the_residue_only => conditions;
 }
 
 #[test]

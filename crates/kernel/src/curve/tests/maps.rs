@@ -9,7 +9,7 @@ fn strings() -> Vec<[u8; 32]> {
     all
 }
 
-fn images_are_on_the_curve_and_of_either_sign(backend: Backend) {
+fn elligator(backend: Backend) {
     let strings = strings();
     let mut images = vec![[0; 32]; strings.len()];
     elligator::map(backend, &strings, &mut images);
@@ -30,7 +30,7 @@ fn images_are_on_the_curve_and_of_either_sign(backend: Backend) {
     assert_eq!(negative[0], images[20]);
 }
 
-fn strings_of_images_map_back(backend: Backend) {
+fn elligator_inverse(backend: Backend) {
     let strings = strings();
     let n = strings.len();
     let mut images = vec![[0; 32]; n];
@@ -62,7 +62,7 @@ fn strings_of_images_map_back(backend: Backend) {
     }
 }
 
-fn half_of_the_points_have_strings(backend: Backend) {
+fn elligator_share(backend: Backend) {
     const N: usize = 400;
     let scalars = random_strings(&mut Stream(62), N);
     let mut points = vec![[0; 32]; N];
@@ -80,7 +80,7 @@ fn half_of_the_points_have_strings(backend: Backend) {
     assert!((160..240).contains(&count), "{count}");
 }
 
-fn classes_are_encoded_as_the_oracle_does(backend: Backend) {
+fn ristretto(backend: Backend) {
     // Hashes, multiples of the base point, and their sums with points of order 4.
     let mut random = Stream(63);
     let mut inputs: Vec<[u8; 64]> = (0..30).map(|_| random.bytes(64).try_into().unwrap()).collect();
@@ -108,7 +108,7 @@ fn classes_are_encoded_as_the_oracle_does(backend: Backend) {
     assert_eq!(out, expected);
 }
 
-fn decoding_is_strict(backend: Backend) {
+fn ristretto_decoding(backend: Backend) {
     let mut candidates = random_strings(&mut Stream(64), 60);
     // Half of them even and below 2²⁵⁵, which is where encodings are.
     for candidate in &mut candidates[..50] {
@@ -132,9 +132,9 @@ fn decoding_is_strict(backend: Backend) {
 }
 
 on_every_backend! {
-    elligator => images_are_on_the_curve_and_of_either_sign;
-    elligator_inverse => strings_of_images_map_back;
-    elligator_share => half_of_the_points_have_strings;
-    ristretto => classes_are_encoded_as_the_oracle_does;
-    ristretto_decoding => decoding_is_strict;
+    images_are_on_the_curve_and_of_either_sign => elligator;
+    strings_of_images_map_back => elligator_inverse;
+    half_of_the_points_have_strings => elligator_share;
+    classes_are_encoded_as_the_oracle_does => ristretto;
+    decoding_is_strict => ristretto_decoding;
 }

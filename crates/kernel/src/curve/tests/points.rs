@@ -28,7 +28,7 @@ fn special() -> Vec<EdwardsPoint> {
     all
 }
 
-fn sums_and_differences_match_the_reference_crate(backend: Backend) {
+fn addition(backend: Backend) {
     let theirs = special();
     let points = ours(backend, &theirs);
     let mut out = vec![Point::IDENTITY; points.len()];
@@ -46,7 +46,7 @@ fn sums_and_differences_match_the_reference_crate(backend: Backend) {
     assert_eq!(encodings(backend, &doubled), expected);
 }
 
-fn the_cofactor_kills_small_orders(backend: Backend) {
+fn cofactor(backend: Backend) {
     let theirs = special();
     let mut points = ours(backend, &theirs);
     mul_by_cofactor(backend, &mut points);
@@ -72,7 +72,7 @@ fn multiple(scalar: &[u8; 32], point: &EdwardsPoint) -> EdwardsPoint {
     })
 }
 
-fn multiples_match_the_reference_crate(backend: Backend) {
+fn multiplication(backend: Backend) {
     let (scalars, theirs) = (scalars(), special());
     let points = ours(backend, &theirs);
     let mut memory = vec![Sixteen::ZERO; Table::LEN];
@@ -93,7 +93,7 @@ fn multiples_match_the_reference_crate(backend: Backend) {
     assert_eq!(encodings(backend, &out), expected);
 }
 
-fn a_table_of_one_backend_serves_every_other(backend: Backend) {
+fn tables(backend: Backend) {
     let mut memory = vec![Sixteen::ZERO; Table::LEN];
     let table = Table::new(backend, &Point::BASE, &mut memory);
     // More than a block of the vectors with the most lanes.
@@ -109,7 +109,7 @@ fn a_table_of_one_backend_serves_every_other(backend: Backend) {
     }
 }
 
-fn decompression_is_strict(backend: Backend) {
+fn decompression(backend: Backend) {
     let mut candidates = random_strings(&mut Stream(33), 80);
     candidates.extend(coordinates());
     let with_sign = |mut bytes: [u8; 32]| {
@@ -141,7 +141,7 @@ fn decompression_is_strict(backend: Backend) {
     }
 }
 
-fn the_second_of_two_points_is_taken_where_the_bit_is_1(backend: Backend) {
+fn selection(backend: Backend) {
     let scalars = random_strings(&mut Stream(34), 13);
     let mut points = vec![Point::IDENTITY; 13];
     mul_base(backend, &scalars, &mut points);
@@ -160,12 +160,12 @@ fn the_second_of_two_points_is_taken_where_the_bit_is_1(backend: Backend) {
 }
 
 on_every_backend! {
-    selection => the_second_of_two_points_is_taken_where_the_bit_is_1;
-    addition => sums_and_differences_match_the_reference_crate;
-    cofactor => the_cofactor_kills_small_orders;
-    multiplication => multiples_match_the_reference_crate;
-    tables => a_table_of_one_backend_serves_every_other;
-    decompression => decompression_is_strict;
+    the_second_of_two_points_is_taken_where_the_bit_is_1 => selection;
+    sums_and_differences_match_the_reference_crate => addition;
+    the_cofactor_kills_small_orders => cofactor;
+    multiples_match_the_reference_crate => multiplication;
+    a_table_of_one_backend_serves_every_other => tables;
+    decompression_is_strict => decompression;
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn multiples_match_the_ladder(backend: Backend) {
+fn multiples(backend: Backend) {
     let scalars = scalars();
     let mut random = Stream(41);
     // Whole groups, small orders, and others: A, on the curve if the bit is 0.
@@ -29,7 +29,7 @@ fn multiples_match_the_ladder(backend: Backend) {
     }
 }
 
-fn multiples_of_generators_match_the_ladder(backend: Backend) {
+fn generators(backend: Backend) {
     let mut scalars = scalars();
     scalars.iter_mut().for_each(|scalar| scalar[31] &= 0x7f);
     for choices in [[0; 4], [0xff; 4], [0x5a; 4]] {
@@ -53,7 +53,7 @@ fn multiples_of_generators_match_the_ladder(backend: Backend) {
     assert_eq!(points, expected);
 }
 
-fn sides_match_dalek(backend: Backend) {
+fn known_sides(backend: Backend) {
     let all = coordinates();
     let mut bits = vec![0xa5; all.len().div_ceil(8)];
     on_curve(backend, &all, &mut bits);
@@ -63,7 +63,7 @@ fn sides_match_dalek(backend: Backend) {
     }
 }
 
-fn x_coordinates_on_the_wrong_curve_are_refused(backend: Backend) {
+fn sides(backend: Backend) {
     let mut memory = vec![Sixteen::ZERO; TwinTable::LEN];
     let mut is_taken = |pair: &_| TwinTable::new(backend, pair, &mut memory).is_some();
     assert!(is_taken(&[CURVE_GENERATOR, TWIST_GENERATOR]));
@@ -76,7 +76,7 @@ fn x_coordinates_on_the_wrong_curve_are_refused(backend: Backend) {
     }
 }
 
-fn batches_of_every_length_end_where_they_end(backend: Backend) {
+fn lengths(backend: Backend) {
     let mut memory = vec![Sixteen::ZERO; TwinTable::LEN];
     let generators = [CURVE_GENERATOR, TWIST_GENERATOR];
     let table = TwinTable::new(backend, &generators, &mut memory).unwrap();
@@ -102,9 +102,9 @@ fn batches_of_every_length_end_where_they_end(backend: Backend) {
 }
 
 on_every_backend! {
-    generators => multiples_of_generators_match_the_ladder;
-    known_sides => sides_match_dalek;
-    multiples => multiples_match_the_ladder;
-    sides => x_coordinates_on_the_wrong_curve_are_refused;
-    lengths => batches_of_every_length_end_where_they_end;
+    multiples_of_generators_match_the_ladder => generators;
+    sides_match_dalek => known_sides;
+    multiples_match_the_ladder => multiples;
+    x_coordinates_on_the_wrong_curve_are_refused => sides;
+    batches_of_every_length_end_where_they_end => lengths;
 }

@@ -36,7 +36,7 @@ const X25519: [[&str; 3]; 2] = [
     ],
 ];
 
-fn x25519_matches_rfc_7748(backend: Backend) {
+fn rfc_7748(backend: Backend) {
     let scalars = X25519.map(|[scalar, ..]| clamped(hex(scalar)));
     let points = X25519.map(|[_, point, _]| hex(point));
     let mut out = [[0; 32]; 2];
@@ -182,7 +182,7 @@ const ELLIGATOR_EDWARDS: [[&str; 5]; 4] = [
     ],
 ];
 
-fn elligator_matches_rfc_9380(backend: Backend) {
+fn rfc_9380(backend: Backend) {
     let strings = ELLIGATOR.map(|[u, _]| number(u));
     let mut out = strings;
     elligator::map(backend, &strings, &mut out);
@@ -295,7 +295,7 @@ const UNIFORM: [[&str; 2]; 9] = [
     ],
 ];
 
-fn ristretto_matches_rfc_9496(backend: Backend) {
+fn rfc_9496(backend: Backend) {
     let multiples = MULTIPLES.map(hex);
     let scalars: Vec<_> = (0..16).map(small).collect();
     let mut points = [const { Point::IDENTITY }; 16];
@@ -319,10 +319,10 @@ fn ristretto_matches_rfc_9496(backend: Backend) {
 }
 
 on_every_backend! {
-    rfc_7748 => x25519_matches_rfc_7748;
+    x25519_matches_rfc_7748 => rfc_7748;
     rfc_7748_keys => key_agreement_matches_rfc_7748;
-    rfc_9380 => elligator_matches_rfc_9380;
-    rfc_9496 => ristretto_matches_rfc_9496;
+    elligator_matches_rfc_9380 => rfc_9380;
+    ristretto_matches_rfc_9496 => rfc_9496;
 }
 
 /// Recomputes every constant in the field from smaller ones.
