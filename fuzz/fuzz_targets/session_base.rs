@@ -1,5 +1,5 @@
 //! Any base OT over a network that changes anything: nobody panics, and who gives up blames the peer.
-//! What else holds of every protocol is little; `session_rot` and `session_endemic` check more.
+//! Little else holds of every protocol; `session_rot` and `session_endemic` check more.
 #![no_main]
 
 use foxtrot_fuzz::{Change, check_any};

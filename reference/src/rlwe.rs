@@ -10,7 +10,7 @@
 //!  6                                                   c₁
 //! ```
 //!
-//! What is in brackets there is with the MSB fix only, and takes a random OT per triple, of which P₀ is the sender.
+//! Parts in brackets there are with the MSB fix only, and takes a random OT per triple, of which P₀ is the sender.
 //!
 //! An element of R_q is a list of integers in [0, q), coefficients, and products are school products over the
 //! integers, which have to stay below 2¹²⁷: of the sets of `docs/wire/rlwe.md` only [`rlwe_8`] does.

@@ -1,7 +1,7 @@
 //! Sets as people have them: files whose rows have keys. What is compared are the keys' items; what
 //! comes out are rows, of text byte for byte.
 //!
-//! What the bytes of an item are, and which rows come out, is written in `docs/psi-files.md`.
+//! The bytes of an item, and the rows that come out, are specified in `docs/psi-files.md`.
 
 mod beginning;
 mod columns;

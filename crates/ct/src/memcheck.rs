@@ -1,6 +1,6 @@
 //! Runs every protocol, and what else the kernel can do, with secrets declared undefined, for valgrind to watch.
 //!
-//! What a peer receives is public, and so is what a protocol declares by
+//! Messages to a peer are public, and so is what a protocol declares by
 //! [`foxtrot_kernel::memcheck`]. Every other jump or address that depends on seeds, choices,
 //! keys or shares is an error, and names the check in which it was seen.
 

@@ -1,4 +1,4 @@
-//! Curve25519 and its twist, in batches: what elliptic-curve base OTs need.
+//! Curve25519 and its twist, in batches, for elliptic-curve base OTs.
 //!
 //! Eight lanes of AVX-512, four of AVX2, one elsewhere; one code for all, over the trait `Field`.
 //! Representation, formulas with their sources, bounds, and why it is constant time:
@@ -12,7 +12,7 @@
 //!
 //! Slices are of any length. Where a slice may be shorter than the output, as said, its one element
 //! is for all. Field elements and scalars are little endian. Time and addresses depend on lengths
-//! alone, except where a function returns an error: it is for what everybody may know.
+//! alone, except in functions that can return an error: their inputs must be public.
 //!
 //! ```
 //! use foxtrot_kernel::{Backend, curve};

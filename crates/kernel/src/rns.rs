@@ -6,7 +6,7 @@
 //! unity is the caller's to know: sums and scalar products work on either, [`Ntt`] goes between
 //! them, products of polynomials are products of values, word by word ([`residues::mul`]).
 //!
-//! | module | what for |
+//! | module | purpose |
 //! |---|---|
 //! | [`Modulus`] | a prime, and arithmetic modulo it on single words |
 //! | [`Ntt`] | the negacyclic transform |

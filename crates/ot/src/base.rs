@@ -1,6 +1,6 @@
-//! Base oblivious transfers: what they have in common, and the registry of them.
+//! Base oblivious transfers: their common types, and their registry.
 //!
-//! Each protocol's typed states are its primary API; [`BaseOt`] is the same thing chosen at run
+//! Each protocol's typed states are its primary API. [`BaseOt`] is a protocol chosen at run
 //! time, for drivers, the command line and tests.
 
 pub mod bdgm;

@@ -1,4 +1,4 @@
-//! Conversion from keys to messages of the sender's choice (`docs/wire.md`, section 6).
+//! Conversion from keys to messages of the sender's choice (`docs/wire/chosen-messages.md`, section 6).
 //!
 //! Both messages of a transfer are padded to one agreed length and sealed under keys derived from
 //! the two keys of an endemic OT. The result realises chosen-message OT in which a corrupt sender

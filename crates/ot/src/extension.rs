@@ -23,14 +23,14 @@
 //! key = H(t)                                            keys = H(q), H(q ⊕ Δ)
 //! ```
 //!
-//! What is in brackets only a malicious peer makes necessary: without, challenge and proof are empty. The sender has no
+//! Messages in brackets are for malicious peers only; else challenge and proof are empty. The sender has no
 //! output before the proof has passed, and a proof that fails ends the session. The coins of challenge and proof
 //! make keys, and choices that were not given, uniform if either party is corrupt; only a sender that can
 //! choose Δ, which endemic base OTs allow, can make both keys of every OT the same. Steps, bounds and what
-//! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire.md`, section 7.
+//! is not proved: `docs/protocols/softspoken.md`; bytes: `docs/wire/softspoken.md`, section 7.
 //!
-//! Batches do not depend on each other, and what is called `_all` does a step of several of them on the
-//! threads of the session's executor ([`Session::with_executor`](crate::Session::with_executor)), each
+//! Batches do not depend on each other. Functions whose names end in `_all` do a step of several batches
+//! on the threads of the session's executor ([`Session::with_executor`](crate::Session::with_executor)), each
 //! whole in one; bytes and outputs are those of one batch after another.
 //!
 //! ```

@@ -1,5 +1,5 @@
-//! Oblivious transfer as sans-I/O protocol states: the messages come and go as values, and what to
-//! do with a socket, a thread or a clock is the caller's business.
+//! Oblivious transfer as sans-I/O protocol states: messages come and go as values. Sockets, threads
+//! and clocks are the caller's.
 //!
 //! ```
 //! use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted::endemic};
@@ -23,12 +23,14 @@
 //! # Ok::<(), foxtrot_ot::Error>(())
 //! ```
 //!
-//! Which protocol? [`base::roted`] in its endemic mode for chosen bits and for everything built on
-//! top; its F_ROT mode where keys and choices must be uniform if a party cheats. More than some hundred:
-//! [`extension`], by default [`extension::softspoken`], makes any number from 128 of these;
-//! [`extension::two_round`] does it in two messages, where endemic keys will do; keys of one of N come
-//! from [`extension::one_of_n`].
-//! [`convert`] turns keys into messages of the sender's choice.
+//! Which protocol?
+//!
+//! * Up to some hundred OTs: [`base::roted`]. Its endemic mode is for chosen bits, and for everything
+//!   built on top; its F_ROT mode makes keys and choices uniform even if a party cheats.
+//! * More OTs: [`extension`], by default [`extension::softspoken`], makes any number from 128 base OTs.
+//! * Two messages: [`extension::two_round`], where endemic keys suffice.
+//! * Keys of one of N words: [`extension::one_of_n`].
+//! * Messages of the sender's choice: [`convert`] makes them from keys.
 #![no_std]
 #![forbid(unsafe_code)]
 

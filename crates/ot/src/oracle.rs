@@ -1,4 +1,4 @@
-//! The random oracle: BLAKE3 in derive-key mode (`docs/wire.md`, section 1).
+//! The random oracle: BLAKE3 in derive-key mode (`docs/wire/README.md`, section 1).
 
 use alloc::{vec, vec::Vec};
 use core::{

@@ -1,4 +1,4 @@
-//! Session ids: what separates every hash of one run from those of all others.
+//! Session ids, which separate every hash of one run from the hashes of all others.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -16,7 +16,7 @@ pub struct Sid([u8; 32]);
 
 impl Sid {
     /// Derives the id from the two hellos, whole, and the exporter of the secure channel, empty if
-    /// there is none (`docs/wire.md`, section 3).
+    /// there is none (`docs/wire/README.md`, section 3).
     #[must_use]
     pub fn derive(initiator_hello: &[u8], responder_hello: &[u8], exporter: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("foxtrot v1 session");

@@ -80,7 +80,7 @@ mod pvw_attacks {
         }
     }
 
-    /// The mask of a branch for that V: `docs/wire.md`, section 9.
+    /// The mask of a branch for that V: `docs/wire/rot-from-ot.md`, section 9.
     fn mask(i: usize, j: u8, key: &[u8], u: &[u8], v: &ProjectivePoint) -> Block {
         let v = v.to_affine();
         let v = [&[2 | v.y_is_odd().unwrap_u8()][..], &v.x()].concat();

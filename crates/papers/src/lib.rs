@@ -1,4 +1,4 @@
-//! Protocols of papers as they are printed, to fill the papers' tables and to show what is wrong with them. **Not for
+//! Protocols of papers as they are printed, to fill the papers' tables and to show their faults. **Not for
 //! use:** `foxtrot-bench` measures them, the command does not know them. They are written over public items of
 //! `foxtrot-ot` and `foxtrot-triples`.
 #![forbid(unsafe_code)]

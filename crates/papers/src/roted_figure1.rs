@@ -1,5 +1,5 @@
 //! ROTed as printed: Figure 1 of [[BFGMMS21](https://doi.org/10.46586/tches.v2021.i4.215-238)], with
-//! the paper's ring. For its tables, and to show what is wrong with it. **Not for use:** it is not
+//! the paper's ring. For its tables, and to show its faults. **Not for use:** it is not
 //! secure against a malicious peer, and its ring is below 128 bits. [`roted`](foxtrot_ot::base::roted) is the
 //! repaired protocol.
 //!

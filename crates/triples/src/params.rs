@@ -1,4 +1,4 @@
-//! Parameter sets: rings, moduli and roundings, as data. What they promise is recomputed by the crate's
+//! Parameter sets: rings, moduli and roundings, as data. Their promises are recomputed by the crate's
 //! tests (`tests/parameters.rs`) and argued in `docs/protocols/triples.md`.
 
 use foxtrot_ot::{

@@ -7,7 +7,7 @@
 //! an ideal cipher. Triples are wrong only if their batch does not decrypt, with
 //! probability 2^−42 per batch or less, and then all of it (for ℓ = 64 one may be by itself: 2^−115). The sets without
 //! OTs have a larger modulus instead, and a triple of them is wrong with probability 2^−43 (σ = 40) or
-//! 2^−67 (σ = 64) besides; who learns of one that it was wrong learns a bound on what the peer has. The states carry out
+//! 2^−67 (σ = 64) besides; a party that learns of a triple that it was wrong learns a bound on the peer's shares. The states carry out
 //! `docs/protocols/triples.md`, which has the steps, the argument and its inequalities; bytes are in `docs/wire/rlwe.md`, section 18.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Points of the curve in Edwards form, and what batches of them can do.
+//! Points of the curve in Edwards form, and operations on batches of them.
 
 use core::fmt;
 

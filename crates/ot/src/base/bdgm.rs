@@ -5,9 +5,9 @@
 //! Realises F_OT for messages of one [`Block`], with abort, against malicious
 //! adversaries in the UC framework, under Module-LWE in the random oracle model. The receiver's
 //! first message is that of [`super::roted`]. Then the sender challenges the receiver to decrypt a w
-//! that it encrypted under both points, and only who answers gets messages. For instance i (steps,
+//! that it encrypted under both points, and only a receiver that answers gets messages. For instance i (steps,
 //! proof and differences from the authors' code: `docs/protocols/rot-from-ot.md`, section 3; bytes:
-//! `docs/wire.md`, section 9)
+//! `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
 //! R (choice c)                                          S (messages M_0, M_1)
@@ -29,7 +29,7 @@
 //! M_c = C_c ⊕ H(i, c, sk′, …)
 //! ```
 //!
-//! 1296 bytes from R and 4448 from S per instance. What it does not give: a proof against quantum
+//! 1296 bytes from R and 4448 from S per instance. Not given: a proof against quantum
 //! access to the oracles; a reason to prefer it to `roted-endemic`, which is shorter and faster.
 
 mod messages;

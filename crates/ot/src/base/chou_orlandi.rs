@@ -2,7 +2,7 @@
 //! in Edwards form.
 //!
 //! For instance i, with B of prime order ℓ and E(P) the encoding of a point of the whole curve (steps:
-//! `docs/protocols/chou-orlandi.md`; bytes: `docs/wire.md`, section 14)
+//! `docs/protocols/chou-orlandi.md`; bytes: `docs/wire/chou-orlandi.md`, section 14)
 //!
 //! ```text
 //! S                                                     R (choice c < m)
@@ -21,9 +21,9 @@
 //! Every point that arrives is multiplied by 8 before it meets a secret (section 3 of the paper): a part of
 //! small order in S would show c otherwise, and one in 8R would change keys.
 //!
-//! What is realised: OT against peers that follow the protocol, under gap-DH in the random oracle
+//! Realises OT against peers that follow the protocol, under gap-DH in the random oracle
 //! model; 32 bytes from S per batch and from R per instance, 64 more from S for two chosen messages.
-//! What it does not give, and why nothing here takes it against malicious peers: a simulator cannot
+//! No protocol here uses it against malicious peers, because a simulator cannot
 //! tell c before R asks for its key, which it may do after the protocol's end, so there is no
 //! UC security and no independence of inputs (Byali et al. 2017/1165; Genç, Iovino, Rial 2017/370; Hauck,
 //! Loss 2017/1011; Li, Micciancio 2018), whatever the paper's Theorem 1 says; its proof takes CDH where the

@@ -1,7 +1,7 @@
 //! OT with selective failure in three messages: Canetti, Sarkar and Wang
 //! [[CSW20](https://eprint.iacr.org/2020/110), π_SFROT], over Ristretto255.
 //!
-//! For instance i, in additive notation (bytes: `docs/wire.md`, section 17)
+//! For instance i, in additive notation (bytes: `docs/wire/csw.md`, section 17)
 //!
 //! ```text
 //! R (choice c)                                          S
@@ -19,8 +19,8 @@
 //! ```
 //!
 //! R must have asked H₂ for its keys before it can respond, which binds its choices; S must have
-//! known all h₀, or R ends the run. What that realises is OT with *selective failure*: a corrupt S
-//! that changes some χ learns from R's going on that these choices are as it guessed. UC, under CDH in
+//! known all h₀, or R ends the run. This realises OT with *selective failure*: a corrupt S
+//! that changes some χ guesses these choices, and sees by R's going on that it guessed right. UC, under CDH in
 //! the observable random oracle model, for batches of more than 2·40 instances, which the
 //! extraction of S's keys needs. The paper has no index in H₂ and H₃, so that equal B have equal keys;
 //! here sub-sid, i and j are hashed. Selective failure is harmless below `kos`, where

@@ -1,7 +1,7 @@
 //! Endemic OT of Masny and Rindal [[MR19](https://eprint.iacr.org/2019/706)] over Ristretto255, with
 //! messages of the sender for every instance and branch.
 //!
-//! For instance i, in additive notation (bytes: `docs/wire.md`, section 16)
+//! For instance i, in additive notation (bytes: `docs/wire/masny-rindal.md`, section 16)
 //!
 //! ```text
 //! R (choice c)                                          S

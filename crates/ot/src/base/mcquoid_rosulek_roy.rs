@@ -6,7 +6,7 @@
 //! (sub-sid, i, j) of the agreed keys are what makes that safe. Any [`popf`](crate::popf) goes with any
 //! [`agreement`](crate::agreement) whose messages are uniform in its domain: thirteen pairs. For
 //! instance i (steps and what the proof needs: `docs/protocols/mcquoid-rosulek-roy.md`; bytes:
-//! `docs/wire.md`, section 12)
+//! `docs/wire/mcquoid-rosulek-roy.md`, section 12)
 //!
 //! ```text
 //! R (choice c)                                          S
@@ -22,8 +22,8 @@
 //! Realises batch endemic OT against malicious adversaries in the UC framework (MRR21, Theorem 11),
 //! under the tagged oracle Diffie–Hellman assumption, which gap-DH implies in the random oracle
 //! model; on curve and twist together for Möller's agreement. 32 to 80 bytes from R per instance and 32
-//! or 64 from S per batch. The messages do not depend on each other: one flow. What it does not give:
-//! any security against quantum computers; keys that are uniform if a party cheats (a corrupt one
+//! or 64 from S per batch. The messages do not depend on each other: one flow. Not given:
+//! security against quantum computers; keys that are uniform if a party cheats (a corrupt one
 //! fixes its own).
 
 mod messages;

@@ -1,7 +1,7 @@
 //! OT of Naor and Pinkas [[NP01](https://dl.acm.org/doi/10.5555/365411.365502), section 3], over
 //! Ristretto255, with one message of the sender for a batch.
 //!
-//! For instance i, in additive notation (bytes: `docs/wire.md`, section 15)
+//! For instance i, in additive notation (bytes: `docs/wire/naor-pinkas.md`, section 15)
 //!
 //! ```text
 //! S                                                     R (choice c)

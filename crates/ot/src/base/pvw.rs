@@ -4,7 +4,7 @@
 //! Realises F_OT for messages of one [`Block`], against malicious adversaries in the UC framework,
 //! in two messages. The reference string is four points that nobody knows a relation of: hashed to
 //! the curve from the sub-sid. For instance i, in additive notation (steps, proof and differences
-//! from the paper: `docs/protocols/rot-from-ot.md`, section 2; bytes: `docs/wire.md`, section 9)
+//! from the paper: `docs/protocols/rot-from-ot.md`, section 2; bytes: `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
 //! R (choice b)                                          S (messages M_0, M_1)
@@ -19,7 +19,7 @@
 //!
 //! The choice is hidden under DDH. The other message is hidden statistically, up to the oracle:
 //! given U, the V of branch 1 − b is uniform. 66 bytes from R and 98 from S per instance; 3 and 8
-//! point multiplications. What it does not give: any security against quantum computers.
+//! point multiplications. Not given: security against quantum computers.
 
 mod curve;
 mod messages;

@@ -1,9 +1,9 @@
 //! Random OT from chosen-message OT: Figure 2 of
 //! [[BFGMMS21](https://doi.org/10.46586/tches.v2021.i4.215-238)].
 //!
-//! Realises F_ROT with abort from any F_OT, in the random oracle model: whatever a
-//! [`ChosenMessageOt`] is secure under carries over. A batch of n (steps and proof:
-//! `docs/protocols/rot-from-ot.md`, section 4; bytes: `docs/wire.md`, section 9)
+//! Realises F_ROT with abort from any F_OT, in the random oracle model, under the assumptions
+//! of the [`ChosenMessageOt`]. A batch of n (steps and proof:
+//! `docs/protocols/rot-from-ot.md`, section 4; bytes: `docs/wire/rot-from-ot.md`, section 9)
 //!
 //! ```text
 //! R (t random, b random bits)                           S (m_0, m_1 random)
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! Three messages, 64 + ⌈n/8⌉ bytes and 2n + 3 hashes more than the OT. The typed states do not
-//! know where the messages m come from: that is the role of [`RotFromOt`]. What it does not give:
+//! know where the messages m come from: that is the role of [`RotFromOt`]. Not given:
 //! fairness (a corrupt receiver sees its keys before it opens, so a failed batch must not be
 //! retried in the same context).
 

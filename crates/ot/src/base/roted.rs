@@ -7,8 +7,8 @@
 //! | `roted-endemic` | endemic OT | 2 | [`endemic`] |
 //!
 //! Malicious security under Module-LWE in the random oracle model, over an authenticated channel.
-//! For instance i the parties compute (all steps, what was wrong with the figure, and the proofs:
-//! `docs/protocols/roted.md`; bytes: `docs/wire.md`, section 5)
+//! For instance i the parties compute (all steps, the faults of the figure, and the proofs:
+//! `docs/protocols/roted.md`; bytes: `docs/wire/roted.md`, section 5)
 //!
 //! ```text
 //! R                                                     S
@@ -25,7 +25,7 @@
 //! key = H(i, c, sk, …)                                  keys = H(i, j, sk_j, …)
 //! ```
 //!
-//! 1296 bytes from R and 2176 from S per instance. What it does not give: a proof against quantum
+//! 1296 bytes from R and 2176 from S per instance. Not given: a proof against quantum
 //! access to the oracles; fairness (in F_ROT mode a corrupt receiver sees its keys before it
 //! decides to open, so a failed batch must not be retried in the same context).
 

@@ -20,11 +20,11 @@
 //! key = H(i, t)                                         key of v = H(i, q ⊕ C(v)·Δ)
 //! ```
 //!
-//! What is in brackets only a malicious peer makes necessary: without, challenge and proof are empty. The sender has no
+//! Messages in brackets are for malicious peers only; else challenge and proof are empty. The sender has no
 //! output before the proof has passed, and a proof that fails ends the session. A batch gives either keys or the
 //! rows t and q themselves, which are for protocols that add them up: a protocol that publishes a function
 //! of rows must hash them as these keys are. Steps, bounds and what is not proved:
-//! `docs/protocols/oos.md`; bytes: `docs/wire.md`, section 10.
+//! `docs/protocols/oos.md`; bytes: `docs/wire/oos.md`, section 10.
 //!
 //! ```
 //! use foxtrot_ot::{Seed, Session, Sid, ideal};

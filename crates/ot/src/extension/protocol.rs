@@ -1,5 +1,5 @@
 //! The protocol of an extension: base OTs, set-up, then batch after batch, several of them on their way at a time
-//! (`docs/wire.md`, section 7).
+//! (`docs/wire/softspoken.md`, section 7).
 //!
 //! Proofs have a stream of their own, for they go between corrections.
 //!

@@ -177,7 +177,7 @@ impl Receiver {
     /// Step 10 of several batches at once, one per thread; returns their choices.
     ///
     /// # Errors
-    /// Those of [`Receiver::random`], for any of them: then there is no output, and all are lost.
+    /// Errors of [`Receiver::random`], for any of them: then there is no output, and all are lost.
     pub fn output_all(
         &mut self,
         kind: Kind,
@@ -221,7 +221,7 @@ impl Receiver {
     /// Extends the next batches in their order, at once: one per thread.
     ///
     /// # Errors
-    /// Those of [`Receiver::extend`], for any of them: then none has begun.
+    /// Errors of [`Receiver::extend`], for any of them: then none has begun.
     pub fn extend_all(
         &mut self,
         batches: Vec<(Choice, &mut Vec<u8>)>,
@@ -266,7 +266,7 @@ impl Receiver {
     /// Answers several batches at once, one per thread.
     ///
     /// # Errors
-    /// Those of [`Receiver::answer`], for any of them: all are then lost.
+    /// Errors of [`Receiver::answer`], for any of them: all are then lost.
     pub fn answer_all(&self, batches: Vec<(Unanswered, &[u8])>) -> Result<Vec<Answered>, Error> {
         for (unanswered, challenge) in &batches {
             self.check_owner(&unanswered.batch.session, unanswered.coin.is_some())?;
@@ -311,7 +311,7 @@ impl Receiver {
     /// Answers the challenge to a batch and writes its output; returns the choices, and the proof.
     ///
     /// # Errors
-    /// Those of [`Receiver::answer`] and [`Receiver::random`].
+    /// Errors of [`Receiver::answer`] and [`Receiver::random`].
     pub fn finish(
         &mut self,
         batch: Unanswered,
@@ -325,7 +325,7 @@ impl Receiver {
     /// Finishes several batches at once, one per thread.
     ///
     /// # Errors
-    /// Those of [`Receiver::finish`], for any of them: there is no output then.
+    /// Errors of [`Receiver::finish`], for any of them: there is no output then.
     pub fn finish_all(
         &mut self,
         kind: Kind,

@@ -204,7 +204,7 @@ impl Sender {
     /// Step 10 of several batches at once, one per thread.
     ///
     /// # Errors
-    /// Those of [`Sender::random`], for any of them: then there is no output, and all are lost.
+    /// Errors of [`Sender::random`], for any of them: then there is no output, and all are lost.
     pub fn output_all(&mut self, batches: Vec<(Sent, Places<'_>)>) -> Result<(), Usage> {
         if self.ended {
             return Err(Usage::SessionEnded);
@@ -245,7 +245,7 @@ impl Sender {
     /// Absorbs the messages of the next batches in their order, at once: one per thread.
     ///
     /// # Errors
-    /// Those of [`Sender::absorb`], for any of them: then none has been taken.
+    /// Errors of [`Sender::absorb`], for any of them: then none has been taken.
     pub fn absorb_all(
         &mut self,
         messages: &[(Shape, &[u8])],
@@ -277,7 +277,7 @@ impl Sender {
     /// Verifies several batches at once, one per thread.
     ///
     /// # Errors
-    /// That of the first of them for which [`Sender::verify`] has one; none then has output.
+    /// The error of [`Sender::verify`] for the first batch that has one; no batch then has output.
     pub fn verify_all(&mut self, batches: Vec<(Unverified, &[u8])>) -> Result<Vec<Sent>, Error> {
         if self.ended {
             return Err(Usage::SessionEnded.into());
@@ -331,7 +331,7 @@ impl Sender {
     /// Checks the proof of a batch, and writes its output.
     ///
     /// # Errors
-    /// Those of [`Sender::verify`] and [`Sender::random`].
+    /// Errors of [`Sender::verify`] and [`Sender::random`].
     pub fn finish(
         &mut self,
         batch: Unverified,
@@ -344,7 +344,7 @@ impl Sender {
     /// Finishes several batches at once, one per thread.
     ///
     /// # Errors
-    /// Those of [`Sender::finish`], for any of them: there is no output then.
+    /// Errors of [`Sender::finish`], for any of them: there is no output then.
     pub fn finish_all(
         &mut self,
         batches: Vec<(Unverified, &[u8], Places<'_>)>,

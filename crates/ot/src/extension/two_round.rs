@@ -18,9 +18,9 @@
 //!
 //! Realises batch endemic OT against malicious adversaries in the random oracle and ideal cipher
 //! model: a corrupt party may fix its own keys, so this is no F_ROT. A corrupt receiver searches for
-//! a challenge offline, so the check has two elements of GF(2^128): q questions find a bad one with
+//! a challenge offline, so the check has two elements of GF(2^128): q queries find a bad one with
 //! probability < q·2⁻²⁴³. Steps, bounds and what is not proved: `docs/protocols/two-round.md`; bytes:
-//! `docs/wire.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
+//! `docs/wire/two-round.md`, section 11. 16 bytes per OT from R, and 4128 with the base OTs per run.
 //!
 //! ```
 //! use foxtrot_ot::{Bits, Seed, Session, Sid, base::roted, extension::two_round::{Sender, respond}};

@@ -1,4 +1,4 @@
-//! The tables of a set: what both parties compute with, and no secrets.
+//! The tables of a set, with which both parties compute; without secrets.
 
 use alloc::{vec, vec::Vec};
 

@@ -1,4 +1,4 @@
-//! The four messages of `bdgm` (`docs/wire.md`, section 9). U, hints, x and C have no invalid
+//! The four messages of `bdgm` (`docs/wire/rot-from-ot.md`, section 9). U, hints, x and C have no invalid
 //! encoding.
 
 use alloc::{vec, vec::Vec};

@@ -1,4 +1,4 @@
-//! The three messages of `chou-orlandi` (`docs/wire.md`, section 14).
+//! The three messages of `chou-orlandi` (`docs/wire/chou-orlandi.md`, section 14).
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;

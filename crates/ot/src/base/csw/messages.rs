@@ -1,4 +1,4 @@
-//! The three messages of `csw` (`docs/wire.md`, section 17).
+//! The three messages of `csw` (`docs/wire/csw.md`, section 17).
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;

@@ -1,4 +1,4 @@
-//! The two messages of `mcquoid-rosulek-roy` (`docs/wire.md`, section 12).
+//! The two messages of `mcquoid-rosulek-roy` (`docs/wire/mcquoid-rosulek-roy.md`, section 12).
 
 use alloc::{vec, vec::Vec};
 use core::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! The two messages of `pvw` (`docs/wire.md`, section 9).
+//! The two messages of `pvw` (`docs/wire/rot-from-ot.md`, section 9).
 
 use alloc::{vec, vec::Vec};
 

@@ -1,4 +1,4 @@
-//! The three messages around the OT (`docs/wire.md`, section 9).
+//! The three messages around the OT (`docs/wire/rot-from-ot.md`, section 9).
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! The three messages: checked bytes, in the layout of `docs/wire.md`, section 5.
+//! The three messages: checked bytes, in the layout of `docs/wire/roted.md`, section 5.
 
 use alloc::{vec, vec::Vec};
 use core::{fmt, marker::PhantomData};

@@ -1,5 +1,5 @@
 //! The protocol of a 1-of-N extension: base OTs, then batch after batch, several of them on their way at a time
-//! (`docs/wire.md`, section 10).
+//! (`docs/wire/oos.md`, section 10).
 //!
 //! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
 //!

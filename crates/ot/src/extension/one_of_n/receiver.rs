@@ -252,7 +252,7 @@ impl Receiver {
     /// Answers the challenge to a batch and writes its keys; returns the proof.
     ///
     /// # Errors
-    /// Those of [`Receiver::answer`] and [`Receiver::keys`].
+    /// Errors of [`Receiver::answer`] and [`Receiver::keys`].
     pub fn finish(
         &mut self,
         batch: Unanswered,

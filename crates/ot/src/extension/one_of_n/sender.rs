@@ -413,7 +413,7 @@ impl Sender {
     /// Checks the proof of a batch, and writes its keys.
     ///
     /// # Errors
-    /// Those of [`Sender::verify`], [`Sender::keys`] and [`Sender::all`].
+    /// Errors of [`Sender::verify`], [`Sender::keys`] and [`Sender::all`].
     pub fn finish(
         &mut self,
         batch: Unverified,

@@ -10,7 +10,7 @@ impl Sender {
     /// Adds C(v)·Δ to sums of rows, one word v for each, both one after another. What was the sum of
     /// rows q is then the sum of the receiver's rows t, if the sum of its words is v.
     ///
-    /// What comes out is not hashed, as [`rows`](Self::rows) are not: one sum shifted by two known
+    /// The sums are not hashed, as [`rows`](Self::rows) are not: one sum shifted by two known
     /// words, or shifted by one and beside the receiver's, gives bits of Δ to a party that has both.
     /// Whatever leaves must first be hashed under session, what the sum is of, and the whole sum.
     ///
