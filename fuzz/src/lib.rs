@@ -22,7 +22,7 @@ pub enum Change {
     Overwrite(u16, Vec<u8>),
     /// Overwrites everything, again and again with the same.
     Fill(Vec<u8>),
-    /// Puts bytes in the place of so many others.
+    /// Replaces a number of bytes from a place on by others.
     Splice(u16, u16, Vec<u8>),
 }
 

@@ -10,7 +10,7 @@
 //! messages under keys, with [`chacha`]; [`session`] is what is said before and after; [`paxos`] is private set intersection, with
 //! the stores of [`okvs`]; [`rlwe`] and [`gilboa`] make multiplication triples); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
-//! a question.
+//! a query.
 //!
 //! The crate depends on nothing but the standard library and shares no line with the fast code, so
 //! that two independent readings of the same page can be compared. It generates the test vectors

@@ -49,13 +49,13 @@ pub fn sub_session_id(sid: &Id, counter: usize, direction: u8, protocol: &str) -
     oracle32("foxtrot v1 sub-session", sid, counter, direction, &[protocol.as_bytes()])
 }
 
-/// Returns the key of the oracle for short questions of that context, apart for all `fields`.
+/// Returns the key of the oracle for short queries of that context, apart for all `fields`.
 #[must_use]
 pub fn key_of(context: &str, id: &Id, fields: &[&[u8]]) -> [u8; 32] {
     oracle32(context, id, 0, 0, fields)
 }
 
-/// Returns the answer to the question `text` about instance `i` and `branch`, under a key of
+/// Returns the answer to the query `text` about instance `i` and `branch`, under a key of
 /// [`key_of`].
 #[must_use]
 pub fn ask(key: &[u8; 32], text: &[u8], i: usize, branch: u8, length: usize) -> Vec<u8> {

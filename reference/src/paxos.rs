@@ -41,7 +41,7 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// Returns the number of buckets for so many items of the receiver.
+    /// Returns the number of buckets for this number of the receiver's items.
     #[must_use]
     pub fn buckets_for(receiver_items: usize) -> usize {
         receiver_items.div_ceil(1 << 20).max(1)

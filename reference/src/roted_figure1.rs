@@ -259,7 +259,7 @@ fn output(id: &Id, i: usize, sk: &[u8], t: &[u8], u: &[u8]) -> Key {
     key
 }
 
-/// The answer to a question under the key that `context` gives.
+/// The answer to a query under the key that `context` gives.
 fn ask_as(context: &str, id: &Id, text: &[u8], i: usize, length: usize) -> Vec<u8> {
     ask(&key_of(context, id, &[]), text, i, 0, length)
 }

@@ -22,7 +22,7 @@ pub(crate) enum Effort {
 /// More of them say no more.
 const MOST: usize = 400;
 
-/// The samples of runs until that much time is over and there are that many, as is usual, or less of both. The first
+/// The samples of runs until the usual time is over and the usual number is there, or less of both. The first
 /// run is left out: it pays for page faults and cold caches.
 pub(super) fn repeat(
     effort: Effort,

@@ -202,7 +202,7 @@ pub(super) fn run(operation: Operation, n: usize) -> Result<Measured, Failure> {
     Ok(measure(format!("kernel/{}", operation.name()), "Curve25519".to_owned(), (n, 1), run))
 }
 
-/// The medians of one call on n elements, measured so many calls at a time.
+/// The medians of one call on n elements, measured `calls` calls at a time.
 pub(super) fn measure(
     name: String,
     params: String,

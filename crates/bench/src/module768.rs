@@ -26,9 +26,9 @@ const U_BITS: usize = 11;
 const EACH_BIT: usize = RANK * 256 / 8;
 /// Bytes of noise for a vector.
 const NOISE: usize = RANK * 128;
-/// Questions that are put at once, as by `roted`.
+/// Queries that are put at once, as by `roted`.
 const AT_ONCE: usize = 16;
-/// Bytes of a question: s, and where it is asked.
+/// Bytes of a query: s, and where it is asked.
 const QUESTION: usize = 32 + 9;
 
 type Vector = [NttPoly; RANK];

@@ -167,7 +167,7 @@ impl Operation {
     }
 }
 
-/// The greatest primes of so many bits for which n coefficients can be transformed.
+/// The greatest primes of `bits` bits for which n coefficients can be transformed.
 fn primes<const K: usize>(n: usize, bits: u32) -> [Modulus; K] {
     let mut candidate = (1 << bits) + 1;
     std::array::from_fn(|_| {

@@ -169,7 +169,7 @@ impl Ots {
         Ok(Self { shape: Shape::random(set.ots()), sender, receiver })
     }
 
-    /// Runs the OTs of so many batches at once.
+    /// Runs the OTs of several batches at once.
     fn run(&mut self, meter: &mut Meter, buffers: &mut [OtBuffers]) -> Result<(), Failure> {
         let Self { shape, sender, receiver } = self;
         meter.step(P1, || {

@@ -127,7 +127,7 @@ fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// Nanoseconds of CPU per operation: the median of several runs of so many operations.
+/// Nanoseconds of CPU per operation: the median of several runs of many operations.
 fn nanoseconds(operations: u32, mut run: impl FnMut()) -> f64 {
     run();
     let mut times: Vec<Duration> = (0..15)

@@ -22,7 +22,7 @@ pub fn lanes(backend: Backend) -> usize {
 /// Writes for each input the first bytes of BLAKE3's output under a context's key.
 ///
 /// `inputs` are strings of `input_len` bytes one after another, `outputs` as many strings of
-/// `outputs.len() / count` bytes. Fewer than [`lanes`] inputs, or a rest of that many, take the time
+/// `outputs.len() / count` bytes. Fewer than [`lanes`] inputs, or a rest below [`lanes`], take the time
 /// of [`lanes`], or of half as many.
 ///
 /// # Panics

@@ -12,11 +12,11 @@ pub enum Operation {
     Noise,
     /// A uniform polynomial.
     Uniform,
-    /// A question to the random oracle.
+    /// A query to the random oracle.
     Oracle,
     /// A point multiplied by a scalar.
     PointMultiplication,
-    /// An attempt to hash to a curve: a question to the oracle as well.
+    /// An attempt to hash to a curve: a query to the oracle as well.
     HashToCurve,
 }
 

@@ -14,7 +14,7 @@ const SUMS: usize = 4;
 /// Bytes of a hash.
 pub const HASH_LEN: usize = 8 * SUMS;
 
-/// Texts are whole blocks of so many pairs of words.
+/// Pairs of words in a block; texts are whole blocks.
 const PAIRS: usize = 8;
 
 /// Bytes of a key for texts of `text_len` bytes.

@@ -82,7 +82,7 @@ pub fn decrypt(keys: &[[u8; 32]], blocks: &mut [[u8; 32]]) {
     });
 }
 
-/// Takes blocks through `rounds`, so many at a time.
+/// Takes blocks through `rounds`, WIDE at a time.
 fn each(
     keys: &[[u8; 32]],
     blocks: &mut [[u8; 32]],

@@ -35,7 +35,7 @@ pub fn transfers_per_frame(message_len: usize) -> usize {
     ((1 << 20) / (2 * (message_len + OVERHEAD))).clamp(1, 1024)
 }
 
-/// Bytes of a frame of so many transfers.
+/// Returns the bytes of a frame of `transfers` transfers.
 #[must_use]
 pub fn frame_len(transfers: usize, message_len: usize) -> usize {
     transfers * 2 * (message_len + OVERHEAD)

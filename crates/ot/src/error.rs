@@ -1,4 +1,4 @@
-//! Errors by who is to blame: [`Decode`] and [`Misbehaved`] are the peer's fault, [`Usage`] is ours.
+//! Errors by the party to blame: [`Decode`] and [`Misbehaved`] are the peer's fault, [`Usage`] is ours.
 
 use core::fmt;
 
@@ -115,7 +115,7 @@ pub enum Usage {
         /// The number given.
         got: usize,
     },
-    /// A code has not so many words, or there is nothing to choose from.
+    /// The choices are more than the code's words, or there is nothing to choose from.
     Choices {
         /// The number of messages to choose from.
         choices: usize,

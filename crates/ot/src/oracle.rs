@@ -18,9 +18,9 @@ use foxtrot_kernel::{
 
 use crate::erase::erase;
 
-/// Bytes of questions that are hashed in one piece. Side by side BLAKE3 takes no more chunks than divide what it has
+/// Bytes of queries that are hashed in one piece. Side by side BLAKE3 takes no more chunks than divide what it has
 /// hashed before: after a short field the first sixteen of a long one would go as 1, 1, 2, 4, 8. Shorter
-/// questions have no two whole chunks, and longer ones not much to gain.
+/// queries have no two whole chunks, and longer ones not much to gain.
 const IN_ONE_PIECE: RangeInclusive<usize> = 2048..=1 << 15;
 
 /// The oracle of one purpose in one session.
@@ -30,7 +30,7 @@ pub struct Oracle {
     id: [u8; 32],
 }
 
-/// A question to the oracle, to which fields are added one by one.
+/// A query to the oracle, to which fields are added one by one.
 #[derive(Clone)]
 #[must_use]
 pub struct Query(Hasher);
@@ -40,7 +40,7 @@ impl Oracle {
         Self { context_key: hash_derive_key_context(context), id: *id }
     }
 
-    /// A question about instance `i` and one of its two branches.
+    /// A query about instance `i` and one of its two branches.
     #[inline]
     pub fn query(&self, i: u64, branch: u8) -> Query {
         let mut hasher = Hasher::new_from_context_key(&self.context_key);
@@ -48,7 +48,7 @@ impl Oracle {
         Query(hasher)
     }
 
-    /// The answer to a question with these fields. It takes less of the stack than a [`Query`], which is
+    /// The answer to a query with these fields. It takes less of the stack than a [`Query`], which is
     /// moved with every field.
     #[inline(never)]
     pub fn answer(&self, i: u64, branch: u8, fields: &[&[u8]], answer: &mut [u8]) {
@@ -71,7 +71,7 @@ impl Oracle {
         finish(&hasher, answer);
     }
 
-    /// Appends a whole question.
+    /// Appends a whole query.
     fn write<'a>(
         &self,
         i: u64,
@@ -117,7 +117,7 @@ impl Query {
     }
 }
 
-/// Asks many questions of one form, side by side where the backend can.
+/// Asks many queries of one form, side by side where the backend can.
 pub struct Wide {
     backend: Backend,
     inputs: Vec<u8>,
@@ -126,10 +126,10 @@ pub struct Wide {
 /// The most queries that are faster one by one.
 const FEW: usize = 2;
 
-/// The most questions that [`Keyed`] puts at once.
+/// The most queries that [`Keyed`] puts at once.
 const AT_ONCE: usize = 16;
 
-/// An oracle for many questions of one form, a text and a position: BLAKE3's keyed hash under a key
+/// An oracle for many queries of one form, a text and a position: BLAKE3's keyed hash under a key
 /// that another oracle has given.
 pub struct Keyed {
     backend: Backend,
@@ -154,7 +154,7 @@ impl Keyed {
         self.backend
     }
 
-    /// Puts so many questions, each an instance, a branch and a text of at most 55 bytes. The
+    /// Answers `number` queries, each an instance, a branch and a text of at most 55 bytes. The
     /// answers are one after another and equally long.
     pub fn ask<const L: usize>(
         &self,
@@ -220,7 +220,7 @@ impl Keyed {
         });
     }
 
-    /// Calls `ask` for as many questions as are put at once, with room for their answers.
+    /// Calls `ask` for as many queries as are put at once, with room for their answers.
     fn ask_groups(
         &self,
         number: usize,
@@ -238,7 +238,7 @@ impl Keyed {
         }
     }
 
-    /// A group, side by side. Never inlined: who asks a single question has no such frame.
+    /// A group, side by side. Never inlined: a caller with a single query has no such frame.
     #[inline(never)]
     fn ask_together<const L: usize>(
         &self,
@@ -345,11 +345,11 @@ impl Wide {
         Self { backend, inputs: Vec::with_capacity(capacity) }
     }
 
-    /// Puts so many questions, each an instance, a branch and fields; the fields of all have the same
+    /// Answers `number` queries, each an instance, a branch and fields; the fields of all have the same
     /// lengths. The answers, one after another and equally long, are those of [`Query::fill`].
     ///
     /// # Panics
-    /// If a question with its lengths takes more than [`MAX_INPUT`] bytes.
+    /// If a query with its lengths takes more than [`MAX_INPUT`] bytes.
     pub fn ask<'a, F: IntoIterator<Item = &'a [u8]>>(
         &mut self,
         oracle: &Oracle,
@@ -395,7 +395,7 @@ impl Drop for Wide {
 /// Bytes of a position.
 const POSITION_LEN: usize = 9;
 
-/// Bytes of a question without its fields.
+/// Bytes of a query without its fields.
 const QUESTION_LEN: usize = 32 + POSITION_LEN;
 
 fn position(i: u64, branch: u8) -> [u8; POSITION_LEN] {

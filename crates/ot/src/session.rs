@@ -129,7 +129,7 @@ impl Session {
         self.executor.as_deref().unwrap_or(&InPlace)
     }
 
-    /// The random oracle of that purpose for many questions of one form, apart for all `fields`.
+    /// The random oracle of that purpose for many queries of one form, apart for all `fields`.
     #[must_use]
     pub fn keyed(&self, context: &'static str, fields: &[&[u8]]) -> Keyed {
         let mut key = [0; 32];

@@ -25,8 +25,8 @@ struct Work {
     noise: usize,
     /// Polynomials.
     uniform: usize,
-    /// Questions, but for those after the reference string of `pvw`: their number is a matter of luck. So is it, once in
-    /// 2¹⁷ times, whether a public question to H₁ is asked again, with these seeds never.
+    /// Queries, but for those after the reference string of `pvw`: their number is a matter of luck. So is it, once in
+    /// 2¹⁷ times, whether a public query to H₁ is asked again, with these seeds never.
     oracle: usize,
     points: usize,
 }
@@ -300,7 +300,7 @@ fn row_of_pair(protocol: &'static str, party: Party) -> Option<Row> {
 }
 
 /// The rows [BDGM19] and [PVW08] of the paper's Table 1, and what Figure 2 adds to them: transforms,
-/// noise, questions, messages, bytes. Why ours differ: `docs/tables.md`.
+/// noise, queries, messages, bytes. Why ours differ: `docs/tables.md`.
 #[test]
 fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
     let both = |protocol| [Party::Sender, Party::Receiver].map(|party| row(protocol, party));
@@ -313,7 +313,7 @@ fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
     // messages that are points: six of 64 bytes. Compressed ones have 33, and a message 16.
     assert_eq!(both("pvw").map(|row| row.per_instance.points), [8, 3]);
     assert_eq!((bits(12 * 256), bytes("pvw") / 128), (6 * 64, 4 * 33 + 2 * 16));
-    // The paper encodes 2 messages as points and 1 back; here they are hashed masks: the questions,
+    // The paper encodes 2 messages as points and 1 back; here they are hashed masks: the queries,
     // besides two for coins of the sender and one of the receiver.
     assert_eq!(both("pvw").map(|row| row.per_instance.oracle), [2 + 2, 1 + 1]);
 
@@ -325,7 +325,7 @@ fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
     assert_eq!(sender.transforms, 4 * encryption);
     assert_eq!(receiver.transforms, blinding + 2 * encryption + 2 * decryption);
     assert_eq!((sender.noise, receiver.noise), (4 * encryption, blinding + 2 * encryption));
-    // 5 and 5 questions in the paper. Here the sender asks for the digest of T and w; per branch
+    // 5 and 5 queries in the paper. Here the sender asks for the digest of T and w; per branch
     // H′, H₁, and coins and mask of each encryption. The receiver: one digest, H′ and H₁ to blind; the same three of both branches to open; coins and mask of both branches of the
     // challenge, and its own two masks.
     assert_eq!((sender.oracle, receiver.oracle), (2 + 2 * (2 + 4), 3 + (1 + 2 * 2) + 2 * 2 + 2));
@@ -340,7 +340,7 @@ fn costs_of_the_other_systems_match_the_papers_table_1_but_for_repairs() {
         assert_eq!((messages(ot), messages(composed)), (flows, flows + 3));
         for (party, shares, drawn) in [(Party::Sender, 2, 2), (Party::Receiver, 1, 0)] {
             let [ot, rot] = [ot, composed].map(|name| row(name, party).per_instance);
-            // The paper adds two questions to the receiver's, its commitments; here there is one for a
+            // The paper adds two queries to the receiver's, its commitments; here there is one for a
             // batch, but shares are hashed, and the sender's messages drawn.
             assert_eq!(rot, Work { oracle: ot.oracle + shares + drawn, ..ot });
         }

@@ -66,7 +66,7 @@ fn every_key_of_up_to_1000_words_is_given_and_distinct() {
     }
 }
 
-/// Tiles of OTs, groups of questions and the parts of threads end anywhere in an OT.
+/// Tiles of OTs, groups of queries and the parts of threads end anywhere in an OT.
 #[test]
 fn all_keys_match_keys_of_single_words_for_every_split() {
     let extension = kkrt::semi_honest();

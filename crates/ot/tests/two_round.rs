@@ -303,14 +303,14 @@ fn debugging_shows_no_secret() {
 }
 
 /// `docs/protocols/two-round.md`: the pairs of rows whose difference one challenge may map to 0 by
-/// chance, with both hashes, for every question to the oracle.
+/// chance, with both hashes, for every query to the oracle.
 #[test]
 fn a_challenge_found_offline_is_bad_with_less_than_2_to_the_minus_243() {
     let pairs = f64::from(128 * 127 / 2);
     let hashes = 2.0 * 128.0;
     assert!(pairs.log2() - hashes < -243.0);
-    // What the design asks for, s ≥ 141, leaves 2⁻¹²⁸ to a single question; one hash does less.
+    // What the design asks for, s ≥ 141, leaves 2⁻¹²⁸ to a single query; one hash does less.
     assert!(pairs.log2() - 141.0 < -128.0 && pairs.log2() - 128.0 > -141.0);
-    // 2^100 questions, in 2^40 sessions.
+    // 2^100 queries, in 2^40 sessions.
     assert!(pairs.log2() - hashes + 100.0 + 40.0 < -100.0);
 }

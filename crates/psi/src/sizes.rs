@@ -50,7 +50,7 @@ pub fn largest_fitted_set(k: u32, log2_q: u32, m: usize) -> Option<u64> {
     Some(fits)
 }
 
-/// log₂ n for n > 0, with so many fraction bits, rounded down.
+/// Returns log₂ n for n > 0, with `FRACTION` fraction bits, rounded down.
 pub(crate) fn log2(n: u64) -> i128 {
     let whole = n.ilog2();
     let mut log = i128::from(whole);

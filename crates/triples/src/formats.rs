@@ -81,7 +81,7 @@ pub const fn record_len(bits: u32) -> usize {
 /// Writes the first triples of a batch one after another, as many as there is room for.
 ///
 /// # Panics
-/// If the batch has not so many, or `out` has a part of one.
+/// If the batch has fewer triples, or `out` has a part of one.
 pub fn write_records(shares: &Shares, out: &mut [u8]) {
     fn each<const WIDTH: usize>(parts: [&[u8]; 3], out: &mut [u8]) {
         let [a, b, c] = parts.map(|part| part.as_chunks::<WIDTH>().0);

@@ -209,7 +209,7 @@ impl Set {
         n.div_ceil(self.n()).saturating_mul(self.batch_bytes()[1])
     }
 
-    /// Bytes of so many bits of every coefficient.
+    /// Returns the bytes of `bits` bits of every coefficient.
     const fn packed(&self, bits: u32) -> usize {
         self.n() / 8 * bits as usize
     }
@@ -220,7 +220,7 @@ impl Set {
         self.n() - 1
     }
 
-    /// Batches for so many triples to be used.
+    /// Returns the number of batches for these usable triples.
     #[must_use]
     pub const fn batches(&self, triples: u64) -> u64 {
         triples.div_ceil(self.usable() as u64)

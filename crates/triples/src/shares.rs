@@ -71,7 +71,7 @@ impl Shares {
     /// Triple i, as numbers below 2^ℓ.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer triples.
     #[must_use]
     pub fn triple(&self, i: usize) -> [u64; 3] {
         [self.a(), self.b(), self.c()].map(|part| word(&part[i * self.width..][..self.width]))

@@ -34,7 +34,7 @@ pub(crate) fn run() -> Result {
     Ok(())
 }
 
-/// Counts the instructions of so many batches. A program that fails is not counted, and its last words are printed.
+/// Counts the instructions of `batches` batches. A program that fails is not counted, and its last words are printed.
 fn count(program: &Path, batches: u64, n: u64) -> Result<Option<u64>> {
     let mut valgrind =
         tools::command("valgrind", "--tool=callgrind --callgrind-out-file=/dev/null");

@@ -56,7 +56,7 @@ impl SetOptions {
         options
     }
 
-    /// These options with so many keys to be shown.
+    /// Returns these options with a number of keys to be shown.
     pub(crate) fn showing(&self, show: usize) -> Self {
         Self { show, ..self.clone() }
     }
@@ -110,7 +110,7 @@ impl SetOptions {
         self.normalize.iter().map(|it| format!("{it:#}")).collect()
     }
 
-    /// The normaliser of each of so many key columns.
+    /// Returns the normaliser of each key column.
     pub(super) fn normalisers(&self, columns: usize) -> Result<Vec<Normaliser>, Failure> {
         match self.normalize.as_slice() {
             [] => Ok(vec![Normaliser::default(); columns]),

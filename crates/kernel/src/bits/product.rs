@@ -3,7 +3,7 @@
 
 use crate::{Backend, blocks::Blocks, erase, holds};
 
-/// Rows come by so many bytes: the longest vector.
+/// Bytes of a row that are taken together: the longest vector.
 const LINE: usize = 64;
 
 /// Rows that share a table.

@@ -5,7 +5,7 @@ pub(super) mod plain;
 use super::{GRANULE, Modulus, OutOfRange, check, lanes::Lanes};
 use crate::Backend;
 
-/// Bytes that hold n words, a multiple of [`GRANULE`], of that many bits.
+/// Bytes that hold n words, a multiple of [`GRANULE`], of `bits` bits each.
 #[must_use]
 pub const fn packed_len(n: usize, bits: u32) -> usize {
     n / GRANULE * bits as usize

@@ -303,7 +303,7 @@ impl Sender {
         Ok((Self { ciphertexts, sent: Sent::new(messages), expected }, challenge))
     }
 
-    /// Steps 10 and 11: the ciphertexts, for who has answered, and the messages in them.
+    /// Steps 10 and 11: the ciphertexts, for a receiver that has answered, and the messages in them.
     ///
     /// # Errors
     /// [`Misbehaved::Response`].

@@ -25,7 +25,7 @@ pub(super) struct Hashes {
     rows: Zeroizing<[u64; ROWS]>,
 }
 
-/// χ of a batch of that many columns: 1 for the last element, which is random and hides the rest. Parties that do not
+/// χ of a batch of `columns` columns: 1 for the last element, which is random and hides the rest. Parties that do not
 /// agree whether choices are given do not agree on these.
 pub(super) fn coefficients(
     session: &Session,

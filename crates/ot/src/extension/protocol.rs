@@ -221,7 +221,7 @@ impl Receiver {
         Ok(Self { extension: plan.extension, state, group, runs: Runs::default() })
     }
 
-    /// OTs of the given kind, for these choices or for so many random ones: choices and keys, or
+    /// OTs of the given kind, for these choices or for n random ones: choices and keys, or
     /// rows t, go to `sink`, batch after batch.
     ///
     /// # Errors
@@ -322,7 +322,7 @@ fn longest(extension: &Extension) -> usize {
 }
 
 impl<E> Plan<'_, E> {
-    /// Runs so many base OTs as their receiver; with the session of the extension.
+    /// Runs n base OTs as their receiver; with the session of the extension.
     pub(super) async fn receive_base(
         &self,
         io: &Io,
@@ -337,7 +337,7 @@ impl<E> Plan<'_, E> {
         Ok((session, keys))
     }
 
-    /// Runs so many base OTs as their sender; with the session of the extension.
+    /// Runs n base OTs as their sender; with the session of the extension.
     pub(super) async fn send_base(
         &self,
         io: &Io,

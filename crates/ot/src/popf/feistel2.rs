@@ -63,7 +63,7 @@ impl<G: Group> Feistel2<G> {
         Self { group, h1, digest, h_prime }
     }
 
-    /// Room for so many instances at once.
+    /// Makes room for `instances` instances at once.
     pub fn room(&self, instances: usize) -> Room<G> {
         let answers = SecretBytes::zeroed(instances.min(GROUP) * G::ANSWER_LEN);
         Room { answers, hashes: vec![self.group.zero(); instances.min(2)] }

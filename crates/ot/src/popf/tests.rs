@@ -100,7 +100,7 @@ fn elements_that_are_programmed_come_out_and_belong_to_session_and_instance() {
     laws::<Ristretto, Feistel2<Ristretto>>(true);
 }
 
-/// The answer of a POPF's oracle to one question, of instance i and point x.
+/// The answer of a POPF's oracle to one query, of instance i and point x.
 type Answer = fn(&Session, u64, u8) -> [u8; 32];
 
 /// Each oracle by itself: at the same place of φ nothing but x tells apart which value it is for.

@@ -18,7 +18,7 @@ const SIGMA: u32 = 40;
 /// log₂ n.
 const LOG_N: u32 = 13;
 
-/// The noise that P₁ adds is so many bits longer than a prime of plaintexts.
+/// Bits by which the noise that P₁ adds is longer than a prime of plaintexts.
 const FLOOD: u32 = 68;
 
 impl PaperSet {
@@ -71,7 +71,7 @@ impl PaperSet {
         self.bits as usize / 8
     }
 
-    /// Batches for so many triples.
+    /// Returns the number of batches for these triples.
     #[must_use]
     pub const fn batches(&self, triples: u64) -> u64 {
         triples.div_ceil(1 << LOG_N)

@@ -15,7 +15,7 @@ use super::Okvs;
 
 /// Dense slots: four bits for the expected number of dependencies, and σ = 40.
 const DENSE: u32 = 44;
-/// Up to so many keys there is one start.
+/// The most keys with one start.
 const PLAIN_MAX: u32 = 1 << 19;
 /// The length of a segment where there are many.
 const SEGMENT: u32 = 1 << 14;

@@ -121,7 +121,7 @@ pub(super) fn ots_session(session: &Session, extension: &Extension) -> Session {
     session.sub(extension.name(), 0, Default::default())
 }
 
-/// Returns an error unless there is a bucket of that number.
+/// Returns an error unless the bucket exists.
 pub(super) fn check_bucket(parameters: &Parameters, bucket: usize) -> Result<(), Usage> {
     if bucket < parameters.buckets() { Ok(()) } else { Err(Usage::SessionEnded) }
 }

@@ -18,7 +18,7 @@ pub struct Committed<'a> {
     ours: Zeroizing<[u8; 32]>,
 }
 
-/// The sender, who has answered a commitment.
+/// The sender, which has answered a commitment.
 pub struct Challenged<'a> {
     session: &'a Session,
     commitment: [u8; 32],

@@ -37,7 +37,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Computes the parameters of sets of so many items, 0 included.
+    /// Computes the parameters of sets of these sizes, 0 included.
     ///
     /// # Errors
     /// [`Usage::BatchTooLarge`] if one has more than [`MAX_ITEMS`].

@@ -36,7 +36,7 @@ pub struct Sender {
     tags: Secret<Tag>,
 }
 
-/// The sender in a bucket, who takes the receiver's corrections.
+/// The sender in a bucket, which takes the receiver's corrections.
 pub struct Absorbing {
     sender: Sender,
     row_seed: RowSeed,

@@ -61,7 +61,7 @@ impl Set {
         self.n() - 1
     }
 
-    /// Batches for so many triples to be used.
+    /// Returns the number of batches for these usable triples.
     #[must_use]
     pub const fn batches(&self, triples: u64) -> u64 {
         triples.div_ceil(self.usable() as u64)
@@ -85,7 +85,7 @@ impl Set {
         }
     }
 
-    /// The OTs of a direction for so many triples.
+    /// Returns the OTs of a direction for these triples.
     pub(super) const fn shape(&self, n: usize) -> Shape {
         Shape::random(n.saturating_mul(self.bits as usize))
     }

@@ -82,7 +82,7 @@ pub struct Plan<'a> {
     pub count: u64,
 }
 
-/// Payload bytes of initiator and responder for so many triples, base OTs and set-up included.
+/// Returns payload bytes of initiator and responder for `count` triples, base OTs and set-up included.
 #[must_use]
 pub fn bytes_of_run(set: &Set, base: &dyn BaseOt, count: u64) -> [u64; 2] {
     let info = base.info();

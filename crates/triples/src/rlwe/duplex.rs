@@ -76,7 +76,7 @@ impl Duplex {
         (Joining { p0, session: theirs, seed: for_theirs, ring, direction }, public_key)
     }
 
-    /// Continues a run with its batch of that number as the next one; the peer must agree.
+    /// Continues a run with this batch as the next one; the peer must agree.
     ///
     /// Only for a seed and a session that are new, as in [`P0::starting_at`].
     ///

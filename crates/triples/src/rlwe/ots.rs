@@ -68,7 +68,7 @@ impl Ots {
         self.corrections_len
     }
 
-    /// The next OTs of the peer's stream, for so many batches; with what has to be sent.
+    /// Returns the next OTs of the peer's stream, for several batches, and the message to send.
     pub(super) fn choose(&mut self, n: usize) -> Result<Vec<Vec<u8>>, Error> {
         let mut messages = vec![Vec::new(); n];
         let batches = messages.iter_mut().map(|it| (Choice::Random(self.shape.n()), it));

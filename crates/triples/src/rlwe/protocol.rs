@@ -291,7 +291,7 @@ impl<S: FnMut(&Shares) -> Result<(), Abandoned>> Outputs<S> {
         Self { set, check, next, done: Default::default(), spare: Vec::new() }
     }
 
-    /// Room for so many batches, used again.
+    /// Makes room for several batches, used again.
     fn buffers(&mut self, n: usize) -> Vec<Shares> {
         let set = self.set;
         (0..n).map(|_| self.spare.pop().unwrap_or_else(|| Shares::new(set))).collect()

@@ -14,7 +14,7 @@ use crate::{
     tasks::{Executor, for_each},
 };
 
-/// χ of a batch of n OTs in that many columns: 1 for the last element, which is random and hides the
+/// χ of a batch of n OTs in `columns` columns: 1 for the last element, which is random and hides the
 /// rest.
 pub(super) fn coefficients(
     session: &Session,

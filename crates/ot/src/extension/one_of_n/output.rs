@@ -21,7 +21,7 @@ use crate::{
 /// OTs that are turned and hashed together.
 const TILE: usize = 512;
 
-/// Questions that are put together, of one OT or of several.
+/// Queries that are put together, of one OT or of several.
 const TOGETHER: usize = 128;
 
 /// A batch that is ready to be read.

@@ -78,7 +78,7 @@ pub struct Receiver {
     runs: Runs,
 }
 
-/// A run: so many OTs, of so many choices each.
+/// The size of a run: its OTs, and the choices of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The number of OTs.

@@ -27,7 +27,7 @@ pub(super) struct Proof {
 }
 
 impl Coefficients {
-    /// Makes coefficients of the oracle's answer to that query, for so many columns.
+    /// Makes coefficients of the oracle's answer to that query, for `columns` columns.
     pub(super) fn new(challenge: Query, columns: usize) -> Self {
         let free = columns / (8 * ELEMENT) - 2;
         let mut bytes = vec![0; 2 * free * ELEMENT];
