@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_date_yields_no_key() {
+    fn an_invalid_date_is_no_key() {
         for (format, text) in [
             ("DD.MM.YYYY", "1990-02-01"),
             ("DD.MM.YYYY", "1.2.1990"),

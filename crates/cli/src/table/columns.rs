@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_key_option_lists_the_columns() {
+    fn a_missing_or_wrong_key_option_lists_the_columns() {
         let names = ["id", "e-mail", "id"];
         for (names, header, wanted, why) in [
             (

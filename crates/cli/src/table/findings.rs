@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_rows_are_counted_and_located() {
+    fn skipped_rows_are_counted_and_placed() {
         let mut findings = Findings { rows: 10, ..Findings::new("line") };
         assert_eq!(findings.words(1), "10 rows, 1 key");
         findings.empty.add(9);

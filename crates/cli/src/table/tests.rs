@@ -186,7 +186,7 @@ fn keys_of_several_columns_match_in_the_order_given() {
 }
 
 #[test]
-fn faults_in_a_file_are_reported_with_their_line() {
+fn errors_in_a_file_name_their_place() {
     for (content, why) in [
         (&b"a,b\n1,2\n\"x\ny\",2,3\n"[..], "t.csv, line 3: 3 fields, and there are 2 columns"),
         (b"a,b\n1,\xe4\n", "t.csv, line 2, column 3: not UTF-8"),

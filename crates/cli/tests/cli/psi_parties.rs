@@ -239,7 +239,7 @@ fn an_empty_intersection_warns_and_names_both_columns() {
 }
 
 #[test]
-fn a_peers_column_names_are_escaped_and_shortened() {
+fn names_of_the_peers_columns_are_escaped_and_shortened() {
     let receiver = Listening::start(&receive(&A, &["--timeout", "5"]));
     let hello = Hello::new(Role::Sender)
         .term("job", "psi")

@@ -102,7 +102,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
 }
 
 #[test]
-fn a_local_triples_run_resumes() {
+fn a_run_in_one_process_resumes() {
     let folder = tempfile::tempdir().unwrap();
     let dir = name(folder.path(), "t");
     let local = [&["triples", "local", "-o", &dir], &KIND[..]].concat();
