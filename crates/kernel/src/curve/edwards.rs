@@ -74,8 +74,8 @@ impl<E: Copy> Projective<E> {
     #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn double<F: Field<Element = E>>(self, f: F) -> Completed<E> {
         // 2·(x, y) = (2xy/(y² − x²), (y² + x²)/(2 − y² + x²)). All four parts have the other sign
-        // than in the paper: each is a sum less one product. E = −2XY, as X² + Y² − (X + Y)², G =
-        // X² − Y², H = X² + Y², F = 2Z² + G.
+        // than in the paper: each is a sum less one product. E = −2XY, as X² + Y² − (X + Y)²,
+        // G = X² − Y², H = X² + Y², F = 2Z² + G.
         let (a, b) = (f.square_product(self.x), f.square_product(self.y));
         let c = f.square_product(self.z);
         let both = f.square_product(f.carry(f.add(self.x, self.y)));
@@ -148,8 +148,8 @@ impl<E: Copy> Extended<E> {
 
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add<F: Field<Element = E>>(self, f: F, other: Cached<E>) -> Completed<E> {
-        // A = (Y − X)·(Y′ − X′), B = (Y + X)·(Y′ + X′), C = 2d·T·T′, D = 2Z·Z′; E = B − A, F = D −
-        // C, G = D + C, H = B + A. As d is no square, F and G are not 0.
+        // A = (Y − X)·(Y′ − X′), B = (Y + X)·(Y′ + X′), C = 2d·T·T′, D = 2Z·Z′; E = B − A,
+        // F = D − C, G = D + C, H = B + A. As d is no square, F and G are not 0.
         let a = f.product(f.sub(self.y, self.x), other.difference);
         let b = f.product(f.add(self.y, self.x), other.sum);
         let (c, d) = (f.product(self.t, other.product), f.product(self.z, other.twice_z));

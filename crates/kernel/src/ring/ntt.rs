@@ -55,9 +55,9 @@ impl<const N: usize, const Q: u16> Tables<N, Q> {
 /// they run over whole rows like the others.
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn forward<const N: usize, const Q: u16>(f: &mut [u16; N]) {
-    // A block of 2·half values is f mod X^(2·half) − ζ². As this is (X^half − ζ)·(X^half + ζ), x +
-    // ζy and x − ζy are f modulo either factor, and so on down to X − ψ^(2·brv(i) + 1). The first ζ
-    // is ψ^(N/2), whose square is −1.
+    // A block of 2·half values is f mod X^(2·half) − ζ². As this is (X^half − ζ)·(X^half + ζ),
+    // x + ζy and x − ζy are f modulo either factor, and so on down to X − ψ^(2·brv(i) + 1). The
+    // first ζ is ψ^(N/2), whose square is −1.
     let butterfly = |x: u16, y: u16, zeta: u16| {
         let t = montgomery_multiply::<Q>(y, zeta);
         (add::<Q>(x, t), sub::<Q>(x, t))

@@ -77,8 +77,8 @@ pub(super) fn montgomery<S: Simd, const Q: u16>(
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn barrett<S: Simd, const Q: u16>(simd: S, a: S::Lanes) -> S::Lanes {
     const { assert!(Q > 1 << 12 && Q < 1 << 14, "one bit of the quotient's error is Q/2 at most") };
-    // The reciprocal ⌊2¹⁵/Q⌋ has two or three bits, which is enough: the remainder is at most Q/2 +
-    // |a|·(1 − Q·⌊2¹⁵/Q⌋/2¹⁵), below Q for |a| ≤ 2¹⁵.
+    // The reciprocal ⌊2¹⁵/Q⌋ has two or three bits, which is enough: the remainder is at most
+    // Q/2 + |a|·(1 − Q·⌊2¹⁵/Q⌋/2¹⁵), below Q for |a| ≤ 2¹⁵.
     let quotient = simd.mul_round(a, simd.splat(const { (1 << 15) / Q }));
     simd.sub(a, simd.mul_low(quotient, simd.splat(Q)))
 }

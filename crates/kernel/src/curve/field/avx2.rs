@@ -194,9 +194,9 @@ impl Sums {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn add<const N: usize>(&mut self, k: usize, products: [(__m256d, __m256d); N]) {
         for (a, b) in products {
-            // high = HIGH + 2⁵¹·h with h the integer next to a·b/2⁵¹. HIGH_UNIT − high is UNIT −
-            // 2⁵¹·h exactly, so low = UNIT + l with l = a·b − 2⁵¹·h. As integers the bits of high
-            // and low are those of HIGH plus h and of UNIT plus l.
+            // high = HIGH + 2⁵¹·h with h the integer next to a·b/2⁵¹. HIGH_UNIT − high is
+            // UNIT − 2⁵¹·h exactly, so low = UNIT + l with l = a·b − 2⁵¹·h. As integers the bits of
+            // high and low are those of HIGH plus h and of UNIT plus l.
             let high = fused(a, b, self.high);
             let low = fused(a, b, sub(set(HIGH_UNIT), high));
             let lows = add_integers(self.columns[k], bits(low));
@@ -276,8 +276,8 @@ impl Avx2 {
     #[cfg_attr(not(unoptimized), inline(always))]
     fn carry_doubles(self, x: [__m256d; 5]) -> [__m256d; 5] {
         assert_weight(x, 7.0);
-        // limb/2⁵¹ + 3·2⁵¹ is rounded to an integer, so c is the integer next to limb/2⁵¹, and limb
-        // − c·2⁵¹ is at most 2⁵⁰ in absolute value: both are exact.
+        // limb/2⁵¹ + 3·2⁵¹ is rounded to an integer, so c is the integer next to limb/2⁵¹, and
+        // limb − c·2⁵¹ is at most 2⁵⁰ in absolute value: both are exact.
         let down = set(1.0 / (1u64 << BITS) as f64);
         let up = set(-((1u64 << BITS) as f64));
         let [c0, c1, c2, c3, c4] =

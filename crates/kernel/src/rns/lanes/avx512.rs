@@ -208,8 +208,8 @@ impl Lanes for Avx512 {
             (lows, highs) = (low(lows, a, b), high(highs, a, b));
         }
         // c = 2⁵²·highs + lows, so ⌊c/2ᵏ⌋ = 2^(52 − k)·highs + ⌊lows/2ᵏ⌋: `top`, below 2⁵².
-        // Barrett's constant is 2⁵² + `barrett`, so its product by top, over 2⁵², is top +
-        // ⌊top·barrett/2⁵²⌋.
+        // Barrett's constant is 2⁵² + `barrett`, so its product by top, over 2⁵², is
+        // top + ⌊top·barrett/2⁵²⌋.
         let top = avx512!(add(_mm512_sllv_epi64(highs, p.shift), _mm512_srlv_epi64(lows, p.bits)));
         let q = high(top, top, p.barrett);
         below(low_bits(low(lows, q, p.minus)), p.twice)

@@ -27,8 +27,8 @@ pub(super) const fn place<L: Lanes, const SIZE: usize>(n: usize, i: usize) -> [u
     let layer = 1 << i.ilog2();
     let (block, blocks) = (i - layer, layer / groups);
     if blocks < SIZE {
-        // Between vectors: one entry for each block, after the 1 + 2 + 4 + … + blocks/2 = blocks −
-        // 1 of earlier layers.
+        // Between vectors: one entry for each block, after the
+        // 1 + 2 + 4 + … + blocks/2 = blocks − 1 of earlier layers.
         let at = 2 * groups + block / blocks * words::<L, SIZE>();
         let at = at + 2 * (blocks - 1 + block % blocks);
         return [at, at + 1];
@@ -60,10 +60,10 @@ pub(super) fn forward<L: Lanes, const SIZE: usize>(
     let p = l.prime(modulus);
     let groups = f.len() / (SIZE * L::LANES);
     let (roots, of_groups) = table.split_at(2 * groups);
-    // A block of layer m is f mod X^2h − ω², where h = n/2m and ω is its root. As X^2h − ω² = (X^h
-    // − ω)·(X^h + ω), the butterflies low ± ω·high make it f mod X^h − ω and f mod X^h + ω, which
-    // are blocks 2i and 2i + 1 of layer 2m. Layer 1 begins with Xⁿ + 1: its root is ψ^(n/2), and ψⁿ
-    // = −1.
+    // A block of layer m is f mod X^2h − ω², where h = n/2m and ω is its root. As
+    // X^2h − ω² = (X^h − ω)·(X^h + ω), the butterflies low ± ω·high make it f mod X^h − ω and f mod
+    // X^h + ω, which are blocks 2i and 2i + 1 of layer 2m. Layer 1 begins with Xⁿ + 1: its root is
+    // ψ^(n/2), and ψⁿ = −1.
     let mut m = 1;
     while m < groups {
         m <<= match (m == 1, layers(L::MOST_LAYERS, groups / m)) {
@@ -120,10 +120,10 @@ pub(super) fn inverse<L: Lanes, const SIZE: usize>(
     let p = l.prime(modulus);
     let groups = f.len() / (SIZE * L::LANES);
     let (roots, of_groups) = table.split_at(2 * groups);
-    // Let ω be the root of block i. That of block m − 1 − i is −1/ω, because rev(m + i) + rev(2m −
-    // 1 − i) = n and ψⁿ = −1. So with this root u = a + ωb and v = a − ωb give u + v = 2a and (v −
-    // u)·(−1/ω) = 2b: the table is read backwards. The factors 2 of all layers are n, by which the
-    // last layer divides.
+    // Let ω be the root of block i. That of block m − 1 − i is −1/ω, because
+    // rev(m + i) + rev(2m − 1 − i) = n and ψⁿ = −1. So with this root u = a + ωb and v = a − ωb
+    // give u + v = 2a and (v − u)·(−1/ω) = 2b: the table is read backwards. The factors 2 of all
+    // layers are n, by which the last layer divides.
     let of_groups = of_groups.chunks_exact(words::<L, SIZE>()).rev();
     for (f, roots) in f.chunks_exact_mut(SIZE * L::LANES).zip(of_groups) {
         let (between, within) = roots.split_at(2 * (SIZE - 1));
