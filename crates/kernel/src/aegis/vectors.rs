@@ -81,7 +81,9 @@ pub(super) fn two_keystreams(
 ) {
     let mut s = begin(two, keys, nonce);
     for (one, other) in one.iter_mut().zip(other) {
-        two.store_apart(next(two, &mut s), one, other);
+        let [first, second] = two.apart(next(two, &mut s));
+        two.store(first, one);
+        two.store(second, other);
     }
     erase(&mut s, two.zero());
 }
