@@ -14,7 +14,7 @@
 use crate::blocks::neon::NeonAes;
 use crate::{
     Backend, Block,
-    aegis::{STEP, keystream, keystreams},
+    aegis::{STEP, keystream, pair},
     backend::Vectors,
     bits::xor,
 };
@@ -119,7 +119,7 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
 fn add_pair(backend: Backend, tree: &Tree<'_>, len: usize, sums: Sums<'_>) {
     let row = &mut sums.rows[..len];
     if let (Some(leaves), Some(sum)) = (tree.leaves.first_chunk(), sums.sum) {
-        keystreams(backend, leaves, tree.nonce, [&mut *sum, &mut *row]);
+        pair(backend, leaves, tree.nonce, [&mut *sum, &mut *row]);
         xor(backend, sum, row);
     } else if let [leaf] = tree.leaves {
         keystream(backend, leaf, tree.nonce, row);
