@@ -42,11 +42,36 @@ pub fn keystream(backend: Backend, key: &Block, nonce: &Block, out: &mut [u8]) {
     );
 }
 
+/// Writes the first `len` bytes of the streams of several keys under one nonce, the i-th to `rows[i * stride..]`. Two
+/// streams go through the instructions of AES side by side where vectors have two blocks.
+///
+/// # Panics
+/// If `len` is not a multiple of 32 or is larger than `stride`, or `rows` does not hold a row for each key.
+pub fn keystreams(
+    backend: Backend,
+    keys: &[Block],
+    nonce: &Block,
+    rows: &mut [u8],
+    stride: usize,
+    len: usize,
+) {
+    assert!(len <= stride, "rows do not overlap");
+    let mut rows = rows.chunks_mut(stride);
+    let (pairs, last) = keys.as_chunks();
+    let mut row = || rows.next().map_or(&mut [][..], |row| &mut row[..len]);
+    for keys in pairs {
+        pair(backend, keys, nonce, [row(), row()]);
+    }
+    for key in last {
+        keystream(backend, key, nonce, row());
+    }
+}
+
 /// Two streams under one nonce.
 ///
 /// # Panics
 /// If the strings differ in length, or are not a multiple of 32 bytes.
-pub fn keystreams(backend: Backend, keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {
+pub(crate) fn pair(backend: Backend, keys: &[Block; 2], nonce: &Block, out: [&mut [u8]; 2]) {
     assert!(out[0].len() == out[1].len(), "strings of one length");
     assert!(out[0].len().is_multiple_of(STEP), "a stream consists of steps");
     #[cfg(target_arch = "x86_64")]

@@ -5,31 +5,26 @@
 //! bit set. The other lacks one leaf; with its leaves numbered by the difference to the one that it
 //! lacks, the same sums over what it has are v_j ⊕ Δ_j·u.
 //!
-//! Leaves are added up by groups of sixteen, whose sums stay in the nearest cache; what the group's
-//! number says goes to the rows once for all of a group.
+//! Leaves are added up by groups, whose sums stay in the nearest cache; a group's sum goes to the rows of the bits of
+//! its number once.
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
-use core::ops::Range;
-
+#[cfg(target_arch = "aarch64")]
+use crate::blocks::neon::NeonAes;
 use crate::{
     Backend, Block,
-    aegis::{STEP, keystream, keystreams},
+    aegis::{STEP, keystream, pair},
+    backend::Vectors,
     bits::xor,
 };
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod vectors;
 
 /// The largest k.
 pub const MAX_K: usize = 8;
-
-/// Leaves of a group are numbered by as many bits.
-const GROUP_BITS: usize = 4;
-const GROUP: usize = 1 << GROUP_BITS;
 
 /// Writes u, the sum of all strings, to `sum`, and v_j to `rows[j * stride..]` for j < k. The
 /// strings are the streams of the leaves and a nonce, as long as `sum`.
@@ -88,15 +83,6 @@ impl<'a> Tree<'a> {
     fn leaf(&self, x: usize) -> Option<&'a Block> {
         x.checked_sub(self.missing).and_then(|at| self.leaves.get(at))
     }
-
-    /// The bits of x that number the leaves of a group.
-    fn group_bits(&self) -> usize {
-        self.k.min(GROUP_BITS)
-    }
-
-    fn groups(&self) -> Range<usize> {
-        0..1 << (self.k - self.group_bits())
-    }
 }
 
 /// Where the results go.
@@ -106,18 +92,6 @@ struct Sums<'a> {
     stride: usize,
 }
 
-impl Sums<'_> {
-    #[inline(always)]
-    fn row(&mut self, j: usize, piece: &Range<usize>) -> &mut [u8] {
-        &mut self.rows[j * self.stride..][piece.clone()]
-    }
-
-    #[inline(always)]
-    fn sum(&mut self, piece: &Range<usize>) -> Option<&mut [u8]> {
-        self.sum.as_deref_mut().map(|sum| &mut sum[piece.clone()])
-    }
-}
-
 fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     assert!(len.is_multiple_of(2 * STEP), "strings come by 64 bytes");
     assert!(len <= sums.stride, "rows do not overlap");
@@ -125,9 +99,19 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
     if tree.k == 1 {
         return add_pair(backend, tree, len, sums);
     }
-    // A group begins a row, or adds to it.
-    for group in tree.groups() {
-        per_isa!(backend, add_group(tree, group, len, &mut sums));
+    match backend.vectors() {
+        #[cfg(target_arch = "x86_64")]
+        Vectors::Avx2(simd) => match simd.wide() {
+            Some(two) => two.run(inlined!(|| vectors::run(two, tree, len, &mut sums))),
+            None => simd.run(inlined!(|| vectors::run(simd, tree, len, &mut sums))),
+        },
+        #[cfg(target_arch = "x86_64")]
+        Vectors::Avx512(simd) => simd.run(inlined!(|| vectors::run(simd, tree, len, &mut sums))),
+        #[cfg(target_arch = "aarch64")]
+        Vectors::Neon(_) if let Some(aes) = NeonAes::detect() => {
+            aes.run(inlined!(|| vectors::run(aes, tree, len, &mut sums)));
+        }
+        _ => portable::run(tree, len, &mut sums),
     }
 }
 
@@ -135,7 +119,7 @@ fn run(backend: Backend, tree: &Tree<'_>, len: usize, mut sums: Sums<'_>) {
 fn add_pair(backend: Backend, tree: &Tree<'_>, len: usize, sums: Sums<'_>) {
     let row = &mut sums.rows[..len];
     if let (Some(leaves), Some(sum)) = (tree.leaves.first_chunk(), sums.sum) {
-        keystreams(backend, leaves, tree.nonce, [&mut *sum, &mut *row]);
+        pair(backend, leaves, tree.nonce, [&mut *sum, &mut *row]);
         xor(backend, sum, row);
     } else if let [leaf] = tree.leaves {
         keystream(backend, leaf, tree.nonce, row);

@@ -29,7 +29,7 @@ use std::{
     time::Instant,
 };
 
-use foxtrot_ot::Sid;
+use foxtrot_ot::{Sid, engine::Spares};
 
 use crate::{ChannelError, Error, deadline::Deadline};
 
@@ -90,6 +90,8 @@ struct Shared {
     /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
     inbound_bytes: AtomicUsize,
     hook: Hook,
+    /// Buffers of frames that have been written, and of messages that have been read.
+    spares: Spares,
     /// The session whose transcript is kept; nothing before the hello. `told` and `heard` have what went either way;
     /// the threads that write and read do the hashing.
     scope: Mutex<Option<Scope>>,
@@ -142,6 +144,7 @@ impl Channel {
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
+            spares: Spares::default(),
             scope: Mutex::default(),
             told: Mutex::default(),
             heard: Mutex::default(),
@@ -201,6 +204,11 @@ impl Channel {
     /// [`FrameError`](crate::FrameError), [`ChannelError`].
     pub fn recv_at_most(&self, lane: Lane, max: usize) -> Result<Vec<u8>, Error> {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
+    }
+
+    /// Buffers for messages.
+    pub(crate) fn spares(&self) -> &Spares {
+        &self.shared.spares
     }
 
     /// When a wait ends that begins now.

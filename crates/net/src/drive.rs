@@ -33,6 +33,7 @@ where
     Error: From<E>,
 {
     let mut limits = Limits::default();
+    engine.share(channel.spares());
     loop {
         let progress = engine.advance().map_err(|e| give_up(channel, e.into()))?;
         if limits != engine.limits() {

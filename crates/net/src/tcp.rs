@@ -8,7 +8,7 @@ use core::{
     time::Duration,
 };
 use std::{
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind, IoSlice, Read, Write},
     net::{TcpListener, TcpStream, ToSocketAddrs},
     sync::Arc,
     thread,
@@ -23,6 +23,9 @@ use crate::{
 
 /// Between two looks whether somebody has connected.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(5);
+
+/// A time that is not worth dividing: the socket's timeout is all of it.
+const SHORT: Duration = Duration::from_millis(20);
 
 /// Between two attempts to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
@@ -209,7 +212,8 @@ impl Socket {
     ) -> Result<Channel, Error> {
         let socket = Arc::new(self.stream);
         let deadline = Deadline::after(self.timeout);
-        let reader = Reader { socket: Arc::clone(&socket), deadline };
+        let timeout = ReadTimeout::default();
+        let reader = Reader { socket: Arc::clone(&socket), timeout, deadline };
         let writer = Writer(Arc::clone(&socket));
         // That the peer has shut it already is no news here.
         let hook = Box::new(move |how| drop(socket.shutdown(how)));
@@ -217,19 +221,39 @@ impl Socket {
     }
 }
 
-/// Reads until the deadline.
-pub(crate) fn read_by(
-    mut socket: &TcpStream,
-    deadline: Deadline,
-    buffer: &mut [u8],
-) -> io::Result<usize> {
-    let left = deadline.remaining().ok_or(ErrorKind::TimedOut)?;
-    socket.set_read_timeout(Some(left))?;
-    socket.read(buffer)
+/// The timeout of a socket's reads, so that one read after another does not set it again.
+#[derive(Debug, Default)]
+pub(crate) struct ReadTimeout(Option<Duration>);
+
+impl ReadTimeout {
+    /// Reads until the deadline.
+    pub(crate) fn read_by(
+        &mut self,
+        mut socket: &TcpStream,
+        deadline: Deadline,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
+        loop {
+            let left = deadline.remaining().ok_or(ErrorKind::TimedOut)?;
+            if self.0.is_none_or(|set| set > left) {
+                // Some less than all, which is enough for the next read also; if not, it is set again.
+                let set = if left < SHORT { left } else { left / 4 * 3 };
+                socket.set_read_timeout(Some(set))?;
+                self.0 = Some(set);
+            }
+            match socket.read(buffer) {
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    self.0 = None;
+                }
+                done => return done,
+            }
+        }
+    }
 }
 
 struct Reader {
     socket: Arc<TcpStream>,
+    timeout: ReadTimeout,
     deadline: Deadline,
 }
 
@@ -237,7 +261,7 @@ struct Writer(Arc<TcpStream>);
 
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        read_by(&self.socket, self.deadline, buffer)
+        self.timeout.read_by(&self.socket, self.deadline, buffer)
     }
 }
 
@@ -250,6 +274,10 @@ impl ReadHalf for Reader {
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         (&*self.0).write(bytes)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        (&*self.0).write_vectored(slices)
     }
 
     fn flush(&mut self) -> io::Result<()> {

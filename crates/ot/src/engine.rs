@@ -78,6 +78,36 @@ struct Mailbox {
     /// The messages that the protocol waits for, in the order in which it began to wait.
     awaited: Vec<(Stream, usize)>,
     limits: Limits,
+    spares: Spares,
+}
+
+/// Buffers of messages that have been read or written, for later messages. What a party sends and receives is no secret,
+/// so these buffers keep their bytes. Clones share the buffers.
+///
+/// A stream of large messages would otherwise take fresh memory for each, and the system would clear it first.
+#[derive(Clone, Default)]
+pub struct Spares(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Spares {
+    /// The number of buffers that are kept.
+    const MOST: usize = batches::WINDOW;
+
+    /// The longest buffer that is kept, in bytes.
+    pub const LONGEST: usize = 2 << 20;
+
+    /// An empty buffer, or one with bytes of another message.
+    #[must_use]
+    pub fn take(&self) -> Vec<u8> {
+        self.0.lock().pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer, unless it is short or long or there are enough.
+    pub fn put(&self, buffer: Vec<u8>) {
+        let mut all = self.0.lock();
+        if (1 << 12..=Self::LONGEST).contains(&buffer.capacity()) && all.len() < Self::MOST {
+            all.push(buffer);
+        }
+    }
 }
 
 /// Bounds of what is on its way to a party while both follow the protocol. A driver need hold back no more than that.
@@ -201,6 +231,12 @@ impl Io {
         messages
     }
 
+    /// Buffers for messages to send, and of messages that have been read.
+    #[must_use]
+    pub fn spares(&self) -> Spares {
+        self.mailbox.lock().spares.clone()
+    }
+
     /// Returns a handle for another stream of the same connection.
     #[must_use]
     pub fn on(&self, stream: Stream) -> Self {
@@ -297,6 +333,11 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
         self.mailbox.lock().incoming.push_back((stream, message));
     }
 
+    /// Takes buffers from those of the driver, and gives them back to it.
+    pub fn share(&mut self, spares: &Spares) {
+        self.mailbox.lock().spares = spares.clone();
+    }
+
     /// All messages that the protocol waits for: streams and lengths.
     #[must_use]
     pub fn awaited(&self) -> Vec<(Stream, usize)> {
@@ -311,6 +352,7 @@ impl<'a, Out, E: From<Usage>> Engine<'a, Out, E> {
 }
 
 foxtrot_kernel::redacted! {
+    Spares;
     Io, io => "stream {}", io.stream;
 }
 

@@ -33,12 +33,17 @@ fn backends_agree(backend: Backend) {
         assert_eq!(out, expected);
 
         let other = random.blocks(1)[0];
-        let mut two = [vec![0; len], vec![0; len]];
-        let [one, second] = &mut two;
-        keystreams(backend, &[key, other], &nonce, [one, second]);
-        assert_eq!(two[0], expected.as_flattened());
-        keystream(Backend::PORTABLE, &other, &nonce, expected.as_flattened_mut());
-        assert_eq!(two[1], expected.as_flattened());
+        let keys = [key, other, key];
+        for n in 0..=3 {
+            let stride = len + 8;
+            let mut rows = vec![0xa5; n * stride];
+            keystreams(backend, &keys[..n], &nonce, &mut rows, stride.max(1), len);
+            for (key, row) in keys.iter().zip(rows.chunks(stride)) {
+                keystream(Backend::PORTABLE, key, &nonce, expected.as_flattened_mut());
+                assert_eq!(row[..len], *expected.as_flattened());
+                assert_eq!(row[len..], [0xa5; 8]);
+            }
+        }
     }
 }
 
@@ -55,6 +60,12 @@ fn a_partial_keystream_step_panics() {
 
 #[test]
 #[should_panic(expected = "strings of one length")]
-fn a_shorter_string_is_refused() {
-    keystreams(Backend::PORTABLE, &[[0; 16]; 2], &[0; 16], [&mut [0; 64], &mut [0; 32]]);
+fn a_missing_row_is_refused() {
+    keystreams(Backend::PORTABLE, &[[0; 16]; 2], &[0; 16], &mut [0; 64], 64, 64);
+}
+
+#[test]
+#[should_panic(expected = "rows do not overlap")]
+fn a_stride_below_the_length_is_refused() {
+    keystreams(Backend::PORTABLE, &[[0; 16]; 2], &[0; 16], &mut [0; 128], 32, 64);
 }

@@ -1,8 +1,6 @@
 //! Streams in the blocks of vectors, one in each: a single one, whose rounds hide each other's latency, two, or four.
 
-use super::STEP;
-#[cfg(target_arch = "x86_64")]
-use super::{CONSTANTS, WARM_UP};
+use super::{CONSTANTS, STEP, WARM_UP};
 #[cfg(target_arch = "x86_64")]
 use crate::blocks::{Blocks, w256::Two};
 use crate::{Block, blocks::Aes, erase};
@@ -11,7 +9,6 @@ use crate::{Block, blocks::Aes, erase};
 pub(crate) type State<V> = [V; 8];
 
 /// The streams of keys, one for each block of a vector.
-#[cfg(target_arch = "x86_64")]
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(crate) fn begin<A: Aes>(a: A, keys: &[Block], nonce: &Block) -> State<A::Vector> {
     let (keys, nonce) = (a.load(keys.as_flattened()), a.splat(nonce));
@@ -81,7 +78,9 @@ pub(super) fn two_keystreams(
 ) {
     let mut s = begin(two, keys, nonce);
     for (one, other) in one.iter_mut().zip(other) {
-        two.store_apart(next(two, &mut s), one, other);
+        let [first, second] = two.apart(next(two, &mut s));
+        two.store(first, one);
+        two.store(second, other);
     }
     erase(&mut s, two.zero());
 }

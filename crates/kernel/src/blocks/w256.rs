@@ -80,7 +80,7 @@ impl Cipher for Two<true> {
     #[inline(always)]
     fn pairs(self, x: __m256i, delta: __m256i) -> [__m256i; 2] {
         avx2!({
-            let delta = _mm256_blend_epi32::<0b1111_0000>(self.zero(), delta);
+            let delta = self.second(delta);
             let low = _mm256_permute2x128_si256::<0x00>(x, x);
             let high = _mm256_permute2x128_si256::<0x11>(x, x);
             [self.xor(low, delta), self.xor(high, delta)]
@@ -108,16 +108,16 @@ impl Two<true> {
         Self(simd.single())
     }
 
-    /// The first blocks of two vectors to one place, the second ones to the other.
+    /// The first blocks of two vectors, and the second ones.
     #[inline(always)]
-    pub(crate) fn store_apart(
-        self,
-        [a, b]: [__m256i; 2],
-        one: &mut [u8; 32],
-        other: &mut [u8; 32],
-    ) {
-        self.store(avx2!(_mm256_permute2x128_si256::<0x20>(a, b)), one);
-        self.store(avx2!(_mm256_permute2x128_si256::<0x31>(a, b)), other);
+    pub(crate) fn apart(self, [a, b]: [__m256i; 2]) -> [__m256i; 2] {
+        avx2!([_mm256_permute2x128_si256::<0x20>(a, b), _mm256_permute2x128_si256::<0x31>(a, b)])
+    }
+
+    /// Zeros in place of the first block.
+    #[inline(always)]
+    pub(crate) fn second(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_blend_epi32::<0b1111_0000>(self.zero(), x))
     }
 }
 

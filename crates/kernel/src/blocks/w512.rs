@@ -121,6 +121,21 @@ impl Avx512 {
         Two::of(self)
     }
 
+    /// The lower and the upper two blocks of two vectors.
+    #[inline(always)]
+    pub(crate) fn halves(self, [a, b]: [__m512i; 2]) -> [[__m256i; 2]; 2] {
+        avx512!([
+            [_mm512_castsi512_si256(a), _mm512_castsi512_si256(b)],
+            [_mm512_extracti64x4_epi64::<1>(a), _mm512_extracti64x4_epi64::<1>(b)],
+        ])
+    }
+
+    /// Zeros in place of the first block.
+    #[inline(always)]
+    pub(crate) fn but_first(self, x: __m512i) -> __m512i {
+        avx512!(_mm512_maskz_mov_epi64(0b1111_1100, x))
+    }
+
     /// The longest vectors of the backend.
     #[inline(always)]
     pub(crate) fn longest(self) -> Self {

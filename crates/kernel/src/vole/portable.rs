@@ -1,6 +1,6 @@
 //! Leaf after leaf, on pieces of 512 bytes: each string goes to all of its sums at once.
 
-use super::{GROUP, Sums, Tree};
+use super::{Sums, Tree};
 use crate::{
     aegis::{STEP, portable::State},
     erase,
@@ -9,9 +9,10 @@ use crate::{
 /// Steps of a piece.
 const STEPS: usize = 16;
 
-pub(super) fn add_group(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Sums<'_>) {
+pub(super) fn run(tree: &Tree<'_>, len: usize, sums: &mut Sums<'_>) {
+    let Sums { sum, rows, stride } = sums;
     let mut string = [[0; STEP]; STEPS];
-    for x in group * GROUP..(group + 1) * GROUP {
+    for x in 0..1 << tree.k {
         let Some(leaf) = tree.leaf(x) else { continue };
         let mut state = State::begin(leaf, tree.nonce);
         for at in (0..len).step_by(STEPS * STEP) {
@@ -19,10 +20,10 @@ pub(super) fn add_group(tree: &Tree<'_>, group: usize, len: usize, sums: &mut Su
             let string = &mut string[..piece.len() / STEP];
             state.fill(string);
             for j in (0..tree.k).filter(|j| x >> j & 1 == 1) {
-                put(sums.row(j, &piece), string, x == 1 << j);
+                put(&mut rows[j * *stride..][piece.clone()], string, x == 1 << j);
             }
-            if let Some(sum) = sums.sum(&piece) {
-                put(sum, string, x == 0);
+            if let Some(sum) = sum {
+                put(&mut sum[piece], string, x == 0);
             }
         }
     }

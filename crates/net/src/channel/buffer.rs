@@ -1,6 +1,6 @@
 //! Buffers that grow with use: a channel on which little has been said takes little memory.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
 
 use super::ReadHalf;
 
@@ -63,25 +63,30 @@ impl Writer {
     }
 
     pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.bytes.len() + bytes.len() > MOST {
-            self.write_buffer()?;
+        if self.bytes.len() + bytes.len() <= MOST {
+            self.bytes.extend_from_slice(bytes);
+            return Ok(());
         }
-        if bytes.len() > MOST {
-            return self.half.write_all(bytes);
+        // A header goes with its payload, in one call where the half can.
+        let mut both = [IoSlice::new(&self.bytes), IoSlice::new(bytes)];
+        let mut rest = &mut both[..];
+        IoSlice::advance_slices(&mut rest, 0);
+        while !rest.is_empty() {
+            match self.half.write_vectored(rest) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => IoSlice::advance_slices(&mut rest, written),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
         }
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.clear();
         Ok(())
     }
 
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.write_buffer()?;
-        self.half.flush()
-    }
-
-    fn write_buffer(&mut self) -> io::Result<()> {
         self.half.write_all(&self.bytes)?;
         self.bytes.clear();
-        Ok(())
+        self.half.flush()
     }
 }
 

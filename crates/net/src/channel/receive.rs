@@ -6,6 +6,8 @@ use std::{
     sync::atomic::Ordering,
 };
 
+use foxtrot_ot::engine::Spares;
+
 use super::{
     HEADER_BYTES, Lane, MAX_FRAME, PerLane, Phase, QUEUE_BYTES, Reason, Shared, Step,
     buffer::Reader, cost, fits, lock,
@@ -198,9 +200,18 @@ impl Shared {
                 }
                 Turn::ReadPayload(mut reader, header) => {
                     drop(state);
-                    let mut frame = Vec::new();
                     reader.half().set_deadline(deadline.instant());
-                    let read = read_payload(&mut reader, header.len, &mut frame);
+                    let awaited = wanted.iter().any(|(lane, want)| {
+                        *lane == header.lane && matches!(want, Want::Exactly(_))
+                    });
+                    let (frame, read) = match awaited && header.len <= Spares::LONGEST {
+                        true => self.read_awaited(&mut reader, header.len),
+                        false => {
+                            let mut frame = Vec::new();
+                            let read = read_payload(&mut reader, header.len, &mut frame);
+                            (frame, read)
+                        }
+                    };
                     if let (Ok(()), Some(heard)) = (&read, &mut *lock(&self.heard)) {
                         heard.frame(header.lane, &frame);
                     }
@@ -236,6 +247,14 @@ impl Shared {
         reader.half().set_deadline(deadline.instant());
         let mut bytes = [0; 4096];
         while reader.half().read(&mut bytes).is_ok_and(|read| read > 0) {}
+    }
+
+    /// A payload of a length that a receiver has named: it goes into a buffer at once.
+    fn read_awaited(&self, reader: &mut Reader, len: usize) -> (Vec<u8>, io::Result<()>) {
+        let mut frame = if len < 1 << 12 { Vec::new() } else { self.spares.take() };
+        frame.resize(len, 0);
+        let read = reader.read_exact(&mut frame);
+        (frame, read)
     }
 
     fn read_header(&self, reader: &mut Reader, deadline: Deadline) -> Result<Header, Error> {

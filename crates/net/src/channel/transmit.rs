@@ -107,10 +107,12 @@ impl Shared {
             if let Some(told) = &mut *lock(&self.told) {
                 told.frame(lane, &payload);
             }
-            out.write_all(&len.to_le_bytes())?;
-            out.write_all(&[lane.index()])?;
+            let [a, b, c, d] = len.to_le_bytes();
+            out.write_all(&[a, b, c, d, lane.index()])?;
             out.write_all(&payload)?;
-            self.lock().outbox.held[lane] -= cost(payload.len());
+            let len = payload.len();
+            self.spares.put(payload);
+            self.lock().outbox.held[lane] -= cost(len);
             self.outbound.notify_all();
         }
     }

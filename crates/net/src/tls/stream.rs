@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::{
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind, IoSlice, Read, Write},
     net::{Shutdown, TcpStream},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
@@ -15,8 +15,15 @@ use crate::{
     Channel, ChannelError, Error, TlsError,
     channel::ReadHalf,
     deadline::Deadline,
-    tcp::{Socket, read_by},
+    tcp::{ReadTimeout, Socket},
 };
+
+/// Bytes that a reader takes from its socket at a time: at first, and when more comes.
+const FIRST_READ: usize = 16 << 10;
+const MOST_READ: usize = 128 << 10;
+
+/// Plain bytes that become records at a time.
+const MOST_WRITTEN: usize = 256 << 10;
 
 /// How long a side that refuses the other waits for it to take the alert.
 const LINGER: Duration = Duration::from_secs(1);
@@ -24,7 +31,8 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Runs the handshake within the timeout.
 pub(super) fn handshake(mut connection: Connection, socket: &Socket) -> Result<Connection, Error> {
     let deadline = Deadline::after(socket.timeout);
-    let mut stream = TimedStream { socket: &socket.stream, deadline };
+    let timeout = ReadTimeout::default();
+    let mut stream = TimedStream { socket: &socket.stream, timeout, deadline };
     while connection.is_handshaking() {
         if let Err(e) = connection.complete_io(&mut stream) {
             let error = error_of(&e, socket.timeout);
@@ -43,24 +51,25 @@ fn linger(connection: &mut Connection, mut socket: &TcpStream) {
     let deadline = Deadline::after(LINGER);
     let _ = connection.write_tls(&mut socket);
     let _ = socket.shutdown(Shutdown::Write);
-    let mut rest = [0; 4096];
-    while read_by(socket, deadline, &mut rest).is_ok_and(|read| read > 0) {}
+    let (mut rest, mut timeout) = ([0; 4096], ReadTimeout::default());
+    while timeout.read_by(socket, deadline, &mut rest).is_ok_and(|read| read > 0) {}
 }
 
 /// The channel over a connection after its handshake.
 pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel, Error> {
     let timeout = socket.timeout;
     let (reader, writer) = halves(connection, socket);
-    let shared = Arc::clone(&writer.0);
+    let shared = Arc::clone(&writer.shared);
     let hook = Box::new(move |how| shared.shut_down(how));
     Channel::new(Box::new(reader), Box::new(writer), hook, timeout)
 }
 
 /// The two halves of a connection that a channel reads from and writes to.
 pub(super) fn halves(
-    connection: Connection,
+    mut connection: Connection,
     Socket { stream, timeout }: Socket,
 ) -> (Reader, Writer) {
+    connection.set_buffer_limit(Some(MOST_WRITTEN));
     let shared = Arc::new(Shared {
         connection: Mutex::new(connection),
         sending: Mutex::new(()),
@@ -68,11 +77,12 @@ pub(super) fn halves(
     });
     let reader = Reader {
         shared: Arc::clone(&shared),
+        timeout: ReadTimeout::default(),
         deadline: Deadline::after(timeout),
-        raw: vec![0; 16 << 10],
+        raw: Vec::new(),
         pending: 0..0,
     };
-    (reader, Writer(shared))
+    (reader, Writer { shared, records: Vec::new() })
 }
 
 /// Our error for an I/O error, which may wrap one of rustls.
@@ -123,12 +133,13 @@ fn tls_error(error: &rustls::Error) -> TlsError {
 /// A socket whose reads and writes end at one deadline.
 struct TimedStream<'a> {
     socket: &'a TcpStream,
+    timeout: ReadTimeout,
     deadline: Deadline,
 }
 
 impl Read for TimedStream<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        read_by(self.socket, self.deadline, buffer)
+        self.timeout.read_by(self.socket, self.deadline, buffer)
     }
 }
 
@@ -155,26 +166,30 @@ impl Shared {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets `fill` give the connection something to send, and sends it.
-    fn send<T>(&self, fill: impl FnOnce(&mut Connection) -> io::Result<T>) -> io::Result<T> {
+    /// Lets `fill` give the connection something to send, and sends it; the records go through `records`.
+    fn send<T>(
+        &self,
+        records: &mut Vec<u8>,
+        fill: impl FnOnce(&mut Connection) -> io::Result<T>,
+    ) -> io::Result<T> {
         let _in_order = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut records = Vec::new();
+        records.clear();
         let filled = {
             let mut connection = self.connection();
             let filled = fill(&mut connection)?;
             while connection.wants_write() {
-                connection.write_tls(&mut records)?;
+                connection.write_tls(records)?;
             }
             filled
         };
-        (&self.socket).write_all(&records)?;
+        (&self.socket).write_all(records)?;
         Ok(filled)
     }
 
     fn shut_down(&self, how: Shutdown) {
         if how == Shutdown::Write {
             // The peer may be gone already.
-            let _ = self.send(|connection| {
+            let _ = self.send(&mut Vec::new(), |connection| {
                 connection.send_close_notify();
                 Ok(())
             });
@@ -183,13 +198,23 @@ impl Shared {
     }
 }
 
-pub(super) struct Writer(Arc<Shared>);
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    /// Records, before they go to the socket.
+    records: Vec<u8>,
+}
 
 impl Write for Writer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let Self { shared, records } = self;
         // Once the reader has found what ends the connection, a write fails with that too, and its
         // error may be the first that the channel sees.
-        self.0.send(|connection| connection.writer().write(bytes)).map_err(|e| match wrapped(&e) {
+        let sent = shared.send(records, |connection| connection.writer().write_vectored(slices));
+        sent.map_err(|e| match wrapped(&e) {
             Some(tls) => io::Error::other(tls_error(tls)),
             None => e,
         })
@@ -202,6 +227,7 @@ impl Write for Writer {
 
 pub(super) struct Reader {
     shared: Arc<Shared>,
+    timeout: ReadTimeout,
     deadline: Deadline,
     /// Bytes from the socket; those in `pending` have not been given to the connection.
     raw: Vec<u8>,
@@ -225,7 +251,12 @@ impl Reader {
     fn receive(&mut self) -> io::Result<()> {
         let mut ended = false;
         if self.pending.is_empty() {
-            let read = read_by(&self.shared.socket, self.deadline, &mut self.raw)?;
+            if self.pending.end == self.raw.len() && self.raw.len() < MOST_READ {
+                // The last read filled it: more comes than it takes.
+                self.raw = vec![0; (2 * self.raw.len()).max(FIRST_READ)];
+            }
+            let (shared, raw) = (&self.shared, &mut self.raw);
+            let read = self.timeout.read_by(&shared.socket, self.deadline, raw)?;
             self.pending = 0..read;
             ended = read == 0;
         }

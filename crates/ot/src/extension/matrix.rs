@@ -8,9 +8,14 @@ use crate::erase::erase;
 /// fall into the same few places of the first-level cache.
 const GAP: usize = 64;
 
+/// Bytes of a cache line, where rows begin: a vector that crosses lines takes twice the time.
+const LINE: usize = 64;
+
 /// Rows of the same number of bits.
 pub(super) struct Matrix {
     bytes: Vec<u8>,
+    /// Bytes before the first row.
+    start: usize,
     rows: usize,
     stride: usize,
 }
@@ -18,12 +23,12 @@ pub(super) struct Matrix {
 impl Matrix {
     /// The bytes of all rows.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.rows * self.stride]
+        &self.bytes[self.start..][..self.rows * self.stride]
     }
 
     /// The bytes of all rows.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..self.rows * self.stride]
+        &mut self.bytes[self.start..][..self.rows * self.stride]
     }
 
     /// Bytes from row to row.
@@ -46,18 +51,19 @@ impl Pool {
     /// Takes a matrix of these dimensions, whose content is arbitrary.
     pub(super) fn take(&mut self, rows: usize, columns: usize) -> Matrix {
         let stride = columns / 8 + GAP;
-        let len = rows * stride;
+        let len = rows * stride + LINE;
         let fitting = self.0.iter().position(|matrix| matrix.bytes.len() >= len);
         let unused = match fitting {
             Some(at) => Some(self.0.swap_remove(at)),
             None => self.0.pop(),
         };
-        let mut matrix = unused.unwrap_or(Matrix { bytes: Vec::new(), rows, stride });
+        let mut matrix = unused.unwrap_or(Matrix { bytes: Vec::new(), start: 0, rows, stride });
         (matrix.rows, matrix.stride) = (rows, stride);
         if matrix.bytes.len() < len {
             // Growing would leave a copy behind.
             erase(&mut matrix.bytes);
             matrix.bytes = vec![0; len];
+            matrix.start = matrix.bytes.as_ptr().align_offset(LINE).min(LINE);
         }
         matrix
     }

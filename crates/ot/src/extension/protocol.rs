@@ -183,6 +183,8 @@ impl Sender {
         let of_shapes: Vec<_> =
             shapes.iter().copied().zip(messages.iter().map(Vec::as_slice)).collect();
         let absorbed = self.state.absorb_all(&of_shapes)?;
+        let spares = io.spares();
+        messages.into_iter().for_each(|message| spares.put(message));
         let mut batches = Vec::with_capacity(shapes.len());
         for (batch, challenge) in absorbed {
             if let Some(challenge) = challenge {
@@ -271,7 +273,8 @@ impl Receiver {
 
     /// Begins batches, and sends their corrections.
     async fn extend(&mut self, io: &Io, choices: Vec<Choice>) -> Result<Vec<Unanswered>, Error> {
-        let mut messages = vec![Vec::new(); choices.len()];
+        let spares = io.spares();
+        let mut messages: Vec<_> = choices.iter().map(|_| spares.take()).collect();
         let begun = choices.into_iter().zip(&mut messages).collect();
         let begun = self.state.extend_all(begun)?;
         io.send_all(messages).await;

@@ -5,7 +5,7 @@ mod tests;
 
 use alloc::{vec, vec::Vec};
 
-use foxtrot_kernel::{bits::xor_masked, vole};
+use foxtrot_kernel::{aegis, bits::xor_masked, vole};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -17,7 +17,7 @@ use super::{
     output::{Coins, Output, Places, check_places, flips},
     receiver::commit,
     streams::{Keys, Nonces},
-    trees::{nonces, regrow, trees},
+    trees::{Tree, nonces, regrow, trees},
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
@@ -167,19 +167,30 @@ impl Sender {
         let (k, delta, backend) = (self.extension.k, &self.delta, self.session.backend());
         let &mut Batch { number, shape, columns, ref mut matrix, .. } = batch;
         let (stride, nonce) = (matrix.stride(), self.nonces.of_batch(number));
+        let len = columns / 8;
         // The first tree has no correction where its sum is the choices.
         let uncorrected = self.extension.first_tree(shape);
-        let corrections = corrections.chunks(columns / 8).map(Some);
-        let parts = trees(k)
-            .zip(self.leaves.chunks((1 << k) - 1))
-            .zip(matrix.bytes_mut().chunks_mut(k * stride))
-            .zip(core::iter::repeat_n(None, uncorrected).chain(corrections));
-        for_each(executor, parts, |(((tree, leaves), rows), correction)| {
-            let leaves = &leaves[..(1 << tree.rows.len()) - 1];
-            vole::expand_punctured(backend, leaves, &nonce, rows, stride, columns / 8);
-            let Some(correction) = correction else { return };
-            for (row, r) in rows.chunks_mut(stride).zip(tree.rows) {
-                xor_masked(backend, &mut row[..columns / 8], correction, mask(delta.get(r)));
+        let correction = |tree: &Tree| {
+            tree.index.checked_sub(uncorrected).map(|at| &corrections[at * len..][..len])
+        };
+        // Trees of one leaf go by two, since keystreams do.
+        let (leaves, together) = ((1 << k) - 1, if k == 1 { 2 } else { 1 });
+        let parts = self.leaves.chunks(together * leaves);
+        let parts = parts.zip(matrix.bytes_mut().chunks_mut(together * k * stride)).enumerate();
+        for_each(executor, parts, |(part, (all, rows))| {
+            if k == 1 {
+                aegis::keystreams(backend, all, &nonce, rows, stride, len);
+            }
+            let trees = trees(k).skip(part * together).zip(all.chunks(leaves));
+            for ((tree, leaves), rows) in trees.zip(rows.chunks_mut(k * stride)) {
+                if k > 1 {
+                    let leaves = &leaves[..(1 << tree.rows.len()) - 1];
+                    vole::expand_punctured(backend, leaves, &nonce, rows, stride, len);
+                }
+                let Some(correction) = correction(&tree) else { continue };
+                for (row, r) in rows.chunks_mut(stride).zip(tree.rows) {
+                    xor_masked(backend, &mut row[..len], correction, mask(delta.get(r)));
+                }
             }
         });
     }

@@ -33,7 +33,7 @@ type Nodes = Zeroizing<Vec<Block>>;
 /// One of the trees: the rows that it owns, as many as it has levels.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    index: usize,
+    pub(super) index: usize,
     pub(super) rows: Range<usize>,
 }
 

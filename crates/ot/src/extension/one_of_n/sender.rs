@@ -189,11 +189,15 @@ impl Sender {
         let stride = rows.stride();
         rows.bytes_mut()[length * stride..].chunks_mut(stride).take(7).for_each(|row| row.fill(0));
         let delta = &self.delta;
-        let parts = rows.bytes_mut().chunks_mut(stride);
-        let parts = parts.zip(corrections.chunks(len)).zip(&*self.leaves).enumerate();
-        for_each(self.session.executor(), parts, |(j, ((row, correction), leaf))| {
-            aegis::keystream(backend, leaf, &nonce, &mut row[..len]);
-            xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
+        // Two keystreams at a time.
+        let parts = rows.bytes_mut().chunks_mut(2 * stride);
+        let parts = parts.zip(corrections.chunks(2 * len)).zip(self.leaves.chunks(2)).enumerate();
+        for_each(self.session.executor(), parts, |(i, ((rows, corrections), leaves))| {
+            aegis::keystreams(backend, leaves, &nonce, rows, stride, len);
+            let rows = rows.chunks_mut(stride).zip(corrections.chunks(len));
+            for ((row, correction), j) in rows.zip(2 * i..) {
+                xor_masked(backend, &mut row[..len], correction, mask(delta.get(j)));
+            }
         });
         Batch { session: *self.session.id(), number, n, columns, rows }
     }
