@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_day_in_this_form_is_nothing() {
+    fn an_invalid_date_is_no_key() {
         for (format, text) in [
             ("DD.MM.YYYY", "1990-02-01"),
             ("DD.MM.YYYY", "1.2.1990"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_that_leave_something_open_are_refused() {
+    fn ambiguous_date_formats_are_refused() {
         for format in [
             "",
             "DD.MM",

@@ -23,14 +23,14 @@ fn received(address: &str, choices: &str) -> Option<Output> {
 }
 
 #[test]
-fn it_agrees_with_the_vectors() {
+fn python_agrees_with_the_test_vectors() {
     let Some(output) = python(&["-m", "unittest", "discover", "reference/python"]) else { return };
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("Ran 7 tests"), "{}", stderr(&output));
 }
 
 #[test]
-fn it_receives_what_the_command_sends() {
+fn python_receives_messages_from_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let sender = Listening::start(&["ot", "send", "examples/messages.txt"]);
     let Some(output) = received(&sender.address, "examples/choices.txt") else { return };

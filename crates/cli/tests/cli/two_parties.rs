@@ -64,9 +64,32 @@ fn both_sides_say_the_same_of_a_disagreement() {
     }
 }
 
+#[test]
+fn both_sides_learn_which_option_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("k").to_str().unwrap().to_owned();
+    for (here, there, hint) in [
+        ("--semi-honest -n 8", "-n 8", "pass --semi-honest on both sides or on neither"),
+        ("--base rot-from-ot:bdgm -n 8", "-n 8", "pass the same --base on both sides"),
+        ("--extension kos -n 8", "-n 8", "pass the same --extension on both sides"),
+        ("-n 8", "-n 9", "use the same number on both sides: -n, or the lines of the input files"),
+    ] {
+        let of = |role, options: &'static str| {
+            ["rot", role, "-o", &out].into_iter().chain(options.split(' ')).collect::<Vec<_>>()
+        };
+        let listening = Listening::start(&of("send", here));
+        let connected = connect(&of("receive", there), &listening.address);
+        let (status, _, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
+        for said in [said, stderr(&connected)] {
+            assert!(said.ends_with(&format!("\nhint: {hint}\n")), "{said}");
+        }
+    }
+}
+
 /// All else differs because the jobs do.
 #[test]
-fn of_two_jobs_only_that_is_said() {
+fn different_jobs_are_reported_without_other_differences() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("t").to_str().unwrap().to_owned();
     let triples = ["triples", "generate", "-n", "8", "--bits", "8", "-o", &out];
@@ -77,7 +100,8 @@ fn of_two_jobs_only_that_is_said() {
         let connected = connect(&[&triples[..], &["--party", party]].concat(), &listening.address);
         let (status, _, said) = listening.end();
         assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
-        let hint = "hint: both sides have to run the same command, `foxtrot psi`, `ot`, `rot` or `triples`\n";
+        let hint =
+            "hint: run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`\n";
         let words = |here, peer| {
             format!(
                 "foxtrot: the two sides disagree: job is {here} here and {peer} at the peer\n{hint}"
@@ -144,9 +168,12 @@ fn nobody_there_is_an_error_with_a_hint() {
     let sender = connect(&[&SEND[..], &["--wait", "1"]].concat(), &port.to_string());
     assert_eq!(sender.status.code(), Some(1));
     let told = stderr(&sender);
-    assert_eq!(told.matches(&format!("nobody listens at {port} yet; trying for 1 s\n")).count(), 1);
+    assert_eq!(
+        told.matches(&format!("no peer listens at {port} yet; trying for 1 s\n")).count(),
+        1
+    );
     let failed = format!(
-        "cannot connect to {port} within 1 s: connection refused\nhint: one side has to --listen, "
+        "cannot connect to {port} within 1 s: connection refused\nhint: one side passes --listen, "
     );
     assert!(told.contains(&failed), "{told}");
 }
