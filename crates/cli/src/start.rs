@@ -71,8 +71,8 @@ fn explain(error: &clap::Error, program: &Command, arguments: &[OsString]) -> Op
         ErrorKind::UnknownArgument => {
             let group = arguments.get(1)?.to_str()?;
             let group = program.find_subcommand(group)?;
-            let takes =
-                |it: &&Command| it.get_opts().any(|it| it.get_long() == option.strip_prefix("--"));
+            let long = option.strip_prefix("--")?;
+            let takes = |it: &&Command| it.get_opts().any(|it| it.get_long() == Some(long));
             let name = |it: &Command| format!("`{} {}`", group.get_name(), it.get_name());
             let names: Vec<_> = group.get_subcommands().filter(takes).map(name).collect();
             (!names.is_empty()).then(|| format!("{option} works with {}", names.join(", ")))

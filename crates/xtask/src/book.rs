@@ -64,9 +64,24 @@ fn anchor(heading: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
+/// The numbers of requirements in a text, such as `R2-4`.
+#[cfg(test)]
+fn requirements(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.filter(|word| {
+        let number = word.strip_prefix('R').and_then(|rest| rest.split_once('-'));
+        number.is_some_and(|(section, number)| {
+            section.parse::<u16>().is_ok() && number.parse::<u16>().is_ok()
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{anchor, links, relative};
+    use std::{collections::BTreeSet, fs};
+
+    use super::{anchor, links, relative, requirements};
+    use crate::tools;
 
     #[test]
     fn links_of_all_documents_lead_somewhere() {
@@ -78,5 +93,42 @@ mod tests {
         let text = "[a](b.md#c) [d](https://e)\n```\n[f](g)\n```\n    [h](i)\n[j](k)\n";
         assert_eq!(relative(text).collect::<Vec<_>>(), ["b.md#c", "k"]);
         assert_eq!(anchor("### 7.1 Trees, `x`"), "71-trees-x");
+    }
+
+    #[test]
+    fn every_cited_requirement_of_the_wire_is_defined_once() {
+        let files = |pattern: &str| {
+            let list = tools::stdout(&mut tools::command("git", &format!("ls-files {pattern}")));
+            let list = String::from_utf8(list.unwrap()).unwrap();
+            list.lines().map(|it| tools::root().join(it)).collect::<Vec<_>>()
+        };
+        let mut defined = BTreeSet::new();
+        for page in files("docs/wire/*.md docs/wire/README.md") {
+            let text = fs::read_to_string(&page).unwrap();
+            for line in text.lines().filter(|line| line.starts_with("**R")) {
+                // A paragraph with a number, or a sentence that begins in bold.
+                if let Some(number) = requirements(line.split("**").nth(1).unwrap()).next() {
+                    assert!(defined.insert(number.to_owned()), "{number} twice: {page:?}");
+                }
+            }
+        }
+        assert!(defined.len() > 50, "{defined:?}");
+        let mut cited = 0;
+        for file in files("crates/*.rs reference/*.rs") {
+            // These tests have numbers of their own.
+            if file.ends_with("xtask/src/book.rs") {
+                continue;
+            }
+            let Ok(text) = fs::read_to_string(&file) else { continue };
+            for number in requirements(&text) {
+                assert!(defined.contains(number), "{number} in {file:?}");
+                cited += 1;
+            }
+        }
+        assert!(cited > 20, "{cited}");
+        assert_eq!(
+            requirements("// R2-4, R10-1. R-1 R2 XR2-4").collect::<Vec<_>>(),
+            ["R2-4", "R10-1"]
+        );
     }
 }

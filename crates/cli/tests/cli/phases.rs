@@ -154,6 +154,7 @@ fn a_connection_that_is_cut_at_any_frame_ends_both_with_status_1_and_without_a_r
 /// Status 3 where somebody sees it; never a panic, a wrong row or half a result, and never do both sides succeed.
 #[test]
 fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
+    // docs/wire: R2-15.
     let local = ["examples/customers-a.csv", "examples/customers-b.csv", "--key", "email"];
     let local = [&["psi", "local"][..], &local, &["--key-b", "E-Mail"]].concat();
     let right = stdout(&foxtrot(&local).output().unwrap());

@@ -108,6 +108,7 @@ fn over_tls_rows_come_as_they_are_in_the_file() {
 
 #[test]
 fn both_sides_say_the_same_of_a_disagreement() {
+    // docs/wire: R3-7, R3-10.
     let phone = ["--key", "Telephone", "--normalize", "phone:+49"];
     let few = ["--max-peer", "10"];
     let cases: [(Vec<&str>, Vec<&str>, &str, &str); 8] = [
@@ -271,6 +272,7 @@ fn names_of_the_peers_columns_are_escaped_and_shortened() {
 /// What a peer says in its hello about sizes is a number, or the peer is at fault.
 #[test]
 fn a_peer_that_offers_no_number_misbehaves() {
+    // docs/wire: R3-9.
     for (keys, most_keys) in [
         ("x", "20"),
         ("-1", "20"),

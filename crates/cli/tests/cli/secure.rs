@@ -54,6 +54,7 @@ fn random_transfers_fit_together_either_way() {
 
 #[test]
 fn a_wrong_key_is_named_on_both_sides() {
+    // docs/wire: R2-2.
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers, other] = ["a", "b", "c"].map(|name| Key::generate(folder.path(), name));
     let short = [&SEND[..], &["--wait", "2"]].concat();

@@ -54,6 +54,7 @@ fn a_crowd_of_strangers_does_not_keep_the_peer_from_a_secure_listener() {
 
 #[test]
 fn strangers_do_not_keep_the_peer_from_a_plain_listener() {
+    // docs/wire: R2-23.
     let receiver = Listening::start(&RECEIVE);
     let _garbage = [GARBAGE, &giant()].map(|says| stranger(&receiver.address, says));
     let _silent: Vec<_> = (0..100).map(|_| stranger(&receiver.address, b"")).collect();

@@ -38,6 +38,7 @@ fn either_side_may_listen() {
 
 #[test]
 fn both_sides_say_the_same_of_a_disagreement() {
+    // docs/wire: R3-10.
     let folder = tempfile::tempdir().unwrap();
     let short = folder.path().join("short.txt");
     fs::write(&short, "0\n1\n").unwrap();
@@ -244,6 +245,7 @@ fn undecodable_bytes_are_misbehaviour() {
 /// end in the same way; only the receiver's user learns whether one of these was chosen.
 #[test]
 fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
+    // docs/wire: R2-14, R2-18.
     for (choices, expected) in [("0\n1\n", (3, "")), ("1\n1\n", (0, "right\nright\n"))] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("choices.txt");
