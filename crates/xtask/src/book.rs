@@ -1,15 +1,57 @@
 //! The documents as a site, and their links.
 
-use std::{fs, path::Path};
+use std::{fs, io, path::Path};
 
-use crate::tools::{self, Result};
+use crate::tools::{self, Failure, Result};
 
 /// Builds the site into `target/book`.
 pub(crate) fn run() -> Result {
     links()?;
     let there = tools::succeeds(&mut tools::command("mdbook", "--version"));
     tools::needs(there, "there is no mdbook: cargo install --locked mdbook")?;
-    tools::run(&mut tools::command("mdbook", "build docs"))
+    tools::run(&mut tools::command("mdbook", "build docs"))?;
+    finish(&tools::root().join("target/book"))
+}
+
+/// Repairs the links of all pages below a folder: mdBook calls `README.md` `index.html`, and the site has no files of the
+/// repository outside of `docs`.
+fn finish(folder: &Path) -> Result {
+    let failed = |e: io::Error| Failure::Failed(format!("{}: {e}", folder.display()));
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            finish(&path)?;
+        } else if path.extension().is_some_and(|it| it == "html") {
+            let text = fs::read_to_string(&path).map_err(failed)?;
+            fs::write(&path, relinked(&text, |href| in_site(folder, href))).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The text with other targets of its links. Where there is none, the target becomes a title, which readers see.
+fn relinked(html: &str, to: impl Fn(&str) -> Option<String>) -> String {
+    let mut pieces = html.split("href=\"");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (href, rest) = piece.split_once('"').unwrap_or((piece, ""));
+        out += &match to(href) {
+            Some(href) => format!("href=\"{href}\"{rest}"),
+            None => format!("title=\"in the repository: {}\"{rest}", href.replace(".html", ".md")),
+        };
+    }
+    out
+}
+
+/// The target of a link of a page in this folder, if the site has it.
+fn in_site(folder: &Path, href: &str) -> Option<String> {
+    let (path, anchor) = href.split_at(href.find('#').unwrap_or(href.len()));
+    if path.is_empty() || path.starts_with('/') || path.contains(':') {
+        return Some(href.to_owned());
+    }
+    let names = [path.to_owned(), path.replace("README.html", "index.html")];
+    let there = names.into_iter().find(|name| folder.join(name).is_file());
+    there.map(|name| name + anchor)
 }
 
 /// Checks that every relative link of a document leads to a file, and to a heading if it names one.
@@ -80,12 +122,25 @@ fn requirements(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use std::{collections::BTreeSet, fs};
 
-    use super::{anchor, links, relative, requirements};
+    use super::{anchor, in_site, links, relative, relinked, requirements};
     use crate::tools;
 
     #[test]
     fn links_of_all_documents_lead_somewhere() {
         links().unwrap();
+    }
+
+    #[test]
+    fn links_of_the_site_lead_to_its_pages_or_become_titles() {
+        let folder = tools::root().join("docs");
+        let of = |href| in_site(&folder, href);
+        assert_eq!(of("README.md#a").as_deref(), Some("README.md#a"));
+        assert_eq!(of("https://a.example/b").as_deref(), Some("https://a.example/b"));
+        assert_eq!((of("#a").as_deref(), of("../target")), (Some("#a"), None));
+        let html = r#"<a href="b">c</a> <a href="d">e</a>"#;
+        let other = |href: &str| (href == "b").then(|| "x".to_owned());
+        let expected = r#"<a href="x">c</a> <a title="in the repository: d">e</a>"#;
+        assert_eq!(relinked(html, other), expected);
     }
 
     #[test]
