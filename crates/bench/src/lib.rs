@@ -330,7 +330,8 @@ impl Benchmark {
 fn base_named(name: &str) -> Result<&'static dyn BaseOt, Failure> {
     let found = base_ots().find(|base| base.info().name == name);
     found.ok_or_else(|| {
-        Failure::usage(format!("unknown base OT {name}")).hint("`foxtrot protocols` names them all")
+        Failure::usage(format!("unknown base OT {name}"))
+            .hint("`foxtrot protocols --all` lists all names")
     })
 }
 

@@ -126,7 +126,11 @@ impl Failure {
     /// An output file could not be written.
     #[must_use]
     pub fn writing(path: &Path, error: &io::Error) -> Self {
-        Self::run(format!("cannot write {}: {}", path.display(), words(error)))
+        let failure = Self::run(format!("cannot write {}: {}", path.display(), words(error)));
+        match error.kind() {
+            io::ErrorKind::NotFound => failure.hint("create the directory first"),
+            _ => failure,
+        }
     }
 
     /// Standard output could not be written.

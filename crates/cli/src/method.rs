@@ -292,7 +292,7 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<extension::Extension
         return Err(too_weak(name, &format!(", or use {instead}")));
     }
     Err(Failure::usage(format!("unknown extension {name}"))
-        .hint(format!("use none, {}; see `foxtrot protocols`", families(&|_| true))))
+        .hint(format!("use none, {}; see `foxtrot protocols --all`", families(&|_| true))))
 }
 
 /// The base OT as the job needs it when there is no extension.

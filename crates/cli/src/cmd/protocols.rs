@@ -272,7 +272,7 @@ fn print_named(name: &str, out: &mut impl Write) -> Result<(), Failure> {
     match found {
         true => Ok(()),
         false => Err(Failure::usage(format!("unknown protocol {name}"))
-            .hint("`foxtrot protocols` lists all names")),
+            .hint("`foxtrot protocols --all` lists all names")),
     }
 }
 

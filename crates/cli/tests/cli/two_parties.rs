@@ -302,7 +302,10 @@ fn places_that_cannot_be_written_are_found_before_anybody_is_met() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert_eq!(said, "foxtrot: cannot write missing/out: no such file or directory\n");
+    assert_eq!(
+        said,
+        "foxtrot: cannot write missing/out: no such file or directory\nhint: create the directory first\n"
+    );
 }
 
 /// A sender that had a second connection could tell by its end when the receiver's process ends,
