@@ -42,8 +42,7 @@ pub(super) fn deliver(
     let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
     let (found, rows) = (counted(keys, "key in common"), counted(rows_found, "row"));
     Output::new(common).note(&format!("found {found}, {rows}{wrote} ({})", report.figures()));
-    Output::new(common)
-        .detail(&format!("the run took {}", counted(report.rounds as usize, "flow")));
+    Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
     let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
     if keys == 0 && !sizes.contains(&0) {
         let columns = agreed.columns_in_words();
