@@ -238,7 +238,7 @@ impl Benchmark {
 
     fn sizes(&self, options: &BenchOptions) -> Result<Vec<usize>, Failure> {
         let Some(n) = options.n else { return Ok(self.usual_sizes().to_vec()) };
-        let too_many = |_| Failure::run(format!("{n} transfers are too many for this machine"));
+        let too_many = |_| Failure::run(format!("not enough memory for {n} transfers"));
         Ok(vec![usize::try_from(n).map_err(too_many)?])
     }
 
@@ -330,8 +330,8 @@ impl Benchmark {
 fn base_named(name: &str) -> Result<&'static dyn BaseOt, Failure> {
     let found = base_ots().find(|base| base.info().name == name);
     found.ok_or_else(|| {
-        Failure::usage(format!("there is no base OT named {name}"))
-            .hint("`foxtrot protocols` names them all")
+        Failure::usage(format!("unknown base OT {name}"))
+            .hint("`foxtrot protocols --all` lists all names")
     })
 }
 

@@ -1,5 +1,6 @@
 //! The command line, as `clap` reads it.
 
+mod examples;
 mod keys;
 mod peer;
 mod serving;
@@ -23,7 +24,17 @@ pub(crate) use serving::MostSessions;
 pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, choices, keys as max_keys};
+use values::{address, choices, keys as max_keys, timeout, transfers, wait};
+
+/// Headings of groups of options, the same in every command.
+mod heading {
+    pub(super) const INPUT: &str = "Input";
+    pub(super) const OUTPUT: &str = "Output";
+    pub(super) const CONNECTION: &str = "Connection";
+    pub(super) const SECURITY: &str = "Security";
+    pub(super) const SERVER: &str = "Server";
+    pub(super) const SPEED: &str = "Speed";
+}
 
 /// The version, and the backends of this processor.
 pub static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -35,10 +46,14 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// Private set intersection, oblivious transfer and multiplication triples between two parties,
 /// post-quantum by default.
 ///
-/// Results go to standard output, everything else to standard error. Exit status: 0 done, 1 the
-/// run failed, 2 usage or bad local input, 3 the peer misbehaved, 130 interrupted.
+/// Results go to standard output, everything else to standard error.
 #[derive(Parser)]
-#[command(name = "foxtrot", version = VERSION.as_str(), max_term_width = 100)]
+#[command(
+    name = "foxtrot",
+    version = VERSION.as_str(),
+    max_term_width = 100,
+    after_help = examples::FOXTROT
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -46,34 +61,39 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Private set intersection: which rows of the receiver's file have keys that the sender has, too
-    #[command(subcommand)]
+    /// Find the rows of two files that have the same key (private set intersection)
+    #[command(subcommand, after_help = examples::PSI)]
     Psi(PsiCommand),
-    /// Transfer one of two messages each, chosen by the receiver and unknown to the sender
-    #[command(subcommand)]
+    /// Oblivious transfer: the receiver gets one of two messages, the sender does not learn which
+    #[command(subcommand, after_help = examples::OT)]
     Ot(OtCommand),
-    /// Random oblivious transfers: key pairs for one side, choices and chosen keys for the other
-    #[command(subcommand)]
+    /// Random oblivious transfer: make key pairs for the sender, choice bits and chosen keys for the
+    /// receiver
+    #[command(subcommand, after_help = examples::ROT)]
     Rot(RotCommand),
-    /// Multiplication triples: shares of random a, b and of c = a·b modulo 2^8, 2^16, 2^32 or 2^64.
-    /// Against semi-honest peers only
-    #[command(subcommand)]
+    /// Make multiplication triples modulo 2^8, 2^16, 2^32 or 2^64 (semi-honest)
+    ///
+    /// A triple is two random numbers a, b and c = a·b. Each party gets a share of every number.
+    #[command(subcommand, after_help = examples::TRIPLES)]
     Triples(TriplesCommand),
-    /// What there is: every protocol with its security, rounds and bytes
+    /// List all protocols with security, flows and bytes
+    #[command(after_help = examples::PROTOCOLS)]
     Protocols(ProtocolsArgs),
-    /// Make the key by which peers know this side, and print its fingerprint
+    /// Generate an identity key and print its fingerprint
+    #[command(after_help = examples::KEYGEN)]
     Keygen(KeygenArgs),
-    /// Names for peers' keys, which --peer takes in place of fingerprints
-    #[command(subcommand)]
+    /// Name the keys of peers; --peer accepts a name or a fingerprint
+    #[command(subcommand, after_help = examples::PEERS)]
     Peers(PeersCommand),
     /// Print manual pages and completions for a shell
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::GENERATE)]
     Generate(GenerateCommand),
 }
 
 #[derive(Subcommand)]
 pub(crate) enum OtCommand {
-    /// Both parties in this process
+    /// Run both parties in one process
+    #[command(after_help = examples::OT_LOCAL)]
     Local {
         /// 2n lines: the two messages of each transfer; with --one-of N, N lines for each
         messages: PathBuf,
@@ -87,17 +107,18 @@ pub(crate) enum OtCommand {
         common: Common,
     },
     /// Send messages to a peer that runs `ot receive`
+    #[command(after_help = examples::OT_SEND)]
     Send {
         /// 2n lines: the two messages of each transfer; with --one-of N, N lines for each
         messages: PathBuf,
         #[command(flatten)]
         one_of: OneOf,
         /// Lines are hexadecimal (must be the same on both sides)
-        #[arg(long)]
+        #[arg(long, help_heading = heading::INPUT)]
         hex: bool,
-        /// Answer every peer that comes, side by side, until interrupted. Each session gives one
-        /// message of each pair, or of each N: who may come twice may learn another
-        #[arg(long, conflicts_with_all = ["connect", "wait"])]
+        /// Answer all peers concurrently until interrupted. Each session transfers one message of each
+        /// pair, so a peer that connects twice may get both
+        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
         serve: bool,
         #[command(flatten)]
         most: MostSessions,
@@ -107,6 +128,7 @@ pub(crate) enum OtCommand {
         common: Common,
     },
     /// Receive the chosen messages from a peer that runs `ot send`
+    #[command(after_help = examples::OT_RECEIVE)]
     Receive {
         /// n lines of 0 or 1; with --one-of N, of numbers below N
         choices: PathBuf,
@@ -125,14 +147,15 @@ pub(crate) enum OtCommand {
 #[derive(ClapArgs)]
 pub(crate) struct OneOf {
     /// Transfer one of N messages each, 2 to 65536 (must be the same on both sides)
-    #[arg(id = "one_of", long = "one-of", value_name = "N", default_value_t = 2, value_parser = choices)]
+    #[arg(help_heading = heading::INPUT, id = "one_of", long = "one-of", value_name = "N", default_value_t = 2, value_parser = choices)]
     pub(crate) choices: usize,
 }
 
 /// Where received messages go.
 #[derive(ClapArgs)]
+#[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct MessagesOut {
-    /// Write the received messages to this file instead of standard output, which is `-`
+    /// Write the received messages to this file, which is replaced; `-` is standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Lines are hexadecimal (must be the same on both sides)
@@ -142,14 +165,16 @@ pub(crate) struct MessagesOut {
 
 #[derive(Subcommand)]
 pub(crate) enum RotCommand {
-    /// Both parties in this process; writes PREFIX.sender.* and PREFIX.receiver.*
+    /// Run both parties in one process; write PREFIX.sender.* and PREFIX.receiver.*
+    #[command(after_help = examples::ROT_LOCAL)]
     Local {
         #[command(flatten)]
         out: KeysOut,
         #[command(flatten)]
         common: Common,
     },
-    /// The side with both keys; writes PREFIX.keys
+    /// Make both keys of each pair; write PREFIX.keys
+    #[command(after_help = examples::ROT_SEND)]
     Send {
         #[command(flatten)]
         out: KeysOut,
@@ -158,7 +183,8 @@ pub(crate) enum RotCommand {
         #[command(flatten)]
         common: Common,
     },
-    /// The side with the choices; writes PREFIX.keys and PREFIX.choices
+    /// Make the choice bits and the chosen keys; write PREFIX.keys and PREFIX.choices
+    #[command(after_help = examples::ROT_RECEIVE)]
     Receive {
         #[command(flatten)]
         out: KeysOut,
@@ -171,25 +197,27 @@ pub(crate) enum RotCommand {
 
 /// How many keys, and where they go.
 #[derive(ClapArgs)]
+#[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct KeysOut {
-    /// Number of transfers
-    #[arg(short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    /// Number of transfers (must be the same on both sides)
+    #[arg(short, value_name = "N", value_parser = transfers)]
     pub(crate) n: u64,
-    /// Beginning of the names of the files to write, with mode 0600
+    /// Prefix of the output files (mode 0600)
     #[arg(short, long, value_name = "PREFIX")]
     pub(crate) output: PathBuf,
     /// File format
     #[arg(long, value_enum, default_value_t = Format::Raw)]
     pub(crate) format: Format,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum PsiCommand {
-    /// Both parties in this process: the rows of A whose keys B has, too
+    /// Run both parties in one process; print the rows of A whose keys are also in B
     #[command(
+        after_help = examples::PSI_LOCAL,
         mut_arg("extension", |it| it.hide(true)),
         mut_arg("base", |it| it.default_value("roted-endemic"))
     )]
@@ -207,8 +235,9 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         common: Common,
     },
-    /// Learn which rows of a set have keys that the peer, which runs `psi send`, has, too
+    /// Compare a file with the peer's file; the peer runs `psi send`
     #[command(
+        after_help = examples::PSI_RECEIVE,
         mut_arg("extension", |it| it.hide(true)),
         mut_arg("base", |it| it.default_value("roted-endemic"))
     )]
@@ -226,9 +255,10 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         common: Common,
     },
-    /// Let a peer that runs `psi receive` learn which of its keys this set has, too; learn nothing but
-    /// how many it has
+    /// Answer a peer that runs `psi receive`; this side learns only the size of the peer's set and the
+    /// names of its key columns
     #[command(
+        after_help = examples::PSI_SEND,
         mut_arg("extension", |it| it.hide(true)),
         mut_arg("base", |it| it.default_value("roted-endemic"))
     )]
@@ -237,9 +267,9 @@ pub(crate) enum PsiCommand {
         set: PathBuf,
         #[command(flatten)]
         options: SetOptions,
-        /// Answer every peer that comes, side by side, until interrupted. Who comes again with other
-        /// keys learns about these, too
-        #[arg(long, conflicts_with_all = ["connect", "wait"])]
+        /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
+        /// about those keys also
+        #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
         serve: bool,
         #[command(flatten)]
         sessions: MostSessions,
@@ -250,36 +280,36 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         common: Common,
     },
-    /// Tell how a file would be read: rows, keys, duplicates and rows without a key. No peer is needed
+    /// Show how a file is read: rows, keys, duplicates, rows without a key
+    #[command(after_help = examples::PSI_INSPECT)]
     Inspect {
         /// The set: a table or lines, UTF-8; `-` is standard input
         set: PathBuf,
         #[command(flatten)]
         options: SetOptions,
         /// Print the first N keys, before and after --normalize
-        #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "left_out")]
+        #[arg(long, help_heading = heading::OUTPUT, value_name = "N", default_value_t = 0, conflicts_with = "left_out")]
         show: usize,
-        /// Print the rows that are left out, duplicates and those without a key, as they are in the
-        /// file
-        #[arg(long)]
+        /// Print the skipped rows as they are in the file: duplicates and rows without a key
+        #[arg(long, help_heading = heading::OUTPUT)]
         left_out: bool,
-        /// Write these rows to this file instead of standard output, which is `-`
-        #[arg(short, long, value_name = "OUT", requires = "left_out")]
+        /// Write the skipped rows to this file; `-` is standard output [default: -]
+        #[arg(short, long, help_heading = heading::OUTPUT, value_name = "OUT", requires = "left_out")]
         output: Option<PathBuf>,
         /// Print one JSON object
-        #[arg(long, conflicts_with = "left_out")]
+        #[arg(long, help_heading = heading::OUTPUT, conflicts_with = "left_out")]
         json: bool,
     },
 }
 
 /// Where the rows go that both sets have.
 #[derive(ClapArgs)]
+#[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct RowsOut {
-    /// Write the rows to this file instead of standard output, which is `-`
+    /// Write the rows to this file, which is replaced; `-` is standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Print only how many keys both sets have. The receiver's program learns the rows all the same:
-    /// this spares output and keeps nothing secret
+    /// Print only the number of common keys. The receiver's program still learns the rows
     #[arg(long, conflicts_with = "output")]
     pub(crate) count: bool,
 }
@@ -287,15 +317,14 @@ pub(crate) struct RowsOut {
 /// How large the peer's set may be.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
-    /// Refuse a peer with more keys than that. A set much larger than expected may be a guess at ours,
-    /// and takes time and memory
-    #[arg(long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = max_keys)]
+    /// Refuse a peer with more than N keys. A set much larger than expected may be a guess at our keys
+    #[arg(help_heading = heading::SECURITY, long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = max_keys)]
     pub(crate) keys: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Keys of 16 bytes one after another; choices packed, least significant bit first
+    /// Keys of 16 bytes without separators; packed choice bits, least significant bit first
     Raw,
     /// NumPy arrays of u8
     Npy,
@@ -303,6 +332,7 @@ pub(crate) enum Format {
 
 /// How to reach the peer.
 #[derive(ClapArgs)]
+#[command(next_help_heading = heading::CONNECTION)]
 #[command(group(ArgGroup::new("address").required(true).args(["listen", "connect"])))]
 pub(crate) struct Transport {
     /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one
@@ -311,57 +341,55 @@ pub(crate) struct Transport {
     /// Connect to the peer at this address, HOST:PORT
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(crate) connect: Option<String>,
-    /// Our key, as `foxtrot keygen` makes it [default: identity.pem in the user's configuration
+    /// Identity key file, made by `foxtrot keygen` [default: identity.pem in the user's configuration
     /// directory]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
-    /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it, or the name that
-    /// `foxtrot peers add` gave it; repeat it to accept any of several
-    #[arg(long, value_name = "PEER")]
+    /// The peer's key: a fingerprint, which `foxtrot keygen --show` prints at the peer, or a name from
+    /// `foxtrot peers add`. Repeat to accept several peers
+    #[arg(long, help_heading = heading::SECURITY, value_name = "PEER")]
     pub(crate) peer: Vec<Peer>,
-    /// Wait so long for the peer: listening, for one that connects [default: no end]; connecting, for
-    /// one that listens [default: 30]
-    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    /// Seconds to wait until the peer appears [default: 30 when connecting, unlimited when listening]
+    #[arg(long, value_name = "SECS", value_parser = wait)]
     wait: Option<u64>,
-    /// Plain TCP: neither secret nor authenticated; for loopback and tests
-    #[arg(long, conflicts_with_all = ["identity", "peer"])]
+    /// Plain TCP without encryption or authentication, for one machine and for tests
+    #[arg(long, help_heading = heading::SECURITY, conflicts_with_all = ["identity", "peer"])]
     pub(crate) insecure: bool,
-    /// Write a record of the run to this file, one JSON object: when, with whom, what and how it ended;
-    /// never keys or messages. With --serve a line is appended for each session
-    #[arg(long, value_name = "FILE")]
+    /// Write an audit record to this file, one JSON object: time, peer, job, outcome; never keys or
+    /// messages. With --serve each session appends a line
+    #[arg(long, help_heading = heading::OUTPUT, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 }
 
 /// What every run takes.
 #[derive(ClapArgs)]
 pub(crate) struct Common {
-    /// Base OT, see `foxtrot protocols`
-    #[arg(long, value_name = "NAME", default_value = "roted")]
+    /// Base OT, see `foxtrot protocols` (must be the same on both sides)
+    #[arg(long, help_heading = heading::SECURITY, value_name = "NAME", default_value = "roted")]
     pub(crate) base: String,
-    /// OT extension: `none`, softspoken, softspoken-1 to -8, kos, iknp or (for `ot`) kos-two-round,
-    /// see `foxtrot protocols`
-    /// [default: softspoken; for `ot` with at most 128 transfers: none; with --one-of more than 2
-    /// there is oos, the default, oos-802 and, with --semi-honest, kkrt]
-    #[arg(long, value_name = "NAME")]
+    /// OT extension: none, softspoken, softspoken-1 to -8, kos, iknp; for `ot` also kos-two-round, and
+    /// with --one-of oos, oos-802 or kkrt; see `foxtrot protocols` (must be the same on both sides)
+    /// [default: softspoken; none for `ot` with at most 128 transfers; oos or kkrt with --one-of]
+    #[arg(long, help_heading = heading::SECURITY, value_name = "NAME")]
     pub(crate) extension: Option<String>,
-    /// Be content with security against peers that follow the protocol (must be the same on both
+    /// Use cheaper protocols that are secure only if the peer follows them (must be the same on both
     /// sides)
-    #[arg(long)]
+    #[arg(long, help_heading = heading::SECURITY)]
     pub(crate) semi_honest: bool,
-    /// Threads of an extension, of roted, of `psi` and of `triples`; the peer may have another number
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads)]
+    /// Number of threads; the peer may use another number
+    #[arg(long, help_heading = heading::SPEED, value_name = "N", default_value_t = 1, value_parser = threads)]
     pub(crate) threads: usize,
     /// Print one JSON object about the run to standard output
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub(crate) json: bool,
-    /// Print nothing but results, errors and the address listened on
-    #[arg(short, long)]
+    /// Print only results, errors and the listening address
+    #[arg(short, long, help_heading = heading::OUTPUT)]
     pub(crate) quiet: bool,
-    /// Tell on standard error what happens; never prints secrets
-    #[arg(short, long, conflicts_with = "quiet")]
+    /// Print protocols and progress details to standard error; never prints secrets
+    #[arg(short, long, help_heading = heading::OUTPUT, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Give up when the peer, once it is connected, does nothing for so many seconds
-    #[arg(long, value_name = "SECS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    /// Abort if a connected peer is silent for this many seconds
+    #[arg(long, help_heading = heading::CONNECTION, value_name = "SECS", default_value_t = 30, value_parser = timeout)]
     timeout: u64,
 }
 
@@ -410,8 +438,11 @@ pub(crate) fn file(output: Option<&Path>) -> Option<&Path> {
 
 #[derive(ClapArgs)]
 pub(crate) struct ProtocolsArgs {
-    /// A protocol or a family: print everything about it
+    /// A protocol or a family, about which everything is printed
     pub(crate) name: Option<String>,
+    /// Print a row for each protocol instead of a row for each family
+    #[arg(long, conflicts_with_all = ["name", "json", "markdown"])]
+    pub(crate) all: bool,
     /// Print a JSON array
     #[arg(long, conflicts_with = "name")]
     pub(crate) json: bool,
@@ -422,14 +453,19 @@ pub(crate) struct ProtocolsArgs {
 
 #[derive(Subcommand)]
 pub(crate) enum GenerateCommand {
-    /// A manual page, in roff
+    /// Print a manual page
+    #[command(after_help = examples::GENERATE_MAN)]
     Man {
-        /// The subcommand that it is about, say `ot send`
+        /// Subcommand, for example `ot send`
         subcommand: Vec<String>,
+        /// Write the page of every subcommand into this directory, which is made
+        #[arg(long, value_name = "DIR", conflicts_with = "subcommand")]
+        all: Option<PathBuf>,
     },
-    /// Completions
+    /// Print completions
+    #[command(after_help = examples::GENERATE_COMPLETIONS)]
     Completions {
-        /// For which shell
+        /// Shell
         shell: Shell,
     },
 }

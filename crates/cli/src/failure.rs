@@ -13,13 +13,13 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) const STATUSES: [(u8, &str); 5] = [
     (0, "Done."),
     (1, "The run failed: the network, a file, a wrong key, or the two sides disagree."),
-    (2, "Wrong usage, or a local input file is not what it should be."),
-    (3, "The peer misbehaved: it sent bytes that cannot be, or failed a check."),
+    (2, "Wrong usage or wrong content of a local input file."),
+    (3, "The peer misbehaved: it sent invalid bytes or failed a check."),
     (INTERRUPTED, "Interrupted."),
 ];
 
 /// The hint where two sides do not meet.
-pub(crate) const SIDES: &str = "one side has to --listen, the other to --connect to its address";
+pub(crate) const SIDES: &str = "one side passes --listen, the other --connect with its address";
 
 /// The reason why there is no result.
 #[derive(Debug)]
@@ -78,11 +78,11 @@ impl Failure {
         Self { hint: self.hint.or_else(of_terms), ..self }
     }
 
-    /// Renames options in the hint.
+    /// Renames options in the hint and in the message.
     pub(crate) fn rename_options(self, names: &[(&str, &str)]) -> Self {
         let rename =
-            |hint| names.iter().fold(hint, |hint: String, (from, to)| hint.replace(from, to));
-        Self { hint: self.hint.map(rename), ..self }
+            |text| names.iter().fold(text, |text: String, (from, to)| text.replace(from, to));
+        Self { hint: self.hint.map(rename), message: rename(self.message), ..self }
     }
 
     /// The peer sent what cannot be, or failed a check.
@@ -112,9 +112,9 @@ impl Failure {
         &self.message
     }
 
-    /// Returns the hint, if there is one.
+    /// Returns the hint that was given, or the option of a term in which the two sides differ.
     pub(crate) fn into_hint(self) -> Option<String> {
-        self.hint
+        self.hint.or_else(|| self.differences.iter().find_map(option_hint))
     }
 
     /// A local file could not be read.
@@ -126,7 +126,11 @@ impl Failure {
     /// An output file could not be written.
     #[must_use]
     pub fn writing(path: &Path, error: &io::Error) -> Self {
-        Self::run(format!("cannot write {}: {}", path.display(), words(error)))
+        let failure = Self::run(format!("cannot write {}: {}", path.display(), words(error)));
+        match error.kind() {
+            io::ErrorKind::NotFound => failure.hint("create the directory first"),
+            _ => failure,
+        }
     }
 
     /// Standard output could not be written.
@@ -165,19 +169,19 @@ impl From<Error> for Failure {
         match error {
             Error::Protocol(foxtrot_ot::Error::Usage(_)) => Self::usage(message),
             Error::Frame(FrameError::WrongTriples { .. }) => Self::peer(message)
-                .hint("the batches before it stay; --resume, on both sides, makes it and the others anew"),
+                .hint("earlier batches are kept; --resume on both sides repeats the failed batch"),
             Error::Frame(FrameError::Transcript) => Self::peer(message).hint(
-                "no result was put in place; the connection is at fault, or the peer's program; without --insecure TLS \
-                 keeps connections from changing data",
+                "no output was written; the connection or the peer is faulty; without --insecure TLS protects \
+                 the data",
             ),
             Error::Protocol(_) | Error::Frame(_) => Self::peer(message)
-                .hint("the peer's program is faulty or cheats; no result was put in place"),
+                .hint("the peer is faulty or cheats; no output was written"),
             Error::Unlucky => Self::run(message).hint("run it again"),
             Error::Channel(ChannelError::Io {
                 kind: io::ErrorKind::ConnectionRefused | io::ErrorKind::TimedOut,
                 ..
             }) => Self::run(message).hint(format!(
-                "{SIDES}; check the address, and that a firewall lets the port through; --wait waits longer"
+                "{SIDES}; check the address, the port and the firewall, or raise --wait"
             )),
             Error::Channel(ChannelError::GivenUp(Reason::Busy)) => {
                 Self { kind: Kind::Gone, ..Self::run(message) }.hint("try again later")
@@ -197,7 +201,7 @@ impl From<Error> for Failure {
                 Self::run(message).hint("ask the peer to raise --max-peer, or use a smaller set")
             }
             Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => {
-                Self { kind: Kind::Gone, ..Self::run(message) }.hint("to accept that set, raise --max-peer")
+                Self { kind: Kind::Gone, ..Self::run(message) }.hint("raise --max-peer to accept the set")
             }
             Error::Channel(
                 ChannelError::ClosedReceiving
@@ -205,9 +209,9 @@ impl From<Error> for Failure {
                 | ChannelError::GivenUp(_),
             ) => Self { kind: Kind::Gone, ..Self::run(message) },
             Error::Tls(TlsError::NotExpected { .. }) => Self::run(message)
-                .hint("compare it with what the peer's `foxtrot keygen --show` prints"),
+                .hint("compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer"),
             Error::Tls(TlsError::NotTls) | Error::Hello(HelloError::NotAHello) => {
-                Self::run(message).hint("--insecure has to be given on both sides or on neither")
+                Self::run(message).hint("pass --insecure on both sides or on neither")
             }
             Error::Hello(HelloError::SameRole(_)) => {
                 Self::run(message).hint("one side runs `send`, the other `receive`")
@@ -239,8 +243,29 @@ impl From<foxtrot_ot::Usage> for Failure {
 }
 
 fn job_hint(difference: &Difference) -> Option<String> {
-    let hint = "both sides have to run the same command, `foxtrot psi`, `ot`, `rot` or `triples`";
+    let hint = "run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`";
     (difference.key == JOB).then(|| hint.into())
+}
+
+/// The hint for a term that an option sets.
+fn option_hint(difference: &Difference) -> Option<String> {
+    let option = match difference.key.as_str() {
+        "adversary" => return Some("pass --semi-honest on both sides or on neither".into()),
+        "format" => return Some("pass --hex on both sides or on neither".into()),
+        "base" => "--base",
+        "extension" => "--extension",
+        "one-of" => "--one-of",
+        "method" => "--method",
+        "bits" => "--bits",
+        "sigma" => "--sigma",
+        "count" => {
+            return Some(
+                "use the same number on both sides: -n, or the lines of the input files".into(),
+            );
+        }
+        _ => return None,
+    };
+    Some(format!("pass the same {option} on both sides"))
 }
 
 /// The system's words in lower case, without the number behind them.
@@ -266,7 +291,7 @@ mod tests {
             Failure::from(Error::Channel(error)).into_hint()
         };
         let refused = hint(io::ErrorKind::ConnectionRefused).unwrap();
-        assert!(refused.contains("that a firewall lets the port through"), "{refused}");
+        assert!(refused.contains("the port and the firewall"), "{refused}");
         assert_eq!(hint(io::ErrorKind::TimedOut), Some(refused));
         assert_eq!(hint(io::ErrorKind::AddrInUse), None);
     }
@@ -275,10 +300,7 @@ mod tests {
     fn a_failed_run_of_triples_says_once_how_it_is_continued() {
         assert_eq!(hint(ChannelError::ClosedReceiving.into()), "--resume continues it");
         let faulty = hint(FrameError::Lane { got: 9 }.into());
-        assert!(
-            faulty.ends_with("; no result was put in place; --resume continues it"),
-            "{faulty}"
-        );
+        assert!(faulty.ends_with("; no output was written; --resume continues it"), "{faulty}");
         let wrong = hint(FrameError::WrongTriples { batch: 1 }.into());
         assert_eq!(wrong.matches("--resume").count(), 1, "{wrong}");
     }

@@ -105,11 +105,12 @@ impl Draft {
                 held(path.to_owned(), Some(file))
             }
             Target::Place(_, Some(found)) if found.is_dir() => {
-                Err(failed(ErrorKind::IsADirectory.into()))
+                let why = format!("{} is a directory", path.display());
+                Err(Failure::run(why).hint("-o needs a file name"))
             }
             Target::Place(place, _) if is_a_folders_name(&place) => {
-                let why = format!("cannot write {}: it is a folder's name", path.display());
-                Err(Failure::usage(why))
+                let why = format!("{} is a directory", path.display());
+                Err(Failure::usage(why).hint("-o needs a file name"))
             }
             Target::Place(place, Some(found)) if !found.is_file() => {
                 let device = open_device(&place, &found).map_err(failed)?;
@@ -189,9 +190,12 @@ pub(crate) fn check_unread(path: &Path, inputs: &[&Path]) -> Result<(), Failure>
     if let Some(input) = inputs.iter().find(|input| place.is_some() && Place::read(input) == place)
     {
         let input = if *input == Path::new("-") { Path::new("standard input") } else { input };
-        let (path, input) = (path.display(), input.display());
-        let why = format!("cannot write {path}: {input}, which is read, is the same file");
-        return Err(Failure::usage(why).hint("-o takes another name"));
+        let (path, input) = (path.display().to_string(), input.display().to_string());
+        let why = match path == input {
+            true => format!("-o names the input file {input}"),
+            false => format!("-o names the input file {input} as {path}"),
+        };
+        return Err(Failure::usage(why).hint("-o needs another file"));
     }
     Ok(())
 }

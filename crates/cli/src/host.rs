@@ -256,8 +256,9 @@ impl Host {
         let listener = Listener::bind(address)?;
         self.output.listening_on(listener.local_addr());
         if matches!(self.security, Security::None) && !listener.local_addr().ip().is_loopback() {
-            self.output
-                .note("others can reach this address, and --insecure does not keep them out");
+            self.output.note(
+                "warning: other machines can connect to this address without a key (--insecure)",
+            );
         }
         self.output.detail(&self.security.words());
         Ok(listener)
@@ -302,13 +303,13 @@ fn bounds(most: &MostSessions, least: u64) -> Result<(Limits, Most), Failure> {
     let session = WAITING + least;
     if of_sessions < session {
         let needed = session + (waiting_in(session / 3) as u64 + 1) * WAITING;
-        let why = format!("{} of memory are too little for any session", bytes(memory));
+        let why = format!("{} of memory are not enough for a session", bytes(memory));
         let failure = match most.memory {
             Some(_) => Failure::usage(why),
             None => Failure::run(format!("{why}: half of what the system leaves")),
         };
         let needed = needed.div_ceil(1 << 20);
-        return Err(failure.hint(format!("it takes --max-memory {needed}M at least")));
+        return Err(failure.hint(format!("use at least --max-memory {needed}M")));
     }
     let (sessions, of_one_peer) = (most.all, most.of_one_peer);
     let limits = Limits { silent, admitted: sessions, ..Limits::default() };
@@ -359,8 +360,8 @@ impl Log {
     fn still_waiting(&self, came: usize, hint: Option<&str>) {
         let seconds = PATIENCE.as_secs();
         self.output.note(&match (came, hint) {
-            (0, _) => format!("nobody has connected for {seconds} s: {SIDES}"),
-            (1, Some(hint)) => format!("one stranger has connected, and no peer: {hint}"),
+            (0, _) => format!("no peer connected for {seconds} s: {SIDES}"),
+            (1, Some(hint)) => format!("no peer connected; 1 other connection was refused: {hint}"),
             _ => return,
         });
     }
@@ -383,8 +384,12 @@ fn disagrees(error: &Error) -> bool {
 
 fn nobody(address: &str, within: u64, came: usize) -> String {
     match came {
-        0 => format!("nobody connected to {address} within {within} s"),
-        1 => format!("one stranger connected to {address} within {within} s, and no peer"),
-        _ => format!("{came} strangers connected to {address} within {within} s, and no peer"),
+        0 => format!("no peer connected to {address} within {within} s"),
+        1 => format!(
+            "no peer connected to {address} within {within} s; 1 other connection was refused"
+        ),
+        _ => format!(
+            "no peer connected to {address} within {within} s; {came} other connections were refused"
+        ),
     }
 }

@@ -23,9 +23,9 @@ pub(crate) fn default_path() -> Result<PathBuf, Failure> {
             .filter(|path| path.is_absolute())
             .or_else(|| env::home_dir().map(|home| home.join(".config")))
     };
-    folder
-        .map(|folder| folder.join("foxtrot").join("identity.pem"))
-        .ok_or_else(|| Failure::usage("there is no configuration directory").hint("name a file"))
+    folder.map(|folder| folder.join("foxtrot").join("identity.pem")).ok_or_else(|| {
+        Failure::usage("there is no configuration directory").hint("pass --identity FILE")
+    })
 }
 
 /// Returns the place of the key: where the user says, or else its usual place.
@@ -44,8 +44,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
 
 pub(crate) fn load(path: &Path) -> Result<Identity, Failure> {
     let content = fs::read(path).map(Zeroizing::new).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => Failure::usage(format!("there is no key {}", path.display()))
-            .hint("`foxtrot keygen` makes one"),
+        ErrorKind::NotFound => Failure::usage(format!("identity key {} not found", path.display()))
+            .hint("create it with `foxtrot keygen`, or pass --identity FILE"),
         _ => Failure::reading(path, &e),
     })?;
     let identity = Identity::from_pem(&content)
@@ -61,10 +61,11 @@ fn check_mode(path: &Path) -> Result<(), Failure> {
         use std::os::unix::fs::MetadataExt;
         let found = fs::metadata(path).map_err(|e| Failure::reading(path, &e))?;
         if found.mode() & 0o077 != 0 {
-            let why = format!("others can read or write the key {}", path.display());
+            let why = format!("other users can read or write the key {}", path.display());
             if found.uid() == rustix::process::geteuid().as_raw() {
+                let path = path.display();
                 let hint =
-                    format!("`chmod 600 {}`; if others had it, make a new one", path.display());
+                    format!("run `chmod 600 {path}`; if others have read it, make a new key");
                 return Err(Failure::usage(why).hint(hint));
             }
             say(&why);

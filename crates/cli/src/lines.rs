@@ -23,7 +23,7 @@ pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Mes
             decode_hex(line).map_err(|why| input(path, number, why))?
         } else if line.ends_with(b"\r") {
             return Err(input(path, number, "the message ends with a carriage return")
-                .hint("--hex takes any bytes"));
+                .hint("--hex accepts any bytes"));
         } else {
             line.to_vec()
         };
@@ -36,8 +36,8 @@ pub(crate) fn read_messages(path: &Path, one_of: usize, hex: bool) -> Result<Mes
     match messages.len() % one_of {
         0 => {}
         1 if one_of == 2 => {
-            let why = "the last message has no second one to choose from";
-            return Err(input(path, messages.len(), why).hint("each transfer takes two lines"));
+            let why = "the number of messages is odd";
+            return Err(input(path, messages.len(), why).hint("each transfer needs two lines"));
         }
         some => {
             let why = format!("the last transfer has {some} of its {one_of} messages");

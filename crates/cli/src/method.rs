@@ -117,8 +117,10 @@ impl Method {
         let extension = of_n(name, adversary)?;
         if extension.parameters().word(choices as u64 - 1).is_none() {
             let name = extension.info().name;
-            return Err(Failure::usage(format!("{name} cannot transfer one of {choices}"))
-                .hint(format!("{default} can")));
+            return Err(Failure::usage(format!(
+                "{name} cannot transfer one of {choices} messages"
+            ))
+            .hint(format!("use {default}")));
         }
         let fits =
             |base: &Protocol| compatible(base, extension.info()).map_err(|why| why.to_string());
@@ -132,7 +134,7 @@ impl Method {
         // It does not depend on the sizes.
         let extension = Parameters::new(adversary, 0, 0)?.extension();
         if common.extension.is_some() {
-            let why = format!("`psi` runs on {}, and takes no --extension", extension.info().name);
+            let why = format!("psi uses {} and takes no --extension", extension.info().name);
             return Err(Failure::usage(why));
         }
         let fits =
@@ -260,15 +262,15 @@ fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Extension, Failure
     let fitting = fitting.filter(|info| info.adversary == adversary).map(|info| info.name);
     let instead = fitting.collect::<Vec<_>>().join(", ");
     if one_of_n::find(name, Adversary::SemiHonest).is_some() {
-        return Err(too_weak(name, &format!(", or take one of {instead}")));
+        return Err(too_weak(name, &format!(", or use {instead}")));
     }
     let known = ["none", two_round::FAMILY].contains(&name)
         || sufficient(Adversary::SemiHonest).any(|it| extension::find(name, it).is_some());
     let why = match known {
-        true => format!("{name} transfers one of two messages only"),
-        false => format!("there is no extension named {name}"),
+        true => format!("{name} transfers only one of two messages"),
+        false => format!("unknown extension {name}"),
     };
-    Err(Failure::usage(why).hint(format!("for one of more there is {instead}")))
+    Err(Failure::usage(why).hint(format!("use {instead}")))
 }
 
 /// The extension of that name against that adversary.
@@ -277,7 +279,7 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<extension::Extension
         return Ok(extension);
     }
     if one_of_n::registry().any(|extension| extension.info().name == name) {
-        return Err(Failure::usage(format!("{name} is for `ot` with --one-of")));
+        return Err(Failure::usage(format!("{name} works only with ot --one-of")));
     }
     let families = |fits: &dyn Fn(Adversary) -> bool| {
         let infos = extension::registry().map(|extension| extension.info());
@@ -287,12 +289,10 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<extension::Extension
     };
     if extension::find(name, Adversary::SemiHonest).is_some() {
         let instead = families(&|is| is == Adversary::Malicious);
-        return Err(too_weak(name, &format!(", or take one of {instead}")));
+        return Err(too_weak(name, &format!(", or use {instead}")));
     }
-    Err(Failure::usage(format!("there is no extension named {name}")).hint(format!(
-        "there is `none`, {}; `foxtrot protocols` has all of them",
-        families(&|_| true)
-    )))
+    Err(Failure::usage(format!("unknown extension {name}"))
+        .hint(format!("use none, {}; see `foxtrot protocols --all`", families(&|_| true))))
 }
 
 /// The base OT as the job needs it when there is no extension.
@@ -316,10 +316,10 @@ fn alone(
         return Err(match named.is_empty() {
             true => no_base(name),
             false => {
-                Failure::usage(format!("{name} does not realise {functionality}, which this needs"))
+                Failure::usage(format!("{name} is not {functionality}, which this command needs"))
             }
         }
-        .hint(format!("for this job there is {}", families.join(" or "))));
+        .hint(format!("use {}", families.join(" or "))));
     };
     let info = base.info();
     if suffices(info.adversary, adversary) { Ok(*base) } else { Err(too_weak(info.name, "")) }
@@ -349,7 +349,7 @@ fn below(
         Some(why) => Failure::usage(format!("{name} cannot carry {extension}: {why}")),
         None => no_base(name),
     }
-    .hint(format!("{extension} goes with {carriers}")))
+    .hint(format!("{extension} can use {carriers}")))
 }
 
 /// Their names, or that of their family where it has many.
@@ -364,7 +364,7 @@ fn in_short(infos: &[&Protocol]) -> String {
 }
 
 /// Why a job of random keys does without endemic OT.
-const NOT_UNIFORM: &str = "its keys are not random if a peer cheats, which `rot` promises";
+const NOT_UNIFORM: &str = "its keys are not random if a peer cheats, as rot promises";
 
 /// Whether Δ is random enough for the job: a corrupt sender that chooses it can make both keys of
 /// every transfer the same.
@@ -383,8 +383,8 @@ fn in_two_rounds(
 ) -> Result<&'static dyn BaseOt, Failure> {
     let family = two_round::FAMILY;
     if let Job::Rot = job {
-        return Err(Failure::usage(format!("{family} is not for `rot`: {NOT_UNIFORM}"))
-            .hint("take softspoken or kos"));
+        return Err(Failure::usage(format!("{family} does not work with rot: {NOT_UNIFORM}"))
+            .hint("use softspoken or kos"));
     }
     if let Some(base) = two_round::find(name) {
         return Ok(base);
@@ -397,7 +397,7 @@ fn in_two_rounds(
         Some(why) => Failure::usage(format!("{name} cannot carry {family}: {why}")),
         None => no_base(name),
     }
-    .hint(format!("{family} goes with {}", carriers.join(", "))))
+    .hint(format!("{family} can use {}", carriers.join(", "))))
 }
 
 fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> {
@@ -406,11 +406,11 @@ fn named(bases: &[&'static dyn BaseOt], name: &str) -> Vec<&'static dyn BaseOt> 
 }
 
 fn no_base(name: &str) -> Failure {
-    Failure::usage(format!("there is no base OT named {name}"))
+    Failure::usage(format!("unknown base OT {name}"))
 }
 
 /// The failure of a protocol that is secure against semi-honest peers only, where more is wanted.
 fn too_weak(name: &str, or: &str) -> Failure {
     Failure::usage(format!("{name} is secure against semi-honest peers only"))
-        .hint(format!("accept that with --semi-honest{or}"))
+        .hint(format!("pass --semi-honest to accept that{or}"))
 }

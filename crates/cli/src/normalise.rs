@@ -109,7 +109,7 @@ impl FromStr for Normaliser {
         let steps: Vec<Option<Step>> = steps.collect::<Result<_, String>>()?;
         match steps.len() {
             1 => Ok(Self(steps.into_iter().flatten().collect())),
-            _ if steps.contains(&None) => Err("none stands alone".into()),
+            _ if steps.contains(&None) => Err("none cannot be combined with others".into()),
             _ => Ok(Self(steps.into_iter().flatten().collect())),
         }
     }
@@ -136,18 +136,20 @@ impl FromStr for Step {
             ("date", None) => Self::Date(DateFormat::default()),
             ("date", Some(format)) => Self::Date(format.parse()?),
             ("phone", Some(country)) => Self::Phone(country.parse()?),
-            ("phone", None) => return Err("of which country? as in phone:+49".into()),
+            ("phone", None) => {
+                return Err("phone needs a country code, for example phone:+49".into());
+            }
             (
                 "trim" | "compact" | "lower" | "upper" | "nfc" | "digits" | "name" | "email",
                 Some(_),
             ) => {
-                return Err(format!("{name} takes nothing after a colon"));
+                return Err(format!("{name} takes no value after a colon"));
             }
-            _ => return Err(format!("there is no normaliser named {name}; {NAMES}")),
+            _ => return Err(format!("unknown normaliser {name}; {NAMES}")),
         };
         match version {
             "1" => Ok(step),
-            _ => Err(format!("there is no version {version} of {name}, but version 1")),
+            _ => Err(format!("unknown version {version} of {name}; the version is 1")),
         }
     }
 }
@@ -247,16 +249,16 @@ mod tests {
     #[test]
     fn unknown_normalisers_list_the_known_ones() {
         for (text, why) in [
-            ("emial", "there is no normaliser named emial; there are trim, compact, lower"),
-            ("", "there is no normaliser named ; there are"),
-            ("email/2", "there is no version 2 of email, but version 1"),
-            ("email:+49", "email takes nothing after a colon"),
-            ("trim,none", "none stands alone"),
+            ("emial", "unknown normaliser emial; there are trim, compact, lower"),
+            ("", "unknown normaliser ; there are"),
+            ("email/2", "unknown version 2 of email; the version is 1"),
+            ("email:+49", "email takes no value after a colon"),
+            ("trim,none", "none cannot be combined with others"),
             ("date:MM/DD", "a date has YYYY, MM (or M) and DD (or D), each once"),
-            ("phone", "of which country?"),
-            ("phone:49", "49 is no country code"),
-            ("phone:+0", "+0 is no country code"),
-            ("phone:+4930", "+4930 is no country code"),
+            ("phone", "phone needs a country code"),
+            ("phone:49", "49 is not a country code"),
+            ("phone:+0", "+0 is not a country code"),
+            ("phone:+4930", "+4930 is not a country code"),
         ] {
             let error = text.parse::<Normaliser>().unwrap_err();
             assert!(error.starts_with(why), "{text}: {error}");

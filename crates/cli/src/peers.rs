@@ -46,15 +46,15 @@ impl Known {
         for text in text.lines() {
             let line = Line::parse(text).and_then(|line| match &line.peer {
                 Some((name, _)) if known.key(name).is_some() => {
-                    Err(format!("{name} is there twice"))
+                    Err(format!("{name} has two lines"))
                 }
-                Some((_, key)) if known.name(key).is_some() => Err(format!("{key} is there twice")),
+                Some((_, key)) if known.name(key).is_some() => Err(format!("{key} has two lines")),
                 _ => Ok(line),
             });
             let number = known.lines.len() + 1;
             known.lines.push(line.map_err(|why| {
                 Failure::usage(format!("{}, line {number}: {why}", known.path.display()))
-                    .hint("a line is a name, a blank and a fingerprint")
+                    .hint("a line has a name, a space and a fingerprint")
             })?);
         }
         Ok(known)
@@ -91,11 +91,13 @@ impl Known {
     /// Gives a peer a name, in place of the one with this name if that is wanted.
     pub(crate) fn add(&mut self, name: Name, key: Fingerprint, force: bool) -> Result<(), Failure> {
         if let Some(other) = self.name(&key).filter(|other| **other != name) {
-            let why = format!("that key is known by the name {other}");
-            return Err(Failure::usage(why).hint(format!("`foxtrot peers remove {other}` first")));
+            let why = format!("this key already has the name {other}");
+            return Err(
+                Failure::usage(why).hint(format!("first run `foxtrot peers remove {other}`"))
+            );
         }
         if let Some(other) = self.key(&name).filter(|other| *other != key && !force) {
-            let why = format!("{name} is known by another key, {other}");
+            let why = format!("{name} already names another key, {other}");
             return Err(Failure::usage(why).hint("--force replaces it"));
         }
         self.lines.retain(|line| line.peer.as_ref().is_none_or(|(other, _)| *other != name));
@@ -120,7 +122,7 @@ impl Known {
 
     fn unknown(&self, name: &Name) -> Failure {
         Failure::usage(format!("no peer is named {name} in {}", self.path.display())).hint(format!(
-            "`foxtrot peers add {name} SHA256:…` names one, `foxtrot peers list` shows all"
+            "add the name with `foxtrot peers add {name} SHA256:…`; list names with `foxtrot peers list`"
         ))
     }
 }
@@ -146,12 +148,12 @@ fn check_access(path: &Path) -> Result<(), Failure> {
         if !is_trusted(found.uid(), rustix::process::geteuid().as_raw()) {
             let path = path.display();
             return Err(Failure::usage(format!("another user owns {path}"))
-                .hint("copy it to a file of your own, when you have looked through it"));
+                .hint("check its content, then copy it to a file of your own"));
         }
         if found.mode() & 0o022 != 0 {
             let path = path.display();
-            return Err(Failure::usage(format!("others can write {path}"))
-                .hint(format!("look through it, then `chmod 600 {path}`")));
+            return Err(Failure::usage(format!("other users can write {path}"))
+                .hint(format!("check its content, then run `chmod 600 {path}`")));
         }
     }
     let _ = path;

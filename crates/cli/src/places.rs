@@ -22,7 +22,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     written.iter().try_for_each(|path| check_place(path, &read))?;
     let Some(path) = record(command) else { return Ok(()) };
     if path == Path::new("-") {
-        return Err(Failure::usage("a record goes to a file, not to standard output"));
+        return Err(Failure::usage("--record needs a file; it cannot use standard output"));
     }
     let folder = match command {
         Command::Triples(TriplesCommand::Generate { out, .. }) => Some(&out.output),
@@ -30,7 +30,7 @@ pub(crate) fn check(command: &Command) -> Result<(), Failure> {
     };
     if written.iter().chain(folder).any(|result| are_one(result, path)) {
         let why = format!("--record and -o both name {}", path.display());
-        return Err(Failure::usage(why).hint("--record takes another name"));
+        return Err(Failure::usage(why).hint("--record needs another file"));
     }
     let named = |e: Failure| e.rename_options(&[("-o ", "--record ")]);
     check_unread(path, &read).map_err(named)?;

@@ -69,7 +69,7 @@ impl<'a> Way<'a> {
                 let not_yet = || {
                     let seconds = wait.as_secs();
                     output
-                        .note(&format!("nobody listens at {address} yet; trying for {seconds} s"));
+                        .note(&format!("no peer listens at {address} yet; trying for {seconds} s"));
                 };
                 tcp::connect_within(address, wait, timeout, not_yet)
                     .and_then(|socket| security.connect(socket))
@@ -96,7 +96,7 @@ impl<'a> Way<'a> {
             Address::Listen(address) => {
                 Host { security, hello, timeout, output }.all_peers(address, most, service, done)
             }
-            Address::Connect(_) => Err(Failure::usage("--serve is for who listens")),
+            Address::Connect(_) => Err(Failure::usage("--serve needs --listen")),
         }
     }
 }
@@ -104,8 +104,8 @@ impl<'a> Way<'a> {
 /// Checks that the host's name has an address.
 fn look_up(address: &str) -> Result<(), Failure> {
     let failed = |why: &dyn Display| {
-        Failure::run(format!("cannot find the host of {address}: {why}"))
-            .hint("--connect takes a name or an IP address, and a port")
+        Failure::run(format!("host of {address} not found: {why}"))
+            .hint("--connect needs a host name or an IP address, and a port")
     };
     match address.to_socket_addrs() {
         Ok(mut found) => found.next().map(drop).ok_or_else(|| failed(&"it has no address")),

@@ -148,9 +148,8 @@ pub(crate) fn check_log(path: &Path) -> Result<(), Failure> {
 }
 
 fn no_record(path: &Path, what: &str) -> Failure {
-    let why = format!("--record would write to {}, which is not {what}", path.display());
-    Failure::usage(why)
-        .hint("--record takes the name of a new file, or of a record, and keeps all other files")
+    let why = format!("{} is not {what}", path.display());
+    Failure::usage(why).hint("--record needs a new file, or a record file")
 }
 
 /// Tells if a file begins with a record, and if there is more than one line: 1 or 2. `None` if it is empty or no

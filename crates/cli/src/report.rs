@@ -116,7 +116,7 @@ impl Report {
         }
     }
 
-    /// Bytes, flows and time in words, and the rate.
+    /// Bytes and time in words, and the rate.
     pub(crate) fn words(&self) -> String {
         self.words_of("OT")
     }
@@ -134,14 +134,14 @@ impl Report {
         }
     }
 
-    /// Bytes, flows and time in words.
+    /// Bytes and time in words.
     pub(crate) fn figures(&self) -> String {
         let sent = match (self.bytes_sender, self.bytes_receiver) {
             (Some(sender), Some(receiver)) => bytes(sender + receiver),
             (Some(one), None) | (None, Some(one)) => bytes(one) + " sent",
             (None, None) => String::new(),
         };
-        format!("{sent}, {} flows, {}", self.rounds, time(self.wall))
+        format!("{sent}, {}", time(self.wall))
     }
 }
 

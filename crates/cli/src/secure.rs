@@ -66,11 +66,9 @@ impl Security {
         let identity = identity::load(&identity::path(key)?)?;
         let ours = identity.fingerprint();
         if transport.peer.is_empty() {
-            return Err(Failure::usage("no --peer is given, so nobody would be trusted").hint(
-                format!(
-                    "--peer takes the peer's fingerprint or name; ours, for the peer, is {ours}"
-                ),
-            ));
+            return Err(Failure::usage("--peer is missing").hint(format!(
+                "pass the peer's fingerprint or name, or --insecure; the peer passes --peer {ours}"
+            )));
         }
         let known = match Known::read(key) {
             // Names are only shown. A run with fingerprints alone does not need the file.
@@ -121,7 +119,7 @@ impl Security {
     pub(crate) fn explain(&self, error: Error) -> Failure {
         match (self, &error) {
             (Self::Pinned { ours, .. }, Error::Tls(TlsError::NotAccepted)) => {
-                Failure::from(error).hint(format!("the peer has to say --peer {ours}"))
+                Failure::from(error).hint(format!("on the peer, add --peer {ours}"))
             }
             _ => error.into(),
         }

@@ -198,8 +198,12 @@ pub(crate) fn hint(difference: &Difference) -> Option<String> {
     }
     let columns = |terms: &Option<String>| terms.as_ref().map(|terms| terms.split(';').count());
     Some(match columns(&difference.here) == columns(&difference.peer) {
-        true => "--normalize has to say the same on both sides".into(),
-        false => "keys need as many columns, each a --key, on both sides".into(),
+        true => "pass the same --normalize on both sides".into(),
+        false => {
+            let [here, peer] = [columns(&difference.here), columns(&difference.peer)]
+                .map(Option::unwrap_or_default);
+            format!("use the same number of key columns: this side has {here}, the peer {peer}")
+        }
     })
 }
 

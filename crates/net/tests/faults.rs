@@ -144,6 +144,7 @@ fn cut_positions(frame: &Frame) -> [usize; 7] {
 
 #[test]
 fn a_connection_that_ends_before_the_last_byte_fails_both_sides() {
+    // docs/wire: R2-4.
     for honest in jobs().map(Honest::of) {
         let cuts = honest.all_frames().flat_map(|frame| {
             let cuts = cut_positions(&frame).into_iter();

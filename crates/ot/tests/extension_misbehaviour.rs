@@ -50,6 +50,7 @@ fn spoilt_batch(
 
 #[test]
 fn every_message_of_the_wrong_length_is_refused() {
+    // docs/wire: R0-2.
     for extension in registry() {
         let name = extension.info().name;
         let (pairs, _) = base();
@@ -109,6 +110,7 @@ fn a_malformed_tree_is_caught_if_the_senders_choice_uses_its_wrong_side() {
 
 #[test]
 fn a_spoilt_witness_or_digest_is_always_caught() {
+    // docs/wire: R7-1.
     for k in [2, 3, 8] {
         let extension = softspoken::malicious(k).unwrap();
         let (_, setup) = Receiver::new(session(), extension, base().0, seed(5)).unwrap();
@@ -194,6 +196,7 @@ fn a_receiver_that_has_guessed_the_bits_passes_and_learns_no_more() {
 
 #[test]
 fn every_part_of_a_proof_is_checked() {
+    // docs/wire: R7-2.
     assert!((0..128).any(delta), "with Δ = 0 the hash of the choices does not matter");
     // The coin, the hash of the choices, and the hash of every row.
     let places = [0, 31, 32, 39].into_iter().chain((0..128).map(|r| 40 + 8 * r + r % 8));
@@ -264,6 +267,7 @@ fn parties_that_disagree_whether_choices_are_given_are_caught() {
 
 #[test]
 fn a_failed_check_ends_the_session_for_every_batch() {
+    // docs/wire: R7-1.
     let (mut receiver, mut sender) = states(four(), session);
     let mut extend = || {
         let mut message = Vec::new();

@@ -257,6 +257,7 @@ fn a_cheat_in_one_batch_of_a_group_leaves_no_output_of_the_others() {
 
 #[test]
 fn a_receiver_runs_ahead_by_a_window_and_no_more() {
+    // docs/wire: R7-3.
     let plan = plan("softspoken-2", Adversary::Malicious, "roted-endemic");
     for threads in [1, 2, 8] {
         let mut parties = set_up(plan, [threads; 2]).run().unwrap();

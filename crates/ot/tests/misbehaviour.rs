@@ -156,6 +156,7 @@ fn a_flipped_bit_is_the_peers_fault_or_leaves_the_other_instance_alone() {
 
 #[test]
 fn a_truncated_or_extended_message_is_an_error_that_names_it() {
+    // docs/wire: R0-2.
     for base in base::registry() {
         for (number, len) in message_lengths(*base, 2).into_iter().enumerate() {
             let name = message_names(base.info().name)[number];
@@ -170,6 +171,7 @@ fn a_truncated_or_extended_message_is_an_error_that_names_it() {
 
 #[test]
 fn coefficients_out_of_range_are_refused_with_their_place() {
+    // docs/wire: R0-2.
     let (_, blinded) =
         endemic::Receiver::start(batch(0), Bits::from_bools([true; 3]), seed(1)).unwrap();
     for (instance, offset) in [(0, 0), (1, 1296 + 416), (2, 2 * 1296 + 1248 - 2)] {
@@ -182,6 +184,7 @@ fn coefficients_out_of_range_are_refused_with_their_place() {
 
 #[test]
 fn spare_bits_after_the_senders_bits_are_refused() {
+    // docs/wire: R0-1.
     let (_, blinded) = rot::Receiver::start(batch(0), 3, seed(1)).unwrap();
     let (_, reply) = rot::Sender::respond(batch(0), &blinded, seed(2));
     let mut bytes = reply.into_bytes();
@@ -194,6 +197,7 @@ fn spare_bits_after_the_senders_bits_are_refused() {
 
 #[test]
 fn a_commitment_that_does_not_open_gives_no_keys() {
+    // docs/wire: R5-1.
     let (receiver, blinded) = rot::Receiver::start(batch(0), 4, seed(1)).unwrap();
     let (sender, reply) = rot::Sender::respond(batch(0), &blinded, seed(2));
     let _opening = receiver.finish(&reply).unwrap();

@@ -60,6 +60,7 @@ fn spoilt_batch(
 
 #[test]
 fn every_message_of_the_wrong_length_is_refused() {
+    // docs/wire: R0-2.
     let length = |message, expected, got| Error::from(Decode::Length { message, expected, got });
     for extension in registry() {
         let name = extension.info().name;
@@ -208,6 +209,7 @@ fn a_receiver_is_bound_to_the_words_of_its_corrections() {
 
 #[test]
 fn every_part_of_a_proof_is_checked() {
+    // docs/wire: R10-1.
     for at in 0..85 + 512 {
         let caught = spoilt_batch(oos(), |_| (), |proof| proof[8 * at + at % 8] ^= 1);
         assert_eq!(caught, Err(CHECK), "element {at}");
@@ -308,6 +310,7 @@ fn no_key_occurs_twice() {
 
 #[test]
 fn a_failed_check_ends_the_session_for_every_batch() {
+    // docs/wire: R10-1.
     let (mut receiver, mut sender) = states(oos());
     let words = bytes(4, 30 * 11);
     let mut extend = || {

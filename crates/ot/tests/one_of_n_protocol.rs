@@ -148,6 +148,7 @@ fn a_base_ot_that_is_not_enough_is_refused_before_anything_is_sent() {
 
 #[test]
 fn a_receiver_runs_ahead_by_a_window_and_no_more() {
+    // docs/wire: R10-2.
     let plan = plan("oos", Adversary::Malicious);
     let shape = Shape { n: 200_000, choices: 2 };
     let mut parties = set_up(plan).run().unwrap();

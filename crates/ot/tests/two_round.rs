@@ -241,6 +241,7 @@ fn an_invitation_replayed_elsewhere_gives_the_receiver_unrelated_keys() {
 
 #[test]
 fn a_proof_of_zeros_or_of_another_run_is_refused() {
+    // docs/wire: R11-1.
     let n = 300;
     carriers(|run| {
         let invitation = run.invitation(session(0), n);

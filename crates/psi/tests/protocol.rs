@@ -151,6 +151,7 @@ fn a_base_ot_that_is_not_enough_is_refused_before_anything_is_sent() {
 
 #[test]
 fn a_receiver_that_cheats_gets_no_tags() {
+    // docs/wire: R13-4.
     let parameters = Parameters::new(Adversary::Malicious, 100, 100).unwrap();
     let sets = [(); 2].map(|()| (0..100).map(digest).collect());
     let corrections = parameters.extension().corrections_len(parameters.slots());
@@ -177,6 +178,7 @@ fn a_receiver_that_cheats_gets_no_tags() {
 
 #[test]
 fn a_receiver_runs_ahead_by_a_window_and_no_more() {
+    // docs/wire: R13-3.
     let parameters = Parameters::new(Adversary::Malicious, 150_000, 1).unwrap();
     assert!(parameters.buckets() == 1 && parameters.batches().count() > WINDOW);
     let sets = [150_000, 1].map(|n| (0..n).map(digest).collect());

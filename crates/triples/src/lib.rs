@@ -30,8 +30,7 @@ use foxtrot_ot::protocol::Protocol;
 pub use shares::{Shares, wrong, wrong_in_batch};
 
 /// The caveat of every protocol of this crate.
-const CAVEAT: &str =
-    "a peer that departs from the protocol may learn shares or spoil triples, and is not found out";
+const CAVEAT: &str = "a cheating peer may learn shares or spoil triples, and is not detected";
 
 /// The records of every kind of triples.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {

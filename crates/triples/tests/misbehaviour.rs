@@ -148,6 +148,7 @@ fn messages_of_any_other_length_are_refused() {
 
 #[test]
 fn residues_that_are_not_below_their_prime_are_refused() {
+    // docs/wire: R18-1.
     let rest = TOY.rest();
     let (_, public_key) = P0::new(session(0), &TOY, seed(1));
     let tampered = out_of_range(&TOY, &public_key, rest);

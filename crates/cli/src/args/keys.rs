@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use foxtrot_net::identity::Fingerprint;
 
-use super::Name;
+use super::{Name, examples};
 
 #[derive(ClapArgs)]
 pub(crate) struct KeygenArgs {
-    /// Write the key to this file [default: identity.pem in the user's configuration directory]
+    /// Write the key to this file (mode 0600) [default: identity.pem in the user's configuration directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the file if there is one
+    /// Replace an existing file; peers then need the new fingerprint
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print the fingerprint of the key in this file, and make none [default: identity.pem in the
-    /// user's configuration directory]
+    /// Only print the fingerprint of the key in this file [default: identity.pem in the user's
+    /// configuration directory]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["output", "force"])]
     pub(crate) show: Option<Option<PathBuf>>,
 }
@@ -24,25 +24,28 @@ pub(crate) struct KeygenArgs {
 #[derive(Subcommand)]
 pub(crate) enum PeersCommand {
     /// Give a peer's key a name
+    #[command(after_help = examples::PEERS_ADD)]
     Add {
-        /// The name: ASCII letters, digits, `.`, `_`, `-` and `@`
+        /// Name: ASCII letters, digits, `.`, `_`, `-` and `@`
         name: Name,
-        /// Fingerprint of the peer's key, as the peer's `foxtrot keygen --show` prints it
+        /// Fingerprint of the peer's key; `foxtrot keygen --show` prints it at the peer
         fingerprint: Fingerprint,
-        /// Replace the key that the name has
+        /// Replace the key of an existing name
         #[arg(long)]
         force: bool,
         #[command(flatten)]
         beside: Beside,
     },
     /// Print names and fingerprints
+    #[command(after_help = examples::PEERS_LIST)]
     List {
         #[command(flatten)]
         beside: Beside,
     },
-    /// Forget a name
+    /// Remove a name
+    #[command(after_help = examples::PEERS_REMOVE)]
     Remove {
-        /// The name
+        /// Name
         name: Name,
         #[command(flatten)]
         beside: Beside,
@@ -52,8 +55,8 @@ pub(crate) enum PeersCommand {
 /// Where the names are.
 #[derive(ClapArgs)]
 pub(crate) struct Beside {
-    /// Our key; `known_peers` is the file beside it [default: identity.pem in the user's configuration
-    /// directory]
+    /// Identity key file; names are kept beside it in `known_peers` [default: identity.pem in the
+    /// user's configuration directory]
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,
 }

@@ -2,28 +2,27 @@
 
 use clap::Args as ClapArgs;
 
-/// How many peers `--serve` answers at once.
+use super::{heading, values::between};
+
+/// Limits of `--serve`.
 #[derive(ClapArgs)]
+#[command(next_help_heading = heading::SERVER)]
 pub(crate) struct MostSessions {
-    /// With --serve: the most sessions at once. A peer beyond them is told to try again later
+    /// Concurrent sessions; another peer is told to try again later
     #[arg(long = "max-sessions", value_name = "N", default_value_t = 64, requires = "serve", value_parser = sessions)]
     pub(crate) all: usize,
-    /// With --serve: the most sessions at once of one peer, which is a key or, with --insecure, an IP
-    /// address (of IPv6 the network, /64)
+    /// Concurrent sessions of one peer: one key or, with --insecure, one IPv4 address or IPv6 /64
+    /// network
     #[arg(long = "max-sessions-per-peer", value_name = "N", default_value_t = 8, requires = "serve", value_parser = sessions)]
     pub(crate) of_one_peer: usize,
-    /// With --serve: the most memory that all sessions may take, in bytes or with K, M or G behind;
-    /// a session that could take more than is left is refused [default: half of what the system,
-    /// the control group and the limit of the address space leave]
+    /// Memory limit of all sessions, for example 2G [default: half of the free memory]
     #[arg(long = "max-memory", value_name = "BYTES", requires = "serve", value_parser = memory)]
     pub(crate) memory: Option<u64>,
 }
 
 /// Parses a number of sessions at once.
 fn sessions(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1 << 16;
-    let number = text.parse().ok().filter(|sessions| (1..=MOST).contains(sessions));
-    number.ok_or_else(|| format!("not between 1 and {MOST}"))
+    between(text, 1..=1 << 16)
 }
 
 /// Bytes.
@@ -35,7 +34,7 @@ fn memory(text: &str) -> Result<u64, String> {
         _ => (text, 0),
     };
     let number = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
-    number.ok_or_else(|| "not a number of bytes, as in 500M or 2G".into())
+    number.ok_or_else(|| "not a number of bytes such as 500M or 2G".into())
 }
 
 #[cfg(test)]

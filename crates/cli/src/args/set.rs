@@ -4,28 +4,29 @@ use std::str::FromStr;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use super::heading;
 use crate::normalise::Normaliser;
 
 /// How a file with a set is to be read.
 #[derive(ClapArgs, Clone, Debug, Default)]
+#[command(next_help_heading = heading::INPUT)]
 pub(crate) struct SetOptions {
-    /// Column with the key, by its name in the header or by its number, as in #2; repeat it for keys
-    /// of several columns, in the order of the other side [default: the only column]
+    /// Key column: a header name or a number such as #2. Repeat for several columns; both sides use the
+    /// same order [default: the only column]
     #[arg(long, value_name = "COL")]
     pub(crate) key: Vec<Column>,
-    /// Normalisers of keys before they are compared: trim, compact (no white space), lower, upper, nfc,
-    /// digits, name, email, date:DD.MM.YYYY, phone:+49 or none; several one after the other as in
-    /// trim,lower. Once for all key columns, or repeated for each (must be the same on both sides, but
-    /// for the format of dates)
+    /// Normalise keys before comparing: trim, compact, lower, upper, nfc, digits, name, email,
+    /// date:DD.MM.YYYY, phone:+49 or none; see docs/psi-files.md. Combine as in trim,lower; repeat for
+    /// several key columns (must be the same on both sides, except for the format of dates)
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize: Vec<Normaliser>,
-    /// Format of the file [default: by its name .csv, .tsv or .parquet; else lines]
+    /// Format of the file [default: csv, tsv or parquet by the file's name, otherwise lines]
     #[arg(long, value_enum)]
     pub(crate) format: Option<SetFormat>,
-    /// The first row is one like the others
+    /// The file has no header row
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// Separator of fields: a character, or `tab` [default: a comma; for .tsv tab]
+    /// Field separator: one character, or `tab` [default: a comma; a tab for .tsv]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<Delimiter>,
     /// How many keys are kept as they are in the file, to be shown.
@@ -35,17 +36,18 @@ pub(crate) struct SetOptions {
 
 /// How a second file is to be read where it differs from the first.
 #[derive(ClapArgs, Clone, Debug, Default)]
+#[command(next_help_heading = heading::INPUT)]
 pub(crate) struct OtherOptions {
-    /// As --key, for B [default: as for A]
+    /// --key of B [default: the same as for A]
     #[arg(long, value_name = "COL")]
     pub(crate) key_b: Vec<Column>,
-    /// As --normalize, for B, whose dates may have another format [default: as for A]
+    /// --normalize of B, only to give its format of dates [default: the same as for A]
     #[arg(long, value_name = "NAMES")]
     pub(crate) normalize_b: Vec<Normaliser>,
-    /// As --format, for B [default: as for A]
+    /// --format of B [default: the same as for A]
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(crate) format_b: Option<SetFormat>,
-    /// As --delimiter, for B [default: as for A]
+    /// --delimiter of B [default: the same as for A]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter_b: Option<Delimiter>,
 }
@@ -91,9 +93,9 @@ impl FromStr for Delimiter {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match (text, text.as_bytes()) {
             ("tab" | "\\t", _) => Ok(Self(b'\t')),
-            (_, [b'"' | b'\n' | b'\r']) => Err("that has another meaning in CSV"),
+            (_, [b'"' | b'\n' | b'\r']) => Err("this character has another meaning in CSV"),
             (_, &[byte]) => Ok(Self(byte)),
-            _ => Err("not one ASCII character or `tab`"),
+            _ => Err("must be one ASCII character or `tab`"),
         }
     }
 }

@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use foxtrot_triples::formats;
 
-use super::{Common, Transport};
+use super::{
+    Common, Transport, examples, heading,
+    values::{between, party},
+};
 
 #[derive(Subcommand)]
 pub(crate) enum TriplesCommand {
-    /// Both parties in this process; DIR gets the files of both, P0 and P1
+    /// Run both parties in one process; write the files of both, P0 and P1, into DIR
     #[command(
+        after_help = examples::TRIPLES_LOCAL,
         mut_arg("base", |it| it.hide(true)),
         mut_arg("extension", |it| it.hide(true)),
         mut_arg("semi_honest", |it| it.hide(true))
@@ -21,18 +25,19 @@ pub(crate) enum TriplesCommand {
         #[command(flatten)]
         common: Common,
     },
-    /// Make triples with a peer that runs `triples generate`, too
+    /// Make triples with a peer that also runs `triples generate`
     ///
-    /// Semi-honest: secret from a peer that follows the protocol, and right only if it does. Nothing
-    /// finds out a peer that departs from it
+    /// Semi-honest: the triples are secret and correct only if the peer follows the protocol. A
+    /// cheating peer is not detected.
     #[command(
+        after_help = examples::TRIPLES_GENERATE,
         mut_arg("base", |it| it.hide(true)),
         mut_arg("extension", |it| it.hide(true)),
         mut_arg("semi_honest", |it| it.hide(true))
     )]
     Generate {
-        /// Which party this side is; the peer is the other one
-        #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+        /// Number of this party; the peer is the other one
+        #[arg(long, help_heading = heading::CONNECTION, value_name = "0|1", value_parser = party)]
         party: u8,
         #[command(flatten)]
         out: TriplesOut,
@@ -41,12 +46,13 @@ pub(crate) enum TriplesCommand {
         #[command(flatten)]
         common: Common,
     },
-    /// Check that the triples of two parties are right, and name the first that is not. It takes the
-    /// secrets of both, so it is for tests
+    /// Check the triples of two parties and name the first wrong one; for tests, as it reads the
+    /// secrets of both
+    #[command(after_help = examples::TRIPLES_VERIFY)]
     Verify {
         /// Directory with the triples of one party, or of both
         first: PathBuf,
-        /// Directory with those of the other [default: the same]
+        /// Directory with the other party's triples [default: FIRST]
         second: Option<PathBuf>,
         /// Print one JSON object
         #[arg(long)]
@@ -56,46 +62,47 @@ pub(crate) enum TriplesCommand {
 
 /// What is to be made, and where it goes.
 #[derive(ClapArgs)]
+#[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct TriplesOut {
     /// Number of triples (must be the same on both sides)
-    #[arg(short = 'n', long = "count", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    #[arg(short = 'n', long = "count", value_name = "N", value_parser = triples)]
     pub(crate) count: u64,
     /// Bits of a share: 8, 16, 32 or 64 (must be the same on both sides)
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub(crate) bits: u32,
-    /// For --method rlwe and auto: statistical security per batch of 4095 to 32767 triples, 40 or 64 bits (must be the same on
-    /// both sides); what a run has is said when it begins
-    #[arg(long, value_name = "BITS", default_value = "40", value_parser = sigma)]
+    /// Statistical security of rlwe and auto per batch of 4095 to 32767 triples, 40 or 64 bits; the run
+    /// prints its total (must be the same on both sides)
+    #[arg(long, help_heading = heading::SECURITY, value_name = "BITS", default_value = "40", value_parser = sigma)]
     pub(crate) sigma: u32,
-    /// How they are made (must be the same on both sides)
-    #[arg(long, value_enum, default_value_t = TriplesMethod::Rlwe)]
+    /// Protocol (must be the same on both sides)
+    #[arg(long, help_heading = heading::SECURITY, value_enum, default_value_t = TriplesMethod::Rlwe)]
     pub(crate) method: TriplesMethod,
-    /// For --method rlwe and auto: no random OT per triple, but more bytes, and one triple in 2^41 is wrong, with
-    /// --sigma 64 in 2^67 (must be the same on both sides)
-    #[arg(long)]
+    /// With rlwe and auto: use no random OT per triple. A triple takes more bytes and is wrong with
+    /// probability 2^-41, or 2^-67 with --sigma 64 (must be the same on both sides)
+    #[arg(long, help_heading = heading::SECURITY)]
     pub(crate) lift: bool,
-    /// Directory to make, with files of mode 0600; until they are complete it is DIR.partial
+    /// New directory for the triples (files of mode 0600); DIR.partial until they are complete
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// File format, triple after triple a, b and c; the peer may have another one
+    /// File format of the triples a, b, c; the peer may use another one
     #[arg(long, value_enum, default_value_t = TriplesFormat::Raw)]
     pub(crate) format: TriplesFormat,
-    /// Continue the run that left DIR.partial (on both sides); all else as then
+    /// Continue the run that left DIR.partial, on both sides. Use the same options as in the first run
     #[arg(long)]
     pub(crate) resume: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TriplesMethod {
-    /// Ring-LWE with rounding, and a random OT per triple
+    /// Ring-LWE with rounding and a random OT per triple
     Rlwe,
-    /// Oblivious transfer: any number of triples, and most bytes; for few triples, and where ring-LWE is not trusted
+    /// Oblivious transfer only: fast for few triples, more bytes for many
     Gilboa,
-    /// The same with less computing and more bytes
+    /// gilboa with less computation and more bytes
     GilboaK2,
-    /// The same with fewer bytes and more computing
+    /// gilboa with fewer bytes and more computation
     GilboaK8,
-    /// Up to 2048 triples gilboa, more rlwe: for who trusts both
+    /// gilboa for up to 2048 triples, rlwe above
     Auto,
 }
 
@@ -114,11 +121,11 @@ impl TriplesMethod {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TriplesFormat {
-    /// Numbers, little endian, and nothing else
+    /// Little-endian numbers without a header
     Raw,
     /// A NumPy array of N × 3 unsigned numbers
     Npy,
-    /// As MP-SPDZ's semi2k reads it: 2-DR-64/Triples-DR-P0 and -P1
+    /// Files for MP-SPDZ's semi2k: 2-DR-64/Triples-DR-P0 and -P1
     MpSpdz,
 }
 
@@ -132,12 +139,17 @@ impl From<TriplesFormat> for formats::Format {
     }
 }
 
+/// Parses a number of triples.
+fn triples(text: &str) -> Result<u64, String> {
+    between(text, 1..=1 << 40)
+}
+
 fn bits(text: &str) -> Result<u32, String> {
-    one_of(text, &[8, 16, 32, 64]).ok_or_else(|| "not 8, 16, 32 or 64".into())
+    one_of(text, &[8, 16, 32, 64]).ok_or_else(|| "must be 8, 16, 32 or 64".into())
 }
 
 fn sigma(text: &str) -> Result<u32, String> {
-    one_of(text, &[40, 64]).ok_or_else(|| "not 40 or 64".into())
+    one_of(text, &[40, 64]).ok_or_else(|| "must be 40 or 64".into())
 }
 
 fn one_of(text: &str, numbers: &[u32]) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! Values of options that need more than their type to be right.
 
-use std::net::SocketAddr;
+use std::{fmt::Display, net::SocketAddr, ops::RangeInclusive, str::FromStr};
 
 use foxtrot_psi::paxos::MAX_ITEMS;
 
@@ -14,21 +14,48 @@ pub(super) fn address(text: &str) -> Result<String, String> {
             !host.is_empty() && !host.contains([':', '[', ']', ' ']) && !host.chars().all(dotted)
         });
     is_one.then(|| text.to_owned()).ok_or_else(|| {
-        "not a host and a port up to 65535, as in localhost:7000 or [::1]:7000".into()
+        "must be a host and a port up to 65535, as in localhost:7000 or [::1]:7000".into()
     })
+}
+
+/// Parses a number in a range. The error names the range in words, for it is shown to users.
+pub(super) fn between<N: FromStr + PartialOrd + Display>(
+    text: &str,
+    range: RangeInclusive<N>,
+) -> Result<N, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("must be a number from {} to {}", range.start(), range.end()))
 }
 
 /// Parses a number of messages to choose from.
 pub(super) fn choices(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1 << 16;
-    let number = text.parse().ok().filter(|choices| (2..=MOST).contains(choices));
-    number.ok_or_else(|| format!("not between 2 and {MOST}"))
+    between(text, 2..=1 << 16)
+}
+
+/// Parses a number of transfers.
+pub(super) fn transfers(text: &str) -> Result<u64, String> {
+    between(text, 1..=1 << 32)
+}
+
+/// Parses the number of a party.
+pub(super) fn party(text: &str) -> Result<u8, String> {
+    let number = text.parse().ok().filter(|party| *party <= 1);
+    number.ok_or_else(|| "must be 0 or 1".into())
+}
+
+/// Parses the seconds of `--timeout`, at most a day.
+pub(super) fn timeout(text: &str) -> Result<u64, String> {
+    between(text, 1..=86_400).map_err(|e| e.replace("a number", "a number of seconds"))
+}
+
+/// Parses the seconds of `--wait`, at most a year.
+pub(super) fn wait(text: &str) -> Result<u64, String> {
+    between(text, 1..=31_536_000).map_err(|e| e.replace("a number", "a number of seconds"))
 }
 
 /// Parses a number of keys in a set.
 pub(super) fn keys(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|keys| (1..=MAX_ITEMS).contains(keys));
-    number.ok_or_else(|| format!("not between 1 and {MAX_ITEMS}"))
+    between(text, 1..=MAX_ITEMS)
 }
 
 /// Parses a number of threads.
@@ -36,9 +63,7 @@ pub(super) fn keys(text: &str) -> Result<usize, String> {
 /// # Errors
 /// If it is not one, or of too many threads.
 pub fn threads(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1024;
-    let number = text.parse().ok().filter(|threads| (1..=MOST).contains(threads));
-    number.ok_or_else(|| format!("not between 1 and {MOST}"))
+    between(text, 1..=1024)
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! `foxtrot generate`: manual pages and completions.
 
-use std::io::{self, Write};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use clap::{Command, CommandFactory};
 use clap_mangen::{
     Man,
-    roff::{Roff, bold, roman},
+    roff::{Inline, Roff, bold, roman},
 };
 
 use crate::{
@@ -16,7 +20,8 @@ use crate::{
 pub(crate) fn run(command: &GenerateCommand) -> Result<(), Failure> {
     let mut generated = Vec::new();
     match command {
-        GenerateCommand::Man { subcommand } => {
+        GenerateCommand::Man { all: Some(folder), .. } => return all_pages(folder),
+        GenerateCommand::Man { subcommand, all: None } => {
             man(page(subcommand)?, &mut generated).map_err(|e| Failure::stdout(&e))?;
         }
         GenerateCommand::Completions { shell } => {
@@ -29,6 +34,24 @@ pub(crate) fn run(command: &GenerateCommand) -> Result<(), Failure> {
 /// Its version is that of the program, without what this machine can do.
 fn root() -> Command {
     Args::command().version(env!("CARGO_PKG_VERSION"))
+}
+
+/// Writes the pages of the program and of every subcommand into a directory, as `foxtrot-ot-send.1`.
+fn all_pages(folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|e| Failure::writing(folder, &e))?;
+    let mut command = root();
+    command.build();
+    write_pages(&command, folder)
+}
+
+fn write_pages(command: &Command, folder: &Path) -> Result<(), Failure> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let path = folder.join(format!("{name}.1"));
+    let mut text = Vec::new();
+    let written = man(command.clone(), &mut text).and_then(|()| fs::write(&path, text));
+    written.map_err(|e| Failure::writing(&path, &e))?;
+    let mut commands = command.get_subcommands().filter(|it| it.get_name() != "help");
+    commands.try_for_each(|next| write_pages(next, folder))
 }
 
 /// The subcommand that a page is about.
@@ -50,6 +73,7 @@ fn page(path: &[String]) -> Result<Command, Failure> {
 
 fn man(command: Command, out: &mut impl Write) -> io::Result<()> {
     let (subcommands, version) = (command.has_subcommands(), command.get_version().is_some());
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let page = Man::new(command);
     page.render_title(out)?;
     page.render_name_section(out)?;
@@ -67,5 +91,15 @@ fn man(command: Command, out: &mut impl Write) -> io::Result<()> {
         statuses.text([roman(meaning)]);
     }
     statuses.to_writer(out)?;
+    if let Some((_, examples)) = after.split_once("Examples:\n") {
+        let mut section = Roff::new();
+        section.control("SH", ["EXAMPLES"]);
+        section.control("nf", []);
+        for line in examples.lines() {
+            section.text([Inline::from(line.trim_start())]);
+        }
+        section.control("fi", []);
+        section.to_writer(out)?;
+    }
     if version { page.render_version_section(out) } else { Ok(()) }
 }

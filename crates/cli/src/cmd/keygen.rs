@@ -23,7 +23,7 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
     }
     let path = match &args.output {
         Some(path) if path == Path::new("-") => {
-            return Err(Failure::usage("a key goes to a file, not to standard output"));
+            return Err(Failure::usage("a key cannot be written to standard output"));
         }
         Some(path) => path.clone(),
         None => {
@@ -34,8 +34,8 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
     };
     let existing = Existing::with_force(args.force);
     if existing == Existing::Kept && fs::metadata(&path).is_ok_and(|found| found.is_file()) {
-        return Err(Failure::usage(format!("{} exists already", path.display()))
-            .hint("--force replaces it; peers then need the new fingerprint"));
+        return Err(Failure::usage(format!("{} exists", path.display()))
+            .hint("pass --force to replace the key; peers then need the new fingerprint"));
     }
     let identity = Identity::generate().map_err(|e| Failure::run(e.to_string()))?;
     write_secret(existing, &path, identity.to_pem().as_bytes())?;

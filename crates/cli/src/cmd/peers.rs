@@ -8,7 +8,7 @@ pub(crate) fn run(command: &PeersCommand) -> Result<(), Failure> {
     match command {
         PeersCommand::Add { name, fingerprint, force, beside } => {
             Known::read(beside.identity.as_deref())?.add(name.clone(), *fingerprint, *force)?;
-            say(&format!("{name} is {fingerprint} from now on"));
+            say(&format!("{name} now names {fingerprint}"));
         }
         PeersCommand::List { beside } => {
             let mut out = io::stdout().lock();
@@ -18,7 +18,7 @@ pub(crate) fn run(command: &PeersCommand) -> Result<(), Failure> {
         }
         PeersCommand::Remove { name, beside } => {
             Known::read(beside.identity.as_deref())?.remove(name)?;
-            say(&format!("{name} is forgotten"));
+            say(&format!("removed {name}"));
         }
     }
     Ok(())

@@ -99,6 +99,30 @@ impl Table {
         head.into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect()
     }
 
+    /// A row for each family: what its protocols have in common, and the range where they differ.
+    fn families(&self) -> Vec<[String; 5]> {
+        let records: Vec<_> = self.records().collect();
+        let mut names = Vec::new();
+        for it in &records {
+            if !names.contains(&it.family) {
+                names.push(it.family);
+            }
+        }
+        let mut rows = vec![["", "protocols", "security", "flows", self.bytes].map(str::to_owned)];
+        rows[0][0] = self.heading.into();
+        for name in names {
+            let all = || records.iter().filter(|it| it.family == name);
+            let flows = range(all().map(|it| it.flows as f64), 0);
+            let bytes = range(all().map(|it| self.bytes_of(it)), self.digits);
+            let mut security: Vec<_> = all().map(|it| it.adversary.to_string()).collect();
+            security.sort();
+            security.dedup();
+            let security = security.join(", ");
+            rows.push([format!("  {name}"), all().count().to_string(), security, flows, bytes]);
+        }
+        rows
+    }
+
     /// Names of protocols, and the words that they have in common.
     fn words(&self) -> Vec<(Vec<&'static str>, String)> {
         let mut all: Vec<(Vec<_>, String)> = Vec::new();
@@ -145,6 +169,17 @@ impl Table {
     }
 }
 
+/// `3`, or `1 to 3` where the least and the largest differ.
+fn range(values: impl Iterator<Item = f64>, digits: usize) -> String {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let ends = [values.first(), values.last()];
+    match ends.map(|end| end.map(|it| format!("{it:.digits$}")).unwrap_or_default()) {
+        [least, most] if least == most => least,
+        [least, most] => format!("{least} to {most}"),
+    }
+}
+
 fn words(it: &Protocol) -> String {
     let mut words = it.assumption.to_owned();
     for (before, more) in [("", it.params), ("", it.security), ("caveat: ", it.caveat)] {
@@ -184,6 +219,7 @@ pub(crate) fn run(args: &ProtocolsArgs) -> Result<(), Failure> {
         Some(name) => return print_named(name, out),
         None if args.json => print_json(out),
         None if args.markdown => print_markdown(out),
+        None if args.all => print_all(out),
         None => print(out),
     };
     printed.map_err(|e| Failure::stdout(&e))
@@ -194,14 +230,26 @@ fn print_json(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{}", Value::from_iter(all))
 }
 
+/// Prints the families.
 fn print(out: &mut impl Write) -> io::Result<()> {
+    let mut rows: Vec<_> = TABLES.iter().map(Table::families).collect();
+    rows[1..].iter_mut().for_each(|rows| rows.insert(0, Default::default()));
+    let rows = rows.concat();
+    print_aligned(out, rows.into_iter().map(Vec::from).collect())?;
+    writeln!(
+        out,
+        "\n`foxtrot protocols NAME` describes a family or a protocol, `--all` lists every protocol."
+    )
+}
+
+fn print_all(out: &mut impl Write) -> io::Result<()> {
     for table in &TABLES {
         print_aligned(out, table.rows())?;
         writeln!(out)?;
     }
     writeln!(
         out,
-        "`foxtrot protocols NAME` says everything about one protocol, say `roted`, or a family"
+        "`foxtrot protocols NAME` describes one protocol, for example `roted`, or a family."
     )
 }
 
@@ -223,8 +271,8 @@ fn print_named(name: &str, out: &mut impl Write) -> Result<(), Failure> {
     }
     match found {
         true => Ok(()),
-        false => Err(Failure::usage(format!("there is no protocol named {name}"))
-            .hint("`foxtrot protocols` lists all names")),
+        false => Err(Failure::usage(format!("unknown protocol {name}"))
+            .hint("`foxtrot protocols --all` lists all names")),
     }
 }
 

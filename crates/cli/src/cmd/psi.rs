@@ -117,7 +117,7 @@ fn local(
     common: &Common,
 ) -> Result<(), Failure> {
     if [a, b] == [Path::new("-"); 2] {
-        return Err(Failure::usage("both sets would come from standard input"));
+        return Err(Failure::usage("only one set can be read from standard input"));
     }
     check_output(out, common)?;
     let output = Output::new(common);
@@ -128,8 +128,10 @@ fn local(
     let senders_terms = Terms::new(common, &theirs, MAX_ITEMS)?;
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
-        let why = format!("keys of {a} are normalised by {at_a}, and those of {b} by {at_b}");
-        return Err(Failure::usage(why).hint("keys need as many columns in both"));
+        let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
+        return Err(
+            Failure::usage(why).hint("use the same number of key columns and the same normalisers")
+        );
     }
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
@@ -147,8 +149,7 @@ fn local(
             let n = ours.items().len();
             let link = Link::greet(opened, false, &terms.hello(Role::Receiver, n))?;
             let agreed = Agreed::on(&terms, &link, n)?;
-            agreed.tell(output, None, &workers);
-            tell_of_count(out, output);
+            agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
             let (indices, cost) = party.receive(link, ours.items())?;
             Ok((indices, cost, agreed))
@@ -172,8 +173,7 @@ fn receive(
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, n)?;
     agreed.enter(entry);
-    agreed.tell(output, Some(Role::Receiver), &workers);
-    tell_of_count(out, output);
+    agreed.tell(output, Some(Role::Receiver), &workers, out.count);
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
     let report = agreed.report(&workers, None, Some(&cost));
@@ -195,12 +195,12 @@ fn send(
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.enter(entry);
-    agreed.tell(output, Some(Role::Sender), &workers);
+    agreed.tell(output, Some(Role::Sender), &workers, false);
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
     let report = agreed.report(&workers, Some(&cost), None);
     entry.ran(&report, &cost);
     let figures = report.figures();
-    output.note(&format!("done: the peer has received everything; {figures}"));
+    output.note(&format!("done: {figures}"));
     result::print_json(&agreed, &report, common)
 }
 
@@ -219,7 +219,7 @@ impl Server {
     fn copy(&self) -> Result<Zeroizing<Vec<Item>>, Failure> {
         let mut copy = Zeroizing::new(Vec::new());
         copy.try_reserve_exact(self.items.len())
-            .map_err(|_| Failure::run("there is no memory left for a copy of the set"))?;
+            .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
         copy.extend_from_slice(&self.items);
         Ok(copy)
     }
@@ -269,6 +269,7 @@ impl Service for Server {
                 let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
                 lines.next().into_iter().for_each(|line| self.output.note(&line));
                 lines.for_each(|line| self.output.detail(&line));
+                self.output.detail(&format!("with {peer}: {}", agreed.details()));
                 self.copy()
             })?;
             let report = agreed.report(&workers, Some(&cost), None);
@@ -290,7 +291,7 @@ fn answer_all(
     way.all_peers(common, most, hello, server, |number, peer, (agreed, report)| {
         let keys = agreed.parameters.receiver_items();
         let figures = report.figures();
-        output.note(&format!("session {number} with {peer}, who has {keys} keys: {figures}"));
+        output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
         result::print_json(&agreed, &report, common)
     })
 }
@@ -298,19 +299,10 @@ fn answer_all(
 /// Finds out that the result has no place before anything is read, and anybody met.
 fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
     if common.json && out.file().is_none() && !out.count {
-        let why = "--json prints about the run, so the rows have no place";
-        return Err(Failure::usage(why).hint("-o writes them to a file, --count leaves them out"));
+        let why = "--json and rows cannot share standard output";
+        return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }
     Ok(())
-}
-
-/// What `--count` might be mistaken for.
-fn tell_of_count(out: &RowsOut, output: Output) {
-    if out.count {
-        output.note(
-            "--count prints a number only; the receiver's program learns the rows all the same",
-        );
-    }
 }
 
 /// Reads a set, and says what was found.
@@ -320,7 +312,7 @@ fn read(path: &Path, options: &SetOptions, output: Output) -> Result<Set, Failur
     output.note(&format!("read {}: {}", path.display(), set.findings().words(keys)));
     set.warnings().iter().for_each(|warning| output.note(warning));
     if keys > MAX_ITEMS {
-        let why = format!("{} has {keys} keys, and there may be {MAX_ITEMS}", path.display());
+        let why = format!("{} has {keys} keys; the most is {MAX_ITEMS}", path.display());
         return Err(Failure::usage(why));
     }
     Ok(set)

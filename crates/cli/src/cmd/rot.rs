@@ -71,8 +71,8 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     | RotCommand::Receive { out, .. }) = command;
     let prefix = &out.output;
     if prefix.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        let why = format!("{} is no beginning of a file's name", prefix.display());
-        return Err(Failure::usage(why));
+        let why = format!("{} is a directory", prefix.display());
+        return Err(Failure::usage(why).hint("-o needs a file name prefix"));
     }
     let files = match command {
         RotCommand::Local { .. } => {
@@ -83,8 +83,8 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
         RotCommand::Receive { .. } => of_receiver(prefix),
     };
     match files.iter().find(|path| !out.force && path.is_file()) {
-        Some(path) => Err(Failure::usage(format!("{} exists already", path.display()))
-            .hint("--force replaces it, or -o takes another prefix")),
+        Some(path) => Err(Failure::usage(format!("{} exists", path.display()))
+            .hint("pass --force to replace it, or another -o")),
         None => Ok(files),
     }
 }
@@ -175,7 +175,7 @@ fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link
 }
 
 fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
-    let too_many = |_| Failure::run(format!("{} transfers are too many for this machine", out.n));
+    let too_many = |_| Failure::run(format!("not enough memory for {} transfers", out.n));
     let n = usize::try_from(out.n).map_err(too_many)?;
     Ok(Terms { job: "rot", method: Method::choose(common, Job::Rot)?, n, one_of: None, hex: None })
 }

@@ -35,15 +35,18 @@ use folder::Folder;
 use kind::{BASE, Kind};
 
 /// What the roles of the hello are here.
-const ROLES: [(&str, &str); 1] =
-    [("one side runs `send`, the other `receive`", "one side is --party 0, the other --party 1")];
+const ROLES: [(&str, &str); 3] = [
+    ("one side runs `send`, the other `receive`", "one side passes --party 0, the other --party 1"),
+    ("both sides want to be the sender", "both sides pass --party 0"),
+    ("both sides want to be the receiver", "both sides pass --party 1"),
+];
 
 /// The hint after a run that has not come to its end.
-const RESUME: &str = "what is there stays: --resume, on both sides, continues it";
+const RESUME: &str = "finished batches are kept; continue with --resume on both sides";
 
 /// The hint after a session whose two sides have not received what the other sent.
-const FORGOTTEN: &str = "the batches of this session were removed, those of earlier ones stay; --resume, on both sides, \
-                         makes them anew; without --insecure TLS keeps connections from changing data";
+const FORGOTTEN: &str = "the batches of this session were removed, earlier batches are kept; continue with --resume on \
+                         both sides; without --insecure TLS protects the data";
 
 pub(crate) fn run(command: &TriplesCommand) -> Result<(), Failure> {
     match command {
@@ -187,7 +190,7 @@ fn make_into(
                 None => failure,
                 Some(Ok(())) => failure.hint(FORGOTTEN),
                 Some(Err(e)) => failure.hint(format!(
-                    "{}; remove the shares of this run on both sides, and begin anew without --resume",
+                    "{}; remove the shares of this run on both sides, then start again without --resume",
                     e.message()
                 )),
             });

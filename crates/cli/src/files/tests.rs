@@ -153,7 +153,7 @@ fn a_name_that_only_a_folder_could_have_is_no_place() {
     }
     for name in &names {
         let refused = check_place(name, &[]).unwrap_err();
-        assert!(refused.message().starts_with("cannot write "), "{}", refused.message());
+        assert!(refused.message().ends_with(" is a directory"), "{}", refused.message());
     }
     assert!(check_place(&name("new"), &[]).is_ok());
 }
@@ -196,11 +196,7 @@ fn an_input_is_no_place_for_a_result_by_any_name() {
     }
     for name in &names {
         let refused = check_place(name, &[&other, &set]).unwrap_err();
-        assert!(
-            refused.message().ends_with(", which is read, is the same file"),
-            "{}",
-            refused.message()
-        );
+        assert!(refused.message().starts_with("-o names the input file "), "{}", refused.message());
         assert!(check_place(name, &[&other, Path::new("missing")]).is_ok());
     }
     assert!(check_place(&folder.path().join("new"), &[&set]).is_ok());

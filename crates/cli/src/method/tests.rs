@@ -80,18 +80,18 @@ fn without_an_extension_the_job_decides_on_the_mode() {
     assert_eq!(choose("weak", "none", SemiHonest, Job::Ot(3)), Ok(["weak", "none"]));
     for name in ["chosen", "weak"] {
         let why = choose(name, "none", Malicious, Job::Rot).unwrap_err();
-        assert!(why.contains("does not realise random OT with abort"), "{why}");
+        assert!(why.contains("is not random OT with abort"), "{why}");
     }
 }
 
 #[test]
-fn weaker_security_is_asked_for_or_refused() {
+fn semi_honest_protocols_need_the_option() {
     for (base, extension, adversary, words) in [
         (
             "roted",
             "iknp",
             Malicious,
-            "accept that with --semi-honest, or take one of kos, kos-two-round, ",
+            "pass --semi-honest to accept that, or use kos, kos-two-round, ",
         ),
         ("roted", "softspoken-2-semi-honest", Malicious, "is secure against semi-honest peers"),
         ("weak", "none", Malicious, "weak is secure against semi-honest peers only"),
@@ -122,7 +122,7 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_with_the_reason() {
     for (base, adversary, words) in [
         ("weak", Malicious, "weak cannot carry softspoken-4: it is secure against semi-honest"),
         ("chosen", Malicious, "chosen-message OT is not enough under an extension"),
-        ("nothing", Malicious, "there is no base OT named nothing"),
+        ("nothing", Malicious, "unknown base OT nothing"),
     ] {
         let why = choose(base, "softspoken", adversary, Job::Rot).unwrap_err();
         assert!(why.contains(words), "{why}");
@@ -167,13 +167,18 @@ fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
     assert_eq!(method.words(), "kos-two-round:roted-endemic, malicious security");
     assert_eq!(method.batch(), 1 << 16);
     for (base, adversary, job, words) in [
-        ("roted", Malicious, Job::Rot, "not for `rot`: its keys are not random if a peer cheats"),
+        (
+            "roted",
+            Malicious,
+            Job::Rot,
+            "not work with rot: its keys are not random if a peer cheats",
+        ),
         ("pvw", Malicious, Job::Ot(3), "chosen-message OT is not enough"),
         ("rot-from-ot:pvw", Malicious, Job::Ot(3), "it takes more than one message of either"),
         ("mcquoid-rosulek-roy:eke:moeller", Malicious, Job::Ot(3), "there is no variant over it"),
         ("csw", Malicious, Job::Ot(3), "OT with selective failure is not enough"),
         ("chou-orlandi", Malicious, Job::Ot(3), "semi-honest peers only"),
-        ("nothing", Malicious, Job::Ot(3), "there is no base OT named nothing; kos-two-round goes"),
+        ("nothing", Malicious, Job::Ot(3), "unknown base OT nothing; kos-two-round can"),
     ] {
         let why = choose(base, "kos-two-round", adversary, job).unwrap_err();
         assert!(why.contains(words), "{why}");
@@ -213,11 +218,12 @@ fn base_ots_over_the_curve_carry_what_their_security_allows() {
     assert_eq!(choose("csw", "iknp", SemiHonest, job), Ok(["csw", "iknp"]));
     for (extension, job) in [("none", job), ("softspoken", job), ("softspoken", Job::Rot)] {
         let why = choose("csw", extension, Malicious, job).unwrap_err();
-        assert!(why.contains("selective failure") || why.contains("not realise"), "{why}");
+        assert!(why.contains("selective failure") || why.contains(" is not "), "{why}");
     }
     assert!(choose("csw", "kos", Malicious, Job::Rot).is_err());
     let why = choose("nothing", "softspoken", Malicious, job).unwrap_err();
-    let all = "goes with roted, roted-endemic, mcquoid-rosulek-roy, masny-rindal, masny-rindal-reuse, rot";
+    let all =
+        "can use roted, roted-endemic, mcquoid-rosulek-roy, masny-rindal, masny-rindal-reuse, rot";
     assert!(why.contains(all), "{why}");
     let why = choose("nothing", "none", SemiHonest, job).unwrap_err();
     assert!(why.ends_with("masny-rindal or chou-orlandi or naor-pinkas or weak"), "{why}");

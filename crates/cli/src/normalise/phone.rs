@@ -17,7 +17,7 @@ impl FromStr for Country {
         if is_code {
             Ok(Self(text.into()))
         } else {
-            Err(format!("{text} is no country code: + and 1 to 3 digits, as in phone:+49"))
+            Err(format!("{text} is not a country code: + and 1 to 3 digits, for example phone:+49"))
         }
     }
 }

@@ -7,24 +7,25 @@ use crate::failure::Failure;
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-pub(super) const ENCODING: &str = "save it as UTF-8, say with `iconv -t UTF-8 -f` and its encoding";
+pub(super) const ENCODING: &str =
+    "save the file as UTF-8, for example with `iconv -f ENCODING -t UTF-8`";
 
 /// Bytes that are enough to know what a file is: a byte order mark and `sep=;` with its line end.
 pub(super) const LOOKED_AT: usize = 16;
 
-const UNPACK: &str = "unpack it first";
-const SAVE_AS_CSV: &str = "an Excel file is saved as `CSV UTF-8`, an archive unpacked first";
+const UNPACK: &str = "unpack the archive first";
+const SAVE_AS_CSV: &str = "save an Excel file as CSV UTF-8, or unpack the archive";
 
 /// First bytes of what is no text, what it is, and what to do.
 const OTHERS: [(&[u8], &str, &str); 10] = [
-    (b"\x1f\x8b", "compressed with gzip", "`gunzip` unpacks it"),
-    (b"\x28\xb5\x2f\xfd", "compressed with Zstandard", "`unzstd` unpacks it"),
-    (b"BZh91AY&SY", "compressed with bzip2", "`bunzip2` unpacks it"),
-    (b"\xfd7zXZ\0", "compressed with xz", "`unxz` unpacks it"),
+    (b"\x1f\x8b", "compressed with gzip", "unpack it with `gunzip`"),
+    (b"\x28\xb5\x2f\xfd", "compressed with Zstandard", "unpack it with `unzstd`"),
+    (b"BZh91AY&SY", "compressed with bzip2", "unpack it with `bunzip2`"),
+    (b"\xfd7zXZ\0", "compressed with xz", "unpack it with `unxz`"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     (b"PK\x03\x04", "an Excel file (.xlsx) or another ZIP archive", SAVE_AS_CSV),
     (b"\xd0\xcf\x11\xe0", "an Excel file (.xls) or another one of Office", SAVE_AS_CSV),
-    (b"PAR1\x15", "a Parquet file", "--format parquet reads it"),
+    (b"PAR1\x15", "a Parquet file", "read it with --format parquet"),
     (b"\xff\xfe", "UTF-16", ENCODING),
     (b"\xfe\xff", "UTF-16", ENCODING),
 ];
@@ -65,15 +66,15 @@ mod tests {
     #[test]
     fn a_file_that_is_no_text_is_named_by_its_first_bytes() {
         for (bytes, words) in [
-            (&b"\x1f\x8b\x08\0"[..], "a.csv is compressed with gzip; `gunzip` unpacks it"),
+            (&b"\x1f\x8b\x08\0"[..], "a.csv is compressed with gzip; unpack it with `gunzip`"),
             (
                 b"PK\x03\x04\x14",
-                "a.csv is an Excel file (.xlsx) or another ZIP archive; an Excel file is saved",
+                "a.csv is an Excel file (.xlsx) or another ZIP archive; save an Excel file as CSV",
             ),
-            (b"PAR1\x15", "a.csv is a Parquet file; --format parquet reads it"),
-            (b"i\0d\0,\0", "a.csv is UTF-16; save it as UTF-8"),
-            (b"\0i\0d\0,", "a.csv is UTF-16; save it as UTF-8"),
-            (b"\xff\xfei\0", "a.csv is UTF-16; save it as UTF-8"),
+            (b"PAR1\x15", "a.csv is a Parquet file; read it with --format parquet"),
+            (b"i\0d\0,\0", "a.csv is UTF-16; save the file as UTF-8"),
+            (b"\0i\0d\0,", "a.csv is UTF-16; save the file as UTF-8"),
+            (b"\xff\xfei\0", "a.csv is UTF-16; save the file as UTF-8"),
         ] {
             let failure = check(Path::new("a.csv"), bytes).unwrap_err();
             let said = format!("{}; ", failure.message()) + &failure.into_hint().unwrap();

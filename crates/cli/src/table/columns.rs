@@ -23,7 +23,11 @@ impl Columns {
         let mut columns = Self { names, keys: Vec::new() };
         if wanted.is_empty() {
             if columns.names.len() != 1 {
-                let why = format!("which column of {} is the key?", path.display());
+                let why = format!(
+                    "--key is missing: {} has {} columns",
+                    path.display(),
+                    columns.names.len()
+                );
                 return Err(Failure::usage(why).hint(columns.choice()));
             }
             columns.keys.push(0);
@@ -31,8 +35,8 @@ impl Columns {
         for column in wanted {
             let key = columns.position(path, header, column)?;
             if columns.keys.contains(&key) {
-                let why = format!("column {} is given as key twice", columns.names[key]);
-                return Err(Failure::usage(why));
+                let why = format!("--key names column {} twice", visible(&columns.names[key]));
+                return Err(Failure::usage(why).hint("give each key column once"));
             }
             columns.keys.push(key);
         }
@@ -59,12 +63,12 @@ impl Columns {
         let name = match column {
             Column::Number(number) if *number < count => return Ok(*number),
             Column::Number(number) => {
-                let why = format!("{file} has no column #{}", number + 1);
+                let why = format!("column #{} not found in {file}", number + 1);
                 return Err(Failure::usage(why).hint(self.choice()));
             }
             Column::Name(name) if header => name,
             Column::Name(name) => {
-                let why = format!("without a header no column is named {name}");
+                let why = format!("{file} has no header, so no column is named {name}");
                 return Err(Failure::usage(why).hint(self.choice()));
             }
         };
@@ -74,10 +78,11 @@ impl Columns {
             (Some(first), Some(second)) => {
                 let (first, second) = (first + 1, second + 1);
                 let why = format!("{file} has several columns named {name}");
-                Err(Failure::usage(why).hint(format!("say which: --key '#{first}' or '#{second}'")))
+                Err(Failure::usage(why)
+                    .hint(format!("choose one: --key '#{first}' or --key '#{second}'")))
             }
             (None, _) => {
-                let why = format!("{file} has no column {}", visible(name));
+                let why = format!("column {} not found in {file}", visible(name));
                 Err(Failure::usage(why).hint(self.choice()))
             }
         }
@@ -86,13 +91,16 @@ impl Columns {
     /// Lists the columns to choose from.
     fn choice(&self) -> String {
         if let [name] = self.names.as_slice()
-            && let Some(delimiter) = [';', '\t', '|'].into_iter().find(|&c| name.contains(c))
+            && let Some(delimiter) = [',', ';', '\t', '|'].into_iter().find(|&c| name.contains(c))
         {
             let delimiter = if delimiter == '\t' { "tab".into() } else { format!("'{delimiter}'") };
-            return format!("there is one column only; perhaps --delimiter {delimiter} is wanted");
+            return format!(
+                "the header has one column, {}; try --delimiter {delimiter}",
+                visible(name)
+            );
         }
         let names: Vec<_> = self.names.iter().map(|name| visible(name)).collect();
-        format!("--key takes {}", names.join(", "))
+        format!("columns are {}", names.join(", "))
     }
 }
 
@@ -137,24 +145,39 @@ mod tests {
                 &names[..],
                 true,
                 &[][..],
-                "which column of a.csv is the key?: --key takes id, e-mail",
+                "--key is missing: a.csv has 3 columns: columns are id, e-mail",
             ),
-            (&names, true, &["email"], "a.csv has no column email: --key takes id, e-mail, id"),
-            (&names, true, &["#4"], "a.csv has no column #4: --key takes"),
-            (&names, true, &["id"], "a.csv has several columns named id: say which: --key '#1' or"),
-            (&names, true, &["e-mail", "#2"], "column e-mail is given as key twice"),
+            (
+                &names,
+                true,
+                &["email"],
+                "column email not found in a.csv: columns are id, e-mail, id",
+            ),
+            (&names, true, &["#4"], "column #4 not found in a.csv: columns are"),
+            (
+                &names,
+                true,
+                &["id"],
+                "a.csv has several columns named id: choose one: --key '#1' or",
+            ),
+            (&names, true, &["e-mail", "#2"], "--key names column e-mail twice"),
             (
                 &["id ", "first name", "", "Ort\u{a0}"],
                 true,
                 &["id"],
-                r#"a.csv has no column id: --key takes "id ", "first name", "", "Ort\u{a0}""#,
+                r#"column id not found in a.csv: columns are "id ", "first name", "", "Ort\u{a0}""#,
             ),
-            (&["#1"], false, &["id"], "without a header no column is named id: --key takes #1"),
+            (
+                &["#1"],
+                false,
+                &["id"],
+                "a.csv has no header, so no column is named id: columns are #1",
+            ),
             (
                 &["id;name"],
                 true,
                 &["id"],
-                "a.csv has no column id: there is one column only; perhap",
+                "column id not found in a.csv: the header has one column, id;name; try",
             ),
         ] {
             let error = found(names, header, wanted).unwrap_err();

@@ -38,13 +38,18 @@ impl Places {
 
     /// `3 (lines 2, 5, 9)`.
     fn words(&self, unit: &str) -> String {
-        let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
-        let (named, more) = (named.join(", "), if self.count > NAMED { ", …" } else { "" });
         match self.count {
             0 => "0".into(),
-            1 => format!("1 ({unit} {named})"),
-            count => format!("{count} ({unit}s {named}{more})"),
+            count => format!("{count} ({})", self.named(unit)),
         }
+    }
+
+    /// `lines 2, 5, 9`.
+    fn named(&self, unit: &str) -> String {
+        let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
+        let (plural, more) =
+            (if self.count == 1 { "" } else { "s" }, if self.count > NAMED { ", …" } else { "" });
+        format!("{unit}{plural} {}{more}", named.join(", "))
     }
 
     fn json(&self) -> Value {
@@ -59,17 +64,20 @@ impl Findings {
         Self { unit, rows: 0, duplicates, empty, blank: 0 }
     }
 
-    /// Describes the findings in one line, with the number of keys: `1000 rows, 990 keys; left out:
-    /// duplicates 8 (lines 3, 7, …), empty 2 (lines 4, 9)`.
+    /// Describes the findings in one line: `1000 rows, 990 keys; skipped 8 duplicates (lines 3, 7, …), 2 rows without a key
+    /// (lines 4, 9)`.
     pub(crate) fn words(&self, keys: usize) -> String {
-        let kinds = [("duplicates", &self.duplicates), ("empty", &self.empty)];
-        let left_out = kinds.iter().filter(|(_, places)| places.count > 0);
-        let left_out: Vec<_> =
-            left_out.map(|(kind, places)| format!("{kind} {}", places.words(self.unit))).collect();
+        let kinds = [("duplicate", &self.duplicates), ("row without a key", &self.empty)];
+        let skipped = kinds.iter().filter(|(_, places)| places.count > 0);
+        let skipped: Vec<_> = skipped
+            .map(|(kind, places)| {
+                format!("{} ({})", counted(places.count, kind), places.named(self.unit))
+            })
+            .collect();
         let words = format!("{}, {}", counted(self.rows, "row"), counted(keys, "key"));
-        match left_out.as_slice() {
+        match skipped.as_slice() {
             [] => words,
-            _ => format!("{words}; left out: {}", left_out.join(", ")),
+            _ => format!("{words}; skipped {}", skipped.join(", ")),
         }
     }
 
@@ -82,12 +90,12 @@ impl Findings {
         if most(&self.duplicates) {
             let rows = of(self.duplicates.count);
             warnings.push(format!(
-                "{rows} have the key of an earlier row; is it the right column? {look}"
+                "{rows} repeat the key of an earlier row; is this the right column? {look}"
             ));
         }
         if most(&self.empty) {
             let rows = of(self.empty.count);
-            warnings.push(format!("{rows} have no key, after {normalisers}; {look}"));
+            warnings.push(format!("{rows} have no key after {normalisers}; {look}"));
         }
         warnings
     }
@@ -127,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_duplicates_or_rows_without_a_key_than_half_are_warned_of() {
+    fn a_file_with_most_rows_skipped_gets_a_warning() {
         let warnings = |duplicates, empty| {
             let mut findings = Findings { rows: 5, ..Findings::new("line") };
             findings.duplicates.count = duplicates;
@@ -136,11 +144,11 @@ mod tests {
         };
         assert!(warnings(2, 2).is_empty());
         let look = "`foxtrot psi inspect --show 5` prints keys";
-        let why = "have the key of an earlier row; is it the right column?";
+        let why = "repeat the key of an earlier row; is this the right column?";
         assert_eq!(warnings(3, 2), [format!("warning: 3 of 5 rows {why} {look}")]);
         assert_eq!(
             warnings(0, 4),
-            [format!("warning: 4 of 5 rows have no key, after email/1; {look}")]
+            [format!("warning: 4 of 5 rows have no key after email/1; {look}")]
         );
     }
 
@@ -152,7 +160,7 @@ mod tests {
         (2..9).for_each(|line| findings.duplicates.add(line));
         assert_eq!(
             findings.words(1),
-            "10 rows, 1 key; left out: duplicates 7 (lines 2, 3, 4, 5, 6, …), empty 1 (line 9)"
+            "10 rows, 1 key; skipped 7 duplicates (lines 2, 3, 4, 5, 6, …), 1 row without a key (line 9)"
         );
     }
 }

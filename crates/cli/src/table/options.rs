@@ -10,7 +10,7 @@ use crate::{
 
 use super::scan::Grammar;
 
-const AS_CSV: &str = "--format csv reads it as CSV";
+const AS_CSV: &str = "read it as CSV with --format csv";
 
 /// The plan for reading a text file.
 pub(super) struct Plan {
@@ -82,7 +82,7 @@ impl SetOptions {
     pub(super) fn lines(&self, path: &Path) -> Result<Plan, Failure> {
         self.without_csv(path)?;
         if !self.key.is_empty() {
-            let why = format!("--key is for tables, and {} is read as lines", path.display());
+            let why = format!("--key needs a table; {} is read as lines", path.display());
             return Err(Failure::usage(why).hint(AS_CSV));
         }
         Ok(Plan { grammar: Grammar::Lines, chosen: None, header: false })
@@ -99,7 +99,7 @@ impl SetOptions {
                     Format::Lines => "lines",
                     Format::Parquet => "Parquet",
                 };
-                let why = format!("{option} is for CSV, and {} is read as {form}", path.display());
+                let why = format!("{option} needs CSV; {} is read as {form}", path.display());
                 Err(Failure::usage(why).hint(AS_CSV))
             }
         }
@@ -117,10 +117,10 @@ impl SetOptions {
             [all] => Ok(vec![all.clone(); columns]),
             each if each.len() == columns => Ok(each.to_vec()),
             each => Err(Failure::usage(format!(
-                "--normalize is given {} times, and the key has {columns} columns",
+                "--normalize is given {} times; the key has {columns} columns",
                 each.len()
             ))
-            .hint("give it once for all columns, or once for each")),
+            .hint("pass --normalize once for all columns, or once for each")),
         }
     }
 }

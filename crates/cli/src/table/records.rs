@@ -78,11 +78,11 @@ impl<'a, R: Read> Records<'a, R> {
             let bytes = &records.buffer[records.ready.clone()];
             if let Some((named, line)) = beginning::named_delimiter(bytes) {
                 if chosen.is_some_and(|chosen| chosen != named) {
-                    let why = format!(
-                        "its first line says that {:?} is between fields",
-                        char::from(named)
+                    let why =
+                        format!("the line sets {:?} as the field separator", char::from(named));
+                    return Err(
+                        at_line(path, 1, &why).hint("remove --delimiter, or this line of the file")
                     );
-                    return Err(at_line(path, 1, &why).hint("leave --delimiter out, or the line"));
                 }
                 *delimiter = named;
                 records.passed_over.extend_from_slice(&bytes[..line]);
@@ -116,8 +116,9 @@ impl<'a, R: Read> Records<'a, R> {
                 Ok(None) if bytes.len() <= MAX_ROW => self.fill()?,
                 Ok(_) => {
                     let why = format!("a row of more than {} MiB", MAX_ROW >> 20);
-                    return Err(at_line(self.path, self.line, &why)
-                        .hint("perhaps a quote in it is not closed"));
+                    return Err(
+                        at_line(self.path, self.line, &why).hint("a quote in it may not be closed")
+                    );
                 }
                 Err(fault) => return Err(self.fault(fault.at, fault.why)),
             }

@@ -72,7 +72,7 @@ impl Source {
 
     pub(super) fn changed(&self) -> Failure {
         Failure::run(format!("{} has changed since it was read", self.path.display()))
-            .hint("give a copy that nobody writes to")
+            .hint("read a copy of the file")
     }
 
     /// Rows of text are at most one more.

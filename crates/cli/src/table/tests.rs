@@ -92,7 +92,7 @@ fn duplicates_and_rows_without_key_are_left_out_and_told() {
     assert_eq!(ours.items().len(), 3);
     assert_eq!(
         ours.findings().words(3),
-        "6 rows, 3 keys; left out: duplicates 2 (lines 7, 9), empty 1 (line 6)"
+        "6 rows, 3 keys; skipped 2 duplicates (lines 7, 9), 1 row without a key (line 6)"
     );
     assert_eq!(ours.findings().blank, 1);
     let rows = ours.rows(|item, first| item.is_none() || !first);
@@ -105,7 +105,7 @@ fn a_first_line_for_excel_names_the_delimiter_and_stays() {
     let text = "\u{feff}sep=;\r\nid;mail\r\n1;a@b.c\r\n2;d@e.f\r\n3;a@b.c\r\n";
     let mut set = Case::new("a.csv", text).read(&["mail"], &[]).unwrap();
     assert_eq!(set.form(), "CSV with ';'");
-    assert_eq!(set.findings().words(2), "3 rows, 2 keys; left out: duplicates 1 (line 5)");
+    assert_eq!(set.findings().words(2), "3 rows, 2 keys; skipped 1 duplicate (line 5)");
     let rows = set.rows(|item, _| item == Some(1));
     assert_eq!(written(&mut set, &rows).unwrap(), "sep=;\r\nid;mail\r\n2;d@e.f\r\n");
     // The same is said by the option, and another thing refused.
@@ -116,7 +116,7 @@ fn a_first_line_for_excel_names_the_delimiter_and_stays() {
     };
     assert!(with(";").is_ok());
     let why = with("tab").map(drop).unwrap_err();
-    assert!(why.message().ends_with("line 1: its first line says that ';' is between fields"));
+    assert!(why.message().ends_with("line 1: the line sets ';' as the field separator"));
     // It is a name, or a row of lines, where nothing else would make sense.
     let set = Case::new("a.csv", "sep=\n1\n").read(&[], &[]).unwrap();
     assert_eq!(set.columns().unwrap(), ["sep="]);
@@ -159,7 +159,7 @@ fn dates_of_two_formats_are_the_same_key() {
     let theirs = Case::new("b.txt", "2000-12-31\n1990-02-01\n").read(&[], &["date"]);
     let (mut ours, theirs) = (ours.unwrap(), theirs.unwrap());
     assert_eq!((ours.terms(), theirs.terms()), ("date/1".into(), "date/1".into()));
-    assert_eq!(ours.findings().words(2), "3 rows, 2 keys; left out: empty 1 (line 3)");
+    assert_eq!(ours.findings().words(2), "3 rows, 2 keys; skipped 1 row without a key (line 3)");
     assert_eq!(intersection(&mut ours, &theirs), "1.2.1990\n31.12.2000\n");
 }
 
@@ -188,7 +188,7 @@ fn keys_of_several_columns_match_in_the_order_given() {
 #[test]
 fn errors_in_a_file_name_their_place() {
     for (content, why) in [
-        (&b"a,b\n1,2\n\"x\ny\",2,3\n"[..], "t.csv, line 3: 3 fields, and there are 2 columns"),
+        (&b"a,b\n1,2\n\"x\ny\",2,3\n"[..], "t.csv, line 3: 3 fields; the header has 2"),
         (b"a,b\n1,\xe4\n", "t.csv, line 2, column 3: not UTF-8"),
         ("a,b\n\"é\n\",é\"\n\"ü\",\"ü\" x\n".as_bytes(), "t.csv, line 4, column 8: text after"),
         (b"a,b\n1,2\n\"1,2\n3,4\n", "t.csv, line 3, column 1: the quote that begins"),
@@ -203,17 +203,14 @@ fn errors_in_a_file_name_their_place() {
         let found = Case::new("t.csv", content).why(&["a"]);
         assert!(found.starts_with(why), "{found}");
     }
-    assert_eq!(
-        Case::new("t.txt", "a").why(&["a"]),
-        "--key is for tables, and t.txt is read as lines"
-    );
+    assert_eq!(Case::new("t.txt", "a").why(&["a"]), "--key needs a table; t.txt is read as lines");
     for (content, why) in [("", "t.txt is empty"), ("\n\r\n", "t.txt has only empty lines")] {
         assert_eq!(Case::new("t.txt", content).why(&[]), why);
     }
     assert_eq!(Case::new("t.txt", "\n \n").read(&[], &["trim"]).unwrap().items().len(), 0);
     let number = options(&["#1", "#2"], &["none", "none", "none"]);
     let failure = Set::read(&Case::new("t.csv", "a,b\n").path, &number).map(drop).unwrap_err();
-    assert_eq!(failure.message(), "--normalize is given 3 times, and the key has 2 columns");
+    assert_eq!(failure.message(), "--normalize is given 3 times; the key has 2 columns");
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -57,7 +57,7 @@ impl Text {
                         if names.iter().all(|name| name.trim().is_empty()) {
                             let why = "the header has no names";
                             return Err(at_line(source.path(), record.line, why)
-                                .hint("--no-header takes it for a row like the others"));
+                                .hint("if the file has no header, pass --no-header"));
                         }
                         let found = Columns::find(source.path(), names, has_header, &options.key)?;
                         columns = Some(found);
@@ -73,7 +73,7 @@ impl Text {
                 }
             };
             if record.width() != width {
-                let why = format!("{} fields, and there are {width} columns", record.width());
+                let why = format!("{} fields; the header has {width}", record.width());
                 return Err(at_line(source.path(), record.line, &why));
             }
             if builder.is_full() {
@@ -85,7 +85,7 @@ impl Text {
             let parts = keys.iter().map(|&key| record.field(key));
             if parts.clone().any(|part| part.contains('\0')) {
                 return Err(at_line(source.path(), record.line, NUL)
-                    .hint("the file is damaged, or no text in UTF-8"));
+                    .hint("the file is damaged or not UTF-8 text"));
             }
             builder.add(record.line, (record.offset, len), parts);
         }

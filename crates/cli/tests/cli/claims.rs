@@ -87,6 +87,23 @@ fn the_page_of_all_protocols_matches_the_commands_output() {
 }
 
 #[test]
+fn the_list_of_families_fits_a_terminal() {
+    let out = foxtrot(&["protocols"]).output().unwrap();
+    let list = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        list.lines().count() < 40 && list.lines().all(|it| it.chars().count() <= 100),
+        "{list}"
+    );
+    let json = foxtrot(&["protocols", "--json"]).output().unwrap();
+    let all: Value = serde_json::from_slice(&json.stdout).unwrap();
+    for protocol in all.as_array().unwrap() {
+        let family = protocol["family"].as_str().unwrap();
+        let rows = list.lines().filter(|it| it.split_whitespace().next() == Some(family));
+        assert_eq!(rows.count(), 1, "{family}: {list}");
+    }
+}
+
+#[test]
 fn a_name_or_a_family_says_everything_about_its_protocols() {
     let out = |name| foxtrot(&["protocols", name]).output().unwrap();
     let of = |name| String::from_utf8(out(name).stdout).unwrap();

@@ -92,6 +92,7 @@ fn at_every_frame(check: impl Fn(Place) -> bool + Sync) {
 
 #[test]
 fn a_changed_bit_fails_a_run_of_rot_on_one_side_at_least_and_gives_no_wrong_keys() {
+    // docs/wire: R2-15.
     at_every_frame(|place| {
         let two = Two::start(place, Act::Flip, &["--timeout", "5"]);
         let acts = two.relay.acts();
@@ -104,6 +105,7 @@ fn a_changed_bit_fails_a_run_of_rot_on_one_side_at_least_and_gives_no_wrong_keys
 
 #[test]
 fn a_sender_whose_receiver_is_killed_before_its_files_are_in_place_has_none() {
+    // docs/wire: R2-16.
     at_every_frame(|place| {
         let two = Two::start(place, Act::Hold, &["--timeout", "20"]);
         if !two.relay.acts() {

@@ -150,16 +150,16 @@ fn a_full_disk_at_one_party_of_triples_stops_both_and_both_resume() {
         let [listened, connected] = run(&[], 200);
         assert_cannot_write(&format!("{one}.partial/P1.triples"), &connected);
         assert!(
-            connected
-                .2
-                .ends_with("hint: what is there stays: --resume, on both sides, continues it\n")
+            connected.2.ends_with(
+                "hint: finished batches are kept; continue with --resume on both sides\n"
+            )
         );
         assert_eq!((listened.0, listened.1.as_str()), (1, ""), "{}", listened.2);
         assert!(is_told(&listened.2), "{}", listened.2);
         assert_eq!(names(folder.path()), ["o.partial", "z.partial"]);
         let [listened, connected] = run(&["--resume"], 1 << 20);
         assert_eq!((listened.0, connected.0), (0, 0), "{}{}", listened.2, connected.2);
-        assert!(connected.2.contains("foxtrot: continuing behind "), "{}", connected.2);
+        assert!(connected.2.contains("foxtrot: continuing after "), "{}", connected.2);
         verified([&zero, &one], count, bits);
     }
 }

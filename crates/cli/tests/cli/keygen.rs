@@ -11,7 +11,7 @@ fn a_key_is_never_replaced_unless_that_is_wanted() {
     let content = fs::read(&key.file).unwrap();
     let again = foxtrot(&["keygen", "-o", &key.file]).output().unwrap();
     assert_eq!((again.status.code(), stdout(&again).as_str()), (Some(2), ""));
-    assert!(stderr(&again).contains("exists already\nhint: --force"), "{}", stderr(&again));
+    assert!(stderr(&again).contains(" exists\nhint: pass --force"), "{}", stderr(&again));
     assert_eq!(fs::read(&key.file).unwrap(), content);
 
     let forced = foxtrot(&["keygen", "--force", "-o", &key.file]).output().unwrap();
@@ -41,7 +41,7 @@ fn files_without_an_identity_key_are_refused_with_the_reason() {
     for (name, words) in [
         ("text", "text: not a PEM file with one PRIVATE KEY\n"),
         ("wrong", "wrong: not an Ed25519 key in PKCS#8\n"),
-        ("missing", "missing\nhint: `foxtrot keygen` makes one\n"),
+        ("missing", "missing not found\nhint: create it with `foxtrot keygen`"),
         (".", "cannot read "),
     ] {
         let output = foxtrot(&["keygen", "--show", &file(name)]).output().unwrap();
@@ -97,8 +97,9 @@ fn a_key_that_others_can_read_is_refused_with_the_remedy() {
         assert_eq!(shown.status.code(), Some(if refused { 2 } else { 0 }), "{mode:o}");
         assert_eq!(sent.status.code(), Some(if refused { 2 } else { 1 }), "{mode:o}");
         let (file, said) = (&key.file, stderr(&sent));
-        let words =
-            format!("foxtrot: others can read or write the key {file}\nhint: `chmod 600 {file}`;");
+        let words = format!(
+            "foxtrot: other users can read or write the key {file}\nhint: run `chmod 600 {file}`;"
+        );
         assert_eq!(
             (said.starts_with(&words), stderr(&shown).starts_with(&words)),
             (refused, refused)

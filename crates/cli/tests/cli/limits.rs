@@ -272,9 +272,9 @@ fn a_session_that_could_take_more_memory_than_there_is_for_one_is_refused() {
             .unwrap()
     };
     let told = stderr(&serve_in("8M"));
-    assert!(told.contains("8.4 MB of memory are too little for any session\n"), "{told}");
-    let needed = told.split("hint: it takes --max-memory ").nth(1).unwrap();
-    let needed = needed.strip_suffix(" at least\n").unwrap();
+    assert!(told.contains("8.4 MB of memory are not enough for a session\n"), "{told}");
+    let needed = told.split("hint: use at least --max-memory ").nth(1).unwrap();
+    let needed = needed.strip_suffix("\n").unwrap();
     let many = name(folder.path(), "many");
     fs::write(&many, (0..100_000).map(|k| format!("key {k}\n")).collect::<String>()).unwrap();
     let server = serve(&ours, "", &["--max-memory", needed]);

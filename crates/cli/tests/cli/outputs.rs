@@ -124,8 +124,7 @@ fn no_result_replaces_our_key() {
         let run = command.env("XDG_CONFIG_HOME", home.path()).output().unwrap();
         assert_eq!(run.status.code(), Some(2), "{}", stderr(&run));
         let file = &replaced.file;
-        let words =
-            format!("foxtrot: cannot write {file}: {file}, which is read, is the same file\n");
+        let words = format!("foxtrot: -o names the input file {file}\n");
         assert!(stderr(&run).starts_with(&words), "{}", stderr(&run));
         assert_eq!(fs::read(file).unwrap(), before);
     }
@@ -148,7 +147,7 @@ fn a_place_that_cannot_be_is_refused_before_the_run() {
         ] {
             let run = foxtrot(&[command, &["-o", &out]].concat()).output().unwrap();
             assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(2), ""));
-            let words = format!("foxtrot: cannot write {out}: it is a folder's name\n");
+            let words = format!("foxtrot: {out} is a directory\nhint: -o needs a file name\n");
             assert_eq!(stderr(&run), words);
         }
     }
@@ -168,7 +167,7 @@ fn random_keys_are_replaced_only_if_that_is_wanted() {
     let again = run(&[]);
     assert_eq!(again.status.code(), Some(2));
     let words = format!(
-        "foxtrot: {prefix}.sender.keys exists already\nhint: --force replaces it, or -o takes another prefix\n"
+        "foxtrot: {prefix}.sender.keys exists\nhint: pass --force to replace it, or another -o\n"
     );
     assert_eq!(stderr(&again), words);
     // One of them is enough.

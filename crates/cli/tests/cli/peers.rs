@@ -43,7 +43,7 @@ fn a_peers_name_stands_for_its_fingerprint_and_is_shown_beside_it() {
     assert_eq!(run.status.code(), Some(2));
     let said = stderr(&run);
     assert!(said.starts_with("foxtrot: no peer is named acne in "), "{said}");
-    assert!(said.contains("hint: `foxtrot peers add acne SHA256:…` names one"), "{said}");
+    assert!(said.contains("hint: add the name with `foxtrot peers add acne SHA256:…`"), "{said}");
 }
 
 /// Neither a result nor a record takes the place of the names.
@@ -59,8 +59,7 @@ fn the_names_are_not_written_over() {
         let receive = [&RECEIVE[..], &[option, &file]].concat();
         let run = connect_with(&receive, &named, "127.0.0.1:1");
         assert_eq!(run.status.code(), Some(2));
-        let words =
-            format!("foxtrot: cannot write {file}: {file}, which is read, is the same file\n");
+        let words = format!("foxtrot: {option} names the input file {file}\n");
         assert!(stderr(&run).starts_with(&words), "{}", stderr(&run));
         assert_eq!(fs::read(&file).unwrap(), before);
     }
@@ -73,21 +72,22 @@ fn names_are_added_listed_replaced_and_removed() {
     let (a, b) = (&a.fingerprint, &b.fingerprint);
     let list = || peers(&ours, &["list"]).1;
     assert_eq!(list(), "");
-    assert_eq!(peers(&ours, &["add", "acme", a]).2, format!("foxtrot: acme is {a} from now on\n"));
+    assert_eq!(peers(&ours, &["add", "acme", a]).2, format!("foxtrot: acme now names {a}\n"));
     // The same once more changes nothing.
     assert_eq!(peers(&ours, &["add", "acme", a]).0, 0);
     assert_eq!(list(), format!("acme {a}\n"));
     let (status, _, said) = peers(&ours, &["add", "acme", b]);
     assert_eq!(status, 2);
-    let words = format!("foxtrot: acme is known by another key, {a}\nhint: --force replaces it\n");
+    let words =
+        format!("foxtrot: acme already names another key, {a}\nhint: --force replaces it\n");
     assert_eq!(said, words);
     let (status, _, said) = peers(&ours, &["add", "other", a]);
     assert_eq!(status, 2);
-    assert!(said.starts_with("foxtrot: that key is known by the name acme\n"), "{said}");
+    assert!(said.starts_with("foxtrot: this key already has the name acme\n"), "{said}");
     assert_eq!(peers(&ours, &["add", "acme", b, "--force"]).0, 0);
     assert_eq!(peers(&ours, &["add", "first@a.example", a]).0, 0);
     assert_eq!(list(), format!("acme {b}\nfirst@a.example {a}\n"));
-    assert_eq!(peers(&ours, &["remove", "acme"]).2, "foxtrot: acme is forgotten\n");
+    assert_eq!(peers(&ours, &["remove", "acme"]).2, "foxtrot: removed acme\n");
     assert_eq!(peers(&ours, &["remove", "acme"]).0, 2);
     assert_eq!(list(), format!("first@a.example {a}\n"));
     #[cfg(unix)]
@@ -114,7 +114,7 @@ fn the_file_is_read_strictly_and_comments_stay() {
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text, format!("# told by telephone\n\nacme\t{a}\nb {b}\n"));
     for (text, words) in [
-        (format!("acme {a}\nacme {b}\n"), "line 2: acme is there twice\n"),
+        (format!("acme {a}\nacme {b}\n"), "line 2: acme has two lines\n"),
         (format!("acme {a}\n#\nb {a}\n"), "line 3: SHA256:"),
         (format!("acme {a} {b}\n"), "line 1: not a name and a fingerprint\n"),
         ("acme\n".into(), "line 1: not a name and a fingerprint\n"),
@@ -125,7 +125,7 @@ fn the_file_is_read_strictly_and_comments_stay() {
         let (status, listed, said) = peers(&ours, &["list"]);
         assert_eq!((status, listed.as_str()), (2, ""));
         assert!(said.contains(&format!("known_peers, {words}")), "{said}");
-        assert!(said.ends_with("hint: a line is a name, a blank and a fingerprint\n"), "{said}");
+        assert!(said.ends_with("hint: a line has a name, a space and a fingerprint\n"), "{said}");
     }
     #[cfg(unix)]
     {
@@ -133,7 +133,9 @@ fn the_file_is_read_strictly_and_comments_stay() {
         fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o620)).unwrap();
         let (status, _, said) = peers(&ours, &["list"]);
         assert_eq!(status, 2);
-        assert!(said.starts_with("foxtrot: others can write ") && said.contains("`chmod 600 "));
+        assert!(
+            said.starts_with("foxtrot: other users can write ") && said.contains("`chmod 600 ")
+        );
     }
 }
 

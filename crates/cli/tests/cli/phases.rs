@@ -155,6 +155,7 @@ fn a_connection_that_is_cut_at_any_frame_ends_both_with_status_1_and_without_a_r
 /// Status 3 where somebody sees it; never a panic, a wrong row or half a result, and never do both sides succeed.
 #[test]
 fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
+    // docs/wire: R2-15.
     let local = ["examples/customers-a.csv", "examples/customers-b.csv", "--key", "email"];
     let local = [&["psi", "local"][..], &local, &["--key-b", "E-Mail"]].concat();
     let right = stdout(&foxtrot(&local).output().unwrap());
@@ -169,11 +170,11 @@ fn a_frame_that_is_changed_on_the_way_ends_both_and_gives_no_wrong_row() {
         assert!(!is_there || ended.iter().all(|(_, result, _)| result.is_empty()), "{what}");
         for (status, _, said) in &ended {
             let words = [
-                "hint: the peer's program is faulty or cheats; no result was put in place\n",
-                "keeps connections from changing data\n",
-                "--resume, on both sides, makes it and the others anew\n",
+                "hint: the peer is faulty or cheats; no output was written\n",
+                "without --insecure TLS protects the data\n",
+                "--resume on both sides repeats the failed batch\n",
             ];
-            let resume = "; what is there stays: --resume, on both sides, continues it\n";
+            let resume = "; finished batches are kept; continue with --resume on both sides\n";
             let plain = said.strip_suffix(resume).map(|rest| format!("{rest}\n"));
             assert!(plain.is_none() || what.contains("\"triples\""), "{what}");
             let said = plain.as_ref().unwrap_or(said);
@@ -267,7 +268,7 @@ fn a_connection_that_stalls_ends_both_at_the_timeout() {
                         in_vain,
                         "foxtrot: the peer gave up: it waited",
                         "foxtrot: the peer closed",
-                        "foxtrot: nobody connected",
+                        "foxtrot: no peer connected",
                         "foxtrot: one stranger connected",
                     ];
                     assert_eq!([listens.0, connects.0], [1, 1], "{what}");

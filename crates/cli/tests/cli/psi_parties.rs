@@ -48,19 +48,24 @@ fn either_side_may_listen() {
     let sender = connect(&send(&B, &["--threads", "2"]), &receiver.address);
     assert_eq!(sender.status.code(), Some(0), "{}", stderr(&sender));
     assert_eq!(stdout(&sender), "");
-    assert!(stderr(&sender).contains("ours 20, theirs 20"), "{}", stderr(&sender));
+    assert!(
+        stderr(&sender).contains("20 keys here (E-Mail), 20 at the peer (email)\n"),
+        "{}",
+        stderr(&sender)
+    );
     let (status, rows, said) = receiver.end();
     assert_eq!((status, rows), (0, expected()));
-    assert!(said.contains("ours 20, theirs 20"), "{said}");
-    assert!(said.contains("even a cheating receiver can test at most"), "{said}");
-    assert!(said.contains("foxtrot: our key: email; the peer's: E-Mail\n"), "{said}");
-    let told = stderr(&sender);
-    assert!(told.contains("foxtrot: our key: E-Mail; the peer's: email\n"), "{told}");
+    assert!(said.contains("20 keys here (email), 20 at the peer (E-Mail)\n"), "{said}");
+    assert!(said.contains("a cheating receiver can test at most"), "{said}");
 
     let sender = Listening::start(&send(&B, &["--semi-honest"]));
     let receiver = connect(&receive(&A, &["--semi-honest"]), &sender.address);
     assert_eq!(stdout(&receiver), expected());
-    assert!(stderr(&receiver).contains("as long as both follow"), "{}", stderr(&receiver));
+    assert!(
+        stderr(&receiver).contains("holds only if both sides follow the protocol"),
+        "{}",
+        stderr(&receiver)
+    );
     assert_eq!(sender.end().0, 0);
 }
 
@@ -87,7 +92,7 @@ fn over_tls_rows_come_as_they_are_in_the_file() {
     let sender = connect_with(&send(&set, &[]), &peers.expecting(&ours), &receiver.address);
     let (status, printed, said) = receiver.end();
     assert_eq!((status, printed.as_str()), (0, ""), "{said}");
-    assert!(said.contains("found 3 keys in common, in 3 rows, written to "), "{said}");
+    assert!(said.contains("found 3 keys in common, 3 rows, written to "), "{said}");
     let expected = format!("name,mail,more\r\n{first}{third}{last}\n");
     assert!(fs::read(&out).unwrap() == expected.as_bytes());
 
@@ -103,6 +108,7 @@ fn over_tls_rows_come_as_they_are_in_the_file() {
 
 #[test]
 fn both_sides_say_the_same_of_a_disagreement() {
+    // docs/wire: R3-7, R3-10.
     let phone = ["--key", "Telephone", "--normalize", "phone:+49"];
     let few = ["--max-peer", "10"];
     let cases: [(Vec<&str>, Vec<&str>, &str, &str); 8] = [
@@ -122,12 +128,12 @@ fn both_sides_say_the_same_of_a_disagreement() {
             send(&B, &[]),
             receive(&A, &few),
             "our set has 20 keys, and the peer accepts 10\nhint: ask the peer to raise --max-peer",
-            "the peer gave up: its set has more keys than we accept\nhint: to accept that set, raise --max-peer",
+            "the peer gave up: its set has more keys than we accept\nhint: raise --max-peer to accept the set",
         ),
         (
             send(&B, &["--max-peer", "19"]),
             receive(&A, &[]),
-            "the peer gave up: its set has more keys than we accept\nhint: to accept that set, raise --max-peer",
+            "the peer gave up: its set has more keys than we accept\nhint: raise --max-peer to accept the set",
             "our set has 20 keys, and the peer accepts 19",
         ),
         (send(&B, &[]), send(&B, &[]), "both sides want to be the sender", "both sides want"),
@@ -140,14 +146,14 @@ fn both_sides_say_the_same_of_a_disagreement() {
         (
             send(&[B[0], "--key", "E-Mail", "--key", "Telephone", "--normalize", "email"], &[]),
             receive(&A, &[]),
-            "hint: keys need as many columns, each a --key, on both sides",
-            "hint: keys need as many columns, each a --key, on both sides",
+            "hint: use the same number of key columns: this side has ",
+            "hint: use the same number of key columns: this side has ",
         ),
         (
             send(&B[..3], &[]),
             receive(&A, &[]),
-            "hint: --normalize has to say the same on both sides",
-            "hint: --normalize has to say the same on both sides",
+            "hint: pass the same --normalize on both sides",
+            "hint: pass the same --normalize on both sides",
         ),
     ];
     for (here, there, words, mirrored) in cases {
@@ -172,7 +178,7 @@ fn empty_sets_have_an_empty_intersection() {
         let output = foxtrot(&local).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert_eq!(stdout(&output).lines().count(), 1, "the header");
-        assert!(stderr(&output).contains("found 0 keys in common, in 0 rows"));
+        assert!(stderr(&output).contains("found 0 keys in common, 0 rows"));
     }
 }
 
@@ -187,19 +193,23 @@ fn a_server_answers_peers_in_turn_and_survives_a_vanished_peer() {
         said.push(server.running.line());
     }
     assert_eq!(said.len(), 2, "more lines of a session take -v: {said:?}");
-    assert!(said[1].contains(", who has 20 keys: "), "{said:?}");
+    assert!(said[1].contains(", 20 keys: "), "{said:?}");
     // What was agreed with whom, and when.
     let stamp = |line: &str| line.split(' ').nth(1).unwrap().to_owned();
     assert!(said.iter().all(|line| is_time(&stamp(line))), "{said:?}");
     let agreed = said[0].replacen(&format!("{} ", stamp(&said[0])), "", 1);
     let agreed = agreed.strip_prefix("foxtrot: with 127.0.0.1:").unwrap();
-    assert!(agreed.contains(": agreed: paxos over oos-802 "), "{said:?}");
-    assert!(agreed.ends_with("; keys by email/1; ours 20, theirs 20"), "{said:?}");
+    assert!(agreed.contains(": agreed: malicious security, "), "{said:?}");
+    assert!(
+        agreed
+            .ends_with(", keys normalised by email; 20 keys here (E-Mail), 20 at the peer (email)"),
+        "{said:?}"
+    );
     let wrong = connect(&receive(&A, &["--max-peer", "1"]), &server.address);
     assert_eq!(wrong.status.code(), Some(1));
     let run = connect(&receive(&A, &["--count"]), &server.address);
     assert_eq!((run.status.code(), stdout(&run).as_str()), (Some(0), "12\n"));
-    assert!(stderr(&run).contains("the receiver's program learns the rows all the same"));
+    assert!(stderr(&run).contains("the receiver's program still learns the rows"));
     server.running.interrupt();
     assert_eq!(server.end().0, 130);
 }
@@ -228,8 +238,8 @@ fn an_empty_intersection_warns_and_names_both_columns() {
     let (status, _, said) = sender.end();
     assert_eq!((status, receiver.status.code()), (0, Some(0)), "{said}");
     let told = stderr(&receiver);
-    let words = "foxtrot: warning: no key in common (our key: name; the peer's: E-Mail); compare what \
-                 `foxtrot psi inspect --show 5` prints on both sides";
+    let words = "foxtrot: warning: no key in common (key columns: name here, E-Mail at the peer); compare \
+                 the output of `foxtrot psi inspect --show 5` on both sides";
     assert!(told.contains(words), "{told}");
     // The sender learns nothing of it.
     assert!(!said.contains("warning"), "{said}");
@@ -255,14 +265,15 @@ fn names_of_the_peers_columns_are_escaped_and_shortened() {
     hello::exchange(&channel, true, &hello).unwrap();
     drop(channel);
     let (status, _, said) = receiver.end();
-    let line = said.lines().find(|line| line.starts_with("foxtrot: our key: ")).unwrap();
-    assert!(line.ends_with(&format!("the peer's: \\u{{1b}}[2J{}…", "x".repeat(60))), "{said}");
+    let line = said.lines().find(|line| line.starts_with("foxtrot: agreed: ")).unwrap();
+    assert!(line.ends_with(&format!("at the peer (\\u{{1b}}[2J{}…)", "x".repeat(60))), "{said}");
     assert_eq!((status, said.contains('\u{1b}')), (1, false), "{said}");
 }
 
 /// Sizes in a peer's hello are numbers, or the peer is at fault.
 #[test]
 fn a_peer_that_offers_no_number_misbehaves() {
+    // docs/wire: R3-9.
     for (keys, most_keys) in [
         ("x", "20"),
         ("-1", "20"),

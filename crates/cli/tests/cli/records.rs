@@ -138,7 +138,7 @@ fn a_run_that_fails_is_recorded_with_the_reason() {
     assert_eq!(nobody.end().0, 1);
     let record = read(&here);
     let outcome = record["outcome"].as_str().unwrap();
-    assert!(outcome.starts_with("nobody connected to 127.0.0.1:"), "{outcome}");
+    assert!(outcome.starts_with("no peer connected to 127.0.0.1:"), "{outcome}");
     assert_eq!((&record["status"], &record["peer"]), (&1.into(), &Value::Null));
     // Who comes wants something else.
     let sender = Listening::start(&send);
@@ -188,12 +188,14 @@ fn a_record_replaces_no_file_but_a_record() {
     let two = entry.repeat(2);
     let receive = ["ot", "receive", "missing.txt", "--connect", "127.0.0.1:1"];
     let serve = ["ot", "send", "missing.txt", "--serve", "--listen", "127.0.0.1:0"];
-    let refused = "foxtrot: --record would write to ";
+    let refused = format!("foxtrot: {file} is not a record");
+    let more = format!("foxtrot: {file} is not the record of one run");
+    let (refused, more) = (refused.as_str(), more.as_str());
     for (content, one_run, server) in [
         ("id,mail\n1,a@b.example\n", refused, refused),
         ("{\"schema\":1}\n", refused, refused),
         ("\n", refused, refused),
-        (&two, refused, "foxtrot: cannot read missing.txt"),
+        (&two, more, "foxtrot: cannot read missing.txt"),
         (entry, "foxtrot: cannot read missing.txt", "foxtrot: cannot read missing.txt"),
         ("", "foxtrot: cannot read missing.txt", "foxtrot: cannot read missing.txt"),
     ] {

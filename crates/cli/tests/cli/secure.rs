@@ -54,19 +54,20 @@ fn random_transfers_fit_together_either_way() {
 
 #[test]
 fn a_wrong_key_is_named_on_both_sides() {
+    // docs/wire: R2-2.
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers, other] = ["a", "b", "c"].map(|name| Key::generate(folder.path(), name));
     let short = [&SEND[..], &["--wait", "2"]].concat();
     let not_expected =
         |key: &Key| format!("the peer's key {} is not one of the expected\n", key.fingerprint);
-    let say = |key: &Key| format!("say --peer {}\n", key.fingerprint);
+    let say = |key: &Key| format!("on the peer, add --peer {}\n", key.fingerprint);
 
     // The listener expects another key than that of who connects.
     let sender = Listening::with(&short, &ours.expecting(&other));
     let receiver = connect_with(&RECEIVE, &peers.expecting(&ours), &sender.address);
     let (status, _, said) = sender.end();
     assert_eq!((status, receiver.status.code()), (1, Some(1)));
-    let compare = "hint: compare it with what the peer's `foxtrot keygen --show` prints\n";
+    let compare = "hint: compare it with `foxtrot keygen --show` at the peer; if it is right, pass it with --peer\n";
     assert!(said.contains(&not_expected(&peers)) && said.ends_with(compare), "{said}");
     let told = stderr(&receiver);
     assert!(told.contains("foxtrot: the peer does not accept this identity\n"), "{told}");
@@ -111,7 +112,7 @@ fn tls_on_one_side_only_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
     let short = [&SEND[..], &["--wait", "1"]].concat();
-    let hint = "hint: --insecure has to be given on both sides or on neither\n";
+    let hint = "hint: pass --insecure on both sides or on neither\n";
 
     let sender = Listening::with(&short, &ours.expecting(&peers));
     let receiver = connect(&RECEIVE, &sender.address);
@@ -132,6 +133,6 @@ fn without_a_peer_there_is_no_run_but_our_fingerprint() {
     let output = foxtrot(&[&SEND[..], &address].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
-    assert!(said.starts_with("foxtrot: no --peer is given"), "{said}");
-    assert!(said.ends_with(&format!("is {}\n", ours.fingerprint)), "{said}");
+    assert!(said.starts_with("foxtrot: --peer is missing"), "{said}");
+    assert!(said.ends_with(&format!("the peer passes --peer {}\n", ours.fingerprint)), "{said}");
 }

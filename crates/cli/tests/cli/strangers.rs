@@ -54,6 +54,7 @@ fn a_crowd_of_strangers_does_not_keep_the_peer_from_a_secure_listener() {
 
 #[test]
 fn strangers_do_not_keep_the_peer_from_a_plain_listener() {
+    // docs/wire: R2-23.
     let receiver = Listening::start(&RECEIVE);
     let _garbage = [GARBAGE, &giant()].map(|says| stranger(&receiver.address, says));
     let _silent: Vec<_> = (0..100).map(|_| stranger(&receiver.address, b"")).collect();
@@ -81,16 +82,17 @@ fn a_listener_without_a_peer_gives_up_after_its_wait() {
     let receiver = Listening::start(&short);
     let address = receiver.address.clone();
     let said = format!(
-        "{waits}foxtrot: nobody connected to {address} within 1 s\n\
-         hint: one side has to --listen, the other to --connect to its address; --wait waits longer\n"
+        "{waits}foxtrot: no peer connected to {address} within 1 s\n\
+         hint: one side passes --listen, the other --connect with its address; --wait waits longer\n"
     );
     assert_eq!(receiver.end(), (1, String::new(), said));
 
     let receiver = Listening::start(&short);
     let address = receiver.address.clone();
     let _silent = stranger(&address, b"");
-    let said =
-        format!("{waits}foxtrot: one stranger connected to {address} within 1 s, and no peer\n");
+    let said = format!(
+        "{waits}foxtrot: no peer connected to {address} within 1 s; 1 other connection was refused\n"
+    );
     assert_eq!(receiver.end(), (1, String::new(), said));
 
     let receiver = Listening::start(&short);
@@ -98,7 +100,12 @@ fn a_listener_without_a_peer_gives_up_after_its_wait() {
     let _strangers = [b"", GARBAGE].map(|says| stranger(&address, says));
     let (status, _, said) = receiver.end();
     assert_eq!(status, 1);
-    assert!(said.contains(&format!("2 strangers connected to {address} within 1 s")), "{said}");
+    assert!(
+        said.contains(&format!(
+            "no peer connected to {address} within 1 s; 2 other connections were refused"
+        )),
+        "{said}"
+    );
     assert!(!said.contains("hint: "), "strangers have a say in what we are advised: {said}");
 }
 

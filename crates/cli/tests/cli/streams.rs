@@ -6,7 +6,7 @@ use std::{
     process::Stdio,
 };
 
-use super::support::{foxtrot, stderr, stdout};
+use super::support::{foxtrot, names, stderr, stdout};
 
 #[test]
 fn a_reader_that_has_enough_is_no_error() {
@@ -66,9 +66,25 @@ fn manual_pages_name_options_and_statuses() {
         assert!(page.contains(word), "{word}: {page}");
     }
     let page = generated(&["man", "psi", "receive"]).replace('\n', " ");
-    assert!(page.contains("receiver\\*(Aqs program learns the rows all the same"), "{page}");
+    assert!(page.contains("receiver\\*(Aqs program still learns the rows"), "{page}");
     let output = foxtrot(&["generate", "man", "ot", "sand"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn every_subcommand_has_a_manual_page_with_examples() {
+    let folder = tempfile::tempdir().unwrap();
+    let man = folder.path().join("new/man1");
+    assert_eq!(generated(&["man", "--all", man.to_str().unwrap()]), "");
+    let pages = names(&man);
+    for page in ["foxtrot.1", "foxtrot-psi.1", "foxtrot-psi-send.1", "foxtrot-generate-man.1"] {
+        assert!(pages.iter().any(|it| it == page), "{pages:?}");
+    }
+    assert!(pages.len() > 25 && !pages.iter().any(|it| it.contains("help")), "{pages:?}");
+    for page in &pages {
+        let text = fs::read_to_string(man.join(page)).unwrap();
+        assert!(text.contains("\n.SH EXAMPLES\n.nf\nfoxtrot "), "{page}: {text}");
+    }
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn verify_names_every_fault_and_its_place() {
     fs::write(&file, &whole[..whole.len() - 1]).unwrap();
     assert!(verify(&[&dir]).contains("has 480127 bytes instead of 480128"));
     fs::write(&file, &whole).unwrap();
-    assert!(verify(&[&dir, &other]).contains("of two runs"));
+    assert!(verify(&[&dir, &other]).contains("of different runs"));
     verified([&dir, &dir], 20_000, "64");
     fs::write(Path::new(&dir).join("P1.json"), "{}").unwrap();
     assert!(verify(&[&dir]).contains("is not what `triples` writes about party 1"));
@@ -206,7 +206,7 @@ fn both_sides_say_the_same_of_a_disagreement() {
     }
     let listening = Listening::start(&generate("1", &zero, &kind));
     let connected = connect(&generate("1", &one, &kind), &listening.address);
-    let hint = "hint: one side is --party 0, the other --party 1\n";
+    let hint = "hint: one side passes --party 0, the other --party 1\n";
     assert!(listening.end().2.ends_with(hint));
     assert!(stderr(&connected).ends_with(hint));
     // Nothing was begun.

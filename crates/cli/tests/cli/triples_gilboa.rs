@@ -44,7 +44,7 @@ fn two_processes_make_triples_of_every_length_over_tls() {
         assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
         let set = gilboa::find(&format!("gilboa-{bits}{suffix}")).unwrap();
         let triples = if count == 1 { "triple" } else { "triples" };
-        let agreed = format!("agreed: {count} {triples} modulo 2^{bits}, {}; none", set.name());
+        let agreed = format!("agreed: {count} {triples} modulo 2^{bits}, {}; all", set.name());
         assert!(said.contains(&agreed) && said.contains("semi-honest"), "{said}");
         verified([&zero, &one], count, bits);
 
@@ -73,7 +73,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let dir = name(folder.path(), "t");
     let kind = ["-n", "600001", "--bits", "64", "--method", "gilboa"];
     let mut run = Running::start(&in_words(&local(&dir, &kind)));
-    assert!(run.line().starts_with("foxtrot: agreed: 600001 triples modulo 2^64, gilboa-64; none"));
+    assert!(run.line().starts_with("foxtrot: agreed: 600001 triples modulo 2^64, gilboa-64; all"));
     // What both have is kept.
     for party in ["P0", "P1"] {
         let file = folder.path().join(format!("t.partial/{party}.triples"));
@@ -88,7 +88,7 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let other = local(&dir, &["-n", "600001", "--bits", "64", "--resume"]);
     let output = foxtrot(&in_words(&other)).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let why = "is of 600001 triples, --bits 64 --method gilboa --format raw, and not of 600001 triples, --bits 64 --sigma 40 ";
+    let why = "makes 600001 triples, --bits 64 --method gilboa --format raw, not 600001 triples, --bits 64 --sigma 40 ";
     assert!(stderr(&output).contains(why), "{}", stderr(&output));
     let output = foxtrot(&in_words(&resume)).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -128,7 +128,7 @@ fn two_processes_continue_a_run_behind_the_fewer_batches() {
     let connected = connect(&generate("0", &zero, &resume), &listening.address);
     let (status, _, said) = listening.end();
     assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
-    let continuing = "foxtrot: continuing behind 2 of 5 batches\n";
+    let continuing = "foxtrot: continuing after 2 of 5 batches\n";
     assert!(said.contains(continuing) && stderr(&connected).contains(continuing), "{said}");
     verified([&zero, &one], 5000, "64");
     for ((dir, party), kept) in [(&zero, "P0"), (&one, "P1")].into_iter().zip(&kept) {
@@ -141,9 +141,9 @@ fn two_processes_continue_a_run_behind_the_fewer_batches() {
 fn auto_makes_few_triples_from_oblivious_transfer_and_many_from_ring_lwe() {
     for (bits, count, method, more, set) in [
         ("64", 2048, "gilboa", &["--sigma", "64"][..], "gilboa-64;"),
-        ("64", 2049, "rlwe", &["--sigma", "64"], "rlwe-64-s64,"),
+        ("64", 2049, "rlwe", &["--sigma", "64"], "rlwe-64-s64;"),
         ("8", 1, "gilboa", &["--lift"], "gilboa-8;"),
-        ("16", 2049, "rlwe", &["--lift"], "rlwe-lift-16,"),
+        ("16", 2049, "rlwe", &["--lift"], "rlwe-lift-16;"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let [zero, one] = ["z", "o"].map(|it| name(folder.path(), it));
@@ -185,9 +185,12 @@ fn options_that_do_not_go_together_are_refused() {
     for (options, why) in [
         (
             &["--method", "gilboa", "--sigma", "64"][..],
-            "--method gilboa hides nothing statistically",
+            "--sigma and --lift do not work with --method gilboa",
         ),
-        (&["--method", "gilboa-k8", "--lift"], "--method gilboa-k8 hides nothing statistically"),
+        (
+            &["--method", "gilboa-k8", "--lift"],
+            "--sigma and --lift do not work with --method gilboa-k8",
+        ),
         (
             &["--method", "gilboa-k8", "--bits", "64", "-n", "1099511627776"],
             "gilboa-64-k8 makes at most 274609470465 triples in a run",

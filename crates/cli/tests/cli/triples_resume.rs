@@ -19,7 +19,7 @@ const COUNT: &str = "3000001";
 const BATCH: u64 = 4095;
 const LEN: u64 = 3;
 /// The last line of a run that can be continued.
-const RESUME: &str = "hint: what is there stays: --resume, on both sides, continues it\n";
+const RESUME: &str = "hint: finished batches are kept; continue with --resume on both sides\n";
 const KIND: [&str; 4] = ["-n", COUNT, "--bits", "8"];
 
 /// Waits until the file has so many batches.
@@ -63,24 +63,24 @@ fn an_interrupted_run_is_continued_from_whole_batches() {
     let resume = [&KIND[..], &["--resume"]].concat();
     let again = connect(&generate("0", &zero, &KIND), "127.0.0.1:1");
     assert_eq!(again.status.code(), Some(2));
-    assert!(stderr(&again).contains("z.partial is there, which an interrupted run has left\n"));
+    assert!(stderr(&again).contains("an interrupted run left "));
     let listening = Listening::start(&generate("1", &one, &resume));
     let alone = connect(&generate("0", &name(folder.path(), "x"), &KIND), &listening.address);
     assert_eq!((alone.status.code(), listening.end().0), (Some(1), 1));
     assert!(stderr(&alone).contains("run is new here and "), "{}", stderr(&alone));
-    assert!(stderr(&alone).contains("hint: both sides take --resume for one run"));
+    assert!(stderr(&alone).contains("hint: continue the same run with --resume on both sides"));
     // And not with something else than what was begun.
     let other =
         connect(&generate("0", &zero, &["-n", COUNT, "--bits", "16", "--resume"]), "127.0.0.1:1");
     assert_eq!(other.status.code(), Some(2));
-    assert!(stderr(&other).contains("the run to be continued is of 3000001 triples, --bits 8 "));
+    assert!(stderr(&other).contains("the interrupted run makes 3000001 triples, --bits 8 "));
 
     // The other side may listen now.
     let listening = Listening::start(&generate("1", &one, &resume));
     let connected = connect(&generate("0", &zero, &resume), &listening.address);
     let (status, _, said) = listening.end();
     assert_eq!((status, connected.status.code()), (0, Some(0)), "{said}{}", stderr(&connected));
-    let continuing = format!("foxtrot: continuing behind {fewer} of 733 batches\n");
+    let continuing = format!("foxtrot: continuing after {fewer} of 733 batches\n");
     assert!(said.contains(&continuing) && stderr(&connected).contains(&continuing), "{said}");
     let earlier = format!("foxtrot: batches of earlier sessions: {fewer}; their opened triples");
     assert!(said.contains(&earlier) && stderr(&connected).contains(&earlier), "{said}");
@@ -155,13 +155,13 @@ fn existing_triples_are_not_overwritten() {
         (output.status.code().unwrap(), stderr(&output))
     };
     let (status, why) = said(&["--resume"]);
-    assert!(status == 2 && why.contains("there is no ") && why.contains("t.partial to continue\n"));
+    assert!(status == 2 && why.contains("t.partial not found; there is no run to continue\n"));
     // An empty directory is as good as none.
     fs::create_dir(&dir).unwrap();
     assert_eq!(said(&[]).0, 0);
     let before = fs::read(folder.path().join("t/P0.triples")).unwrap();
     let (status, why) = said(&[]);
-    assert!(status == 2 && why.contains("t is there already\n"), "{why}");
+    assert!(status == 2 && why.contains("t exists\n"), "{why}");
     assert_eq!(fs::read(folder.path().join("t/P0.triples")).unwrap(), before);
     let mut file = fs::File::create(folder.path().join("file")).unwrap();
     file.write_all(b"x").unwrap();
@@ -176,5 +176,5 @@ fn existing_triples_are_not_overwritten() {
         &name(folder.path(), "file"),
     ]);
     let output = { output }.output().unwrap();
-    assert!(stderr(&output).contains("file is there already\n"));
+    assert!(stderr(&output).contains("file exists\n"));
 }

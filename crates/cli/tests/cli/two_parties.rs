@@ -38,6 +38,7 @@ fn either_side_may_listen() {
 
 #[test]
 fn both_sides_say_the_same_of_a_disagreement() {
+    // docs/wire: R3-10.
     let folder = tempfile::tempdir().unwrap();
     let short = folder.path().join("short.txt");
     fs::write(&short, "0\n1\n").unwrap();
@@ -64,6 +65,29 @@ fn both_sides_say_the_same_of_a_disagreement() {
     }
 }
 
+#[test]
+fn both_sides_learn_which_option_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("k").to_str().unwrap().to_owned();
+    for (here, there, hint) in [
+        ("--semi-honest -n 8", "-n 8", "pass --semi-honest on both sides or on neither"),
+        ("--base rot-from-ot:bdgm -n 8", "-n 8", "pass the same --base on both sides"),
+        ("--extension kos -n 8", "-n 8", "pass the same --extension on both sides"),
+        ("-n 8", "-n 9", "use the same number on both sides: -n, or the lines of the input files"),
+    ] {
+        let of = |role, options: &'static str| {
+            ["rot", role, "-o", &out].into_iter().chain(options.split(' ')).collect::<Vec<_>>()
+        };
+        let listening = Listening::start(&of("send", here));
+        let connected = connect(&of("receive", there), &listening.address);
+        let (status, _, said) = listening.end();
+        assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
+        for said in [said, stderr(&connected)] {
+            assert!(said.ends_with(&format!("\nhint: {hint}\n")), "{said}");
+        }
+    }
+}
+
 /// All else differs because the jobs do.
 #[test]
 fn different_jobs_are_reported_without_other_differences() {
@@ -77,7 +101,8 @@ fn different_jobs_are_reported_without_other_differences() {
         let connected = connect(&[&triples[..], &["--party", party]].concat(), &listening.address);
         let (status, _, said) = listening.end();
         assert_eq!((status, connected.status.code()), (1, Some(1)), "{said}");
-        let hint = "hint: both sides have to run the same command, `foxtrot psi`, `ot`, `rot` or `triples`\n";
+        let hint =
+            "hint: run the same command on both sides: `foxtrot psi`, `ot`, `rot` or `triples`\n";
         let words = |here, peer| {
             format!(
                 "foxtrot: the two sides disagree: job is {here} here and {peer} at the peer\n{hint}"
@@ -144,9 +169,12 @@ fn a_missing_peer_is_an_error_with_a_hint() {
     let sender = connect(&[&SEND[..], &["--wait", "1"]].concat(), &port.to_string());
     assert_eq!(sender.status.code(), Some(1));
     let told = stderr(&sender);
-    assert_eq!(told.matches(&format!("nobody listens at {port} yet; trying for 1 s\n")).count(), 1);
+    assert_eq!(
+        told.matches(&format!("no peer listens at {port} yet; trying for 1 s\n")).count(),
+        1
+    );
     let failed = format!(
-        "cannot connect to {port} within 1 s: connection refused\nhint: one side has to --listen, "
+        "cannot connect to {port} within 1 s: connection refused\nhint: one side passes --listen, "
     );
     assert!(told.contains(&failed), "{told}");
 }
@@ -217,6 +245,7 @@ fn undecodable_bytes_are_misbehaviour() {
 /// end in the same way; only the receiver's user learns whether one of these was chosen.
 #[test]
 fn a_spoiled_message_is_reported_to_the_receivers_user_only() {
+    // docs/wire: R2-14, R2-18.
     for (choices, expected) in [("0\n1\n", (3, "")), ("1\n1\n", (0, "right\nright\n"))] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("choices.txt");
@@ -273,7 +302,10 @@ fn places_that_cannot_be_written_are_found_before_anybody_is_met() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert_eq!(said, "foxtrot: cannot write missing/out: no such file or directory\n");
+    assert_eq!(
+        said,
+        "foxtrot: cannot write missing/out: no such file or directory\nhint: create the directory first\n"
+    );
 }
 
 /// A sender that had a second connection could tell by its end when the receiver's process ends,

@@ -58,7 +58,7 @@ fn the_connecting_side_may_start_first_whatever_its_timeout() {
     let mut receiver = Running::start(&[&RECEIVE[..], &arguments].concat());
     assert_eq!(
         receiver.line(),
-        format!("foxtrot: nobody listens at {address} yet; trying for 30 s")
+        format!("foxtrot: no peer listens at {address} yet; trying for 30 s")
     );
     thread::sleep(Duration::from_millis(1500));
     let sender = [&SEND[..], &["--insecure", "--listen", &address]].concat();
@@ -80,7 +80,7 @@ fn two_sides_that_both_connect_or_both_listen_get_a_hint() {
             let run = foxtrot(&[job, &["--insecure", "--wait", "1"], &way].concat()).output();
             let run = run.unwrap();
             assert_eq!(run.status.code(), Some(1));
-            let hint = "\nhint: one side has to --listen, the other to --connect";
+            let hint = "\nhint: one side passes --listen, the other --connect";
             assert!(stderr(&run).contains(hint), "{job:?}, {way:?}: {}", stderr(&run));
         }
     }

@@ -20,18 +20,18 @@ const QUANTUM: &str =
 pub(super) fn of(kind: Kind) -> String {
     match kind {
         Kind::BaseOt => "\
-            `ot` takes an endemic base OT, `rot` a random one, also below an extension; --base NAME\n\
-            finds the mode. Bytes of both parties, in batches of 128.\n"
+            `ot` uses an endemic base OT, `rot` a random one, also below an extension. --base NAME selects\n\
+            the mode. Bytes are of both parties, in batches of 128.\n"
             .into(),
         Kind::Extension => format!(
-            "Flows per batch of about 65 thousand; bytes of both parties in a run of {N}, without\n\
-             the 128 base OTs. The base OTs of {0} are in its two messages, one batch is {TWO_ROUND_RUN} OTs,\n\
-             and its keys are random only if no peer cheats: it is for `ot`, not for `rot`. Keys of the others are random,\n\
-             also against a peer that cheats, if the base OT is a random one.\n",
+            "Flows are per batch of about 65 thousand OTs. Bytes are of both parties in a run of {N} OTs,\n\
+             without the 128 base OTs. {0} has its base OTs in its two messages and batches of {TWO_ROUND_RUN} OTs.\n\
+             Its keys are random only if no peer cheats, so it works with `ot`, not with `rot`. Keys of the\n\
+             other extensions are random, also against a cheating peer, if the base OT is a random one.\n",
             two_round::FAMILY
         ),
         Kind::OneOfN => {
-            format!("Flows per batch of about 16 thousand; bytes of both parties in a run of {N}, without the base OTs.\n")
+            format!("Flows are per batch of about 16 thousand OTs. Bytes are of both parties in a run of {N} OTs, without\nthe base OTs.\n")
         }
         Kind::Psi => of_psi(),
         Kind::Triples => of_triples(),
@@ -45,11 +45,11 @@ fn of_psi() -> String {
     let all = foxtrot_psi::protocols().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
     let free = all.map(free).fold(0.0, f64::max);
     format!(
-        "The receiver learns which of its n keys the sender also has; each learns the size of the other's set.\n\
-         A receiver that cheats can test more keys than it has: {free:.2} n for certain, n' at most with 2^80\n\
-         hashes, but for a chance of about 2^-40. Encoding fails with probability 2^-40 at most, in part measured for more than\n\
-         8192 keys. Bytes and n'/n for a million keys each, flows for at most ten thousand, both without the base OTs,\n\
-         which are those that carry the extension.\n"
+        "The receiver learns which of its n keys the sender also has. Each side learns the size of the\n\
+         other's set. A cheating receiver can test more keys than it has: {free:.2} n for certain, and at most n'\n\
+         with 2^80 hashes, except with probability about 2^-40. Encoding fails with probability at most 2^-40;\n\
+         for more than 8192 keys this is in part measured. Bytes and n'/n are for a million keys on each side,\n\
+         flows for at most ten thousand keys, both without the base OTs of the extension.\n"
     )
 }
 
@@ -61,19 +61,21 @@ fn of_triples() -> String {
     let (fixed, lifted) = (kib(|set| set.fix().is_some()), kib(|set| set.fix().is_none()));
     let base = BASE.info().name;
     format!(
-        "Each party has a share of a, b and c = a·b; but for rlwe-lift (`triples --lift`) there is a random OT per triple.\n\
-         What rlwe hides statistically is hidden up to 2^-(sigma - 1) for each batch of 4095 to 32767 triples, and up to 2^-sigma\n\
-         if noise is as experiments find it. A triple is wrong with the probability given at most: with its whole batch, or, of\n\
-         rlwe-lift and rlwe-64-s64, by itself.\n\
-         The triple of each batch that is opened almost always finds a wrong batch, which ends the run on both sides. It does not find\n\
-         a single wrong triple, and a party that learns of one learns something of the peer's secrets.\n\
-         For core-SVP guidelines also count polynomial factors, by which all sets have 128 bits classically, and\n\
+        "Each party has a share of a, b and c = a·b. rlwe uses a random OT per triple, rlwe-lift (`triples --lift`)\n\
+         none. rlwe hides statistically up to 2^-(sigma - 1) for each batch of 4095 to 32767 triples, and up to\n\
+         2^-sigma if noise is as experiments find it. A triple is wrong at most with the given probability: with\n\
+         its whole batch or, in rlwe-lift and rlwe-64-s64, alone.\n\
+         One triple of each batch is opened. It almost always detects a wrong batch, which ends the run on both\n\
+         sides. It does not detect a single wrong triple. A party that learns of a wrong triple learns something\n\
+         of the peer's secrets.\n\
+         Guidelines for core-SVP also count polynomial factors. With them all sets have 128 bits classically, but\n\
          {QUANTUM}\n\
-         less than 128 against quantum attacks (eprint 2024/463).\n\
-         Bytes of both parties, without what comes before the first batch: two keys and, but for rlwe-lift, two times 128 base\n\
-         OTs (`{base}`), {} to {} KiB together; for rlwe-lift {} to {}; for gilboa 128 base OTs (`{base}`) and two set-ups,\n\
-         about 450 KiB. A batch of gilboa may have any number. A larger k (4 without a suffix) sends less and computes more.\n\
-         `triples --method auto` makes up to {FEW} triples by gilboa, more by rlwe.\n",
+         have less than 128 against quantum attacks (eprint 2024/463).\n\
+         Bytes are of both parties, without the start of a run: two keys and, except in rlwe-lift, two times 128\n\
+         base OTs (`{base}`), {} to {} KiB together; in rlwe-lift {} to {} KiB; in gilboa 128 base OTs\n\
+         (`{base}`) and two set-ups, about 450 KiB. A batch of gilboa has any size. A larger k (4 without a\n\
+         suffix) sends less and computes more. `triples --method auto` makes up to {FEW} triples with gilboa, more\n\
+         with rlwe.\n",
         fixed.0, fixed.1, lifted.0, lifted.1
     )
 }

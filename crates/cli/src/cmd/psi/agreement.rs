@@ -18,7 +18,7 @@ use crate::{
     method::Method,
     output::Output,
     record::Entry,
-    report::{Report, bytes, time},
+    report::{Report, bytes, counted, time},
     table::{NORMALIZE, Set},
     workers::Workers,
 };
@@ -112,9 +112,10 @@ impl Agreed {
         })?;
         if theirs > terms.most {
             let most = terms.most;
-            return Err(Failure::peer(format!(
-                "the peer has {theirs} keys, though we accept {most}"
-            )));
+            let why = format!(
+                "the peer has {theirs} keys; this side accepts at most {most} (--max-peer)"
+            );
+            return Err(Failure::peer(why));
         }
         let (receivers, senders) = match role {
             Role::Receiver => (ours, theirs),
@@ -131,38 +132,54 @@ impl Agreed {
         })
     }
 
-    /// Says it to the user, whose role is this or, without one, both.
-    pub(super) fn tell(&self, output: Output, role: Option<Role>, workers: &Workers) {
-        self.words(role, workers.threads()).iter().for_each(|line| output.note(line));
+    /// Tells a user, whose role is this or, without one, both. `count` is whether only a number is printed.
+    pub(super) fn tell(&self, output: Output, role: Option<Role>, workers: &Workers, count: bool) {
+        let mut lines = self.words(role, workers.threads());
+        if count && let Some(line) = lines.get_mut(1) {
+            line.push_str("; with --count the receiver's program still learns the rows");
+        }
+        lines.iter().for_each(|line| output.note(line));
+        output.detail(&self.details());
     }
 
-    /// What is said of it, line by line, where there are so many threads.
+    /// Terms, privacy and, for a long run, an estimate; a line each.
     pub(super) fn words(&self, role: Option<Role>, threads: usize) -> Vec<String> {
         let (receivers, senders) =
             (self.parameters.receiver_items(), self.parameters.sender_items());
+        let [ours, peers] =
+            self.named_columns().map(|it| it.map_or("".into(), |it| format!(" ({it})")));
+        let keys = |n| counted(n, "key");
         let sizes = match role {
-            Some(Role::Receiver) => format!("ours {receivers}, theirs {senders}"),
-            Some(Role::Sender) => format!("ours {senders}, theirs {receivers}"),
-            None => format!("the receiver has {receivers}, the sender {senders}"),
-        };
-        let (method, normalize) = (self.method.words(), &self.normalize);
-        let mut lines = vec![format!("agreed: paxos over {method}; keys by {normalize}; {sizes}")];
-        if role.is_some() {
-            lines.push(self.columns_in_words());
-        }
-        let learns = match role {
-            None => "the sender learns the receiver's number of keys and nothing else",
-            Some(_) => {
-                "the sender learns the receiver's number of keys, the names of their columns and nothing else"
+            Some(Role::Receiver) => {
+                format!("{} here{ours}, {senders} at the peer{peers}", keys(receivers))
             }
+            Some(Role::Sender) => {
+                format!("{} here{ours}, {receivers} at the peer{peers}", keys(senders))
+            }
+            None => format!("{} at the receiver, {senders} at the sender", keys(receivers)),
         };
-        lines.push(match self.parameters.largest_set() {
-            Some(most) => format!(
-                "{learns}; even a cheating receiver can test at most {most} keys, not read the list \
-                 (with up to 2^80 hashes, but for a chance of about 2^-40)"
+        let adversary = self.method.adversary();
+        let normalised = match normalisers_in_words(&self.normalize) {
+            Some(names) => format!("keys normalised by {names}"),
+            None => "keys not normalised".into(),
+        };
+        let learns = match role {
+            None => format!("the sender learns only the receiver's number of keys ({receivers})"),
+            Some(Role::Receiver) => format!(
+                "the peer learns only our number of keys ({receivers}) and the names of our key columns"
             ),
-            None => format!("{learns}, as long as both follow the protocol (--semi-honest)"),
-        });
+            Some(Role::Sender) => format!(
+                "this side learns only the peer's number of keys ({receivers}) and the names of its key columns"
+            ),
+        };
+        let bound = match self.parameters.largest_set() {
+            Some(most) => format!("a cheating receiver can test at most {most} keys"),
+            None => "this holds only if both sides follow the protocol (--semi-honest)".into(),
+        };
+        let mut lines = vec![
+            format!("agreed: {adversary} security, {normalised}; {sizes}"),
+            format!("privacy: {learns}; {bound}"),
+        ];
         let (size, takes) = (self.payload(), self.computing(threads));
         if size > MUCH || takes > LONG {
             let takes = time(takes);
@@ -173,18 +190,36 @@ impl Agreed {
                 _ => format!(" with {threads} threads each"),
             };
             lines.push(format!(
-                "ahead: {size} of traffic, {way} at 100 Mbit/s; about {takes} of computing on both sides{each}"
+                "estimate: {size} of traffic ({way} at 100 Mbit/s), {takes} of computation on both sides together{each}"
             ));
         }
         lines
     }
 
-    /// `our key: email; the peer's: E-Mail`.
-    pub(super) fn columns_in_words(&self) -> String {
+    /// Protocols, versions of normalisers and the conditions of the bound, for `--verbose`.
+    pub(super) fn details(&self) -> String {
+        let (method, normalize) = (self.method.words(), &self.normalize);
+        let bound = match self.parameters.largest_set() {
+            Some(_) => {
+                "; the bound on keys holds for up to 2^80 hashes, except with probability about 2^-40"
+            }
+            None => "",
+        };
+        format!("protocol: paxos over {method}; normalisers {normalize}{bound}")
+    }
+
+    /// The key columns of this side and of the peer, where they have names.
+    fn named_columns(&self) -> [Option<String>; 2] {
         let ours = self.columns.as_ref().map(|columns| printable(&columns.join(", ")));
-        let ours = ours.unwrap_or_else(|| "each line".into());
-        let peers = self.peer_columns.as_deref().unwrap_or("no column named");
-        format!("our key: {ours}; the peer's: {peers}")
+        [ours, self.peer_columns.clone()]
+    }
+
+    /// `key columns: email here, E-Mail at the peer`.
+    pub(super) fn columns_in_words(&self) -> String {
+        let [ours, peers] = self.named_columns();
+        let (ours, peers) =
+            (ours.unwrap_or("whole lines".into()), peers.unwrap_or("no name".into()));
+        format!("key columns: {ours} here, {peers} at the peer")
     }
 
     /// Enters sizes, columns and normalisers into the record of the run.
@@ -243,6 +278,12 @@ impl Agreed {
     }
 }
 
+/// Normalisers without the version that all have, unless they change nothing.
+fn normalisers_in_words(terms: &str) -> Option<String> {
+    let names = terms.replace("/1", "");
+    names.split(';').any(|it| it != "none").then_some(names)
+}
+
 /// Names of columns as the peer gets them, without what is too long.
 fn offer_of(columns: &[String]) -> String {
     let mut all = columns.join(", ");
@@ -254,6 +295,14 @@ fn offer_of(columns: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn normalisers_are_shown_without_their_first_version() {
+        let words = |terms| normalisers_in_words(terms);
+        assert_eq!(words("email/1;phone/1:+49").as_deref(), Some("email;phone:+49"));
+        assert_eq!(words("trim/2,lower/1;none/1").as_deref(), Some("trim/2,lower;none"));
+        assert_eq!(words("none/1;none/1"), None);
+    }
 
     #[test]
     fn names_of_columns_are_offered_up_to_a_length() {

@@ -38,24 +38,20 @@ pub(super) fn deliver(
         }
         stdout.flush().map_err(|e| Failure::stdout(&e))?;
     }
-    let (keys, rows) = (items.len(), rows.len());
-    let in_rows = counted(rows, "row");
+    let (keys, rows_found) = (items.len(), rows.len());
     let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
-    let parties = if report.parties == "both" { " (both parties in this process)" } else { "" };
-    Output::new(common).note(&format!(
-        "found {} in common, in {in_rows}{wrote}: {}{parties}",
-        counted(keys, "key"),
-        report.figures()
-    ));
+    let (found, rows) = (counted(keys, "key in common"), counted(rows_found, "row"));
+    Output::new(common).note(&format!("found {found}, {rows}{wrote} ({})", report.figures()));
+    Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
     let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
     if keys == 0 && !sizes.contains(&0) {
         let columns = agreed.columns_in_words();
         Output::new(common).note(&format!(
-            "warning: no key in common ({columns}); compare what `foxtrot psi inspect --show 5` prints on both sides: \
-             columns, formats of dates, upper case, spaces"
+            "warning: no key in common ({columns}); compare the output of `foxtrot psi inspect --show 5` on both \
+             sides: columns, formats of dates, upper case, spaces"
         ));
     }
-    let mut result = json!({ "keys_found": keys, "rows_found": rows });
+    let mut result = json!({ "keys_found": keys, "rows_found": rows_found });
     if let (Some(object), Some(path)) = (result.as_object_mut(), out.file()) {
         object.insert("files".into(), json!([path.display().to_string()]));
     }

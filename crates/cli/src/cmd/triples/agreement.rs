@@ -70,18 +70,18 @@ impl Terms {
         earlier: Option<(Record, u64)>,
     ) -> Result<Self, Failure> {
         if common.extension.is_some() || common.base != "roted" {
-            return Err(Failure::usage("`triples` takes no --base and no --extension"));
+            return Err(Failure::usage("triples takes neither --base nor --extension"));
         }
         let format = Format::from(out.format);
         if !format.has(out.bits) {
-            let why = format!("--format {format} has no numbers of {} bits", out.bits);
-            return Err(Failure::usage(why).hint("it goes with --bits 64"));
+            let why = format!("--format {format} does not support {} bits", out.bits);
+            return Err(Failure::usage(why).hint("use --bits 64"));
         }
         let TriplesOut { method, sigma, lift, count, .. } = *out;
         let from_ot = !matches!(method, TriplesMethod::Auto | TriplesMethod::Rlwe);
         if from_ot && (lift || sigma != DEFAULT_SIGMA) {
-            let why = format!("--method {} hides nothing statistically", method.name());
-            return Err(Failure::usage(why).hint("it goes without --sigma and --lift"));
+            let why = format!("--sigma and --lift do not work with --method {}", method.name());
+            return Err(Failure::usage(why).hint("they need --method rlwe or auto"));
         }
         let kind = Kind::of(out)?;
         check_hidden(kind, count)?;
@@ -90,7 +90,7 @@ impl Terms {
             let wanted = terms.record(there.run.clone());
             if *there != wanted {
                 let (there, wanted) = (there.words(), wanted.words());
-                let why = format!("the run to be continued is of {there}, and not of {wanted}");
+                let why = format!("the interrupted run makes {there}, not {wanted}");
                 return Err(Failure::usage(why));
             }
         }
@@ -150,16 +150,16 @@ impl Agreed {
         let triples = if count == 1 { "triple" } else { "triples" };
         let (promise, warning) = match kind {
             Kind::Rlwe(set) => of_rlwe(set, count),
-            Kind::Gilboa(_) => ("; none wrong".into(), None),
+            Kind::Gilboa(_) => ("; all correct".into(), None),
         };
         let mut lines = vec![
             format!("agreed: {count} {triples} modulo 2^{bits}, {name}{promise}"),
-            "semi-honest: a peer that departs from the protocol is not found out".into(),
+            "semi-honest: a cheating peer is not detected".into(),
         ];
         lines.extend(warning);
         let Range { start, end } = self.batches;
         if terms.earlier.is_some() {
-            lines.push(format!("continuing behind {start} of {end} batches"));
+            lines.push(format!("continuing after {start} of {end} batches"));
         }
         let size = kind.bytes_each_way(&self.batches, count);
         let computing = self.computing(threads);
@@ -171,8 +171,7 @@ impl Agreed {
                 _ => format!(" with {threads} threads"),
             };
             lines.push(format!(
-                "ahead: {size} in each direction, {way} at 100 Mbit/s; about {computing} of computing on \
-                 each side{with}"
+                "estimate: {size} each way ({way} at 100 Mbit/s), {computing} of computation on each side{with}"
             ));
         }
         lines
@@ -251,12 +250,11 @@ fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     let sigma = set.sigma();
     let hidden = hidden(sigma, set.batches(count));
     let wrong = wrong_log2(set, count).ceil();
-    let promise = format!(
-        ", sigma {sigma} per batch; of the run: hidden up to 2^-{hidden}, any wrong with probability 2^{wrong:.0}"
-    );
+    let promise =
+        format!("; statistical security 2^-{hidden}; wrong with probability 2^{wrong:.0}");
     let warning = (hidden < FEW).then(|| {
         let more = with_more(set, count);
-        format!("warning: 2^-{hidden} is not much for so many triples; {more}")
+        format!("warning: statistical security of 2^-{hidden} is low; {more}")
     });
     (promise, warning)
 }
@@ -269,8 +267,9 @@ fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
         return Ok(());
     }
     let sigma = set.sigma();
-    let why =
-        format!("with --sigma {sigma}, {count} triples would be hidden up to 2^-{hidden} only");
+    let why = format!(
+        "{count} triples with --sigma {sigma} have statistical security of 2^-{hidden} only"
+    );
     Err(Failure::usage(why).hint(with_more(set, count)))
 }
 
@@ -283,9 +282,9 @@ fn with_more(set: &params::Set, count: u64) -> String {
     match params::registry().find(stronger) {
         Some(it) => {
             let more = hidden(it.sigma(), it.batches(count));
-            format!("with --sigma {} it would be 2^-{more}", it.sigma())
+            format!("--sigma {} gives 2^-{more}", it.sigma())
         }
-        None => "no --sigma is larger".into(),
+        None => "there is no larger --sigma".into(),
     }
 }
 
@@ -300,9 +299,9 @@ pub(crate) fn hint(difference: &Difference) -> Option<String> {
     let terms =
         [&difference.here, &difference.peer].map(|term| term.as_deref().unwrap_or_default());
     let hint = match difference.key.as_str() {
-        RUN => "both sides take --resume for one run, or neither does: then remove DIR.partial",
+        RUN => "continue the same run with --resume on both sides, or remove DIR.partial on both",
         METHOD if terms == ["rlwe", "rlwe-lift"] || terms == ["rlwe-lift", "rlwe"] => {
-            "--lift has to be given on both sides or on neither"
+            "pass --lift on both sides or on neither"
         }
         _ => return None,
     };
@@ -331,7 +330,7 @@ mod tests {
             let (here, peer) = (Some(here.into()), peer.map(Into::into));
             hint(&Difference { key: METHOD.into(), here, peer })
         };
-        let lift = "--lift has to be given on both sides or on neither";
+        let lift = "pass --lift on both sides or on neither";
         assert_eq!(of("rlwe", Some("rlwe-lift")).as_deref(), Some(lift));
         assert_eq!(of("rlwe-lift", Some("rlwe")).as_deref(), Some(lift));
         assert_eq!(of("gilboa", Some("rlwe-lift")), None);
@@ -357,22 +356,21 @@ mod tests {
     fn the_bounds_of_the_run_are_said_and_few_bits_are_warned_of() {
         // Whole batches.
         let of_a_million = lines(8, 40, 256 * 4095);
-        let agreed = "agreed: 1048320 triples modulo 2^8, rlwe-8, sigma 40 per batch; of the run: hidden up to \
-                      2^-32, any wrong with probability 2^-34";
+        let agreed = "agreed: 1048320 triples modulo 2^8, rlwe-8; statistical security 2^-32; wrong with \
+                      probability 2^-34";
         assert_eq!(of_a_million[0], agreed);
-        assert!(lines(64, 40, 64 * 16_383)[0].ends_with("2^-34, any wrong with probability 2^-36"));
+        assert!(lines(64, 40, 64 * 16_383)[0].ends_with("2^-34; wrong with probability 2^-36"));
         let lift = params::find("rlwe-lift-8").unwrap();
-        let agreed = "agreed: 1048448 triples modulo 2^8, rlwe-lift-8, sigma 40 per batch; of the run: hidden up to \
-                      2^-33, any wrong with probability 2^-23";
+        let agreed = "agreed: 1048448 triples modulo 2^8, rlwe-lift-8; statistical security 2^-33; wrong with \
+                      probability 2^-23";
         assert_eq!(lines_of(lift, 128 * 8191)[0], agreed);
-        let agreed = "agreed: 1 triple modulo 2^16, gilboa-16-k2; none wrong";
+        let agreed = "agreed: 1 triple modulo 2^16, gilboa-16-k2; all correct";
         assert_eq!(of_kind(Kind::find("gilboa-16-k2").unwrap(), 1)[0], agreed);
         let warned = |lines: &[String]| lines.iter().any(|line| line.starts_with("warning: "));
         assert!(!warned(&of_a_million) && !warned(&lines(8, 40, 1024 * 4095)));
         assert!(!warned(&lines_of(lift, 1024 * 8191)) && warned(&lines_of(lift, 2048 * 8191)));
         let many = lines(8, 40, 2048 * 4095);
-        let warning =
-            "warning: 2^-29 is not much for so many triples; with --sigma 64 it would be 2^-54";
+        let warning = "warning: statistical security of 2^-29 is low; --sigma 64 gives 2^-54";
         assert!(many.iter().any(|line| line == warning), "{many:?}");
         assert!(!warned(&lines(8, 64, 1 << 30)));
     }

@@ -50,7 +50,7 @@ impl Folder {
     pub(super) fn find(place: &Path, resume: bool) -> Result<Self, Failure> {
         let place: PathBuf = place.components().collect();
         let Some(name) = place.file_name() else {
-            return Err(Failure::usage(format!("{} is no new directory", place.display())));
+            return Err(Failure::usage(format!("{} cannot be a new directory", place.display())));
         };
         let mut partial_name = OsString::from(name);
         partial_name.push(".partial");
@@ -60,22 +60,26 @@ impl Folder {
         let found = match (resume, begun, there) {
             (false, false, false) => Found::Nothing,
             (_, true, _) if (0..=1).all(|party| !Record::is_there(&partial, party)) => {
-                let why = format!("{begun_at} is there, and has no triples to continue with");
-                return Err(Failure::usage(why).hint("remove it, and begin anew, on both sides"));
+                let why = format!("{begun_at} exists without triples to continue");
+                return Err(
+                    Failure::usage(why).hint("remove the directory and start again on both sides")
+                );
             }
             (false, true, _) => {
-                let why = format!("{begun_at} is there, which an interrupted run has left");
-                return Err(Failure::usage(why).hint("--resume continues it; or remove it"));
+                let why = format!("an interrupted run left {begun_at}");
+                return Err(
+                    Failure::usage(why).hint("continue with --resume, or remove the directory")
+                );
             }
             (true, true, false) => Found::Partial,
             (true, false, true) => Found::All,
             (true, false, false) => {
-                let why = format!("there is no {begun_at} to continue");
-                return Err(Failure::usage(why).hint("without --resume a new run begins"));
+                let why = format!("{begun_at} not found; there is no run to continue");
+                return Err(Failure::usage(why).hint("start a new run without --resume"));
             }
             (_, _, true) => {
-                let why = format!("{at} is there already");
-                return Err(Failure::usage(why).hint("-o takes the name of a new directory"));
+                let why = format!("directory {at} exists");
+                return Err(Failure::usage(why).hint("-o needs the name of a new directory"));
             }
         };
         Ok(Self { place, partial, found })
@@ -103,8 +107,8 @@ impl Folder {
                 return Ok(None);
             }
             let (place, all) = (self.place.display(), record.batches());
-            let why = format!("{place} is complete, and the peer has {batches} batches of {all}");
-            return Err(Failure::run(why).hint("begin a new run, on both sides"));
+            let why = format!("{place} is complete; the peer has {batches} of {all} batches");
+            return Err(Failure::run(why).hint("start a new run on both sides"));
         }
         let path = record.path(&self.partial);
         let file = self.create(&path).inspect_err(|_| self.discard_folders(&path))?;
@@ -217,7 +221,7 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let why = format!("another process is at work on {}", path.display());
-            Err(Failure::usage(why).hint("wait for its end, or take another -o"))
+            Err(Failure::usage(why).hint("wait until it ends, or pass another -o"))
         }
         // Where the file system has no locks there are none.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
@@ -357,14 +361,17 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_continued_is_not_said_to_be() {
+    fn a_run_without_triples_cannot_be_resumed() {
         let dir = tempfile::tempdir().unwrap();
         drop(left(dir.path()));
         fs::remove_file(dir.path().join("t.partial/P0.json")).unwrap();
         for resume in [false, true] {
             let said = Folder::find(&dir.path().join("t"), resume).err().unwrap();
-            assert!(said.message().ends_with("has no triples to continue with"));
-            assert_eq!(said.into_hint().unwrap(), "remove it, and begin anew, on both sides");
+            assert!(said.message().ends_with("exists without triples to continue"));
+            assert_eq!(
+                said.into_hint().unwrap(),
+                "remove the directory and start again on both sides"
+            );
         }
     }
 }

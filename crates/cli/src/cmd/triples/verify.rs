@@ -43,10 +43,12 @@ pub(super) fn check(first: &Path, second: &Path) -> Result<Record, Failure> {
     let (zero, one) = (Record::read(first, 0)?, Record::read(second, 1)?);
     if zero.kind != one.kind || zero.count != one.count {
         let (zero, one) = (zero.words(), one.words());
-        return Err(Failure::usage(format!("party 0 has {zero}, and party 1 {one}")));
+        return Err(Failure::usage(format!(
+            "the two directories are of different runs: party 0 has {zero}, party 1 has {one}"
+        )));
     }
     if zero.run != one.run {
-        return Err(Failure::usage("the files are of two runs, and belong to other triples"));
+        return Err(Failure::usage("the two directories are of different runs"));
     }
     let mut inputs = [Input::open(first, &zero)?, Input::open(second, &one)?];
     let (count, bits) = (zero.count, zero.kind.bits());

@@ -80,7 +80,7 @@ fn chosen_rows_come_out_with_all_their_columns() {
     let [path, copy] = ["a.parquet", "b.parquet"].map(|name| folder.path().join(name));
     write(&path, &[&PEOPLE[..3], &PEOPLE[3..]]);
     let mut set = Set::read(&path, &options(&["email"], &["email"])).unwrap();
-    let words = "5 rows, 3 keys; left out: duplicates 1 (row 4), empty 1 (row 2)";
+    let words = "5 rows, 3 keys; skipped 1 duplicate (row 4), 1 row without a key (row 2)";
     assert_eq!(set.findings().words(set.items().len()), words);
     let all = rows(&path);
     for wanted in [&[0][..], &[1], &[2], &[0, 2], &[], &[0, 1, 2]] {

@@ -1,0 +1,187 @@
+//! Examples at the end of every help. A test parses each line.
+
+pub(super) const FOXTROT: &str = "\
+Exit status:
+  0 done, 1 the run failed, 2 wrong usage or local input, 3 the peer misbehaved, 130 interrupted
+
+Examples:
+  foxtrot psi local a.csv b.csv --key email --normalize email
+  foxtrot help psi receive";
+
+pub(super) const PSI: &str = "\
+Examples:
+  foxtrot psi inspect a.csv --key email --normalize email
+  foxtrot psi local a.csv b.csv --key email --normalize email -o common.csv";
+
+pub(super) const PSI_LOCAL: &str = "\
+Examples:
+  foxtrot psi local a.csv b.csv --key email --normalize email
+  foxtrot psi local a.csv b.csv --key email --key-b E-Mail --count";
+
+pub(super) const PSI_RECEIVE: &str = "\
+Examples:
+  foxtrot psi receive a.csv --key email -o common.csv \\
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot psi receive a.csv --key email --connect 127.0.0.1:7000 --insecure";
+
+pub(super) const PSI_SEND: &str = "\
+Examples:
+  foxtrot psi send b.csv --key email --connect acme.example:7000 --peer acme
+  foxtrot psi send b.csv --key email --serve --max-peer 10000 \\
+    --listen 0.0.0.0:7000 --peer acme";
+
+pub(super) const PSI_INSPECT: &str = "\
+Examples:
+  foxtrot psi inspect a.csv --key phone --normalize phone:+49 --show 5
+  foxtrot psi inspect a.csv --key email --left-out -o skipped.csv";
+
+pub(super) const OT: &str = "\
+Examples:
+  foxtrot ot local messages.txt choices.txt
+  foxtrot ot receive choices.txt --connect acme.example:7000 --peer acme";
+
+pub(super) const OT_LOCAL: &str = "\
+Examples:
+  foxtrot ot local messages.txt choices.txt
+  foxtrot ot local messages.txt choices.txt --one-of 4";
+
+pub(super) const OT_SEND: &str = "\
+Examples:
+  foxtrot ot send messages.txt --listen 0.0.0.0:7000 --peer acme
+  foxtrot ot send messages.txt --serve --max-sessions 8 \\
+    --listen 0.0.0.0:7000 --peer acme";
+
+pub(super) const OT_RECEIVE: &str = "\
+Examples:
+  foxtrot ot receive choices.txt -o received.txt \\
+    --connect acme.example:7000 --peer acme";
+
+pub(super) const ROT: &str = "\
+Examples:
+  foxtrot rot local -n 1000000 -o keys
+  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme";
+
+pub(super) const ROT_LOCAL: &str = "\
+Examples:
+  foxtrot rot local -n 1000000 -o keys
+  foxtrot rot local -n 1000000 -o keys --format npy --threads 4";
+
+pub(super) const ROT_SEND: &str = "\
+Examples:
+  foxtrot rot send -n 1000000 -o keys --listen 0.0.0.0:7000 --peer acme";
+
+pub(super) const ROT_RECEIVE: &str = "\
+Examples:
+  foxtrot rot receive -n 1000000 -o keys \\
+    --connect acme.example:7000 --peer acme";
+
+pub(super) const TRIPLES: &str = "\
+Examples:
+  foxtrot triples local -n 100000 --bits 64 -o triples
+  foxtrot triples verify triples";
+
+pub(super) const TRIPLES_LOCAL: &str = "\
+Examples:
+  foxtrot triples local -n 100000 --bits 64 -o triples
+  foxtrot triples local -n 1000 --bits 32 --method auto --format npy -o triples";
+
+pub(super) const TRIPLES_GENERATE: &str = "\
+Examples:
+  foxtrot triples generate --party 0 -n 100000 --bits 64 -o p0 \\
+    --listen 0.0.0.0:7000 --peer acme
+  foxtrot triples generate --party 1 -n 100000 --bits 64 -o p1 \\
+    --connect acme.example:7000 --peer acme";
+
+pub(super) const TRIPLES_VERIFY: &str = "\
+Examples:
+  foxtrot triples verify triples
+  foxtrot triples verify p0 p1";
+
+pub(super) const PROTOCOLS: &str = "\
+Examples:
+  foxtrot protocols
+  foxtrot protocols roted
+  foxtrot protocols --all";
+
+pub(super) const KEYGEN: &str = "\
+Examples:
+  foxtrot keygen
+  foxtrot keygen --show";
+
+pub(super) const PEERS: &str = "\
+Examples:
+  foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek
+  foxtrot peers list";
+
+pub(super) const PEERS_ADD: &str = "\
+Examples:
+  foxtrot peers add acme SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek";
+
+pub(super) const PEERS_LIST: &str = "\
+Examples:
+  foxtrot peers list";
+
+pub(super) const PEERS_REMOVE: &str = "\
+Examples:
+  foxtrot peers remove acme";
+
+pub(super) const GENERATE: &str = "\
+Examples:
+  foxtrot generate man --all man1
+  foxtrot generate completions bash";
+
+pub(super) const GENERATE_MAN: &str = "\
+Examples:
+  foxtrot generate man ot send
+  foxtrot generate man --all man1";
+
+pub(super) const GENERATE_COMPLETIONS: &str = "\
+Examples:
+  foxtrot generate completions bash";
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory, Parser};
+
+    use crate::args::Args;
+
+    /// The lines of a command's examples.
+    fn examples(command: &Command) -> Vec<String> {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let (_, lines) = help.split_once("Examples:\n").unwrap_or_default();
+        assert!(lines.lines().all(|line| line.len() <= 80), "wider than a terminal: {help}");
+        lines.replace("\\\n", "").lines().map(|line| line.trim_start().to_owned()).collect()
+    }
+
+    fn check(command: &Command, path: &str) {
+        let lines = examples(command);
+        assert!((1..=3).contains(&lines.len()), "{path} has {} examples", lines.len());
+        for line in &lines {
+            assert!(line.starts_with(path), "an example of {path}: {line}");
+            if let Err(e) = Args::try_parse_from(line.split_whitespace()) {
+                assert_eq!(e.kind(), clap::error::ErrorKind::DisplayHelp, "{line}: {e}");
+            }
+        }
+        for next in command.get_subcommands().filter(|it| it.get_name() != "help") {
+            check(next, &format!("{path} {}", next.get_name()));
+        }
+    }
+
+    #[test]
+    fn every_command_has_one_to_three_examples_that_parse() {
+        check(&Args::command(), "foxtrot");
+    }
+
+    /// Commands whose help is longer than a terminal is high are read by their headings.
+    #[test]
+    fn every_option_of_a_run_stands_under_a_heading() {
+        fn check(command: &Command) {
+            let options: Vec<_> = command.get_opts().collect();
+            for option in options.iter().filter(|_| options.len() > 8) {
+                assert!(option.get_help_heading().is_some(), "{} {option}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Args::command());
+    }
+}
