@@ -292,7 +292,10 @@ pub fn suits(
             Purpose::Messages => Functionality::Endemic,
         };
         return match base.functionality {
-            _ if base.kind != Kind::BaseOt => Err(Incompatible::Kind),
+            // The two-round extension is played like a base OT.
+            _ if base.kind != Kind::BaseOt && base.family != two_round::FAMILY => {
+                Err(Incompatible::Kind)
+            }
             _ if base.reproduction => Err(Incompatible::Reproduction),
             is if is != needed => Err(Incompatible::Alone(needed)),
             _ if !base.adversary.suffices(wanted) => Err(Incompatible::Weak),

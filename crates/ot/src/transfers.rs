@@ -28,7 +28,7 @@ const BATCH: usize = 1024;
 /// Transfers of a run of the two-round extension, the last one excepted. Its second message is one frame of 1 MiB and the
 /// base OTs' answer then, as long as a batch of the other extensions: a frame has to come within one timeout, also over a
 /// slow link.
-const TWO_ROUND_RUN: usize = 1 << 16;
+pub const TWO_ROUND_RUN: usize = 1 << 16;
 
 /// How transfers are made.
 #[derive(Clone, Copy)]
