@@ -116,7 +116,8 @@ fn of(
 }
 
 /// The parameters of all that is run.
-pub(crate) fn params(method: &Method) -> String {
+#[must_use]
+pub fn params(method: &Method) -> String {
     let base = method.base.info();
     method.extension.info().map_or(base.params.into(), |extension| {
         format!("{}; base OT {}: {}", extension.params, base.name, base.params)
@@ -124,7 +125,8 @@ pub(crate) fn params(method: &Method) -> String {
 }
 
 /// The adversary and the assumptions of all that is run.
-pub(crate) fn security(method: &Method) -> String {
+#[must_use]
+pub fn security(method: &Method) -> String {
     let base = method.base.info();
     method.extension.info().map_or(base.security.into(), |extension| {
         format!("{}; {}; base OT: {}", method.adversary(), extension.assumption, base.security)

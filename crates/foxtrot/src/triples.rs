@@ -30,16 +30,12 @@ use foxtrot_ot::{
     erase::{Secret, Zero},
 };
 use foxtrot_triples::{DEFAULT_SIGMA, Kind, gilboa::DEFAULT_K};
-pub use foxtrot_triples::{Error as TriplesError, Shares};
+pub use foxtrot_triples::{Error as TriplesError, FEW, Shares};
 
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
 pub use peer::generate;
-
-/// The most triples that are made from oblivious transfer unless the caller says otherwise: up to there that needs less
-/// computing, and no more bytes (`docs/protocols/gilboa.md`, section 7).
-pub const FEW: usize = foxtrot_triples::FEW as usize;
 
 /// A word of ℓ bits: `u8`, `u16`, `u32` or `u64`.
 pub trait Word: sealed::Word + Zero + Send + Sync + 'static {}

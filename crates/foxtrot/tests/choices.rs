@@ -219,7 +219,10 @@ fn a_sender_cannot_see_whether_a_message_opens() {
             let mut keys: Vec<[Block; 2]> = Vec::new();
             let all = &mut keys;
             drive::play(channel, |io| async move {
-                let sink = |some: &[[Block; 2]]| Ok::<_, Abandoned>(all.extend_from_slice(some));
+                let sink = |some: &[[Block; 2]]| {
+                    all.extend_from_slice(some);
+                    Ok::<_, Abandoned>(())
+                };
                 let shape = Shape::given(2);
                 alone().send(&io, &mut cx, direction, shape, || (), sink).await
             })
@@ -333,7 +336,7 @@ fn long_messages_stream_through() {
     let (mut ours, mut theirs) = Peer::pair();
     let peer = thread::spawn(move || {
         options.send_from(&mut theirs, 4, LEN, |i, branch| {
-            Ok::<_, Error>(vec![(2 * i + branch) as u8; LEN - i])
+            Ok::<_, Error>(vec![b'0' + [0, 2, 4, 6][i] + [0, 1][branch]; LEN - i])
         })
     });
     let mut first = Vec::new();
@@ -343,5 +346,12 @@ fn long_messages_stream_through() {
     };
     options.receive_into(&mut ours, &[true, false, false, true], sink).unwrap();
     peer.join().unwrap().unwrap();
-    assert_eq!(first, [Some((1, LEN)), Some((2, LEN - 1)), Some((4, LEN - 2)), Some((7, LEN - 3))]);
+    assert_eq!(
+        first,
+        [b'1', b'2', b'4', b'7']
+            .iter()
+            .enumerate()
+            .map(|(i, byte)| Some((*byte, LEN - i)))
+            .collect::<Vec<_>>()
+    );
 }

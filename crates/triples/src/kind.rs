@@ -22,7 +22,7 @@ pub const BASE: &dyn BaseOt = &Endemic;
 
 /// The most triples that are made by `gilboa` unless the caller says otherwise; more are made by `rlwe`. Up to there `gilboa`
 /// needs less computing and no more bytes for every ℓ: measurements in `docs/protocols/gilboa.md`, section 7.
-pub const FEW: u64 = 2048;
+pub const FEW: usize = 2048;
 
 /// σ unless another is asked for: bits that a batch of `rlwe` hides statistically.
 pub const DEFAULT_SIGMA: u32 = 40;

@@ -43,6 +43,7 @@ impl Messages {
     }
 
     /// The messages in order.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
         self.0.iter().map(|message| message.as_ref().map(|it| it.as_slice()))
     }

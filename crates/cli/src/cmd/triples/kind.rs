@@ -11,7 +11,7 @@ use crate::{
 /// Finds the kind that the options name, or that the rule of `auto` gives.
 pub(super) fn of(out: &TriplesOut) -> Result<Kind, Failure> {
     let k = match out.method {
-        TriplesMethod::Auto if out.count > FEW => None,
+        TriplesMethod::Auto if out.count > FEW as u64 => None,
         TriplesMethod::Rlwe => None,
         TriplesMethod::GilboaK2 => Some(2),
         TriplesMethod::Auto | TriplesMethod::Gilboa => Some(gilboa::DEFAULT_K),
