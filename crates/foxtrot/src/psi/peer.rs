@@ -155,7 +155,8 @@ impl Options {
     /// ```
     /// use foxtrot::psi::Options;
     ///
-    /// assert!(Options::new().memory_of_sender(1 << 24, 1000) < 512 << 20);
+    /// assert!(Options::new().memory_of_sender(1 << 24, 1000)? < 512 << 20);
+    /// # Ok::<(), foxtrot::Error>(())
     /// ```
     ///
     /// # Errors
