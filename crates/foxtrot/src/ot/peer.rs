@@ -7,6 +7,7 @@ use foxtrot_net::{
 };
 use foxtrot_ot::{
     Usage,
+    base::Block,
     convert::MAX_MESSAGE,
     extension::one_of_n::protocol::Shape,
     transfers::{Message, Sealed, check_picks},
@@ -16,8 +17,11 @@ use zeroize::Zeroizing;
 use super::Options;
 use crate::{
     Error, Peer,
-    job::{Sink, not_kept, sink_failed},
+    job::{Sink, not_kept, room, sink_failed},
 };
+
+/// About how many bytes more a sealed message takes than its length: padding, cipher and places.
+const SEALED: usize = 128;
 
 /// The messages that the receiver chose, erased on drop. One that does not open is `None`: see [the module](super).
 #[derive(Debug, Default)]
@@ -160,6 +164,8 @@ impl Options {
         }
         let Shape { n, choices } = shape;
         let method = self.method(n, choices)?;
+        // The protocol will have the keys of all messages in memory.
+        room::<Block>(n.saturating_mul(choices))?;
         let hello = jobs::messages(Role::Sender, &method, n, choices, true);
         let job = peer.begin(jobs::message_length(hello, longest), "transfers")?;
         let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
@@ -190,6 +196,8 @@ impl Options {
             job.refuse(HelloError::Refused(Reason::Other));
             return Err(Error::Session(HelloError::Terms(vec![difference]).into()));
         }
+        // The protocol will have all chosen messages in memory, sealed.
+        room::<u8>(n.saturating_mul(length + SEALED))?;
         let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
         let sealed = job.play(|io| async move {
             method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await

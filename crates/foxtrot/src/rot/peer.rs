@@ -95,6 +95,19 @@ impl Options {
     /// [`send`] with a `sink` that takes the keys batch after batch, in order: for more OTs than fit into memory. An error of
     /// the sink ends the session, and is in the [`Error`].
     ///
+    /// ```
+    /// use std::io::Write;
+    /// use foxtrot::{Peer, base::Block, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let receiver = std::thread::spawn(move || rot::receive(&mut theirs, 100_000));
+    /// let mut file = std::io::sink();
+    /// let write = |pairs: &[[Block; 2]]| file.write_all(pairs.as_flattened().as_flattened());
+    /// rot::Options::new().send_into(&mut ours, 100_000, write)?;
+    /// assert_eq!(receiver.join().expect("no panic")?.1.len(), 100_000);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error`].
     pub fn send_into<E: Sink>(

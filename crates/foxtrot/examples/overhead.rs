@@ -1,5 +1,5 @@
 //! What the library `foxtrot-mpc` costs beside the engine by hand, in turns in one process, over TCP on the loopback
-//! interface: `cargo run --release -p foxtrot-bench --example facade [ROUNDS]`.
+//! interface: `cargo run --release -p foxtrot-mpc --example overhead [ROUNDS]`.
 //!
 //! By hand is what a program does that calls the lower crates: connect, hello, engine, results in a list, closing. CPU time is
 //! that of the whole process, so of both parties and all their threads.
@@ -50,7 +50,7 @@ fn compare(what: &str, n: usize, rounds: usize, facade: impl Fn(), hand: impl Fn
         let mut run = |which: usize, job: &dyn Fn()| {
             let (cpu, wall) = (cpu(), Instant::now());
             job();
-            let taken = [crate::cpu() - cpu, wall.elapsed()];
+            let taken = [self::cpu() - cpu, wall.elapsed()];
             if round > 0 {
                 let [cpu, wall] = taken.map(|it| it.as_secs_f64() * 1e9 / n as f64);
                 times[which][0].push(cpu);
@@ -150,8 +150,7 @@ fn rot_by_hand() {
     let agreed = exchange(&ours, true, &hello).unwrap();
     let session = Session::new(agreed.sid);
     let mut cx = drive::context(&session).unwrap();
-    let (mut choices, mut keys) =
-        (Vec::with_capacity(OTS / 8), Vec::<Block>::with_capacity(OTS));
+    let (mut choices, mut keys) = (Vec::with_capacity(OTS / 8), Vec::<Block>::with_capacity(OTS));
     let (bits, all) = (&mut choices, &mut keys);
     drive::play(&ours, |io| async move {
         let mut receiver = extend::Receiver::set_up(&io, &mut cx, plan(&agreed)).await?;
