@@ -7,7 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foxtrot_cli::shared::{Extension, Failure, Method, Report, Workers, thread_cpu};
+use foxtrot_cli::shared::{
+    Extension, Failure, Method, Report, Workers, params, security, thread_cpu,
+};
 use foxtrot_net::drive;
 use foxtrot_ot::{
     Backend, Bits, Direction, Error, Seed, Session, Sid,
@@ -52,7 +54,7 @@ pub(super) fn run(
         return Err(Failure::run(why));
     }
     let method = Method { base, extension: Extension::None };
-    let (params, security) = (method.params(), method.security());
+    let (params, security) = (params(&method), security(&method));
     Ok(Measured::of_both(name, params, security, setting, samples))
 }
 

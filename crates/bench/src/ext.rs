@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use foxtrot_cli::shared::{Extension, Failure, Method};
+use foxtrot_cli::shared::{Extension, Failure, Method, params, security};
 use foxtrot_ot::{
     Backend,
     base::{BaseOt, roted},
@@ -72,7 +72,7 @@ pub(super) fn run(
         Ok(sample)
     })?;
     let method = Method { base, extension: Extension::OneOfTwo(extension) };
-    let (params, security) = (method.params(), method.security());
+    let (params, security) = (params(&method), security(&method));
     Ok(Measured::of_both(format!("ext/{}", method.name()), params, security, setting, samples))
 }
 

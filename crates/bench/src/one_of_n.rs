@@ -3,7 +3,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use foxtrot_cli::shared::{Extension, Failure, Method};
+use foxtrot_cli::shared::{Extension, Failure, Method, params, security};
 use foxtrot_ot::{
     Direction,
     extension::one_of_n::{self, Places, Receiver, Sender},
@@ -34,7 +34,7 @@ pub(super) fn run(
         Ok(sample)
     })?;
     let method = Method { base, extension: Extension::OneOfN(extension) };
-    let (params, security) = (method.params(), method.security());
+    let (params, security) = (params(&method), security(&method));
     Ok(Measured::of_both(format!("ext/{}", method.name()), params, security, setting, samples))
 }
 

@@ -195,7 +195,8 @@ impl From<Error> for Failure {
                 | HelloError::MalformedDetails
                 | HelloError::Confirmation
                 | HelloError::Unsolved
-                | HelloError::Offer { .. },
+                | HelloError::Offer { .. }
+                | HelloError::TooManyPeerKeys { .. },
             ) => Self::peer(message),
             Error::Hello(HelloError::TooManyKeys { .. }) => {
                 Self::run(message).hint("ask the peer to raise --max-peer, or use a smaller set")
@@ -226,6 +227,12 @@ impl From<Error> for Failure {
 
 impl From<foxtrot_ot::Error> for Failure {
     fn from(error: foxtrot_ot::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<HelloError> for Failure {
+    fn from(error: HelloError) -> Self {
         Error::from(error).into()
     }
 }

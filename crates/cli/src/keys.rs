@@ -1,18 +1,17 @@
-//! Keys over a link, batch after batch into a sink: base OTs alone (`docs/wire.md`, section 5), or an
-//! extension of them (sections 7 and 11).
+//! Transfers over a link, with words of how far they are: keys batch after batch into a sink, and messages.
 
 use foxtrot_net::drive;
 use foxtrot_ot::{
     Bits,
-    base::{BaseOt, Block, Choice},
-    extension::{
-        self, Kind, ROWS, Shape,
-        protocol::{Plan, Receiver, Sender},
-    },
+    base::{Block, Choice},
+    extension::{ROWS, Shape, one_of_n},
+    transfers::Sealed,
 };
+use zeroize::Zeroizing;
 
 use crate::{
     failure::Failure,
+    lines::Messages,
     link::Link,
     method::{Extension, Method},
     output::Output,
@@ -34,37 +33,19 @@ impl Party<'_> {
         shape: Shape,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
-        let (channel, base) = (&self.link.channel, self.method.base);
-        let progress = self.output.progress(shape.n(), "transfers");
-        let mut sink = |keys: &[[Block; 2]]| {
-            sink(keys).map_err(|e| self.link.abandon(e))?;
-            progress.inc(keys.len() as u64);
-            Ok::<_, Failure>(())
-        };
-        match self.method.extension {
-            Extension::OneOfTwo(extension) => {
-                self.tell_setup(base, &extension);
-                let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan(extension));
-                let mut sender =
-                    drive::play(
-                        channel,
-                        |io| async move { Sender::set_up(&io, &mut cx, plan).await },
-                    )?;
-                self.tell_batches(&extension, shape);
-                let kept = &drive::Sink::new();
-                kept.play(channel, |io| async move {
-                    sender.random(&io, shape, |keys| kept.keep(sink(keys))).await
-                })?;
-            }
-            _ => {
-                self.tell_threads();
-                for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
-                    let session = self.link.sub(base.info().name, counter);
-                    let role = base.sender(session, batch.n(), drive::fresh_seed()?)?;
-                    sink(drive::run(channel, role)?.pairs())?;
-                }
-            }
-        }
+        self.tell_start();
+        let progress = &self.output.progress(shape.n(), "transfers");
+        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
+        let kept = &drive::Sink::new();
+        kept.play(&self.link.channel, |io| async move {
+            let sink = |keys: &[[Block; 2]]| {
+                kept.keep(sink(keys).map_err(|e| self.link.abandon(e)))?;
+                progress.inc(keys.len() as u64);
+                Ok(())
+            };
+            let set_up = || self.tell_set_up(shape.n());
+            self.method.send(&io, &mut cx, direction, shape, set_up, sink).await
+        })?;
         self.output.detail("all keys made");
         Ok(())
     }
@@ -76,70 +57,104 @@ impl Party<'_> {
         choice: &Choice,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Failure> + Send,
     ) -> Result<(), Failure> {
-        let (channel, base) = (&self.link.channel, self.method.base);
-        let shape = Shape::of(choice);
-        let progress = self.output.progress(shape.n(), "transfers");
-        let mut sink = |choices: &Bits, keys: &[Block]| {
-            sink(choices, keys).map_err(|e| self.link.abandon(e))?;
-            progress.inc(keys.len() as u64);
-            Ok::<_, Failure>(())
-        };
-        match self.method.extension {
-            Extension::OneOfTwo(extension) => {
-                self.tell_setup(base, &extension);
-                let (mut cx, plan) = (drive::context(&self.link.session)?, self.plan(extension));
-                let mut receiver = drive::play(channel, |io| async move {
-                    Receiver::set_up(&io, &mut cx, plan).await
-                })?;
-                self.tell_batches(&extension, shape);
-                let kept = &drive::Sink::new();
-                kept.play(channel, |io| async move {
-                    let sink = |choices: &Bits, keys: &[Block]| kept.keep(sink(choices, keys));
-                    receiver.run(&io, choice, Kind::Random, sink).await
-                })?;
-            }
-            _ => {
-                self.tell_threads();
-                for (counter, batch) in shape.batches(self.method.batch()).enumerate() {
-                    let start = counter * self.method.batch();
-                    let choice = match choice {
-                        Choice::Given(bits) => Choice::Given(bits.slice(start..start + batch.n())),
-                        Choice::Random(_) => Choice::Random(batch.n()),
-                    };
-                    let session = self.link.sub(base.info().name, counter);
-                    let role = base.receiver(session, choice, drive::fresh_seed()?)?;
-                    let keys = drive::run(channel, role)?;
-                    sink(keys.choices(), keys.keys())?;
-                }
-            }
-        }
+        self.tell_start();
+        let n = Shape::of(choice).n();
+        let progress = &self.output.progress(n, "transfers");
+        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
+        let kept = &drive::Sink::new();
+        kept.play(&self.link.channel, |io| async move {
+            let sink = |choices: &Bits, keys: &[Block]| {
+                kept.keep(sink(choices, keys).map_err(|e| self.link.abandon(e)))?;
+                progress.inc(keys.len() as u64);
+                Ok(())
+            };
+            let set_up = || self.tell_set_up(n);
+            self.method.receive(&io, &mut cx, direction, choice, set_up, sink).await
+        })?;
         self.output.detail("all keys made");
         Ok(())
     }
 
-    fn plan(&self, extension: extension::Extension) -> Plan<'_> {
-        let direction = self.link.agreement.direction();
-        Plan { extension, base: self.method.base, direction, counter: 0 }
+    /// All messages, sealed under their keys; none is longer than this.
+    pub(crate) fn send_messages(
+        &self,
+        shape: one_of_n::protocol::Shape,
+        message_len: usize,
+        messages: &Messages,
+    ) -> Result<(), Failure> {
+        self.tell_start();
+        let counted = self.counter(shape.n, "sending");
+        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
+        let message = |i: usize| Ok(messages[i].as_slice());
+        Ok(drive::play(&self.link.channel, |io| async move {
+            self.method
+                .send_messages(&io, &mut cx, direction, shape, message_len, message, counted)
+                .await
+        })?)
+    }
+
+    /// The chosen messages of so many each, still sealed.
+    pub(crate) fn receive_messages(
+        &self,
+        choices: usize,
+        message_len: usize,
+        picks: Zeroizing<Vec<u64>>,
+    ) -> Result<Sealed, Failure> {
+        self.tell_start();
+        let counted = self.counter(picks.len(), "receiving");
+        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
+        Ok(drive::play(&self.link.channel, |io| async move {
+            self.method
+                .receive_messages(&io, &mut cx, direction, choices, message_len, picks, counted)
+                .await
+        })?)
+    }
+
+    /// Shows how many of all transfers have their keys, and what follows then.
+    fn counter(&self, all: usize, then: &str) -> impl FnMut(usize) + Send {
+        let (progress, mut left) = (self.output.progress(all, "transfers"), all);
+        move |more| {
+            progress.inc(more as u64);
+            left = left.saturating_sub(more);
+            match (more, left) {
+                (0, _) => self.tell_set_up(all),
+                (_, 0) => {
+                    progress.finish_and_clear();
+                    self.output.detail(&format!("all keys made; {then} the messages"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn direction(&self) -> foxtrot_ot::Direction {
+        self.link.agreement.direction()
     }
 
     /// A run of the two-round extension is one batch, whose rows are made in one thread; its base OTs
     /// may use all.
-    fn tell_threads(&self) {
-        if self.method.is_two_round() && self.workers.threads() > 1 {
-            let name = self.method.extension_name();
-            self.output.note(&format!("{name} computes in one thread, but for its base OTs"));
+    fn tell_start(&self) {
+        let name = self.method.extension_name();
+        let rows = match self.method.extension {
+            Extension::None if self.method.is_two_round() && self.workers.threads() > 1 => {
+                return self
+                    .output
+                    .note(&format!("{name} computes in one thread, but for its base OTs"));
+            }
+            Extension::None => return,
+            Extension::OneOfTwo(_) => ROWS,
+            Extension::OneOfN(extension) => extension.parameters().length,
+        };
+        let base = self.method.base.info().name;
+        self.output.detail(&format!("running {rows} base OTs {base}, to set up {name}"));
+    }
+
+    fn tell_set_up(&self, n: usize) {
+        if let Extension::OneOfTwo(extension) = self.method.extension {
+            let (name, threads) = (extension.info().name, self.workers.threads());
+            let batches = n.div_ceil(extension.max_batch());
+            let done = format!("{ROWS} base OTs done, {name} set up");
+            self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
         }
-    }
-
-    fn tell_setup(&self, base: &dyn BaseOt, extension: &extension::Extension) {
-        let (base, extension) = (base.info().name, extension.info().name);
-        self.output.detail(&format!("running {ROWS} base OTs {base}, to set up {extension}"));
-    }
-
-    fn tell_batches(&self, extension: &extension::Extension, shape: Shape) {
-        let (name, threads) = (extension.info().name, self.workers.threads());
-        let batches = shape.n().div_ceil(extension.max_batch());
-        let done = format!("{ROWS} base OTs done, {name} set up");
-        self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
     }
 }

@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use foxtrot_net::jobs::decimal;
 use foxtrot_ot::convert::MAX_MESSAGE;
 use zeroize::Zeroizing;
 
@@ -68,17 +69,6 @@ pub(crate) fn read_choices(path: &Path, one_of: usize) -> Result<Zeroizing<Vec<u
     }
     not_empty(path, &choices)?;
     Ok(choices)
-}
-
-/// A decimal number without sign or leading zeros.
-pub(crate) fn decimal(line: &[u8]) -> Option<u64> {
-    match line {
-        [b'0'] => Some(0),
-        [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit) => {
-            str::from_utf8(line).ok()?.parse().ok()
-        }
-        _ => None,
-    }
 }
 
 /// One message per line, as it came or in hexadecimal.
@@ -168,16 +158,6 @@ mod tests {
         let why = "line 2: the message ends with a carriage return";
         assert!(read_messages(&path, 2, false).unwrap_err().message().ends_with(why));
         assert!(read_choices(&path, 2).unwrap_err().message().ends_with("a choice is 0 or 1"));
-    }
-
-    #[test]
-    fn choices_are_decimal_numbers_without_ornaments() {
-        for (line, choice) in [("0", 0), ("1", 1), ("10", 10), ("65535", 65535)] {
-            assert_eq!(decimal(line.as_bytes()), Some(choice));
-        }
-        for wrong in ["", "00", "01", "-1", "+1", " 1", "1 ", "x", "1x", "99999999999999999999"] {
-            assert_eq!(decimal(wrong.as_bytes()), None, "{wrong}");
-        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use foxtrot_net::{
     Channel, ChannelError, Counters, Error, HelloError,
     hello::{self, Agreement, Hello, Role},
+    jobs,
 };
 use foxtrot_ot::Session;
 
@@ -59,20 +60,15 @@ pub(crate) struct Cost {
 
 impl Terms {
     pub(crate) fn hello(&self, role: Role) -> Hello {
-        let hello = Hello::new(role)
-            .term(hello::JOB, self.job)
-            .term("base", self.method.base.info().name)
-            .term("extension", self.method.extension_name())
-            .term("adversary", self.method.adversary())
-            .term("count", self.n);
-        let hello = match self.one_of {
-            None | Some(2) => hello,
-            Some(choices) => hello.term("one-of", choices),
-        };
         match self.hex {
-            Some(hex) => hello.term("format", if hex { "hex" } else { "text" }),
-            None => hello,
+            None => jobs::transfers(self.job, role, &self.method, self.n),
+            Some(hex) => jobs::messages(role, &self.method, self.n, self.choices(), hex),
         }
+    }
+
+    /// Of how many messages one is chosen.
+    pub(crate) fn choices(&self) -> usize {
+        self.one_of.unwrap_or(2)
     }
 }
 
@@ -94,11 +90,6 @@ impl Link {
     pub(crate) fn start(self, workers: &Workers) -> (Self, Timer<'_>) {
         let session = workers.in_session(self.session);
         (Self { session, ..self }, Timer::start(workers))
-    }
-
-    /// The namespace of a protocol in which the parties have the roles of the hello.
-    pub(crate) fn sub(&self, protocol: &str, counter: usize) -> Session {
-        self.session.sub(protocol, counter as u64, self.agreement.direction())
     }
 
     /// Something failed on our side, which the peer gets to know.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     link::{Cost, Terms},
-    method::Method,
+    method::{Method, params, security},
     workers::Workers,
 };
 
@@ -70,8 +70,8 @@ impl Report {
         let either = receiver.or(sender);
         Self {
             name: name.into(),
-            params: method.params(),
-            security: method.security(),
+            params: params(method),
+            security: security(method),
             parties: match (sender, receiver) {
                 (Some(_), None) => "sender",
                 (None, Some(_)) => "receiver",

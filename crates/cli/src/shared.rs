@@ -6,7 +6,7 @@ pub use crate::{
     failure::Failure,
     interrupt::catch as catch_interrupts,
     memory::keep_what_is_freed,
-    method::{Extension, Method},
+    method::{Extension, Method, params, security},
     output::say,
     report::Report,
     start::start,

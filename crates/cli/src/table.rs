@@ -20,7 +20,7 @@ mod text;
 
 use std::{borrow::Cow, path::Path};
 
-use foxtrot_net::Difference;
+use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -69,9 +69,6 @@ pub(crate) struct Row {
     len: u32,
     item: u32,
 }
-
-/// The key in the hello under which both sides tell what they do to keys: [`Set::terms`].
-pub(crate) const NORMALIZE: &str = "normalize";
 
 /// The number in place of an item's, for a row without a key.
 const NO_ITEM: u32 = u32::MAX;
@@ -193,7 +190,7 @@ impl Set {
 
 /// Returns a hint for two sides that differ in this term.
 pub(crate) fn hint(difference: &Difference) -> Option<String> {
-    if difference.key != NORMALIZE {
+    if difference.key != jobs::NORMALIZE {
         return None;
     }
     let columns = |terms: &Option<String>| terms.as_ref().map(|terms| terms.split(';').count());

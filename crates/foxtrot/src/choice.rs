@@ -3,9 +3,11 @@
 use core::fmt;
 
 use foxtrot_ot::{
-    Direction, Error, Usage,
-    base::{Adversary, BaseOt, Functionality, roted},
-    extension::{self, Extension, ROWS, protocol::Plan, softspoken},
+    Usage,
+    base::{Adversary, BaseOt, roted},
+    extension::{ROWS, code::Linear, kkrt, oos, softspoken, two_round},
+    protocol::Purpose,
+    transfers::{Extension, Method},
 };
 
 /// A base OT and the extension of it.
@@ -32,75 +34,49 @@ impl Choice {
         Self { adversary: Adversary::SemiHonest, ..self }
     }
 
+    #[cfg(feature = "psi")]
     pub(crate) fn adversary(&self) -> Adversary {
         self.adversary
     }
 
-    /// The extension of random OTs.
+    /// The protocols of `n` transfers of one in `choices`, which fit each other and the job.
     ///
     /// # Errors
-    /// [`Usage::Incompatible`] if it is secure against weaker peers than the caller asked for.
-    pub(crate) fn extension_of_two(&self) -> Result<Extension, Error> {
-        let default = || match self.adversary {
-            Adversary::SemiHonest => softspoken::semi_honest(softspoken::DEFAULT_K),
-            _ => softspoken::malicious(softspoken::DEFAULT_K),
-        };
-        let extension = self.extension.map_or_else(default, Ok)?;
-        match (extension.info().adversary, self.adversary) {
-            (Adversary::SemiHonest, Adversary::Malicious) => {
-                Err(Usage::Incompatible(extension::Incompatible::Adversary).into())
-            }
-            _ => Ok(extension),
-        }
-    }
-
-    /// The base OT below an extension whose keys are random whoever cheats: against malicious peers that takes base OTs
-    /// with a random Δ.
-    ///
-    /// # Errors
-    /// [`Usage::Incompatible`].
-    pub(crate) fn base_for_random(
+    /// Errors of [`Method::check`].
+    pub(crate) fn method(
         &self,
-        extension: &Extension,
-    ) -> Result<&'static dyn BaseOt, Error> {
-        let base = self.base.unwrap_or(&roted::Rot);
-        let functionality = base.info().functionality;
-        let uniform = functionality == Functionality::Random
-            || extension.info().adversary == Adversary::SemiHonest;
-        match uniform {
-            true => Ok(base),
-            false => {
-                let why = extension::Incompatible::Functionality(functionality);
-                Err(Usage::Incompatible(why).into())
+        purpose: Purpose,
+        n: usize,
+        choices: usize,
+    ) -> Result<Method, Usage> {
+        let base = self.base.unwrap_or(match purpose {
+            Purpose::Random => &roted::Rot,
+            Purpose::Messages => &roted::Endemic,
+        });
+        let semi_honest = self.adversary == Adversary::SemiHonest;
+        let extension = match self.extension {
+            Some(extension) => extension,
+            None if choices > 2 && semi_honest => Extension::OneOfN(kkrt::semi_honest()),
+            None if choices > 2 => Extension::OneOfN(oos::malicious(Linear::Bch512)),
+            None if base.info().family == two_round::FAMILY => Extension::None,
+            // An extension runs 128 base OTs, whatever comes after.
+            None if purpose == Purpose::Messages && n <= ROWS => Extension::None,
+            None if semi_honest => {
+                Extension::OneOfTwo(softspoken::semi_honest(softspoken::DEFAULT_K)?)
             }
-        }
+            None => Extension::OneOfTwo(softspoken::malicious(softspoken::DEFAULT_K)?),
+        };
+        let method = Method { base, extension };
+        method.check(purpose, self.adversary, choices)?;
+        Ok(method)
     }
-
-    /// The base OT below everything else.
-    pub(crate) fn base_for_given(&self) -> &'static dyn BaseOt {
-        self.base.unwrap_or(&roted::Endemic)
-    }
-
-    /// Whether so many transfers of chosen messages are base OTs themselves: an extension needs 128 of these.
-    pub(crate) fn is_base_only(&self, n: usize) -> bool {
-        self.extension.is_none() && n <= ROWS
-    }
-}
-
-/// The plan of the first extension of a session.
-pub(crate) fn plan(
-    extension: Extension,
-    base: &'static dyn BaseOt,
-    direction: Direction,
-) -> Plan<'static> {
-    Plan { extension, base, direction, counter: 0 }
 }
 
 impl fmt::Debug for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("base", &self.base.map(|base| base.info().name))
-            .field("extension", &self.extension.map(|extension| extension.info().name))
+            .field("extension", &self.extension.map(|it| it.info().map_or("none", |it| it.name)))
             .field("adversary", &self.adversary)
             .finish()
     }

@@ -17,9 +17,6 @@ pub enum Error {
     Sink(Arc<dyn error::Error + Send + Sync>),
     /// [`Canceller::cancel`](crate::Canceller::cancel) was called.
     Cancelled,
-    /// A message of the sender did not open: the peer cheats, or its memory is faulty. The sender must not learn of this error,
-    /// since whether it happens depends on the choice bits.
-    Unopened,
     /// There is no memory for the result.
     OutOfMemory {
         /// Bytes that were asked for.
@@ -27,11 +24,6 @@ pub enum Error {
     },
     /// The system does not start threads.
     Threads(String),
-    /// The peer said something of its data that cannot be.
-    Offer {
-        /// What it told.
-        what: &'static str,
-    },
 }
 
 /// Who can do something about an error.
@@ -68,8 +60,7 @@ impl Error {
         use foxtrot_net::Error as Net;
         match self {
             Self::Session(Net::Protocol(foxtrot_ot::Error::Usage(_))) => Blame::Caller,
-            Self::Session(Net::Protocol(_) | Net::Frame(_)) | Self::Unopened => Blame::Peer,
-            Self::Offer { .. } => Blame::Peer,
+            Self::Session(Net::Protocol(_) | Net::Frame(_)) => Blame::Peer,
             Self::Session(Net::Unlucky) => Blame::Nobody,
             Self::Session(Net::Hello(e)) => match e {
                 HelloError::Terms(_) | HelloError::SameRole(_) | HelloError::Version { .. } => {
@@ -101,10 +92,8 @@ impl fmt::Display for Error {
             Self::Usage(e) => e.fmt(f),
             Self::Sink(e) => write!(f, "the caller's sink failed: {e}"),
             Self::Cancelled => f.write_str("cancelled by the caller"),
-            Self::Unopened => f.write_str("a message from the peer does not open"),
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
             Self::Threads(why) => write!(f, "cannot start threads: {why}"),
-            Self::Offer { what } => write!(f, "the peer tells an impossible {what}"),
         }
     }
 }

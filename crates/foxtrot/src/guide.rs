@@ -95,7 +95,7 @@
 //! let (mut ours, mut theirs) = Peer::pair();
 //! let other = thread::spawn(move || ot::send(&mut theirs, &[["left", "right"]]));
 //! let messages = ot::receive(&mut ours, &[true])?;
-//! assert_eq!(messages[0].as_slice(), b"right");
+//! assert_eq!(messages.get(0), Some(&b"right"[..]));
 //! # other.join().expect("no panic")?;
 //! # Ok::<(), foxtrot::Error>(())
 //! ```

@@ -7,7 +7,7 @@ use std::{
 };
 
 use foxtrot_net::{
-    ChannelError, drive,
+    HelloError, drive,
     hello::{Agreement, Role},
 };
 use foxtrot_ot::{
@@ -31,12 +31,16 @@ pub(crate) fn not_kept() -> Refused {
 }
 
 impl Refused {
-    pub(crate) fn keep<E: Sink>(
+    pub(crate) fn keep<T, E: Sink>(
         &self,
-        said: Result<(), E>,
-    ) -> Result<(), foxtrot_ot::engine::Abandoned> {
-        self.0.keep(said.map_err(|e| Error::Sink(Arc::from(e.into()))))
+        said: Result<T, E>,
+    ) -> Result<T, foxtrot_ot::engine::Abandoned> {
+        self.0.keep(said.map_err(sink_failed))
     }
+}
+
+pub(crate) fn sink_failed(error: impl Sink) -> Error {
+    Error::Sink(Arc::from(error.into()))
 }
 
 /// A session.
@@ -127,20 +131,9 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Ends the session because of an error on our side, of which the peer gets to know.
-    pub(crate) fn abandon(&self, error: Error) -> Error {
-        self.peer.channel.give_up(ChannelError::Abandoned);
-        error
-    }
-}
-
-impl Job<'_> {
-    /// A number that the peer told as a detail: decimal, without leading zeros.
-    pub(crate) fn number(&self, detail: &str) -> Option<usize> {
-        let text = self.agreement.peer_details.get(detail)?;
-        let canonical = text.bytes().all(|byte| byte.is_ascii_digit())
-            && (text == "0" || !text.starts_with('0'));
-        text.parse().ok().filter(|_| canonical)
+    /// Ends the session because of what the peer said of itself, and tells the peer whether that cannot be.
+    pub(crate) fn refuse(&self, error: HelloError) -> Error {
+        self.peer.explain(self.peer.channel.give_up(error))
     }
 }
 

@@ -31,7 +31,7 @@
 //!
 //! | need | call | this side learns | the peer learns |
 //! |---|---|---|---|
-//! | which items two lists share | [`psi::receive`], peer: [`psi::send`] | the common items | how many items |
+//! | which items two lists share | [`psi::receive`], peer: [`psi::send`] | the common items, how many items | how many items |
 //! | messages, one of two each | [`ot::receive`], peer: [`ot::send`] | the chosen messages | nothing |
 //! | messages, one of N each | [`ot::one_of_n`] | the chosen messages | nothing |
 //! | random keys for an MPC engine | [`rot::receive`], peer: [`rot::send`] | choice bits and keys | both keys of each |
@@ -65,7 +65,8 @@
 //! # What never to do
 //!
 //! * Do not use [`Config::insecure`] between machines: whoever is on the way reads and changes everything.
-//! * Do not tell the peer that [`ot::receive`] returned [`Error::Unopened`]: that may depend on the choices.
+//! * Do not let the peer learn that a message of [`ot::receive`] did not open: that may depend on the choices. Go on as if it
+//!   had.
 //! * Do not retry after an error with blame [`Peer`](Blame::Peer): the peer may learn something from every attempt.
 //! * Do not let the peer learn how long your program works on a result, if the result is secret.
 //! * Do not use seeds (feature `vectors`) outside of tests: a seed that is used twice reveals everything.
@@ -120,11 +121,11 @@ pub use {
 pub use foxtrot_net::identity::{Fingerprint, Identity, KeyError};
 
 pub use foxtrot_ot::{
-    Bits, Context, Direction, Error as ProtocolError, Session, Sid, Usage,
+    Bits, Context, Direction, Error as ProtocolError, Seed, Session, Sid, Usage,
     base::{self, Block},
     engine,
     erase::Secret,
-    extension,
+    extension, pair,
 };
 
 /// The examples of the package's README.

@@ -9,7 +9,8 @@
 //! let pairs = [["heads", "tails"], ["left", "right"]];
 //! let sender = std::thread::spawn(move || ot::send(&mut theirs, &pairs));
 //! let messages = ot::receive(&mut ours, &[true, false])?;
-//! assert_eq!([&messages[0][..], &messages[1][..]], [&b"tails"[..], b"left"]);
+//! assert_eq!(messages.get(0), Some(&b"tails"[..]));
+//! assert_eq!(messages.get(1), Some(&b"left"[..]));
 //! sender.join().expect("no panic")?;
 //! # }
 //! # Ok::<(), foxtrot::Error>(())
@@ -18,22 +19,31 @@
 //! The longest message decides how many bytes go for each, and the receiver learns that length. Up to 128 transfers are base
 //! OTs (`roted`); more are an extension of them (SoftSpoken; of one in more than two, OOS). The command `foxtrot ot --hex`
 //! is a peer for this module.
+//!
+//! # A message that does not open
+//!
+//! A sender that cheats can make any message one that does not open. Which of them the receiver meets depends on its choices,
+//! so the receiver must not let the sender know: a program that then ends the connection, or behaves otherwise in
+//! any way the sender sees, tells a choice. Therefore such a message is no error here but `None` in its place, when the
+//! session has ended in order. Go on with the sender as if all had opened.
 
 use alloc::vec::Vec;
 
 use foxtrot_ot::{
-    Bits, Context, Direction, Error as ProtocolError,
-    base::{BaseOt, Block, Choice as Choices},
-    convert,
-    engine::Io,
-    extension::{
-        Extension, Kind, Shape,
-        protocol::{Receiver, Sender},
-    },
+    Context, Direction, Error as ProtocolError,
+    base::BaseOt,
+    engine::{Abandoned, Io},
+    extension::{Extension, one_of_n::protocol::Shape},
+    protocol::Purpose,
+    transfers::{Extension as Above, Method},
+};
+pub use foxtrot_ot::{
+    convert::MAX_MESSAGE,
+    transfers::{Message, Sealed},
 };
 use zeroize::Zeroizing;
 
-use crate::choice::{Choice, plan};
+use crate::choice::Choice;
 
 pub mod one_of_n;
 #[cfg(feature = "net")]
@@ -42,43 +52,120 @@ mod peer;
 pub use peer::{Messages, receive, send};
 
 /// How messages are transferred. Both sides have the same options.
+///
+/// ```
+/// # #[cfg(feature = "net")] {
+/// use foxtrot::{Peer, base::naor_pinkas::NaorPinkas, extension::kos, ot};
+///
+/// // Base OTs of 2001 against peers that follow the protocol, and an extension of them for any number of transfers.
+/// let old = ot::Options::new().base(&NaorPinkas).semi_honest();
+/// // Another extension, also for few transfers.
+/// let kos = ot::Options::new().extension(kos::malicious());
+/// for options in [old, kos] {
+///     let (mut ours, mut theirs) = Peer::pair();
+///     let sender = std::thread::spawn(move || options.send(&mut theirs, &[["no", "yes"]]));
+///     assert_eq!(options.receive(&mut ours, &[true])?.get(0), Some(&b"yes"[..]));
+///     sender.join().expect("no panic")?;
+/// }
+/// // What gives less than it should is refused before anything is sent.
+/// let (mut ours, _theirs) = Peer::pair();
+/// assert!(ot::Options::new().base(&NaorPinkas).receive(&mut ours, &[true]).is_err());
+/// # }
+/// # Ok::<(), foxtrot::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     choice: Choice,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
+    longest: usize,
 }
 
-/// The chosen messages of a session that has not ended yet, still sealed.
-pub struct Sealed(convert::Receiver);
-
 impl Options {
-    /// The default: secure against malicious peers, post-quantum.
+    /// The default: secure against malicious peers, post-quantum, messages of up to 64 KiB.
     #[must_use]
     pub const fn new() -> Self {
-        Self { choice: Choice::DEFAULT }
+        Self { choice: Choice::DEFAULT, longest: 1 << 16 }
     }
 
     /// Accepts protocols that give no protection against a malicious peer, and are somewhat cheaper.
     #[must_use]
     pub fn semi_honest(self) -> Self {
-        Self { choice: self.choice.semi_honest() }
+        Self { choice: self.choice.semi_honest(), ..self }
     }
 
     /// Takes another extension, also for few transfers.
     #[must_use]
     pub fn extension(self, extension: Extension) -> Self {
-        Self { choice: self.choice.extension(extension) }
+        Self { choice: self.choice.extension(Above::OneOfTwo(extension)), ..self }
+    }
+
+    /// Takes another extension for [`one_of_n`], also for one of two.
+    #[must_use]
+    pub fn extension_of_n(self, extension: crate::extension::one_of_n::Extension) -> Self {
+        Self { choice: self.choice.extension(Above::OneOfN(extension)), ..self }
+    }
+
+    /// Takes base OTs alone, also for many transfers.
+    #[must_use]
+    pub fn without_extension(self) -> Self {
+        Self { choice: self.choice.extension(Above::None), ..self }
     }
 
     /// Takes another base OT.
     #[must_use]
     pub fn base(self, base: &'static dyn BaseOt) -> Self {
-        Self { choice: self.choice.base(base) }
+        Self { choice: self.choice.base(base), ..self }
     }
 
-    /// The sender, over any engine; no message is longer than `message_len` bytes, which both sides know.
+    /// The length of the longest message, in bytes, up to [`MAX_MESSAGE`]. A receiver takes memory for as many bytes as the
+    /// sender's longest message has, for every transfer, and refuses a sender that has a longer one.
+    ///
+    /// ```
+    /// # #[cfg(feature = "net")] {
+    /// use foxtrot::{Blame, Peer, ot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let sender = std::thread::spawn(move || ot::send(&mut theirs, &[["no", "certainly"]]));
+    /// let error = ot::Options::new().longest_message(8).receive(&mut ours, &[true]).expect_err("9 bytes");
+    /// assert_eq!(error.blame(), Blame::Agreement);
+    /// assert!(error.to_string().contains("at most 8 here and 9 at the peer"), "{error}");
+    /// assert!(sender.join().expect("no panic").is_err());
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn longest_message(self, longest: usize) -> Self {
+        Self { longest, ..self }
+    }
+
+    /// The sender, over any engine; no message is longer than `message_len` bytes, which both sides know. `progress` counts
+    /// transfers whose keys are made.
+    ///
+    /// ```
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, ot::Options, pair::Pair};
+    /// use zeroize::Zeroizing;
+    ///
+    /// let (direction, options) = (Direction::InitiatorSends, Options::new());
+    /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
+    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let sender = Engine::new(|io| async move {
+    ///     let session = session();
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     options.send_over(&io, &mut cx, direction, 5, &[["left", "right"]], |_| ()).await
+    /// });
+    /// let receiver = Engine::new(|io| async move {
+    ///     let session = session();
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     options.receive_over(&io, &mut cx, direction, 5, Zeroizing::new(vec![1]), |_| ()).await
+    /// });
+    /// let ((), sealed) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+    /// let messages: Vec<_> = sealed.open().flatten().collect();
+    /// assert_eq!(messages[0].as_slice(), b"right");
+    /// # Ok::<(), foxtrot::ProtocolError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Usage`](foxtrot_ot::Usage) for a message that is too long; errors of the protocol.
+    /// [`Usage`](foxtrot_ot::Usage) for options that do not go together, and for a message that is too long; errors of the
+    /// protocol.
     pub async fn send_over<M: AsRef<[u8]>>(
         &self,
         io: &Io,
@@ -86,104 +173,40 @@ impl Options {
         direction: Direction,
         message_len: usize,
         messages: &[[M; 2]],
+        progress: impl FnMut(usize),
     ) -> Result<(), ProtocolError> {
-        let n = messages.len();
-        let mut keys = Zeroizing::new(Vec::<[Block; 2]>::with_capacity(n));
-        let base = self.choice.base_for_given();
-        match self.extension_for(n)? {
-            None => {
-                let session = cx.session().sub(base.info().name, 0, direction);
-                let made = io.run(base.sender(session, n, cx.seed())?).await?;
-                keys.extend_from_slice(made.pairs());
-            }
-            Some(extension) => {
-                let mut sender = Sender::set_up(io, cx, plan(extension, base, direction)).await?;
-                let sink = |some: &[[Block; 2]]| {
-                    keys.extend_from_slice(some);
-                    Ok(())
-                };
-                sender.random(io, Shape::given(n), sink).await?;
-            }
-        }
-        let session = cx.session().sub("chosen-messages", 0, direction);
-        let mut sender = convert::Sender::new(session, message_len)?;
-        let per_frame = convert::transfers_per_frame(message_len);
-        for (keys, messages) in keys.chunks(per_frame).zip(messages.chunks(per_frame)) {
-            io.send(sender.seal(keys, messages)?).await;
-        }
-        Ok(())
+        let (n, all) = (messages.len(), messages.as_flattened());
+        let (shape, message) = (Shape { n, choices: 2 }, |i: usize| all.get(i).ok_or(Abandoned));
+        let method = self.method(n, 2)?;
+        method.send_messages(io, cx, direction, shape, message_len, message, progress).await
     }
 
-    /// The receiver, over any engine. Opens nothing: end the session first, then [`Sealed::open`].
+    /// The receiver of [`send_over`](Self::send_over): `picks` are 0 for the first message of a pair and 1 for the second.
+    /// Opens nothing: end the session first, then [`Sealed::open`].
     ///
     /// # Errors
-    /// Errors of the protocol.
+    /// As [`send_over`](Self::send_over).
     pub async fn receive_over(
         &self,
         io: &Io,
         cx: &mut Context<'_>,
         direction: Direction,
         message_len: usize,
-        choices: &Bits,
+        picks: Zeroizing<Vec<u64>>,
+        progress: impl FnMut(usize),
     ) -> Result<Sealed, ProtocolError> {
-        let n = choices.len();
-        let given = || Choices::Given(choices.slice(0..n));
-        let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
-        let base = self.choice.base_for_given();
-        match self.extension_for(n)? {
-            None => {
-                let session = cx.session().sub(base.info().name, 0, direction);
-                let made = io.run(base.receiver(session, given(), cx.seed())?).await?;
-                keys.extend_from_slice(made.keys());
-            }
-            Some(extension) => {
-                let plan = plan(extension, base, direction);
-                let mut receiver = Receiver::set_up(io, cx, plan).await?;
-                let sink = |_: &Bits, some: &[Block]| {
-                    keys.extend_from_slice(some);
-                    Ok(())
-                };
-                receiver.run(io, &given(), Kind::Random, sink).await?;
-            }
-        }
-        let session = cx.session().sub("chosen-messages", 0, direction);
-        let mut receiver = convert::Receiver::new(session, message_len)?;
-        let per_frame = convert::transfers_per_frame(message_len);
-        for (frame, keys) in keys.chunks(per_frame).enumerate() {
-            let start = frame * per_frame;
-            let sealed = io.recv(convert::frame_len(keys.len(), message_len)).await;
-            receiver.take(&choices.slice(start..start + keys.len()), keys, &sealed)?;
-        }
-        Ok(Sealed(receiver))
+        let method = self.method(picks.len(), 2)?;
+        method.receive_messages(io, cx, direction, 2, message_len, picks, progress).await
     }
 
-    /// The extension, if so many transfers take one.
-    fn extension_for(&self, n: usize) -> Result<Option<Extension>, ProtocolError> {
-        match self.choice.is_base_only(n) {
-            true => Ok(None),
-            false => self.choice.extension_of_two().map(Some),
-        }
-    }
-}
-
-impl Sealed {
-    /// Opens the chosen messages. The sender must not learn whether that fails, which may depend on the choices.
-    ///
-    /// # Errors
-    /// [`Misbehaved::MessageAuthentication`](foxtrot_ot::Misbehaved::MessageAuthentication).
-    pub fn open(self) -> Result<Vec<Zeroizing<Vec<u8>>>, ProtocolError> {
-        Ok(self.0.open()?)
+    /// The protocols of `n` transfers of one in `choices`.
+    fn method(&self, n: usize, choices: usize) -> Result<Method, foxtrot_ot::Usage> {
+        self.choice.method(Purpose::Messages, n, choices)
     }
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl core::fmt::Debug for Sealed {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Sealed(<redacted>)")
     }
 }

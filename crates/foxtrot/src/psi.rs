@@ -15,8 +15,10 @@
 //! ```
 //!
 //! The protocol is PaXoS over a 1-of-N extension of `roted` base OTs: secure against malicious peers, from module-LWE and
-//! symmetric primitives only. What any PSI reveals, this one does as well: a receiver that may choose its items freely can
-//! ask about anybody, up to the number of items that the sender accepts. Set [`Options::most_items`].
+//! symmetric primitives only. What any PSI reveals, this one does as well: a receiver that chooses its items freely can
+//! ask about anybody. A receiver that follows the protocol asks about as many items as it declares, and
+//! [`Options::most_items`] limits that number. A receiver that cheats can ask about more:
+//! [`Options::most_tested`] says about how many. The receiver also learns how many different items the sender has.
 //!
 //! Items are compared byte by byte. Bring them to one form first: `Ann@Example.com` and `ann@example.com` are two
 //! items. An empty item is never in common. The command `foxtrot psi` with one key column and without normalisation
@@ -26,9 +28,11 @@ use alloc::vec::Vec;
 use core::mem;
 
 use foxtrot_ot::{
-    Context, Direction,
+    Context, Direction, Usage,
     base::{Adversary, BaseOt},
     engine::Io,
+    protocol::Purpose,
+    transfers::{Extension, Method},
 };
 use foxtrot_psi::paxos::{
     Parameters, Received,
@@ -36,7 +40,7 @@ use foxtrot_psi::paxos::{
 };
 pub use foxtrot_psi::{
     okvs::Digest,
-    paxos::{Error as ProtocolError, MAX_ITEMS, protocol::Progress as Steps},
+    paxos::{Error as PsiError, MAX_ITEMS, protocol::Progress as Steps},
 };
 use zeroize::Zeroizing;
 
@@ -62,7 +66,7 @@ const CONTEXT: &str = "foxtrot v1 psi item";
 /// # #[cfg(feature = "net")] {
 /// use foxtrot::{Peer, psi};
 ///
-/// // The peer may ask about two items at most.
+/// // The peer may have two items at most.
 /// let ours = psi::Options::new().most_items(2);
 /// let (mut sender, mut receiver) = Peer::pair();
 /// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob", "cid"]));
@@ -97,16 +101,57 @@ impl Options {
     }
 
     /// The most items that the peer may have, up to [`MAX_ITEMS`]. Memory grows with that number, and so does what a receiver may
-    /// ask about.
+    /// ask about: [`most_tested`](Self::most_tested).
     #[must_use]
     pub const fn most_items(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// The sender, over any engine. The items are distinct, and as many as `senders`; the receiver has `receivers`.
+    /// How many items a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky
+    /// with probability 2^-40. `None` with [`semi_honest`](Self::semi_honest): there is no bound then.
+    ///
+    /// ```
+    /// use foxtrot::psi::Options;
+    ///
+    /// assert_eq!(Options::new().most_tested(20), Some(133));
+    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(171));
+    /// assert_eq!(Options::new().semi_honest().most_tested(20), None);
+    /// ```
+    #[must_use]
+    pub fn most_tested(&self, declared: usize) -> Option<u64> {
+        Parameters::new(self.adversary(), declared, 1).ok()?.largest_set()
+    }
+
+    /// The sender, over any engine. The items are distinct; the receiver has `receivers`. `progress` is told how many
+    /// [`Steps`] are done.
+    ///
+    /// ```
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
+    /// use foxtrot::psi::{Options, PsiError, Steps, item};
+    ///
+    /// let (direction, options) = (Direction::InitiatorSends, Options::new());
+    /// let items = |names: &[&str]| names.iter().filter_map(|name| item(name.as_bytes())).collect::<Vec<_>>();
+    /// let (ours, theirs) = (items(&["bob", "eve", "cid"]), items(&["ann", "bob"]));
+    /// // Both sides have agreed on the session and on the sizes; each has a secret seed, which it uses once.
+    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let sender = Engine::new(|io| async move {
+    ///     let session = session();
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     let tell = |Steps { done, of }| assert!(done <= of);
+    ///     options.send_over(&io, &mut cx, direction, 3, theirs, tell).await
+    /// });
+    /// let receiver = Engine::new(|io| async move {
+    ///     let session = session();
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     options.receive_over(&io, &mut cx, direction, 2, ours, |_| ()).await
+    /// });
+    /// let ((), received) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+    /// assert_eq!(received.intersect()?, [0]);
+    /// # Ok::<(), PsiError>(())
+    /// ```
     ///
     /// # Errors
-    /// Errors of the protocol.
+    /// [`Usage`] for options that do not go together; errors of the protocol.
     pub async fn send_over(
         &self,
         io: &Io,
@@ -115,18 +160,18 @@ impl Options {
         receivers: usize,
         items: Vec<Digest>,
         progress: impl FnMut(Steps),
-    ) -> Result<(), ProtocolError> {
+    ) -> Result<(), PsiError> {
         let plan = self.plan(direction, receivers, items.len())?;
         let mut items = Zeroizing::new(items);
         let sender = Sender::set_up(io, cx, plan).await?;
         sender.run(io, mem::take(&mut *items), progress).await
     }
 
-    /// The receiver, over any engine. The items are distinct; the sender has `senders`. [`Received::intersect`] gives the
-    /// indices; how long it takes depends on both sets, so end the session before.
+    /// The receiver of [`send_over`](Self::send_over). The items are distinct; the sender has `senders`.
+    /// [`Received::intersect`] gives the indices; how long it takes depends on both sets, so end the session before.
     ///
     /// # Errors
-    /// Errors of the protocol.
+    /// As [`send_over`](Self::send_over).
     pub async fn receive_over(
         &self,
         io: &Io,
@@ -135,7 +180,7 @@ impl Options {
         senders: usize,
         items: Vec<Digest>,
         progress: impl FnMut(Steps),
-    ) -> Result<Received, ProtocolError> {
+    ) -> Result<Received, PsiError> {
         let plan = self.plan(direction, items.len(), senders)?;
         let mut items = Zeroizing::new(items);
         let receiver = Receiver::set_up(io, cx, plan).await?;
@@ -147,10 +192,15 @@ impl Options {
         direction: Direction,
         receivers: usize,
         senders: usize,
-    ) -> Result<Plan<'static>, ProtocolError> {
-        let parameters = Parameters::new(self.adversary(), receivers, senders)
-            .map_err(foxtrot_ot::Error::from)?;
-        Ok(Plan { parameters, base: self.choice.base_for_given(), direction, counter: 0 })
+    ) -> Result<Plan<'static>, PsiError> {
+        let parameters = Parameters::new(self.adversary(), receivers, senders)?;
+        Ok(Plan { parameters, base: self.method()?.base, direction, counter: 0 })
+    }
+
+    /// The protocols below, which do not depend on the sizes.
+    fn method(&self) -> Result<Method, Usage> {
+        let extension = Extension::OneOfN(Parameters::new(self.adversary(), 0, 0)?.extension());
+        self.choice.extension(extension).method(Purpose::Messages, 0, 2)
     }
 
     fn adversary(&self) -> Adversary {
@@ -166,6 +216,13 @@ impl Default for Options {
 
 /// The item that is compared for these bytes: a hash of 32 bytes, the same as that of the command for a key of one
 /// column. `None` for no bytes.
+///
+/// ```
+/// use foxtrot::psi::item;
+///
+/// assert_ne!(item(b"ann@example.org"), item(b"Ann@example.org"));
+/// assert_eq!(item(b""), None);
+/// ```
 #[must_use]
 pub fn item(bytes: &[u8]) -> Option<Digest> {
     Hasher::new().item(bytes)

@@ -18,18 +18,28 @@
 //!
 //! By default SoftSpoken (k = 4) over 128 `roted` base OTs: secure against malicious peers, from module-LWE and
 //! symmetric primitives only. [`Options`] has the rest.
+//!
+//! # Correlated OTs
+//!
+//! In a correlated OT the sender has a row, and the receiver the same row plus Δ where its choice bit is 1; Δ is one for all
+//! OTs of a call. This promises less than random OTs do. A receiver that cheats may guess groups of bits of Δ: a right guess
+//! stays unnoticed, a wrong one ends the session. Either party may fix its own rows
+//! (`docs/protocols/softspoken.md`, section 1). So a row is no key: hash each row with its number before you use it as
+//! one, and let Δ be secret for one call only, which is how the calls here make it.
 
 use foxtrot_ot::{
-    Bits, Context, Direction, Error as ProtocolError,
+    Bits, Context, Direction, Error as ProtocolError, Usage,
     base::{BaseOt, Block, Choice as Choices},
     engine::{Abandoned, Io},
     extension::{
-        Extension, Kind, Shape,
-        protocol::{Receiver, Sender},
+        Extension, Incompatible, Kind, Shape,
+        protocol::{Plan, Receiver, Sender},
     },
+    protocol::Purpose,
+    transfers::{Extension as Above, Method},
 };
 
-use crate::choice::{Choice, plan};
+use crate::choice::Choice;
 
 #[cfg(feature = "net")]
 mod peer;
@@ -78,7 +88,13 @@ impl Options {
     /// are more, with k = 8 the other way round.
     #[must_use]
     pub fn extension(self, extension: Extension) -> Self {
-        Self { choice: self.choice.extension(extension) }
+        Self { choice: self.choice.extension(Above::OneOfTwo(extension)) }
+    }
+
+    /// Takes base OTs alone: for few random OTs. There are no correlated OTs without an extension.
+    #[must_use]
+    pub fn without_extension(self) -> Self {
+        Self { choice: self.choice.extension(Above::None) }
     }
 
     /// Takes another base OT.
@@ -90,9 +106,36 @@ impl Options {
     /// The sender of `n` random OTs, over any engine. `sink` takes the key pairs batch after batch, in order, after the
     /// check of the batch.
     ///
+    /// ```
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, rot::Options};
+    ///
+    /// let (direction, options) = (Direction::InitiatorSends, Options::new());
+    /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
+    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let sender = Engine::new(|io| async move {
+    ///     let (session, mut pairs) = (session(), Vec::new());
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     let sink = |some: &[[_; 2]]| Ok(pairs.extend_from_slice(some));
+    ///     options.send_over(&io, &mut cx, direction, 1000, sink).await.map(|()| pairs)
+    /// });
+    /// let receiver = Engine::new(|io| async move {
+    ///     let (session, mut all) = (session(), Vec::new());
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     let sink = |choices: &foxtrot::Bits, keys: &[_]| {
+    ///         let choices = (0..keys.len()).map(|i| choices.get(i).unwrap_u8());
+    ///         Ok(all.extend(choices.zip(keys.iter().copied())))
+    ///     };
+    ///     options.receive_over(&io, &mut cx, direction, 1000, sink).await.map(|()| all)
+    /// });
+    /// let (pairs, received) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+    /// for (pair, (choice, key)) in pairs.iter().zip(received) {
+    ///     assert_eq!(pair[usize::from(choice)], key);
+    /// }
+    /// # Ok::<(), foxtrot::ProtocolError>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Usage::Incompatible`](foxtrot_ot::Usage::Incompatible) for options that do not go together; errors of the
-    /// protocol.
+    /// [`Usage::Incompatible`] for options that do not go together; errors of the protocol.
     pub async fn send_over(
         &self,
         io: &Io,
@@ -101,9 +144,7 @@ impl Options {
         n: usize,
         sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), ProtocolError> {
-        let (extension, base) = self.protocols()?;
-        let mut sender = Sender::set_up(io, cx, plan(extension, base, direction)).await?;
-        sender.random(io, Shape::random(n), sink).await
+        self.method(n)?.send(io, cx, direction, Shape::random(n), || (), sink).await
     }
 
     /// The receiver of [`send_over`](Self::send_over). `sink` takes choice bits and keys; every batch but the last has a
@@ -119,16 +160,40 @@ impl Options {
         n: usize,
         sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), ProtocolError> {
-        let (extension, base) = self.protocols()?;
-        let mut receiver = Receiver::set_up(io, cx, plan(extension, base, direction)).await?;
-        receiver.run(io, &Choices::Random(n), Kind::Random, sink).await
+        let choice = Choices::Random(n);
+        self.method(n)?.receive(io, cx, direction, &choice, || (), sink).await
     }
 
-    /// The sender of `n` correlated OTs, over any engine: `correlation` takes Δ once, then `sink` the rows. The receiver's
-    /// row is the sender's, plus Δ where its choice bit is 1.
+    /// The sender of `n` correlated OTs, over any engine: `sink` takes the rows batch after batch, then `correlation` takes Δ
+    /// once. The receiver's row is the sender's, plus Δ where its choice bit is 1. What a party may do that cheats is in
+    /// [the module](self#correlated-ots).
+    ///
+    /// ```
+    /// use foxtrot::{Bits, Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, rot::Options};
+    ///
+    /// let (direction, options) = (Direction::InitiatorSends, Options::new());
+    /// let session = || Session::new(Sid::from_bytes([7; 32]));
+    /// let sender = Engine::new(|io| async move {
+    ///     let (session, mut delta, mut all) = (session(), [0; 16], Vec::new());
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+    ///     let (delta_of, sink) = (|it: &_| delta = *it, |rows: &[_]| Ok(all.extend_from_slice(rows)));
+    ///     options.send_correlated_over(&io, &mut cx, direction, 2, delta_of, sink).await?;
+    ///     Ok((delta, all))
+    /// });
+    /// let receiver = Engine::new(|io| async move {
+    ///     let (session, mut all) = (session(), Vec::new());
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+    ///     let (choices, sink) = (Bits::from_bools([false, true]), |rows: &[[u8; 16]]| Ok(all.extend_from_slice(rows)));
+    ///     options.receive_correlated_over(&io, &mut cx, direction, choices, sink).await.map(|()| all)
+    /// });
+    /// let ((delta, sent), received) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+    /// assert_eq!(received[0], sent[0]);
+    /// assert_eq!(received[1].map(u32::from).iter().sum::<u32>() > 0, delta != sent[1]);
+    /// # Ok::<(), foxtrot::ProtocolError>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`send_over`](Self::send_over).
+    /// As [`send_over`](Self::send_over); [`Usage::Incompatible`] also without an extension.
     pub async fn send_correlated_over(
         &self,
         io: &Io,
@@ -138,8 +203,7 @@ impl Options {
         correlation: impl FnOnce(&Block),
         sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), ProtocolError> {
-        let (extension, base) = self.protocols()?;
-        let mut sender = Sender::set_up(io, cx, plan(extension, base, direction)).await?;
+        let mut sender = Sender::set_up(io, cx, self.plan(n, direction)?).await?;
         sender.correlated(io, Shape::given(n), sink).await?;
         correlation(&*sender.delta()?);
         Ok(())
@@ -148,7 +212,7 @@ impl Options {
     /// The receiver of [`send_correlated_over`](Self::send_correlated_over), with choice bits of its own.
     ///
     /// # Errors
-    /// As [`send_over`](Self::send_over).
+    /// As [`send_correlated_over`](Self::send_correlated_over).
     pub async fn receive_correlated_over(
         &self,
         io: &Io,
@@ -157,16 +221,24 @@ impl Options {
         choices: Bits,
         mut sink: impl FnMut(&[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), ProtocolError> {
-        let (extension, base) = self.protocols()?;
-        let mut receiver = Receiver::set_up(io, cx, plan(extension, base, direction)).await?;
+        let plan = self.plan(choices.len(), direction)?;
+        let mut receiver = Receiver::set_up(io, cx, plan).await?;
         let choices = Choices::Given(choices);
         receiver.run(io, &choices, Kind::Correlated, |_, rows| sink(rows)).await
     }
 
-    /// Extension and base OT, which fit each other and the job.
-    fn protocols(&self) -> Result<(Extension, &'static dyn BaseOt), ProtocolError> {
-        let extension = self.choice.extension_of_two()?;
-        Ok((extension, self.choice.base_for_random(&extension)?))
+    fn method(&self, n: usize) -> Result<Method, Usage> {
+        self.choice.method(Purpose::Random, n, 2)
+    }
+
+    /// The extension of correlated OTs, which base OTs alone are not.
+    fn plan(&self, n: usize, direction: Direction) -> Result<Plan<'static>, Usage> {
+        match self.method(n)? {
+            Method { base, extension: Above::OneOfTwo(extension) } => {
+                Ok(Plan { extension, base, direction, counter: 0 })
+            }
+            _ => Err(Usage::Incompatible(Incompatible::NoVariant)),
+        }
     }
 }
 

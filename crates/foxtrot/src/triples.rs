@@ -18,34 +18,24 @@
 //! ```
 //!
 //! **Semi-honest:** triples are secure only against a peer that follows the protocol. Up to 2048 are made from oblivious
-//! transfer (Gilboa), more from ring-LWE (`rlwe`); both are post-quantum.
+//! transfer (Gilboa), more from ring-LWE (`rlwe`); both are post-quantum. Gilboa hides nothing statistically. `rlwe` hides
+//! shares up to 2^-39 in a batch of thousands (σ = 40), and less in a run of many batches; a run that would hide them up to
+//! less than 2^-20, which takes more than 4·10^9 triples, is refused.
 
 use core::fmt;
 
 use foxtrot_ot::{
     Context, Usage,
-    base::roted,
     engine::{Abandoned, Io},
     erase::{Secret, Zero},
 };
-pub use foxtrot_triples::{Error as ProtocolError, Shares};
-use foxtrot_triples::{
-    gilboa::{self, protocol as from_ot},
-    params,
-    rlwe::protocol as from_rlwe,
-};
+use foxtrot_triples::{DEFAULT_SIGMA, Kind, gilboa::DEFAULT_K};
+pub use foxtrot_triples::{Error as TriplesError, FEW, Shares};
 
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
 pub use peer::generate;
-
-/// The most triples that are made from oblivious transfer unless the caller says otherwise: up to there that needs less
-/// computing, and no more bytes (`docs/protocols/gilboa.md`, section 7).
-pub const FEW: usize = 2048;
-
-/// Bits that `rlwe` hides statistically.
-const SIGMA: u32 = 40;
 
 /// A word of ℓ bits: `u8`, `u16`, `u32` or `u64`.
 pub trait Word: sealed::Word + Zero + Send + Sync + 'static {}
@@ -106,13 +96,10 @@ pub enum Method {
     Rlwe,
     /// From oblivious transfer: for few; makes no wrong triple.
     Gilboa,
-}
-
-/// Method and parameters.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Rlwe(&'static params::Set),
-    Gilboa(&'static gilboa::Set),
+    /// The same over an extension with k = 2: less computing without wide vectors, and more bytes.
+    GilboaK2,
+    /// The same over an extension with k = 8: fewer bytes, and more computing.
+    GilboaK8,
 }
 
 impl<T: Word> Triples<T> {
@@ -172,6 +159,23 @@ impl Options {
     /// One of the two parties, over any engine: `n` triples of `bits` bits. `sink` takes them batch after batch, and may get
     /// more than `n` in the last.
     ///
+    /// ```
+    /// use foxtrot::{Context, Seed, Session, Sid, engine::Engine, pair::Pair, triples::{Options, Shares, TriplesError}};
+    ///
+    /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
+    /// let party = |we_are_initiator: bool, seed| Engine::new(move |io| async move {
+    ///     let (session, mut all) = (Session::new(Sid::from_bytes([7; 32])), Vec::new());
+    ///     let mut cx = Context::new(&session, Seed::from_bytes([seed; 32]));
+    ///     let sink = |some: &Shares| Ok(all.extend((0..some.len()).map(|i| some.triple(i))));
+    ///     Options::new().generate_over(&io, &mut cx, we_are_initiator, 64, 10, sink).await?;
+    ///     Ok::<_, TriplesError>(all)
+    /// });
+    /// let (ours, theirs) = Pair::new(party(true, 8), party(false, 9)).run().map_err(|(_party, e)| e)?;
+    /// let [a, b, c] = [0, 1, 2].map(|part| ours[5][part].wrapping_add(theirs[5][part]));
+    /// assert_eq!(a.wrapping_mul(b), c);
+    /// # Ok::<(), TriplesError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Usage`] if there are no parameters for `bits`, or too many triples; errors of the protocol.
     pub async fn generate_over(
@@ -182,40 +186,24 @@ impl Options {
         bits: u32,
         n: usize,
         sink: impl FnMut(&Shares) -> Result<(), Abandoned>,
-    ) -> Result<(), ProtocolError> {
-        match self.kind(bits, n)? {
-            Kind::Rlwe(set) => {
-                let batches = 0..set.batches(n as u64);
-                let plan = from_rlwe::Plan { set, we_are_initiator, batches };
-                from_rlwe::Party::set_up(io, cx, plan).await?.run(io, sink).await
-            }
-            Kind::Gilboa(set) => {
-                let (base, count) = (&roted::Endemic, n as u64);
-                let plan = from_ot::Plan { set, base, we_are_initiator, count };
-                from_ot::Party::set_up(io, cx, plan).await?.run(io, sink).await
-            }
-        }
+    ) -> Result<(), TriplesError> {
+        let (kind, n) = (self.kind(bits, n)?, n as u64);
+        kind.generate(io, cx, we_are_initiator, 0..kind.batches(n), n, sink).await
     }
 
     fn kind(&self, bits: u32, n: usize) -> Result<Kind, Usage> {
         let method = self.method.unwrap_or(if n <= FEW { Method::Gilboa } else { Method::Rlwe });
-        let none = Usage::Choices { choices: 0 };
-        match method {
-            Method::Rlwe => {
-                let fits = |set: &&params::Set| {
-                    set.bits() == bits && set.sigma() == SIGMA && set.fix().is_some()
-                };
-                params::registry().find(fits).map(Kind::Rlwe).ok_or(none)
-            }
-            Method::Gilboa => {
-                let set = gilboa::of_bits(bits, gilboa::DEFAULT_K).ok_or(none)?;
-                if set.batches(n as u64) > set.most_batches() {
-                    let most = set.most_batches().saturating_mul(set.usable() as u64);
-                    let max = usize::try_from(most).unwrap_or(usize::MAX);
-                    return Err(Usage::BatchTooLarge { n, max });
-                }
-                Ok(Kind::Gilboa(set))
-            }
+        let kind = match method {
+            Method::Rlwe => Kind::rlwe(bits, DEFAULT_SIGMA, false),
+            Method::Gilboa => Kind::gilboa(bits, DEFAULT_K),
+            Method::GilboaK2 => Kind::gilboa(bits, 2),
+            Method::GilboaK8 => Kind::gilboa(bits, 8),
+        };
+        let takes = "words of 8, 16, 32 or 64 bits";
+        let kind = kind.ok_or(Usage::Choice { protocol: "triples", takes })?;
+        match usize::try_from(kind.most()) {
+            Ok(max) if n > max => Err(Usage::BatchTooLarge { n, max }),
+            _ => Ok(kind),
         }
     }
 }

@@ -43,13 +43,13 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
             let (one, other) =
                 join!(ot::send(&mut ours, &[["x", "y"]]), ot::receive(&mut theirs, &[true]));
             one.unwrap();
-            assert_eq!(other.unwrap()[0].as_slice(), b"y");
+            assert_eq!(other.unwrap().get(0), Some(&b"y"[..]));
             let (one, other) = join!(
                 ot::one_of_n::send(&mut ours, 3, &["x", "y", "z"]),
                 ot::one_of_n::receive(&mut theirs, 3, &[2])
             );
             one.unwrap();
-            assert_eq!(other.unwrap()[0].as_slice(), b"z");
+            assert_eq!(other.unwrap().get(0), Some(&b"z"[..]));
             let (one, other) = join!(
                 triples::generate::<u8>(&mut ours, 9),
                 triples::generate::<u8>(&mut theirs, 9)

@@ -109,7 +109,7 @@ pub enum HelloError {
     Unsolved,
     /// The peer offers what cannot be.
     Offer {
-        /// The offer's key.
+        /// The offer's key, or what it is.
         key: &'static str,
         /// Its value, if it is there. As it came: see [`printable`].
         value: Option<String>,
@@ -119,6 +119,13 @@ pub enum HelloError {
         /// How many ours has.
         ours: u64,
         /// The most that the peer accepts.
+        most: u64,
+    },
+    /// The peer's set has more keys than we accept, which we had told it.
+    TooManyPeerKeys {
+        /// How many the peer's has.
+        theirs: u64,
+        /// The most that we accept.
         most: u64,
     },
     /// This side refused the peer, which is told why.
@@ -282,6 +289,9 @@ impl fmt::Display for HelloError {
             }
             Self::TooManyKeys { ours, most } => {
                 write!(f, "our set has {ours} keys, and the peer accepts {most}")
+            }
+            Self::TooManyPeerKeys { theirs, most } => {
+                write!(f, "the peer has {theirs} keys, though we accept {most}")
             }
             Self::Refused(Reason::Busy) => {
                 f.write_str("we have as many sessions as we may have")

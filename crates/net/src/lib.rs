@@ -28,6 +28,7 @@ pub mod drive;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;
+pub mod jobs;
 pub mod listen;
 pub mod memory;
 pub mod shape;

@@ -56,7 +56,7 @@ pub struct Receiver {
 }
 
 /// A chosen message, still sealed.
-struct Taken {
+pub(crate) struct Taken {
     cipher: ChaCha20Poly1305,
     sealed: Zeroizing<Vec<u8>>,
 }
@@ -141,8 +141,12 @@ impl Receiver {
     /// # Errors
     /// [`Misbehaved::MessageAuthentication`].
     pub fn open(self) -> Result<Vec<Zeroizing<Vec<u8>>>, Misbehaved> {
-        let opened: Vec<_> = self.taken.into_iter().map(Taken::open).collect();
-        opened.into_iter().collect::<Option<_>>().ok_or(Misbehaved::MessageAuthentication)
+        open_all(self.taken)
+    }
+
+    /// The chosen messages, still sealed.
+    pub(crate) fn into_taken(self) -> Vec<Taken> {
+        self.taken
     }
 }
 
@@ -166,8 +170,14 @@ fn seal_into(
     Ok(())
 }
 
+/// Opens every message before it says whether all are authentic.
+fn open_all(taken: Vec<Taken>) -> Result<Vec<Zeroizing<Vec<u8>>>, Misbehaved> {
+    let opened: Vec<_> = taken.into_iter().map(Taken::open).collect();
+    opened.into_iter().collect::<Option<_>>().ok_or(Misbehaved::MessageAuthentication)
+}
+
 impl Taken {
-    fn open(self) -> Option<Zeroizing<Vec<u8>>> {
+    pub(crate) fn open(self) -> Option<Zeroizing<Vec<u8>>> {
         let mut text = self.sealed;
         let end = text.len().checked_sub(TAG)?;
         let tag = text.split_off(end);

@@ -115,7 +115,7 @@ pub enum Usage {
         /// The number given.
         got: usize,
     },
-    /// The choices are more than the code's words, or there is nothing to choose from.
+    /// The choices are more than the code's words, the extension is for one of two, or there is nothing to choose from.
     Choices {
         /// The number of messages to choose from.
         choices: usize,
@@ -141,7 +141,7 @@ pub enum Usage {
         /// The most there may be.
         max: u64,
     },
-    /// The base OT cannot carry the extension.
+    /// The base OT cannot carry the extension, or the two together not the job.
     Incompatible(Incompatible),
     /// The batch is not one of this state's.
     ForeignBatch,
@@ -213,7 +213,9 @@ impl fmt::Display for Usage {
             Self::CountMismatch { what, expected, got } => {
                 write!(f, "{got} {what} given where {expected} are needed")
             }
-            Self::Choices { choices } => write!(f, "the code has no words for 1 of {choices}"),
+            Self::Choices { choices } => {
+                write!(f, "these protocols do not transfer 1 of {choices}")
+            }
             Self::NotLinear => f.write_str("the code is not linear"),
             Self::NoSuchChoice { choices } => write!(f, "a choice is not below {choices}"),
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
@@ -224,7 +226,7 @@ impl fmt::Display for Usage {
             Self::TooManyBatches { max } => {
                 write!(f, "one set of base OTs serves no more than {max} batches")
             }
-            Self::Incompatible(why) => write!(f, "the base OT does not fit the extension: {why}"),
+            Self::Incompatible(why) => write!(f, "the base OT does not fit: {why}"),
         }
     }
 }

@@ -48,6 +48,7 @@ pub mod pair;
 pub mod popf;
 pub mod protocol;
 pub mod tasks;
+pub mod transfers;
 
 mod choices;
 mod coins;

@@ -92,6 +92,23 @@ impl fmt::Display for Adversary {
     }
 }
 
+impl Adversary {
+    /// Whether security against this adversary is as much as is wanted: malicious peers include semi-honest ones.
+    #[must_use]
+    pub fn suffices(self, wanted: Self) -> bool {
+        self == wanted || self == Self::Malicious
+    }
+}
+
+/// The use of the keys of transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Random and correlated OTs: keys that are random whoever cheats.
+    Random,
+    /// Messages, for choices that the receiver gives: a party that cheats may fix its own keys.
+    Messages,
+}
+
 /// Facts about a protocol before it runs. Where it stands on base OTs, they are not counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
@@ -197,6 +214,12 @@ pub enum Incompatible {
     /// The combination is possible, but this crate has no variant of the extension over this base
     /// OT.
     NoVariant,
+    /// It, or the extension, is secure against semi-honest peers only, and the caller wants more.
+    Weak,
+    /// Its keys, or those of the extension over it, are not random if a peer cheats.
+    NotUniform,
+    /// Without an extension the transfers need a base OT that realises this.
+    Alone(Functionality),
 }
 
 impl fmt::Display for Incompatible {
@@ -207,6 +230,9 @@ impl fmt::Display for Incompatible {
             Self::Adversary => "it is secure against semi-honest peers only, the extension is not",
             Self::Flows => "it takes more than one message of either side",
             Self::NoVariant => "there is no variant over it",
+            Self::Weak => "it is secure against semi-honest peers only",
+            Self::NotUniform => "its keys are not random if a peer cheats, which `rot` promises",
+            Self::Alone(it) => return write!(f, "without an extension this needs {it}"),
             Self::Functionality(it) => {
                 return write!(f, "{it} is not enough under an extension against malicious peers");
             }
@@ -246,6 +272,48 @@ pub fn compatible(below: &Protocol, above: &Protocol) -> Result<(), Incompatible
         _ if two_round::carriers().any(|carrier| carrier.name == below.name) => Ok(()),
         ..=2 => Err(Incompatible::NoVariant),
         _ => Err(Incompatible::Flows),
+    }
+}
+
+/// Whether transfers for that purpose, secure against that adversary, may run on a base OT with that extension or on the
+/// base OT alone.
+///
+/// Keys that are random whoever cheats need a base OT with a random Δ: a corrupt sender that chooses Δ can make both keys
+/// of every transfer the same.
+///
+/// # Errors
+/// [`Incompatible`], the reason why not.
+pub fn suits(
+    base: &Protocol,
+    above: Option<&Protocol>,
+    purpose: Purpose,
+    wanted: Adversary,
+) -> Result<(), Incompatible> {
+    let Some(above) = above else {
+        let needed = match purpose {
+            Purpose::Random => Functionality::Random,
+            Purpose::Messages => Functionality::Endemic,
+        };
+        return match base.functionality {
+            // The two-round extension is played like a base OT.
+            _ if base.kind != Kind::BaseOt && base.family != two_round::FAMILY => {
+                Err(Incompatible::Kind)
+            }
+            _ if base.reproduction => Err(Incompatible::Reproduction),
+            is if is != needed => Err(Incompatible::Alone(needed)),
+            _ if !base.adversary.suffices(wanted) => Err(Incompatible::Weak),
+            _ => Ok(()),
+        };
+    };
+    if !above.adversary.suffices(wanted) {
+        return Err(Incompatible::Weak);
+    }
+    compatible(base, above)?;
+    let uniform =
+        base.functionality == Functionality::Random || above.adversary == Adversary::SemiHonest;
+    match purpose {
+        Purpose::Random if !uniform => Err(Incompatible::NotUniform),
+        _ => Ok(()),
     }
 }
 

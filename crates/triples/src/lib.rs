@@ -8,7 +8,7 @@
 //! | [`gilboa`] | 71, 158, 380, 1016 | none is wrong; a batch may have any number |
 //!
 //! [`params`] has the sets of parameters of [`rlwe`], [`Shares`] are a party's part of a batch, and [`wrong`] checks
-//! both parties' against each other.
+//! both parties' against each other. [`Kind`] runs either protocol.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -21,12 +21,14 @@ pub mod rlwe;
 
 mod check;
 mod error;
+mod kind;
 mod shares;
 mod turns;
 
 pub use error::Error;
 use foxtrot_ot::erase;
 use foxtrot_ot::protocol::Protocol;
+pub use kind::{BASE, DEFAULT_SIGMA, FEW, Kind, LEAST_HIDDEN};
 pub use shares::{Shares, wrong, wrong_in_batch};
 
 /// The caveat of every protocol of this crate.

@@ -3,7 +3,7 @@
 
 use foxtrot_ot::{
     base::{Adversary, Functionality},
-    extension::{Extension, Shape, softspoken},
+    extension::{Extension, ROWS, Shape, softspoken},
     protocol::{Kind, Protocol},
     records,
 };
@@ -224,6 +224,23 @@ impl Set {
     #[must_use]
     pub const fn batches(&self, triples: u64) -> u64 {
         triples.div_ceil(self.usable() as u64)
+    }
+
+    /// Bits that a run of so many triples hides statistically: a batch hides σ − 1 whatever the shares are, and a party has
+    /// to hide what it has in every other batch.
+    #[must_use]
+    pub fn hidden(&self, triples: u64) -> u32 {
+        let answered = self.batches(triples).div_ceil(2);
+        (self.sigma - 1).saturating_sub(answered.next_power_of_two().ilog2())
+    }
+
+    /// Bytes of both parties before the first batch: both keys, and with the fix base OTs and what sets the extensions up.
+    #[must_use]
+    pub fn set_up_bytes(&self, base: &Protocol) -> u64 {
+        let of_ots = |extension: Extension| {
+            (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS) + extension.setup_len()
+        };
+        2 * (self.public_key_len() + self.fix().map_or(0, of_ots)) as u64
     }
 }
 

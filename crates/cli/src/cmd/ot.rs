@@ -1,22 +1,12 @@
 //! `foxtrot ot`: messages of the sender's choice, one of each pair, or of as many as agreed.
 
-mod one_of_n;
-
 use std::io::{self, IsTerminal};
 
 use foxtrot_net::{
-    Lane,
-    channel::QUEUE_BYTES,
-    drive::most_ahead,
     hello::{Hello, Role, Table},
-    printable,
+    jobs::{memory_of_ot_sender, message_length, peers_length},
 };
-use foxtrot_ot::{
-    Bits,
-    base::{Block, Choice},
-    convert::{self, MAX_MESSAGE, frame_len, transfers_per_frame},
-    extension::{self, Shape},
-};
+use foxtrot_ot::{Misbehaved, extension::one_of_n::protocol::Shape};
 use serde_json::json;
 use zeroize::Zeroizing;
 
@@ -26,19 +16,16 @@ use crate::{
     files::{Existing, write_secret},
     host::Service,
     keys::Party,
-    lines::{Messages, decimal, encode_hex, read_choices, read_messages, write_lines},
+    lines::{Messages, encode_hex, read_choices, read_messages, write_lines},
     link::{Cost, Link, Terms},
     local::both,
-    method::{Extension, Method},
+    method::{self, one_of as method_of},
     output::{self, Output},
     reach::Way,
     record::Recorder,
     report::{Report, counted},
     workers::Workers,
 };
-
-/// The key in the hello under which the sender tells the padded length.
-const MESSAGE_LENGTH: &str = "message-length";
 
 pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
     match command {
@@ -152,7 +139,9 @@ impl Service for Server {
     }
 
     fn memory(&self, (): &()) -> u64 {
-        memory_of_sender(&self.terms, &self.workers, &self.messages)
+        let (terms, longest) = (&self.terms, longest(&self.messages));
+        let transfers = [terms.n, terms.choices()];
+        memory_of_ot_sender(&terms.method, transfers, longest, self.workers.threads())
     }
 
     fn answer(&self, link: Link, (): ()) -> Result<Report, Failure> {
@@ -182,35 +171,10 @@ fn answer_all(
     })
 }
 
-/// The most bytes of memory that a session takes: base OTs, batches of an extension with what the peer sends ahead, keys,
-/// and sealed messages that the peer does not take.
-fn memory_of_sender(terms: &Terms, workers: &Workers, messages: &Messages) -> u64 {
-    /// Base OTs, and what does not depend on sizes.
-    const FIXED: u64 = 8 << 20;
-    /// Batches at work at once, beside one for each thread.
-    const BATCHES: u64 = 8;
-    /// Bytes of a transfer in a batch, and the most that a batch has.
-    const TRANSFER: u64 = 64;
-    const MOST: usize = 1 << 16;
-    let batch = TRANSFER * terms.n.next_multiple_of(512).min(MOST) as u64;
-    let batches = batch * (BATCHES + workers.threads() as u64);
-    let extension = match terms.method.extension {
-        Extension::None => 0,
-        Extension::OneOfTwo(extension) => {
-            batches + most_ahead(&extension::protocol::limits(&extension))
-        }
-        Extension::OneOfN(extension) => {
-            batches + most_ahead(&extension::one_of_n::protocol::limits(&extension))
-        }
-    };
-    let sealed = messages.len() as u64 * (longest(messages) as u64 + 64);
-    FIXED + extension + 32 * messages.len() as u64 + sealed.min(QUEUE_BYTES as u64)
-}
-
 /// For so many messages in all.
 fn terms(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Terms, Failure> {
     let (choices, n) = (one_of.choices, messages / one_of.choices);
-    let method = Method::one_of(common, choices, n)?;
+    let method = method_of(common, choices, n)?;
     Ok(Terms { job: "ot", method, n, one_of: Some(choices), hex: Some(hex) })
 }
 
@@ -219,7 +183,7 @@ fn longest(messages: &Messages) -> usize {
 }
 
 fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
-    terms.hello(Role::Sender).detail(MESSAGE_LENGTH, longest(messages))
+    message_length(terms.hello(Role::Sender), longest(messages))
 }
 
 /// What both sides of a run with two messages say, the sender first.
@@ -232,17 +196,11 @@ pub(crate) fn hellos(common: &Common) -> Result<[Hello; 2], Failure> {
 
 /// The length to which the sender says it pads, if that is one.
 pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
-    let offer = link.agreement.peer_details.get(MESSAGE_LENGTH);
-    let length = offer.and_then(|offer| decimal(offer.as_bytes()));
-    let length = length.and_then(|len| usize::try_from(len).ok()).filter(|&len| len <= MAX_MESSAGE);
-    length.ok_or_else(|| {
-        let offer = offer.map_or("nothing".into(), |offer| printable(offer));
-        Failure::peer(format!("the peer offers {offer} as the length of messages"))
-    })
+    Ok(peers_length(&link.agreement.peer_details)?)
 }
 
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
-    let (transfers, method) = (counted(terms.n, "transfer"), terms.method.words());
+    let (transfers, method) = (counted(terms.n, "transfer"), method::words(&terms.method));
     let one_of = match terms.one_of {
         None | Some(2) => String::new(),
         Some(choices) => format!("one of {choices} messages "),
@@ -258,28 +216,9 @@ fn send(
     output: Output,
 ) -> Result<Cost, Failure> {
     let (link, timer) = link.start(workers);
-    if let Extension::OneOfN(extension) = terms.method.extension {
-        let party = one_of_n::Party { link: &link, terms, extension, output };
-        party.send(messages, longest(messages))?;
-        link.finish()?;
-        return link.close(&timer);
-    }
-    let (message_len, pairs) = (longest(messages), messages.as_chunks::<2>().0);
-    // Without growing, which would leave copies behind.
-    let mut keys: Zeroizing<Vec<[Block; 2]>> = Zeroizing::new(Vec::with_capacity(pairs.len()));
     let party = Party { link: &link, method: terms.method, workers, output };
-    party.send(Shape::given(pairs.len()), |some| {
-        keys.extend_from_slice(some);
-        Ok(())
-    })?;
-    output.detail("sending the messages");
-    let mut sender = convert::Sender::new(link.sub("chosen-messages", 0), message_len)?;
-    let per_frame = transfers_per_frame(message_len);
-    for (keys, pairs) in keys.chunks(per_frame).zip(pairs.chunks(per_frame)) {
-        let pairs: Vec<_> =
-            pairs.iter().map(|pair| pair.each_ref().map(|m| m.as_slice())).collect();
-        link.channel.send(Lane::PROTOCOL, sender.seal(keys, &pairs)?)?;
-    }
+    let shape = Shape { n: terms.n, choices: terms.choices() };
+    party.send_messages(shape, longest(messages), messages)?;
     link.finish()?;
     link.close(&timer)
 }
@@ -292,35 +231,16 @@ fn receive(
     output: Output,
 ) -> Result<(Messages, Cost), Failure> {
     let (link, timer) = link.start(workers);
-    let message_len = offered_length(&link)?;
-    if let Extension::OneOfN(extension) = terms.method.extension {
-        let party = one_of_n::Party { link: &link, terms, extension, output };
-        let received = party.receive(choices, message_len)?;
-        // As below: before anything is opened.
-        link.finish()?;
-        let cost = link.close(&timer)?;
-        return Ok((received.open()?, cost));
-    }
-    let choices = Bits::from_bools(choices.iter().map(|&choice| choice == 1));
-    let mut keys: Zeroizing<Vec<Block>> = Zeroizing::new(Vec::with_capacity(choices.len()));
     let party = Party { link: &link, method: terms.method, workers, output };
-    party.receive(&Choice::Given(choices.slice(0..choices.len())), |_, some| {
-        keys.extend_from_slice(some);
-        Ok(())
-    })?;
-    output.detail("receiving the messages");
-    let mut receiver = convert::Receiver::new(link.sub("chosen-messages", 0), message_len)?;
-    let per_frame = transfers_per_frame(message_len);
-    for (k, keys) in keys.chunks(per_frame).enumerate() {
-        let start = k * per_frame;
-        let frame = link.channel.recv(Lane::PROTOCOL, frame_len(keys.len(), message_len))?;
-        receiver.take(&choices.slice(start..start + keys.len()), keys, &frame)?;
-    }
+    let sealed = party.receive_messages(terms.choices(), offered_length(&link)?, choices)?;
     // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
     // fails, and how long it takes, may depend on the choices.
     link.finish()?;
     let cost = link.close(&timer)?;
-    Ok((receiver.open().map_err(foxtrot_ot::Error::from)?, cost))
+    let opened: Vec<_> = sealed.open().collect();
+    let all = opened.into_iter().collect::<Option<_>>();
+    let refused = foxtrot_ot::Error::from(Misbehaved::MessageAuthentication);
+    Ok((all.ok_or(refused)?, cost))
 }
 
 /// Writes the messages where they are wanted, and says what happened.

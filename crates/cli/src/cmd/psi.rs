@@ -8,11 +8,10 @@ mod result;
 use std::path::Path;
 
 use foxtrot_net::{
-    channel::QUEUE_BYTES,
-    drive::most_ahead,
     hello::{KEYS, Role, Table},
+    jobs::memory_of_psi_sender,
 };
-use foxtrot_psi::paxos::{MAX_ITEMS, Parameters, protocol::limits};
+use foxtrot_psi::paxos::MAX_ITEMS;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -225,20 +224,6 @@ impl Server {
     }
 }
 
-/// The most bytes of memory that a sender takes, whatever its peer does: what it computes, about, and what waits on
-/// lanes for either side. Measured with the example `psi-peak` of foxtrot-net, where the peer follows the protocol.
-fn memory_of_sender(parameters: &Parameters) -> u64 {
-    /// Base OTs, and what does not depend on sizes.
-    const FIXED: usize = 6 << 20;
-    /// Bytes of a slot's row, and what it takes beside it.
-    const SLOT: usize = 128;
-    /// Bytes of an item, of its tag and of its place in a bucket.
-    const ITEM: usize = 96;
-    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
-    let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
-    (computed + tags) as u64 + most_ahead(&limits(parameters))
-}
-
 impl Service for Server {
     type Agreed = Agreed;
     type Done = (Agreed, Report);
@@ -253,7 +238,7 @@ impl Service for Server {
     }
 
     fn memory(&self, agreed: &Agreed) -> u64 {
-        memory_of_sender(&agreed.parameters)
+        memory_of_psi_sender(&agreed.parameters)
     }
 
     fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use foxtrot_net::hello::Role;
-use foxtrot_ot::{base::Choice, extension::Shape};
+use foxtrot_ot::{base::Choice, extension::Shape, protocol::Purpose};
 
 use crate::{
     args::{Common, KeysOut, RotCommand},
@@ -17,7 +17,7 @@ use crate::{
     keys::Party,
     link::{Cost, Link, Terms, Timer},
     local::both,
-    method::{Job, Method},
+    method::{self, choose},
     output::Output,
     reach::Way,
     record::Recorder,
@@ -177,12 +177,13 @@ fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link
 fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
     let too_many = |_| Failure::run(format!("not enough memory for {} transfers", out.n));
     let n = usize::try_from(out.n).map_err(too_many)?;
-    Ok(Terms { job: "rot", method: Method::choose(common, Job::Rot)?, n, one_of: None, hex: None })
+    let method = choose(common, Purpose::Random, n)?;
+    Ok(Terms { job: "rot", method, n, one_of: None, hex: None })
 }
 
 fn agreed(terms: &Terms, output: Output) {
     let transfers = counted(terms.n, "transfer of random keys");
-    output.note(&format!("agreed: {transfers}, {}", terms.method.words()));
+    output.note(&format!("agreed: {transfers}, {}", method::words(&terms.method)));
 }
 
 fn send<'w>(

@@ -14,7 +14,7 @@ use std::{
 };
 
 use foxtrot_net::{FrameError, drive};
-use foxtrot_triples::{Shares, gilboa::protocol as gilboa, rlwe::protocol as rlwe};
+use foxtrot_triples::Shares;
 use serde_json::Value;
 
 use self::record::Record;
@@ -32,7 +32,7 @@ use crate::{
 };
 use agreement::{Agreed, Terms};
 use folder::Folder;
-use kind::{BASE, Kind};
+use kind::Kind;
 
 /// What the roles of the hello are here.
 const ROLES: [(&str, &str); 3] = [
@@ -208,28 +208,18 @@ fn make_batches(
     output: Output,
     mut sink: impl FnMut(&Shares) -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
-    let (channel, kept) = (&link.channel, &drive::Sink::new());
+    let kept = &drive::Sink::new();
     let mut cx = drive::context(&link.session)?;
-    let we_are_initiator = link.agreement.we_are_initiator;
-    match agreed.record.kind {
-        Kind::Rlwe(set) => {
-            output.detail("exchanging keys");
-            let plan = rlwe::Plan { set, we_are_initiator, batches: agreed.batches.clone() };
-            kept.play(channel, |io| async move {
-                let party = rlwe::Party::set_up(&io, &mut cx, plan).await?;
-                party.run(&io, |shares| kept.keep(sink(shares))).await
-            })
-        }
-        Kind::Gilboa(set) => {
-            output.detail("running base OTs");
-            let (base, count) = (BASE, agreed.made());
-            let plan = gilboa::Plan { set, base, we_are_initiator, count };
-            kept.play(channel, |io| async move {
-                let party = gilboa::Party::set_up(&io, &mut cx, plan).await?;
-                party.run(&io, |shares| kept.keep(sink(shares))).await
-            })
-        }
-    }
+    let (kind, count) = (agreed.record.kind, agreed.record.count);
+    output.detail(match kind {
+        Kind::Rlwe(_) => "exchanging keys",
+        Kind::Gilboa(_) => "running base OTs",
+    });
+    let (batches, we_are_initiator) = (agreed.batches.clone(), link.agreement.we_are_initiator);
+    kept.play(&link.channel, |io| async move {
+        let sink = |shares: &Shares| kept.keep(sink(shares));
+        kind.generate(&io, &mut cx, we_are_initiator, batches, count, sink).await
+    })
 }
 
 fn deliver(

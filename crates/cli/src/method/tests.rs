@@ -46,9 +46,9 @@ fn choose(
     base: &str,
     extension: &str,
     adversary: Adversary,
-    job: Job,
+    job: Purpose,
 ) -> Result<[&'static str; 2], String> {
-    match Method::of(&bases(), base, extension, adversary, job) {
+    match of(&bases(), base, extension, adversary, job) {
         Ok(method) => Ok([method.base.info().name, method.extension_name()]),
         Err(e) => {
             let message = e.message().to_owned();
@@ -67,7 +67,7 @@ fn random_keys_come_from_random_base_ots_and_all_else_from_endemic_ones() {
         ("kos", Malicious, "kos"),
         ("iknp", SemiHonest, "iknp"),
     ] {
-        for (job, base) in [(Job::Rot, "roted"), (Job::Ot(1 << 20), "roted-endemic")] {
+        for (job, base) in [(Purpose::Random, "roted"), (Purpose::Messages, "roted-endemic")] {
             assert_eq!(choose("roted", name, adversary, job), Ok([base, extension]));
         }
     }
@@ -75,11 +75,14 @@ fn random_keys_come_from_random_base_ots_and_all_else_from_endemic_ones() {
 
 #[test]
 fn without_an_extension_the_job_decides_on_the_mode() {
-    assert_eq!(choose("roted", "none", Malicious, Job::Rot), Ok(["roted", "none"]));
-    assert_eq!(choose("roted", "none", Malicious, Job::Ot(3)), Ok(["roted-endemic", "none"]));
-    assert_eq!(choose("weak", "none", SemiHonest, Job::Ot(3)), Ok(["weak", "none"]));
+    assert_eq!(choose("roted", "none", Malicious, Purpose::Random), Ok(["roted", "none"]));
+    assert_eq!(
+        choose("roted", "none", Malicious, Purpose::Messages),
+        Ok(["roted-endemic", "none"])
+    );
+    assert_eq!(choose("weak", "none", SemiHonest, Purpose::Messages), Ok(["weak", "none"]));
     for name in ["chosen", "weak"] {
-        let why = choose(name, "none", Malicious, Job::Rot).unwrap_err();
+        let why = choose(name, "none", Malicious, Purpose::Random).unwrap_err();
         assert!(why.contains("is not random OT with abort"), "{why}");
     }
 }
@@ -96,7 +99,7 @@ fn semi_honest_protocols_need_the_option() {
         ("roted", "softspoken-2-semi-honest", Malicious, "is secure against semi-honest peers"),
         ("weak", "none", Malicious, "weak is secure against semi-honest peers only"),
     ] {
-        let why = choose(base, extension, adversary, Job::Ot(3)).unwrap_err();
+        let why = choose(base, extension, adversary, Purpose::Messages).unwrap_err();
         assert!(why.contains(words), "{why}");
     }
 }
@@ -104,16 +107,21 @@ fn semi_honest_protocols_need_the_option() {
 #[test]
 fn who_is_content_with_semi_honest_security_may_have_more() {
     for (base, extension, job, chosen) in [
-        ("roted", "none", Job::Ot(3), ["roted-endemic", "none"]),
-        ("roted", "none", Job::Rot, ["roted", "none"]),
-        ("roted", "kos", Job::Ot(1000), ["roted-endemic", "kos"]),
-        ("roted", "kos-two-round", Job::Ot(3), ["kos-two-round:roted-endemic", "kos-two-round"]),
+        ("roted", "none", Purpose::Messages, ["roted-endemic", "none"]),
+        ("roted", "none", Purpose::Random, ["roted", "none"]),
+        ("roted", "kos", Purpose::Messages, ["roted-endemic", "kos"]),
+        (
+            "roted",
+            "kos-two-round",
+            Purpose::Messages,
+            ["kos-two-round:roted-endemic", "kos-two-round"],
+        ),
     ] {
         assert_eq!(choose(base, extension, SemiHonest, job), Ok(chosen));
         assert_eq!(choose(base, extension, Malicious, job), Ok(chosen));
     }
     // What has a variant for semi-honest peers is taken in it.
-    let chosen = choose("roted", "softspoken", SemiHonest, Job::Rot).unwrap();
+    let chosen = choose("roted", "softspoken", SemiHonest, Purpose::Random).unwrap();
     assert_eq!(chosen[1], "softspoken-4-semi-honest");
 }
 
@@ -124,11 +132,11 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_with_the_reason() {
         ("chosen", Malicious, "chosen-message OT is not enough under an extension"),
         ("nothing", Malicious, "unknown base OT nothing"),
     ] {
-        let why = choose(base, "softspoken", adversary, Job::Rot).unwrap_err();
+        let why = choose(base, "softspoken", adversary, Purpose::Random).unwrap_err();
         assert!(why.contains(words), "{why}");
     }
     for base in ["weak", "chosen"] {
-        let chosen = choose(base, "softspoken", SemiHonest, Job::Rot).unwrap();
+        let chosen = choose(base, "softspoken", SemiHonest, Purpose::Random).unwrap();
         assert_eq!(chosen, [base, "softspoken-4-semi-honest"]);
     }
 }
@@ -136,7 +144,7 @@ fn a_base_ot_that_cannot_carry_the_extension_is_refused_with_the_reason() {
 #[test]
 fn the_whole_is_as_secure_as_its_weaker_part() {
     let method = |base, extension, adversary| {
-        Method::of(&bases(), base, extension, adversary, Job::Ot(1000)).unwrap()
+        of(&bases(), base, extension, adversary, Purpose::Messages).unwrap()
     };
     for (method, adversary) in [
         (method("roted", "none", Malicious), Malicious),
@@ -146,7 +154,7 @@ fn the_whole_is_as_secure_as_its_weaker_part() {
         (method("weak", "iknp", SemiHonest), SemiHonest),
     ] {
         assert_eq!(method.adversary(), adversary);
-        assert!(method.words().ends_with(&format!("{adversary} security")));
+        assert!(words(&method).ends_with(&format!("{adversary} security")));
     }
 }
 
@@ -160,25 +168,35 @@ fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
             "kos-two-round:mcquoid-rosulek-roy:feistel2:ristretto",
         ),
     ] {
-        let job = Job::Ot(1000);
+        let job = Purpose::Messages;
         assert_eq!(choose(base, "kos-two-round", Malicious, job), Ok([name, "kos-two-round"]));
     }
-    let method = Method::of(&bases(), "roted", "kos-two-round", Malicious, Job::Ot(3)).unwrap();
-    assert_eq!(method.words(), "kos-two-round:roted-endemic, malicious security");
+    let method = of(&bases(), "roted", "kos-two-round", Malicious, Purpose::Messages).unwrap();
+    assert_eq!(words(&method), "kos-two-round:roted-endemic, malicious security");
     assert_eq!(method.batch(), 1 << 16);
     for (base, adversary, job, words) in [
         (
             "roted",
             Malicious,
-            Job::Rot,
+            Purpose::Random,
             "not work with rot: its keys are not random if a peer cheats",
         ),
-        ("pvw", Malicious, Job::Ot(3), "chosen-message OT is not enough"),
-        ("rot-from-ot:pvw", Malicious, Job::Ot(3), "it takes more than one message of either"),
-        ("mcquoid-rosulek-roy:eke:moeller", Malicious, Job::Ot(3), "there is no variant over it"),
-        ("csw", Malicious, Job::Ot(3), "OT with selective failure is not enough"),
-        ("chou-orlandi", Malicious, Job::Ot(3), "semi-honest peers only"),
-        ("nothing", Malicious, Job::Ot(3), "unknown base OT nothing; kos-two-round can"),
+        ("pvw", Malicious, Purpose::Messages, "chosen-message OT is not enough"),
+        (
+            "rot-from-ot:pvw",
+            Malicious,
+            Purpose::Messages,
+            "it takes more than one message of either",
+        ),
+        (
+            "mcquoid-rosulek-roy:eke:moeller",
+            Malicious,
+            Purpose::Messages,
+            "there is no variant over it",
+        ),
+        ("csw", Malicious, Purpose::Messages, "OT with selective failure is not enough"),
+        ("chou-orlandi", Malicious, Purpose::Messages, "semi-honest peers only"),
+        ("nothing", Malicious, Purpose::Messages, "unknown base OT nothing; kos-two-round can"),
     ] {
         let why = choose(base, "kos-two-round", adversary, job).unwrap_err();
         assert!(why.contains(words), "{why}");
@@ -189,17 +207,17 @@ fn two_rounds_are_for_transfers_over_a_base_ot_of_two_flows() {
 #[test]
 fn random_keys_do_not_come_from_a_base_ot_that_is_only_endemic() {
     let of = |extension, adversary, job| choose("mcquoid-rosulek-roy", extension, adversary, job);
-    let why = of("softspoken", Malicious, Job::Rot).unwrap_err();
+    let why = of("softspoken", Malicious, Purpose::Random).unwrap_err();
     assert!(why.contains("its keys are not random if a peer cheats"), "{why}");
     let base = "mcquoid-rosulek-roy:feistel:moeller";
-    assert_eq!(of("softspoken", Malicious, Job::Ot(1000)), Ok([base, "softspoken-4"]));
-    assert_eq!(of("iknp", SemiHonest, Job::Rot), Ok([base, "iknp"]));
+    assert_eq!(of("softspoken", Malicious, Purpose::Messages), Ok([base, "softspoken-4"]));
+    assert_eq!(of("iknp", SemiHonest, Purpose::Random), Ok([base, "iknp"]));
 }
 
 /// What may stand on which base OT over Curve25519, and what a user is told who wants another.
 #[test]
 fn base_ots_over_the_curve_carry_what_their_security_allows() {
-    let job = Job::Ot(1000);
+    let job = Purpose::Messages;
     for base in ["mcquoid-rosulek-roy:eke:elligator", "masny-rindal", "masny-rindal-reuse"] {
         assert_eq!(choose(base, "none", Malicious, job), Ok([base, "none"]));
         assert_eq!(choose(base, "softspoken", Malicious, job), Ok([base, "softspoken-4"]));
@@ -216,11 +234,11 @@ fn base_ots_over_the_curve_carry_what_their_security_allows() {
     // Selective failure is harmless below kos only.
     assert_eq!(choose("csw", "kos", Malicious, job), Ok(["csw", "kos"]));
     assert_eq!(choose("csw", "iknp", SemiHonest, job), Ok(["csw", "iknp"]));
-    for (extension, job) in [("none", job), ("softspoken", job), ("softspoken", Job::Rot)] {
+    for (extension, job) in [("none", job), ("softspoken", job), ("softspoken", Purpose::Random)] {
         let why = choose("csw", extension, Malicious, job).unwrap_err();
         assert!(why.contains("selective failure") || why.contains(" is not "), "{why}");
     }
-    assert!(choose("csw", "kos", Malicious, Job::Rot).is_err());
+    assert!(choose("csw", "kos", Malicious, Purpose::Random).is_err());
     let why = choose("nothing", "softspoken", Malicious, job).unwrap_err();
     let all =
         "can use roted, roted-endemic, mcquoid-rosulek-roy, masny-rindal, masny-rindal-reuse, rot";

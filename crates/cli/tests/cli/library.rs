@@ -61,7 +61,7 @@ fn messages_are_transferred_either_way() {
         let choices = file(folder.path(), "choices.txt", &"1\n".repeat(n));
         let send = ["ot", "send", &messages, "--hex"];
         let (received, _) = against(&send, |peer| ot::receive(peer, &vec![true; n]).unwrap());
-        assert_eq!(received[1].as_slice(), [0, 3]);
+        assert_eq!(received.get(1), Some(&[0, 3][..]));
         let receive = ["ot", "receive", &choices, "--hex"];
         let pairs = vec![[[1, 2], [3, 4]]; n];
         let ((), lines) = against(&receive, |peer| ot::send(peer, &pairs).unwrap());
@@ -70,7 +70,7 @@ fn messages_are_transferred_either_way() {
     let messages = file(folder.path(), "messages.txt", "01\n02\n03\n04\n05\n06\n");
     let send = ["ot", "send", &messages, "--hex", "--one-of", "3"];
     let (received, _) = against(&send, |peer| ot::one_of_n::receive(peer, 3, &[2, 0]).unwrap());
-    assert_eq!([received[0][0], received[1][0]], [3, 4]);
+    assert_eq!([received.get(0), received.get(1)], [Some(&[3][..]), Some(&[4])]);
 }
 
 #[test]

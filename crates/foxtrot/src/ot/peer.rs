@@ -1,17 +1,66 @@
 //! Oblivious transfer of messages with a [`Peer`].
 
-use foxtrot_net::hello::{Hello, JOB, Role};
-use foxtrot_ot::{Bits, Usage, convert::MAX_MESSAGE};
+use foxtrot_net::{
+    Difference, HelloError, Reason,
+    hello::Role,
+    jobs::{self, peers_length},
+};
+use foxtrot_ot::{
+    Usage,
+    base::Block,
+    convert::MAX_MESSAGE,
+    extension::one_of_n::protocol::Shape,
+    transfers::{Message, Sealed, check_picks},
+};
 use zeroize::Zeroizing;
 
 use super::Options;
-use crate::{Error, Peer, job::Job};
+use crate::{
+    Error, Peer,
+    job::{Sink, not_kept, room, sink_failed},
+};
 
-/// The messages that the receiver chose, erased on drop.
-pub type Messages = Vec<Zeroizing<Vec<u8>>>;
+/// About how many bytes more a sealed message takes than its length: padding, cipher and places.
+const SEALED: usize = 128;
 
-/// The detail that tells the length of the longest message.
-const MESSAGE_LENGTH: &str = "message-length";
+/// The messages that the receiver chose, erased on drop. One that does not open is `None`: see [the module](super).
+#[derive(Debug, Default)]
+pub struct Messages(Vec<Option<Message>>);
+
+impl Messages {
+    /// The number of transfers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The message of transfer `i`; `None` if it does not open, or there is no such transfer.
+    #[must_use]
+    pub fn get(&self, i: usize) -> Option<&[u8]> {
+        Some(self.0.get(i)?.as_ref()?.as_slice())
+    }
+
+    /// The messages in order.
+    #[must_use]
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&[u8]>> {
+        self.0.iter().map(|message| message.as_ref().map(|it| it.as_slice()))
+    }
+}
+
+impl IntoIterator for Messages {
+    type Item = Option<Message>;
+    type IntoIter = std::vec::IntoIter<Option<Message>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
 
 /// Sends one message of each pair: the one that the receiver chooses, which this side does not learn.
 ///
@@ -24,7 +73,7 @@ pub fn send<M: AsRef<[u8]> + Sync>(peer: &mut Peer, messages: &[[M; 2]]) -> Resu
 /// Receives a message of each pair: the first for `false`, the second for `true`.
 ///
 /// # Errors
-/// [`Error`]; [`Error::Unopened`] must not be told to the peer.
+/// [`Error`]. A message that does not open is none: it is `None` in the result.
 pub fn receive(peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
     Options::new().receive(peer, choices)
 }
@@ -39,14 +88,7 @@ impl Options {
         peer: &mut Peer,
         messages: &[[M; 2]],
     ) -> Result<(), Error> {
-        let longest = longest(messages.as_flattened())?;
-        let hello = self.hello(Role::Sender, messages.len())?.detail(MESSAGE_LENGTH, longest);
-        let job = peer.begin(hello, "transfers")?;
-        let (mut cx, direction) = (job.context()?, job.direction());
-        job.play(
-            |io| async move { self.send_over(&io, &mut cx, direction, longest, messages).await },
-        )?;
-        job.finish()
+        self.send_one_of(peer, 2, messages.as_flattened())
     }
 
     /// [`receive`] with these options.
@@ -54,47 +96,126 @@ impl Options {
     /// # Errors
     /// [`Error`].
     pub fn receive(&self, peer: &mut Peer, choices: &[bool]) -> Result<Messages, Error> {
-        let choices = &Bits::from_bools(choices.iter().copied());
-        let job = peer.begin(self.hello(Role::Receiver, choices.len())?, "transfers")?;
-        let longest = offered_length(&job)?;
-        let (mut cx, direction) = (job.context()?, job.direction());
+        Ok(Messages(self.receive_sealed(peer, 2, picks(choices))?.open().collect()))
+    }
+
+    /// [`send`] with a `source` of messages in place of a list, for more than fit into memory: `source(i, branch)` is asked
+    /// for both messages of each of `n` transfers, in order. None is longer than `longest` bytes, which the receiver learns.
+    /// An error of the source ends the session, and is in the [`Error`].
+    ///
+    /// ```
+    /// use foxtrot::{Peer, ot};
+    ///
+    /// let (options, choices) = (ot::Options::new(), [true, false, true]);
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let sender = std::thread::spawn(move || {
+    ///     options.send_from(&mut theirs, 3, 8, |i, branch| Ok::<_, std::io::Error>(format!("{i}/{branch}")))
+    /// });
+    /// let mut lines = Vec::new();
+    /// options.receive_into(&mut ours, &choices, |message| {
+    ///     lines.extend_from_slice(message.unwrap_or_default());
+    ///     Ok::<_, std::io::Error>(lines.push(b' '))
+    /// })?;
+    /// assert_eq!(lines, b"0/1 1/0 2/1 ");
+    /// sender.join().expect("no panic")?;
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn send_from<M: AsRef<[u8]> + Send, E: Sink>(
+        &self,
+        peer: &mut Peer,
+        n: usize,
+        longest: usize,
+        mut source: impl FnMut(usize, usize) -> Result<M, E> + Send,
+    ) -> Result<(), Error> {
+        self.send_each(peer, Shape { n, choices: 2 }, longest, |i| source(i / 2, i % 2))
+    }
+
+    /// [`receive`] with a `sink` that takes the messages one by one, in order, and none twice in memory. The session has ended
+    /// by then, so its errors are not the sender's business; an error of the sink is in the [`Error`].
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn receive_into<E: Sink>(
+        &self,
+        peer: &mut Peer,
+        choices: &[bool],
+        mut sink: impl FnMut(Option<&[u8]>) -> Result<(), E>,
+    ) -> Result<(), Error> {
+        let sealed = self.receive_sealed(peer, 2, picks(choices))?;
+        let mut messages = sealed.open();
+        messages
+            .try_for_each(|message| sink(message.as_ref().map(|it| it.as_slice())))
+            .map_err(sink_failed)
+    }
+
+    fn send_each<M: AsRef<[u8]> + Send, E: Sink>(
+        &self,
+        peer: &mut Peer,
+        shape: Shape,
+        longest: usize,
+        mut source: impl FnMut(usize) -> Result<M, E> + Send,
+    ) -> Result<(), Error> {
+        let max = self.longest.min(MAX_MESSAGE);
+        if longest > max {
+            return Err(Usage::MessageLength { len: longest, max }.into());
+        }
+        let Shape { n, choices } = shape;
+        let method = self.method(n, choices)?;
+        // The protocol will have the keys of all messages in memory.
+        room::<Block>(n.saturating_mul(choices))?;
+        let hello = jobs::messages(Role::Sender, &method, n, choices, true);
+        let job = peer.begin(jobs::message_length(hello, longest), "transfers")?;
+        let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
+        let refused = &not_kept();
+        job.play_into(refused, |io| async move {
+            let message = |i| refused.keep(source(i));
+            method.send_messages(&io, &mut cx, direction, shape, longest, message, counted).await
+        })?;
+        job.finish()
+    }
+
+    fn receive_sealed(
+        &self,
+        peer: &mut Peer,
+        choices: usize,
+        picks: Zeroizing<Vec<u64>>,
+    ) -> Result<Sealed, Error> {
+        let n = picks.len();
+        let method = self.method(n, choices)?;
+        check_picks(&picks, choices)?;
+        let hello = jobs::messages(Role::Receiver, &method, n, choices, true);
+        let job = peer.begin(hello, "transfers")?;
+        let length = peers_length(&job.agreement.peer_details).map_err(|e| job.refuse(e))?;
+        if length > self.longest {
+            let (here, peer) = (format!("at most {}", self.longest), length.to_string());
+            let key = "the length of messages".to_owned();
+            let difference = Difference { key, here: Some(here), peer: Some(peer) };
+            job.refuse(HelloError::Refused(Reason::Other));
+            return Err(Error::Session(HelloError::Terms(vec![difference]).into()));
+        }
+        // The protocol will have all chosen messages in memory, sealed.
+        room::<u8>(n.saturating_mul(length + SEALED))?;
+        let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
         let sealed = job.play(|io| async move {
-            self.receive_over(&io, &mut cx, direction, longest, choices).await
+            method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await
         })?;
         // The session ends before anything is opened: whether that fails, and how long it takes, depends on the choices.
         job.finish()?;
-        sealed.open().map_err(unopened)
+        Ok(sealed)
     }
+}
 
-    fn hello(&self, role: Role, n: usize) -> Result<Hello, Error> {
-        let (base, extension) = (self.choice.base_for_given().info(), self.extension_for(n)?);
-        let extension = extension.map(|extension| extension.info());
-        let adversary = extension.map_or(base.adversary, |extension| extension.adversary);
-        Ok(Hello::new(role)
-            .term(JOB, "ot")
-            .term("base", base.name)
-            .term("extension", extension.map_or("none", |extension| extension.name))
-            .term("adversary", adversary)
-            .term("count", n)
-            .term("format", "hex"))
-    }
-
-    fn hello_of_n(&self, role: Role, n: usize, choices: usize) -> Hello {
-        let extension = self.extension_of_n().info();
-        Hello::new(role)
-            .term(JOB, "ot")
-            .term("base", self.choice.base_for_given().info().name)
-            .term("extension", extension.name)
-            .term("adversary", extension.adversary)
-            .term("count", n)
-            .term("one-of", choices)
-            .term("format", "hex")
-    }
+/// The index of the message that each choice means.
+fn picks(choices: &[bool]) -> Zeroizing<Vec<u64>> {
+    Zeroizing::new(choices.iter().map(|&choice| u64::from(choice)).collect())
 }
 
 /// Calls for one in N messages.
 pub(super) mod one_of_n {
-    use super::*;
+    use super::{super::one_of_n::shape, *};
 
     /// Sends, of each `choices` messages in a row, the one that the receiver picks.
     ///
@@ -119,6 +240,19 @@ pub(super) mod one_of_n {
     impl Options {
         /// [`send`] with these options.
         ///
+        /// ```
+        /// use foxtrot::{Peer, extension::kkrt, ot};
+        ///
+        /// // A code for more to choose from, against a peer that follows the protocol.
+        /// let options = ot::Options::new().semi_honest().extension_of_n(kkrt::semi_honest());
+        /// let messages: Vec<_> = (0..1000).map(|i| i.to_string()).collect();
+        /// let (mut ours, mut theirs) = Peer::pair();
+        /// let sender = std::thread::spawn(move || options.send_one_of(&mut theirs, 1000, &messages));
+        /// assert_eq!(options.receive_one_of(&mut ours, 1000, &[345])?.get(0), Some(&b"345"[..]));
+        /// sender.join().expect("no panic")?;
+        /// # Ok::<(), foxtrot::Error>(())
+        /// ```
+        ///
         /// # Errors
         /// [`Error`].
         pub fn send_one_of<M: AsRef<[u8]> + Sync>(
@@ -127,21 +261,9 @@ pub(super) mod one_of_n {
             choices: usize,
             messages: &[M],
         ) -> Result<(), Error> {
-            let (n, longest) = (messages.len() / choices.max(1), longest(messages)?);
-            if choices < 2 {
-                return Err(Usage::Choices { choices }.into());
-            }
-            let (expected, got) = (n * choices, messages.len());
-            if expected != got {
-                return Err(Usage::CountMismatch { what: "messages", expected, got }.into());
-            }
-            let hello = self.hello_of_n(Role::Sender, n, choices);
-            let job = peer.begin(hello.detail(MESSAGE_LENGTH, longest), "transfers")?;
-            let (mut cx, direction) = (job.context()?, job.direction());
-            job.play(|io| async move {
-                self.send_one_of_over(&io, &mut cx, direction, choices, longest, messages).await
-            })?;
-            job.finish()
+            let shape = shape(messages.len(), choices)?;
+            let longest = messages.iter().map(|message| message.as_ref().len()).max().unwrap_or(0);
+            self.send_each(peer, shape, longest, |i| Ok::<_, &str>(&messages[i]))
         }
 
         /// [`receive`] with these options.
@@ -154,43 +276,8 @@ pub(super) mod one_of_n {
             choices: usize,
             picks: &[u64],
         ) -> Result<Messages, Error> {
-            // Without an early end, which would tell where.
-            let outside = picks.iter().fold(0, |all, &pick| all | u8::from(pick >= choices as u64));
-            if choices < 2 {
-                return Err(Usage::Choices { choices }.into());
-            }
-            if outside != 0 {
-                return Err(Usage::NoSuchChoice { choices: choices as u64 }.into());
-            }
             let picks = Zeroizing::new(picks.to_vec());
-            let job =
-                peer.begin(self.hello_of_n(Role::Receiver, picks.len(), choices), "transfers")?;
-            let longest = offered_length(&job)?;
-            let (mut cx, direction) = (job.context()?, job.direction());
-            let sealed = job.play(|io| async move {
-                self.receive_one_of_over(&io, &mut cx, direction, choices, longest, picks).await
-            })?;
-            job.finish()?;
-            sealed.open().map_err(unopened)
+            Ok(Messages(self.receive_sealed(peer, choices, picks)?.open().collect()))
         }
     }
-}
-
-/// The length of the longest message, to which all are padded.
-fn longest<M: AsRef<[u8]>>(messages: &[M]) -> Result<usize, Error> {
-    let longest = messages.iter().map(|message| message.as_ref().len()).max().unwrap_or(0);
-    match longest {
-        0..=MAX_MESSAGE => Ok(longest),
-        len => Err(Usage::MessageLength { len, max: MAX_MESSAGE }.into()),
-    }
-}
-
-fn offered_length(job: &Job<'_>) -> Result<usize, Error> {
-    let length = job.number(MESSAGE_LENGTH).filter(|&length| length <= MAX_MESSAGE);
-    length.ok_or_else(|| job.abandon(Error::Offer { what: "length of messages" }))
-}
-
-/// The only error of opening: whatever is wrong is the peer's doing.
-fn unopened(_: foxtrot_ot::Error) -> Error {
-    Error::Unopened
 }

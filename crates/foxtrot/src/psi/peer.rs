@@ -3,8 +3,8 @@
 use std::mem;
 
 use foxtrot_net::{
-    HelloError, Reason,
-    hello::{Hello, JOB, KEYS, Role},
+    hello::Role,
+    jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
 use foxtrot_psi::paxos::Parameters;
@@ -142,31 +142,40 @@ impl Options {
         role: Role,
         ours: usize,
     ) -> Result<(Job<'p>, usize), Error> {
-        // The extension does not depend on the sizes.
-        let extension = Parameters::new(self.adversary(), 0, 0)?.extension();
-        let hello = Hello::new(role)
-            .term(JOB, "psi")
-            .term("base", self.choice.base_for_given().info().name)
-            .term("extension", extension.info().name)
-            .term("adversary", self.adversary())
-            .term("normalize", "none/1")
-            .keys(ours as u64, self.most as u64);
+        let hello = jobs::psi(role, &self.method()?, "none/1", ours, self.most);
         let job = peer.begin(hello, "steps")?;
-        let theirs = job.number(KEYS).filter(|&n| n <= MAX_ITEMS);
-        match theirs {
-            None => Err(job.abandon(Error::Offer { what: "number of items" })),
-            Some(n) if n > self.most => Err(job.refuse(Reason::TooManyKeys)),
-            Some(n) => Ok((job, n)),
-        }
+        let theirs = peers_keys(&job.agreement.peer_details, self.most);
+        let theirs = theirs.map_err(|e| job.refuse(e))?;
+        Ok((job, theirs))
+    }
+
+    /// About the most bytes of memory that [`send`](Self::send) of `senders` different items takes with a peer that declares
+    /// `receivers`, whatever the peer does: for programs that serve many. The items themselves are not counted.
+    ///
+    /// ```
+    /// use foxtrot::psi::Options;
+    ///
+    /// assert!(Options::new().memory_of_sender(1 << 24, 1000)? < 512 << 20);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for more than [`MAX_ITEMS`].
+    pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
+        Ok(memory_of_psi_sender(&Parameters::new(self.adversary(), receivers, senders)?))
+    }
+
+    /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
+    /// declares `senders`, whatever the peer does. The items themselves are not counted.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for more than [`MAX_ITEMS`].
+    pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
+        Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
     }
 }
 
 impl Job<'_> {
-    /// Ends the session for a reason that the peer is told.
-    fn refuse(&self, reason: Reason) -> Error {
-        Error::Session(self.peer.channel.give_up(HelloError::Refused(reason)))
-    }
-
     /// Tells the caller of the protocol's progress.
     fn teller(&self) -> impl FnMut(Steps) + Send + use<> {
         let (tell, unit) = (self.peer.progress.clone(), self.unit);

@@ -2,8 +2,8 @@
 
 use core::convert::Infallible;
 
-use foxtrot_net::hello::{Hello, JOB, Role};
-use foxtrot_ot::{Bits, base::Block, engine::Abandoned, erase::Secret};
+use foxtrot_net::{hello::Role, jobs};
+use foxtrot_ot::{Bits, Direction, base::Block, erase::Secret, transfers::Method};
 use zeroize::Zeroizing;
 
 use super::Options;
@@ -31,7 +31,9 @@ pub fn receive(peer: &mut Peer, n: usize) -> Result<(Bits, Secret<Block>), Error
     Options::new().receive(peer, n)
 }
 
-/// Makes `n` correlated OTs as the sender: Δ and a row of each.
+/// Makes `n` correlated OTs as the sender: Δ and a row of each. A receiver that cheats may guess groups of bits of Δ, and ends
+/// the session if it is wrong; either party may fix its own rows. Hash each row before you use it as a key: see
+/// [the module](super#correlated-ots).
 ///
 /// ```
 /// use foxtrot::{Peer, rot};
@@ -53,7 +55,8 @@ pub fn send_correlated(peer: &mut Peer, n: usize) -> Result<(Delta, Secret<Block
     Options::new().send_correlated(peer, n)
 }
 
-/// Makes correlated OTs as the receiver, with these choice bits: the sender's row of each, plus Δ where the bit is 1.
+/// Makes correlated OTs as the receiver, with these choice bits: the sender's row of each, plus Δ where the bit is 1. A sender
+/// that cheats may fix its own rows: see [the module](super#correlated-ots).
 ///
 /// # Errors
 /// [`Error`].
@@ -92,6 +95,19 @@ impl Options {
     /// [`send`] with a `sink` that takes the keys batch after batch, in order: for more OTs than fit into memory. An error of
     /// the sink ends the session, and is in the [`Error`].
     ///
+    /// ```
+    /// use std::io::Write;
+    /// use foxtrot::{Peer, base::Block, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let receiver = std::thread::spawn(move || rot::receive(&mut theirs, 100_000));
+    /// let mut file = std::io::sink();
+    /// let write = |pairs: &[[Block; 2]]| file.write_all(pairs.as_flattened().as_flattened());
+    /// rot::Options::new().send_into(&mut ours, 100_000, write)?;
+    /// assert_eq!(receiver.join().expect("no panic")?.1.len(), 100_000);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error`].
     pub fn send_into<E: Sink>(
@@ -100,7 +116,7 @@ impl Options {
         n: usize,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = self.begin(peer, "rot", Role::Sender, n)?;
+        let job = begin(peer, "rot", Role::Sender, &self.method(n)?, n)?;
         let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
         let refused = &not_kept();
         job.play_into(refused, |io| async move {
@@ -124,7 +140,7 @@ impl Options {
         n: usize,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
-        let job = self.begin(peer, "rot", Role::Receiver, n)?;
+        let job = begin(peer, "rot", Role::Receiver, &self.method(n)?, n)?;
         let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
         let refused = &not_kept();
         job.play_into(refused, |io| async move {
@@ -146,19 +162,11 @@ impl Options {
         peer: &mut Peer,
         n: usize,
     ) -> Result<(Delta, Secret<Block>), Error> {
-        let job = self.begin(peer, "cot", Role::Sender, n)?;
-        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
-        let (mut delta, mut all) = (Delta::default(), room(n)?);
-        let (correlation, rows) = (&mut delta, &mut all);
-        job.play(|io| async move {
-            let sink = |some: &[Block]| {
-                counted(some.len());
-                keep(rows, some)
-            };
-            let correlation = |delta: &Block| correlation.copy_from_slice(delta);
-            self.send_correlated_over(&io, &mut cx, direction, n, correlation, sink).await
+        let mut all = room(n)?;
+        let delta = self.send_correlated_into(peer, n, |rows| {
+            all.0.extend_from_slice(rows);
+            Ok::<_, Infallible>(())
         })?;
-        job.finish()?;
         Ok((delta, all))
     }
 
@@ -171,42 +179,102 @@ impl Options {
         peer: &mut Peer,
         choices: &[bool],
     ) -> Result<Secret<Block>, Error> {
-        let n = choices.len();
-        let job = self.begin(peer, "cot", Role::Receiver, n)?;
-        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
-        let choices = Bits::from_bools(choices.iter().copied());
-        let mut all = room(n)?;
-        let rows = &mut all;
-        job.play(|io| async move {
-            let sink = |some: &[Block]| {
-                counted(some.len());
-                keep(rows, some)
-            };
-            self.receive_correlated_over(&io, &mut cx, direction, choices, sink).await
+        let mut all = room(choices.len())?;
+        self.receive_correlated_into(peer, choices, |rows| {
+            all.0.extend_from_slice(rows);
+            Ok::<_, Infallible>(())
         })?;
-        job.finish()?;
         Ok(all)
     }
 
-    fn begin<'p>(
+    /// [`send_correlated`] with a `sink` that takes the rows batch after batch, in order. Δ comes when the session has ended.
+    ///
+    /// ```
+    /// use foxtrot::{Peer, rot};
+    ///
+    /// let (options, choices) = (rot::Options::new(), vec![true; 1000]);
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let receiver = std::thread::spawn(move || {
+    ///     let mut received = 0;
+    ///     options.receive_correlated_into(&mut theirs, &choices, |rows| {
+    ///         received += rows.len();
+    ///         Ok::<_, std::io::Error>(())
+    ///     })?;
+    ///     Ok::<_, foxtrot::Error>(received)
+    /// });
+    /// let mut file = Vec::new();
+    /// let write = |rows: &[[u8; 16]]| std::io::Write::write_all(&mut file, rows.as_flattened());
+    /// let delta = options.send_correlated_into(&mut ours, 1000, write)?;
+    /// assert_eq!((file.len(), receiver.join().expect("no panic")?), (16_000, 1000));
+    /// # assert_ne!(*delta, [0; 16]);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn send_correlated_into<E: Sink>(
+        &self,
+        peer: &mut Peer,
+        n: usize,
+        mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
+    ) -> Result<Delta, Error> {
+        let job = self.begin_correlated(peer, Role::Sender, n)?;
+        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
+        let (mut delta, refused) = (Delta::default(), &not_kept());
+        let correlation = |it: &Block| delta.copy_from_slice(it);
+        job.play_into(refused, |io| async move {
+            let sink = |rows: &[Block]| {
+                counted(rows.len());
+                refused.keep(sink(rows))
+            };
+            self.send_correlated_over(&io, &mut cx, direction, n, correlation, sink).await
+        })?;
+        job.finish()?;
+        Ok(delta)
+    }
+
+    /// [`receive_correlated`] with a `sink` that takes the rows batch after batch, in order.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn receive_correlated_into<E: Sink>(
+        &self,
+        peer: &mut Peer,
+        choices: &[bool],
+        mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
+    ) -> Result<(), Error> {
+        let n = choices.len();
+        let choices = Bits::from_bools(choices.iter().copied());
+        let job = self.begin_correlated(peer, Role::Receiver, n)?;
+        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
+        let refused = &not_kept();
+        job.play_into(refused, |io| async move {
+            let sink = |rows: &[Block]| {
+                counted(rows.len());
+                refused.keep(sink(rows))
+            };
+            self.receive_correlated_over(&io, &mut cx, direction, choices, sink).await
+        })?;
+        job.finish()
+    }
+
+    fn begin_correlated<'p>(
         &self,
         peer: &'p mut Peer,
-        job: &str,
         role: Role,
         n: usize,
     ) -> Result<Job<'p>, Error> {
-        let (extension, base) = self.protocols()?;
-        let hello = Hello::new(role)
-            .term(JOB, job)
-            .term("base", base.info().name)
-            .term("extension", extension.info().name)
-            .term("adversary", extension.info().adversary)
-            .term("count", n);
-        peer.begin(hello, "transfers")
+        self.plan(n, Direction::default())?;
+        begin(peer, "cot", role, &self.method(n)?, n)
     }
 }
 
-fn keep(all: &mut Secret<Block>, some: &[Block]) -> Result<(), Abandoned> {
-    all.0.extend_from_slice(some);
-    Ok(())
+fn begin<'p>(
+    peer: &'p mut Peer,
+    job: &str,
+    role: Role,
+    method: &Method,
+    n: usize,
+) -> Result<Job<'p>, Error> {
+    peer.begin(jobs::transfers(job, role, method, n), "transfers")
 }

@@ -1,8 +1,8 @@
 //! Multiplication triples with a [`Peer`].
 
-use foxtrot_net::hello::{Hello, JOB, Role};
+use foxtrot_net::{hello::Role, jobs};
 
-use super::{Kind, Options, SIGMA, Shares, Triples, Word};
+use super::{Options, Shares, Triples, Word};
 use crate::{
     Error, Peer, Side,
     job::{Sink, not_kept, room},
@@ -39,6 +39,24 @@ impl Options {
     /// [`generate`] with a `sink` that takes the shares batch after batch, for more triples than fit into memory. The last batch
     /// may have more than are left of `n`.
     ///
+    /// ```
+    /// use foxtrot::{Peer, triples::{Method, Options, Shares}};
+    ///
+    /// fn party(mut peer: Peer) -> Result<u64, foxtrot::Error> {
+    ///     let mut products = 0_u64;
+    ///     let options = Options::new().method(Method::GilboaK8);
+    ///     options.generate_into(&mut peer, 32, 3000, |shares: &Shares| {
+    ///         (0..shares.len()).for_each(|i| products = products.wrapping_add(shares.triple(i)[2]));
+    ///         Ok::<_, std::io::Error>(())
+    ///     })?;
+    ///     Ok(products)
+    /// }
+    /// let (ours, theirs) = Peer::pair();
+    /// let other = std::thread::spawn(move || party(theirs));
+    /// assert_ne!(party(ours)?, other.join().expect("no panic")?);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error`].
     pub fn generate_into<E: Sink>(
@@ -51,42 +69,20 @@ impl Options {
         let kind = self.kind(bits, n)?;
         let we_are_initiator = peer.side() == Side::Initiator;
         // The roles only tell the two parties apart.
-        let hello = Hello::new(if we_are_initiator { Role::Sender } else { Role::Receiver })
-            .term(JOB, "triples")
-            .term("method", kind.method())
-            .term("adversary", "semi-honest")
-            .term("bits", bits)
-            .term("sigma", kind.sigma())
-            .term("count", n)
-            .term("run", "new")
-            .offer("whole-batches", 0);
+        let role = if we_are_initiator { Role::Sender } else { Role::Receiver };
+        let hello = jobs::triples(role, kind, n as u64, "new", 0);
         let job = peer.begin(hello, "triples")?;
         let (mut cx, mut counted, refused) = (job.context()?, job.counter(n), &not_kept());
+        let mut left = n;
         job.play_into(refused, |io| async move {
             let sink = |shares: &Shares| {
-                counted(shares.len());
+                let used = left.min(shares.len());
+                left -= used;
+                counted(used);
                 refused.keep(sink(shares))
             };
             self.generate_over(&io, &mut cx, we_are_initiator, bits, n, sink).await
         })?;
         job.finish()
-    }
-}
-
-impl Kind {
-    /// The term of the negotiation that names it.
-    fn method(self) -> &'static str {
-        match self {
-            Self::Rlwe(_) => "rlwe",
-            Self::Gilboa(_) => "gilboa",
-        }
-    }
-
-    /// σ in the negotiation, also of the method that has none.
-    fn sigma(self) -> u32 {
-        match self {
-            Self::Rlwe(set) => set.sigma(),
-            Self::Gilboa(_) => SIGMA,
-        }
     }
 }

@@ -55,7 +55,9 @@ impl Reason {
         match error {
             HelloError::Refused(reason) => Some(*reason),
             HelloError::TooManyKeys { .. } => Some(Self::TooManyKeys),
-            HelloError::MalformedDetails | HelloError::Offer { .. } => Some(Self::Undecodable),
+            HelloError::MalformedDetails
+            | HelloError::Offer { .. }
+            | HelloError::TooManyPeerKeys { .. } => Some(Self::Undecodable),
             HelloError::Confirmation | HelloError::Unsolved => Some(Self::CheckFailed),
             _ => None,
         }

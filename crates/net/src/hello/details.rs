@@ -4,7 +4,7 @@
 use foxtrot_ot::{Session, Sid, oracle::Oracle};
 
 use super::{Hello, MAX_BYTES, MOST_KEYS, MOST_PUZZLE_BITS, PUZZLE, Table, codec};
-use crate::HelloError;
+use crate::{HelloError, jobs};
 
 /// Our details: it takes about 2^puzzle hashes.
 pub(super) fn make(
@@ -85,10 +85,7 @@ fn offered(offers: &Table, key: &'static str) -> HelloError {
 }
 
 fn decimal(table: &Table, key: &str) -> Option<u64> {
-    let text = table.get(key)?;
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    let canonical = digits && (text == "0" || !text.starts_with('0'));
-    text.parse().ok().filter(|_| canonical)
+    jobs::decimal(table.get(key)?.as_bytes())
 }
 
 fn confirmation(greeting: &Session, by_initiator: bool) -> [u8; 32] {

@@ -7,10 +7,8 @@ use foxtrot_kernel::{Backend, bits::xor_masked};
 use subtle::{Choice, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
-use super::{OVERHEAD, Taken, cipher_of, length, seal_into};
-use crate::{
-    Decode, Error, Misbehaved, Session, Usage, base::Block, choices::verdict, oracle::Oracle,
-};
+use super::{OVERHEAD, Taken, cipher_of, length, open_all, seal_into};
+use crate::{Decode, Error, Session, Usage, base::Block, choices::verdict, oracle::Oracle};
 
 /// Bytes of sealed messages in a frame, about.
 const FRAME: usize = 1 << 20;
@@ -147,26 +145,29 @@ impl Receiver {
     /// be sent to the sender; see the module above.
     ///
     /// # Errors
-    /// [`Usage::CountMismatch`] if frames are missing, or keys; [`Misbehaved::MessageAuthentication`].
+    /// [`Usage::CountMismatch`] if frames are missing, or keys; [`Misbehaved::MessageAuthentication`](crate::Misbehaved::MessageAuthentication).
     pub fn open(self, keys: &[Block]) -> Result<Vec<Zeroizing<Vec<u8>>>, Error> {
+        Ok(open_all(self.into_taken(keys)?)?)
+    }
+
+    /// The chosen messages, still sealed, and what opens them.
+    pub(crate) fn into_taken(self, keys: &[Block]) -> Result<Vec<Taken>, Usage> {
         let expected = self.chosen.len();
         if self.next_frame_len().is_some() {
             // Transfers of which all messages have come.
             let got = usize::try_from(self.next / self.choices).unwrap_or(usize::MAX);
-            return Err(Usage::CountMismatch { what: "transfers", expected, got }.into());
+            return Err(Usage::CountMismatch { what: "transfers", expected, got });
         }
         if keys.len() != expected {
             let got = keys.len();
-            return Err(Usage::CountMismatch { what: "keys", expected, got }.into());
+            return Err(Usage::CountMismatch { what: "keys", expected, got });
         }
         let parts = (0_u64..).zip(self.sealed).zip(self.chosen.iter().zip(keys));
-        let opened: Vec<_> = parts
-            .map(|((transfer, sealed), (choice, key))| {
-                Taken { cipher: cipher(&self.oracle, transfer, *choice, key), sealed }.open()
-            })
-            .collect();
-        let all: Option<Vec<_>> = opened.into_iter().collect();
-        Ok(all.ok_or(Misbehaved::MessageAuthentication)?)
+        let taken = parts.map(|((transfer, sealed), (choice, key))| Taken {
+            cipher: cipher(&self.oracle, transfer, *choice, key),
+            sealed,
+        });
+        Ok(taken.collect())
     }
 }
 

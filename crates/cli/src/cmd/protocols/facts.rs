@@ -3,14 +3,12 @@
 use foxtrot_ot::{
     extension::{self, one_of_n},
     protocol::{Kind, Protocol},
+    transfers::TWO_ROUND_RUN,
 };
 use foxtrot_psi::paxos::Parameters;
 use serde_json::{Value, json};
 
-use crate::{
-    cmd::triples::{bounds::wrong_log2, kind},
-    method::TWO_ROUND_RUN,
-};
+use crate::cmd::triples::{bounds::wrong_log2, kind};
 
 /// As many OTs, keys of each side, or triples are the measure.
 pub(super) const N: usize = 1 << 20;

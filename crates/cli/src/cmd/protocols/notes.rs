@@ -1,17 +1,13 @@
 //! What is to be known of all protocols of a kind.
 
-use foxtrot_ot::{extension::two_round, protocol::Kind};
+use foxtrot_ot::{extension::two_round, protocol::Kind, transfers::TWO_ROUND_RUN};
 use foxtrot_psi::paxos::Parameters;
-use foxtrot_triples::params::{self, Set};
+use foxtrot_triples::{
+    BASE, FEW,
+    params::{self, Set},
+};
 
 use super::facts::N;
-use crate::{
-    cmd::triples::{
-        bounds::set_up_bytes,
-        kind::{BASE, FEW},
-    },
-    method::TWO_ROUND_RUN,
-};
 
 /// Sets whose modulus is larger than the limits for quantum attacks.
 const QUANTUM: &str =
@@ -55,7 +51,9 @@ fn of_psi() -> String {
 
 fn of_triples() -> String {
     let kib = |sets: fn(&Set) -> bool| {
-        let sizes = params::registry().filter(|set| sets(set)).map(|set| set_up_bytes(set) >> 10);
+        let sizes = params::registry()
+            .filter(|set| sets(set))
+            .map(|set| set.set_up_bytes(BASE.info()) >> 10);
         sizes.fold((u64::MAX, 0), |(least, most), size| (least.min(size), most.max(size)))
     };
     let (fixed, lifted) = (kib(|set| set.fix().is_some()), kib(|set| set.fix().is_none()));

@@ -3,23 +3,22 @@
 use std::time::Duration;
 
 use foxtrot_net::{
-    hello::{Agreement, Hello, JOB, KEYS, Role, Table},
-    printable,
+    hello::{Agreement, Hello, Role, Table},
+    jobs, printable,
 };
 use foxtrot_ot::Backend;
-use foxtrot_psi::paxos::{MAX_ITEMS, Parameters};
+use foxtrot_psi::paxos::Parameters;
 use serde_json::{Map, Value, json};
 
 use crate::{
     args::Common,
     failure::Failure,
-    lines::decimal,
     link::{Cost, Link},
-    method::Method,
+    method::{self, Method},
     output::Output,
     record::Entry,
     report::{Report, bytes, counted, time},
-    table::{NORMALIZE, Set},
+    table::Set,
     workers::Workers,
 };
 
@@ -71,17 +70,11 @@ impl Terms {
     pub(super) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
         let columns = set.key_columns();
         let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-        Ok(Self { method: Method::psi(common)?, normalize: set.terms(), most, columns })
+        Ok(Self { method: method::psi(common)?, normalize: set.terms(), most, columns })
     }
 
     pub(super) fn hello(&self, role: Role, keys: usize) -> Hello {
-        let hello = Hello::new(role)
-            .term(JOB, "psi")
-            .term("base", self.method.base.info().name)
-            .term("extension", self.method.extension_name())
-            .term("adversary", self.method.adversary())
-            .term(NORMALIZE, &self.normalize)
-            .keys(keys as u64, self.most as u64);
+        let hello = jobs::psi(role, &self.method, &self.normalize, keys, self.most);
         match &self.columns {
             Some(columns) => hello.detail(KEY_COLUMNS, offer_of(columns)),
             None => hello,
@@ -103,20 +96,7 @@ impl Agreed {
         peer_details: &Table,
         ours: usize,
     ) -> Result<Self, Failure> {
-        let told = peer_details.get(KEYS);
-        let number = told.and_then(|it| decimal(it.as_bytes()));
-        let number = number.and_then(|n| usize::try_from(n).ok()).filter(|&n| n <= MAX_ITEMS);
-        let theirs = number.ok_or_else(|| {
-            let told = told.map_or("nothing".into(), |told| printable(told));
-            Failure::peer(format!("the peer offers {told} as the number of its keys"))
-        })?;
-        if theirs > terms.most {
-            let most = terms.most;
-            let why = format!(
-                "the peer has {theirs} keys; this side accepts at most {most} (--max-peer)"
-            );
-            return Err(Failure::peer(why));
-        }
+        let theirs = jobs::peers_keys(peer_details, terms.most)?;
         let (receivers, senders) = match role {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),

@@ -4,29 +4,25 @@ use std::{ops::Range, time::Duration};
 
 use foxtrot_net::{
     Difference,
-    hello::{Hello, JOB, Role},
-    printable,
+    hello::{Hello, Role},
+    jobs::{self, METHOD, RUN},
 };
-use foxtrot_triples::{formats::Format, params};
+use foxtrot_triples::{DEFAULT_SIGMA, LEAST_HIDDEN, formats::Format, params};
 use serde_json::{Map, Value, json};
 
-use super::{bounds::wrong_log2, costs, kind::Kind, record::Record};
+use super::{
+    bounds::wrong_log2,
+    costs,
+    kind::{self, Kind},
+    record::Record,
+};
 use crate::{
     args::{Common, TriplesMethod, TriplesOut},
     failure::Failure,
-    lines::decimal,
     link::{Cost, Link},
     output::Output,
     report::{Report, bytes, time},
 };
-
-/// The key in the hello for the run that is continued, or that one begins; and that of the offer, how many whole
-/// batches are there.
-const RUN: &str = "run";
-const BATCHES: &str = "whole-batches";
-
-/// The key of the term for the method.
-const METHOD: &str = "method";
 
 /// What is said before it begins: more bytes of each party, or more time, than this.
 const MUCH: u64 = 100_000_000;
@@ -34,12 +30,6 @@ const LONG: Duration = Duration::from_secs(2);
 
 /// Bits that a run hides statistically; with fewer the user is warned.
 const FEW: u32 = 30;
-
-/// σ unless another is asked for, and in the hello also of methods that have none.
-const DEFAULT_SIGMA: u32 = 40;
-
-/// With fewer than these there is no run.
-const TOO_FEW: u32 = 20;
 
 /// Bits per second of the line that an estimate is for.
 const LINE: f64 = 1e8;
@@ -83,7 +73,7 @@ impl Terms {
             let why = format!("--sigma and --lift do not work with --method {}", method.name());
             return Err(Failure::usage(why).hint("they need --method rlwe or auto"));
         }
-        let kind = Kind::of(out)?;
+        let kind = kind::of(out)?;
         check_hidden(kind, count)?;
         let terms = Self { party, kind, count, format, earlier };
         if let Some((there, _)) = &terms.earlier {
@@ -104,15 +94,7 @@ impl Terms {
             Some((record, batches)) => (record.run.as_str(), *batches),
             None => ("new", 0),
         };
-        Hello::new(role)
-            .term(JOB, "triples")
-            .term(METHOD, self.kind.method())
-            .term("adversary", "semi-honest")
-            .term("bits", self.kind.bits())
-            .term("sigma", self.kind.sigma().unwrap_or(DEFAULT_SIGMA))
-            .term("count", self.count)
-            .term(RUN, run)
-            .offer(BATCHES, batches)
+        jobs::triples(role, self.kind, self.count, run, batches)
     }
 
     fn record(&self, run: String) -> Record {
@@ -125,12 +107,7 @@ impl Agreed {
     /// With the peer of this link: what one of the two does not have is made anew.
     pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
         let all = terms.kind.batches(terms.count);
-        let offer = link.agreement.peer_offers.get(BATCHES);
-        let theirs = offer.and_then(|it| decimal(it.as_bytes())).filter(|&it| it <= all);
-        let theirs = theirs.ok_or_else(|| {
-            let offer = offer.map_or("nothing".into(), |offer| printable(offer));
-            Failure::peer(format!("the peer offers {offer} as its number of whole batches"))
-        })?;
+        let theirs = jobs::peers_batches(&link.agreement.peer_offers, all)?;
         let (run, ours) = match &terms.earlier {
             Some((record, ours)) => (record.run.clone(), *ours),
             // The id of its first session; both have it.
@@ -206,7 +183,7 @@ impl Agreed {
         let either = costs[1].or(costs[0]);
         Report {
             name: format!("triples/{}", kind.name()),
-            params: kind.params(),
+            params: kind::params(kind),
             security: "semi-honest".into(),
             parties: match costs {
                 [Some(_), None] => "sender",
@@ -248,7 +225,7 @@ impl Agreed {
 /// What a run with that set promises, and a warning if that is little.
 fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     let sigma = set.sigma();
-    let hidden = hidden(sigma, set.batches(count));
+    let hidden = set.hidden(count);
     let wrong = wrong_log2(set, count).ceil();
     let promise =
         format!("; statistical security 2^-{hidden}; wrong with probability 2^{wrong:.0}");
@@ -262,8 +239,8 @@ fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
 /// Refuses a run that hides next to nothing.
 fn check_hidden(kind: Kind, count: u64) -> Result<(), Failure> {
     let Kind::Rlwe(set) = kind else { return Ok(()) };
-    let hidden = hidden(set.sigma(), set.batches(count));
-    if hidden >= TOO_FEW {
+    let hidden = set.hidden(count);
+    if hidden >= LEAST_HIDDEN {
         return Ok(());
     }
     let sigma = set.sigma();
@@ -281,17 +258,11 @@ fn with_more(set: &params::Set, count: u64) -> String {
     };
     match params::registry().find(stronger) {
         Some(it) => {
-            let more = hidden(it.sigma(), it.batches(count));
+            let more = it.hidden(count);
             format!("--sigma {} gives 2^-{more}", it.sigma())
         }
         None => "there is no larger --sigma".into(),
     }
-}
-
-/// What a run hides statistically, in bits: a batch hides σ − 1 whatever the shares are, and a party has to hide
-/// what it has in every other batch.
-fn hidden(sigma: u32, batches: u64) -> u32 {
-    (sigma - 1).saturating_sub(batches.div_ceil(2).next_power_of_two().ilog2())
 }
 
 /// What might help if the two sides differ in this term.
@@ -315,14 +286,6 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_run_hides_less_than_its_batches() {
-        // Of 1, 2, 3 and 128 batches a party answers 1, 1, 2 and 64 at most.
-        let bits = [1, 2, 3, 128, 2048, 2049].map(|batches| hidden(40, batches));
-        assert_eq!(bits, [39, 39, 38, 33, 29, 28]);
-        assert_eq!(hidden(64, 1 << 27), 37);
-    }
 
     #[test]
     fn that_one_side_only_lifts_is_said_in_words_that_can_be_typed() {

@@ -1,9 +1,5 @@
-//! Promises of a set of `rlwe`, and its cost before the first batch.
+//! Promises of a set of `rlwe`.
 
-use foxtrot_ot::{
-    base::{BaseOt, roted::Endemic},
-    extension::{Extension, ROWS},
-};
 use foxtrot_triples::params::Set;
 
 /// log₂ of a bound on the probability that any of so many triples is wrong: that their batches do not decrypt, or that a
@@ -24,13 +20,4 @@ fn unnoticed(set: &Set) -> f64 {
     // Each factor is a power of two times what a double holds.
     let theta = 1.0 - p / (2.0 * bits + 1.0).exp2();
     if theta > (-bits).exp2() { 8.0 / 3.0 * theta.powi(5) } else { 0.0 }
-}
-
-/// Bytes of both parties before the first batch: both keys, and with the fix base OTs and what sets the extensions up.
-pub(crate) fn set_up_bytes(set: &Set) -> u64 {
-    let base = Endemic.info();
-    let of_ots = |extension: Extension| {
-        (base.receiver_bytes)(ROWS) + (base.sender_bytes)(ROWS) + extension.setup_len()
-    };
-    2 * (set.public_key_len() + set.fix().map_or(0, of_ots)) as u64
 }

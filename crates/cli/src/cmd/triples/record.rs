@@ -8,7 +8,7 @@ use std::{
 use foxtrot_triples::formats::{Format, record_len};
 use serde_json::{Value, json};
 
-use super::kind::Kind;
+use super::kind::{Kind, options};
 use crate::{
     failure::Failure,
     files::{Existing, write_secret},
@@ -97,7 +97,7 @@ impl Record {
     /// In words.
     pub(super) fn words(&self) -> String {
         let Self { kind, count, format, .. } = self;
-        format!("{count} triples, {} --format {format}", kind.options())
+        format!("{count} triples, {} --format {format}", options(*kind))
     }
 }
 

@@ -1,0 +1,212 @@
+//! What two programs negotiate for each job (`docs/wire/README.md`, section 3), and how much memory a job may take.
+
+use foxtrot_ot::{
+    convert::MAX_MESSAGE,
+    extension::{one_of_n, protocol as of_two},
+    transfers::{Extension, Method},
+};
+use foxtrot_psi::paxos::{MAX_ITEMS, Parameters, protocol::limits};
+use foxtrot_triples::{DEFAULT_SIGMA, Kind};
+
+use crate::{
+    HelloError,
+    channel::QUEUE_BYTES,
+    drive::most_ahead,
+    hello::{Hello, JOB, KEYS, Role, Table},
+};
+
+/// The term of how keys of `psi` are normalised.
+pub const NORMALIZE: &str = "normalize";
+/// The term of which run of `triples` goes on.
+pub const RUN: &str = "run";
+/// The term for the method of `triples`.
+pub const METHOD: &str = "method";
+/// The detail that tells to which length the sender of `ot` pads.
+const MESSAGE_LENGTH: &str = "message-length";
+/// The offer that tells how many batches of a run of `triples` are there.
+const BATCHES: &str = "whole-batches";
+
+/// The hello of `n` transfers: of `rot`, of `cot`, or what those of [`messages`] begin with.
+#[must_use]
+pub fn transfers(job: &str, role: Role, method: &Method, n: usize) -> Hello {
+    protocols(job, role, method).term("count", n)
+}
+
+/// The hello of `ot`: `n` transfers of one in `choices` messages, in hexadecimal or as text. A sender adds its
+/// [`message_length`].
+#[must_use]
+pub fn messages(role: Role, method: &Method, n: usize, choices: usize, hex: bool) -> Hello {
+    let hello = transfers("ot", role, method, n).term("format", if hex { "hex" } else { "text" });
+    if choices == 2 { hello } else { hello.term("one-of", choices) }
+}
+
+/// Adds to which length the sender pads.
+#[must_use]
+pub fn message_length(hello: Hello, len: usize) -> Hello {
+    hello.detail(MESSAGE_LENGTH, len)
+}
+
+/// The hello of `psi`, with how many keys there are here and how many the peer may have.
+#[must_use]
+pub fn psi(role: Role, method: &Method, normalize: &str, keys: usize, most: usize) -> Hello {
+    let hello = protocols("psi", role, method).term(NORMALIZE, normalize);
+    hello.keys(keys as u64, most as u64)
+}
+
+/// The hello of `count` triples, of a run with this name of which so many batches are there. The roles only tell the
+/// parties apart.
+#[must_use]
+pub fn triples(role: Role, kind: Kind, count: u64, run: &str, batches: u64) -> Hello {
+    Hello::new(role)
+        .term(JOB, "triples")
+        .term(METHOD, kind.method())
+        .term("adversary", "semi-honest")
+        .term("bits", kind.bits())
+        .term("sigma", kind.sigma().unwrap_or(DEFAULT_SIGMA))
+        .term("count", count)
+        .term(RUN, run)
+        .offer(BATCHES, batches)
+}
+
+fn protocols(job: &str, role: Role, method: &Method) -> Hello {
+    Hello::new(role)
+        .term(JOB, job)
+        .term("base", method.base.info().name)
+        .term("extension", method.extension_name())
+        .term("adversary", method.adversary())
+}
+
+/// The length to which the sender says it pads.
+///
+/// # Errors
+/// [`HelloError::Offer`].
+pub fn peers_length(details: &Table) -> Result<usize, HelloError> {
+    told(details, MESSAGE_LENGTH, "the length of messages", MAX_MESSAGE)
+}
+
+/// How many keys the peer says it has.
+///
+/// # Errors
+/// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] if the peer has more than it was told that it may have.
+pub fn peers_keys(details: &Table, most: usize) -> Result<usize, HelloError> {
+    let keys = told(details, KEYS, "the number of its keys", MAX_ITEMS)?;
+    match keys > most {
+        true => Err(HelloError::TooManyPeerKeys { theirs: keys as u64, most: most as u64 }),
+        false => Ok(keys),
+    }
+}
+
+/// How many whole batches the peer says it has, of at most so many.
+///
+/// # Errors
+/// [`HelloError::Offer`].
+pub fn peers_batches(offers: &Table, most: u64) -> Result<u64, HelloError> {
+    told(offers, BATCHES, "its number of whole batches", most)
+}
+
+/// A number that the peer tells, which is at most this.
+fn told<T: TryFrom<u64> + PartialOrd>(
+    table: &Table,
+    key: &str,
+    what: &'static str,
+    most: T,
+) -> Result<T, HelloError> {
+    let value = table.get(key);
+    let number = value.and_then(|it| decimal(it.as_bytes())).and_then(|it| T::try_from(it).ok());
+    let number = number.filter(|it| *it <= most);
+    number.ok_or_else(|| HelloError::Offer { key: what, value: value.cloned() })
+}
+
+/// A decimal number without sign or leading zeros.
+#[must_use]
+pub fn decimal(text: &[u8]) -> Option<u64> {
+    match text {
+        [b'0'] => Some(0),
+        [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit) => {
+            str::from_utf8(text).ok()?.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+/// Bytes that either side of `psi` takes for base OTs, and what does not depend on sizes.
+const FIXED: usize = 6 << 20;
+/// Bytes of an item of `psi`, of its tag and of its place in a bucket.
+const ITEM: usize = 96;
+
+/// The most bytes of memory that the sender of `psi` takes, whatever its peer does: what it computes, about, and what waits
+/// on lanes for either side. Measured with the example `psi-peak`, where the peer follows the protocol.
+#[must_use]
+pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
+    /// Bytes of a slot's row, and what it takes beside it.
+    const SLOT: usize = 128;
+    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
+    let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
+    (computed + tags) as u64 + most_ahead(&limits(parameters))
+}
+
+/// The most bytes of memory that the receiver of `psi` takes, whatever its peer does, counted from the lists that it holds:
+/// those of the sender's tags grow.
+#[must_use]
+pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
+    /// Bytes of a slot's row, its word, and its place in the plan of the store.
+    const SLOT: usize = 256;
+    let items = parameters.receiver_items() + parameters.tags();
+    let computed = FIXED + SLOT * parameters.slots() + ITEM * items;
+    computed as u64 + most_ahead(&limits(parameters))
+}
+
+/// The most bytes of memory that the sender of `n` transfers of one in `choices` messages takes, with so many threads: base
+/// OTs, batches of an extension with what the peer sends ahead, keys, and sealed messages that the peer does not take.
+#[must_use]
+pub fn memory_of_ot_sender(
+    method: &Method,
+    [n, choices]: [usize; 2],
+    message_len: usize,
+    threads: usize,
+) -> u64 {
+    /// Base OTs, and what does not depend on sizes.
+    const ALWAYS: u64 = 8 << 20;
+    /// Batches at work at once, beside one for each thread.
+    const BATCHES: u64 = 8;
+    /// Bytes of a transfer in a batch, and the most that a batch has.
+    const TRANSFER: u64 = 64;
+    const MOST: usize = 1 << 16;
+    let batch = TRANSFER * n.next_multiple_of(512).min(MOST) as u64;
+    let batches = batch * (BATCHES + threads as u64);
+    let extension = match method.extension {
+        Extension::None => 0,
+        Extension::OneOfTwo(extension) => batches + most_ahead(&of_two::limits(&extension)),
+        Extension::OneOfN(extension) => {
+            batches + most_ahead(&one_of_n::protocol::limits(&extension))
+        }
+    };
+    let messages = (n * choices) as u64;
+    let sealed = messages * (message_len as u64 + 64);
+    ALWAYS + extension + 32 * messages + sealed.min(QUEUE_BYTES as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_without_ornaments() {
+        for (text, number) in [("0", 0), ("1", 1), ("10", 10), ("65535", 65535)] {
+            assert_eq!(decimal(text.as_bytes()), Some(number));
+        }
+        for wrong in ["", "00", "01", "-1", "+1", " 1", "1 ", "x", "1x", "99999999999999999999"] {
+            assert_eq!(decimal(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_breaks_the_bound_it_was_told_is_found_out() {
+        let details = |keys: &str| Table::from([(KEYS.to_owned(), keys.to_owned())]);
+        assert_eq!(peers_keys(&details("5"), 5), Ok(5));
+        let error = peers_keys(&details("6"), 5).unwrap_err();
+        assert_eq!(error, HelloError::TooManyPeerKeys { theirs: 6, most: 5 });
+        assert!(matches!(peers_keys(&details("2000000000"), 5), Err(HelloError::Offer { .. })));
+        assert!(matches!(peers_keys(&details("05"), 5), Err(HelloError::Offer { .. })));
+    }
+}

@@ -1,0 +1,365 @@
+//! Transfers by any method: base OTs alone, or an extension of them.
+//!
+//! A [`Method`] names the protocols. [`Method::check`] is the rule of what may stand on what, and the async functions run
+//! it: keys, and messages of the sender's choice under these keys (`docs/wire/chosen-messages.md`).
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use spin::Mutex;
+use zeroize::Zeroizing;
+
+use crate::{
+    Bits, Context, Direction, Error, Usage,
+    base::{Adversary, BaseOt, Block, Choice, Protocol},
+    convert::{self, Taken},
+    engine::{Abandoned, Io},
+    extension::{
+        self, Kind, Shape,
+        one_of_n::{self, protocol as of_n},
+        protocol as of_two, two_round,
+    },
+    protocol::{Purpose, suits},
+};
+
+/// Instances of a batch of base OTs, the last of a run excepted.
+const BATCH: usize = 1024;
+
+/// Transfers of a run of the two-round extension, the last one excepted. Its second message is one frame of 1 MiB and the
+/// base OTs' answer then, as long as a batch of the other extensions: a frame has to come within one timeout, also over a
+/// slow link.
+pub const TWO_ROUND_RUN: usize = 1 << 16;
+
+/// How transfers are made.
+#[derive(Clone, Copy)]
+pub struct Method {
+    /// The base OT.
+    pub base: &'static dyn BaseOt,
+    /// The extension, if there is one.
+    pub extension: Extension,
+}
+
+/// What is made of the base OTs.
+#[derive(Clone, Copy, Debug)]
+pub enum Extension {
+    /// Nothing: they are the transfers.
+    None,
+    /// Transfers of one of two.
+    OneOfTwo(extension::Extension),
+    /// Transfers of one of any number.
+    OneOfN(one_of_n::Extension),
+}
+
+/// The chosen messages of a session that has not ended yet, still sealed.
+pub struct Sealed(Vec<Taken>);
+
+/// A message, erased on drop.
+pub type Message = Zeroizing<Vec<u8>>;
+
+impl Extension {
+    /// The extension's record.
+    #[must_use]
+    pub fn info(&self) -> Option<&'static Protocol> {
+        match self {
+            Self::None => None,
+            Self::OneOfTwo(extension) => Some(extension.info()),
+            Self::OneOfN(extension) => Some(extension.info()),
+        }
+    }
+}
+
+impl Method {
+    /// Whether transfers of one of so many may be made so.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`] as [`suits`] says; [`Usage::Choices`] if there are too many to choose from, or too few.
+    pub fn check(&self, purpose: Purpose, wanted: Adversary, choices: usize) -> Result<(), Usage> {
+        suits(self.base.info(), self.extension.info(), purpose, wanted)
+            .map_err(Usage::Incompatible)?;
+        let last = (choices as u64).saturating_sub(1);
+        let serves = match &self.extension {
+            _ if choices < 2 => false,
+            // The last index has a word if every one has.
+            Extension::OneOfN(extension) => extension.parameters().word(last).is_some(),
+            _ => choices == 2,
+        };
+        if serves { Ok(()) } else { Err(Usage::Choices { choices }) }
+    }
+
+    /// The name of the protocol that yields the keys.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.extension.info().unwrap_or(self.base.info()).name
+    }
+
+    /// The extension's name in the hello.
+    #[must_use]
+    pub fn extension_name(&self) -> &'static str {
+        match self.extension.info() {
+            Some(info) => info.name,
+            None if self.is_two_round() => two_round::FAMILY,
+            None => "none",
+        }
+    }
+
+    /// Whether the base OT is an extension with its base OTs.
+    #[must_use]
+    pub fn is_two_round(&self) -> bool {
+        self.base.info().family == two_round::FAMILY
+    }
+
+    /// The most transfers of one run of the base OT, where there is no other extension.
+    #[must_use]
+    pub fn batch(&self) -> usize {
+        if self.is_two_round() { TWO_ROUND_RUN } else { BATCH }
+    }
+
+    /// Against whom the whole is secure: the adversary of its weaker part.
+    #[must_use]
+    pub fn adversary(&self) -> Adversary {
+        match self.extension.info().map(|info| info.adversary) {
+            Some(Adversary::SemiHonest) => Adversary::SemiHonest,
+            _ => self.base.info().adversary,
+        }
+    }
+
+    /// Sends random OTs: both keys of each go to `sink`, batch after batch. `set_up` is called when the extension's base
+    /// OTs are done.
+    ///
+    /// # Errors
+    /// Errors of the protocols; [`Usage::Abandoned`].
+    pub async fn send(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        shape: Shape,
+        set_up: impl FnOnce(),
+        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        if let Some(plan) = self.plan(direction)? {
+            let mut sender = of_two::Sender::set_up(io, cx, plan).await?;
+            set_up();
+            return sender.random(io, shape, sink).await;
+        }
+        for (counter, batch) in (0..).zip(shape.batches(self.batch())) {
+            let session = cx.session().sub(self.base.info().name, counter, direction);
+            let keys = io.run(self.base.sender(session, batch.n(), cx.seed())?).await?;
+            sink(keys.pairs())?;
+        }
+        Ok(())
+    }
+
+    /// Receives random OTs: choices and keys go to `sink`, batch after batch. Every batch but the last has a whole number
+    /// of bytes of choices.
+    ///
+    /// # Errors
+    /// As of [`send`](Self::send).
+    pub async fn receive(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        choice: &Choice,
+        set_up: impl FnOnce(),
+        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        if let Some(plan) = self.plan(direction)? {
+            let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
+            set_up();
+            return receiver.run(io, choice, Kind::Random, sink).await;
+        }
+        let mut start = 0;
+        for (counter, batch) in (0..).zip(Shape::of(choice).batches(self.batch())) {
+            let choice = match choice {
+                Choice::Given(bits) => Choice::Given(bits.slice(start..start + batch.n())),
+                Choice::Random(_) => Choice::Random(batch.n()),
+            };
+            start += batch.n();
+            let session = cx.session().sub(self.base.info().name, counter, direction);
+            let keys = io.run(self.base.receiver(session, choice, cx.seed())?).await?;
+            sink(keys.choices(), keys.keys())?;
+        }
+        Ok(())
+    }
+
+    /// Sends messages, `shape.choices` to a transfer, of which the receiver gets one. `message` gives each in order, by its
+    /// number among all, when the keys are made. `progress` counts transfers whose keys are made; it is told 0 when the
+    /// extension's base OTs are done.
+    ///
+    /// # Errors
+    /// [`Usage`] for a message that is longer than `message_len`; errors of the protocols.
+    #[expect(clippy::too_many_arguments, reason = "the session, its terms, and two calls back")]
+    pub async fn send_messages<M: AsRef<[u8]>>(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        shape: of_n::Shape,
+        message_len: usize,
+        mut message: impl FnMut(usize) -> Result<M, Abandoned>,
+        progress: impl FnMut(usize),
+    ) -> Result<(), Error> {
+        let of_messages = cx.session().sub("chosen-messages", 0, direction);
+        // Without growing, which would leave copies behind.
+        let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(shape.n * shape.choices));
+        self.send_all(io, cx, direction, shape, &mut keys, progress).await?;
+        if let Extension::OneOfN(_) = self.extension {
+            let mut sender =
+                convert::one_of_n::Sender::new(of_messages, message_len, shape.choices)?;
+            let per_frame = convert::one_of_n::messages_per_frame(message_len);
+            for (frame, keys) in keys.chunks(per_frame).enumerate() {
+                let numbers = frame * per_frame..;
+                let messages = keys.iter().zip(numbers).map(|(_, i)| message(i));
+                let messages = messages.collect::<Result<Vec<_>, _>>()?;
+                io.send(sender.seal(keys, &messages)?).await;
+            }
+            return Ok(());
+        }
+        let mut sender = convert::Sender::new(of_messages, message_len)?;
+        let per_frame = convert::transfers_per_frame(message_len);
+        for (frame, keys) in keys.as_chunks().0.chunks(per_frame).enumerate() {
+            let transfers = keys.iter().zip(frame * per_frame..);
+            let pairs = transfers.map(|(_, i)| Ok([message(2 * i)?, message(2 * i + 1)?]));
+            let pairs = pairs.collect::<Result<Vec<_>, Abandoned>>()?;
+            io.send(sender.seal(keys, &pairs)?).await;
+        }
+        Ok(())
+    }
+
+    /// All keys of all transfers.
+    async fn send_all(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        shape: of_n::Shape,
+        keys: &mut Vec<Block>,
+        mut progress: impl FnMut(usize),
+    ) -> Result<(), Error> {
+        let Extension::OneOfN(extension) = self.extension else {
+            let progress = Mutex::new(progress);
+            let sink = |some: &[[Block; 2]]| {
+                keys.extend_from_slice(some.as_flattened());
+                (progress.lock())(some.len());
+                Ok(())
+            };
+            let set_up = || (progress.lock())(0);
+            return self.send(io, cx, direction, Shape::given(shape.n), set_up, sink).await;
+        };
+        let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
+        let mut sender = of_n::Sender::set_up(io, cx, plan).await?;
+        progress(0);
+        let sink = |some: &[Block]| {
+            keys.extend_from_slice(some);
+            progress(some.len() / shape.choices.max(1));
+            Ok(())
+        };
+        sender.run(io, shape, sink).await
+    }
+
+    /// Receives of each transfer the message with the index in `picks`, which are below `choices`. Opens nothing: end the
+    /// session first, then [`Sealed::open`]. `progress` is as of [`send_messages`](Self::send_messages).
+    ///
+    /// # Errors
+    /// [`Usage::NoSuchChoice`], without saying where; errors of the protocols.
+    #[expect(clippy::too_many_arguments, reason = "the session, its terms, and a call back")]
+    pub async fn receive_messages(
+        &self,
+        io: &Io,
+        cx: &mut Context<'_>,
+        direction: Direction,
+        choices: usize,
+        message_len: usize,
+        picks: Zeroizing<Vec<u64>>,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Sealed, Error> {
+        check_picks(&picks, choices)?;
+        let (n, of_messages) = (picks.len(), cx.session().sub("chosen-messages", 0, direction));
+        let mut keys = Zeroizing::new(Vec::<Block>::with_capacity(n));
+        let Extension::OneOfN(extension) = self.extension else {
+            let bits = Bits::from_bools(picks.iter().map(|&pick| pick == 1));
+            drop(picks);
+            let progress = Mutex::new(progress);
+            let sink = |_: &Bits, some: &[Block]| {
+                keys.extend_from_slice(some);
+                (progress.lock())(some.len());
+                Ok(())
+            };
+            let set_up = || (progress.lock())(0);
+            let given = Choice::Given(bits.slice(0..n));
+            self.receive(io, cx, direction, &given, set_up, sink).await?;
+            let mut receiver = convert::Receiver::new(of_messages, message_len)?;
+            let per_frame = convert::transfers_per_frame(message_len);
+            for (frame, keys) in keys.chunks(per_frame).enumerate() {
+                let start = frame * per_frame;
+                let sealed = io.recv(convert::frame_len(keys.len(), message_len)).await;
+                receiver.take(&bits.slice(start..start + keys.len()), keys, &sealed)?;
+            }
+            return Ok(Sealed(receiver.into_taken()));
+        };
+        let parameters = extension.parameters();
+        let mut words = Zeroizing::new(Vec::with_capacity(n * parameters.word_len()));
+        for &pick in picks.iter() {
+            let word = parameters.word(pick).map(Zeroizing::new);
+            words.extend_from_slice(&word.ok_or(Usage::Choices { choices })?);
+        }
+        let mut sealed =
+            convert::one_of_n::Receiver::new(of_messages, message_len, choices, picks)?;
+        let plan = of_n::Plan { extension, base: self.base, direction, counter: 0 };
+        let mut receiver = of_n::Receiver::set_up(io, cx, plan).await?;
+        progress(0);
+        let sink = |some: &[Block]| {
+            keys.extend_from_slice(some);
+            progress(some.len());
+            Ok(())
+        };
+        receiver.run(io, of_n::Shape { n, choices }, &words, sink).await?;
+        while let Some(len) = sealed.next_frame_len() {
+            sealed.take(&io.recv(len).await)?;
+        }
+        Ok(Sealed(sealed.into_taken(&keys)?))
+    }
+
+    /// The plan of the extension of one of two; `None` for base OTs alone.
+    ///
+    /// # Errors
+    /// [`Usage::Choices`] for another extension.
+    fn plan(&self, direction: Direction) -> Result<Option<of_two::Plan<'static>>, Usage> {
+        match self.extension {
+            Extension::None => Ok(None),
+            Extension::OneOfTwo(extension) => {
+                Ok(Some(of_two::Plan { extension, base: self.base, direction, counter: 0 }))
+            }
+            Extension::OneOfN(_) => Err(Usage::Choices { choices: 2 }),
+        }
+    }
+}
+
+/// Whether each pick is below `choices`; looks at all of them, since an early end would tell where.
+///
+/// # Errors
+/// [`Usage::NoSuchChoice`].
+pub fn check_picks(picks: &[u64], choices: usize) -> Result<(), Usage> {
+    let choices = choices as u64;
+    let outside = picks.iter().fold(0, |all, &pick| all | u8::from(pick >= choices));
+    if outside == 0 { Ok(()) } else { Err(Usage::NoSuchChoice { choices }) }
+}
+
+impl Sealed {
+    /// Opens the chosen messages, in order; `None` is one that does not open, because the sender cheats or a memory is
+    /// faulty. The sender must not learn of it, since that may depend on the choices.
+    pub fn open(self) -> impl Iterator<Item = Option<Message>> {
+        self.0.into_iter().map(Taken::open)
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Method({} from {})", self.extension_name(), self.base.info().name)
+    }
+}
+
+foxtrot_kernel::redacted! {
+    Sealed, sealed => "{} messages", sealed.0.len();
+}
