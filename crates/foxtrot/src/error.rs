@@ -27,6 +27,10 @@ pub enum Error {
     },
     /// The system does not start threads.
     Threads(String),
+    /// The configuration does not fit the call; nothing was sent.
+    Config(&'static str),
+    /// A handler of a [`Server`](crate::Server) panicked, with these words.
+    Panicked(String),
     /// The peer said something of its data that cannot be.
     Offer {
         /// What it told.
@@ -39,7 +43,9 @@ pub enum Error {
 pub enum Blame {
     /// The calling program: it asked for something that cannot be, cancelled, or has no memory.
     Caller,
-    /// The peer departed from the protocol: do not trust it, do not retry.
+    /// The two programs contradict each other in the protocol: the peer departed from it, or says that this side did.
+    /// Either program is faulty, or cheats, or the connection changes bytes. Do not retry: an attempt may reveal
+    /// something, and whoever cheats makes attempts fail.
     Peer,
     /// The two programs want different things: compare their calls and options.
     Agreement,
@@ -72,24 +78,28 @@ impl Error {
             Self::Offer { .. } => Blame::Peer,
             Self::Session(Net::Unlucky) => Blame::Nobody,
             Self::Session(Net::Hello(e)) => match e {
-                HelloError::Terms(_) | HelloError::SameRole(_) | HelloError::Version { .. } => {
-                    Blame::Agreement
-                }
-                HelloError::TooManyKeys { .. } | HelloError::Refused(_) => Blame::Agreement,
+                HelloError::Terms(_)
+                | HelloError::SameRole(_)
+                | HelloError::SameSide { .. }
+                | HelloError::Version { .. }
+                | HelloError::TooManyKeys { .. }
+                | HelloError::Refused(_) => Blame::Agreement,
                 HelloError::Randomness(_) | HelloError::TooLong { .. } => Blame::Caller,
                 HelloError::NotAHello => Blame::Connection,
                 _ => Blame::Peer,
             },
             Self::Session(Net::Tls(TlsError::Setup(_))) => Blame::Caller,
             Self::Session(Net::Channel(ChannelError::Abandoned)) => Blame::Caller,
-            Self::Session(Net::Channel(ChannelError::GivenUp(Reason::TooManyKeys))) => {
-                Blame::Agreement
-            }
+            Self::Session(Net::Channel(ChannelError::GivenUp(reason))) => match reason {
+                Reason::TooManyKeys | Reason::TooLarge => Blame::Agreement,
+                Reason::CheckFailed | Reason::Undecodable => Blame::Peer,
+                _ => Blame::Connection,
+            },
             Self::Session(_) => Blame::Connection,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
             }
-            Self::Threads(_) => Blame::Caller,
+            Self::Threads(_) | Self::Config(_) | Self::Panicked(_) => Blame::Caller,
         }
     }
 }
@@ -104,6 +114,8 @@ impl fmt::Display for Error {
             Self::Unopened => f.write_str("a message from the peer does not open"),
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
             Self::Threads(why) => write!(f, "cannot start threads: {why}"),
+            Self::Config(why) => write!(f, "the configuration does not fit: {why}"),
+            Self::Panicked(words) => write!(f, "the session's handler panicked: {words}"),
             Self::Offer { what } => write!(f, "the peer tells an impossible {what}"),
         }
     }

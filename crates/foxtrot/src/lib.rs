@@ -112,7 +112,10 @@ pub use {
     foxtrot_net as net,
     foxtrot_net::Counters,
     job::Sink,
-    peer::{Canceller, Config, Ended, Listener, Peer, Progress, Server, Side, TIMEOUT},
+    peer::{
+        Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side, Stopper,
+        Stream, TIMEOUT,
+    },
     threads::Threads,
 };
 

@@ -45,9 +45,6 @@ use crate::choice::Choice;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
-#[cfg(feature = "tokio")]
-pub(crate) use peer::Set;
-#[cfg(feature = "net")]
 pub use peer::{receive, send};
 
 /// The most items of a peer, unless the caller says otherwise.
