@@ -9,7 +9,7 @@ use foxtrot_ot::Usage;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A session ended early, or did not begin. [`foxtrot_net::Error`](crate::net::Error) says why.
+    /// A session ended early, or did not begin. [`net::Error`](crate::net::Error) says why.
     Session(foxtrot_net::Error),
     /// The caller asked for something that cannot be; nothing was sent.
     Usage(Usage),

@@ -137,6 +137,24 @@ impl Peer {
     /// Listens at `address`, and waits for a peer that has one of these keys. Strangers are refused, and do not end the
     /// wait.
     ///
+    /// ```
+    /// use foxtrot::{Identity, Peer, rot};
+    ///
+    /// let (ours, theirs) = (Identity::generate()?, Identity::generate()?);
+    /// let (of_ours, of_theirs) = (ours.fingerprint(), theirs.fingerprint());
+    /// # let port = std::net::TcpListener::bind("localhost:0")?.local_addr()?.port();
+    /// # let (address, to) = (format!("localhost:{port}"), format!("localhost:{port}"));
+    /// let other = std::thread::spawn(move || {
+    ///     let mut peer = Peer::connect(&to, &theirs, &[of_ours])?;
+    ///     rot::receive(&mut peer, 10)
+    /// });
+    /// let mut peer = Peer::listen(&address, &ours, &[of_theirs])?;
+    /// assert_eq!(rot::send(&mut peer, 10)?.len(), 10);
+    /// assert_eq!(peer.fingerprint(), Some(&of_theirs));
+    /// other.join().expect("no panic")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Session`] if the address cannot be listened on.
     #[cfg(feature = "tls")]
@@ -250,7 +268,7 @@ impl Peer {
     /// rot::send(&mut ours, 1000)?;
     /// other.join().expect("no panic")?;
     /// let counters = ours.counters();
-    /// assert!(counters.bytes_sent > 0 && counters.bytes_received > 0);
+    /// assert!(counters.sent > 0 && counters.received > 0 && counters.flows > 0);
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
     #[must_use]
@@ -258,7 +276,7 @@ impl Peer {
         self.channel.counters()
     }
 
-    /// Ends the connection in order: everything has left when it returns. Dropping a peer tries the same for a second
+    /// Ends the connection in order: the system or the stream has taken everything when it returns. Dropping a peer tries the same for a second
     /// at most, without telling of errors.
     ///
     /// # Errors

@@ -65,12 +65,12 @@ impl Peer {
     /// # #[tokio::main]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (ours, theirs) = (Identity::generate()?, Identity::generate()?);
-    /// let (of_ours, of_theirs) = (ours.fingerprint(), theirs.fingerprint());
+    /// let (of_ours, of_theirs) = ([ours.fingerprint()], [theirs.fingerprint()]);
     /// # let port = std::net::TcpListener::bind("localhost:0")?.local_addr()?.port();
     /// # let address = &format!("localhost:{port}");
     /// let (listening, connecting) = tokio::join!(
-    ///     Peer::listen(address, &ours, &[of_theirs]),
-    ///     Peer::connect(address, &theirs, &[of_ours]),
+    ///     Peer::listen(address, &ours, &of_theirs),
+    ///     Peer::connect(address, &theirs, &of_ours),
     /// );
     /// let (mut sender, mut receiver) = (listening?, connecting?);
     /// let (sent, common) =

@@ -46,9 +46,9 @@ pub struct Pass {
 /// Why a session is not admitted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Full {
-    /// As many sessions as there may be.
+    /// The most sessions that there may be are open.
     Sessions(usize),
-    /// As many sessions of this peer as there may be.
+    /// The most sessions of this peer that there may be are open.
     OfThisPeer(usize),
     /// The memory for sessions is too little, or taken.
     Memory {

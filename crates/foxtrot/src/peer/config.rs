@@ -124,6 +124,16 @@ impl Config {
 
     /// How long to try to connect, or to wait for the first peer; by default 30 seconds for a connection, and without end for
     /// a listener.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use foxtrot::{Blame, Config};
+    ///
+    /// let config = Config::insecure().wait(Duration::from_millis(10));
+    /// let error = config.bind("localhost:0")?.accept().expect_err("nobody comes");
+    /// assert_eq!(error.blame(), Blame::Connection);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     #[must_use]
     pub fn wait(self, wait: Duration) -> Self {
         Self { wait: Some(wait), ..self }
