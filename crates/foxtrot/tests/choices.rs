@@ -10,20 +10,17 @@ use std::{
     time::Duration,
 };
 
-use foxtrot::{
-    Blame, Config, Error, Peer, Progress, Seed, Session, Usage,
-    base::{self, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys},
-    engine::Abandoned,
-    extension::{self, Incompatible, Shape, code::Linear, kkrt, oos, softspoken, two_round},
-    net::{
-        Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
-        hello::{Agreement, Hello, KEYS, Role, exchange},
-        jobs, tcp,
-    },
-    ot, psi, rot, triples,
+use foxtrot::{Blame, Config, Error, Peer, Progress, Seed, Session, Usage, ot, psi, rot, triples};
+use foxtrot_net::{
+    Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
+    hello::{Agreement, Hello, KEYS, Role, exchange},
+    jobs, tcp,
 };
 use foxtrot_ot::{
+    base::{self, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys},
     convert,
+    engine::Abandoned,
+    extension::{self, Incompatible, Shape, code::Linear, kkrt, oos, softspoken, two_round},
     transfers::{Extension, Method},
 };
 use foxtrot_triples::Kind;

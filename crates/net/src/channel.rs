@@ -85,6 +85,8 @@ pub struct Channel {
 
 struct Shared {
     timeout: Duration,
+    /// How long the connection may last, and until when that is.
+    limit: Mutex<Option<(Duration, Instant)>>,
     /// Lanes from this number on are not in use.
     lanes: AtomicU8,
     /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
@@ -139,6 +141,7 @@ impl Channel {
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             timeout,
+            limit: Mutex::default(),
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
@@ -203,9 +206,14 @@ impl Channel {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
     }
 
+    /// From now on the connection may last so long; then the wait that is under way, or the next one, fails.
+    pub fn end_after(&self, limit: Duration) {
+        *lock(&self.shared.limit) = Some((limit, Deadline::after(limit).instant()));
+    }
+
     /// When a wait ends that begins now.
     fn deadline(&self) -> Deadline {
-        Deadline::after(self.shared.timeout)
+        self.shared.deadline()
     }
 
     /// Counts of what has been sent and received so far.
@@ -327,6 +335,28 @@ impl Shared {
         lock(&self.state)
     }
 
+    /// When a wait ends that begins now.
+    fn deadline(&self) -> Deadline {
+        let wait = Deadline::after(self.timeout);
+        match *lock(&self.limit) {
+            Some((_, limit)) if limit < wait.instant() => Deadline::at(limit),
+            _ => wait,
+        }
+    }
+
+    /// The error of a wait that has ended: that the connection has lasted too long, if it has.
+    fn timed_out(&self, error: Error) -> Error {
+        use ChannelError::{NothingReceived, NothingTaken, TooSlow};
+        match (&error, *lock(&self.limit)) {
+            (Error::Channel(NothingReceived(_) | NothingTaken(_)), Some((limit, until)))
+                if until <= Instant::now() =>
+            {
+                TooSlow(limit).into()
+            }
+            _ => error,
+        }
+    }
+
     /// The transcript of what has been written and read so far; all zero without a hello.
     fn transcript(&self) -> Transcript {
         match (&*lock(&self.scope), &*lock(&self.told), &*lock(&self.heard)) {
@@ -337,13 +367,14 @@ impl Shared {
 
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
-        let error = error.into();
+        let error = self.timed_out(error.into());
         if state.phase != Phase::Hello
             && state.failure.is_none()
             && let Some(reason) = Reason::of(&error)
         {
             state.outbox.last_word(reason.byte());
         }
+        state.outbox.close();
         let first = state.fail(error);
         // Somebody may be reading for all.
         (self.hook)(Shutdown::Read);

@@ -129,19 +129,31 @@ pub fn decimal(text: &[u8]) -> Option<u64> {
     }
 }
 
+/// Bytes that either side of `psi` takes for base OTs, and what does not depend on sizes.
+const FIXED: usize = 6 << 20;
+/// Bytes of an item of `psi`, of its tag and of its place in a bucket.
+const ITEM: usize = 96;
+
 /// The most bytes of memory that the sender of `psi` takes, whatever its peer does: what it computes, about, and what waits
 /// on lanes for either side. Measured with the example `psi-peak`, where the peer follows the protocol.
 #[must_use]
 pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
-    /// Base OTs, and what does not depend on sizes.
-    const FIXED: usize = 6 << 20;
     /// Bytes of a slot's row, and what it takes beside it.
     const SLOT: usize = 128;
-    /// Bytes of an item, of its tag and of its place in a bucket.
-    const ITEM: usize = 96;
     let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
     let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
     (computed + tags) as u64 + most_ahead(&limits(parameters))
+}
+
+/// The most bytes of memory that the receiver of `psi` takes, whatever its peer does, counted from the lists that it holds:
+/// those of the sender's tags grow.
+#[must_use]
+pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
+    /// Bytes of a slot's row, its word, and its place in the plan of the store.
+    const SLOT: usize = 256;
+    let items = parameters.receiver_items() + parameters.tags();
+    let computed = FIXED + SLOT * parameters.slots() + ITEM * items;
+    computed as u64 + most_ahead(&limits(parameters))
 }
 
 /// The most bytes of memory that the sender of `n` transfers of one in `choices` messages takes, with so many threads: base
@@ -154,7 +166,7 @@ pub fn memory_of_ot_sender(
     threads: usize,
 ) -> u64 {
     /// Base OTs, and what does not depend on sizes.
-    const FIXED: u64 = 8 << 20;
+    const ALWAYS: u64 = 8 << 20;
     /// Batches at work at once, beside one for each thread.
     const BATCHES: u64 = 8;
     /// Bytes of a transfer in a batch, and the most that a batch has.
@@ -171,7 +183,7 @@ pub fn memory_of_ot_sender(
     };
     let messages = (n * choices) as u64;
     let sealed = messages * (message_len as u64 + 64);
-    FIXED + extension + 32 * messages + sealed.min(QUEUE_BYTES as u64)
+    ALWAYS + extension + 32 * messages + sealed.min(QUEUE_BYTES as u64)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@
 pub mod bridge;
 pub mod channel;
 pub mod drive;
+pub mod gate;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;

@@ -4,7 +4,7 @@ use std::mem;
 
 use foxtrot_net::{
     hello::Role,
-    jobs::{self, memory_of_psi_sender, peers_keys},
+    jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
 use foxtrot_psi::paxos::Parameters;
@@ -146,6 +146,10 @@ impl Options {
         let job = peer.begin(hello, "steps")?;
         let theirs = peers_keys(&job.agreement.peer_details, self.most);
         let theirs = theirs.map_err(|e| job.refuse(e))?;
+        job.take_memory(match role {
+            Role::Sender => self.memory_of_sender(theirs, ours)?,
+            Role::Receiver => self.memory_of_receiver(ours, theirs)?,
+        })?;
         Ok((job, theirs))
     }
 
@@ -163,6 +167,15 @@ impl Options {
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
         Ok(memory_of_psi_sender(&Parameters::new(self.adversary(), receivers, senders)?))
+    }
+
+    /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
+    /// declares `senders`, whatever the peer does. The items themselves are not counted.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for more than [`MAX_ITEMS`].
+    pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
+        Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
     }
 }
 
