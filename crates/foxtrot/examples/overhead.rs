@@ -1,8 +1,8 @@
 //! What the library `foxtrot-mpc` costs beside the engine by hand, in turns in one process, over TCP on the loopback
 //! interface: `cargo run --release -p foxtrot-mpc --example overhead [ROUNDS]`.
 //!
-//! By hand is what a program does that calls the lower crates: connect, hello, engine, results in a list, closing. CPU time is
-//! that of the whole process, so of both parties and all their threads.
+//! By hand is what a program does that calls the lower crates: connect, hello, engine, results in a list that is erased when
+//! it is dropped, closing. CPU time is that of the whole process, so of both parties and all their threads.
 #![allow(clippy::unwrap_used, reason = "a failed run has no figures")]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foxtrot::{Config, Peer, Session, psi, rot};
+use foxtrot::{Config, Peer, Secret, Session, psi, rot};
 use foxtrot_net::{
     Channel, drive,
     hello::{Agreement, Role, exchange},
@@ -35,6 +35,7 @@ fn main() {
         let names = start..start + ITEMS;
         names.map(|i| format!("person-{i}@example.org")).collect::<Vec<_>>()
     });
+    compare("a connection", 1, rounds, || drop(peers()), || drop(channels()));
     compare("random OTs, malicious", OTS, rounds, rot_by_facade, rot_by_hand);
     compare("PSI, malicious", ITEMS, rounds, || psi_by_facade(&sets), || psi_by_hand(&sets));
 }
@@ -116,7 +117,7 @@ fn channels() -> [Channel; 2] {
 fn rot_by_hand() {
     let extension = extension::find("softspoken", Adversary::Malicious).unwrap();
     let method = Method { base: &roted::Rot, extension: Extension::OneOfTwo(extension) };
-    let plan = |agreed: &Agreement| extend::Plan {
+    let plan = move |agreed: &Agreement| extend::Plan {
         extension,
         base: method.base,
         direction: agreed.direction(),
@@ -128,12 +129,12 @@ fn rot_by_hand() {
         let agreed = exchange(&theirs, false, &hello).unwrap();
         let session = Session::new(agreed.sid);
         let mut cx = drive::context(&session).unwrap();
-        let mut pairs: Vec<[Block; 2]> = Vec::with_capacity(OTS);
+        let mut pairs: Secret<[Block; 2]> = Secret(Vec::with_capacity(OTS));
         let all = &mut pairs;
         drive::play(&theirs, |io| async move {
             let mut sender = extend::Sender::set_up(&io, &mut cx, plan(&agreed)).await?;
             let sink = |some: &[[Block; 2]]| {
-                all.extend_from_slice(some);
+                all.0.extend_from_slice(some);
                 Ok(())
             };
             sender.random(&io, Shape::random(OTS), sink).await
@@ -147,13 +148,14 @@ fn rot_by_hand() {
     let agreed = exchange(&ours, true, &hello).unwrap();
     let session = Session::new(agreed.sid);
     let mut cx = drive::context(&session).unwrap();
-    let (mut choices, mut keys) = (Vec::with_capacity(OTS / 8), Vec::<Block>::with_capacity(OTS));
+    let (mut choices, mut keys) =
+        (Secret(Vec::<u8>::with_capacity(OTS / 8)), Secret(Vec::<Block>::with_capacity(OTS)));
     let (bits, all) = (&mut choices, &mut keys);
     drive::play(&ours, |io| async move {
         let mut receiver = extend::Receiver::set_up(&io, &mut cx, plan(&agreed)).await?;
         let sink = |choices: &foxtrot::Bits, some: &[Block]| {
-            bits.extend_from_slice(choices.as_bytes());
-            all.extend_from_slice(some);
+            bits.0.extend_from_slice(choices.as_bytes());
+            all.0.extend_from_slice(some);
             Ok(())
         };
         receiver.run(&io, &Choice::Random(OTS), Kind::Random, sink).await

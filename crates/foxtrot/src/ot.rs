@@ -76,6 +76,7 @@ pub use peer::{Messages, receive, send};
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     choice: Choice,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     longest: usize,
 }
 

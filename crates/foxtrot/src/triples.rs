@@ -199,7 +199,8 @@ impl Options {
             Method::GilboaK2 => Kind::gilboa(bits, 2),
             Method::GilboaK8 => Kind::gilboa(bits, 8),
         };
-        let kind = kind.ok_or(Usage::Choices { choices: 0 })?;
+        let takes = "words of 8, 16, 32 or 64 bits";
+        let kind = kind.ok_or(Usage::Choice { protocol: "triples", takes })?;
         match usize::try_from(kind.most()) {
             Ok(max) if n > max => Err(Usage::BatchTooLarge { n, max }),
             _ => Ok(kind),
