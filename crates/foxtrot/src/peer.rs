@@ -235,6 +235,21 @@ impl Peer {
     }
 
     /// Has `tell` called while a job runs, from the job's thread, whenever some more is done.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use foxtrot::{Peer, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let (tell, told) = mpsc::channel();
+    /// ours.on_progress(move |progress| drop(tell.send(progress)));
+    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
+    /// rot::send(&mut ours, 1000)?;
+    /// other.join().expect("no panic")?;
+    /// let last = told.try_iter().last().expect("it was told");
+    /// assert_eq!((last.done, last.of, last.unit), (1000, 1000, "transfers"));
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     pub fn on_progress(&mut self, tell: impl Fn(Progress) + Send + Sync + 'static) {
         self.progress = Some(Arc::new(tell));
     }
@@ -278,6 +293,20 @@ impl Peer {
 
     /// Ends the connection in order: the system or the stream has taken everything when it returns. Dropping a peer tries the same for a second
     /// at most, without telling of errors.
+    ///
+    /// ```
+    /// use foxtrot::{Peer, Side, psi};
+    ///
+    /// let ((from_peer, to_us), (from_us, to_peer)) = (std::io::pipe()?, std::io::pipe()?);
+    /// let mut theirs = Peer::over(from_us, to_us, Side::Responder)?;
+    /// let other = std::thread::spawn(move || psi::receive(&mut theirs, &["bob"]));
+    /// let mut ours = Peer::over(from_peer, to_peer, Side::Initiator)?;
+    /// psi::send(&mut ours, &["bob"])?;
+    /// // Before a program ends, say.
+    /// ours.close()?;
+    /// assert_eq!(other.join().expect("no panic")?, [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Session`] if the last messages could not be sent.

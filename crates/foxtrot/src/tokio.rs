@@ -93,7 +93,7 @@ impl Peer {
         Self::connect_with(address, &Config::tls(identity, peers)?).await
     }
 
-    /// The future of [`Config::connect`]. Dropping it ends the attempt.
+    /// The future of [`Config::connect`]. Dropping it ends the attempt, but for a look-up of the name that is under way.
     ///
     /// # Errors
     /// [`Error`].
@@ -203,7 +203,7 @@ impl Peer {
         }
     }
 
-    /// The blocking peer, between two jobs; there is none after a future of a job was dropped.
+    /// The blocking peer, between two jobs: for [`on_progress`](crate::Peer::on_progress), say; there is none after a future of a job was dropped.
     pub fn get_mut(&mut self) -> Option<&mut peer::Peer> {
         self.peer.as_mut()
     }

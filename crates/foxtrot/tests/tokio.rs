@@ -1,10 +1,13 @@
 //! Jobs as futures.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "/proc counts"))]
 
 use std::{
     collections::BTreeMap,
-    fs,
-    sync::{Mutex, MutexGuard, PoisonError},
+    fs, io,
+    pin::Pin,
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    task::{Context, Poll},
     thread,
     time::{Duration, Instant},
 };
@@ -14,7 +17,7 @@ use foxtrot::{
     tokio::{Peer, ot, psi, rot, serve, triples},
 };
 use tokio::{
-    io::{AsyncReadExt, DuplexStream, duplex},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf, duplex},
     join,
     net::{TcpListener, TcpStream},
     runtime::Builder,
@@ -94,19 +97,65 @@ fn tokio_connections_over_streams_leave_nothing_behind() {
                 assert!(rot::receive(&mut theirs, 10).await.is_err());
                 assert!(start.elapsed() < AT_ONCE);
             }
-            // A stream of one side only: the other end reads an end.
+            // The other end reads an end, and stays open.
             let (here, there) = join!(TcpStream::connect(address), listener.accept());
-            drop(Peer::over(here.unwrap(), Side::Initiator, &config).unwrap());
-            let read = timeout(AT_ONCE, there.unwrap().0.read(&mut [0; 1])).await;
+            let (here, mut there) = (here.unwrap(), there.unwrap().0);
+            drop(Peer::over(here, Side::Initiator, &config).unwrap());
+            let read = timeout(AT_ONCE, there.read(&mut [0; 1])).await;
             assert_eq!(read.unwrap().unwrap(), 0);
             drop(listener);
+            let before = before + 1;
             // The runtime's thread goes on meanwhile.
             timeout(AT_ONCE, tokio::task::spawn_blocking(move || all_end(before)))
                 .await
                 .unwrap()
                 .unwrap();
+            drop(there);
         });
     }
+}
+
+/// A stream that notes its shutdown, as a layer of TLS does.
+struct Noted(DuplexStream, mpsc::Sender<()>);
+
+impl AsyncRead for Noted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Noted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let _ = self.1.send(());
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+#[test]
+fn tokio_streams_are_shut_down_before_close_returns() {
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let ((stream, _kept), (tell, told)) = (duplex(1 << 10), mpsc::channel());
+        let config = Config::insecure();
+        Peer::over(Noted(stream, tell), Side::Initiator, &config).unwrap().close().await.unwrap();
+        assert!(told.try_recv().is_ok());
+    });
 }
 
 #[cfg(target_os = "linux")]

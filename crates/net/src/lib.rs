@@ -34,6 +34,8 @@ pub mod listen;
 pub mod memory;
 pub mod shape;
 pub mod tcp;
+#[cfg(feature = "threads")]
+pub mod threads;
 #[cfg(feature = "tls")]
 pub mod tls;
 

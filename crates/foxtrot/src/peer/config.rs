@@ -161,6 +161,19 @@ impl Config {
 
     /// The name of the application and of its version, which both sides have to give alike: so two programs that use Foxtrot
     /// for different things do not talk past each other.
+    ///
+    /// ```
+    /// use foxtrot::{Blame, Config, Side, rot};
+    ///
+    /// let ((from_peer, to_us), (from_us, to_peer)) = (std::io::pipe()?, std::io::pipe()?);
+    /// let mut bank = Config::insecure().application("bank/1").over(from_us, to_us, Side::Responder)?;
+    /// let other = std::thread::spawn(move || rot::send(&mut bank, 10).map(drop));
+    /// let mut shop = Config::insecure().application("shop/1").over(from_peer, to_peer, Side::Initiator)?;
+    /// let error = rot::receive(&mut shop, 10).expect_err("they differ");
+    /// assert_eq!(error.blame(), Blame::Agreement);
+    /// # assert!(other.join().expect("no panic").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn application(self, application: &str) -> Self {
         Self { application: Some(application.to_owned()), ..self }
@@ -190,6 +203,23 @@ impl Config {
 
     /// The most bytes of memory that jobs take whose sizes the peer decides, of all sessions of a [`Server`] together;
     /// without limit by default. A peer whose job takes more is told so.
+    ///
+    /// ```
+    /// use foxtrot::{Config, psi};
+    ///
+    /// let config = Config::insecure().sessions(100).sessions_per_peer(1).max_memory(1 << 30);
+    /// let mut server = config.bind("localhost:0")?.serve(|peer| {
+    ///     psi::send(peer, &["bob"])?;
+    ///     psi::send(peer, &["cid"])
+    /// })?;
+    /// let address = server.local_addr().to_string();
+    /// let mut peer = Config::insecure().connect(&address)?;
+    /// psi::receive(&mut peer, &["bob"])?;
+    /// let mut again = Config::insecure().connect(&address)?;
+    /// let error = psi::receive(&mut again, &["bob"]).expect_err("a session of this peer is open");
+    /// assert!(error.to_string().contains("busy"));
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.most.memory = bytes;
