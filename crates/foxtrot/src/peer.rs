@@ -291,8 +291,8 @@ impl Peer {
         self.channel.counters()
     }
 
-    /// Ends the connection in order: the system or the stream has taken everything when it returns. Dropping a peer tries the same for a second
-    /// at most, without telling of errors.
+    /// Ends the connection in order: the system or the stream has taken everything when it returns. Dropping a peer tries
+    /// the same for a second at most, without telling of errors.
     ///
     /// ```
     /// use foxtrot::{Peer, Side, psi};

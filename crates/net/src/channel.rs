@@ -107,6 +107,7 @@ struct Shared {
 struct State {
     failure: Option<Error>,
     phase: Phase,
+    is_renewed: bool,
     /// When this side has received all.
     transcript: Option<Transcript>,
     meter: Meter,
@@ -151,6 +152,7 @@ impl Channel {
             state: Mutex::new(State {
                 failure: None,
                 phase: Phase::Hello,
+                is_renewed: false,
                 transcript: None,
                 meter: Meter::default(),
                 inbox: Inbox::new(buffer::Reader::new(reader)),

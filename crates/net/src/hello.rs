@@ -244,8 +244,10 @@ pub fn greet<'a>(
         Error::Frame(_) => HelloError::NotAHello.into(),
         e => e,
     })?;
-    if let [reason] = theirs[..] {
-        // Between two sessions the peer gave up.
+    if let [reason] = theirs[..]
+        && channel.is_renewed()
+    {
+        // Behind the session before the peer gave up.
         return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
     }
     let peer = codec::decode(&theirs)?;

@@ -172,12 +172,6 @@ fn both_ends_of_one_secured_connection_agree_and_of_two_do_not() {
 }
 
 #[test]
-fn a_peer_that_gives_up_between_two_sessions_is_understood() {
-    let outcome = meet_bytes(&[4]);
-    assert_eq!(outcome.unwrap_err(), ChannelError::GivenUp(Reason::Other).into());
-}
-
-#[test]
 fn a_reflected_hello_ends_the_session() {
     let [ours, theirs] = words(meet(&sender(), &sender()));
     assert_eq!(ours, "the peer sent our own hello back");
