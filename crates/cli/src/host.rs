@@ -1,6 +1,6 @@
 //! Listening, for one peer or for all that come. Strangers hold up nobody and end nothing.
 
-mod gate;
+mod bounds;
 mod refusals;
 
 use std::{
@@ -13,6 +13,7 @@ use std::{
 
 use foxtrot_net::{
     ChannelError, Error, HelloError, Reason, TlsError,
+    gate::{Gate, Most},
     hello::{self, Greeted, Hello, Table},
     listen::{Limits, Silent, serve},
     tcp::{Listener, Socket},
@@ -25,9 +26,8 @@ use crate::{
     memory,
     output::{Output, say},
     report::bytes,
-    secure::{Security, source},
+    secure::Security,
 };
-use gate::{Gate, Most};
 use refusals::Refusals;
 
 /// After that time without a peer a listener says what may be wrong.
@@ -172,9 +172,9 @@ impl Host {
     ) -> Result<(), Failure> {
         let (timeout, output) = (self.timeout, self.output);
         // Whether it can serve at all is known before it says that it listens.
-        let (limits, most) = bounds(most, service.least_memory())?;
+        let (limits, most) = limits(most, service.least_memory())?;
         let listener = self.listen(address)?;
-        output.detail(&most.to_string());
+        output.detail(&bounds::words(most));
         let gate = Gate::new(most);
         let host = self.asking_for_work();
         let connections = serve(listener, timeout, limits, move |socket, silent| {
@@ -241,7 +241,7 @@ impl Host {
             Err(full) => {
                 drop(confirmed);
                 opened.channel.refuse(full.reason());
-                return Err(met.refused(Failure::run(full.to_string())));
+                return Err(met.refused(Failure::run(bounds::why(&full))));
             }
         };
         let agreement = confirmed.finish().map_err(failed)?;
@@ -278,7 +278,7 @@ impl Host {
 
 impl Met {
     fn of(socket: &Socket) -> Self {
-        Self { address: socket.peer_address(), source: source(socket) }
+        Self { address: socket.peer_address(), source: socket.source() }
     }
 
     fn refused(&self, failure: Failure) -> Refused {
@@ -290,7 +290,7 @@ impl Met {
 ///
 /// # Errors
 /// The user's or the system's bound of memory admits no session, of which the smallest takes `least` bytes.
-fn bounds(most: &MostSessions, least: u64) -> Result<(Limits, Most), Failure> {
+fn limits(most: &MostSessions, least: u64) -> Result<(Limits, Most), Failure> {
     let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
     let most_silent = Limits::default().silent;
     // A quarter is for connections that wait, and a third as much as for sessions.

@@ -1,9 +1,6 @@
 //! The identity of the peer, and the protection of the connection to it.
 
-use std::{
-    fmt,
-    net::{IpAddr, Ipv6Addr},
-};
+use std::fmt;
 
 use foxtrot_net::{
     Channel, Error, TlsError,
@@ -96,7 +93,7 @@ impl Security {
         socket: Socket,
         secure: fn(&Tls, Socket) -> Result<Secured, Error>,
     ) -> Result<Opened, Error> {
-        let (address, source) = (Some(socket.peer_address()), source(&socket));
+        let (address, source) = (Some(socket.peer_address()), socket.source());
         match self {
             Self::Pinned { tls, known, .. } => {
                 let Secured { channel, peer, binding } = secure(tls, socket)?;
@@ -131,19 +128,6 @@ impl Security {
             Self::Pinned { ours, .. } => format!("TLS; our key is {ours}"),
             Self::None => "plain TCP, neither secret nor authenticated".into(),
         }
-    }
-}
-
-/// Returns the source of a connection: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses
-/// there.
-pub(crate) fn source(socket: &Socket) -> String {
-    match socket.peer_ip().map(|ip| ip.to_canonical()) {
-        Some(IpAddr::V4(ip)) => ip.to_string(),
-        Some(IpAddr::V6(ip)) => {
-            let network = ip.to_bits() >> 64 << 64;
-            format!("{}/64", Ipv6Addr::from_bits(network))
-        }
-        None => "an unknown address".into(),
     }
 }
 

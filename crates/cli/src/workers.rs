@@ -2,30 +2,24 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        Arc,
+        atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use foxtrot_net::threads::Threads;
 use foxtrot_ot::{
     Session,
     tasks::{Executor, Task},
 };
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{clock::thread_cpu, failure::Failure};
 
-/// How long a thread that has nothing to do waits awake for what comes next: what it takes to wake it.
-const AWAKE: Duration = Duration::from_micros(50);
-
-/// A party's access to the threads beside its own, which does its part: to wake another one takes
-/// as long as many a task.
+/// A party's access to the threads beside its own.
 #[derive(Clone, Debug)]
 pub struct Workers {
-    pool: Option<Arc<ThreadPool>>,
-    /// How often the threads have been given something to do.
-    rounds: Arc<AtomicU64>,
+    pool: Option<Threads>,
     /// Nanoseconds of CPU that this party's tasks took.
     busy: Arc<AtomicU64>,
 }
@@ -36,16 +30,9 @@ impl Workers {
     /// # Errors
     /// If the system does not give them.
     pub fn new(threads: usize) -> Result<Self, Failure> {
-        let pool = match threads {
-            0 | 1 => None,
-            _ => {
-                let builder = ThreadPoolBuilder::new().num_threads(threads - 1);
-                let pool = builder.thread_name(|i| format!("foxtrot-worker-{i}")).build();
-                let failed = |e| Failure::run(format!("cannot start {threads} threads: {e}"));
-                Some(Arc::new(pool.map_err(failed)?))
-            }
-        };
-        Ok(Self { pool, rounds: Arc::default(), busy: Arc::default() })
+        let failed = |e| Failure::run(format!("cannot start {threads} threads: {e}"));
+        let pool = (threads > 1).then(|| Threads::new(threads)).transpose().map_err(failed)?;
+        Ok(Self { pool, busy: Arc::default() })
     }
 
     /// The same threads for another party, whose time is counted apart.
@@ -57,7 +44,7 @@ impl Workers {
     /// How many there are with the party's own.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| 1 + pool.current_num_threads())
+        self.pool.as_ref().map_or(1, Threads::count)
     }
 
     /// The session whose protocols use the threads, if there is more than the party's own.
@@ -74,14 +61,6 @@ impl Workers {
     pub fn busy(&self) -> Duration {
         Duration::from_nanos(self.busy.load(Ordering::Relaxed))
     }
-
-    /// Does that, and counts its time.
-    fn count(&self, work: impl FnOnce()) {
-        let start = thread_cpu();
-        work();
-        let took = u64::try_from((thread_cpu() - start).as_nanos()).unwrap_or(u64::MAX);
-        self.busy.fetch_add(took, Ordering::Relaxed);
-    }
 }
 
 impl Executor for Workers {
@@ -93,39 +72,13 @@ impl Executor for Workers {
         let Some(pool) = &self.pool else {
             return tasks.into_iter().for_each(|task| task());
         };
-        let others = pool.current_num_threads().min(tasks.len().saturating_sub(1));
-        let (tasks, running) = (Mutex::new(tasks), AtomicUsize::new(others));
-        // Whoever is free takes the next, so that a thread that wakes late holds up nobody.
-        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let round = self.rounds.fetch_add(1, Ordering::Relaxed) + 1;
-        pool.in_place_scope(|scope| {
-            for _ in 0..others {
-                scope.spawn(|_| {
-                    self.count(|| {
-                        while let Some(task) = next() {
-                            task();
-                        }
-                    });
-                    running.fetch_sub(1, Ordering::Relaxed);
-                    let this = self.clone();
-                    rayon::spawn(move || {
-                        this.count(|| stay_awake(|| this.rounds.load(Ordering::Relaxed) == round));
-                    });
-                });
-            }
-            while let Some(task) = next() {
-                task();
-            }
-            stay_awake(|| running.load(Ordering::Relaxed) > 0);
+        let busy = Arc::clone(&self.busy);
+        pool.run(tasks, move |work| {
+            let start = thread_cpu();
+            work();
+            let took = u64::try_from((thread_cpu() - start).as_nanos()).unwrap_or(u64::MAX);
+            busy.fetch_add(took, Ordering::Relaxed);
         });
-    }
-}
-
-/// Waits as long as that is so, and a short time at most, without going to sleep.
-fn stay_awake(waiting: impl Fn() -> bool) {
-    let start = Instant::now();
-    while waiting() && start.elapsed() < AWAKE {
-        std::hint::spin_loop();
     }
 }
 

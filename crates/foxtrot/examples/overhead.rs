@@ -10,15 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use foxtrot::{
-    Config, Peer, Secret, Session,
-    net::{
-        Channel, drive,
-        hello::{Agreement, Role, exchange},
-        jobs,
-        tcp::{Listener, connect},
-    },
-    psi, rot,
+use foxtrot::{Config, Peer, Secret, Session, psi, rot};
+use foxtrot_net::{
+    Channel, drive,
+    hello::{Agreement, Role, exchange},
+    jobs,
+    tcp::{Listener, connect},
 };
 use foxtrot_ot::{
     base::{Adversary, BaseOt, Block, Choice, roted},

@@ -1,62 +1,61 @@
-//! A tokio server that lets many peers intersect their sets with its own, side by side.
+//! A tokio server that lets many peers intersect their sets with its own, side by side, over TLS with pinned keys.
 #![allow(clippy::panic_in_result_fn, clippy::unwrap_used, reason = "an example checks itself")]
 
-use std::{error::Error, sync::Arc};
+use std::error::Error;
 
 use foxtrot::{
-    Config, Side,
-    tokio::{Peer, psi},
+    Config, Identity,
+    tokio::{Peer, psi, serve},
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    task::JoinSet,
-};
+use tokio::{sync::mpsc, task::JoinSet};
 
 const SET: [&str; 3] = ["bob", "cid", "dan"];
 
-/// Answers one peer. The stream is plain TCP here: between machines, give `Peer::over` a stream of a TLS library, or use
-/// `Peer::accept` with `Config::tls`.
-async fn answer(stream: TcpStream, config: Arc<Config>) -> Result<(), foxtrot::Error> {
-    let mut peer = Peer::over(stream, Side::Responder, &config)?;
+/// Answers one peer.
+async fn answer(mut peer: Peer) -> Result<(), foxtrot::Error> {
     psi::send(&mut peer, &SET).await?;
     peer.close().await
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let listener = TcpListener::bind("localhost:0").await?;
-    let address = listener.local_addr()?;
-    let config = Arc::new(Config::insecure().application("example/1"));
+    // Each party makes its key once, and tells the others its fingerprint.
+    let ours = Identity::generate()?;
+    let peers = [Identity::generate()?, Identity::generate()?, Identity::generate()?];
+    let names = ["ann", "bob", "cid"];
+    let mut config = Config::tls(&ours, &peers.each_ref().map(Identity::fingerprint))?;
+    for (peer, name) in peers.iter().zip(names) {
+        config = config.name(peer.fingerprint(), name);
+    }
+    let listener = config.sessions(100).bind("localhost:0")?;
+    let address = listener.local_addr().to_string();
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let server = tokio::spawn(serve(listener, answer, move |ended| {
+        // Nobody listens to the last ones when the program ends.
+        let _ = tell.send(ended);
+    }));
 
-    let for_server = Arc::clone(&config);
-    let server = tokio::spawn(async move {
-        let mut sessions = JoinSet::new();
-        while sessions.len() < 3 {
-            let (stream, _) = listener.accept().await?;
-            sessions.spawn(answer(stream, Arc::clone(&for_server)));
-        }
-        while let Some(ended) = sessions.join_next().await {
-            ended??;
-        }
-        Ok::<_, Box<dyn Error + Send + Sync>>(())
-    });
-
-    let mut peers = JoinSet::new();
-    for name in ["ann", "bob", "cid"] {
-        let config = Arc::clone(&config);
-        peers.spawn(async move {
-            let stream = TcpStream::connect(address).await?;
-            let mut peer = Peer::over(stream, Side::Initiator, &config)?;
+    let mut asking = JoinSet::new();
+    for (peer, name) in peers.into_iter().zip(names) {
+        let (address, key) = (address.clone(), ours.fingerprint());
+        asking.spawn(async move {
+            let mut peer = Peer::connect(&address, &peer, &[key]).await?;
             let common = psi::receive(&mut peer, &[name]).await?;
             println!("{name}: {}", if common.is_empty() { "not there" } else { "there" });
             assert_eq!(common.is_empty(), name == "ann");
-            Ok::<_, Box<dyn Error + Send + Sync>>(())
+            Ok::<_, foxtrot::Error>(())
         });
     }
-    while let Some(ended) = peers.join_next().await {
-        ended?.map_err(|e| e.to_string())?;
+    while let Some(asked) = asking.join_next().await {
+        asked??;
     }
-    server.await?.map_err(|e| e.to_string())?;
+    for _ in names {
+        let ended = told.recv().await.ok_or("the server has ended")?;
+        println!("session with {}: {:?}", ended.peer, ended.result);
+        ended.result?;
+    }
+    // No new peers; sessions would run on.
+    server.abort();
     Ok(())
 }
 

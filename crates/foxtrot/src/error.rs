@@ -9,7 +9,7 @@ use foxtrot_ot::Usage;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A session ended early, or did not begin. [`foxtrot_net::Error`](crate::net::Error) says why.
+    /// A session ended early, or did not begin. [`net::Error`](crate::net::Error) says why.
     Session(foxtrot_net::Error),
     /// The caller asked for something that cannot be; nothing was sent.
     Usage(Usage),
@@ -24,6 +24,10 @@ pub enum Error {
     },
     /// The system does not start threads.
     Threads(String),
+    /// The configuration does not fit the call; nothing was sent.
+    Config(&'static str),
+    /// A handler of a [`Server`](crate::Server) panicked, with these words.
+    Panicked(String),
 }
 
 /// Who can do something about an error.
@@ -31,7 +35,9 @@ pub enum Error {
 pub enum Blame {
     /// The calling program: it asked for something that cannot be, cancelled, or has no memory.
     Caller,
-    /// The peer departed from the protocol: do not trust it, do not retry.
+    /// The two programs contradict each other in the protocol: the peer departed from it, or says that this side did.
+    /// Either program is faulty, or cheats, or the connection changes bytes. Do not retry: an attempt may reveal
+    /// something, and whoever cheats makes attempts fail.
     Peer,
     /// The two programs want different things: compare their calls and options.
     Agreement,
@@ -63,24 +69,28 @@ impl Error {
             Self::Session(Net::Protocol(_) | Net::Frame(_)) => Blame::Peer,
             Self::Session(Net::Unlucky) => Blame::Nobody,
             Self::Session(Net::Hello(e)) => match e {
-                HelloError::Terms(_) | HelloError::SameRole(_) | HelloError::Version { .. } => {
-                    Blame::Agreement
-                }
-                HelloError::TooManyKeys { .. } | HelloError::Refused(_) => Blame::Agreement,
+                HelloError::Terms(_)
+                | HelloError::SameRole(_)
+                | HelloError::SameSide { .. }
+                | HelloError::Version { .. }
+                | HelloError::TooManyKeys { .. }
+                | HelloError::Refused(_) => Blame::Agreement,
                 HelloError::Randomness(_) | HelloError::TooLong { .. } => Blame::Caller,
                 HelloError::NotAHello => Blame::Connection,
                 _ => Blame::Peer,
             },
             Self::Session(Net::Tls(TlsError::Setup(_))) => Blame::Caller,
             Self::Session(Net::Channel(ChannelError::Abandoned)) => Blame::Caller,
-            Self::Session(Net::Channel(ChannelError::GivenUp(Reason::TooManyKeys))) => {
-                Blame::Agreement
-            }
+            Self::Session(Net::Channel(ChannelError::GivenUp(reason))) => match reason {
+                Reason::TooManyKeys | Reason::TooLarge => Blame::Agreement,
+                Reason::CheckFailed | Reason::Undecodable => Blame::Peer,
+                _ => Blame::Connection,
+            },
             Self::Session(_) => Blame::Connection,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
             }
-            Self::Threads(_) => Blame::Caller,
+            Self::Threads(_) | Self::Config(_) | Self::Panicked(_) => Blame::Caller,
         }
     }
 }
@@ -94,6 +104,8 @@ impl fmt::Display for Error {
             Self::Cancelled => f.write_str("cancelled by the caller"),
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
             Self::Threads(why) => write!(f, "cannot start threads: {why}"),
+            Self::Config(why) => write!(f, "the configuration does not fit: {why}"),
+            Self::Panicked(words) => write!(f, "the session's handler panicked: {words}"),
         }
     }
 }

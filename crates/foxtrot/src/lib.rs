@@ -110,10 +110,12 @@ pub mod tokio;
 #[cfg(feature = "net")]
 pub use {
     error::{Blame, Error},
-    foxtrot_net as net,
     foxtrot_net::Counters,
     job::Sink,
-    peer::{Canceller, Config, Ended, Listener, Peer, Progress, Server, Side, TIMEOUT},
+    peer::{
+        Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side, Stopper,
+        Stream, TIMEOUT,
+    },
     threads::Threads,
 };
 
@@ -121,12 +123,87 @@ pub use {
 pub use foxtrot_net::identity::{Fingerprint, Identity, KeyError};
 
 pub use foxtrot_ot::{
-    Bits, Context, Direction, Error as ProtocolError, Seed, Session, Sid, Usage,
-    base::{self, Block},
-    engine,
+    Bits, Context, Direction, Error as ProtocolError, Seed, Session, Sid, Usage, base::Block,
     erase::Secret,
-    extension, pair,
 };
+
+/// Errors of connections, as [`Error::Session`] carries them.
+#[cfg(feature = "net")]
+pub mod net {
+    pub use foxtrot_net::{
+        ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::Role,
+        printable,
+    };
+}
+
+/// Base OTs that the `base` of `Options` takes. By default [`roted`](base::roted), the only ones here that are post-quantum.
+pub mod base {
+    pub use foxtrot_ot::base::{
+        BaseOt,
+        bdgm::Bdgm,
+        chou_orlandi::{ChouOrlandi, ChouOrlandiChosen},
+        csw::Csw,
+        masny_rindal::MasnyRindal,
+        naor_pinkas::NaorPinkas,
+        pvw::Pvw,
+    };
+
+    /// Random OT from module-LWE.
+    pub mod roted {
+        pub use foxtrot_ot::base::roted::{Endemic, Rot};
+    }
+}
+
+/// Extensions of OTs that the `extension` of `Options` takes. By default [`softspoken::malicious(4)`](extension::softspoken::malicious).
+pub mod extension {
+    pub use foxtrot_ot::extension::{
+        Extension, code::Linear, iknp, kkrt, kos, one_of_n::Extension as ExtensionOfN, oos,
+        softspoken,
+    };
+}
+
+/// Runs of protocols as plain values, for the functions `…_over` of `Options`: without socket, thread and `std`.
+///
+/// ```
+/// use foxtrot::{
+///     Bits, Context, Direction, Secret, Seed, Session, Sid,
+///     engine::{Engine, Pair}, rot,
+/// };
+///
+/// # fn fresh_seed() -> Seed { let mut seed = [0; 32]; getrandom::fill(&mut seed).unwrap(); Seed::from_bytes(seed) }
+/// // Both parties agree on a session id that was never used before.
+/// let session = Session::new(Sid::from_bytes([7; 32]));
+/// let (options, direction) = (rot::Options::new(), Direction::InitiatorSends);
+///
+/// let sender = Engine::new(|io| {
+///     let mut cx = Context::new(&session, fresh_seed());
+///     async move {
+///         let mut pairs = Secret::default();
+///         let sink = |some: &[_]| { pairs.0.extend_from_slice(some); Ok(()) };
+///         options.send_over(&io, &mut cx, direction, 1000, sink).await?;
+///         Ok::<_, foxtrot::ProtocolError>(pairs)
+///     }
+/// });
+/// let receiver = Engine::new(|io| {
+///     let mut cx = Context::new(&session, fresh_seed());
+///     async move {
+///         let mut keys = Secret::default();
+///         let sink = |_: &Bits, some: &[_]| { keys.0.extend_from_slice(some); Ok(()) };
+///         options.receive_over(&io, &mut cx, direction, 1000, sink).await?;
+///         Ok::<_, foxtrot::ProtocolError>(keys)
+///     }
+/// });
+///
+/// // `Engine::advance` says what a driver has to carry to the peer; `Pair` carries it from one value to the other.
+/// let (pairs, keys) = Pair::new(sender, receiver).run().expect("both are honest");
+/// assert!((0..1000).all(|i| pairs[i].contains(&keys[i])));
+/// ```
+pub mod engine {
+    pub use foxtrot_ot::{
+        engine::{Abandoned, Engine, Io, Limits, Progress, Stream, join},
+        pair::Pair,
+    };
+}
 
 /// The examples of the package's README.
 #[cfg(all(doctest, feature = "psi", feature = "tls"))]

@@ -55,7 +55,7 @@ pub use peer::{Messages, receive, send};
 ///
 /// ```
 /// # #[cfg(feature = "net")] {
-/// use foxtrot::{Peer, base::naor_pinkas::NaorPinkas, extension::kos, ot};
+/// use foxtrot::{Peer, base::NaorPinkas, extension::kos, ot};
 ///
 /// // Base OTs of 2001 against peers that follow the protocol, and an extension of them for any number of transfers.
 /// let old = ot::Options::new().base(&NaorPinkas).semi_honest();
@@ -101,7 +101,7 @@ impl Options {
 
     /// Takes another extension for [`one_of_n`], also for one of two.
     #[must_use]
-    pub fn extension_of_n(self, extension: crate::extension::one_of_n::Extension) -> Self {
+    pub fn extension_of_n(self, extension: crate::extension::ExtensionOfN) -> Self {
         Self { choice: self.choice.extension(Above::OneOfN(extension)), ..self }
     }
 
@@ -141,7 +141,7 @@ impl Options {
     /// transfers whose keys are made.
     ///
     /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, ot::Options, pair::Pair};
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}, ot::Options};
     /// use zeroize::Zeroizing;
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());

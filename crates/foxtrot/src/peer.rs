@@ -1,21 +1,24 @@
 //! The other party: how to reach it, and the connection to it.
 
+mod attempt;
 mod config;
 mod server;
+mod stream;
 
 use std::{
     fmt,
     io::{Read, Write},
     sync::{
-        Arc, Weak,
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use foxtrot_net::{
-    Channel, ChannelError, Counters, bridge,
-    hello::{self, Binding, Hello},
+    Channel, ChannelError, Counters,
+    gate::{Full, Gate, Pass},
+    hello::{self, Binding, Greeted, Hello},
     listen::Silent,
     memory,
 };
@@ -23,8 +26,10 @@ use foxtrot_ot::Session;
 use zeroize::Zeroizing;
 
 use crate::{Error, Threads, job::Job};
+pub(crate) use attempt::Attempt;
 pub use config::{Config, Listener};
-pub use server::{Ended, Server};
+pub use server::{Ended, Server, Stopper};
+pub use stream::{ChannelBinding, Stream};
 
 #[cfg(feature = "tls")]
 use crate::{Fingerprint, Identity};
@@ -65,29 +70,46 @@ type Tell = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct Peer {
     pub(crate) channel: Arc<Channel>,
     pub(crate) progress: Option<Tell>,
-    /// For test vectors: the seed of the next job.
-    pub(crate) seed: Option<Zeroizing<[u8; 32]>>,
-    /// Whether a session has begun that has not ended.
-    pub(crate) in_session: AtomicBool,
+    /// The right to run jobs, once it is there; it counts the memory of the job.
+    pub(crate) pass: Mutex<Option<Pass>>,
+    /// For test vectors: the seed of all jobs.
+    seed: Option<Seed>,
     side: Side,
     who: Who,
-    binding: Option<Binding>,
+    bound: Bound,
+    /// Where the right to run jobs comes from, and as whose it is counted.
+    gate: Option<(Arc<Gate>, String)>,
     application: Option<String>,
     threads: Option<Threads>,
     /// Bits of the puzzle that a stranger solves.
     puzzle: u8,
     silent: Option<Silent>,
-    is_renewed: bool,
+    /// How many jobs have begun.
+    jobs: u64,
     is_cancelled: Arc<AtomicBool>,
 }
 
 /// What is known of the other party.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Who {
-    pub(crate) address: Option<String>,
-    pub(crate) name: Option<String>,
+struct Who {
+    address: Option<String>,
+    name: Option<String>,
     #[cfg(feature = "tls")]
-    pub(crate) fingerprint: Option<Fingerprint>,
+    fingerprint: Option<Fingerprint>,
+}
+
+/// A seed for test vectors.
+pub(crate) type Seed = Zeroizing<[u8; 32]>;
+
+/// What hellos are bound to.
+enum Bound {
+    /// Nothing: the connection is not secured here.
+    No,
+    /// A stream that the caller opened: both programs were told their ends, and perhaps its exporter.
+    Stream(Option<ChannelBinding>),
+    /// Keys and exporter of a TLS session.
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "there is no TLS"))]
+    Tls(Binding),
 }
 
 /// Ends the job of a [`Peer`] from another thread.
@@ -115,6 +137,24 @@ impl Peer {
     /// Listens at `address`, and waits for a peer that has one of these keys. Strangers are refused, and do not end the
     /// wait.
     ///
+    /// ```
+    /// use foxtrot::{Identity, Peer, rot};
+    ///
+    /// let (ours, theirs) = (Identity::generate()?, Identity::generate()?);
+    /// let (of_ours, of_theirs) = (ours.fingerprint(), theirs.fingerprint());
+    /// # let port = std::net::TcpListener::bind("localhost:0")?.local_addr()?.port();
+    /// # let (address, to) = (format!("localhost:{port}"), format!("localhost:{port}"));
+    /// let other = std::thread::spawn(move || {
+    ///     let mut peer = Peer::connect(&to, &theirs, &[of_ours])?;
+    ///     rot::receive(&mut peer, 10)
+    /// });
+    /// let mut peer = Peer::listen(&address, &ours, &[of_theirs])?;
+    /// assert_eq!(rot::send(&mut peer, 10)?.len(), 10);
+    /// assert_eq!(peer.fingerprint(), Some(&of_theirs));
+    /// other.join().expect("no panic")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Session`] if the address cannot be listened on.
     #[cfg(feature = "tls")]
@@ -127,16 +167,16 @@ impl Peer {
     }
 
     /// Talks to the peer over any reliable byte stream, say two pipes or a tunnel. Nothing is encrypted or authenticated
-    /// here: the stream is already, or both ends are on one machine.
+    /// here: the stream is already, or both ends are on one machine. A [`Stream`] tells more of it than a [`Side`].
     ///
     /// # Errors
     /// [`Error::Session`] if the system starts no thread.
     pub fn over(
         reader: impl Read + Send + 'static,
         writer: impl Write + Send + 'static,
-        side: Side,
+        stream: impl Into<Stream>,
     ) -> Result<Self, Error> {
-        Config::insecure().over(reader, writer, side)
+        Config::insecure().over(reader, writer, stream)
     }
 
     /// Both parties in one program: for tests and examples. Use them in two threads.
@@ -154,16 +194,17 @@ impl Peer {
         Self {
             channel: Arc::new(channel),
             progress: None,
+            pass: Mutex::default(),
             seed: None,
-            in_session: AtomicBool::new(false),
             side,
             who: Who::default(),
-            binding: None,
+            bound: Bound::No,
+            gate: None,
             application: None,
             threads: None,
             puzzle: 0,
             silent: None,
-            is_renewed: false,
+            jobs: 0,
             is_cancelled: Arc::default(),
         }
     }
@@ -194,6 +235,21 @@ impl Peer {
     }
 
     /// Has `tell` called while a job runs, from the job's thread, whenever some more is done.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use foxtrot::{Peer, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let (tell, told) = mpsc::channel();
+    /// ours.on_progress(move |progress| drop(tell.send(progress)));
+    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
+    /// rot::send(&mut ours, 1000)?;
+    /// other.join().expect("no panic")?;
+    /// let last = told.try_iter().last().expect("it was told");
+    /// assert_eq!((last.done, last.of, last.unit), (1000, 1000, "transfers"));
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     pub fn on_progress(&mut self, tell: impl Fn(Progress) + Send + Sync + 'static) {
         self.progress = Some(Arc::new(tell));
     }
@@ -218,55 +274,80 @@ impl Peer {
     }
 
     /// Bytes and messages that have gone each way since the last negotiation.
+    ///
+    /// ```
+    /// use foxtrot::{Peer, rot};
+    ///
+    /// let (mut ours, mut theirs) = Peer::pair();
+    /// let other = std::thread::spawn(move || rot::receive(&mut theirs, 1000));
+    /// rot::send(&mut ours, 1000)?;
+    /// other.join().expect("no panic")?;
+    /// let counters = ours.counters();
+    /// assert!(counters.sent > 0 && counters.received > 0 && counters.flows > 0);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.channel.counters()
     }
 
-    /// Ends the connection in order. Dropping a peer does it as well, without telling of errors.
+    /// Ends the connection in order: the system or the stream has taken everything when it returns. Dropping a peer tries
+    /// the same for a second at most, without telling of errors.
+    ///
+    /// ```
+    /// use foxtrot::{Peer, Side, psi};
+    ///
+    /// let ((from_peer, to_us), (from_us, to_peer)) = (std::io::pipe()?, std::io::pipe()?);
+    /// let mut theirs = Peer::over(from_us, to_us, Side::Responder)?;
+    /// let other = std::thread::spawn(move || psi::receive(&mut theirs, &["bob"]));
+    /// let mut ours = Peer::over(from_peer, to_peer, Side::Initiator)?;
+    /// psi::send(&mut ours, &["bob"])?;
+    /// // Before a program ends, say.
+    /// ours.close()?;
+    /// assert_eq!(other.join().expect("no panic")?, [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Session`] if the last messages could not be sent.
     pub fn close(self) -> Result<(), Error> {
-        match Arc::into_inner(self.channel) {
-            Some(channel) => Ok(channel.close()?),
-            None => Ok(()),
-        }
+        let cancelled = || match self.is_cancelled.load(Ordering::SeqCst) {
+            true => Err(Error::Cancelled),
+            false => Ok(()),
+        };
+        cancelled()?;
+        // A canceller that is at work holds the channel.
+        let closed = Arc::into_inner(self.channel).map(Channel::close);
+        cancelled()?;
+        closed.transpose()?;
+        Ok(())
     }
 
-    /// Takes the randomness of the next jobs from `seed`: for test vectors. Two runs with one seed reveal all secrets.
+    /// Takes the randomness of the next jobs from `seed` and the job's number on this connection: for test vectors. Two runs
+    /// with one seed reveal all secrets.
     #[cfg(feature = "vectors")]
     pub fn seed_for_vectors(&mut self, seed: [u8; 32]) {
         self.seed = Some(Zeroizing::new(seed));
     }
 
-    /// Negotiates a job.
+    /// Negotiates a job. A server admits the peer when it has proved that it is there, and before it learns of our data.
     pub(crate) fn begin(&mut self, hello: Hello, unit: &'static str) -> Result<Job<'_>, Error> {
-        if self.in_session.swap(true, Ordering::Relaxed) {
-            // A panic of a sink, say, has left a session behind.
-            let error = self.channel.give_up(ChannelError::Abandoned);
-            return Err(self.explain(error));
-        }
-        if self.is_renewed {
+        if self.jobs > 0 {
             self.channel.begin_again();
         }
-        self.is_renewed = true;
-        let mut hello = match &self.application {
-            Some(application) => hello.term("application", application),
-            None => hello,
-        };
-        if let Some(binding) = self.binding {
-            hello = hello.bound_to(binding);
-        }
-        if self.puzzle > 0 {
-            hello = hello.puzzle(self.puzzle);
-        }
-        if let Some(seed) = &self.seed {
-            hello = hello.with_nonce(nonce_of(seed, self.side));
-        }
-        let agreement = hello::exchange(&self.channel, self.side == Side::Initiator, &hello);
+        let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
+        self.jobs += 1;
+        let hello = self.describe(hello, seed.as_deref());
+        let greeted = hello::greet(&self.channel, self.side == Side::Initiator, &hello);
+        let confirmed = greeted.and_then(Greeted::confirm).and_then(|confirmed| {
+            let pass = lock(&self.pass);
+            match self.admit(pass) {
+                Ok(()) => confirmed.finish(),
+                Err(full) => Err(confirmed.refuse(full.reason())),
+            }
+        });
         // Later jobs fail for the same reason.
-        let agreement = agreement.map_err(|e| self.explain(self.channel.give_up(e)))?;
+        let agreement = confirmed.map_err(|e| self.explain(self.channel.give_up(e)))?;
         // A stranger works once.
         (self.silent, self.puzzle) = (None, 0);
         let session = Session::new(agreement.sid);
@@ -274,12 +355,43 @@ impl Peer {
             Some(threads) => session.with_executor(Arc::new(threads.clone())),
             None => session,
         };
-        Ok(Job { peer: self, agreement, session, unit })
+        Ok(Job { peer: self, agreement, session, unit, seed, is_done: false })
+    }
+
+    /// The hello of a job with what this connection adds to it.
+    fn describe(&self, hello: Hello, seed: Option<&[u8; 32]>) -> Hello {
+        let hello = match &self.application {
+            Some(application) => hello.term("application", application),
+            None => hello,
+        };
+        let hello = match &self.bound {
+            Bound::No => hello,
+            Bound::Stream(exporter) => {
+                let hello = hello.side(self.side == Side::Initiator);
+                match exporter {
+                    Some(ChannelBinding(exporter)) => hello.bound_by(*exporter),
+                    None => hello,
+                }
+            }
+            Bound::Tls(binding) => hello.bound_to(*binding),
+        };
+        let hello = if self.puzzle > 0 { hello.puzzle(self.puzzle) } else { hello };
+        match seed {
+            Some(seed) => hello.with_nonce(nonce_of(seed, self.side)),
+            None => hello,
+        }
+    }
+
+    fn admit(&self, mut pass: MutexGuard<'_, Option<Pass>>) -> Result<(), Full> {
+        if let (None, Some((gate, counted_as))) = (&*pass, &self.gate) {
+            *pass = Some(gate.admit(counted_as, 0)?);
+        }
+        Ok(())
     }
 
     /// The error of the job: that it was cancelled, if it was.
     pub(crate) fn explain(&self, error: foxtrot_net::Error) -> Error {
-        match self.is_cancelled.load(Ordering::Relaxed) {
+        match self.is_cancelled.load(Ordering::SeqCst) {
             true => Error::Cancelled,
             false => Error::Session(error),
         }
@@ -289,25 +401,10 @@ impl Peer {
 impl Canceller {
     /// Ends the job, and the connection.
     pub fn cancel(&self) {
-        self.is_cancelled.store(true, Ordering::Relaxed);
+        self.is_cancelled.store(true, Ordering::SeqCst);
         if let Some(channel) = self.channel.upgrade() {
             channel.give_up(ChannelError::Abandoned);
         }
-    }
-}
-
-impl Config {
-    /// Talks to the peer over any reliable byte stream: see [`Peer::over`].
-    ///
-    /// # Errors
-    /// [`Error::Session`] if the system starts no thread.
-    pub fn over(
-        &self,
-        reader: impl Read + Send + 'static,
-        writer: impl Write + Send + 'static,
-        side: Side,
-    ) -> Result<Peer, Error> {
-        Ok(self.peer(bridge::open(reader, writer, self.timeout_of_waits())?, side))
     }
 }
 
@@ -315,6 +412,34 @@ impl Config {
 fn nonce_of(seed: &[u8; 32], side: Side) -> [u8; 32] {
     let session = Session::new(foxtrot_ot::Sid::from_bytes(*seed));
     session.oracle("foxtrot v1 vectors").query(0, u8::from(side == Side::Responder)).finish()
+}
+
+/// The seed of the job with that number.
+fn seed_of_job(seed: &[u8; 32], job: u64) -> Seed {
+    let session = Session::new(foxtrot_ot::Sid::from_bytes(*seed));
+    Zeroizing::new(session.oracle("foxtrot v1 vectors of a job").query(job, 0).finish())
+}
+
+/// Locks a mutex, also after a thread that held it has panicked.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `acme (SHA256:…) at 192.0.2.1:7000`, as far as it is known.
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "tls")]
+        let key = self.fingerprint.as_ref().map(ToString::to_string);
+        #[cfg(not(feature = "tls"))]
+        let key = None::<String>;
+        let at = self.address.as_ref().map(|address| format!("at {address}"));
+        let (name, key) = match (&self.name, key) {
+            (Some(name), Some(key)) => (Some(name.clone()), Some(format!("({key})"))),
+            (name, key) => (name.clone(), key),
+        };
+        let known: Vec<_> = [name, key, at].into_iter().flatten().collect();
+        f.write_str(&if known.is_empty() { "an unknown peer".into() } else { known.join(" ") })
+    }
 }
 
 impl fmt::Debug for Peer {

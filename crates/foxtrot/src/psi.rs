@@ -49,9 +49,6 @@ use crate::choice::Choice;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
-#[cfg(feature = "tokio")]
-pub(crate) use peer::Set;
-#[cfg(feature = "net")]
 pub use peer::{receive, send};
 
 /// The most items of a peer, unless the caller says otherwise.
@@ -126,7 +123,7 @@ impl Options {
     /// [`Steps`] are done.
     ///
     /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}};
     /// use foxtrot::psi::{Options, PsiError, Steps, item};
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());

@@ -18,33 +18,69 @@
 //! # }
 //! ```
 //!
-//! A job computes, so it runs on one of tokio's blocking threads and holds up no other future. A future that is dropped
-//! cancels its job and ends the connection.
+//! A job computes, so it runs on one of tokio's blocking threads and holds up no other future; only inputs are copied
+//! before, and [`Peer::run`] copies nothing. A future that is dropped cancels its job and ends the connection.
 
-use std::io::{self, Read, Write};
-
-use ::tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf, WriteHalf, split},
-    runtime::Handle,
-    task::spawn_blocking,
+use std::{
+    future::{Future, poll_fn},
+    io::{self, Read, Write},
+    net::Shutdown,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
 };
 
-use crate::{Canceller, Config, Error, Side, peer};
+use ::tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf, split},
+    runtime::Handle,
+    sync::Notify,
+    task::spawn_blocking,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Config, Ended, Error, Listener, Stream,
+    peer::{self, Attempt},
+};
 #[cfg(feature = "tls")]
 use crate::{Fingerprint, Identity};
 
-/// A connection to the other party whose jobs are futures.
+/// A connection to the other party whose jobs are futures. Dropping it blocks nothing: one of tokio's blocking threads
+/// ends the connection. To be sure that all was sent, [`close`](Self::close) it.
 #[derive(Debug)]
 pub struct Peer {
     /// Absent while a job runs, and after a future of one was dropped.
     peer: Option<peer::Peer>,
 }
 
-/// Cancels a job whose future is dropped.
-struct OnDrop(Option<Canceller>);
+/// Cancels what runs on another thread when a future is dropped.
+struct OnDrop<F: Fn()>(F);
 
 impl Peer {
     /// The future of [`Peer::connect`](crate::Peer::connect).
+    ///
+    /// ```
+    /// use foxtrot::{Identity, tokio::{Peer, psi}};
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (ours, theirs) = (Identity::generate()?, Identity::generate()?);
+    /// let (of_ours, of_theirs) = ([ours.fingerprint()], [theirs.fingerprint()]);
+    /// # let port = std::net::TcpListener::bind("localhost:0")?.local_addr()?.port();
+    /// # let address = &format!("localhost:{port}");
+    /// let (listening, connecting) = tokio::join!(
+    ///     Peer::listen(address, &ours, &of_theirs),
+    ///     Peer::connect(address, &theirs, &of_ours),
+    /// );
+    /// let (mut sender, mut receiver) = (listening?, connecting?);
+    /// let (sent, common) =
+    ///     tokio::join!(psi::send(&mut sender, &["bob"]), psi::receive(&mut receiver, &["ann", "bob"]));
+    /// sent?;
+    /// assert_eq!(common?, [1]);
+    /// sender.close().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Error`].
@@ -57,13 +93,13 @@ impl Peer {
         Self::connect_with(address, &Config::tls(identity, peers)?).await
     }
 
-    /// The future of [`Config::connect`].
+    /// The future of [`Config::connect`]. Dropping it ends the attempt, but for a look-up of the name that is under way.
     ///
     /// # Errors
     /// [`Error`].
     pub async fn connect_with(address: &str, config: &Config) -> Result<Self, Error> {
         let (address, config) = (address.to_string(), config.clone());
-        blocking(move || config.connect(&address)).await.map(Self::from)
+        attempt(move |attempt| config.connect_while(&address, attempt)).await
     }
 
     /// The future of [`Peer::listen`](crate::Peer::listen).
@@ -76,46 +112,65 @@ impl Peer {
         identity: &Identity,
         peers: &[Fingerprint],
     ) -> Result<Self, Error> {
-        let listener = Config::tls(identity, peers)?.bind(address)?;
-        Self::accept(listener).await
+        let (address, config) = (address.to_string(), Config::tls(identity, peers)?);
+        attempt(move |attempt| config.bind(&address)?.accept_while(attempt)).await
     }
 
-    /// The future of [`Listener::accept`](crate::Listener::accept).
+    /// The future of [`Listener::accept`]. Dropping it ends the wait and closes the port.
+    ///
+    /// ```
+    /// use foxtrot::{Config, tokio::{Peer, rot}};
+    ///
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), foxtrot::Error> {
+    /// let config = Config::insecure();
+    /// let listener = config.bind("localhost:0")?;
+    /// let address = listener.local_addr().to_string();
+    /// let (accepted, connected) =
+    ///     tokio::join!(Peer::accept(listener), Peer::connect_with(&address, &config));
+    /// let (mut sender, mut receiver) = (accepted?, connected?);
+    /// // Any blocking job, with its options.
+    /// let options = foxtrot::rot::Options::new().semi_honest();
+    /// let (sent, received) = tokio::join!(
+    ///     sender.run(move |peer| options.send(peer, 100)),
+    ///     receiver.run(move |peer| options.receive(peer, 100)),
+    /// );
+    /// assert_eq!(sent?.len(), received?.1.len());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Error`].
-    pub async fn accept(listener: crate::Listener) -> Result<Self, Error> {
-        blocking(move || listener.accept()).await.map(Self::from)
+    pub async fn accept(listener: Listener) -> Result<Self, Error> {
+        attempt(move |attempt| listener.accept_while(attempt)).await
     }
 
     /// Talks to the peer over a stream of tokio, say of a TLS library or a web socket. Nothing is encrypted or
-    /// authenticated here.
+    /// authenticated here; a [`Stream`] with a [`ChannelBinding`](crate::ChannelBinding) binds sessions to what is below.
     ///
     /// # Errors
-    /// [`Error::Session`] if the system starts no thread.
+    /// [`Error::Config`] for a configuration with keys; [`Error::Session`] if the system starts no thread.
     ///
     /// # Panics
     /// Outside of a runtime.
     pub fn over(
         stream: impl AsyncRead + AsyncWrite + Send + 'static,
-        side: Side,
+        side: impl Into<Stream>,
         config: &Config,
     ) -> Result<Self, Error> {
-        let (reader, writer) = split(stream);
-        let runtime = Handle::current();
-        let reader = Blocking(reader, runtime.clone());
-        config.over(reader, Blocking(writer, runtime), side).map(Self::from)
+        let (half, writer) = split(stream);
+        let (runtime, ended) = (Handle::current(), Arc::new(Notify::new()));
+        let reader = Reader { half, runtime: runtime.clone(), ended: Arc::clone(&ended) };
+        let stream = side.into().also_closed_by(move |how| {
+            if how != Shutdown::Write {
+                ended.notify_one();
+            }
+        });
+        config.over(reader, Writer { half: writer, runtime }, stream).map(Self::from)
     }
 
-    /// Runs any job of the blocking calls, with all their options.
-    ///
-    /// ```
-    /// # async fn example(peer: &mut foxtrot::tokio::Peer) -> Result<(), foxtrot::Error> {
-    /// let options = foxtrot::rot::Options::new().semi_honest();
-    /// let pairs = peer.run(move |peer| options.send(peer, 1000)).await?;
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Runs any job of the blocking calls, with all their options. Inputs that it owns are not copied.
     ///
     /// # Errors
     /// The job's; [`Error::Cancelled`] if an earlier future was dropped before its end.
@@ -124,14 +179,16 @@ impl Peer {
         job: impl FnOnce(&mut peer::Peer) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let mut peer = self.peer.take().ok_or(Error::Cancelled)?;
-        let mut on_drop = OnDrop(Some(peer.canceller()));
+        let canceller = peer.canceller();
+        let on_drop = OnDrop(|| canceller.cancel());
         let (peer, done) = blocking(move || {
             let done = job(&mut peer);
-            Ok((peer, done))
+            // Dropped here if the future was.
+            Ok((Self::from(peer), done))
         })
         .await?;
-        on_drop.0 = None;
-        self.peer = Some(peer);
+        std::mem::forget(on_drop);
+        *self = peer;
         done
     }
 
@@ -139,17 +196,64 @@ impl Peer {
     ///
     /// # Errors
     /// [`Error`].
-    pub async fn close(self) -> Result<(), Error> {
-        match self.peer {
+    pub async fn close(mut self) -> Result<(), Error> {
+        match self.peer.take() {
             Some(peer) => blocking(move || peer.close()).await,
             None => Err(Error::Cancelled),
         }
     }
 
-    /// The blocking peer, between two jobs; there is none after a future of a job was dropped.
+    /// The blocking peer, between two jobs: for [`on_progress`](crate::Peer::on_progress), say; there is none after a future of a job was dropped.
     pub fn get_mut(&mut self) -> Option<&mut peer::Peer> {
         self.peer.as_mut()
     }
+}
+
+/// Answers all peers that come, side by side, until the future is dropped: [`Listener::serve`] with an async function.
+/// `session` gets each peer; a thread of its own waits for its future. `ended` is told of sessions that have ended.
+///
+/// Dropping the future ends the listening; sessions run on to their end.
+///
+/// ```
+/// use foxtrot::{Config, tokio::{Peer, psi, serve}};
+///
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), foxtrot::Error> {
+/// let config = Config::insecure();
+/// let listener = config.bind("localhost:0")?;
+/// let address = listener.local_addr().to_string();
+/// let server = tokio::spawn(serve(
+///     listener,
+///     |mut peer| async move { psi::send(&mut peer, &["bob", "cid"]).await },
+///     |ended| println!("{}: {:?}", ended.peer, ended.result),
+/// ));
+///
+/// let mut peer = Peer::connect_with(&address, &config).await?;
+/// assert_eq!(psi::receive(&mut peer, &["ann", "bob"]).await?, [1]);
+/// server.abort();
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`Error::Session`] if the system starts no thread.
+pub async fn serve<F>(
+    listener: Listener,
+    session: impl Fn(Peer) -> F + Send + Sync + 'static,
+    ended: impl FnMut(Ended) + Send + 'static,
+) -> Result<(), Error>
+where
+    F: Future<Output = Result<(), Error>>,
+{
+    let runtime = Handle::current();
+    let server = listener.serve_each(move |peer| runtime.block_on(session(Peer::from(peer))))?;
+    let stopper = server.stopper();
+    let _on_drop = OnDrop(|| stopper.stop());
+    blocking(move || {
+        server.for_each(ended);
+        Ok(())
+    })
+    .await
 }
 
 impl From<peer::Peer> for Peer {
@@ -158,15 +262,33 @@ impl From<peer::Peer> for Peer {
     }
 }
 
-impl Drop for OnDrop {
+impl Drop for Peer {
     fn drop(&mut self) {
-        if let Some(canceller) = &self.0 {
-            canceller.cancel();
+        let Some(peer) = self.peer.take() else { return };
+        // A blocking thread has a runtime, and may also wait for one that there is not any more.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn_blocking(move || drop(peer));
         }
     }
 }
 
-/// Runs that on a thread that may block.
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// Tries to reach a peer on a thread that may block, until the future is dropped.
+async fn attempt(
+    work: impl FnOnce(&Attempt) -> Result<peer::Peer, Error> + Send + 'static,
+) -> Result<Peer, Error> {
+    let attempt = Attempt::default();
+    let for_drop = attempt.clone();
+    let _on_drop = OnDrop(move || for_drop.cancel());
+    blocking(move || work(&attempt).map(Peer::from)).await
+}
+
+/// Runs `work` on a thread that may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -178,44 +300,91 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Half of a stream for a thread that may block.
-struct Blocking<T>(T, Handle);
+/// The reading half of a stream for a thread that may block, until `ended` is notified.
+struct Reader<S> {
+    half: ReadHalf<S>,
+    runtime: Handle,
+    ended: Arc<Notify>,
+}
 
-impl<S: AsyncRead> Read for Blocking<ReadHalf<S>> {
+/// The writing half. Its drop ends the direction, which that of tokio's half does not.
+struct Writer<S: AsyncWrite> {
+    half: WriteHalf<S>,
+    runtime: Handle,
+}
+
+impl<S: AsyncRead> Read for Reader<S> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.1.block_on(self.0.read(buffer))
+        let Self { half, runtime, ended } = self;
+        let mut buffer = ReadBuf::new(buffer);
+        runtime.block_on(async {
+            let mut ended = pin!(ended.notified());
+            poll_fn(|cx| match ended.as_mut().poll(cx) {
+                Poll::Ready(()) => Poll::Ready(Ok(())),
+                Poll::Pending => Pin::new(&mut *half).poll_read(cx, &mut buffer),
+            })
+            .await
+        })?;
+        Ok(buffer.filled().len())
     }
 }
 
-impl<S: AsyncWrite> Write for Blocking<WriteHalf<S>> {
+impl<S: AsyncWrite> Write for Writer<S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.1.block_on(self.0.write(bytes))
+        self.runtime.block_on(self.half.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.1.block_on(self.0.flush())
+        self.runtime.block_on(self.half.flush())
+    }
+}
+
+impl<S: AsyncWrite> Drop for Writer<S> {
+    fn drop(&mut self) {
+        // The channel's thread has no runtime. If it could not be started, nothing was written.
+        if Handle::try_current().is_err() {
+            let _ = self.runtime.block_on(self.half.shutdown());
+        }
+    }
+}
+
+/// A copy of a caller's items, for another thread: one allocation for all, erased on drop.
+struct Copied {
+    bytes: Zeroizing<Vec<u8>>,
+    lengths: Vec<usize>,
+}
+
+impl Copied {
+    fn of<'a>(items: impl Iterator<Item = &'a [u8]> + Clone) -> Self {
+        let lengths: Vec<_> = items.clone().map(<[u8]>::len).collect();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(lengths.iter().sum()));
+        items.for_each(|item| bytes.extend_from_slice(item));
+        Self { bytes, lengths }
+    }
+
+    fn items(&self) -> Vec<&[u8]> {
+        let mut rest = &self.bytes[..];
+        let next = |&len: &usize| rest.split_off(..len).unwrap_or_default();
+        self.lengths.iter().map(next).collect()
     }
 }
 
 /// Private set intersection: see [`psi`](crate::psi).
 #[cfg(feature = "psi")]
 pub mod psi {
-    use super::Peer;
-    use crate::{
-        Error,
-        psi::{Options, Set},
-    };
+    use super::{Copied, Peer};
+    use crate::{Error, psi};
 
-    /// The future of [`psi::send`](crate::psi::send).
+    /// The future of [`psi::send`].
     ///
     /// # Errors
     /// [`Error`].
     pub async fn send<T: AsRef<[u8]>>(peer: &mut Peer, items: &[T]) -> Result<(), Error> {
-        let set = Set::of(items)?;
-        peer.run(move |peer| Options::new().send_set(peer, &set)).await
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| psi::send(peer, &copied.items())).await
     }
 
-    /// The future of [`psi::receive`](crate::psi::receive).
+    /// The future of [`psi::receive`].
     ///
     /// # Errors
     /// [`Error`].
@@ -223,8 +392,8 @@ pub mod psi {
         peer: &mut Peer,
         items: &[T],
     ) -> Result<Vec<usize>, Error> {
-        let set = Set::of(items)?;
-        peer.run(move |peer| Options::new().receive_set(peer, &set)).await
+        let copied = Copied::of(items.iter().map(AsRef::as_ref));
+        peer.run(move |peer| psi::receive(peer, &copied.items())).await
     }
 }
 
@@ -282,7 +451,7 @@ pub mod rot {
 pub mod ot {
     use zeroize::Zeroizing;
 
-    use super::Peer;
+    use super::{Copied, Peer};
     use crate::{
         Error,
         ot::{self, Messages},
@@ -293,14 +462,8 @@ pub mod ot {
     /// # Errors
     /// [`Error`].
     pub async fn send<M: AsRef<[u8]>>(peer: &mut Peer, messages: &[[M; 2]]) -> Result<(), Error> {
-        let copy = |message: &M| Zeroizing::new(message.as_ref().to_vec());
-        let messages: Vec<_> = messages.iter().map(|pair| pair.each_ref().map(copy)).collect();
-        peer.run(move |peer| {
-            let messages: Vec<_> =
-                messages.iter().map(|pair| pair.each_ref().map(|it| it.as_slice())).collect();
-            ot::send(peer, &messages)
-        })
-        .await
+        let copied = Copied::of(messages.as_flattened().iter().map(AsRef::as_ref));
+        peer.run(move |peer| ot::send(peer, copied.items().as_chunks().0)).await
     }
 
     /// The future of [`ot::receive`].
@@ -325,13 +488,8 @@ pub mod ot {
             choices: usize,
             messages: &[M],
         ) -> Result<(), Error> {
-            let copy = |message: &M| Zeroizing::new(message.as_ref().to_vec());
-            let messages: Vec<_> = messages.iter().map(copy).collect();
-            peer.run(move |peer| {
-                let messages: Vec<_> = messages.iter().map(|it| it.as_slice()).collect();
-                ot::one_of_n::send(peer, choices, &messages)
-            })
-            .await
+            let copied = Copied::of(messages.iter().map(AsRef::as_ref));
+            peer.run(move |peer| ot::one_of_n::send(peer, choices, &copied.items())).await
         }
 
         /// The future of [`one_of_n::receive`](crate::ot::one_of_n::receive).

@@ -10,20 +10,17 @@ use std::{
     time::Duration,
 };
 
-use foxtrot::{
-    Blame, Config, Error, Peer, Progress, Seed, Session, Usage,
-    base::{self, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys},
-    engine::Abandoned,
-    extension::{self, Incompatible, Shape, code::Linear, kkrt, oos, softspoken, two_round},
-    net::{
-        Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
-        hello::{Agreement, Hello, KEYS, Role, exchange},
-        jobs, tcp,
-    },
-    ot, psi, rot, triples,
+use foxtrot::{Blame, Config, Error, Peer, Progress, Seed, Session, Usage, ot, psi, rot, triples};
+use foxtrot_net::{
+    Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
+    hello::{Agreement, Hello, KEYS, Role, exchange},
+    jobs, tcp,
 };
 use foxtrot_ot::{
+    base::{self, BaseOt, Block, Choice, Functionality, Protocol, ReceiverKeys, Run, SenderKeys},
     convert,
+    engine::Abandoned,
+    extension::{self, Incompatible, Shape, code::Linear, kkrt, oos, softspoken, two_round},
     transfers::{Extension, Method},
 };
 use foxtrot_triples::Kind;
@@ -158,7 +155,15 @@ fn against<T: Send + 'static>(
     hello: Hello,
     lie: impl FnOnce(&Channel, Agreement) -> T + Send + 'static,
 ) -> (Peer, JoinHandle<T>) {
-    let listener = Config::insecure().bind("localhost:0").unwrap();
+    against_with(&Config::insecure(), hello, lie)
+}
+
+fn against_with<T: Send + 'static>(
+    config: &Config,
+    hello: Hello,
+    lie: impl FnOnce(&Channel, Agreement) -> T + Send + 'static,
+) -> (Peer, JoinHandle<T>) {
+    let listener = config.bind("localhost:0").unwrap();
     let address = listener.local_addr().to_string();
     let liar = thread::spawn(move || {
         let channel = tcp::connect(&address, Duration::from_secs(20)).unwrap().open().unwrap();
@@ -193,6 +198,27 @@ fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
     assert!(matches!(&error, Error::Session(NetError::Hello(e)) if *e == said), "{error}");
     assert_eq!(error.blame(), Blame::Peer);
     assert_eq!(liar.join().unwrap(), Reason::Undecodable);
+}
+
+#[test]
+fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
+    let extension = Extension::OneOfN(oos::malicious(Linear::Bch802));
+    let method = Method { extension, ..alone() };
+    let of_psi = jobs::psi(Role::Receiver, &method, "none/1", 1 << 24, 1000);
+    let of_ot = jobs::messages(Role::Sender, &alone(), 100, 2, true);
+    let of_ot = jobs::message_length(of_ot, 1 << 24);
+    let longest = ot::Options::new().longest_message(1 << 24);
+    let config = Config::insecure().max_memory(32 << 20);
+    let (mut ours, liar) = against_with(&config, of_psi, |channel, _| heard(channel));
+    let refused = HelloError::Refused(Reason::TooLarge);
+    let is_refused = |e: &Error| matches!(e, Error::Session(NetError::Hello(e)) if *e == refused);
+    let error = psi::send(&mut ours, &["a"]).unwrap_err();
+    assert!(is_refused(&error), "{error}");
+    assert_eq!(liar.join().unwrap(), Reason::TooLarge);
+    let (mut ours, liar) = against_with(&config, of_ot, |channel, _| heard(channel));
+    let error = longest.receive(&mut ours, &[true; 100]).unwrap_err();
+    assert!(is_refused(&error), "{error}");
+    assert_eq!(liar.join().unwrap(), Reason::TooLarge);
 }
 
 #[test]

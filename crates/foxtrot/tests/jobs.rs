@@ -108,7 +108,7 @@ fn a_server_answers_many_peers_and_refuses_strangers() {
         Identity::generate().unwrap(),
     );
     let of_ours = ours.fingerprint();
-    let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap().sessions(2);
+    let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap().sessions(5);
     let mut server =
         config.bind("localhost:0").unwrap().serve(|peer| psi::send(peer, &["b", "c"])).unwrap();
     let address = server.local_addr().to_string();
@@ -127,7 +127,12 @@ fn a_server_answers_many_peers_and_refuses_strangers() {
         });
     });
     let ended: Vec<_> = server.by_ref().take(6).collect();
-    assert_eq!(ended.iter().filter(|ended| ended.result.is_ok()).count(), 5);
+    let good: Vec<_> = ended.iter().filter(|ended| ended.result.is_ok()).collect();
+    assert_eq!(good.len(), 5);
+    let key = theirs.fingerprint();
+    assert!(
+        good.iter().all(|it| it.fingerprint == Some(key) && it.peer.contains(&key.to_string()))
+    );
     assert!(server.next_within(Duration::from_millis(1)).is_none());
 }
 
@@ -284,9 +289,15 @@ fn runs_of_one_seed_are_the_same_and_of_another_are_not() {
         let (mut ours, mut theirs) = Peer::pair();
         ours.seed_for_vectors([seed; 32]);
         theirs.seed_for_vectors([seed + 1; 32]);
-        let peer = thread::spawn(move || rot::receive(&mut theirs, 5).unwrap());
+        let peer = thread::spawn(move || {
+            let received = rot::receive(&mut theirs, 5).unwrap();
+            rot::receive(&mut theirs, 5).unwrap();
+            received
+        });
         let pairs = rot::send(&mut ours, 5).unwrap();
+        let again = rot::send(&mut ours, 5).unwrap();
         let (choices, keys) = peer.join().unwrap();
+        assert!(!pairs.contains(&again[0]), "the next job repeats the first");
         (pairs.to_vec(), choices.as_bytes().to_vec(), keys.to_vec())
     };
     assert!(run(1) == run(1));

@@ -1,18 +1,63 @@
 //! Jobs as futures.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports, reason = "/proc counts"))]
 
-use std::time::Duration;
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    pin::Pin,
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    task::{Context, Poll},
+    thread,
+    time::{Duration, Instant},
+};
 
 use foxtrot::{
     Config, Error, Identity, Side,
-    tokio::{Peer, ot, psi, rot, triples},
+    tokio::{Peer, ot, psi, rot, serve, triples},
 };
 use tokio::{
-    io::{DuplexStream, duplex},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf, duplex},
     join,
+    net::{TcpListener, TcpStream},
     runtime::Builder,
     time::{sleep, timeout},
 };
+
+const AT_ONCE: Duration = Duration::from_secs(8);
+
+/// Tests that count the threads of the process run one after another.
+static THREADS: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    THREADS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many threads of connections there are, by their names.
+fn threads() -> BTreeMap<String, usize> {
+    let mut all = BTreeMap::new();
+    for task in fs::read_dir("/proc/self/task").unwrap() {
+        // A thread may end in between.
+        let name = fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default();
+        if name.starts_with("foxtrot-") {
+            *all.entry(name.trim().to_owned()).or_default() += 1;
+        }
+    }
+    all
+}
+
+fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Waits until no thread of a connection is left, and no more descriptors than that.
+fn all_end(before: usize) {
+    let start = Instant::now();
+    while !threads().is_empty() || descriptors() > before {
+        assert!(start.elapsed() < AT_ONCE, "{:?}, {} > {before}", threads(), descriptors());
+        thread::sleep(Duration::from_millis(5));
+    }
+}
 
 fn over(stream: DuplexStream, side: Side) -> Peer {
     Peer::over(stream, side, &Config::insecure()).unwrap()
@@ -23,8 +68,183 @@ fn pair() -> (Peer, Peer) {
     (over(ours, Side::Initiator), over(theirs, Side::Responder))
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn tokio_connections_over_streams_leave_nothing_behind() {
+    let _alone = alone();
+    for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
+        let runtime = runtime.enable_all().build().unwrap();
+        let before = descriptors();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("localhost:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let config = Config::insecure();
+            for close in [true, false, true, false] {
+                let (here, there) = join!(TcpStream::connect(address), listener.accept());
+                let mut ours = Peer::over(here.unwrap(), Side::Initiator, &config).unwrap();
+                let mut theirs = Peer::over(there.unwrap().0, Side::Responder, &config).unwrap();
+                let (sent, received) =
+                    join!(rot::send(&mut ours, 10), rot::receive(&mut theirs, 10));
+                sent.unwrap();
+                received.unwrap();
+                if close {
+                    ours.close().await.unwrap();
+                } else {
+                    drop(ours);
+                }
+                // The other side reads the end, and no time-out.
+                let start = Instant::now();
+                assert!(rot::receive(&mut theirs, 10).await.is_err());
+                assert!(start.elapsed() < AT_ONCE);
+            }
+            // The other end reads an end, and stays open.
+            let (here, there) = join!(TcpStream::connect(address), listener.accept());
+            let (here, mut there) = (here.unwrap(), there.unwrap().0);
+            drop(Peer::over(here, Side::Initiator, &config).unwrap());
+            let read = timeout(AT_ONCE, there.read(&mut [0; 1])).await;
+            assert_eq!(read.unwrap().unwrap(), 0);
+            drop(listener);
+            let before = before + 1;
+            // The runtime's thread goes on meanwhile.
+            timeout(AT_ONCE, tokio::task::spawn_blocking(move || all_end(before)))
+                .await
+                .unwrap()
+                .unwrap();
+            drop(there);
+        });
+    }
+}
+
+/// A stream that notes its shutdown, as a layer of TLS does.
+struct Noted(DuplexStream, mpsc::Sender<()>);
+
+impl AsyncRead for Noted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Noted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let _ = self.1.send(());
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+#[test]
+fn tokio_streams_are_shut_down_before_close_returns() {
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let ((stream, _kept), (tell, told)) = (duplex(1 << 10), mpsc::channel());
+        let config = Config::insecure();
+        Peer::over(Noted(stream, tell), Side::Initiator, &config).unwrap().close().await.unwrap();
+        assert!(told.try_recv().is_ok());
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn tokio_attempts_that_are_dropped_end_their_threads() {
+    let _alone = alone();
+    let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(2).build();
+    let (runtime, before) = (runtime.unwrap(), descriptors());
+    runtime.block_on(async {
+        let identity = Identity::generate().unwrap();
+        let tls = Config::tls(&identity, &[identity.fingerprint()]).unwrap();
+        for (config, has_keys) in [(Config::insecure(), false), (tls, true)] {
+            let short = Duration::from_millis(100);
+            // Nobody comes; or a stranger that says nothing, who without keys is the peer.
+            for stranger in [false, true] {
+                let listener = config.bind("127.0.0.1:0").unwrap();
+                let address = listener.local_addr();
+                let _silent = stranger.then(|| std::net::TcpStream::connect(address).unwrap());
+                if has_keys || !stranger {
+                    assert!(timeout(short, Peer::accept(listener)).await.is_err());
+                }
+            }
+            // Somebody listens and does not speak TLS; then nobody listens.
+            let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = silent.local_addr().unwrap().to_string();
+            if has_keys {
+                assert!(timeout(short, Peer::connect_with(&address, &config)).await.is_err());
+            }
+            drop(silent);
+            assert!(timeout(short, Peer::connect_with(&address, &config)).await.is_err());
+        }
+        // Two threads would be in use still, and this one would wait.
+        let work = tokio::task::spawn_blocking(move || all_end(before));
+        timeout(AT_ONCE, work).await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn tokio_serves_many_peers_with_an_async_function_until_it_is_dropped() {
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let config = Config::insecure();
+        let listener = config.bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let server = tokio::spawn(serve(
+            listener,
+            |mut peer| async move {
+                sleep(Duration::from_millis(1)).await;
+                psi::send(&mut peer, &["b"]).await
+            },
+            move |ended| {
+                let _ = tell.send(ended.result.is_ok());
+            },
+        ));
+        let ask = async || {
+            let mut peer = Peer::connect_with(&address, &config).await.unwrap();
+            assert_eq!(psi::receive(&mut peer, &["a", "b"]).await.unwrap(), [1]);
+        };
+        join!(ask(), ask(), ask());
+        for _ in 0..3 {
+            assert_eq!(told.recv().await, Some(true));
+        }
+        server.abort();
+        // The sender of what is told goes with the last thread.
+        assert_eq!(timeout(AT_ONCE, told.recv()).await.unwrap(), None);
+        assert!(TcpStream::connect(&address).await.is_err());
+    });
+}
+
+#[test]
+fn tokio_drops_a_peer_without_holding_up_the_runtime() {
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        // Nobody takes what is sent: the connection's drop waits for that for a while.
+        let (stream, _kept) = duplex(16);
+        let mut peer = over(stream, Side::Initiator);
+        let _ = timeout(Duration::from_millis(20), rot::send(&mut peer, 10)).await;
+        let (stream, _kept) = duplex(16);
+        let other = over(stream, Side::Initiator);
+        let start = Instant::now();
+        drop((peer, other));
+        assert!(start.elapsed() < Duration::from_millis(500));
+    });
+}
+
 #[test]
 fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
+    let _alone = alone();
     for mut runtime in [Builder::new_current_thread(), Builder::new_multi_thread()] {
         runtime.enable_all().build().unwrap().block_on(async {
             let (mut ours, mut theirs) = pair();
@@ -63,13 +283,14 @@ fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
 
 #[test]
 fn tokio_and_blocking_peers_talk_over_tls() {
+    let _alone = alone();
     Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
         let (ours, theirs) = (Identity::generate().unwrap(), Identity::generate().unwrap());
         let config = Config::tls(&ours, &[theirs.fingerprint()]).unwrap();
         let listener = config.bind("localhost:0").unwrap();
         let address = listener.local_addr().to_string();
         let key = ours.fingerprint();
-        let blocking = std::thread::spawn(move || {
+        let blocking = thread::spawn(move || {
             let mut peer = foxtrot::Peer::connect(&address, &theirs, &[key])?;
             foxtrot::rot::receive(&mut peer, 100)
         });
@@ -81,13 +302,15 @@ fn tokio_and_blocking_peers_talk_over_tls() {
 
 #[test]
 fn tokio_cancels_a_job_whose_future_is_dropped() {
+    let _alone = alone();
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let (mut ours, mut theirs) = pair();
         let waited = timeout(Duration::from_millis(50), rot::send(&mut ours, 10)).await;
         assert!(waited.is_err(), "nobody answers");
         assert!(matches!(rot::send(&mut ours, 10).await, Err(Error::Cancelled)));
         assert!(ours.get_mut().is_none());
-        sleep(Duration::from_millis(10)).await;
-        assert!(rot::receive(&mut theirs, 10).await.is_err());
+        // The peer reads the end, also where its hello has not come.
+        let waited = timeout(AT_ONCE, rot::receive(&mut theirs, 10)).await.unwrap();
+        assert!(waited.is_err());
     });
 }

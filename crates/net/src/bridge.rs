@@ -1,15 +1,16 @@
 //! Channels over anything that reads and writes: two pipes, a serial line, a tunnel.
 //!
-//! Reads and writes of such a stream may block for ever. Two threads of the channel's own do them, so that every call of
-//! the channel still ends within its timeout.
+//! Reads and writes of such a stream may block for ever. The channel's own thread does the writes and another thread the
+//! reads, so that every call of the channel still ends within its timeout.
 
 use core::time::Duration;
 use std::{
     io::{self, ErrorKind, Read, Write},
+    net::Shutdown,
     thread,
 };
 
-use crate::{Channel, ChannelError, Error, channel::ReadHalf, deadline::LONGEST, memory};
+use crate::{Channel, ChannelError, Error, memory};
 
 /// Bytes that are copied at a time.
 const COPIED: usize = 64 << 10;
@@ -17,40 +18,38 @@ const COPIED: usize = 64 << 10;
 /// Opens a channel over the halves of a byte stream that is reliable, ordered and, unless both ends are on one machine,
 /// already secret and authenticated: nothing is encrypted here.
 ///
-/// When the channel ends, the writer is flushed and dropped, so that the peer reads an end; the reader is dropped when its
-/// next read returns.
+/// When the channel ends, the writer is flushed and dropped before [`Channel::close`] returns, so that the peer reads an
+/// end. `closer` is called as a channel's [`Hook`](crate::channel::Hook) is: for `Read` and `Both` it should end a read
+/// that is under way, for `Write` it may end a direction that no drop ends. Of a `TcpStream` and its clone,
+/// `move |how| drop(socket.shutdown(how))` does both. Where nothing ends a read, its thread and the reader stay until
+/// the peer ends the stream.
 ///
 /// # Errors
 /// [`ChannelError::Io`] if the system does not give a thread.
 pub fn open(
     mut reader: impl Read + Send + 'static,
-    mut writer: impl Write + Send + 'static,
+    writer: impl Write + Send + 'static,
+    closer: impl Fn(Shutdown) + Send + Sync + 'static,
     timeout: Duration,
 ) -> Result<Channel, Error> {
-    let (near, far) = memory::streams(timeout);
-    let memory::Stream { reader: mut outgoing, writer: mut incoming } = far;
-    start("foxtrot-bridge-in", move || {
-        // The end of either side ends the other: the writer's drop is the end of the stream.
-        let _ = copy(&mut reader, &mut incoming);
-    })?;
-    start("foxtrot-bridge-out", move || {
-        outgoing.set_deadline(std::time::Instant::now() + LONGEST);
-        let _ = copy(&mut outgoing, &mut writer);
-    })?;
-    near.open(timeout)
+    let (near, mut far) = memory::one_way(timeout);
+    let end_reads = near.hook();
+    let hook = Box::new(move |how| {
+        end_reads(how);
+        closer(how);
+    });
+    let copying = move || copy(&mut reader, &mut far);
+    let started = thread::Builder::new().name("foxtrot-bridge".into()).spawn(copying);
+    started.map_err(|e| ChannelError::io("start a thread", &e))?;
+    Channel::new(Box::new(near), Box::new(writer), hook, timeout)
 }
 
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-    let started = thread::Builder::new().name(name.into()).spawn(work);
-    started.map(drop).map_err(|e| ChannelError::io("start a thread", &e).into())
-}
-
-/// Copies until an end or an error, and passes on at once what has come.
-fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+/// Copies until an end or an error of either, and passes on at once what has come.
+fn copy(from: &mut impl Read, to: &mut memory::Writer) -> io::Result<()> {
     let mut buffer = vec![0; COPIED];
     loop {
         let read = match from.read(&mut buffer) {
-            Ok(0) => return to.flush(),
+            Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(e) if e.kind() == ErrorKind::Interrupted => continue,
             Err(e) => return Err(e),
@@ -58,20 +57,24 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
         let mut rest = &buffer[..read];
         while !rest.is_empty() {
             match to.write(rest) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(written) => rest = &rest[written..],
-                // Nobody takes it for now; the channel knows by itself when that has been too long.
-                Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::TimedOut) => {}
+                // The channel reads when it is asked for a message.
+                Err(e) if e.kind() == ErrorKind::TimedOut => {}
                 Err(e) => return Err(e),
             }
         }
-        to.flush()?;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{io::pipe, thread, time::Duration};
+    use std::{
+        io::pipe,
+        net::{TcpListener, TcpStream},
+        sync::{Arc, Mutex, mpsc},
+        thread,
+        time::Duration,
+    };
 
     use super::*;
     use crate::Lane;
@@ -80,7 +83,8 @@ mod tests {
 
     fn two() -> (Channel, Channel) {
         let ((from_there, to_here), (from_here, to_there)) = (pipe().unwrap(), pipe().unwrap());
-        (open(from_there, to_there, LONG).unwrap(), open(from_here, to_here, LONG).unwrap())
+        let open = |reader, writer| open(reader, writer, drop, LONG).unwrap();
+        (open(from_there, to_there), open(from_here, to_here))
     }
 
     #[test]
@@ -106,7 +110,70 @@ mod tests {
         assert_eq!(here.recv(Lane::PROTOCOL, 1), Err(ChannelError::ClosedReceiving.into()));
         let (silent, _kept) = pipe().unwrap();
         let short = Duration::from_millis(50);
-        let here = open(silent, io::sink(), short).unwrap();
+        let here = open(silent, io::sink(), drop, short).unwrap();
         assert_eq!(here.recv(Lane::PROTOCOL, 1), Err(ChannelError::NothingReceived(short).into()));
+    }
+
+    /// Takes bytes slowly, and fails behind so many.
+    struct Slow(Arc<Mutex<Vec<u8>>>, usize);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            thread::sleep(Duration::from_millis(200));
+            let mut all = self.0.lock().unwrap();
+            if all.len() >= self.1 {
+                return Err(io::Error::other("the line is down"));
+            }
+            all.extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn close_returns_when_the_writer_has_all_bytes_and_tells_its_error() {
+        let ((never, _kept), all) = (pipe().unwrap(), Arc::default());
+        let here = open(never, Slow(Arc::clone(&all), usize::MAX), drop, LONG).unwrap();
+        here.send(Lane::PROTOCOL, vec![7; 3]).unwrap();
+        here.close().unwrap();
+        assert_eq!(*all.lock().unwrap(), [3, 0, 0, 0, 1, 7, 7, 7]);
+        let (never, _kept) = pipe().unwrap();
+        let here = open(never, Slow(all, 8), drop, LONG).unwrap();
+        here.send(Lane::PROTOCOL, vec![7; 3]).unwrap();
+        let error = here.close().unwrap_err();
+        assert!(error.to_string().contains("the line is down"), "{error}");
+    }
+
+    #[test]
+    fn a_closer_ends_the_reads_of_both_sides() {
+        struct Ends<R>(R, mpsc::Sender<()>);
+        impl<R: Read> Read for Ends<R> {
+            fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+                self.0.read(bytes)
+            }
+        }
+        impl<R> Drop for Ends<R> {
+            fn drop(&mut self) {
+                let _ = self.1.send(());
+            }
+        }
+        let listener = TcpListener::bind("localhost:0").unwrap();
+        let here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (there, _) = listener.accept().unwrap();
+        let (tell, ended) = mpsc::channel();
+        let [here, there] = [here, there].map(|socket| {
+            let [reader, ends] = [&socket, &socket].map(|it| it.try_clone().unwrap());
+            let closer = move |how| drop(ends.shutdown(how));
+            open(Ends(reader, tell.clone()), socket, closer, LONG).unwrap()
+        });
+        here.send(Lane::PROTOCOL, vec![1]).unwrap();
+        assert_eq!(there.recv(Lane::PROTOCOL, 1).unwrap(), [1]);
+        here.close().unwrap();
+        ended.recv_timeout(LONG).unwrap();
+        assert_eq!(there.recv(Lane::PROTOCOL, 1), Err(ChannelError::ClosedReceiving.into()));
+        ended.recv_timeout(LONG).unwrap();
     }
 }

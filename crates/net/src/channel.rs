@@ -85,6 +85,8 @@ pub struct Channel {
 
 struct Shared {
     timeout: Duration,
+    /// How long the connection may last, and until when that is.
+    limit: Mutex<Option<(Duration, Instant)>>,
     /// Lanes from this number on are not in use.
     lanes: AtomicU8,
     /// The most bytes that a lane holds back before they are asked for, if that is less than [`QUEUE_BYTES`].
@@ -107,6 +109,7 @@ struct Shared {
 struct State {
     failure: Option<Error>,
     phase: Phase,
+    is_renewed: bool,
     /// When this side has received all.
     transcript: Option<Transcript>,
     meter: Meter,
@@ -141,6 +144,7 @@ impl Channel {
     ) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             timeout,
+            limit: Mutex::default(),
             lanes: AtomicU8::new(Lane::COUNT),
             inbound_bytes: AtomicUsize::new(UNBOUNDED),
             hook,
@@ -151,6 +155,7 @@ impl Channel {
             state: Mutex::new(State {
                 failure: None,
                 phase: Phase::Hello,
+                is_renewed: false,
                 transcript: None,
                 meter: Meter::default(),
                 inbox: Inbox::new(buffer::Reader::new(reader)),
@@ -206,14 +211,19 @@ impl Channel {
         self.shared.recv(lane, receive::Want::AtMost(max), self.deadline())
     }
 
-    /// Buffers for messages.
+    /// Returns the buffers for messages.
     pub(crate) fn spares(&self) -> &Spares {
         &self.shared.spares
     }
 
+    /// Ends the connection after this time: then the wait that is under way, or the next one, fails.
+    pub fn end_after(&self, limit: Duration) {
+        *lock(&self.shared.limit) = Some((limit, Deadline::after(limit).instant()));
+    }
+
     /// When a wait ends that begins now.
     fn deadline(&self) -> Deadline {
-        Deadline::after(self.shared.timeout)
+        self.shared.deadline()
     }
 
     /// Counts of what has been sent and received so far.
@@ -335,6 +345,28 @@ impl Shared {
         lock(&self.state)
     }
 
+    /// When a wait ends that begins now.
+    fn deadline(&self) -> Deadline {
+        let wait = Deadline::after(self.timeout);
+        match *lock(&self.limit) {
+            Some((_, limit)) if limit < wait.instant() => Deadline::at(limit),
+            _ => wait,
+        }
+    }
+
+    /// The error of a wait that has ended: that the connection has lasted too long, if it has.
+    fn timed_out(&self, error: Error) -> Error {
+        use ChannelError::{NothingReceived, NothingTaken, TooSlow};
+        match (&error, *lock(&self.limit)) {
+            (Error::Channel(NothingReceived(_) | NothingTaken(_)), Some((limit, until)))
+                if until <= Instant::now() =>
+            {
+                TooSlow(limit).into()
+            }
+            _ => error,
+        }
+    }
+
     /// The transcript of what has been written and read so far; all zero without a hello.
     fn transcript(&self) -> Transcript {
         match (&*lock(&self.scope), &*lock(&self.told), &*lock(&self.heard)) {
@@ -345,13 +377,14 @@ impl Shared {
 
     /// Makes the error everybody's, and returns the one that came first.
     fn fail(&self, state: &mut State, error: impl Into<Error>) -> Error {
-        let error = error.into();
+        let error = self.timed_out(error.into());
         if state.phase != Phase::Hello
             && state.failure.is_none()
             && let Some(reason) = Reason::of(&error)
         {
             state.outbox.last_word(reason.byte());
         }
+        state.outbox.close();
         let first = state.fail(error);
         // Somebody may be reading for all.
         (self.hook)(Shutdown::Read);

@@ -95,6 +95,11 @@ pub enum HelloError {
     },
     /// Both sides have the same role.
     SameRole(Role),
+    /// Both sides take themselves for the same end of the connection.
+    SameSide {
+        /// `initiator` or `responder`.
+        side: &'static str,
+    },
     /// The peer's nonce is ours.
     Reflection,
     /// The key that the peer names is not that of its TLS session, or only one side has one.
@@ -169,6 +174,8 @@ pub enum ChannelError {
     NothingReceived(Duration),
     /// The peer did not take our messages in time.
     NothingTaken(Duration),
+    /// The connection has lasted as long as it may.
+    TooSlow(Duration),
     /// Our message is longer than a frame may be.
     TooLong {
         /// Its length in bytes.
@@ -260,6 +267,9 @@ impl fmt::Display for HelloError {
                 write!(f, "the peer speaks wire version {peer}, this program speaks {ours}")
             }
             Self::SameRole(role) => write!(f, "both sides want to be the {role}"),
+            Self::SameSide { side } => {
+                write!(f, "both sides are the {side} of the connection: one has to be the other end")
+            }
             Self::Reflection => f.write_str("the peer sent our own hello back"),
             Self::Fingerprint => {
                 f.write_str("the peer names another key than that of this connection")
@@ -296,6 +306,9 @@ impl fmt::Display for HelloError {
             Self::Refused(Reason::Busy) => {
                 f.write_str("we have as many sessions as we may have")
             }
+            Self::Refused(Reason::TooLarge) => {
+                f.write_str("the session would take more memory than it may")
+            }
             Self::Refused(_) => f.write_str("this side refused the peer"),
             Self::TooLong { what, max } => write!(f, "our {what} is longer than {max} bytes"),
             Self::Randomness(reason) => write!(f, "no randomness from the system: {reason}"),
@@ -331,6 +344,9 @@ impl fmt::Display for ChannelError {
             }
             Self::NothingTaken(timeout) => {
                 write!(f, "the peer did not take our message within {}", Words(*timeout))
+            }
+            Self::TooSlow(limit) => {
+                write!(f, "the connection was not done within {}", Words(*limit))
             }
             Self::TooLong { len, max } => {
                 write!(f, "a message of {len} bytes is longer than the maximum of {max}")

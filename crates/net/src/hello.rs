@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foxtrot_ot::{Direction, Session, Sid};
 
-use crate::{Channel, Error, HelloError, Lane, Reason, error::Difference};
+use crate::{Channel, ChannelError, Error, HelloError, Lane, Reason, error::Difference};
 use codec::Decoded;
 
 /// The wire version that this crate speaks.
@@ -34,6 +34,9 @@ pub const MOST_KEYS: &str = "most-keys";
 
 /// The offer that asks the peer for work, in bits, and the most that may be asked for.
 pub const PUZZLE: &str = "puzzle";
+/// The offer that tells which end of a connection a side takes itself for.
+pub const SIDE: &str = "side";
+
 /// See [`PUZZLE`].
 pub const MOST_PUZZLE_BITS: u8 = 24;
 
@@ -62,6 +65,8 @@ pub struct Hello {
     puzzle: u8,
     nonce: Option<[u8; 32]>,
     binding: Option<Binding>,
+    /// The exporter of a connection whose keys somebody else has checked.
+    exporter: Option<[u8; 32]>,
 }
 
 /// The binding of a hello to the secure connection that carries it. Keys are named by the SHA-256 of
@@ -99,7 +104,8 @@ impl Hello {
     #[must_use]
     pub fn new(role: Role) -> Self {
         let (terms, offers, details) = Default::default();
-        Self { role, terms, offers, details, keys: None, puzzle: 0, nonce: None, binding: None }
+        let (keys, nonce, binding, exporter) = Default::default();
+        Self { role, terms, offers, details, keys, puzzle: 0, nonce, binding, exporter }
     }
 
     /// Adds a term, which has to be the same on both sides: a key of at most 255 bytes and a value
@@ -146,6 +152,20 @@ impl Hello {
     pub fn bound_to(mut self, binding: Binding) -> Self {
         self.binding = Some(binding);
         self
+    }
+
+    /// Binds the session id to a secure connection that somebody else has made: both sides give the same 32 bytes, which
+    /// no other connection has.
+    #[must_use]
+    pub fn bound_by(mut self, exporter: [u8; 32]) -> Self {
+        self.exporter = Some(exporter);
+        self
+    }
+
+    /// Tells the peer which end of the connection we are, where two programs were given their ends by hand.
+    #[must_use]
+    pub fn side(self, initiator: bool) -> Self {
+        self.offer(SIDE, side(initiator))
     }
 
     /// Fixes the nonce, for reproducible tests; otherwise [`exchange`] draws it. A nonce that
@@ -224,10 +244,20 @@ pub fn greet<'a>(
         Error::Frame(_) => HelloError::NotAHello.into(),
         e => e,
     })?;
+    if let [reason] = theirs[..]
+        && channel.is_renewed()
+    {
+        // Behind the session before the peer gave up.
+        return Err(ChannelError::GivenUp(Reason::from_byte(reason)).into());
+    }
     let peer = codec::decode(&theirs)?;
     compare(hello, &nonce, &peer)?;
+    if peer.offers.get(SIDE).is_some_and(|theirs| theirs == side(initiator)) {
+        return Err(HelloError::SameSide { side: side(initiator) }.into());
+    }
     channel.greeted();
-    let exporter = hello.binding.as_ref().map_or(&[][..], |binding| &binding.exporter);
+    let exporter = hello.binding.as_ref().map(|binding| &binding.exporter);
+    let exporter = exporter.or(hello.exporter.as_ref()).map_or(&[][..], |it| it);
     let (first, second) = if initiator { (&ours, &theirs) } else { (&theirs, &ours) };
     let greeting = Session::new(Sid::derive(first, second, exporter));
     let Decoded { terms, offers, .. } = peer;
@@ -318,6 +348,10 @@ impl Confirmed<'_> {
             peer_details,
         })
     }
+}
+
+fn side(initiator: bool) -> &'static str {
+    if initiator { "initiator" } else { "responder" }
 }
 
 fn fresh_nonce() -> Result<[u8; 32], HelloError> {

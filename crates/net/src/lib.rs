@@ -25,6 +25,7 @@
 pub mod bridge;
 pub mod channel;
 pub mod drive;
+pub mod gate;
 pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;
@@ -33,6 +34,8 @@ pub mod listen;
 pub mod memory;
 pub mod shape;
 pub mod tcp;
+#[cfg(feature = "threads")]
+pub mod threads;
 #[cfg(feature = "tls")]
 pub mod tls;
 

@@ -37,6 +37,8 @@ pub struct Limits {
     /// Bytes of a handler's stack. The default is four times what base OTs, sets and messages pass their tests with where
     /// the compiler optimises.
     pub stack: usize,
+    /// Results that are kept until somebody asks for them; further ones are only counted.
+    pub kept: usize,
 }
 
 /// How long to wait, at the end, for handlers of connections that had been admitted.
@@ -66,8 +68,15 @@ struct Shared {
     stop: AtomicBool,
     /// Handlers that have not ended.
     running: AtomicUsize,
+    /// Results that nobody has asked for yet, and those that were not kept.
+    kept: AtomicUsize,
+    missed: AtomicUsize,
     silent: Mutex<Waiting>,
 }
+
+/// Ends the listening from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<Shared>);
 
 /// Marks a connection that has not been admitted yet; its handler drops it when it has.
 #[derive(Debug)]
@@ -140,9 +149,7 @@ fn accept_all<T, F>(
         if let Err(e) = started {
             // Too many open files, say: what ends in the meantime makes room.
             thread::sleep(PAUSE);
-            if ended.send(Err(e)).is_err() {
-                return;
-            }
+            shared.tell(ended, Err(e));
         }
     }
 }
@@ -161,15 +168,15 @@ where
     let silence = Silent::begin(shared, socket.stream.try_clone().map_err(failed)?);
     shared.running.fetch_add(1, Ordering::SeqCst);
     let count = Running(Arc::clone(shared));
-    let (handle, ended) = (Arc::clone(handle), ended.clone());
+    let (handle, ended, stack) = (Arc::clone(handle), ended.clone(), shared.limits.stack);
+    let shared = Arc::clone(shared);
     thread::Builder::new()
         .name("foxtrot-session".into())
-        .stack_size(shared.limits.stack)
+        .stack_size(stack)
         .spawn(move || {
             let _count = count;
             let result = handle(socket, silence);
-            // The listener may be gone: it has the connection that it wanted.
-            let _ = ended.send(Ok(result));
+            shared.tell(&ended, Ok(result));
         })
         .map_err(failed)?;
     Ok(())
@@ -177,28 +184,55 @@ where
 
 impl<T> Connections<T> {
     /// The result of the next handler that ends, or why a connection could not be taken; `None`
-    /// when none has ended by the deadline.
+    /// when none has ended by the deadline, or all have after [`Stopper::stop`].
     #[must_use]
     pub fn next_by(&self, deadline: Option<Instant>) -> Option<Result<T, Error>> {
-        match deadline {
+        let ended = match deadline {
             None => self.ended.recv().ok(),
             Some(deadline) => {
                 let left = deadline.saturating_duration_since(Instant::now());
                 self.ended.recv_timeout(left).ok()
             }
+        };
+        self.shared.kept.fetch_sub(usize::from(ended.is_some()), Ordering::SeqCst);
+        ended
+    }
+
+    /// How many results were not kept.
+    #[must_use]
+    pub fn missed(&self) -> usize {
+        self.shared.missed.load(Ordering::SeqCst)
+    }
+
+    /// A handle that ends the listening.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(&self.shared))
+    }
+}
+
+impl Stopper {
+    /// Ends the listening, and closes the connections that have not been admitted. Handlers of admitted ones run on.
+    pub fn stop(&self) {
+        self.0.stop.store(true, Ordering::SeqCst);
+        for silent in &self.0.silent().sockets {
+            let _ = silent.socket.shutdown(Shutdown::Both);
         }
+    }
+
+    /// Whether it has been called.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.stop.load(Ordering::SeqCst)
     }
 }
 
 impl<T> Drop for Connections<T> {
     fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::SeqCst);
+        self.stopper().stop();
         if let Some(listening) = self.listening.take() {
             // At most a pause; that it panicked is not news.
             let _ = listening.join();
-        }
-        for silent in &self.shared.silent().sockets {
-            let _ = silent.socket.shutdown(Shutdown::Both);
         }
         let deadline = Instant::now() + LEAVE;
         while self.shared.running.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
@@ -209,14 +243,25 @@ impl<T> Drop for Connections<T> {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { silent: 256, admitted: 256, stack: 1 << 20 }
+        Self { silent: 256, admitted: 256, stack: 1 << 20, kept: usize::MAX }
     }
 }
 
 impl Shared {
     fn new(limits: Limits) -> Self {
-        let (stop, running, silent) = Default::default();
-        Self { limits, stop, running, silent }
+        let (stop, running, kept, missed, silent) = Default::default();
+        Self { limits, stop, running, kept, missed, silent }
+    }
+
+    /// Hands over a result, if there is room.
+    fn tell<T>(&self, ended: &mpsc::Sender<Result<T, Error>>, result: Result<T, Error>) {
+        if self.kept.fetch_add(1, Ordering::SeqCst) < self.limits.kept {
+            // The listener may be gone: it has the connection that it wanted.
+            let _ = ended.send(result);
+        } else {
+            self.kept.fetch_sub(1, Ordering::SeqCst);
+            self.missed.fetch_add(1, Ordering::SeqCst);
+        }
     }
 
     /// Whether there is no room for one more, and nobody to be pushed out yet.
@@ -244,6 +289,10 @@ impl Silent {
             // Its handler reads the end of the connection.
             let _ = oldest.socket.shutdown(Shutdown::Both);
         }
+        if shared.stop.load(Ordering::SeqCst) {
+            // It came while the listening ended.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
         let id = waiting.next_id;
         waiting.next_id += 1;
         waiting.sockets.push_back(SilentSocket { id, since: Instant::now(), socket });
@@ -270,7 +319,8 @@ mod tests {
     use super::*;
 
     const LONG: Duration = Duration::from_secs(20);
-    const LIMITS: Limits = Limits { silent: 256, admitted: 256, stack: 128 << 10 };
+    const LIMITS: Limits =
+        Limits { silent: 256, admitted: 256, stack: 128 << 10, kept: usize::MAX };
 
     /// Tests with hundreds of connections have the files that a process may open for themselves.
     static MANY: Mutex<()> = Mutex::new(());
@@ -386,5 +436,31 @@ mod tests {
             !matches!(silent.read(&mut [0]), Err(e) if e.kind() == std::io::ErrorKind::WouldBlock)
         );
         assert!(TcpStream::connect(&address).is_err());
+    }
+
+    #[test]
+    fn results_that_nobody_asks_for_are_counted_and_a_stop_ends_the_results() {
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        let limits = Limits { kept: 8, ..LIMITS };
+        let connections = serve(listener, LONG, limits, echo).unwrap();
+        for _ in 0..8 + 3 {
+            assert_eq!(greet(&address).unwrap(), 7);
+        }
+        while connections.missed() < 3 {
+            thread::sleep(PAUSE);
+        }
+        let _silent = TcpStream::connect(&address).unwrap();
+        let stopper = connections.stopper();
+        let stopping = thread::spawn(move || {
+            thread::sleep(PAUSE);
+            stopper.stop();
+        });
+        let mut kept = 0;
+        while let Some(ended) = connections.next_by(None) {
+            kept += usize::from(matches!(ended, Ok(Ok(7))));
+        }
+        assert!(kept == 8 && connections.missed() >= 3);
+        stopping.join().unwrap();
     }
 }

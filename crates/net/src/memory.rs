@@ -48,6 +48,13 @@ pub(crate) fn streams(timeout: Duration) -> (Stream, Stream) {
     ends([Pipe::default(), Pipe::default()], timeout)
 }
 
+/// A byte stream one way.
+pub(crate) fn one_way(timeout: Duration) -> (Reader, Writer) {
+    let pipe = Arc::new(Pipe::default());
+    let reader = Reader { pipe: Arc::clone(&pipe), deadline: Deadline::after(timeout) };
+    (reader, Writer { pipe, timeout })
+}
+
 fn ends(pipes: [Pipe; 2], timeout: Duration) -> (Stream, Stream) {
     let [there, back] = pipes.map(Arc::new);
     let end = |incoming: &Arc<Pipe>, outgoing: &Arc<Pipe>| Stream {
@@ -86,24 +93,35 @@ struct State {
     schedule: Option<Schedule>,
     /// Nobody will write more.
     ended: bool,
+    /// Nobody will read what is written from now on. As with TCP, the writer does not learn of it, and reads on its own
+    /// side why.
+    is_deaf: bool,
     /// Nobody will read more.
     abandoned: bool,
 }
 
 impl Stream {
     pub(crate) fn open(self, timeout: Duration) -> Result<Channel, crate::Error> {
-        let (incoming, outgoing) = (Arc::clone(&self.reader.pipe), Arc::clone(&self.writer.pipe));
+        let (incoming, outgoing) = (self.reader.hook(), Arc::clone(&self.writer.pipe));
         let hook: Hook = Box::new(move |how| {
             if how != Shutdown::Read {
                 outgoing.change(|state| state.ended = true);
             }
-            match how {
-                Shutdown::Read => incoming.change(|state| state.ended = true),
-                Shutdown::Write => {}
-                Shutdown::Both => incoming.change(|state| state.abandoned = true),
-            }
+            incoming(how);
         });
         Channel::new(Box::new(self.reader), Box::new(self.writer), hook, timeout)
+    }
+}
+
+impl Reader {
+    /// Ends reads, as a channel's hook does.
+    pub(crate) fn hook(&self) -> impl Fn(Shutdown) + Send + Sync + use<> {
+        let incoming = Arc::clone(&self.pipe);
+        move |how| match how {
+            Shutdown::Read => incoming.change(|state| state.is_deaf = true),
+            Shutdown::Write => {}
+            Shutdown::Both => incoming.change(|state| state.abandoned = true),
+        }
     }
 }
 
@@ -164,7 +182,7 @@ impl State {
         if self.abandoned {
             return Turn::Go;
         }
-        match (&self.schedule, self.ended) {
+        match (&self.schedule, self.ended || self.is_deaf) {
             (Some(schedule), ended) => match schedule.next_at() {
                 Some(arrival) => Turn::at(arrival),
                 None if ended => Turn::Go,
@@ -176,7 +194,7 @@ impl State {
     }
 
     fn writers_turn(&self) -> Turn {
-        if self.ended || self.abandoned {
+        if self.ended || self.abandoned || self.is_deaf {
             return Turn::Go;
         }
         match &self.schedule {
@@ -220,6 +238,9 @@ impl Write for Writer {
         let mut state = self.pipe.wait(Deadline::after(self.timeout), State::writers_turn)?;
         if state.ended || state.abandoned {
             return Err(ErrorKind::BrokenPipe.into());
+        }
+        if state.is_deaf {
+            return Ok(bytes.len());
         }
         let taken = match &mut state.schedule {
             Some(schedule) => schedule.take(bytes.len(), Instant::now()),

@@ -4,12 +4,12 @@
 mod tests;
 
 use core::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv6Addr, SocketAddr},
     time::Duration,
 };
 use std::{
     io::{self, ErrorKind, IoSlice, Read, Write},
-    net::{TcpListener, TcpStream, ToSocketAddrs},
+    net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs},
     sync::Arc,
     thread,
     time::Instant,
@@ -29,6 +29,9 @@ const SHORT: Duration = Duration::from_millis(20);
 
 /// Between two attempts to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long an attempt takes at most: hosts that do not answer may do so later.
+const ATTEMPT: Duration = Duration::from_secs(5);
 
 /// A connected socket, on which nothing has been said.
 #[derive(Debug)]
@@ -123,6 +126,20 @@ pub fn connect_within(
     timeout: Duration,
     refused: impl FnOnce(),
 ) -> Result<Socket, Error> {
+    connect_while(address, wait, timeout, refused, || true)
+}
+
+/// [`connect_within`] for as long as `wanted` says so, which is asked between attempts, a few seconds apart at most.
+///
+/// # Errors
+/// [`ChannelError::Io`]; [`ChannelError::Abandoned`] when it is not wanted any more.
+pub fn connect_while(
+    address: &str,
+    wait: Duration,
+    timeout: Duration,
+    refused: impl FnOnce(),
+    wanted: impl Fn() -> bool,
+) -> Result<Socket, Error> {
     let deadline = Deadline::after(wait);
     let mut refused = Some(refused);
     let failed = |within, error: &io::Error| {
@@ -130,11 +147,16 @@ pub fn connect_within(
     };
     let all: Vec<_> = address.to_socket_addrs().map_err(|e| failed(None, &e))?.collect();
     loop {
-        let error = match connect_to_one(&all, deadline) {
+        if !wanted() {
+            return Err(ChannelError::Abandoned.into());
+        }
+        let attempt = Deadline::after(ATTEMPT.min(deadline.remaining().unwrap_or_default()));
+        let error = match connect_to_one(&all, attempt) {
             Ok(stream) => return Socket::new(stream, timeout),
             Err(e) => e,
         };
         match (error.kind(), deadline.remaining()) {
+            (ErrorKind::TimedOut, Some(_)) => {}
             (ErrorKind::ConnectionRefused, Some(left)) if left > CONNECT_PAUSE => {
                 if let Some(refused) = refused.take() {
                     refused();
@@ -187,10 +209,24 @@ impl Socket {
         self.stream.peer_addr().map_or("an unknown address".into(), |address| address.to_string())
     }
 
-    /// The other end's IP address, if the system knows it.
+    /// Where the connection comes from: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses there.
     #[must_use]
-    pub fn peer_ip(&self) -> Option<IpAddr> {
-        self.stream.peer_addr().ok().map(|address| address.ip())
+    pub fn source(&self) -> String {
+        match self.stream.peer_addr().map(|address| address.ip().to_canonical()) {
+            Ok(IpAddr::V4(ip)) => ip.to_string(),
+            Ok(IpAddr::V6(ip)) => format!("{}/64", Ipv6Addr::from_bits(ip.to_bits() >> 64 << 64)),
+            Err(_) => "an unknown address".into(),
+        }
+    }
+
+    /// A second handle, by which another thread can end what is under way on the connection.
+    ///
+    /// # Errors
+    /// [`ChannelError::Io`].
+    pub fn closer(&self) -> Result<impl Fn() + Send + use<>, Error> {
+        let stream = self.stream.try_clone();
+        let stream = stream.map_err(|e| ChannelError::io("set up the connection", &e))?;
+        Ok(move || drop(stream.shutdown(Shutdown::Both)))
     }
 
     /// A channel over the bare socket: neither secret nor authenticated.

@@ -197,7 +197,9 @@ impl Options {
             return Err(Error::Session(HelloError::Terms(vec![difference]).into()));
         }
         // The protocol will have all chosen messages in memory, sealed.
-        room::<u8>(n.saturating_mul(length + SEALED))?;
+        let sealed = n.saturating_mul(length + SEALED);
+        room::<u8>(sealed)?;
+        job.take_memory(sealed as u64)?;
         let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
         let sealed = job.play(|io| async move {
             method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await

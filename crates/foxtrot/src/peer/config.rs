@@ -1,25 +1,34 @@
 //! Keys, limits and time-outs of connections.
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{
+    fmt,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
 
 use foxtrot_net::{
-    Channel, Error as NetError,
+    Channel, ChannelError, Error as NetError,
+    gate::{Gate, Most},
     listen::{self, Limits, Silent},
     tcp::{self, Socket},
 };
 
-use super::{Peer, Server, Side, TIMEOUT, Who};
+use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Who};
 use crate::{Error, Threads};
 
 #[cfg(feature = "tls")]
 use {
+    super::Bound,
     crate::{Fingerprint, Identity},
     foxtrot_net::tls::Tls,
-    std::sync::Arc,
 };
 
 /// Bits of work that a listener without keys asks of a stranger before the stranger costs anything.
 const WORK: u8 = 16;
+
+/// A gate for one session.
+const ONE: Most = Most { sessions: 1, of_one_peer: 1, memory: u64::MAX };
 
 /// How connections are made: keys, time-outs, threads, limits.
 ///
@@ -51,7 +60,8 @@ pub struct Config {
     wait: Option<Duration>,
     application: Option<String>,
     threads: Option<Threads>,
-    sessions: usize,
+    session_timeout: Option<Duration>,
+    most: Most,
 }
 
 #[derive(Clone)]
@@ -65,10 +75,10 @@ enum Security {
 }
 
 /// A port on which peers are awaited.
-#[derive(Debug)]
 pub struct Listener {
     config: Config,
     socket: tcp::Listener,
+    on_refused: Option<Box<dyn FnMut(Ended) + Send>>,
 }
 
 impl Config {
@@ -91,7 +101,8 @@ impl Config {
             wait: None,
             application: None,
             threads: None,
-            sessions: 64,
+            session_timeout: None,
+            most: Most { sessions: 64, of_one_peer: 8, memory: u64::MAX },
         }
     }
 
@@ -105,7 +116,7 @@ impl Config {
         self
     }
 
-    /// How long a single wait for the peer may last; 30 seconds by default.
+    /// How long a single wait for the peer may last, also for its next job; 30 seconds by default.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
@@ -113,13 +124,56 @@ impl Config {
 
     /// How long to try to connect, or to wait for the first peer; by default 30 seconds for a connection, and without end for
     /// a listener.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use foxtrot::{Blame, Config};
+    ///
+    /// let config = Config::insecure().wait(Duration::from_millis(10));
+    /// let error = config.bind("localhost:0")?.accept().expect_err("nobody comes");
+    /// assert_eq!(error.blame(), Blame::Connection);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     #[must_use]
     pub fn wait(self, wait: Duration) -> Self {
         Self { wait: Some(wait), ..self }
     }
 
+    /// How long a connection may last, all its jobs together; without end by default. A server with such a limit is not
+    /// held up by peers that send a little in every [`timeout`](Self::timeout).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use foxtrot::{Blame, Config, psi};
+    ///
+    /// let day = Duration::from_secs(24 * 60 * 60);
+    /// let config = Config::insecure().timeout(day).session_timeout(Duration::from_millis(50));
+    /// let mut server = config.bind("localhost:0")?.serve(|peer| psi::send(peer, &["bob"]))?;
+    /// let silent = std::net::TcpStream::connect(server.local_addr());
+    /// let error = server.next().and_then(|ended| ended.result.err()).expect("nothing was said");
+    /// assert_eq!(error.blame(), Blame::Connection);
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    #[must_use]
+    pub fn session_timeout(self, limit: Duration) -> Self {
+        Self { session_timeout: Some(limit), ..self }
+    }
+
     /// The name of the application and of its version, which both sides have to give alike: so two programs that use Foxtrot
     /// for different things do not talk past each other.
+    ///
+    /// ```
+    /// use foxtrot::{Blame, Config, Side, rot};
+    ///
+    /// let ((from_peer, to_us), (from_us, to_peer)) = (std::io::pipe()?, std::io::pipe()?);
+    /// let mut bank = Config::insecure().application("bank/1").over(from_us, to_us, Side::Responder)?;
+    /// let other = std::thread::spawn(move || rot::send(&mut bank, 10).map(drop));
+    /// let mut shop = Config::insecure().application("shop/1").over(from_peer, to_peer, Side::Initiator)?;
+    /// let error = rot::receive(&mut shop, 10).expect_err("they differ");
+    /// assert_eq!(error.blame(), Blame::Agreement);
+    /// # assert!(other.join().expect("no panic").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn application(self, application: &str) -> Self {
         Self { application: Some(application.to_owned()), ..self }
@@ -131,10 +185,45 @@ impl Config {
         Self { threads: Some(threads.clone()), ..self }
     }
 
-    /// How many sessions a [`Server`] runs at once; 64 by default.
+    /// How many sessions a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
+    /// session counts from the peer's first job, when it has proved that it is there, to the handler's end.
     #[must_use]
-    pub fn sessions(self, sessions: usize) -> Self {
-        Self { sessions: sessions.max(1), ..self }
+    pub fn sessions(mut self, sessions: usize) -> Self {
+        self.most.sessions = sessions.max(1);
+        self
+    }
+
+    /// How many sessions a [`Server`] runs at once with one peer, which is a key or, without keys, an IP address (of IPv6
+    /// the network, /64); 8 by default.
+    #[must_use]
+    pub fn sessions_per_peer(mut self, sessions: usize) -> Self {
+        self.most.of_one_peer = sessions.max(1);
+        self
+    }
+
+    /// The most bytes of memory that jobs take whose sizes the peer decides, of all sessions of a [`Server`] together;
+    /// without limit by default. A peer whose job takes more is told so.
+    ///
+    /// ```
+    /// use foxtrot::{Config, psi};
+    ///
+    /// let config = Config::insecure().sessions(100).sessions_per_peer(1).max_memory(1 << 30);
+    /// let mut server = config.bind("localhost:0")?.serve(|peer| {
+    ///     psi::send(peer, &["bob"])?;
+    ///     psi::send(peer, &["cid"])
+    /// })?;
+    /// let address = server.local_addr().to_string();
+    /// let mut peer = Config::insecure().connect(&address)?;
+    /// psi::receive(&mut peer, &["bob"])?;
+    /// let mut again = Config::insecure().connect(&address)?;
+    /// let error = psi::receive(&mut again, &["bob"]).expect_err("a session of this peer is open");
+    /// assert!(error.to_string().contains("busy"));
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.most.memory = bytes;
+        self
     }
 
     /// Connects to a peer that listens at `address`, a host and a port.
@@ -142,9 +231,16 @@ impl Config {
     /// # Errors
     /// [`Error::Session`].
     pub fn connect(&self, address: &str) -> Result<Peer, Error> {
-        let wait = self.wait.unwrap_or(TIMEOUT);
-        let socket = tcp::connect_within(address, wait, self.timeout, || ())?;
-        Ok(self.open(socket, Side::Initiator)?)
+        self.connect_while(address, &Attempt::default())
+    }
+
+    pub(crate) fn connect_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
+        let (wait, is_wanted) = (self.wait.unwrap_or(TIMEOUT), || attempt.is_wanted());
+        let socket = tcp::connect_while(address, wait, self.timeout, || (), is_wanted)?;
+        attempt.ends_by(socket.closer()?);
+        let peer = self.open(socket, Side::Initiator);
+        attempt.has_ended();
+        Ok(peer?)
     }
 
     /// Takes the port at `address`, a host and a port; port 0 lets the system choose.
@@ -152,16 +248,27 @@ impl Config {
     /// # Errors
     /// [`Error::Session`].
     pub fn bind(&self, address: &str) -> Result<Listener, Error> {
-        Ok(Listener { socket: tcp::Listener::bind(address)?, config: self.clone() })
+        let socket = tcp::Listener::bind(address)?;
+        Ok(Listener { socket, config: self.clone(), on_refused: None })
+    }
+
+    pub(super) fn is_insecure(&self) -> bool {
+        matches!(self.security, Security::Insecure)
     }
 
     pub(super) fn timeout_of_waits(&self) -> Duration {
         self.timeout
     }
 
-    pub(super) fn peer(&self, channel: Channel, side: Side) -> Peer {
+    pub(crate) fn peer(&self, channel: Channel, side: Side) -> Peer {
+        if let Some(limit) = self.session_timeout {
+            channel.end_after(limit);
+        }
         let (application, threads) = (self.application.clone(), self.threads.clone());
-        Peer { application, threads, ..Peer::new(channel, side) }
+        // The only session behind its gate.
+        let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
+        let pass = Mutex::new(gate.admit("", 0).ok());
+        Peer { application, threads, pass, ..Peer::new(channel, side) }
     }
 
     /// Secures a connection, if there are keys for it.
@@ -181,24 +288,29 @@ impl Config {
                 let name = names.iter().find(|(key, _)| *key == secured.peer);
                 let name = name.map(|(_, name)| name.clone());
                 let who = Who { address, name, fingerprint: Some(secured.peer) };
-                let binding = Some(secured.binding);
-                Ok(Peer { who, binding, ..self.peer(secured.channel, side) })
+                let bound = Bound::Tls(secured.binding);
+                Ok(Peer { who, bound, ..self.peer(secured.channel, side) })
             }
         }
     }
 
-    /// Secures a connection that somebody opened, who may be a stranger.
-    fn admit(&self, socket: Socket, silent: Silent) -> Result<Peer, Error> {
+    /// Secures a connection that somebody opened. A stranger has not been admitted before its first job has begun.
+    pub(super) fn admit(
+        &self,
+        socket: Socket,
+        silent: Silent,
+        gate: &Arc<Gate>,
+    ) -> Result<Peer, Error> {
+        let source = socket.source();
         let mut peer = self.open(socket, Side::Responder)?;
-        match self.security {
-            // It is known until the first negotiation only that somebody has connected.
-            Security::Insecure => {
-                peer.puzzle = WORK;
-                peer.silent = Some(silent);
-            }
-            #[cfg(feature = "tls")]
-            Security::Tls { .. } => drop(silent),
-        }
+        #[cfg(feature = "tls")]
+        let counted_as = peer.fingerprint().map_or(source, ToString::to_string);
+        #[cfg(not(feature = "tls"))]
+        let counted_as = source;
+        // With a key it has proved more than by work.
+        peer.puzzle = if self.is_insecure() { WORK } else { 0 };
+        peer.silent = Some(silent);
+        (peer.gate, peer.pass) = (Some((Arc::clone(gate), counted_as)), Mutex::default());
         Ok(peer)
     }
 }
@@ -210,37 +322,67 @@ impl Listener {
         self.socket.local_addr()
     }
 
+    /// Has `tell` called for each connection that [`accept`](Self::accept) refuses: of a peer with a wrong key, say.
+    ///
+    /// ```
+    /// use std::{sync::mpsc, thread, time::Duration};
+    /// use foxtrot::{Config, Identity, Peer};
+    ///
+    /// let (ours, friend, stranger) = (Identity::generate()?, Identity::generate()?, Identity::generate()?);
+    /// let config = Config::tls(&ours, &[friend.fingerprint()])?.wait(Duration::from_secs(2));
+    /// let (tell, refused) = mpsc::channel();
+    /// let listener = config.bind("localhost:0")?.on_refused(move |ended| drop(tell.send(ended)));
+    /// let (address, key) = (listener.local_addr().to_string(), ours.fingerprint());
+    /// let other = thread::spawn(move || Peer::connect(&address, &stranger, &[key]).map(drop));
+    /// assert!(listener.accept().is_err());
+    /// let ended = refused.recv()?;
+    /// println!("refused {}: {}", ended.peer, ended.result.unwrap_err());
+    /// # let _ = other.join();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn on_refused(self, tell: impl FnMut(Ended) + Send + 'static) -> Self {
+        Self { on_refused: Some(Box::new(tell)), ..self }
+    }
+
     /// Waits for the first peer that may connect, and closes the port. Without keys the first connection is the peer.
     ///
     /// # Errors
     /// [`Error::Session`]: that nobody came in time.
     pub fn accept(self) -> Result<Peer, Error> {
-        let Self { config, socket } = self;
+        self.accept_while(&Attempt::default())
+    }
+
+    pub(crate) fn accept_while(self, attempt: &Attempt) -> Result<Peer, Error> {
+        let Self { config, socket, on_refused } = self;
+        let mut on_refused = on_refused.unwrap_or_else(|| Box::new(drop));
         let (address, timeout) = (socket.local_addr().to_string(), config.timeout);
         let wait = config.wait;
-        let until = wait.map(|wait| std::time::Instant::now() + wait);
+        // A wait that no clock can tell the end of has none.
+        let until = wait.and_then(|wait| Instant::now().checked_add(wait));
         let limits = Limits { admitted: 1, ..Limits::default() };
-        let connections = listen::serve(socket, timeout, limits, move |socket, silent| {
-            let mut peer = config.admit(socket, silent)?;
+        let connections = listen::serve(socket, timeout, limits, move |socket, _silent| {
+            let who = Who { address: Some(socket.peer_address()), ..Who::default() };
             // The only peer of this port is not pushed out by others, and its work would keep out nobody.
-            (peer.silent, peer.puzzle) = (None, 0);
-            Ok::<_, Error>(peer)
+            let refused = |e: NetError| Box::new(Ended::new(who, Err(e.into())));
+            config.open(socket, Side::Responder).map_err(refused)
         })?;
-        loop {
+        let stopper = connections.stopper();
+        attempt.ends_by(move || stopper.stop());
+        let peer = loop {
             match connections.next_by(until) {
-                Some(Ok(Ok(peer))) => return Ok(peer),
-                // A stranger, or a connection that the system could not take.
-                Some(_) => {}
-                None => {
+                Some(Ok(Ok(peer))) => break Ok(peer),
+                Some(Ok(Err(refused))) => on_refused(*refused),
+                Some(Err(e)) => on_refused(Ended::here(e.into())),
+                None if attempt.is_wanted() => {
                     let within = wait.unwrap_or_default();
-                    return Err(NetError::from(foxtrot_net::ChannelError::NobodyConnected {
-                        address,
-                        within,
-                    })
-                    .into());
+                    break Err(ChannelError::NobodyConnected { address, within });
                 }
+                None => break Err(ChannelError::Abandoned),
             }
-        }
+        };
+        attempt.has_ended();
+        Ok(peer.map_err(NetError::from)?)
     }
 
     /// Answers all peers that come, side by side: `session` gets each of them, on a thread of its own.
@@ -256,8 +398,10 @@ impl Listener {
     /// let mut peer = Config::insecure().connect(&address)?;
     /// assert_eq!(psi::receive(&mut peer, &["ann", "bob"])?, [1]);
     ///
-    /// // The server is an iterator over sessions that have ended.
+    /// // The server is an iterator over sessions that have ended; after a stop it has an end.
     /// assert!(server.next().is_some_and(|ended| ended.result.is_ok()));
+    /// server.stopper().stop();
+    /// assert!(server.next().is_none());
     /// # }
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
@@ -268,10 +412,28 @@ impl Listener {
         self,
         session: impl Fn(&mut Peer) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<Server, Error> {
-        let Self { config, socket } = self;
-        let (timeout, sessions) = (config.timeout, config.sessions);
-        let admit = move |socket, silent| config.admit(socket, silent);
-        Server::start(socket, timeout, sessions, admit, session)
+        self.serve_each(move |mut peer| session(&mut peer))
+    }
+
+    /// [`serve`](Self::serve) with peers that the handler owns.
+    pub(crate) fn serve_each(
+        self,
+        session: impl Fn(Peer) -> Result<(), Error> + Send + Sync + 'static,
+    ) -> Result<Server, Error> {
+        let Self { config, socket, .. } = self;
+        let (timeout, most) = (config.timeout, config.most);
+        let gate = Gate::new(most);
+        let admit = move |socket, silent| config.admit(socket, silent, &gate);
+        Server::start(socket, timeout, most.sessions, admit, session)
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listener")
+            .field("config", &self.config)
+            .field("socket", &self.socket)
+            .finish_non_exhaustive()
     }
 }
 

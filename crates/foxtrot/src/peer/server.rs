@@ -1,48 +1,71 @@
 //! A server: sessions with all peers that come, side by side.
 
 use std::{
+    any::Any,
     net::SocketAddr,
-    sync::{Arc, Condvar, Mutex, PoisonError},
+    panic::{AssertUnwindSafe, catch_unwind},
     time::{Duration, Instant},
 };
 
 use foxtrot_net::{
-    ChannelError,
     listen::{self, Connections, Limits, Silent},
     tcp::{self, Socket},
 };
 
-use super::Peer;
+use super::{Peer, Who};
 use crate::Error;
+#[cfg(feature = "tls")]
+use crate::Fingerprint;
 
 /// Bytes of a session's stack, of which a session touches what it needs.
 const STACK: usize = 4 << 20;
 
-/// Sessions that run on threads of their own until the server is dropped. As an iterator, it waits for the next session to
-/// end.
+/// Ended sessions that are kept until somebody asks for them.
+const KEPT: usize = 1024;
+
+/// Sessions that run on threads of their own. As an iterator, it waits for the next session to end.
+///
+/// Dropping it ends the listening, closes connections that have not begun a job, and waits up to five seconds for the
+/// others. Sessions that take longer run on to their end; a program that ends also ends them.
 #[derive(Debug)]
 pub struct Server {
     connections: Connections<Ended>,
     address: SocketAddr,
 }
 
+/// Ends a [`Server`] from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(listen::Stopper);
+
 /// A session that has ended, or a connection that became none.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Ended {
-    /// Name, key or address of the peer, as far as it is known.
+    /// Name, key and address of the peer, as far as they are known.
     pub peer: String,
+    /// The peer's key, if it has shown one that is accepted.
+    #[cfg(feature = "tls")]
+    pub fingerprint: Option<Fingerprint>,
     /// The handler's result, or why the connection was refused.
     pub result: Result<(), Error>,
 }
 
-/// How many sessions may still begin.
-struct Gate {
-    free: Mutex<usize>,
-    ended: Condvar,
-}
+impl Ended {
+    pub(super) fn new(who: Who, result: Result<(), Error>) -> Self {
+        Self {
+            peer: who.to_string(),
+            #[cfg(feature = "tls")]
+            fingerprint: who.fingerprint,
+            result,
+        }
+    }
 
-/// The right to run a session.
-struct Pass<'a>(&'a Gate);
+    /// A connection that this system could not take.
+    pub(super) fn here(error: Error) -> Self {
+        let who = Who { address: Some("this system".into()), ..Who::default() };
+        Self::new(who, Err(error))
+    }
+}
 
 impl Server {
     pub(super) fn start(
@@ -50,24 +73,19 @@ impl Server {
         timeout: Duration,
         sessions: usize,
         admit: impl Fn(Socket, Silent) -> Result<Peer, Error> + Send + Sync + 'static,
-        session: impl Fn(&mut Peer) -> Result<(), Error> + Send + Sync + 'static,
+        session: impl Fn(Peer) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
         let address = listener.local_addr();
-        let limits = Limits { admitted: sessions, stack: STACK, ..Limits::default() };
-        let gate = Arc::new(Gate { free: Mutex::new(sessions), ended: Condvar::new() });
+        let limits = Limits { admitted: sessions, stack: STACK, kept: KEPT, ..Limits::default() };
         let connections = listen::serve(listener, timeout, limits, move |socket, silent| {
-            let address = socket.peer_address();
-            match admit(socket, silent) {
-                Err(e) => Ended { peer: address, result: Err(e) },
-                Ok(mut peer) => {
-                    let who = peer.name().map_or(address, str::to_owned);
-                    let result = match gate.wait(timeout) {
-                        Some(_pass) => session(&mut peer),
-                        None => Err(Error::Session(ChannelError::NothingReceived(timeout).into())),
-                    };
-                    Ended { peer: who, result }
-                }
-            }
+            let mut who = Who { address: Some(socket.peer_address()), ..Who::default() };
+            let result = admit(socket, silent).and_then(|peer| {
+                who = peer.who.clone();
+                // What the handler has left half done is its own.
+                let done = catch_unwind(AssertUnwindSafe(|| session(peer)));
+                done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic))))
+            });
+            Ended::new(who, result)
         })?;
         Ok(Self { connections, address })
     }
@@ -79,41 +97,59 @@ impl Server {
     }
 
     /// The next session that has ended, if one has by then.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use foxtrot::{Config, rot};
+    ///
+    /// let listener = Config::insecure().bind("localhost:0")?;
+    /// let mut server = listener.serve(|peer| rot::send(peer, 10).map(drop))?;
+    /// // A program that has something else to do between two looks.
+    /// assert!(server.next_within(Duration::from_millis(10)).is_none());
+    /// # Ok::<(), foxtrot::Error>(())
+    /// ```
     pub fn next_within(&mut self, wait: Duration) -> Option<Ended> {
-        self.ended_by(Some(Instant::now() + wait))
+        // A wait that no clock can tell the end of has none.
+        self.ended_by(Instant::now().checked_add(wait))
+    }
+
+    /// How many sessions have ended of which this server tells nothing more: it keeps a thousand until somebody asks.
+    #[must_use]
+    pub fn missed(&self) -> usize {
+        self.connections.missed()
+    }
+
+    /// A handle that ends the server from another thread.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.connections.stopper())
     }
 
     fn ended_by(&mut self, until: Option<Instant>) -> Option<Ended> {
-        self.connections.next_by(until).map(|ended| {
-            ended.unwrap_or_else(|e| Ended { peer: "this system".into(), result: Err(e.into()) })
-        })
+        let ended = self.connections.next_by(until);
+        ended.map(|ended| ended.unwrap_or_else(|e| Ended::here(e.into())))
     }
 }
 
 impl Iterator for Server {
     type Item = Ended;
 
+    /// `None` when the server was stopped and all sessions have ended.
     fn next(&mut self) -> Option<Ended> {
         self.ended_by(None)
     }
 }
 
-impl Gate {
-    /// Waits until a session may begin.
-    fn wait(&self, timeout: Duration) -> Option<Pass<'_>> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut free, _) = self
-            .ended
-            .wait_timeout_while(free, timeout, |free| *free == 0)
-            .unwrap_or_else(PoisonError::into_inner);
-        *free = free.checked_sub(1)?;
-        Some(Pass(self))
+impl Stopper {
+    /// Ends the listening and closes connections that have not begun a job. Sessions run on to their end.
+    pub fn stop(&self) {
+        self.0.stop();
     }
 }
 
-impl Drop for Pass<'_> {
-    fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.ended.notify_one();
-    }
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("without words").into()
 }

@@ -146,6 +146,10 @@ impl Options {
         let job = peer.begin(hello, "steps")?;
         let theirs = peers_keys(&job.agreement.peer_details, self.most);
         let theirs = theirs.map_err(|e| job.refuse(e))?;
+        job.take_memory(match role {
+            Role::Sender => self.memory_of_sender(theirs, ours)?,
+            Role::Receiver => self.memory_of_receiver(ours, theirs)?,
+        })?;
         Ok((job, theirs))
     }
 

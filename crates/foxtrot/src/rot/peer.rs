@@ -97,7 +97,7 @@ impl Options {
     ///
     /// ```
     /// use std::io::Write;
-    /// use foxtrot::{Peer, base::Block, rot};
+    /// use foxtrot::{Block, Peer, rot};
     ///
     /// let (mut ours, mut theirs) = Peer::pair();
     /// let receiver = std::thread::spawn(move || rot::receive(&mut theirs, 100_000));

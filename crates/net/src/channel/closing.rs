@@ -88,8 +88,14 @@ impl Channel {
         self.shared.inbound_bytes.store(UNBOUNDED, Ordering::SeqCst);
         let mut state = self.shared.lock();
         state.phase = Phase::Hello;
+        state.is_renewed = true;
         state.transcript = None;
         state.inbox.begin_again();
+    }
+
+    /// Whether there was a session before.
+    pub(crate) fn is_renewed(&self) -> bool {
+        self.shared.lock().is_renewed
     }
 
     fn await_step(&self, step: Step) -> Result<(), Error> {

@@ -43,9 +43,11 @@ impl Reason {
             Error::Protocol(_) | Error::Unlucky | Error::Channel(ChannelError::Abandoned) => {
                 Some(Self::Other)
             }
-            Error::Channel(ChannelError::NothingReceived(_) | ChannelError::NothingTaken(_)) => {
-                Some(Self::Timeout)
-            }
+            Error::Channel(
+                ChannelError::NothingReceived(_)
+                | ChannelError::NothingTaken(_)
+                | ChannelError::TooSlow(_),
+            ) => Some(Self::Timeout),
             Error::Hello(e) => Self::of_hello(e),
             _ => None,
         }
@@ -76,7 +78,7 @@ impl Reason {
     }
 
     /// A later version may have more of them.
-    pub(super) fn from_byte(byte: u8) -> Self {
+    pub(crate) fn from_byte(byte: u8) -> Self {
         match byte {
             1 => Self::Undecodable,
             2 => Self::CheckFailed,

@@ -32,11 +32,16 @@ impl Outbox {
         self.held[Lane::HELLO] += cost(1);
         self.frames.push_back((Lane::HELLO, vec![byte]));
     }
+
+    /// Nothing follows what is queued: the peer reads an end behind it.
+    pub(super) fn close(&mut self) {
+        self.closing = true;
+    }
 }
 
 impl Shared {
     pub(super) fn send(&self, lane: Lane, message: Vec<u8>) -> Result<(), Error> {
-        let (deadline, len) = (Deadline::after(self.timeout), message.len());
+        let (deadline, len) = (self.deadline(), message.len());
         let mut state = self.lock();
         loop {
             state.check()?;
@@ -67,7 +72,7 @@ impl Shared {
     /// Lets the writer finish; says whether it has.
     pub(super) fn drain(&self, deadline: Deadline) -> bool {
         let mut state = self.lock();
-        state.outbox.closing = true;
+        state.outbox.close();
         self.outbound.notify_all();
         while !state.outbox.done {
             let (guard, woken) = deadline.wait(&self.outbound, state);

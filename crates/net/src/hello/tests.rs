@@ -144,6 +144,34 @@ fn equal_roles_end_the_session() {
 }
 
 #[test]
+fn two_equal_ends_are_named_before_either_waits() {
+    for initiator in [true, false] {
+        let (a, b) = memory::pair(LONG);
+        let (one, other) = (sender().side(initiator), receiver().side(initiator));
+        let errors = thread::scope(|scope| {
+            let other = scope.spawn(|| exchange(&b, initiator, &other));
+            [exchange(&a, initiator, &one).unwrap_err(), other.join().unwrap().unwrap_err()]
+        });
+        let expected = HelloError::SameSide { side: side(initiator) };
+        assert_eq!(errors, [expected.clone().into(), expected.into()]);
+    }
+    let [one, other] = meet(&sender().side(true), &receiver().side(false));
+    assert_eq!(one.unwrap().sid, other.unwrap().sid);
+}
+
+#[test]
+fn both_ends_of_one_secured_connection_agree_and_of_two_do_not() {
+    let [bare, _] = meet(&sender(), &receiver()).map(|it| it.unwrap().sid);
+    let same = meet(&sender().bound_by([1; 32]), &receiver().bound_by([1; 32]));
+    let [one, other] = same.map(|it| it.unwrap().sid);
+    assert!(one == other && one != bare);
+    for other in [receiver().bound_by([2; 32]), receiver()] {
+        let [_, heard] = meet(&sender().bound_by([1; 32]), &other);
+        assert_eq!(heard.unwrap_err(), HelloError::Confirmation.into());
+    }
+}
+
+#[test]
 fn a_reflected_hello_ends_the_session() {
     let [ours, theirs] = words(meet(&sender(), &sender()));
     assert_eq!(ours, "the peer sent our own hello back");

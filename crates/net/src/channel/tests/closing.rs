@@ -193,17 +193,22 @@ fn another_session_has_another_sid_and_nothing_of_the_one_before() {
 }
 
 #[test]
-fn between_two_sessions_a_peer_may_send_a_hello_and_nothing_else() {
+fn between_two_sessions_a_peer_may_send_a_hello_or_a_reason_and_nothing_else() {
     use crate::{
         HelloError,
         hello::{Hello, Role, exchange},
     };
     // A frame of a protocol, a step of the session before, a reason.
-    for (lane, bytes) in [(ONE, vec![1]), (HELLO, vec![0; Step::LEN]), (HELLO, vec![2])] {
+    let not_a_hello = Error::from(HelloError::NotAHello);
+    for (lane, bytes, expected) in [
+        (ONE, vec![1], not_a_hello.clone()),
+        (HELLO, vec![0; Step::LEN], not_a_hello),
+        (HELLO, vec![4], ChannelError::GivenUp(Reason::Other).into()),
+    ] {
         let [ours, peer] = renewed();
         peer.send(lane, bytes).unwrap();
         let error = exchange(&ours, true, &Hello::new(Role::Sender)).unwrap_err();
-        assert_eq!(error, HelloError::NotAHello.into());
+        assert_eq!(error, expected);
     }
     let [ours, peer] = renewed();
     drop(peer);

@@ -93,3 +93,41 @@ fn a_side_that_fails_for_reasons_of_its_own_says_so() {
     assert_eq!(a.send(ONE, vec![1]), Err(error));
     assert_eq!(b.recv(ONE, 1), Err(ChannelError::GivenUp(Reason::Other).into()));
 }
+
+#[test]
+fn a_peer_that_writes_while_this_side_gives_up_learns_why() {
+    for _ in 0..50 {
+        let (a, b) = memory::pair(LONG);
+        a.agreed(Sid::from_bytes([1; 32]), true);
+        b.agreed(Sid::from_bytes([1; 32]), false);
+        a.give_up(ChannelError::Abandoned);
+        let _ = b.send(ONE, vec![0; 1 << 20]);
+        assert_eq!(b.recv(ONE, 1), Err(ChannelError::GivenUp(Reason::Other).into()));
+        // Also where there is no reason to be told, the peer reads an end.
+        let (a, b) = memory::pair(LONG);
+        a.give_up(ChannelError::Abandoned);
+        assert_eq!(b.recv(ONE, 1), Err(ChannelError::ClosedReceiving.into()));
+    }
+}
+
+#[test]
+fn a_drip_does_not_outlast_the_limit_of_the_connection() {
+    let (a, b) = memory::pair(LONG);
+    a.end_after(SHORT);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while b.send(ONE, vec![1]).is_ok() {
+                thread::sleep(SHORT / 10);
+            }
+        });
+        let start = Instant::now();
+        let error = loop {
+            if let Err(e) = a.recv(ONE, 1) {
+                break e;
+            }
+        };
+        assert_eq!(error, ChannelError::TooSlow(SHORT).into());
+        assert!(start.elapsed() >= SHORT && start.elapsed() < AT_ONCE);
+        drop(a);
+    });
+}

@@ -1,32 +1,34 @@
 //! Admission: how many sessions are answered at once, of one peer and in all, and in how much memory.
+//!
+//! A server admits a peer when [`Greeted::confirm`](crate::hello::Greeted::confirm) has its proof that it is there, and
+//! before it says anything of its own data.
 
 use std::{
     collections::HashMap,
-    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use foxtrot_net::Reason;
-
-use crate::report::bytes;
+use crate::Reason;
 
 /// Counts sessions from their admission to their end.
-pub(crate) struct Gate {
+#[derive(Debug)]
+pub struct Gate {
     most: Most,
     inside: Mutex<Inside>,
 }
 
 /// The bounds.
-#[derive(Clone, Copy)]
-pub(crate) struct Most {
-    pub(crate) sessions: usize,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Most {
+    /// Sessions at once.
+    pub sessions: usize,
     /// Of one key, or without keys of one address.
-    pub(crate) of_one_peer: usize,
+    pub of_one_peer: usize,
     /// Bytes of all sessions.
-    pub(crate) memory: u64,
+    pub memory: u64,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Inside {
     sessions: usize,
     memory: u64,
@@ -34,7 +36,8 @@ struct Inside {
 }
 
 /// Admits one session; it ends when this is dropped.
-pub(crate) struct Pass {
+#[derive(Debug)]
+pub struct Pass {
     gate: Arc<Gate>,
     peer: String,
     memory: u64,
@@ -42,24 +45,34 @@ pub(crate) struct Pass {
 
 /// Why a session is not admitted.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Full {
+pub enum Full {
+    /// The most sessions that there may be are open.
     Sessions(usize),
+    /// The most sessions of this peer that there may be are open.
     OfThisPeer(usize),
-    /// The session takes so many bytes, and so many are left now, or for all sessions.
+    /// The memory for sessions is too little, or taken.
     Memory {
+        /// Bytes that the session takes.
         takes: u64,
+        /// Bytes that are left now.
         left: u64,
+        /// Bytes for all sessions.
         of: u64,
     },
 }
 
 impl Gate {
-    pub(crate) fn new(most: Most) -> Arc<Self> {
+    /// A gate with these bounds, which nobody has passed.
+    #[must_use]
+    pub fn new(most: Most) -> Arc<Self> {
         Arc::new(Self { most, inside: Mutex::default() })
     }
 
     /// Admits a session of that peer, which takes at most so many bytes.
-    pub(crate) fn admit(self: &Arc<Self>, peer: &str, takes: u64) -> Result<Pass, Full> {
+    ///
+    /// # Errors
+    /// [`Full`].
+    pub fn admit(self: &Arc<Self>, peer: &str, takes: u64) -> Result<Pass, Full> {
         let Most { sessions, of_one_peer, memory } = self.most;
         let mut inside = self.inside();
         if inside.sessions >= sessions {
@@ -68,18 +81,39 @@ impl Gate {
         if inside.of_peers.get(peer).is_some_and(|&of_peer| of_peer >= of_one_peer) {
             return Err(Full::OfThisPeer(of_one_peer));
         }
-        let left = memory.saturating_sub(inside.memory);
-        if takes > left {
-            return Err(Full::Memory { takes, left, of: memory });
-        }
+        inside.take(takes, memory)?;
         inside.sessions += 1;
-        inside.memory += takes;
         *inside.of_peers.entry(peer.to_owned()).or_default() += 1;
         Ok(Pass { gate: Arc::clone(self), peer: peer.to_owned(), memory: takes })
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inside {
+    fn take(&mut self, takes: u64, of: u64) -> Result<(), Full> {
+        let left = of.saturating_sub(self.memory);
+        if takes > left {
+            return Err(Full::Memory { takes, left, of });
+        }
+        self.memory += takes;
+        Ok(())
+    }
+}
+
+impl Pass {
+    /// Changes how many bytes the session takes at most.
+    ///
+    /// # Errors
+    /// [`Full::Memory`]; then it takes none.
+    pub fn takes(&mut self, bytes: u64) -> Result<(), Full> {
+        let mut inside = self.gate.inside();
+        inside.memory -= std::mem::take(&mut self.memory);
+        inside.take(bytes, self.gate.most.memory)?;
+        self.memory = bytes;
+        Ok(())
     }
 }
 
@@ -99,49 +133,11 @@ impl Drop for Pass {
 
 impl Full {
     /// The reason that the peer is told.
-    pub(crate) fn reason(&self) -> Reason {
+    #[must_use]
+    pub fn reason(&self) -> Reason {
         match self {
             Self::Memory { takes, of, .. } if takes > of => Reason::TooLarge,
             _ => Reason::Busy,
-        }
-    }
-}
-
-impl fmt::Display for Most {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sessions, of_one_peer, memory } = *self;
-        let memory = bytes(memory);
-        write!(
-            f,
-            "at most {sessions} sessions at once, {of_one_peer} of one peer, in {memory} of memory"
-        )
-    }
-}
-
-impl fmt::Display for Full {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Sessions(most) => {
-                let open = match most {
-                    1 => "1 session is".to_owned(),
-                    _ => format!("{most} sessions are"),
-                };
-                write!(f, "{open} open, and --max-sessions allows no more")
-            }
-            Self::OfThisPeer(most) => {
-                let open = match most {
-                    1 => "1 session of this peer is".to_owned(),
-                    _ => format!("{most} sessions of this peer are"),
-                };
-                write!(f, "{open} open, and --max-sessions-per-peer allows no more")
-            }
-            Self::Memory { takes, left, of } => {
-                let (takes, left, all) = (bytes(takes), bytes(left), bytes(of));
-                write!(
-                    f,
-                    "the session may take {takes} of memory, and {left} of {all} are left (--max-memory)"
-                )
-            }
         }
     }
 }
@@ -174,9 +170,15 @@ mod tests {
         let full = gate.admit("b", 41).err().unwrap();
         assert_eq!(full, Full::Memory { takes: 41, left: 40, of: 100 });
         assert_eq!(full.reason(), Reason::Busy);
-        let _second = gate.admit("b", 40).unwrap();
+        let second = gate.admit("b", 40).unwrap();
         drop(first);
-        let _third = gate.admit("b", 60).unwrap();
+        let third = gate.admit("b", 60).unwrap();
+        drop((second, third));
+        let mut fourth = gate.admit("a", 0).unwrap();
+        fourth.takes(100).unwrap();
+        assert_eq!(gate.admit("b", 1).err().unwrap().reason(), Reason::Busy);
+        assert_eq!(fourth.takes(101).unwrap_err().reason(), Reason::TooLarge);
+        let _fifth = gate.admit("b", 100).unwrap();
         // No time would be the right one.
         assert_eq!(gate.admit("c", 101).err().unwrap().reason(), Reason::TooLarge);
     }

@@ -1,0 +1,31 @@
+//! Words for the bounds of a server's sessions.
+
+use foxtrot_net::gate::{Full, Most};
+
+use crate::report::bytes;
+
+pub(super) fn words(Most { sessions, of_one_peer, memory }: Most) -> String {
+    let memory = bytes(memory);
+    format!("at most {sessions} sessions at once, {of_one_peer} of one peer, in {memory} of memory")
+}
+
+/// Why a session is not admitted.
+pub(super) fn why(full: &Full) -> String {
+    let open = |most, of_this_peer| match most {
+        1 => format!("1 session{of_this_peer} is open"),
+        _ => format!("{most} sessions{of_this_peer} are open"),
+    };
+    match *full {
+        Full::Sessions(most) => format!("{}, and --max-sessions allows no more", open(most, "")),
+        Full::OfThisPeer(most) => {
+            let open = open(most, " of this peer");
+            format!("{open}, and --max-sessions-per-peer allows no more")
+        }
+        Full::Memory { takes, left, of } => {
+            let (takes, left, all) = (bytes(takes), bytes(left), bytes(of));
+            format!(
+                "the session may take {takes} of memory, and {left} of {all} are left (--max-memory)"
+            )
+        }
+    }
+}

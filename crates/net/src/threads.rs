@@ -1,0 +1,115 @@
+//! Threads that compute for a party beside its own (feature `threads`).
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use foxtrot_ot::tasks::Task;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// How long a thread that has nothing to do waits awake for what comes next: what it takes to wake it.
+const AWAKE: Duration = Duration::from_micros(50);
+
+/// A pool of threads, shared by its clones. The caller's own thread does its part: to wake another one takes as long as
+/// many a task.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use foxtrot_net::threads::Threads;
+///
+/// let (threads, done) = (Threads::new(3).expect("the system starts threads"), AtomicU32::new(0));
+/// assert_eq!(threads.count(), 3);
+/// let task = || drop(done.fetch_add(1, Ordering::Relaxed));
+/// threads.run(vec![Box::new(task), Box::new(task)], |work| work());
+/// assert_eq!(done.load(Ordering::Relaxed), 2);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Threads {
+    pool: Arc<ThreadPool>,
+    /// How often the threads have been given something to do.
+    rounds: Arc<AtomicU64>,
+}
+
+impl Threads {
+    /// Starts threads: `n` with the caller's own, so at least 2.
+    ///
+    /// # Errors
+    /// The system's words, if it starts none.
+    pub fn new(n: usize) -> Result<Self, String> {
+        let builder = ThreadPoolBuilder::new().num_threads(n.max(2) - 1);
+        let pool = builder.thread_name(|i| format!("foxtrot-worker-{i}")).build();
+        let pool = Arc::new(pool.map_err(|e| e.to_string())?);
+        Ok(Self { pool, rounds: Arc::default() })
+    }
+
+    /// How many there are with the caller's own.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        1 + self.pool.current_num_threads()
+    }
+
+    /// Runs all tasks, and returns when they have ended. What the threads of the pool do, also their waiting awake, they do
+    /// through `measure`.
+    pub fn run<'a>(
+        &self,
+        tasks: Vec<Task<'a>>,
+        measure: impl Fn(&mut dyn FnMut()) + Clone + Send + Sync + 'static,
+    ) {
+        let others = self.pool.current_num_threads().min(tasks.len().saturating_sub(1));
+        let (tasks, running) = (Mutex::new(tasks), AtomicUsize::new(others));
+        // The next free thread takes the next task, so that a thread that wakes late holds up nobody.
+        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let work = || {
+            while let Some(task) = next() {
+                task();
+            }
+        };
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed) + 1;
+        self.pool.in_place_scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|_| {
+                    measure(&mut || work());
+                    running.fetch_sub(1, Ordering::Relaxed);
+                    let (rounds, measure) = (Arc::clone(&self.rounds), measure.clone());
+                    rayon::spawn(move || {
+                        measure(&mut || stay_awake(|| rounds.load(Ordering::Relaxed) == round));
+                    });
+                });
+            }
+            work();
+            stay_awake(|| running.load(Ordering::Relaxed) > 0);
+        });
+    }
+}
+
+/// Waits while that is so, and a short time at most, without going to sleep.
+fn stay_awake(waiting: impl Fn() -> bool) {
+    let start = Instant::now();
+    while waiting() && start.elapsed() < AWAKE {
+        std::hint::spin_loop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn as_many_tasks_as_threads_run_at_once() {
+        let threads = Threads::new(2).unwrap();
+        let (both, done) = (Barrier::new(2), AtomicUsize::new(0));
+        // Each waits for the other.
+        let task = || {
+            both.wait();
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        threads.run((0..4).map(|_| Box::new(task) as Task<'_>).collect(), |work| work());
+        assert_eq!(done.load(Ordering::Relaxed), 4);
+    }
+}
