@@ -135,7 +135,7 @@ pub mod net {
     };
 }
 
-/// Base OTs that the `base` of `Options` takes. By default [`roted`](base::roted), the only ones here that are post-quantum.
+/// Base OTs that the `base` of `Options` takes. By default [`roted`](base::roted).
 pub mod base {
     pub use foxtrot_ot::base::{
         BaseOt,
@@ -155,7 +155,7 @@ pub mod base {
 
 /// Extensions of OTs that the `extension` of `Options` takes. By default [`softspoken::malicious(4)`](extension::softspoken::malicious).
 pub mod extension {
-    pub use foxtrot_ot::extension::{Extension, iknp, kos, softspoken};
+    pub use foxtrot_ot::extension::{Extension, code, iknp, kkrt, kos, oos, softspoken};
 }
 
 /// Runs of protocols as plain values, for the functions `…_over` of `Options`: without socket, thread and `std`.
@@ -163,7 +163,7 @@ pub mod extension {
 /// ```
 /// use foxtrot::{
 ///     Bits, Context, Direction, Secret, Seed, Session, Sid,
-///     engine::{Engine, Pair}, rot,
+///     engine::Engine, pair::Pair, rot,
 /// };
 ///
 /// # fn fresh_seed() -> Seed { let mut seed = [0; 32]; getrandom::fill(&mut seed).unwrap(); Seed::from_bytes(seed) }
@@ -195,10 +195,12 @@ pub mod extension {
 /// assert!((0..1000).all(|i| pairs[i].contains(&keys[i])));
 /// ```
 pub mod engine {
-    pub use foxtrot_ot::{
-        engine::{Abandoned, Engine, Io, Limits, Progress, Stream, join},
-        pair::Pair,
-    };
+    pub use foxtrot_ot::engine::{Abandoned, Engine, Io, Limits, Progress, Stream, join};
+}
+
+/// Both parties in memory and in one thread: for tests and transcripts of runs over an [`engine`](mod@engine).
+pub mod pair {
+    pub use foxtrot_ot::pair::Pair;
 }
 
 /// The examples of the package's README.
