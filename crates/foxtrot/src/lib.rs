@@ -46,8 +46,8 @@
 //!
 //! * [`Peer::connect`] and [`Peer::listen`]: TLS 1.3 with pinned keys. [`Config`] sets time-outs, names, threads, and the
 //!   application's name, which both sides must give alike.
-//! * [`Listener::serve`]: many peers, side by side.
-//! * [`Peer::over`]: anything that reads and writes, say two pipes or a tunnel.
+//! * [`Listener::serve`]: many peers, side by side; how many, how long and in how much memory, [`Config`] says.
+//! * [`Peer::over`]: anything that reads and writes, say two pipes or a tunnel. A [`Stream`] binds sessions to what secures it.
 //! * [`Peer::pair`]: both parties in one program, for tests.
 //! * The module `tokio`: the same jobs as futures, over tokio's sockets or any of its streams (feature `tokio`).
 //! * The functions `…_over` of `Options`: an async function over an [`engine`](mod@engine), which needs no socket, no thread
