@@ -46,8 +46,8 @@
 //!
 //! * [`Peer::connect`] and [`Peer::listen`]: TLS 1.3 with pinned keys. [`Config`] sets time-outs, names, threads, and the
 //!   application's name, which both sides must give alike.
-//! * [`Listener::serve`]: many peers, side by side.
-//! * [`Peer::over`]: anything that reads and writes, say two pipes or a tunnel.
+//! * [`Listener::serve`]: many peers, side by side; how many, how long and in how much memory, [`Config`] says.
+//! * [`Peer::over`]: anything that reads and writes, say two pipes or a tunnel. A [`Stream`] binds sessions to what secures it.
 //! * [`Peer::pair`]: both parties in one program, for tests.
 //! * The module `tokio`: the same jobs as futures, over tokio's sockets or any of its streams (feature `tokio`).
 //! * The functions `…_over` of `Options`: an async function over an [`engine`](mod@engine), which needs no socket, no thread
@@ -136,7 +136,7 @@ pub mod net {
     };
 }
 
-/// Base OTs that the `base` of `Options` takes. By default [`roted`](base::roted), the only ones here that are post-quantum.
+/// Base OTs that the `base` of `Options` takes. By default [`roted`](base::roted).
 pub mod base {
     pub use foxtrot_ot::base::{
         BaseOt,
@@ -157,8 +157,7 @@ pub mod base {
 /// Extensions of OTs that the `extension` of `Options` takes. By default [`softspoken::malicious(4)`](extension::softspoken::malicious).
 pub mod extension {
     pub use foxtrot_ot::extension::{
-        Extension, code::Linear, iknp, kkrt, kos, one_of_n::Extension as ExtensionOfN, oos,
-        softspoken,
+        Extension, code, iknp, kkrt, kos, one_of_n::Extension as ExtensionOfN, oos, softspoken,
     };
 }
 
@@ -167,7 +166,7 @@ pub mod extension {
 /// ```
 /// use foxtrot::{
 ///     Bits, Context, Direction, Secret, Seed, Session, Sid,
-///     engine::{Engine, Pair}, rot,
+///     engine::Engine, pair::Pair, rot,
 /// };
 ///
 /// # fn fresh_seed() -> Seed { let mut seed = [0; 32]; getrandom::fill(&mut seed).unwrap(); Seed::from_bytes(seed) }
@@ -199,10 +198,12 @@ pub mod extension {
 /// assert!((0..1000).all(|i| pairs[i].contains(&keys[i])));
 /// ```
 pub mod engine {
-    pub use foxtrot_ot::{
-        engine::{Abandoned, Engine, Io, Limits, Progress, Stream, join},
-        pair::Pair,
-    };
+    pub use foxtrot_ot::engine::{Abandoned, Engine, Io, Limits, Progress, Stream, join};
+}
+
+/// Both parties in memory and in one thread: for tests and transcripts of runs over an [`engine`](mod@engine).
+pub mod pair {
+    pub use foxtrot_ot::pair::Pair;
 }
 
 /// The examples of the package's README.

@@ -148,6 +148,20 @@ impl AsyncWrite for Noted {
 }
 
 #[test]
+fn tokio_streams_are_refused_where_keys_would_be_dropped() {
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let identity = Identity::generate().unwrap();
+        let config = Config::tls(&identity, &[identity.fingerprint()]).unwrap();
+        let (stream, mut theirs) = duplex(1 << 10);
+        let refused = Peer::over(stream, Side::Initiator, &config);
+        assert!(matches!(refused, Err(Error::Config(_))));
+        // Nothing was said.
+        assert_eq!(theirs.read(&mut [0; 1]).await.unwrap(), 0);
+    });
+}
+
+#[test]
 fn tokio_streams_are_shut_down_before_close_returns() {
     let _alone = alone();
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
