@@ -205,9 +205,9 @@ fn add_last<A: Fold, const VECTORS: usize, const L: usize>(
         if L == 0 && number == 0 && tree.missing > 0 {
             all = a.without_first(all);
         }
-        for level in 0..L {
+        for (level, out) in of_vector[..L].iter_mut().enumerate() {
             let row = if level + 1 == L { all } else { a.xor_all(group.rows[level][i], all) };
-            a.put(a.fold(row), &mut of_vector[level][bytes.clone()], number == 0);
+            a.put(a.fold(row), &mut out[bytes.clone()], number == 0);
             all = a.xor_all(all, group.waiting[level][i]);
         }
         for (bit, row) in of_block[..A::BLOCK_BITS].iter_mut().enumerate() {

@@ -178,7 +178,7 @@ impl Agreed {
 
     /// Protocols, versions of normalisers and the conditions of the bound, for `--verbose`.
     pub(super) fn details(&self) -> String {
-        let (method, normalize) = (self.method.words(), &self.normalize);
+        let (method, normalize) = (method::words(&self.method), &self.normalize);
         let bound = match self.parameters.largest_set() {
             Some(_) => {
                 "; the bound on keys holds for up to 2^80 hashes, except with probability about 2^-40"

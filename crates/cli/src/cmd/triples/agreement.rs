@@ -224,7 +224,6 @@ impl Agreed {
 
 /// What a run with that set promises, and a warning if that is little.
 fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
-    let sigma = set.sigma();
     let hidden = set.hidden(count);
     let wrong = wrong_log2(set, count).ceil();
     let promise =
