@@ -30,7 +30,7 @@ use crate::{
 };
 use refusals::Refusals;
 
-/// After that time without a peer a listener says what may be wrong.
+/// Time without a peer after which a listener says what may be wrong.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Bytes that a connection takes before it is admitted: of memory less than 64 KiB, but of address space two stacks.
@@ -39,7 +39,7 @@ const WAITING: u64 = 3 << 19;
 /// A peer without a key computes about 2^WORK hashes before it is admitted.
 const WORK: u8 = 16;
 
-/// What whoever comes is met with.
+/// The settings for every peer that connects.
 pub(crate) struct Host {
     pub(crate) security: Security,
     pub(crate) hello: Hello,
@@ -67,18 +67,18 @@ pub(crate) trait Service: Send + Sync + 'static {
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
 }
 
-/// Where a connection comes from.
+/// The origin of a connection.
 #[derive(Clone)]
 struct Met {
     address: String,
-    /// By what refusals are counted.
+    /// The key by which refusals are counted.
     source: String,
 }
 
 /// A connection that became no session.
 struct Refused {
     met: Met,
-    /// Whether it is a peer that wants something else than we do.
+    /// True for a peer that wants something else than we do.
     disagrees: bool,
     failure: Box<Failure>,
 }
@@ -342,7 +342,7 @@ impl Log {
         }
     }
 
-    /// When there is something to be summarised.
+    /// Returns the time of the next summary.
     fn due(&self) -> Option<Instant> {
         [self.refused.due(), self.failed.due()].into_iter().flatten().min()
     }
@@ -367,8 +367,8 @@ impl Log {
     }
 }
 
-/// Whether waiting for somebody else would not help: the peer has said what it wants, or the fault
-/// is ours.
+/// Returns true if waiting for another peer would not help: the peer has said what it wants, or the
+/// fault is ours.
 fn disagrees(error: &Error) -> bool {
     use HelloError::{
         Confirmation, Malformed, MalformedDetails, NotAHello, Reflection, Refused, Unsolved,

@@ -25,19 +25,19 @@ pub(crate) struct Link {
     pub(crate) transport: &'static str,
     /// The peer's address, and its key if it has one.
     pub(crate) peer: String,
-    /// The same in its parts.
+    /// The peer's identity in its parts.
     pub(crate) who: Who,
 }
 
-/// What both sides have to agree on.
+/// Terms on which both sides have to agree.
 #[derive(Clone)]
 pub(crate) struct Terms {
     pub(crate) job: &'static str,
     pub(crate) method: Method,
     pub(crate) n: usize,
-    /// For messages: of how many one is chosen.
+    /// Number of messages of which one is chosen, for messages.
     pub(crate) one_of: Option<usize>,
-    /// For messages: whether lines are hexadecimal.
+    /// True if lines are hexadecimal, for messages.
     pub(crate) hex: Option<bool>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Timer<'a> {
     workers: &'a Workers,
 }
 
-/// What a run took, for one party.
+/// The cost of a run, for one party.
 pub(crate) struct Cost {
     pub(crate) wall: Duration,
     pub(crate) cpu: Duration,
@@ -66,7 +66,7 @@ impl Terms {
         }
     }
 
-    /// Of how many messages one is chosen.
+    /// The number of messages of which one is chosen.
     pub(crate) fn choices(&self) -> usize {
         self.one_of.unwrap_or(2)
     }
@@ -121,7 +121,7 @@ impl Link {
 }
 
 impl Cost {
-    /// With the time up to now, for what was done after the end of the connection.
+    /// Adds the time up to now, for what was done after the end of the connection.
     pub(crate) fn until_now(self, timer: &Timer<'_>) -> Self {
         Self { wall: timer.wall.elapsed(), cpu: timer.cpu(), ..self }
     }

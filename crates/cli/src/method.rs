@@ -1,4 +1,4 @@
-//! How transfers are made: from which base OT, with which extension if any, against whom.
+//! The way in which transfers are made: the base OT, the extension if any, and the adversary.
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,7 @@ const DEFAULT_OF_N: [(Adversary, &str); 2] =
 
 /// Kinds of base OTs that a job takes below an extension, the best first.
 fn preferred(purpose: Purpose) -> [Functionality; 3] {
-    // Keys that are random whoever cheats need a random Δ; for all else given choices are
+    // Keys that are random if either party cheats need a random Δ; for all else given choices are
     // enough, and cost a message less.
     match purpose {
         Purpose::Random => {
@@ -133,7 +133,7 @@ pub fn security(method: &Method) -> String {
     })
 }
 
-/// What both sides have agreed on, in words.
+/// Describes the method on which both sides have agreed.
 pub(crate) fn words(method: &Method) -> String {
     let (base, adversary) = (method.base.info().name, method.adversary());
     match method.extension.info() {

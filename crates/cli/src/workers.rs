@@ -35,13 +35,13 @@ impl Workers {
         Ok(Self { pool, busy: Arc::default() })
     }
 
-    /// The same threads for another party, whose time is counted apart.
+    /// Returns the same threads for another party, whose time is counted apart.
     #[must_use]
     pub fn for_another(&self) -> Self {
         Self { busy: Arc::default(), ..self.clone() }
     }
 
-    /// How many there are with the party's own.
+    /// Returns the number of threads, with the party's own.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, Threads::count)

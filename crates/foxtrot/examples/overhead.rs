@@ -1,4 +1,4 @@
-//! What the library `foxtrot-mpc` costs beside the engine by hand, in turns in one process, over TCP on the loopback
+//! The cost of the library `foxtrot-mpc` beside the engine by hand, in turns in one process, over TCP on the loopback
 //! interface: `cargo run --release -p foxtrot-mpc --example overhead [ROUNDS]`.
 //!
 //! By hand is what a program does that calls the lower crates: connect, hello, engine, results in a list that is erased when

@@ -1,4 +1,4 @@
-//! Which protocols a job runs: the safe default, or the caller's own choice.
+//! The protocols that a job runs: the safe default, or the caller's own choice.
 
 use core::fmt;
 

@@ -17,7 +17,7 @@ pub enum Error {
     Sink(Arc<dyn error::Error + Send + Sync>),
     /// [`Canceller::cancel`](crate::Canceller::cancel) was called.
     Cancelled,
-    /// There is no memory for the result.
+    /// No memory is left for the result.
     OutOfMemory {
         /// Bytes that were asked for.
         bytes: usize,
@@ -30,14 +30,14 @@ pub enum Error {
     Panicked(String),
 }
 
-/// Who can do something about an error.
+/// The party that can do something about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
     /// The calling program: it asked for something that cannot be, cancelled, or has no memory.
     Caller,
     /// The two programs contradict each other in the protocol: the peer departed from it, or says that this side did.
     /// Either program is faulty, or cheats, or the connection changes bytes. Do not retry: an attempt may reveal
-    /// something, and whoever cheats makes attempts fail.
+    /// something, and a peer that cheats makes attempts fail.
     Peer,
     /// The two programs want different things: compare their calls and options.
     Agreement,
@@ -48,7 +48,7 @@ pub enum Blame {
 }
 
 impl Error {
-    /// Who can do something about it.
+    /// Returns the party that can do something about the error.
     ///
     /// ```
     /// use foxtrot::{Blame, Peer, rot};

@@ -47,7 +47,7 @@ pub(crate) struct Job<'p> {
     pub(crate) peer: &'p Peer,
     pub(crate) agreement: Agreement,
     pub(crate) session: Session,
-    /// What progress counts.
+    /// The unit that progress counts.
     pub(crate) unit: &'static str,
     /// For test vectors.
     pub(crate) seed: Option<Seed>,

@@ -64,7 +64,7 @@
 //!
 //! # What never to do
 //!
-//! * Do not use [`Config::insecure`] between machines: whoever is on the way reads and changes everything.
+//! * Do not use [`Config::insecure`] between machines: a machine on the way reads and changes everything.
 //! * Do not let the peer learn that a message of [`ot::receive`] did not open: that may depend on the choices. Go on as if it
 //!   had.
 //! * Do not retry after an error with blame [`Peer`](Blame::Peer): the peer may learn something from every attempt.

@@ -51,7 +51,7 @@ mod peer;
 #[cfg(feature = "net")]
 pub use peer::{Messages, receive, send};
 
-/// How messages are transferred. Both sides have the same options.
+/// The protocol and parameters of a transfer of chosen messages. Both sides have the same options.
 ///
 /// ```
 /// # #[cfg(feature = "net")] {

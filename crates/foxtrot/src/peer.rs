@@ -37,7 +37,7 @@ use crate::{Fingerprint, Identity};
 /// The time-out of a wait for the peer, unless a [`Config`] has another.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Which end of a connection this side is. The two ends say different things.
+/// The end of a connection that this side has. The two ends say different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The side that opened the connection.
@@ -46,14 +46,14 @@ pub enum Side {
     Responder,
 }
 
-/// How far a job has come.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// How many are done.
+    /// The number of units done.
     pub done: usize,
-    /// How many there are.
+    /// The number of all units.
     pub of: usize,
-    /// What is counted: `transfers`, `steps` or `triples`.
+    /// The unit: `transfers`, `steps` or `triples`.
     pub unit: &'static str,
 }
 
@@ -77,19 +77,19 @@ pub struct Peer {
     side: Side,
     who: Who,
     bound: Bound,
-    /// Where the right to run jobs comes from, and as whose it is counted.
+    /// The source of the right to run jobs, and the peer under which it is counted.
     gate: Option<(Arc<Gate>, String)>,
     application: Option<String>,
     threads: Option<Threads>,
     /// Bits of the puzzle that a stranger solves.
     puzzle: u8,
     silent: Option<Silent>,
-    /// How many jobs have begun.
+    /// The number of jobs that have begun.
     jobs: u64,
     is_cancelled: Arc<AtomicBool>,
 }
 
-/// What is known of the other party.
+/// Known facts about the other party.
 #[derive(Clone, Debug, Default)]
 struct Who {
     address: Option<String>,
@@ -101,7 +101,7 @@ struct Who {
 /// A seed for test vectors.
 pub(crate) type Seed = Zeroizing<[u8; 32]>;
 
-/// What hellos are bound to.
+/// The secured connection to which hellos are bound.
 enum Bound {
     /// Nothing: the connection is not secured here.
     No,
@@ -228,13 +228,13 @@ impl Peer {
         self.who.fingerprint.as_ref()
     }
 
-    /// Which end of the connection this side is.
+    /// Returns the end of the connection that this side has.
     #[must_use]
     pub fn side(&self) -> Side {
         self.side
     }
 
-    /// Has `tell` called while a job runs, from the job's thread, whenever some more is done.
+    /// Calls `tell` while a job runs, from the job's thread, whenever some more is done.
     ///
     /// ```
     /// use std::sync::mpsc;

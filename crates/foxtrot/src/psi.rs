@@ -57,7 +57,8 @@ const MOST: usize = 1 << 24;
 /// The tag of the hash of an item: see `docs/psi-files.md`.
 const CONTEXT: &str = "foxtrot v1 psi item";
 
-/// How two sets are intersected. Both sides have the same options but for [`most_items`](Self::most_items).
+/// The protocol and limits of an intersection. Both sides have the same options but for
+/// [`most_items`](Self::most_items).
 ///
 /// ```
 /// # #[cfg(feature = "net")] {
@@ -104,7 +105,7 @@ impl Options {
         Self { most, ..self }
     }
 
-    /// How many items a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky
+    /// Returns the number of items that a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky
     /// with probability 2^-40. `None` with [`semi_honest`](Self::semi_honest): there is no bound then.
     ///
     /// ```

@@ -46,7 +46,7 @@ mod peer;
 #[cfg(feature = "net")]
 pub use peer::{Delta, receive, receive_correlated, send, send_correlated};
 
-/// How random and correlated OTs are made. Both sides have the same options.
+/// The protocol and parameters of random and correlated OTs. Both sides have the same options.
 ///
 /// ```
 /// # #[cfg(feature = "net")] {

@@ -69,7 +69,7 @@ pub struct Triples<T: Word> {
     parts: [Secret<T>; 3],
 }
 
-/// How triples are made. Both sides have the same options.
+/// The method by which triples are made. Both sides have the same options.
 ///
 /// ```
 /// # #[cfg(feature = "net")] {
@@ -92,13 +92,13 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// From ring-LWE: for many.
+    /// Triples from ring-LWE: for many.
     Rlwe,
-    /// From oblivious transfer: for few; makes no wrong triple.
+    /// Triples from oblivious transfer: for few; makes no wrong triple.
     Gilboa,
-    /// The same over an extension with k = 2: less computing without wide vectors, and more bytes.
+    /// Triples over an extension with k = 2: less computing without wide vectors, and more bytes.
     GilboaK2,
-    /// The same over an extension with k = 8: fewer bytes, and more computing.
+    /// Triples over an extension with k = 8: fewer bytes, and more computing.
     GilboaK8,
 }
 
@@ -109,7 +109,7 @@ impl<T: Word> Triples<T> {
         self.parts[0].len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no triples.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -118,7 +118,7 @@ fn protocols_that_do_not_go_together_are_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn what_was_refused_runs_when_it_is_asked_for() {
+fn a_refused_choice_runs_when_it_is_asked_for() {
     let weak: &dyn BaseOt = &base::naor_pinkas::NaorPinkas;
     let options = ot::Options::new();
     let two_rounds = two_round::registry()[0];
@@ -173,7 +173,7 @@ fn against_with<T: Send + 'static>(
     (listener.accept().unwrap(), liar)
 }
 
-/// What the liar hears when it waits for the protocol.
+/// Returns the answer to a peer that lies and then waits for the protocol.
 fn heard(channel: &Channel) -> Reason {
     match channel.recv(Lane::PROTOCOL, 1) {
         Err(NetError::Channel(ChannelError::GivenUp(reason))) => reason,

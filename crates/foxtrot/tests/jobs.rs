@@ -137,7 +137,7 @@ fn a_server_answers_many_peers_and_refuses_strangers() {
 }
 
 #[test]
-fn a_mismatch_names_both_values_on_both_sides_and_is_nobodys_crime() {
+fn a_mismatch_names_both_values_on_both_sides_and_blames_no_side() {
     type Call = fn(&mut Peer) -> Result<(), Error>;
     let cases: [(Call, Call, [&str; 2]); 3] = [
         (|it| rot::send(it, 10).map(drop), |it| rot::receive(it, 11).map(drop), ["10", "11"]),

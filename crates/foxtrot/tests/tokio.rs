@@ -33,7 +33,7 @@ fn alone() -> MutexGuard<'static, ()> {
     THREADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many threads of connections there are, by their names.
+/// Counts the threads of connections, by their names.
 fn threads() -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
     for task in fs::read_dir("/proc/self/task").unwrap() {

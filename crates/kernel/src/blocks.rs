@@ -23,14 +23,14 @@ use crate::Block;
 pub(crate) trait Blocks: Copy {
     /// [`Blocks::BLOCKS`] blocks.
     type Vector: Copy;
-    /// How many blocks a vector has: 1, 2 or 4.
+    /// The number of blocks of a vector: 1, 2 or 4.
     const BLOCKS: usize;
-    /// How many bytes it has.
+    /// The number of its bytes.
     const BYTES: usize = 16 * Self::BLOCKS;
 
     /// Zeros.
     fn zero(self) -> Self::Vector;
-    /// The same block everywhere.
+    /// Copies a block to all places.
     fn splat(self, block: &Block) -> Self::Vector;
     /// The first bytes of `bytes`, which has at least [`Blocks::BYTES`].
     fn load(self, bytes: &[u8]) -> Self::Vector;
@@ -119,7 +119,7 @@ pub(crate) trait Aes: Blocks {
 /// Operations of AES beside its rounds, as a cipher and in its hash.
 #[cfg(target_arch = "x86_64")]
 pub(crate) trait Cipher: Aes {
-    /// How many groups of vectors a hash takes through its first half before the second, which waits for it.
+    /// The number of groups of vectors that a hash takes through its first half before the second, which waits for it.
     const GROUPS: usize;
 
     /// The last round of each block, under the block of `keys`.

@@ -85,7 +85,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Where the results go.
+/// The memory for the results.
 struct Sums<'a> {
     sum: Option<&'a mut [u8]>,
     rows: &'a mut [u8],

@@ -26,7 +26,7 @@ fn fresh_seed() -> Result<Seed, getrandom::Error> {
 
 async fn both_parties() -> Fallible<()> {
     // A real application agrees on this with its peer, and never uses it again: a hash of a fresh
-    // nonce of each party and of all that the two have to agree on, the number of transfers too.
+    // nonce of each party and of all that the two have to agree on, also the number of transfers.
     let sid = Sid::from_bytes([7; 32]);
     // It also has a secure channel in place of the bare socket, with a peer that it knows, say
     // TLS; and timeouts, lest a silent peer hold it up.

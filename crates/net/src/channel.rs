@@ -85,7 +85,7 @@ pub struct Channel {
 
 struct Shared {
     timeout: Duration,
-    /// How long the connection may last, and until when that is.
+    /// The longest time of the connection, and the instant of its end.
     limit: Mutex<Option<(Duration, Instant)>>,
     /// Lanes from this number on are not in use.
     lanes: AtomicU8,
@@ -110,7 +110,7 @@ struct State {
     failure: Option<Error>,
     phase: Phase,
     is_renewed: bool,
-    /// When this side has received all.
+    /// Transcript, when this side has received all.
     transcript: Option<Transcript>,
     meter: Meter,
     inbox: Inbox,
@@ -131,8 +131,8 @@ enum Phase {
 }
 
 impl Channel {
-    /// Over the halves of a byte stream. Writes have to fail after the timeout if not a byte is
-    /// taken.
+    /// Makes a channel over the halves of a byte stream. Writes have to fail after the timeout if
+    /// not a byte is taken.
     ///
     /// # Errors
     /// [`ChannelError::Io`] if the system does not give a thread.
@@ -221,7 +221,7 @@ impl Channel {
         *lock(&self.shared.limit) = Some((limit, Deadline::after(limit).instant()));
     }
 
-    /// When a wait ends that begins now.
+    /// Returns the end of a wait that begins now.
     fn deadline(&self) -> Deadline {
         self.shared.deadline()
     }
@@ -237,15 +237,16 @@ impl Channel {
         self.shared.lock().meter = Meter::default();
     }
 
-    /// From now on the peer may use lanes below this number only; after a hello these are
+    /// Restricts the peer to lanes below this number from now on; after a hello these are
     /// [`Lane::HELLO`] and [`Lane::PROTOCOL`] unless a protocol has more.
     pub fn use_lanes(&self, below: u8) {
         self.shared.lanes.store(below, Ordering::SeqCst);
     }
 
-    /// From now on a lane holds back at most so many messages of so many bytes that came before they are asked for,
-    /// or the most that any protocol of this channel has asked for, if that is less than [`QUEUE_BYTES`]. A peer that
-    /// follows the protocol never has more on their way; what another sends waits at its side.
+    /// Bounds what a lane holds back from now on: at most so many messages of so many bytes that came before they
+    /// are asked for, or the most that any protocol of this channel has asked for, if that is less than
+    /// [`QUEUE_BYTES`]. A peer that follows the protocol never has more on their way; what another sends waits at
+    /// its side.
     pub(crate) fn hold_back(&self, messages: usize, len: usize) {
         let bytes = held_back(messages, len);
         let most = |before| Some(if before == UNBOUNDED { bytes } else { bytes.max(before) });
@@ -395,7 +396,7 @@ impl Shared {
 }
 
 impl Phase {
-    /// Whether a frame on the hello's lane of that length is the peer's last word.
+    /// Returns true if a frame of this length on the hello's lane is the peer's last word.
     fn is_last_word(self, len: usize) -> bool {
         match self {
             Self::Hello => false,
@@ -404,7 +405,7 @@ impl Phase {
         }
     }
 
-    /// Whether the hellos are behind.
+    /// Returns true if the hellos are over.
     fn is_session(self) -> bool {
         matches!(self, Self::Session | Self::Closing)
     }
@@ -436,7 +437,8 @@ pub(crate) fn cost(len: usize) -> usize {
     len + 64
 }
 
-/// Whether a lane that holds back `queued` of at most `most` bytes can also hold back a message of that length.
+/// Returns true if a lane that holds back `queued` of at most `most` bytes can also hold back a message of this
+/// length.
 pub(crate) fn fits(most: usize, queued: usize, len: usize) -> bool {
     queued.saturating_add(cost(len)) <= most
 }

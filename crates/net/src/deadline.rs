@@ -10,7 +10,7 @@ use std::{
 /// Longer timeouts mean this one: a sum with it does not overflow an [`Instant`].
 pub(crate) const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// When a wait ends.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Instant);
 

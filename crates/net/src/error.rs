@@ -48,7 +48,7 @@ pub enum FrameError {
         /// The length announced.
         got: usize,
     },
-    /// On a lane that is not in use.
+    /// The lane is not in use.
     Lane {
         /// The lane's number.
         got: u8,
@@ -78,13 +78,13 @@ pub enum FrameError {
     Transcript,
 }
 
-/// Why there is no session.
+/// The reason why there is no session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HelloError {
     /// The peer's first bytes do not begin like a hello.
     NotAHello,
-    /// It begins like a hello of our version and goes on otherwise.
+    /// The peer's hello begins like a hello of our version and goes on otherwise.
     Malformed,
     /// The peer speaks another version.
     Version {
@@ -121,14 +121,14 @@ pub enum HelloError {
     },
     /// Our set has more keys than the peer accepts.
     TooManyKeys {
-        /// How many ours has.
+        /// The number of keys in our set.
         ours: u64,
         /// The most that the peer accepts.
         most: u64,
     },
     /// The peer's set has more keys than we accept, which we had told it.
     TooManyPeerKeys {
-        /// How many the peer's has.
+        /// The number of keys in the peer's set.
         theirs: u64,
         /// The most that we accept.
         most: u64,
@@ -157,7 +157,7 @@ pub struct Difference {
     pub peer: Option<String>,
 }
 
-/// How the connection failed.
+/// A failure of the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChannelError {
@@ -187,18 +187,18 @@ pub enum ChannelError {
     Io {
         /// The action that failed, for example `connect to localhost:7000`.
         action: String,
-        /// Within which time we tried, if we tried more than once.
+        /// The time within which we tried, if we tried more than once.
         within: Option<Duration>,
         /// Its kind.
         kind: io::ErrorKind,
         /// The system's words for it.
         reason: String,
     },
-    /// Nobody connected in time.
+    /// No peer connected in time.
     NobodyConnected {
-        /// Where we listened.
+        /// The address where we listened.
         address: String,
-        /// For how long.
+        /// The time for which we listened.
         within: Duration,
     },
 }

@@ -22,7 +22,7 @@ pub struct Gate {
 pub struct Most {
     /// Sessions at once.
     pub sessions: usize,
-    /// Of one key, or without keys of one address.
+    /// The most sessions of one key, or without keys of one address.
     pub of_one_peer: usize,
     /// Bytes of all sessions.
     pub memory: u64,

@@ -59,7 +59,7 @@ pub struct Hello {
     terms: Table,
     offers: Table,
     details: Table,
-    /// How many keys our set has.
+    /// The number of keys in our set.
     keys: Option<u64>,
     /// Bits of the puzzle that the peer has to solve.
     puzzle: u8,
@@ -89,7 +89,7 @@ pub struct Agreement {
     pub sid: Sid,
     /// Our role.
     pub role: Role,
-    /// Whether we opened the connection.
+    /// True if we opened the connection.
     pub we_are_initiator: bool,
     /// The terms of both sides, which are the same.
     pub terms: Table,
@@ -100,7 +100,7 @@ pub struct Agreement {
 }
 
 impl Hello {
-    /// Without terms and offers.
+    /// Makes a hello without terms and offers.
     #[must_use]
     pub fn new(role: Role) -> Self {
         let (terms, offers, details) = Default::default();
@@ -277,8 +277,8 @@ impl<'a> Greeted<'a> {
         self.channel.give_up(HelloError::Refused(reason))
     }
 
-    /// As the initiator: solves the peer's puzzle and sends our details. As the responder: reads the peer's, and has its
-    /// proof that it is there now, and its solution of our puzzle.
+    /// Confirms the session. The initiator solves the peer's puzzle and sends its details. The responder reads the
+    /// peer's details with the proof that the peer is there now, and its solution of our puzzle.
     ///
     /// # Errors
     /// [`Error::Hello`], of which the peer is told; [`Error::Frame`], [`Error::Channel`].

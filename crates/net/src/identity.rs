@@ -32,13 +32,13 @@ pub struct Identity {
     public: Vec<u8>,
 }
 
-/// Why a string or a file is no key.
+/// The reason why a string or a file is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// Not `SHA256:` and 43 characters of base64url.
+    /// The text is not `SHA256:` and 43 characters of base64url.
     Fingerprint,
-    /// Not one PEM block labelled `PRIVATE KEY`.
+    /// The file is not one PEM block labelled `PRIVATE KEY`.
     Pem,
     /// PEM of something else than an Ed25519 key in PKCS#8.
     NotEd25519,
@@ -57,7 +57,7 @@ impl Identity {
         Self::from_pkcs8(private)
     }
 
-    /// From a file's content: PKCS#8 in PEM.
+    /// Reads a file's content: PKCS#8 in PEM.
     ///
     /// # Errors
     /// [`KeyError::Pem`], [`KeyError::NotEd25519`].
@@ -92,7 +92,7 @@ impl Identity {
         &self.public
     }
 
-    /// From PKCS#8 with or without the public key; one that is there has to be the right one.
+    /// Reads PKCS#8 with or without the public key; one that is there has to be the right one.
     fn from_pkcs8(private: Zeroizing<Vec<u8>>) -> Result<Self, KeyError> {
         let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&private)
             .map_err(|_| KeyError::NotEd25519)?;

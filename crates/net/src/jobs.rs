@@ -1,4 +1,4 @@
-//! What two programs negotiate for each job (`docs/wire/README.md`, section 3), and how much memory a job may take.
+//! The negotiation of each job (`docs/wire/README.md`, section 3), and how much memory a job may take.
 
 use foxtrot_ot::{
     convert::MAX_MESSAGE,
@@ -84,7 +84,7 @@ pub fn peers_length(details: &Table) -> Result<usize, HelloError> {
     told(details, MESSAGE_LENGTH, "the length of messages", MAX_MESSAGE)
 }
 
-/// How many keys the peer says it has.
+/// Returns the number of keys that the peer says it has.
 ///
 /// # Errors
 /// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] if the peer has more than it was told that it may have.
@@ -96,7 +96,7 @@ pub fn peers_keys(details: &Table, most: usize) -> Result<usize, HelloError> {
     }
 }
 
-/// How many whole batches the peer says it has, of at most so many.
+/// Returns the number of whole batches that the peer says it has, at most a given one.
 ///
 /// # Errors
 /// [`HelloError::Offer`].

@@ -22,10 +22,10 @@ use crate::{
     tcp::{Listener, Socket},
 };
 
-/// So long a connection may be silent before one that comes later can push it out.
+/// The time for which a connection may be silent before one that comes later can push it out.
 pub const GRACE: Duration = Duration::from_secs(2);
 
-/// How many connections there may be, and what each takes.
+/// The largest number of connections, and the memory that each takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections that have not been admitted; more push out the oldest. As many peers may come at once, and not
@@ -41,10 +41,10 @@ pub struct Limits {
     pub kept: usize,
 }
 
-/// How long to wait, at the end, for handlers of connections that had been admitted.
+/// The time to wait, at the end, for handlers of connections that had been admitted.
 const LEAVE: Duration = Duration::from_secs(5);
 
-/// Between two looks whether to stop, or whether there is room again.
+/// Pause between two looks whether to stop, or whether there is room again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Time of a look for a connection, after which a listener sees that it is to stop.
@@ -198,7 +198,7 @@ impl<T> Connections<T> {
         ended
     }
 
-    /// How many results were not kept.
+    /// Returns the number of results that were not kept.
     #[must_use]
     pub fn missed(&self) -> usize {
         self.shared.missed.load(Ordering::SeqCst)
@@ -220,7 +220,7 @@ impl Stopper {
         }
     }
 
-    /// Whether it has been called.
+    /// Returns true if it has been called.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.stop.load(Ordering::SeqCst)
@@ -264,7 +264,7 @@ impl Shared {
         }
     }
 
-    /// Whether there is no room for one more, and nobody to be pushed out yet.
+    /// Returns true if there is no room for one more, and nobody to be pushed out yet.
     fn is_full(&self) -> bool {
         let Limits { silent, admitted, .. } = self.limits;
         if self.running.load(Ordering::SeqCst) >= silent + admitted {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ends_before_the_deadline_when_nobody_comes() {
+    fn a_listener_without_peers_waits_until_its_deadline() {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let connections = serve(listener, LONG, LIMITS, echo).unwrap();
         let deadline = Instant::now() + Duration::from_millis(100);

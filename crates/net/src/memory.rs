@@ -89,14 +89,14 @@ struct Pipe {
 #[derive(Default)]
 struct State {
     bytes: VecDeque<u8>,
-    /// When they arrive; at once if there is no link.
+    /// Arrival of the bytes; at once if there is no link.
     schedule: Option<Schedule>,
-    /// Nobody will write more.
+    /// True if no more will be written.
     ended: bool,
     /// Nobody will read what is written from now on. As with TCP, the writer does not learn of it, and reads on its own
     /// side why.
     is_deaf: bool,
-    /// Nobody will read more.
+    /// True if no more will be read.
     abandoned: bool,
 }
 

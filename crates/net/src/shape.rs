@@ -46,7 +46,7 @@ impl Link {
         self.delay
     }
 
-    /// How long the link is busy with so many bytes.
+    /// Returns the time for which the link is busy with `bytes` bytes.
     #[must_use]
     pub fn busy_for(&self, bytes: u64) -> Duration {
         let nanoseconds = u128::from(bytes) * 8 * 1_000_000_000;
@@ -63,7 +63,7 @@ impl Link {
 /// One direction of a link: what is on its way, and when it will be there.
 pub(crate) struct Schedule {
     link: Link,
-    /// When all that was taken has left.
+    /// Instant at which all that was taken has left.
     free: Instant,
     /// Pieces with the instants of their arrival.
     pieces: VecDeque<(Instant, usize)>,
@@ -76,7 +76,8 @@ impl Schedule {
         Self { link, free: Instant::now(), pieces: VecDeque::new(), held: 0 }
     }
 
-    /// When there is room for more, as far as it is known: `None` if the reader has to read first.
+    /// Returns the instant at which there is room for more, as far as it is known: `None` if the
+    /// reader has to read first.
     pub(crate) fn takes_at(&self) -> Option<Instant> {
         let window = RECEIVE_BUFFER + self.link.bytes_in(self.link.delay);
         // An instant in the past will do.
@@ -104,7 +105,7 @@ impl Schedule {
         taken
     }
 
-    /// When the next byte can be read; `None` if none is on its way.
+    /// Returns the instant at which the next byte can be read; `None` if none is on its way.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.pieces.front().map(|(arrival, _)| *arrival)
     }

@@ -21,16 +21,16 @@ use crate::{
     deadline::{Deadline, LONGEST},
 };
 
-/// Between two looks whether somebody has connected.
+/// Pause between two looks whether a peer has connected.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(5);
 
 /// A time that is not worth dividing: the socket's timeout is all of it.
 const SHORT: Duration = Duration::from_millis(20);
 
-/// Between two attempts to connect.
+/// Pause between two attempts to connect.
 const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long an attempt takes at most: hosts that do not answer may do so later.
+/// The longest time of an attempt: hosts that do not answer may do so later.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
 /// A connected socket, on which nothing has been said.
@@ -63,7 +63,7 @@ impl Listener {
         listen().map_err(|e| ChannelError::io(format!("listen on {address}"), &e).into())
     }
 
-    /// Where it listens.
+    /// Returns the address on which the listener listens.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.local
@@ -209,7 +209,7 @@ impl Socket {
         self.stream.peer_addr().map_or("an unknown address".into(), |address| address.to_string())
     }
 
-    /// Where the connection comes from: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses there.
+    /// Returns the source of the connection: an IPv4 address, or an IPv6 network, for each host has 2⁶⁴ addresses there.
     #[must_use]
     pub fn source(&self) -> String {
         match self.stream.peer_addr().map(|address| address.ip().to_canonical()) {

@@ -11,7 +11,7 @@ use std::{
 use foxtrot_ot::tasks::Task;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// How long a thread that has nothing to do waits awake for what comes next: what it takes to wake it.
+/// The time for which an idle thread waits awake for the next task: what it takes to wake it.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// A pool of threads, shared by its clones. The caller's own thread does its part: to wake another one takes as long as
@@ -30,7 +30,7 @@ const AWAKE: Duration = Duration::from_micros(50);
 #[derive(Clone, Debug)]
 pub struct Threads {
     pool: Arc<ThreadPool>,
-    /// How often the threads have been given something to do.
+    /// The number of times that the threads have been given work.
     rounds: Arc<AtomicU64>,
 }
 
@@ -46,7 +46,7 @@ impl Threads {
         Ok(Self { pool, rounds: Arc::default() })
     }
 
-    /// How many there are with the caller's own.
+    /// Returns the number of threads, with the caller's own.
     #[must_use]
     pub fn count(&self) -> usize {
         1 + self.pool.current_num_threads()

@@ -43,12 +43,12 @@ pub struct Secured {
     pub channel: Channel,
     /// The peer's key.
     pub peer: Fingerprint,
-    /// For the hello.
+    /// Binding for the hello.
     pub binding: Binding,
 }
 
 impl Tls {
-    /// With our identity, for peers with one of these keys.
+    /// Makes the configuration with our identity, for peers with one of these keys.
     ///
     /// # Errors
     /// [`TlsError::Setup`].
@@ -86,7 +86,7 @@ impl Tls {
         })
     }
 
-    /// For a fuzz target, which has no socket. No part of the API.
+    /// Returns the configurations for a fuzz target, which has no socket. No part of the API.
     #[cfg(feature = "fuzzing")]
     #[doc(hidden)]
     #[must_use]

@@ -40,7 +40,7 @@ pub struct Lanes<S> {
     /// Frames that are not written yet, from `written` on.
     outbox: Vec<u8>,
     written: usize,
-    /// Whether the stream has passed on all that was written.
+    /// True if the stream has passed on all that was written.
     is_flushed: bool,
 }
 
@@ -294,7 +294,7 @@ impl Inbox {
         fits(self.most(), self.lanes[usize::from(lane)].held, len)
     }
 
-    /// Whether more is to be read: the frame that comes next is not whole, and somebody waits for it or it has room.
+    /// Returns true if more is to be read: the next frame is not whole, and somebody waits for it or it has room.
     fn wants_more(&self, awaited: &[(u8, usize)]) -> bool {
         self.header().is_none_or(|(lane, len)| {
             let is_lane = (FIRST..Lane::COUNT).contains(&lane) && len <= MAX_FRAME;

@@ -54,7 +54,8 @@ fn run_with(job: Job, way: Way, fault: Fault, timeout: Duration) -> Ended {
     run(job, &Plan { fault: Some((way, fault)), pace: Pace::default() }, timeout)
 }
 
-/// For each batch whether the receiver has the keys of its choices; else it has no key at all.
+/// Returns for each batch whether the receiver has the keys of its choices; else it has no key at
+/// all.
 fn batches_that_agree(pairs: &Pairs, received: &Received) -> Vec<bool> {
     let keys = received.keys.iter().zip(&received.choices);
     let agree: Vec<_> = pairs
@@ -86,7 +87,7 @@ fn sessions_without_faults_give_the_chosen_keys_and_messages() {
 }
 
 #[test]
-fn how_the_bytes_are_handed_over_changes_nothing() {
+fn sessions_do_not_depend_on_the_pieces_in_which_bytes_arrive() {
     let ms = Duration::from_millis;
     let paces = [
         Pace { write: 1, read: 1, ..Pace::default() },
@@ -184,7 +185,7 @@ fn a_connection_that_ends_after_the_last_byte_of_one_way_fails_both_unless_it_wa
 /// A writer that is not told of a loss finishes if it awaits nothing more: the receiver of random OT
 /// without its last opening, the sender of the others without its last answer or sealed messages.
 #[test]
-fn only_whoever_awaits_nothing_more_finishes_when_bytes_are_lost() {
+fn only_a_party_that_awaits_nothing_more_finishes_when_bytes_are_lost() {
     for honest in in_turns().map(Honest::of) {
         let cuts =
             honest.all_frames().flat_map(|frame| cut_positions(&frame).map(|k| (frame.way, k)));
@@ -204,7 +205,7 @@ fn crossing() -> impl Iterator<Item = Job> {
 /// Weaker than for the others: the side that lacks bytes fails in time, and the side that wrote them also fails, or has
 /// what it would have had.
 #[test]
-fn where_messages_cross_whoever_lacks_bytes_fails_and_nobody_has_anything_else() {
+fn lost_bytes_abort_every_party_that_still_expects_a_message() {
     let all: Vec<_> = crossing().map(Honest::of).collect();
     assert!(!all.is_empty());
     let cuts = all.iter().flat_map(|honest| {
@@ -329,7 +330,7 @@ fn a_flipped_bit_ends_in_an_error_or_in_keys_without_use() {
 /// Sealed messages are not part of what keys are bound to. A bit in one that was not chosen changes
 /// nothing for anybody.
 #[test]
-fn a_flipped_bit_in_a_sealed_message_matters_if_it_was_chosen() {
+fn a_flipped_bit_in_a_sealed_message_fails_a_receiver_that_chose_it() {
     for honest in jobs().filter(|job| job.messages).map(Honest::of) {
         let frames = honest.frames(Way::ToReceiver);
         let flips = frames.iter().filter(|frame| honest.is_sealed(frame)).flat_map(|frame| {

@@ -104,7 +104,7 @@ fn receive(vector: &Value, channel: &Channel, agreement: &Agreement) {
 }
 
 #[test]
-fn sessions_are_those_of_the_schoolbook_implementation() {
+fn sessions_match_the_schoolbook_implementation() {
     let vectors: Value = serde_json::from_str(include_str!("vectors/session.json")).unwrap();
     assert_eq!(vectors["wire_version"], hello::VERSION);
     for vector in vectors["sessions"].as_array().unwrap() {

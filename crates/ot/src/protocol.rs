@@ -93,7 +93,7 @@ impl fmt::Display for Adversary {
 }
 
 impl Adversary {
-    /// Whether security against this adversary is as much as is wanted: malicious peers include semi-honest ones.
+    /// Returns true if security against this adversary is as much as is wanted: malicious peers include semi-honest ones.
     #[must_use]
     pub fn suffices(self, wanted: Self) -> bool {
         self == wanted || self == Self::Malicious
@@ -103,7 +103,7 @@ impl Adversary {
 /// The use of the keys of transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Random and correlated OTs: keys that are random whoever cheats.
+    /// Random and correlated OTs: keys that are random if either party cheats.
     Random,
     /// Messages, for choices that the receiver gives: a party that cheats may fix its own keys.
     Messages,
@@ -214,7 +214,7 @@ pub enum Incompatible {
     /// The combination is possible, but this crate has no variant of the extension over this base
     /// OT.
     NoVariant,
-    /// It, or the extension, is secure against semi-honest peers only, and the caller wants more.
+    /// The base OT, or the extension, is secure against semi-honest peers only, and the caller wants more.
     Weak,
     /// Its keys, or those of the extension over it, are not random if a peer cheats.
     NotUniform,
@@ -275,10 +275,10 @@ pub fn compatible(below: &Protocol, above: &Protocol) -> Result<(), Incompatible
     }
 }
 
-/// Whether transfers for that purpose, secure against that adversary, may run on a base OT with that extension or on the
-/// base OT alone.
+/// Returns an error unless transfers for that purpose, secure against that adversary, may run on a base OT
+/// with that extension or on the base OT alone.
 ///
-/// Keys that are random whoever cheats need a base OT with a random Δ: a corrupt sender that chooses Δ can make both keys
+/// Keys that are random if either party cheats need a base OT with a random Δ: a corrupt sender that chooses Δ can make both keys
 /// of every transfer the same.
 ///
 /// # Errors

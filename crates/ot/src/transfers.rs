@@ -30,7 +30,7 @@ const BATCH: usize = 1024;
 /// slow link.
 pub const TWO_ROUND_RUN: usize = 1 << 16;
 
-/// How transfers are made.
+/// The way in which transfers are made.
 #[derive(Clone, Copy)]
 pub struct Method {
     /// The base OT.
@@ -39,7 +39,7 @@ pub struct Method {
     pub extension: Extension,
 }
 
-/// What is made of the base OTs.
+/// The protocol over the base OTs.
 #[derive(Clone, Copy, Debug)]
 pub enum Extension {
     /// Nothing: they are the transfers.
@@ -69,7 +69,7 @@ impl Extension {
 }
 
 impl Method {
-    /// Whether transfers of one of so many may be made so.
+    /// Returns an error unless transfers of one of so many may be made so.
     ///
     /// # Errors
     /// [`Usage::Incompatible`] as [`suits`] says; [`Usage::Choices`] if there are too many to choose from, or too few.
@@ -102,7 +102,7 @@ impl Method {
         }
     }
 
-    /// Whether the base OT is an extension with its base OTs.
+    /// Returns true if the base OT is an extension with its base OTs.
     #[must_use]
     pub fn is_two_round(&self) -> bool {
         self.base.info().family == two_round::FAMILY
@@ -336,7 +336,7 @@ impl Method {
     }
 }
 
-/// Whether each pick is below `choices`; looks at all of them, since an early end would tell where.
+/// Checks that each pick is below `choices`; looks at all of them, since an early end would tell where.
 ///
 /// # Errors
 /// [`Usage::NoSuchChoice`].

@@ -117,7 +117,7 @@ impl Kind {
         triples.div_ceil(self.usable() as u64)
     }
 
-    /// How many are made for so many.
+    /// Returns the number of triples that are made for so many.
     #[must_use]
     pub fn made(self, triples: u64) -> u64 {
         match self {

@@ -118,7 +118,7 @@ fn local(
     deliver(&received, terms, out, common, &report)
 }
 
-/// The same messages for all peers that come.
+/// A server of the same messages for all peers that come.
 struct Server {
     messages: Messages,
     terms: Terms,
@@ -171,7 +171,7 @@ fn answer_all(
     })
 }
 
-/// For so many messages in all.
+/// Makes the terms for so many messages in all.
 fn terms(common: &Common, messages: usize, one_of: &OneOf, hex: bool) -> Result<Terms, Failure> {
     let (choices, n) = (one_of.choices, messages / one_of.choices);
     let method = method_of(common, choices, n)?;
@@ -186,7 +186,7 @@ fn sender_hello(terms: &Terms, messages: &Messages) -> Hello {
     message_length(terms.hello(Role::Sender), longest(messages))
 }
 
-/// What both sides of a run with two messages say, the sender first.
+/// Returns the hellos of both sides of a run with two messages, the sender's first.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn hellos(common: &Common) -> Result<[Hello; 2], Failure> {
     let messages = [b"one".to_vec(), b"another".to_vec()].map(Zeroizing::new).to_vec();
@@ -281,8 +281,8 @@ fn deliver(
     print_json(common, report, Some(result))
 }
 
-/// In text, a message with a line break would pass for two. No input file has one: the peer made
-/// it.
+/// Checks text for line breaks: a message with one would pass for two. No input file has one: the
+/// peer made it.
 fn check_lines(messages: &Messages) -> Result<(), Failure> {
     if messages.iter().any(|message| message.contains(&b'\n') || message.ends_with(b"\r")) {
         return Err(Failure::peer("a message from the peer has a line break in it")
@@ -291,7 +291,7 @@ fn check_lines(messages: &Messages) -> Result<(), Failure> {
     Ok(())
 }
 
-/// For a terminal: the peer's messages without what would steer it.
+/// Escapes the peer's messages for a terminal, which they could steer.
 fn harmless(messages: &Messages) -> Messages {
     let shown = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.into() };
     let escape = |text: &[u8]| String::from_utf8_lossy(text).chars().map(shown).collect::<String>();
@@ -310,7 +310,7 @@ fn in_json(messages: &Messages, hex: bool) -> serde_json::Value {
     }
 }
 
-/// With `--json`: the report as one object, with the result.
+/// Prints the report as one object, with the result; for `--json`.
 fn print_json(
     common: &Common,
     report: &Report,

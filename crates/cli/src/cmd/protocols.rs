@@ -22,7 +22,7 @@ struct Table {
     bytes: &'static str,
     bytes_key: &'static str,
     digits: usize,
-    /// As many outputs are the measure of bytes.
+    /// The number of outputs that bytes are counted for.
     outputs: usize,
 }
 

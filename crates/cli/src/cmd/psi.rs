@@ -50,7 +50,7 @@ pub(crate) struct Side {
 
 #[cfg(feature = "fuzzing")]
 impl Side {
-    /// With the keys of this set, which accepts so many at most.
+    /// Makes the terms with the keys of this set, which accepts so many at most.
     pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
         Ok(Self { terms: Terms::new(common, set, most)?, keys: set.items().len() })
     }
@@ -203,7 +203,7 @@ fn send(
     result::print_json(&agreed, &report, common)
 }
 
-/// The same set for all peers that come.
+/// A server of the same set for all peers that come.
 struct Server {
     items: Zeroizing<Vec<Item>>,
     terms: Terms,

@@ -34,7 +34,7 @@ use agreement::{Agreed, Terms};
 use folder::Folder;
 use kind::Kind;
 
-/// What the roles of the hello are here.
+/// The roles of the hello, in the words of this command.
 const ROLES: [(&str, &str); 3] = [
     ("one side runs `send`, the other `receive`", "one side passes --party 0, the other --party 1"),
     ("both sides want to be the sender", "both sides pass --party 0"),

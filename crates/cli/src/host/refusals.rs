@@ -1,4 +1,4 @@
-//! How many lines are said of strangers: a few of each address, and a few in all.
+//! The number of lines that are printed about strangers: a few for each address, and a few in all.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ const SOURCES: usize = 16;
 
 /// Decides which events are told, and counts the others.
 pub(super) struct Refusals {
-    /// What the events are, in the plural.
+    /// The name of the events, in the plural.
     what: &'static str,
     since: Instant,
     sources: BTreeMap<String, usize>,
@@ -45,7 +45,7 @@ impl Refusals {
         true
     }
 
-    /// When there is a summary to be said.
+    /// Returns the time of the next summary.
     pub(super) fn due(&self) -> Option<Instant> {
         (!self.sources.is_empty()).then(|| self.since + WINDOW)
     }

@@ -41,7 +41,7 @@ fn bases() -> Vec<&'static dyn BaseOt> {
     bases
 }
 
-/// What is chosen: base OT and extension, or the message and hint.
+/// Returns the chosen base OT and extension, or the message and hint.
 fn choose(
     base: &str,
     extension: &str,
@@ -105,7 +105,7 @@ fn semi_honest_protocols_need_the_option() {
 }
 
 #[test]
-fn who_is_content_with_semi_honest_security_may_have_more() {
+fn semi_honest_mode_accepts_malicious_protocols() {
     for (base, extension, job, chosen) in [
         ("roted", "none", Purpose::Messages, ["roted-endemic", "none"]),
         ("roted", "none", Purpose::Random, ["roted", "none"]),
@@ -214,9 +214,9 @@ fn random_keys_do_not_come_from_a_base_ot_that_is_only_endemic() {
     assert_eq!(of("iknp", SemiHonest, Purpose::Random), Ok([base, "iknp"]));
 }
 
-/// What may stand on which base OT over Curve25519, and what a user is told who wants another.
+/// Tests the extensions over each base OT on Curve25519, and the hint for a user who wants another.
 #[test]
-fn base_ots_over_the_curve_carry_what_their_security_allows() {
+fn base_ots_over_the_curve_carry_the_extensions_their_security_allows() {
     let job = Purpose::Messages;
     for base in ["mcquoid-rosulek-roy:eke:elligator", "masny-rindal", "masny-rindal-reuse"] {
         assert_eq!(choose(base, "none", Malicious, job), Ok([base, "none"]));

@@ -30,7 +30,7 @@ const WORK: u8 = 16;
 /// A gate for one session.
 const ONE: Most = Most { sessions: 1, of_one_peer: 1, memory: u64::MAX };
 
-/// How connections are made: keys, time-outs, threads, limits.
+/// The settings of connections: keys, time-outs, threads, limits.
 ///
 /// ```
 /// use std::{thread, time::Duration};
@@ -116,14 +116,14 @@ impl Config {
         self
     }
 
-    /// How long a single wait for the peer may last, also for its next job; 30 seconds by default.
+    /// Sets the longest single wait for the peer, also for its next job; 30 seconds by default.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// How long to try to connect, or to wait for the first peer; by default 30 seconds for a connection, and without end for
-    /// a listener.
+    /// Sets the time to try to connect, or to wait for the first peer; by default 30 seconds for a connection, and
+    /// without end for a listener.
     ///
     /// ```
     /// use std::time::Duration;
@@ -139,7 +139,7 @@ impl Config {
         Self { wait: Some(wait), ..self }
     }
 
-    /// How long a connection may last, all its jobs together; without end by default. A server with such a limit is not
+    /// Sets the longest time of a connection, all its jobs together; without end by default. A server with such a limit is not
     /// held up by peers that send a little in every [`timeout`](Self::timeout).
     ///
     /// ```
@@ -179,13 +179,13 @@ impl Config {
         Self { application: Some(application.to_owned()), ..self }
     }
 
-    /// Has jobs compute on these threads beside the caller's own.
+    /// Runs jobs on these threads beside the caller's own.
     #[must_use]
     pub fn threads(self, threads: &Threads) -> Self {
         Self { threads: Some(threads.clone()), ..self }
     }
 
-    /// How many sessions a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
+    /// Sets the number of sessions that a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
     /// session counts from the peer's first job, when it has proved that it is there, to the handler's end.
     #[must_use]
     pub fn sessions(mut self, sessions: usize) -> Self {
@@ -193,7 +193,7 @@ impl Config {
         self
     }
 
-    /// How many sessions a [`Server`] runs at once with one peer, which is a key or, without keys, an IP address (of IPv6
+    /// Sets the number of sessions that a [`Server`] runs at once with one peer, which is a key or, without keys, an IP address (of IPv6
     /// the network, /64); 8 by default.
     #[must_use]
     pub fn sessions_per_peer(mut self, sessions: usize) -> Self {

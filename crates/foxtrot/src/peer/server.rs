@@ -113,7 +113,7 @@ impl Server {
         self.ended_by(Instant::now().checked_add(wait))
     }
 
-    /// How many sessions have ended of which this server tells nothing more: it keeps a thousand until somebody asks.
+    /// Returns the number of ended sessions of which this server tells nothing more: it keeps a thousand until somebody asks.
     #[must_use]
     pub fn missed(&self) -> usize {
         self.connections.missed()
@@ -147,7 +147,7 @@ impl Stopper {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -11,7 +11,7 @@ use foxtrot_net::{bridge, channel::Hook};
 use super::{Bound, Config, Peer, Side, Who};
 use crate::Error;
 
-/// What a caller tells of a byte stream that it opened: which end it has, and perhaps how it is secured and ended.
+/// The facts about a byte stream that a caller opened: which end it has, and perhaps how it is secured and ended.
 ///
 /// ```
 /// use std::{net::{TcpListener, TcpStream}, thread};
@@ -65,7 +65,7 @@ impl Stream {
         Self { side, binding: None, name: None, closer: None }
     }
 
-    /// Binds every session to the secured connection below: whoever stands between two connections, and carries messages
+    /// Binds every session to the secured connection below: a party that stands between two connections, and carries messages
     /// from one to the other, makes the first job fail.
     #[must_use]
     pub fn bound(self, binding: ChannelBinding) -> Self {

@@ -1,4 +1,4 @@
-//! By the rounds of the `aes` crate: constant time everywhere, and it finds AES instructions by
+//! Uses the rounds of the `aes` crate: constant time everywhere, and it finds AES instructions by
 //! itself. Its calls store the state each time; where ARMv8 has the instructions, the state stays in registers.
 
 use aes::{

@@ -61,7 +61,7 @@ impl Clmul for Scalar {
         x
     }
 
-    /// By Karatsuba: three products.
+    /// Uses Karatsuba's three products.
     #[inline(always)]
     fn add_products(self, [low, middle, high]: &mut [u128; 3], a: u128, b: u128) {
         let ([a0, a1], [b0, b1]) = (halves(a), halves(b));

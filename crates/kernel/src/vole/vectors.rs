@@ -35,7 +35,7 @@ const STEPS: usize = PIECE / STEP;
 /// Bits that number the vectors of a group, at most.
 const LEVELS: usize = 4;
 
-/// What a step of a vector's streams gives. The blocks of a vector belong to different streams.
+/// The output of a step of a vector's streams. The blocks of a vector belong to different streams.
 type Strings<V> = [V; 2];
 
 /// Vectors whose blocks are added up to one string in the end.
@@ -61,9 +61,9 @@ type Piece<V> = [Strings<V>; STEPS];
 /// The state of a group of V = 2^L vectors.
 struct Group<A: Fold, const VECTORS: usize, const L: usize> {
     streams: [State<A::Vector>; VECTORS],
-    /// By level, the sum of a subtree that waits for its sibling.
+    /// Sum of a subtree that waits for its sibling, by level.
     waiting: [Piece<A::Vector>; L],
-    /// By level, the sum of the right subtrees so far.
+    /// Sum of the right subtrees so far, by level.
     rows: [Piece<A::Vector>; L],
 }
 

@@ -1,4 +1,4 @@
-//! How a session ends: both sides say that they have all, and find out whether that is what the other sent
+//! The end of a session: both sides say that they have all, and find out if that is what the other sent
 //! (`docs/wire/README.md`, section 2).
 
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use crate::{ChannelError, Error, FrameError, deadline::Deadline};
 /// A statement of a side at the end, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It has received all, and keeps it where it does not get lost.
+    /// The side has received all, and keeps it where it does not get lost.
     Received = 0,
     /// Its results are where they stay.
     InPlace = 1,
@@ -21,7 +21,7 @@ impl Step {
     /// Bytes of its frame: the step and the transcript.
     pub(super) const LEN: usize = 1 + size_of::<Transcript>();
 
-    /// How many there are at most.
+    /// The largest number of steps.
     pub(super) const COUNT: usize = 2;
 
     fn frame(self, transcript: Transcript) -> Vec<u8> {
@@ -93,7 +93,7 @@ impl Channel {
         state.inbox.begin_again();
     }
 
-    /// Whether there was a session before.
+    /// True if there was a session before.
     pub(crate) fn is_renewed(&self) -> bool {
         self.shared.lock().is_renewed
     }
@@ -128,7 +128,7 @@ impl Shared {
 }
 
 impl State {
-    /// From now on only the peer's closing may come.
+    /// Accepts only the peer's closing from now on.
     fn receive_no_more(&mut self) -> Result<(), FrameError> {
         self.phase = Phase::Closing;
         match self.inbox.any_held() {

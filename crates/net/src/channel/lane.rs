@@ -8,7 +8,7 @@ use core::ops::{Index, IndexMut};
 pub struct Lane(u8);
 
 impl Lane {
-    /// How many lanes a channel has.
+    /// The number of lanes of a channel.
     pub const COUNT: u8 = 8;
 
     /// Lane 0.

@@ -6,19 +6,19 @@ use foxtrot_ot::{Error as Protocol, Misbehaved};
 
 use crate::{ChannelError, Error, FrameError, HelloError};
 
-/// Why a side gave up after the first hellos.
+/// The reason why a side gave up after the first hellos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// It could not decode what the other sent.
+    /// The side could not decode a message of the other.
     Undecodable,
     /// A check of what the other sent failed.
     CheckFailed,
-    /// It waited for the other in vain.
+    /// The side waited for the other in vain.
     Timeout,
     /// Something failed on its own side.
     Other,
-    /// It has as many sessions as it may have.
+    /// The side has as many sessions as it may have.
     Busy,
     /// Its set has more keys than the other accepts.
     TooManyKeys,

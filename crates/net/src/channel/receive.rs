@@ -21,7 +21,7 @@ pub(super) struct Inbox {
     /// The header of the frame whose payload is to be read next.
     header: Option<Header>,
     lanes: PerLane<Queue>,
-    /// How many frames of the peer's closing came.
+    /// The number of frames of the peer's closing that came.
     closing: usize,
 }
 
@@ -41,7 +41,7 @@ struct Header {
 #[derive(Clone, Copy)]
 pub(super) enum Want {
     Exactly(usize),
-    /// And on no other lane.
+    /// A frame of at most this length, and on no other lane.
     AtMost(usize),
 }
 

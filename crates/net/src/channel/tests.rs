@@ -11,9 +11,9 @@ use std::{
 use super::*;
 use crate::{FrameError, TlsError, memory};
 
-/// For waits that are to end by the peer's doing.
+/// Time-out of waits that are to end by the peer's doing.
 const LONG: Duration = Duration::from_secs(20);
-/// For waits that are to end by themselves.
+/// Time-out of waits that are to end by themselves.
 const SHORT: Duration = Duration::from_millis(150);
 /// Far more than any wait of `SHORT` takes on a busy machine, far less than `LONG`.
 const AT_ONCE: Duration = Duration::from_secs(8);
@@ -31,7 +31,8 @@ fn frame(len: u32, lane: u8, payload: &[u8]) -> Vec<u8> {
     [&len.to_le_bytes(), [lane].as_slice(), payload].concat()
 }
 
-/// Why `recv(ONE, expected)` fails on these bytes, after which the peer is silent but there.
+/// Returns the error of `recv(ONE, expected)` on these bytes, after which the peer is silent but
+/// there.
 fn after_bytes(bytes: &[u8], expected: usize, timeout: Duration) -> Error {
     let (channel, mut peer) = half_open(timeout);
     peer.writer.write_all(bytes).unwrap();

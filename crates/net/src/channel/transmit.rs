@@ -22,7 +22,7 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Whether the writer has had all frames.
+    /// Returns true if the writer has had all frames.
     pub(super) fn is_written(&self) -> bool {
         self.held.iter().all(|held| *held == 0)
     }

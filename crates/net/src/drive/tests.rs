@@ -44,7 +44,7 @@ fn two_parties_run_to_the_end() {
 }
 
 #[test]
-fn another_length_than_expected_is_the_peers_fault() {
+fn a_wrong_message_length_blames_the_peer() {
     let (a, b) = memory::pair(LONG);
     a.send(Lane::PROTOCOL, vec![0; 4]).unwrap();
     let error = run(&b, countdown(false, 3)).unwrap_err();
@@ -67,7 +67,7 @@ fn a_peer_that_has_gone_ends_the_run() {
     assert_eq!(error, ChannelError::ClosedReceiving.into());
 }
 
-/// After a hello, a side that waits for one that gives up learns why.
+/// A side that waits for one that gives up learns why, after a hello.
 #[test]
 fn the_other_side_learns_why_a_run_failed() {
     use crate::{
@@ -113,7 +113,7 @@ mod of_an_extension {
     use super::*;
     use crate::Reason;
 
-    /// How long a party waits where it waits in vain.
+    /// The time that a party waits where it waits in vain.
     const SHORT: Duration = Duration::from_secs(2);
 
     fn session() -> Session {
@@ -184,7 +184,7 @@ mod of_an_extension {
 
     /// Messages that nobody waits for are not taken: memory follows from the protocol's limits, not from the peer.
     #[test]
-    fn a_flood_of_proofs_stays_with_who_sends_it() {
+    fn a_flood_of_proofs_fills_only_its_senders_memory() {
         let (here, there) = pair(SHORT);
         let sender = thread::spawn(move || {
             let mut sender = sender(&there)?;
@@ -207,7 +207,7 @@ mod of_an_extension {
     }
 
     #[test]
-    fn a_peer_whose_check_fails_is_told_so() {
+    fn a_failed_check_is_reported_to_the_peer() {
         let (here, there) = pair(LONG);
         let sender = thread::spawn(move || {
             let mut sender = sender(&there)?;

@@ -1,9 +1,9 @@
-//! Why a connection could not be secured.
+//! Reasons why a connection could not be secured.
 
 use core::fmt;
 use std::io;
 
-/// Why a connection could not be secured. Fingerprints are written as their text.
+/// The reason why a connection could not be secured. Fingerprints are written as their text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TlsError {

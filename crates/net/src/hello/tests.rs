@@ -125,7 +125,7 @@ fn two_meetings_are_two_sessions() {
 }
 
 #[test]
-fn the_layout_is_that_of_the_wire_document() {
+fn the_layout_of_the_hello_matches_the_wire_document() {
     let expected = [
         b"FOXTROT\0\x06\0".as_slice(),
         &[1; 32],
@@ -195,7 +195,7 @@ fn different_terms_are_named_on_both_sides() {
 }
 
 #[test]
-fn what_the_peer_says_is_shown_harmlessly() {
+fn strings_of_the_peer_are_escaped() {
     let nasty = format!("\x1b[31m\n\u{202e}{}", "x".repeat(200));
     let [ours, _] = words(meet(&sender(), &receiver().term("job", &nasty).term("\x1b[31m", "")));
     assert!(ours.contains(r"job is ot here and \u{1b}[31m\n\u{202e}xxx"), "{ours}");
@@ -207,7 +207,7 @@ fn what_the_peer_says_is_shown_harmlessly() {
 }
 
 #[test]
-fn another_version_is_named() {
+fn another_version_is_reported_by_number() {
     let mut bytes = encoded(&receiver());
     bytes.splice(8.., [1, 0, 99]);
     let error = meet_bytes(&bytes).unwrap_err();
@@ -305,7 +305,7 @@ fn a_hello_that_does_not_fit_is_not_sent() {
 }
 
 #[test]
-fn the_layout_of_details_is_that_of_the_wire_document() {
+fn the_layout_of_details_matches_the_wire_document() {
     let greeting = greeting(b"one", b"another");
     let bytes = details::make(&greeting, true, 5, &sender().details).unwrap();
     let confirmation: [u8; 32] = greeting.oracle("foxtrot v1 confirmation").query(0, 0).finish();
@@ -319,7 +319,7 @@ fn the_layout_of_details_is_that_of_the_wire_document() {
 }
 
 #[test]
-fn nobody_who_is_refused_gets_to_know_details() {
+fn a_refused_peer_learns_no_details() {
     let ours = sender().keys(1_234_567, 9);
     let secret = b"1234567";
     let tells = |frames: &[Vec<u8>]| {
@@ -358,7 +358,7 @@ fn nobody_who_is_refused_gets_to_know_details() {
 }
 
 #[test]
-fn a_set_that_is_too_large_for_the_peer_is_named_on_both_sides() {
+fn a_set_too_large_for_the_peer_is_reported_on_both_sides() {
     let first = sender().keys(11, 100);
     let second = receiver().keys(20, 10);
     let [ours, theirs] = meet(&first, &second).map(|outcome| outcome.unwrap_err().to_string());

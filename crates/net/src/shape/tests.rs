@@ -86,7 +86,7 @@ fn several_messages_are_on_their_way_at_a_time() {
 }
 
 #[test]
-fn what_was_sent_before_the_end_arrives_before_the_end() {
+fn bytes_sent_before_the_end_arrive_before_it() {
     let (left, right) = memory::pair_over(Link::new(RATE, DELAY), TIMEOUT);
     left.send(Lane::PROTOCOL, vec![7; 100_000]).unwrap();
     left.close().unwrap();
@@ -95,7 +95,7 @@ fn what_was_sent_before_the_end_arrives_before_the_end() {
 }
 
 #[test]
-fn a_receiver_that_does_not_read_holds_up_the_sender_and_nothing_is_lost() {
+fn a_receiver_that_does_not_read_blocks_the_sender_without_loss() {
     // More than all buffers.
     let len = 20 << 20;
     let took = time(
@@ -133,7 +133,7 @@ fn every_byte_of_a_long_stream_arrives_in_its_place() {
 }
 
 #[test]
-fn a_schedule_gives_what_has_arrived_and_saves_up_no_rate() {
+fn a_schedule_releases_arrived_bytes_and_saves_up_no_rate() {
     let link = Link::new(8_000_000, Duration::from_secs(1));
     let mut schedule = Schedule::new(link);
     let late = Instant::now() + Duration::from_secs(100);

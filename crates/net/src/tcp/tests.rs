@@ -43,7 +43,7 @@ fn both_sides_may_send_8_mib_before_they_read() {
 }
 
 #[test]
-fn nothing_sent_before_the_end_is_lost() {
+fn messages_sent_before_the_end_arrive() {
     const LEN: usize = 6 << 20;
     let (a, b) = connected("127.0.0.1:0").unwrap();
     thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn a_peer_that_vanishes_within_a_frame_ends_the_wait() {
 }
 
 #[test]
-fn a_peer_that_takes_nothing_ends_closing_and_dropping() {
+fn a_peer_that_reads_nothing_ends_closing_and_dropping() {
     for close in [true, false] {
         let (channel, _socket) = half_open(SHORT);
         channel.send(LANE, vec![0; 32 << 20]).unwrap();
@@ -155,7 +155,7 @@ fn host_names_and_ipv6_work() {
 }
 
 #[test]
-fn errors_say_what_failed() {
+fn errors_name_the_failed_operation() {
     let address = unused_port();
     assert_eq!(
         connect(&address, SHORT).unwrap_err().to_string(),
@@ -178,7 +178,7 @@ fn errors_say_what_failed() {
 }
 
 #[test]
-fn connecting_tells_once_that_nobody_listens_yet() {
+fn connecting_reports_once_that_no_peer_listens_yet() {
     let mut told = 0;
     let error = connect_within(&unused_port(), SHORT, LONG, || told += 1).unwrap_err().to_string();
     assert!(error.ends_with(" within 150 ms: connection refused"), "{error}");

@@ -25,7 +25,7 @@ const MOST_READ: usize = 128 << 10;
 /// Plain bytes that become records at a time.
 const MOST_WRITTEN: usize = 256 << 10;
 
-/// How long a side that refuses the other waits for it to take the alert.
+/// The time for which a side that refuses the other waits for it to take the alert.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs the handshake within the timeout.
@@ -45,8 +45,8 @@ pub(super) fn handshake(mut connection: Connection, socket: &Socket) -> Result<C
     Ok(connection)
 }
 
-/// Has the alert sent, and waits until the peer has taken it: closing a socket with unread bytes
-/// would take it back.
+/// Sends the alert, and waits until the peer has taken it: closing a socket with unread bytes would
+/// take it back.
 fn linger(connection: &mut Connection, mut socket: &TcpStream) {
     let deadline = Deadline::after(LINGER);
     let _ = connection.write_tls(&mut socket);

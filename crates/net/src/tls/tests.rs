@@ -95,7 +95,7 @@ fn a_connection_that_ends_where_a_message_is_due_is_an_error() {
 }
 
 #[test]
-fn a_client_with_another_key_is_told_so() {
+fn a_rejected_client_key_is_reported_to_the_client() {
     let [server, client] = meet(2, 0);
     assert!(matches!(server, Err(Error::Tls(TlsError::NotExpected { .. }))), "{server:?}");
     // The client's handshake is over before the server has seen its key.
@@ -106,7 +106,7 @@ fn a_client_with_another_key_is_told_so() {
 }
 
 #[test]
-fn a_client_is_told_so_by_a_write_too() {
+fn a_rejected_key_is_reported_when_a_write_fails() {
     let identities = [(); 2].map(|()| Identity::generate().unwrap());
     let [server, client] = &identities.each_ref().map(|own| {
         let expected = identities[0].fingerprint();
@@ -127,14 +127,14 @@ fn a_client_is_told_so_by_a_write_too() {
 }
 
 #[test]
-fn a_server_with_another_key_is_told_so() {
+fn a_rejected_server_key_is_reported_to_the_server() {
     let [server, client] = meet(1, 2);
     assert!(matches!(client, Err(Error::Tls(TlsError::NotExpected { .. }))), "{client:?}");
     assert_eq!(server.unwrap_err().to_string(), "the peer does not accept this identity");
 }
 
 #[test]
-fn the_key_exchange_is_the_hybrid_one() {
+fn the_key_exchange_is_hybrid() {
     let identity = Identity::generate().unwrap();
     let tls = Tls::new(&identity, &[identity.fingerprint()]).unwrap();
     let groups: Vec<_> =

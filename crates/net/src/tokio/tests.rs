@@ -92,7 +92,7 @@ fn parties_that_both_speak_first_do_not_wait_for_each_other() {
 
 /// A stream that gathers bytes, as one with TLS does, passes them on before both sides wait.
 #[test]
-fn what_a_stream_gathers_is_passed_on_before_a_party_waits() {
+fn buffered_bytes_are_flushed_before_a_party_waits() {
     let echo = |begins: bool| {
         Engine::new(move |io: Io| async move {
             for _ in 0..3 {
@@ -120,7 +120,7 @@ fn what_a_stream_gathers_is_passed_on_before_a_party_waits() {
 
 /// A peer that reads slowly, and never all: what is written already is not kept.
 #[test]
-fn what_is_written_leaves_memory() {
+fn written_bytes_leave_memory() {
     const MESSAGES: usize = 400;
     const N: usize = 10_000;
     let (here, mut there) = duplex(1 << 10);
@@ -180,7 +180,7 @@ fn after(bytes: &[u8]) -> Error {
 }
 
 #[test]
-fn frames_that_nobody_waits_for_are_the_peers_fault() {
+fn unexpected_frames_blame_the_peer() {
     let frame = |len: u32, lane: u8, payload: &[u8]| {
         [&len.to_le_bytes(), [lane].as_slice(), payload].concat()
     };

@@ -12,7 +12,7 @@ use crate::{
     stream::{Cut, Fault, Pace, Plan, Way},
 };
 
-/// Before the frame, in its header, in the middle of its payload.
+/// Returns positions before the frame, in its header, and in the middle of its payload.
 fn positions(frame: &Frame) -> [usize; 3] {
     let (start, end) = (frame.bytes.start, frame.bytes.end);
     [start, start + 3, (start + Frame::HEADER + end) / 2].map(|k| k.min(end - 1))
@@ -52,7 +52,7 @@ fn assert_cut(sound: &Sound, both: &Both, way: Way, cut: Cut, what: &str) {
 }
 
 #[test]
-fn a_connection_that_is_cut_at_any_frame_ends_both_and_is_nobodys_fault() {
+fn a_connection_cut_at_any_frame_ends_both_sides_and_blames_no_side() {
     let all: Vec<_> = PROTOCOLS.into_iter().map(Sound::of).collect();
     let cuts = all.iter().flat_map(|sound| {
         sound.frames.iter().flat_map(move |frame| {
@@ -71,7 +71,7 @@ fn a_connection_that_is_cut_at_any_frame_ends_both_and_is_nobodys_fault() {
     });
 }
 
-/// With several buckets there is a joint coin behind the base OTs: 32 bytes there, back and there again.
+/// A joint coin stands behind the base OTs of several buckets: 32 bytes there, back and there again.
 #[test]
 fn a_connection_that_is_cut_at_the_joint_coin_of_sets_ends_both() {
     let small = Sound::of(PROTOCOLS[6]);

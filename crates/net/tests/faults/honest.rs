@@ -23,7 +23,7 @@ pub(crate) struct Frame {
     /// Its place among the frames of its way; 0 is the hello, 1 the details.
     pub(crate) index: usize,
     pub(crate) last: bool,
-    /// With its header.
+    /// Place of the frame with its header.
     pub(crate) bytes: Range<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Honest {
         self.logs[way as usize].len()
     }
 
-    /// Whether the side that writes that way awaits nothing any more when it writes byte k.
+    /// Returns true if the side that writes this way awaits nothing any more when it writes byte k.
     pub(crate) fn is_last_word(&self, way: Way, k: usize) -> bool {
         k >= self.answered[way as usize]
     }
@@ -76,7 +76,7 @@ impl Honest {
         Way::BOTH.into_iter().flat_map(|way| self.frames(way))
     }
 
-    /// Whether the frame carries sealed messages.
+    /// Returns true if the frame carries sealed messages.
     pub(crate) fn is_sealed(&self, frame: &Frame) -> bool {
         let all = self.frames(frame.way).len();
         self.job.messages && frame.way == Way::ToReceiver && frame.index >= all - BATCHES

@@ -47,7 +47,7 @@ pub(crate) enum Protocol {
     Gilboa,
 }
 
-/// How a party ended, and what it has given away by then.
+/// The end of a party, and what it has given away by then.
 pub(crate) struct Party {
     pub(crate) result: Result<(), Error>,
     pub(crate) output: Vec<u8>,
@@ -119,7 +119,7 @@ impl Sound {
 }
 
 impl Protocol {
-    /// Whether the parties' complete outputs fit.
+    /// Returns true if the parties' complete outputs fit.
     pub(crate) fn is_right(self, sender: &[u8], receiver: &[u8]) -> bool {
         match self {
             Self::Extension(..) | Self::TwoRound => keys_fit(2, sender, receiver),
@@ -139,7 +139,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a receiver's output is at most what it may have.
+    /// Returns true if a receiver's output is at most what it may have.
     pub(crate) fn has_nothing_else(self, receiver: &[u8]) -> bool {
         match self {
             Self::Psi(_, ours, theirs) => indices(receiver).all(|k| is_in_both(k, ours, theirs)),
@@ -147,7 +147,7 @@ impl Protocol {
         }
     }
 
-    /// Whether a party that departs from the protocol is found out.
+    /// Returns true if a party that departs from the protocol is found out.
     pub(crate) fn is_checked(self) -> bool {
         use Adversary::Malicious;
         matches!(

@@ -35,7 +35,7 @@ pub(crate) struct Job {
     pub(crate) base: &'static dyn BaseOt,
     /// Chosen messages after the base OTs.
     pub(crate) messages: bool,
-    /// Whether the sender is the side that opened the connection.
+    /// True if the sender is the side that opened the connection.
     pub(crate) sender_opens: bool,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct Received {
     pub(crate) messages: Vec<Vec<u8>>,
 }
 
-/// How a session ended.
+/// The end of a session.
 pub(crate) struct Ended {
     pub(crate) sender: Result<Pairs, Error>,
     pub(crate) receiver: Result<Received, Error>,
     /// The bytes written, by [`Way`].
     pub(crate) logs: [Vec<u8>; 2],
-    /// From where on nothing was followed by anything of the other way.
+    /// Places from which on nothing was followed by anything of the other way.
     pub(crate) answered: [usize; 2],
 }
 

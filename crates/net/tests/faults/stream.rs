@@ -37,7 +37,7 @@ pub(crate) enum Fault {
     Swap(Range<usize>, Range<usize>),
 }
 
-/// How a connection is cut.
+/// The cut of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// Both directions end, and both sides get to know; what was written before arrives.
@@ -50,7 +50,7 @@ pub(crate) enum Cut {
     Silence,
 }
 
-/// How bytes are handed over, in both directions.
+/// The pace at which bytes are handed over, in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     /// The most bytes that a write takes.
@@ -59,9 +59,9 @@ pub(crate) struct Pace {
     pub(crate) read: usize,
     /// The most bytes that lie in between.
     pub(crate) between: usize,
-    /// Whether every other call is interrupted.
+    /// True if every other call is interrupted.
     pub(crate) interrupted: bool,
-    /// How long a read waits with bytes at hand, while more of them come.
+    /// The time for which a read waits with bytes at hand, while more of them come.
     pub(crate) delay: Duration,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Wire {
 struct Pipe {
     /// The bytes written.
     log: Vec<u8>,
-    /// How much of that was written when the other side wrote last.
+    /// The number of bytes of the log that were written when the other side wrote last.
     answered: usize,
     /// The bytes not read yet.
     bytes: VecDeque<u8>,
@@ -141,7 +141,7 @@ impl Wire {
         self.lock()[way as usize].log.clone()
     }
 
-    /// From which byte on nothing of that way was followed by anything of the other.
+    /// Returns the byte from which on nothing of that way was followed by anything of the other.
     pub(crate) fn answered(&self, way: Way) -> usize {
         self.lock()[way as usize].answered
     }

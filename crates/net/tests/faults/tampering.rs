@@ -19,7 +19,7 @@ fn tampered(protocol: Protocol, way: Way, fault: Fault, timeout: Duration) -> Bo
     run(protocol, &Plan { fault: Some((way, fault)), pace: Pace::default() }, timeout)
 }
 
-/// Whether the error blames the peer or the connection.
+/// Returns true if the error blames the peer or the connection.
 fn is_not_ours(error: &Error) -> bool {
     use ChannelError::{ClosedReceiving, ClosedSending, GivenUp, NothingReceived, NothingTaken};
     matches!(
@@ -128,7 +128,7 @@ fn a_dropped_frame_fails_its_reader() {
 /// Frames of different lanes may overtake each other; those of one may not, but two of one length are
 /// taken for each other.
 #[test]
-fn a_frame_that_comes_twice_or_behind_the_next_harms_nobody() {
+fn a_repeated_or_reordered_frame_harms_no_party() {
     let all = all();
     let faults = cases(&all, |sound, frame| {
         let repeat = Fault::Repeat(frame.bytes.clone());

@@ -1,4 +1,4 @@
-//! Which base OT carries which protocol.
+//! The base OTs that carry each protocol.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ pub(super) fn of(it: &Protocol) -> (&'static str, String) {
     }
 }
 
-/// For each base OT the extensions that it carries, and why not the others.
+/// Lists for each base OT the extensions that it carries, and why not the others.
 pub(super) fn table() -> Vec<Vec<String>> {
     let rows = bases().map(|base| vec![base.name.into(), carries(base)]);
     [vec!["base OT".into(), "carries".into()]].into_iter().chain(rows).collect()
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_ot_is_told_with_the_reasons_against_it() {
+    fn a_base_ot_is_listed_with_the_reasons_against_it() {
         let like = roted::Endemic.info();
         assert_eq!(carries(like), "every extension");
         let weak = Protocol { adversary: Adversary::SemiHonest, ..*like };

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::cmd::triples::{bounds::wrong_log2, kind};
 
-/// As many OTs, keys of each side, or triples are the measure.
+/// The number of OTs, keys of each side, or triples that facts are about.
 pub(super) const N: usize = 1 << 20;
 
 /// A fact with its key in JSON, and the head of its column if the tables have one.

@@ -1,4 +1,4 @@
-//! What is to be known of all protocols of a kind.
+//! Notes on all protocols of a kind.
 
 use foxtrot_ot::{extension::two_round, protocol::Kind, transfers::TWO_ROUND_RUN};
 use foxtrot_psi::paxos::Parameters;

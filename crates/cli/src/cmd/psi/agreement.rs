@@ -1,4 +1,4 @@
-//! What both sides agree on, and what that means.
+//! The agreement of both sides, and its consequences.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const KEY_COLUMNS: &str = "key-columns";
 /// The most bytes of it.
 const MAX_COLUMNS: usize = 255;
 
-/// What is said before it begins: more bytes, or more time, than this.
+/// Limits above which a run is announced before it begins: more bytes, or more time.
 const MUCH: u64 = 100_000_000;
 const LONG: Duration = Duration::from_secs(2);
 
@@ -45,24 +45,24 @@ const PORTABLE: [u64; 2] = [2300, 1400];
 /// million keys each.
 const SHARED: f64 = 0.5;
 
-/// What one side wants.
+/// The terms of one side.
 pub(super) struct Terms {
     method: Method,
     /// Normalisers of keys before they are compared.
     normalize: String,
     /// The most keys that the peer may have.
     most: usize,
-    /// Where our keys are from, if that has names.
+    /// The names of our key columns, if they have names.
     columns: Option<Vec<String>>,
 }
 
-/// What both want.
+/// The terms that both sides want.
 pub(super) struct Agreed {
     pub(super) method: Method,
     pub(super) parameters: Parameters,
     normalize: String,
     columns: Option<Vec<String>>,
-    /// As the peer told them, and as they can be shown.
+    /// The peer's columns as the peer told them, made printable.
     peer_columns: Option<String>,
 }
 
@@ -83,13 +83,14 @@ impl Terms {
 }
 
 impl Agreed {
-    /// With the peer of this link.
+    /// Agrees with the peer of this link.
     pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
         let Agreement { role, peer_details, .. } = &link.agreement;
         Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
     }
 
-    /// With a peer that told these details. Whether our set is too large for it was found out before it learnt the size.
+    /// Agrees with a peer that told these details. Whether our set is too large for it was found out before it
+    /// learnt the size.
     pub(super) fn with(
         terms: &Terms,
         role: Role,
@@ -241,7 +242,7 @@ impl Agreed {
         Report::of_parties("psi/paxos", &self.method, (n, workers.threads()), [sender, receiver])
     }
 
-    /// What the report does not have.
+    /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
         let object = json!({
             "normalize": self.normalize,

@@ -24,7 +24,7 @@ pub(super) struct Party<'a> {
 
 impl Party<'_> {
     /// Lets the peer find out which of its items are among these. They are asked for when the base OTs are done:
-    /// whoever only connects costs no copy.
+    /// a peer that only connects costs no copy.
     pub(super) fn send(
         &self,
         link: Link,
@@ -48,7 +48,7 @@ impl Party<'_> {
         link.close(&timer)
     }
 
-    /// The indices of those items that the peer has, too.
+    /// The indices of the items that the peer also has.
     pub(super) fn receive(
         &self,
         link: Link,

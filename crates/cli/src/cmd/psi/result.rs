@@ -58,7 +58,7 @@ pub(super) fn deliver(
     print_object(agreed, report, common, result)
 }
 
-/// With `--json`: the report of a side without result as one object.
+/// Prints the report of a side without result as one object; for `--json`.
 pub(super) fn print_json(agreed: &Agreed, report: &Report, common: &Common) -> Result<(), Failure> {
     print_object(agreed, report, common, Value::Object(Map::new()))
 }

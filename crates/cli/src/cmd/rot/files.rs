@@ -25,9 +25,9 @@ pub(super) struct ReceiverFiles {
     choices: Draft,
 }
 
-/// Behind the prefix, of both parties.
+/// Suffix of the files of keys, of both parties.
 const KEYS: &str = "keys";
-/// Of the receiver.
+/// The receiver's file of choices.
 const CHOICES: &str = "choices";
 
 /// The names of a sender's files.
@@ -41,7 +41,7 @@ pub(super) fn of_receiver(prefix: &Path) -> Vec<PathBuf> {
 }
 
 impl SenderFiles {
-    /// For n transfers.
+    /// Begins the files of n transfers.
     pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
         Ok(Self { keys: begin(prefix, KEYS, &[n as u64, 2, 16], format)? })
     }
@@ -57,7 +57,7 @@ impl SenderFiles {
 }
 
 impl ReceiverFiles {
-    /// For n transfers.
+    /// Begins the files of n transfers.
     pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
         Ok(Self {
             keys: begin(prefix, KEYS, &[n as u64, 16], format)?,

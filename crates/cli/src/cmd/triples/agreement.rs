@@ -1,4 +1,4 @@
-//! What both sides agree on, and what that means.
+//! The agreement of both sides, and its consequences.
 
 use std::{ops::Range, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     report::{Report, bytes, time},
 };
 
-/// What is said before it begins: more bytes of each party, or more time, than this.
+/// Limits above which a run is announced before it begins: more bytes of each party, or more time.
 const MUCH: u64 = 100_000_000;
 const LONG: Duration = Duration::from_secs(2);
 
@@ -34,7 +34,7 @@ const FEW: u32 = 30;
 /// Bits per second of the line that an estimate is for.
 const LINE: f64 = 1e8;
 
-/// What one party wants.
+/// The terms of one party.
 pub(super) struct Terms {
     party: u8,
     kind: Kind,
@@ -44,7 +44,7 @@ pub(super) struct Terms {
     earlier: Option<(Record, u64)>,
 }
 
-/// What both want.
+/// The terms that both parties want.
 pub(super) struct Agreed {
     pub(super) record: Record,
     /// The batches to be made.
@@ -52,7 +52,8 @@ pub(super) struct Agreed {
 }
 
 impl Terms {
-    /// Of a run, or of one that is continued: then it has to be of the same triples.
+    /// Makes the terms of a run, or of one that is continued: then it has to be of the same
+    /// triples.
     pub(super) fn new(
         party: u8,
         out: &TriplesOut,
@@ -104,7 +105,7 @@ impl Terms {
 }
 
 impl Agreed {
-    /// With the peer of this link: what one of the two does not have is made anew.
+    /// Agrees with the peer of this link: what one of the two does not have is made anew.
     pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
         let all = terms.kind.batches(terms.count);
         let theirs = jobs::peers_batches(&link.agreement.peer_offers, all)?;
@@ -202,7 +203,7 @@ impl Agreed {
         }
     }
 
-    /// What the report does not have.
+    /// Returns the fields that the report does not have.
     pub(super) fn json(&self, files: &[String]) -> Map<String, Value> {
         let Record { kind, count, run, .. } = &self.record;
         let object = json!({
@@ -222,7 +223,7 @@ impl Agreed {
     }
 }
 
-/// What a run with that set promises, and a warning if that is little.
+/// Describes the security of a run with this set, with a warning if that is little.
 fn of_rlwe(set: &params::Set, count: u64) -> (String, Option<String>) {
     let hidden = set.hidden(count);
     let wrong = wrong_log2(set, count).ceil();
@@ -264,7 +265,7 @@ fn with_more(set: &params::Set, count: u64) -> String {
     }
 }
 
-/// What might help if the two sides differ in this term.
+/// Returns a hint for two sides that differ in this term.
 pub(crate) fn hint(difference: &Difference) -> Option<String> {
     let terms =
         [&difference.here, &difference.peer].map(|term| term.as_deref().unwrap_or_default());
@@ -287,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn that_one_side_only_lifts_is_said_in_words_that_can_be_typed() {
+    fn lifting_on_one_side_only_gets_a_hint_with_the_option() {
         let of = |here: &str, peer: Option<&str>| {
             let (here, peer) = (Some(here.into()), peer.map(Into::into));
             hint(&Difference { key: METHOD.into(), here, peer })

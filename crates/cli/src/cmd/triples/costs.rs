@@ -1,4 +1,4 @@
-//! What triples cost: about how long a party computes.
+//! The cost of triples: about how long a party computes.
 
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ const PORTABLE: Table = Table {
     gilboa: [[550, 920, 1636, 3142], [767, 1357, 2532, 5030], [4319, 8250, 16275, 32065]],
 };
 
-/// Once per session, from the same with -n 1, on AVX-512: keys of `rlwe`, base OTs of either.
+/// Returns the time once per session, from the same with -n 1, on AVX-512: keys of `rlwe`, base OTs
+/// of either.
 pub(super) fn once(kind: Kind) -> Duration {
     Duration::from_millis(match kind {
         Kind::Rlwe(set) => [4, 4, 6, 10][column(set.bits())],

@@ -17,18 +17,18 @@ use crate::{
     files::{SYNC, Unsynced},
 };
 
-/// Where a run's files go.
+/// The place of a run's files.
 pub(super) struct Folder {
     place: PathBuf,
     partial: PathBuf,
     found: Found,
 }
 
-/// What there was when the run began.
+/// The files that existed when the run began.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
-    /// What an interrupted run has left.
+    /// The files of an interrupted run.
     Partial,
     /// All triples: the peer may not know that it has its own.
     All,
@@ -85,7 +85,7 @@ impl Folder {
         Ok(Self { place, partial, found })
     }
 
-    /// What the party has of an earlier run: its record and its whole batches.
+    /// Returns the record of the party's earlier run, and the number of its whole batches.
     pub(super) fn earlier(&self, party: u8) -> Result<Option<(Record, u64)>, Failure> {
         let folder = match self.found {
             Found::Nothing => return Ok(None),
@@ -147,8 +147,8 @@ impl Folder {
 
     /// Leaves so many batches in the file, and makes its record.
     fn begin(&self, record: &Record, batches: u64, mut file: &File) -> Result<(), Failure> {
-        // The batches behind are the earlier session's: they go before the first of this one can be there, at the
-        // peer, too.
+        // The batches behind are the earlier session's: they go before the first of this one can be there, also
+        // at the peer.
         let mut begin = || {
             if batches == 0 {
                 file.set_len(0).and_then(|()| file.write_all(&record.header()))?;
@@ -228,7 +228,7 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether there is something by that name; an empty folder is nothing.
+/// Returns true if the name exists; an empty folder counts as missing.
 fn is_there(path: &Path) -> Result<bool, Failure> {
     match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_some()),
@@ -274,8 +274,8 @@ fn batches_in(record: &Record, file: &mut File) -> std::io::Result<u64> {
     Ok(whole)
 }
 
-/// Where the first sixteen bytes in that part of the file are that are all zero: shares never have so many. Then the
-/// part is not what was written.
+/// Finds the first sixteen bytes that are all zero in a part of the file: shares never have so many. Then the part
+/// is not what was written.
 fn hole(file: &mut File, start: u64, end: u64) -> std::io::Result<Option<u64>> {
     const ZEROS: u64 = 16;
     file.seek(SeekFrom::Start(start))?;

@@ -1,4 +1,4 @@
-//! How triples are made: a method with its parameters, as options name it.
+//! The kind of triples: a method with its parameters, as options name it.
 
 pub(crate) use foxtrot_triples::Kind;
 use foxtrot_triples::{BASE, FEW, gilboa};

@@ -1,4 +1,4 @@
-//! What a party's file of triples is of: `P0.json` and `P1.json` beside them.
+//! Descriptions of a party's file of triples: `P0.json` and `P1.json` beside them.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ pub(super) struct Record {
     pub(super) kind: Kind,
     pub(super) count: u64,
     pub(super) format: Format,
-    /// The same for both parties, in hexadecimal.
+    /// The run's number, the same for both parties, in hexadecimal.
     pub(super) run: String,
 }
 
@@ -46,7 +46,7 @@ impl Record {
         })
     }
 
-    /// Whether there is one.
+    /// Returns true if the record exists.
     pub(super) fn is_there(folder: &Path, party: u8) -> bool {
         json_path(folder, party).is_file()
     }
@@ -73,7 +73,7 @@ impl Record {
         folder.join(self.format.path(self.party))
     }
 
-    /// What it begins with.
+    /// Returns the header of the file.
     pub(super) fn header(&self) -> Vec<u8> {
         self.format.header(self.kind.bits(), self.count)
     }
@@ -94,7 +94,7 @@ impl Record {
         self.kind.usable() * record_len(self.kind.bits())
     }
 
-    /// In words.
+    /// Describes the record.
     pub(super) fn words(&self) -> String {
         let Self { kind, count, format, .. } = self;
         format!("{count} triples, {} --format {format}", options(*kind))

@@ -58,7 +58,7 @@ fn both_sides_have_one_transcript_of_all_that_went_over() {
 }
 
 #[test]
-fn the_transcript_is_that_of_the_wire_document() {
+fn the_transcript_matches_the_wire_document() {
     let both = agreed(LONG);
     both[0].send(ONE, b"ab".to_vec()).unwrap();
     both[1].recv(ONE, 2).unwrap();
@@ -82,7 +82,7 @@ fn the_transcript_is_that_of_the_wire_document() {
 }
 
 #[test]
-fn sides_that_have_not_received_what_the_other_sent_both_fail() {
+fn a_lost_message_fails_both_sides_at_closing() {
     let [a, b] = agreed(LONG);
     a.send(ONE, b"ab".to_vec()).unwrap();
     b.recv(ONE, 2).unwrap();
@@ -116,7 +116,7 @@ fn a_step_of_another_kind_is_refused() {
 }
 
 #[test]
-fn a_message_that_nobody_expects_is_refused_at_the_end() {
+fn an_unexpected_message_is_refused_at_the_end() {
     // Before the peer's closing, held back or not, and behind it.
     for held in [false, true] {
         let [a, b] = agreed(LONG);
@@ -149,7 +149,7 @@ fn a_peer_that_is_done_and_owes_a_message_is_found_out_at_once() {
 }
 
 #[test]
-fn only_a_byte_is_a_last_word() {
+fn a_lane_0_frame_that_is_neither_reason_nor_step_is_refused() {
     for (len, expected) in [
         (0, FrameError::Length { expected: 1, got: 0 }.into()),
         (1, ChannelError::GivenUp(Reason::Busy).into()),
@@ -175,7 +175,7 @@ fn renewed() -> [Channel; 2] {
 }
 
 #[test]
-fn another_session_has_another_sid_and_nothing_of_the_one_before() {
+fn a_second_session_has_a_new_sid_and_no_old_state() {
     let both = renewed();
     assert_eq!([both[0].transcript(), both[1].transcript()], [None; 2]);
     let hello = |role| crate::hello::Hello::new(role).term("job", "again");

@@ -13,7 +13,7 @@ fn both_sides_may_send_8_mib_before_they_read() {
 }
 
 #[test]
-fn threads_on_lanes_of_their_own_do_not_disturb_each_other() {
+fn threads_on_separate_lanes_are_independent() {
     let (a, b) = memory::pair(LONG);
     let talk = |channel: &Channel, lane: Lane| {
         let size = |i: usize| (i * 7919 + usize::from(lane.index())) % 3000;

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_peer_that_takes_nothing_ends_the_sending() {
+fn a_peer_that_reads_nothing_ends_sending() {
     let (channel, _peer) = half_open(SHORT);
     let start = Instant::now();
     let error = (0..1000).find_map(|_| channel.send(ONE, vec![0; 4 << 20]).err()).unwrap();
@@ -17,7 +17,7 @@ fn a_message_longer_than_a_frame_is_refused() {
 }
 
 #[test]
-fn nothing_sent_before_the_end_is_lost() {
+fn messages_sent_before_the_end_arrive() {
     const LEN: usize = 3 << 20;
     let (a, b) = memory::pair(LONG);
     thread::scope(|scope| {
@@ -84,7 +84,7 @@ fn a_write_that_tls_refuses_fails_in_its_words() {
 }
 
 #[test]
-fn a_side_that_fails_for_reasons_of_its_own_says_so() {
+fn a_side_that_fails_on_its_own_tells_the_peer() {
     let (a, b) = memory::pair(LONG);
     a.agreed(Sid::from_bytes([1; 32]), true);
     b.agreed(Sid::from_bytes([1; 32]), false);

@@ -44,7 +44,7 @@ fn a_client_and_a_server_agree_on_a_new_secret_each_time() {
 }
 
 #[test]
-fn shares_of_another_length_are_refused() {
+fn shares_of_the_wrong_length_are_refused() {
     let (client_share, server_share) = (vector("client"), vector("server"));
     for len in [0, 32, 1088, 1119, 1121, 1184, 1215, 1217, 2000] {
         let mut share = client_share.clone();
