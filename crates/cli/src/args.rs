@@ -143,7 +143,7 @@ pub(crate) enum OtCommand {
     },
 }
 
-/// Of how many messages one is chosen.
+/// The number of messages of which one is chosen.
 #[derive(ClapArgs)]
 pub(crate) struct OneOf {
     /// Transfer one of N messages each, 2 to 65536 (must be the same on both sides)
@@ -151,7 +151,7 @@ pub(crate) struct OneOf {
     pub(crate) choices: usize,
 }
 
-/// Where received messages go.
+/// The place of received messages.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct MessagesOut {
@@ -195,7 +195,7 @@ pub(crate) enum RotCommand {
     },
 }
 
-/// How many keys, and where they go.
+/// The number of keys, and their place.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct KeysOut {
@@ -302,7 +302,7 @@ pub(crate) enum PsiCommand {
     },
 }
 
-/// Where the rows go that both sets have.
+/// The place of the rows that both sets have.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct RowsOut {
@@ -314,7 +314,7 @@ pub(crate) struct RowsOut {
     pub(crate) count: bool,
 }
 
-/// How large the peer's set may be.
+/// The largest set that the peer may have.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
     /// Refuse a peer with more than N keys. A set much larger than expected may be a guess at our keys
@@ -330,7 +330,7 @@ pub(crate) enum Format {
     Npy,
 }
 
-/// How to reach the peer.
+/// Options that say how to reach the peer.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::CONNECTION)]
 #[command(group(ArgGroup::new("address").required(true).args(["listen", "connect"])))]
@@ -361,7 +361,7 @@ pub(crate) struct Transport {
     pub(crate) record: Option<PathBuf>,
 }
 
-/// What every run takes.
+/// Options of every run.
 #[derive(ClapArgs)]
 pub(crate) struct Common {
     /// Base OT, see `foxtrot protocols` (must be the same on both sides)
@@ -394,7 +394,7 @@ pub(crate) struct Common {
 }
 
 impl Command {
-    /// Whether it answers all peers that come.
+    /// Tells whether it answers all peers that come.
     pub(crate) fn serves(&self) -> bool {
         matches!(
             self,
@@ -405,7 +405,7 @@ impl Command {
 }
 
 impl Transport {
-    /// How long to wait for the peer, if that is given.
+    /// The time to wait for the peer, if that is given.
     pub(crate) fn wait(&self) -> Option<Duration> {
         self.wait.map(Duration::from_secs)
     }

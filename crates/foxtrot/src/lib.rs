@@ -31,7 +31,7 @@
 //!
 //! | need | call | this side learns | the peer learns |
 //! |---|---|---|---|
-//! | which items two lists share | [`psi::receive`], peer: [`psi::send`] | the common items, how many items | how many items |
+//! | which items two lists share | [`psi::receive`], peer: [`psi::send`] | the common items, how many items the peer has | how many items this side has |
 //! | messages, one of two each | [`ot::receive`], peer: [`ot::send`] | the chosen messages | nothing |
 //! | messages, one of N each | [`ot::one_of_n`] | the chosen messages | nothing |
 //! | random keys for an MPC engine | [`rot::receive`], peer: [`rot::send`] | choice bits and keys | both keys of each |
@@ -66,7 +66,7 @@
 //!
 //! * Do not use [`Config::insecure`] between machines: a machine on the way reads and changes everything.
 //! * Do not let the peer learn that a message of [`ot::receive`] did not open: that may depend on the choices. Go on as if it
-//!   had.
+//!   had opened.
 //! * Do not retry after an error with blame [`Peer`](Blame::Peer): the peer may learn something from every attempt.
 //! * Do not let the peer learn how long your program works on a result, if the result is secret.
 //! * Do not use seeds (feature `vectors`) outside of tests: a seed that is used twice reveals everything.

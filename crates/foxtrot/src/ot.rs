@@ -141,7 +141,7 @@ impl Options {
     /// transfers whose keys are made.
     ///
     /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}, ot::Options};
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, ot::Options};
     /// use zeroize::Zeroizing;
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());

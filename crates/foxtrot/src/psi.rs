@@ -124,7 +124,7 @@ impl Options {
     /// [`Steps`] are done.
     ///
     /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}};
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair};
     /// use foxtrot::psi::{Options, PsiError, Steps, item};
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());

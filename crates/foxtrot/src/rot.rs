@@ -107,7 +107,7 @@ impl Options {
     /// check of the batch.
     ///
     /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}, rot::Options};
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, rot::Options};
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());
     /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
@@ -169,7 +169,7 @@ impl Options {
     /// [the module](self#correlated-ots).
     ///
     /// ```
-    /// use foxtrot::{Bits, Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}, rot::Options};
+    /// use foxtrot::{Bits, Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, rot::Options};
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());
     /// let session = || Session::new(Sid::from_bytes([7; 32]));

@@ -160,7 +160,7 @@ impl Options {
     /// more than `n` in the last.
     ///
     /// ```
-    /// use foxtrot::{Context, Seed, Session, Sid, engine::{Engine, Pair}, triples::{Options, Shares, TriplesError}};
+    /// use foxtrot::{Context, Seed, Session, Sid, engine::Engine, pair::Pair, triples::{Options, Shares, TriplesError}};
     ///
     /// // Both sides have agreed on the session; each has a secret seed, which it uses once.
     /// let party = |we_are_initiator: bool, seed| Engine::new(move |io| async move {

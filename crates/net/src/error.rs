@@ -301,7 +301,7 @@ impl fmt::Display for HelloError {
                 write!(f, "our set has {ours} keys, and the peer accepts {most}")
             }
             Self::TooManyPeerKeys { theirs, most } => {
-                write!(f, "the peer has {theirs} keys, though we accept {most}")
+                write!(f, "the peer has {theirs} keys; this side accepts at most {most}")
             }
             Self::Refused(Reason::Busy) => {
                 f.write_str("we have as many sessions as we may have")

@@ -1,4 +1,4 @@
-//! How the user names a peer.
+//! Names of a peer on the command line.
 
 use std::{fmt, str::FromStr};
 

@@ -1,4 +1,4 @@
-//! How files with sets are to be read.
+//! Options for reading files with sets.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::heading;
 use crate::normalise::Normaliser;
 
-/// How a file with a set is to be read.
+/// Options for reading a file with a set.
 #[derive(ClapArgs, Clone, Debug, Default)]
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct SetOptions {
@@ -29,12 +29,12 @@ pub(crate) struct SetOptions {
     /// Field separator: one character, or `tab` [default: a comma; a tab for .tsv]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<Delimiter>,
-    /// How many keys are kept as they are in the file, to be shown.
+    /// The number of keys that are kept as they are in the file, to be shown.
     #[arg(skip)]
     pub(crate) show: usize,
 }
 
-/// How a second file is to be read where it differs from the first.
+/// Options for reading a second file, where they differ from those of the first.
 #[derive(ClapArgs, Clone, Debug, Default)]
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct OtherOptions {

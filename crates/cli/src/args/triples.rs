@@ -60,7 +60,7 @@ pub(crate) enum TriplesCommand {
     },
 }
 
-/// What is to be made, and where it goes.
+/// The triples to make, and their place.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::OUTPUT)]
 pub(crate) struct TriplesOut {

@@ -223,7 +223,7 @@ fn a_server_of_sets_answers_among_all_kinds_of_hostile_clients() {
     assert!(!said.contains("panicked"), "{said}");
     for words in [
         "the peer offers 9223372036854775808 as the number of its keys",
-        "the peer has 1073741824 keys; this side accepts at most 100000000 (--max-peer)",
+        "the peer has 1073741824 keys; this side accepts at most 100000000",
         "our set has 20000 keys, and the peer accepts 0",
         "normalize is none/1 here and email/1 at the peer",
         "the peer did not answer with a Foxtrot hello",

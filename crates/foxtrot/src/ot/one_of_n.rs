@@ -37,7 +37,7 @@ impl Options {
     /// message is longer than `message_len` bytes, which both sides know. `progress` counts transfers whose keys are made.
     ///
     /// ```
-    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::{Engine, Pair}, ot::Options};
+    /// use foxtrot::{Context, Direction, Seed, Session, Sid, engine::Engine, pair::Pair, ot::Options};
     /// use zeroize::Zeroizing;
     ///
     /// let (direction, options) = (Direction::InitiatorSends, Options::new());
