@@ -1,6 +1,8 @@
 //! A tutorial: from nothing to two programs that compare lists over TLS. It takes ten minutes, and no knowledge of
 //! cryptography.
 //!
+//! `cargo add foxtrot-mpc` adds the library to a program; its name in Rust is `foxtrot`.
+//!
 //! # 1. Two parties in one program
 //!
 //! Foxtrot's functions are played by two parties. Each runs its own program, on its own machine, with its own secret
@@ -42,22 +44,45 @@
 //! # Ok::<(), foxtrot::KeyError>(())
 //! ```
 //!
-//! The command `foxtrot keygen` makes the same files. One party listens, the other connects; which does which does not
-//! matter.
+//! The command `foxtrot keygen` writes the same kind of file, which only its owner can read, and prints the fingerprint.
+//!
+//! One party listens, and the other connects; which party does which does not matter. The program of the registry listens
+//! on port 7000, and has the fingerprint of the hospital:
 //!
 //! ```no_run
 //! use foxtrot::{Fingerprint, Identity, Peer, psi};
 //!
-//! let identity = Identity::from_pem(&std::fs::read("identity.pem")?)?;
-//! let registry: Fingerprint = "SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek".parse()?;
-//!
-//! let mut peer = Peer::connect("registry.example.org:7000", &identity, &[registry])?;
-//! let common = psi::receive(&mut peer, &["ann", "bob", "cid"])?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let identity = Identity::from_pem(&std::fs::read("identity.pem")?)?;
+//!     let hospital: Fingerprint = "SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek".parse()?;
+//!     let mut peer = Peer::listen("0.0.0.0:7000", &identity, &[hospital])?;
+//!     psi::send(&mut peer, &["bob", "cid", "dan"])?;
+//!     peer.close()?;
+//!     Ok(())
+//! }
 //! ```
 //!
-//! The other program is the same with [`Peer::listen`](crate::Peer::listen) and [`psi::send`](crate::psi::send). The
-//! connection is TLS 1.3 with a post-quantum key exchange.
+//! The program of the hospital connects, and has the fingerprint of the registry:
+//!
+//! ```no_run
+//! use foxtrot::{Fingerprint, Identity, Peer, psi};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let identity = Identity::from_pem(&std::fs::read("identity.pem")?)?;
+//!     let registry: Fingerprint = "SHA256:EPCU6nPV9oNUO_kQ_lB8mIRqUWO8PkHWRSTE7TZ9rr0".parse()?;
+//!     let mut peer = Peer::connect("registry.example.org:7000", &identity, &[registry])?;
+//!     let ours = ["ann", "bob", "cid"];
+//!     for row in psi::receive(&mut peer, &ours)? {
+//!         println!("{}", ours[row]);
+//!     }
+//!     peer.close()?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`Peer::listen`](crate::Peer::listen) waits until the peer comes; [`Peer::connect`](crate::Peer::connect) tries for 30
+//! seconds. The connection is TLS 1.3 with a post-quantum key exchange. [`Peer::close`](crate::Peer::close) reports whether
+//! the last messages went out.
 //!
 //! # 3. When something goes wrong
 //!

@@ -52,7 +52,7 @@ pub(crate) enum PeersCommand {
     },
 }
 
-/// Returns the file of the names.
+/// The file of the names.
 #[derive(ClapArgs)]
 pub(crate) struct Beside {
     /// Identity key file; names are kept beside it in `known_peers` [default: identity.pem in the
