@@ -23,17 +23,18 @@
 
 use std::{
     future::{Future, poll_fn},
-    io::{self, Read, Write},
+    io::{self, ErrorKind, Read, Write},
     net::Shutdown,
     pin::{Pin, pin},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
+    thread,
 };
 
 use ::tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, ReadHalf, WriteHalf, split},
+    io::{AsyncRead, AsyncWrite, ReadBuf, ReadHalf, WriteHalf, split},
     runtime::Handle,
-    sync::Notify,
+    sync::{Notify, oneshot, watch},
     task::spawn_blocking,
 };
 use zeroize::Zeroizing;
@@ -45,8 +46,8 @@ use crate::{
 #[cfg(feature = "tls")]
 use crate::{Fingerprint, Identity};
 
-/// A connection to the other party whose jobs are futures. Dropping it blocks nothing: one of tokio's blocking threads
-/// ends the connection. To be sure that all was sent, [`close`](Self::close) it.
+/// A connection to the other party whose jobs are futures. Dropping it inside a runtime blocks nothing: one of tokio's
+/// blocking threads ends the connection. To be sure that all was sent, [`close`](Self::close) it.
 #[derive(Debug)]
 pub struct Peer {
     /// Absent while a job runs, and after a future of one was dropped.
@@ -161,13 +162,17 @@ impl Peer {
     ) -> Result<Self, Error> {
         let (half, writer) = split(stream);
         let (runtime, ended) = (Handle::current(), Arc::new(Notify::new()));
+        let (end, over) = watch::channel(false);
         let reader = Reader { half, runtime: runtime.clone(), ended: Arc::clone(&ended) };
         let stream = side.into().also_closed_by(move |how| {
             if how != Shutdown::Write {
                 ended.notify_one();
             }
+            if how == Shutdown::Both {
+                end.send_replace(true);
+            }
         });
-        config.over(reader, Writer { half: writer, runtime }, stream).map(Self::from)
+        config.over(reader, Writer { half: writer, runtime, over }, stream).map(Self::from)
     }
 
     /// Runs any job of the blocking calls, with all their options. Inputs that it owns are not copied.
@@ -212,7 +217,8 @@ impl Peer {
 /// Answers all peers that come, side by side, until the future is dropped: [`Listener::serve`] with an async function.
 /// `session` gets each peer; a thread of its own waits for its future. `ended` is told of sessions that have ended.
 ///
-/// Dropping the future ends the listening; sessions run on to their end.
+/// Dropping the future ends the listening; sessions run on to their end. A runtime that is dropped waits for their jobs:
+/// [`Config::session_timeout`] bounds that.
 ///
 /// ```
 /// use foxtrot::{Config, tokio::{Peer, psi, serve}};
@@ -249,11 +255,15 @@ where
     let server = listener.serve_each(move |peer| runtime.block_on(session(Peer::from(peer))))?;
     let stopper = server.stopper();
     let _on_drop = OnDrop(|| stopper.stop());
-    blocking(move || {
+    // A blocking thread of the runtime would be missing to the sessions.
+    let (tell, done) = oneshot::channel();
+    let wait = move || {
         server.for_each(ended);
-        Ok(())
-    })
-    .await
+        let _ = tell.send(());
+    };
+    let started = thread::Builder::new().name("foxtrot-server".into()).spawn(wait);
+    started.map_err(|e| Error::Threads(e.to_string()))?;
+    done.await.map_err(|_| Error::Panicked("of ended sessions".into()))
 }
 
 impl From<peer::Peer> for Peer {
@@ -311,6 +321,28 @@ struct Reader<S> {
 struct Writer<S: AsyncWrite> {
     half: WriteHalf<S>,
     runtime: Handle,
+    /// The connection has ended, and with it a write that the peer does not take.
+    over: watch::Receiver<bool>,
+}
+
+impl<S: AsyncWrite> Writer<S> {
+    /// Waits for a write until the connection ends.
+    fn wait<T>(
+        &mut self,
+        mut write: impl FnMut(Pin<&mut WriteHalf<S>>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> io::Result<T> {
+        let Self { half, runtime, over } = self;
+        runtime.block_on(async {
+            let mut ended = pin!(over.wait_for(|over| *over));
+            poll_fn(|cx| match write(Pin::new(&mut *half), cx) {
+                Poll::Pending if ended.as_mut().poll(cx).is_ready() => {
+                    Poll::Ready(Err(ErrorKind::BrokenPipe.into()))
+                }
+                done => done,
+            })
+            .await
+        })
+    }
 }
 
 impl<S: AsyncRead> Read for Reader<S> {
@@ -331,19 +363,19 @@ impl<S: AsyncRead> Read for Reader<S> {
 
 impl<S: AsyncWrite> Write for Writer<S> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.runtime.block_on(self.half.write(bytes))
+        self.wait(|half, cx| half.poll_write(cx, bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.runtime.block_on(self.half.flush())
+        self.wait(|half, cx| half.poll_flush(cx))
     }
 }
 
 impl<S: AsyncWrite> Drop for Writer<S> {
     fn drop(&mut self) {
         // The channel's thread has no runtime. If it could not be started, nothing was written.
-        if Handle::try_current().is_err() {
-            let _ = self.runtime.block_on(self.half.shutdown());
+        if Handle::try_current().is_err() && !thread::panicking() {
+            let _ = self.wait(|half, cx| half.poll_shutdown(cx));
         }
     }
 }

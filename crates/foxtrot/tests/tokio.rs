@@ -256,6 +256,23 @@ fn tokio_drops_a_peer_without_holding_up_the_runtime() {
     });
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn tokio_ends_a_connection_whose_peer_takes_nothing() {
+    let _alone = alone();
+    Builder::new_multi_thread().enable_all().build().unwrap().block_on(async {
+        let before = descriptors();
+        let config = Config::insecure().timeout(Duration::from_millis(50));
+        // The hello is longer than what the stream holds.
+        let (stream, kept) = duplex(16);
+        let mut peer = Peer::over(stream, Side::Initiator, &config).unwrap();
+        assert!(rot::send(&mut peer, 10).await.is_err());
+        drop(peer);
+        tokio::task::spawn_blocking(move || all_end(before)).await.unwrap();
+        drop(kept);
+    });
+}
+
 #[test]
 fn tokio_runs_all_jobs_on_one_thread_and_on_many() {
     let _alone = alone();

@@ -58,7 +58,7 @@ pub fn keystreams(
     assert!(len <= stride, "rows do not overlap");
     let mut rows = rows.chunks_mut(stride);
     let (pairs, last) = keys.as_chunks();
-    let mut row = || rows.next().map_or(&mut [][..], |row| &mut row[..len]);
+    let mut row = || &mut rows.next().expect("a row for each key")[..len];
     for keys in pairs {
         pair(backend, keys, nonce, [row(), row()]);
     }

@@ -302,7 +302,7 @@ impl Channel {
     /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
     /// failure.
     pub fn close(mut self) -> Result<(), Error> {
-        self.end(self.shared.timeout)
+        self.end(self.deadline().remaining().unwrap_or_default())
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.
@@ -311,7 +311,10 @@ impl Channel {
         let drained = self.shared.drain(Deadline::after(wait));
         if !drained {
             // Before the hook, which makes the writer fail for another reason.
-            self.shared.lock().fail(ChannelError::NothingTaken(wait).into());
+            let mut state = self.shared.lock();
+            state.fail(ChannelError::NothingTaken(wait).into());
+            // A writer that does not end keeps none of them.
+            state.outbox.clear();
         }
         (self.shared.hook)(Shutdown::Both);
         if drained {

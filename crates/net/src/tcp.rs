@@ -38,6 +38,8 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 pub struct Socket {
     pub(crate) stream: TcpStream,
     pub(crate) timeout: Duration,
+    /// The longest time of a handshake.
+    pub(crate) handshake: Duration,
 }
 
 /// Waits for peers to connect.
@@ -200,7 +202,13 @@ impl Socket {
             stream.set_write_timeout(Some(timeout))
         };
         configure().map_err(|e| ChannelError::io("set up the connection", &e))?;
-        Ok(Self { stream, timeout })
+        Ok(Self { stream, timeout, handshake: timeout })
+    }
+
+    /// Ends a handshake that takes longer than this.
+    #[must_use]
+    pub fn shake_hands_within(self, limit: Duration) -> Self {
+        Self { handshake: self.handshake.min(limit), ..self }
     }
 
     /// The address of the other end, in words if the system does not know it any more.

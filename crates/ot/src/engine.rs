@@ -101,6 +101,11 @@ impl Spares {
         self.0.lock().pop().unwrap_or_default()
     }
 
+    /// Frees all buffers.
+    pub fn clear(&self) {
+        self.0.lock().clear();
+    }
+
     /// Keeps a buffer, unless it is short or long or there are enough.
     pub fn put(&self, buffer: Vec<u8>) {
         let mut all = self.0.lock();

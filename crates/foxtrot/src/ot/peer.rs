@@ -198,8 +198,8 @@ impl Options {
         }
         // The protocol will have all chosen messages in memory, sealed.
         let sealed = n.saturating_mul(length + SEALED);
-        room::<u8>(sealed)?;
         job.take_memory(sealed as u64)?;
+        room::<u8>(sealed)?;
         let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
         let sealed = job.play(|io| async move {
             method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await

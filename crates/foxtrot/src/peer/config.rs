@@ -273,11 +273,19 @@ impl Config {
 
     /// Secures a connection, if there are keys for it.
     fn open(&self, socket: Socket, side: Side) -> Result<Peer, NetError> {
-        let address = Some(socket.peer_address());
+        let (address, began) = (Some(socket.peer_address()), Instant::now());
+        let socket = socket.shake_hands_within(self.session_timeout.unwrap_or(Duration::MAX));
+        let peer = |channel| {
+            let peer = self.peer(channel, side);
+            if let Some(limit) = self.session_timeout {
+                peer.channel.end_after(limit.saturating_sub(began.elapsed()));
+            }
+            peer
+        };
         match &self.security {
             Security::Insecure => {
                 let who = Who { address, ..Who::default() };
-                Ok(Peer { who, ..self.peer(socket.open()?, side) })
+                Ok(Peer { who, ..peer(socket.open()?) })
             }
             #[cfg(feature = "tls")]
             Security::Tls { tls, names } => {
@@ -289,7 +297,7 @@ impl Config {
                 let name = name.map(|(_, name)| name.clone());
                 let who = Who { address, name, fingerprint: Some(secured.peer) };
                 let bound = Bound::Tls(secured.binding);
-                Ok(Peer { who, bound, ..self.peer(secured.channel, side) })
+                Ok(Peer { who, bound, ..peer(secured.channel) })
             }
         }
     }

@@ -79,8 +79,8 @@ impl Stream {
     }
 
     /// Ends the stream from outside of its halves, as [`TcpStream::shutdown`](std::net::TcpStream::shutdown) does. Without
-    /// it the reader and its thread stay until the peer ends the stream; two clones of a socket need it on one side at
-    /// least.
+    /// it the reader and the writer with their threads may stay until the peer ends the stream; two clones of a socket
+    /// need it on one side at least. It is called several times. It must not block, panic or call the peer.
     #[must_use]
     pub fn closer(self, closer: impl Fn(Shutdown) + Send + Sync + 'static) -> Self {
         Self { closer: Some(Box::new(closer)), ..self }

@@ -59,7 +59,7 @@ fn a_partial_keystream_step_panics() {
 }
 
 #[test]
-#[should_panic(expected = "strings of one length")]
+#[should_panic(expected = "a row for each key")]
 fn a_missing_row_is_refused() {
     keystreams(Backend::PORTABLE, &[[0; 16]; 2], &[0; 16], &mut [0; 64], 64, 64);
 }

@@ -51,6 +51,8 @@ impl Channel {
         };
         self.send(Lane::HELLO, Step::Received.frame(transcript))?;
         self.await_step(Step::Received)?;
+        // They count against no limit, and the next session may come late.
+        shared.spares.clear();
         Ok(transcript)
     }
 

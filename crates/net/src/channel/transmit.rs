@@ -4,6 +4,7 @@ use std::{
     collections::VecDeque,
     io::{self, ErrorKind, Write},
     net::Shutdown,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::PoisonError,
 };
 
@@ -25,6 +26,11 @@ impl Outbox {
     /// Returns true if the writer has had all frames.
     pub(super) fn is_written(&self) -> bool {
         self.held.iter().all(|held| *held == 0)
+    }
+
+    /// Forgets what is queued.
+    pub(super) fn clear(&mut self) {
+        self.frames.clear();
     }
 
     /// Goes out behind what is queued.
@@ -86,7 +92,9 @@ impl Shared {
 
     /// The writer: ends when the channel closes or the connection fails.
     pub(super) fn write_all_frames(&self, half: Box<dyn Write + Send>) {
-        let written = self.write_frames(&mut Writer::new(half));
+        let write = AssertUnwindSafe(|| self.write_frames(&mut Writer::new(half)));
+        let panicked = |_| Err(io::Error::other("the writer of the stream panicked"));
+        let written = catch_unwind(write).unwrap_or_else(panicked);
         (self.hook)(Shutdown::Write);
         let mut state = self.lock();
         if let Err(e) = written {

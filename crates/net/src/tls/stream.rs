@@ -30,12 +30,12 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// Runs the handshake within the timeout.
 pub(super) fn handshake(mut connection: Connection, socket: &Socket) -> Result<Connection, Error> {
-    let deadline = Deadline::after(socket.timeout);
+    let deadline = Deadline::after(socket.handshake);
     let timeout = ReadTimeout::default();
     let mut stream = TimedStream { socket: &socket.stream, timeout, deadline };
     while connection.is_handshaking() {
         if let Err(e) = connection.complete_io(&mut stream) {
-            let error = error_of(&e, socket.timeout);
+            let error = error_of(&e, socket.handshake);
             if matches!(error, Error::Tls(_)) {
                 linger(&mut connection, stream.socket);
             }
@@ -67,9 +67,11 @@ pub(super) fn channel(connection: Connection, socket: Socket) -> Result<Channel,
 /// The two halves of a connection that a channel reads from and writes to.
 pub(super) fn halves(
     mut connection: Connection,
-    Socket { stream, timeout }: Socket,
+    Socket { stream, timeout, .. }: Socket,
 ) -> (Reader, Writer) {
     connection.set_buffer_limit(Some(MOST_WRITTEN));
+    // The handshake had another one. Only a time of zero is refused.
+    let _ = stream.set_write_timeout(Some(timeout));
     let shared = Arc::new(Shared {
         connection: Mutex::new(connection),
         sending: Mutex::new(()),
@@ -145,6 +147,8 @@ impl Read for TimedStream<'_> {
 
 impl Write for TimedStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.deadline.remaining().ok_or(ErrorKind::TimedOut)?;
+        self.socket.set_write_timeout(Some(left))?;
         self.socket.write(bytes)
     }
 
