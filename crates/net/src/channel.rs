@@ -302,17 +302,17 @@ impl Channel {
     /// [`ChannelError`] if a message could not be handed over in time; the error of an earlier
     /// failure.
     pub fn close(mut self) -> Result<(), Error> {
-        self.end(self.deadline().remaining().unwrap_or_default())
+        self.end(self.deadline(), self.shared.timeout)
     }
 
     /// Ends the writer, and then the connection; does nothing when called again.
-    fn end(&mut self, wait: Duration) -> Result<(), Error> {
+    fn end(&mut self, deadline: Deadline, wait: Duration) -> Result<(), Error> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
-        let drained = self.shared.drain(Deadline::after(wait));
+        let drained = self.shared.drain(deadline);
         if !drained {
             // Before the hook, which makes the writer fail for another reason.
             let mut state = self.shared.lock();
-            state.fail(ChannelError::NothingTaken(wait).into());
+            state.fail(self.shared.timed_out(ChannelError::NothingTaken(wait).into()));
             // A writer that does not end keeps none of them.
             state.outbox.clear();
         }
@@ -329,7 +329,7 @@ impl Drop for Channel {
     fn drop(&mut self) {
         let wait = self.shared.timeout.min(LINGER);
         // Nobody is left to be told.
-        let _ = self.end(wait);
+        let _ = self.end(Deadline::after(wait), wait);
     }
 }
 
