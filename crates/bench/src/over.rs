@@ -7,7 +7,7 @@
 
 use std::{
     cell::Cell,
-    io::{self, Write},
+    io::{self, IoSlice, Write},
     sync::{
         Arc, Barrier,
         atomic::{AtomicU64, Ordering},
@@ -251,6 +251,13 @@ impl Metered {
 impl Write for Metered {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.writer.write(bytes);
+        self.note();
+        written
+    }
+
+    /// Passes a frame's parts on together, as without the meter.
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let written = self.writer.write_vectored(slices);
         self.note();
         written
     }
