@@ -1,0 +1,321 @@
+//! The side with Δ and W.
+
+use alloc::{vec, vec::Vec};
+use core::marker::PhantomData;
+
+use foxtrot_kernel::{
+    aes::{Aes128, tmmo_pairs},
+    gf::gf128,
+};
+use zeroize::Zeroizing;
+
+use super::{
+    Challenge, Coins, Gf128, Outputs, check_extension, check_hash,
+    code::CODES,
+    field::{Field, Gf2, pack},
+    parameters::{MASK, Silent, Size},
+    permutation,
+    trees::Tree,
+};
+use crate::{
+    Bits, Decode, Error, Seed, Session, Sid, Usage,
+    base::Block,
+    erase::Secret,
+    extension::{self, protocol::Sender as Ots},
+};
+
+/// The sender of a silent protocol, which makes batch after batch from one extension.
+pub struct Sender<F> {
+    silent: Silent<F>,
+    session: Session,
+    seed: Seed,
+    /// `None` when an error has ended the session.
+    ots: Option<Ots>,
+    /// Batches so far.
+    batch: u64,
+}
+
+/// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
+#[must_use = "the batch has no output yet"]
+pub struct Planted {
+    session: Sid,
+    number: u64,
+    size: Size,
+    delta: Zeroizing<u128>,
+    roots: Secret<Block>,
+    mask: Zeroizing<u128>,
+    /// W, where it does not come from trees.
+    packed: Secret<u128>,
+}
+
+/// A batch whose output can be had, once.
+#[must_use = "it holds the output"]
+pub struct Sent<F> {
+    session: Sid,
+    number: u64,
+    delta: Zeroizing<u128>,
+    w: Secret<u128>,
+    coins: Option<Coins>,
+    field: PhantomData<F>,
+}
+
+impl<F: Field> Sender<F> {
+    /// A sender whose OTs come from that extension, set up.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`] if it is another one than [`Silent::extension`]; [`Usage::SessionEnded`].
+    pub fn new(
+        session: Session,
+        silent: Silent<F>,
+        extension: extension::Sender,
+        seed: Seed,
+    ) -> Result<Self, Usage> {
+        check_extension(&silent, extension.extension())?;
+        extension.delta()?;
+        Ok(Self::of_ots(session, silent, Ots::of(extension), seed))
+    }
+
+    pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
+        Self { silent, session, seed, ots: Some(ots), batch: 0 }
+    }
+
+    /// The extension, for the OTs of the next batch.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`].
+    pub fn extension(&mut self) -> Result<&mut extension::Sender, Usage> {
+        self.ots().map(Ots::state)
+    }
+
+    pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
+        self.ots.as_mut().ok_or(Usage::SessionEnded)
+    }
+
+    /// Δ of every batch.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`].
+    pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
+        let delta = self.ots.as_ref().ok_or(Usage::SessionEnded)?.delta()?;
+        Ok(Zeroizing::new(u128::from_le_bytes(*delta)))
+    }
+
+    /// Sections 20.2 and 20.3: begins a batch of m outputs with as many OTs as [`Silent::size`] says, which have been verified;
+    /// also returns `Trees`, which is empty where there are none.
+    ///
+    /// ```
+    /// # use foxtrot_ot::{Usage, extension::Sent, silent::{Gf128, Planted, Sender}};
+    /// # fn planted(sender: &mut Sender<Gf128>, ots: Sent) -> Result<(Planted, Vec<u8>), Usage> {
+    /// sender.plant(1000, vec![ots])
+    /// # }
+    /// ```
+    ///
+    /// ```compile_fail,E0308
+    /// # use foxtrot_ot::{Usage, extension::Unverified, silent::{Gf128, Planted, Sender}};
+    /// # fn planted(sender: &mut Sender<Gf128>, ots: Unverified) -> Result<(Planted, Vec<u8>), Usage> {
+    /// sender.plant(1000, vec![ots])
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
+    /// [`Usage::SessionEnded`].
+    pub fn plant(
+        &mut self,
+        m: usize,
+        ots: Vec<extension::Sent>,
+    ) -> Result<(Planted, Vec<u8>), Usage> {
+        let mut rows = Secret::zeroed(ots.iter().map(extension::Sent::n).sum());
+        let extension = self.extension()?;
+        let mut places = rows.as_mut();
+        for ots in ots {
+            let (of_batch, rest) = places.split_at_mut(ots.n());
+            extension.correlated(ots, of_batch)?;
+            places = rest;
+        }
+        self.plant_rows(m, &rows)
+    }
+
+    pub(super) fn plant_rows(
+        &mut self,
+        m: usize,
+        rows: &[Block],
+    ) -> Result<(Planted, Vec<u8>), Usage> {
+        let size = self.silent.size(m)?;
+        super::check_ots(&size, rows.len())?;
+        let (delta, number) = (self.delta()?, self.batch);
+        self.batch += 1;
+        let session = *self.session.id();
+        let mut planted = Planted {
+            session,
+            number,
+            size,
+            delta,
+            roots: Secret::zeroed(size.trees),
+            mask: Zeroizing::new(0),
+            packed: Secret::default(),
+        };
+        if !self.silent.has_noise() {
+            planted.packed = Secret(rows.chunks(MASK).map(pack::<F>).collect());
+            return Ok((planted, Vec::new()));
+        }
+        let roots = self.session.oracle("foxtrot v1 silent roots").query(number, 0);
+        roots.field(self.seed.as_bytes()).fill(planted.roots.as_flattened_mut());
+        let (noise, rest) = rows.split_at(F::NOISE_BITS * size.trees);
+        let (mask, of_trees) = rest.split_at(rest.len() - size.trees * size.height);
+        *planted.mask = pack::<Gf128>(mask);
+        let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
+        let mut masks = Secret::zeroed(of_trees.len());
+        let delta = planted.delta.to_le_bytes();
+        tmmo_pairs(&pi, 0, &delta, of_trees, &mut masks);
+
+        let mut message = Vec::with_capacity(size.trees_len);
+        if self.silent.has_coin() {
+            let commitment = super::commitment(&self.session, number, &self.coin(number));
+            message.extend_from_slice(&commitment);
+        }
+        let pi = permutation(&self.session, "foxtrot v1 silent tree", number);
+        let mut tree = Tree::new(size.height);
+        let all = planted.roots.iter().zip(masks.chunks(size.height)).enumerate();
+        for (j, (root, masks)) in all {
+            tree.plant(root);
+            let mut sum = 0;
+            for masks in masks {
+                let sums = tree.descend(&pi);
+                for (sum, mask) in sums.iter().zip(masks) {
+                    message.extend_from_slice(&(sum ^ u128::from_le_bytes(*mask)).to_le_bytes());
+                }
+                sum = sums[0] ^ sums[1];
+            }
+            let w = match F::NOISE_BITS {
+                0 => *planted.delta,
+                n => pack::<F>(&noise[j * n..][..n]),
+            };
+            message.extend_from_slice(&(sum ^ w).to_le_bytes());
+        }
+        debug_assert_eq!(message.len(), size.trees_len);
+        Ok((planted, message))
+    }
+
+    /// Sections 20.4 and 20.5: takes the receiver's `Check`, which is empty where there is none, and returns the output and
+    /// `Answer`, empty then also.
+    ///
+    /// # Errors
+    /// [`Decode`] if it has another length; [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
+    pub fn answer(&mut self, planted: Planted, check: &[u8]) -> Result<(Sent<F>, Vec<u8>), Error> {
+        self.ots()?;
+        if planted.session != *self.session.id() {
+            return Err(Usage::ForeignBatch.into());
+        }
+        let check = self.decode(check).inspect_err(|_| self.ots = None)?;
+        let Planted { session, number, size, delta, roots, mask, packed } = planted;
+        let silent = self.silent;
+        if !silent.has_noise() {
+            let (w, field) = (packed, PhantomData);
+            return Ok((Sent { session, number, delta, w, coins: None, field }, Vec::new()));
+        }
+        let backend = self.session.backend();
+        let pi = permutation(&self.session, "foxtrot v1 silent tree", number);
+        let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
+        let mut leaves = Secret::<u128>::zeroed(size.leaves());
+        let mut tree = Tree::new(size.height);
+        let mut coefficients = vec![0; 1 << size.height];
+        let mut check_sum = Zeroizing::new(*mask);
+        for (j, (root, leaves)) in roots.iter().zip(leaves.chunks_mut(1 << size.height)).enumerate()
+        {
+            tree.plant(root);
+            (0..size.height).for_each(|_| _ = tree.descend(&pi));
+            if let Some(weights) = &weights {
+                super::coefficients(weights, j, &mut coefficients);
+                *check_sum ^= super::weigh(backend, tree.nodes(), &coefficients);
+            }
+            leaves
+                .iter_mut()
+                .zip(tree.nodes())
+                .for_each(|(to, leaf)| *to = u128::from_le_bytes(*leaf));
+        }
+        let mut answer = Vec::new();
+        let coins = check.and_then(|(chi, x)| {
+            *check_sum ^= gf128::mul(backend, x, *delta);
+            answer.extend_from_slice(&check_hash(&self.session, number, &check_sum));
+            let coin = silent.has_coin().then(|| self.coin(number))?;
+            answer.extend_from_slice(&*coin);
+            Some(Coins { receiver: chi, sender: *coin })
+        });
+        let code = CODES.get(backend, &size);
+        let w = code.encode_vectors::<F>(backend, leaves, size.outputs);
+        Ok((Sent { session, number, delta, w, coins, field: PhantomData }, answer))
+    }
+
+    /// χ and x*, if there is a check.
+    fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
+        super::check_len("Check", self.silent.check_len(), check.len())?;
+        let parts = check.split_first_chunk::<16>();
+        Ok(parts.map(|(chi, x)| (*chi, u128::from_le_bytes(core::array::from_fn(|k| x[k])))))
+    }
+
+    fn coin(&self, number: u64) -> Zeroizing<[u8; 32]> {
+        let coin = self.session.oracle("foxtrot v1 silent sender coin").query(number, 0);
+        Zeroizing::new(coin.field(self.seed.as_bytes()).finish())
+    }
+}
+
+impl<F> Sent<F> {
+    /// W: the receiver's V is W ⊕ U·Δ.
+    #[must_use]
+    pub fn into_rows(self) -> Secret<u128> {
+        self.w
+    }
+}
+
+impl Sent<Gf2> {
+    /// The number of OTs.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.w.len()
+    }
+
+    /// Section 20.6: takes the receiver's `Flips`, which make its choices those that it was given.
+    ///
+    /// # Errors
+    /// [`Decode`] if they have another length, or spare bits are set.
+    pub fn flip(&mut self, flips: &[u8]) -> Result<(), Decode> {
+        let flips = Bits::decode("Flips", flips, self.n())?;
+        for (i, row) in self.w.iter_mut().enumerate() {
+            *row ^= u128::from(flips.get(i).unwrap_u8()).wrapping_neg() & *self.delta;
+        }
+        Ok(())
+    }
+}
+
+impl Sender<Gf2> {
+    /// Section 20.6: both keys of every OT.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
+    pub fn random(&self, sent: Sent<Gf2>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
+        super::check_places(sent.n(), keys.len())?;
+        self.pairs(&sent, 0, keys)
+    }
+
+    /// Keys of the OTs from `first` on.
+    pub(super) fn pairs(
+        &self,
+        sent: &Sent<Gf2>,
+        first: usize,
+        keys: &mut [[Block; 2]],
+    ) -> Result<(), Usage> {
+        let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
+        let delta = sent.delta.to_le_bytes();
+        outputs.tiles(&sent.w, first, keys, |pi, first, rows, keys| {
+            tmmo_pairs(pi, first, &delta, rows, keys);
+        });
+        Ok(())
+    }
+}
+
+foxtrot_kernel::redacted! {
+    [F] Sender<F>, sender => "{}, {} batches", sender.silent.name(), sender.batch;
+    Planted, planted => "batch {}, <redacted>", planted.number;
+    [F] Sent<F>, sent => "batch {}, <redacted>", sent.number;
+}
