@@ -35,6 +35,8 @@ mod receiver;
 mod sender;
 mod trees;
 
+use alloc::{vec, vec::Vec};
+
 use foxtrot_kernel::{Backend, aes::Aes128, gf::gf128};
 
 pub use field::{Field, Gf2, Gf64, Gf128};
@@ -46,7 +48,7 @@ pub use receiver::{Received, Receiver, Unverified};
 pub use sender::{Planted, Sender, Sent};
 
 use crate::{
-    Session, Sid, Usage,
+    Bits, Session, Sid, Usage,
     base::Block,
     erase::Secret,
     extension::{self, Incompatible},
@@ -95,6 +97,22 @@ fn check_ots(size: &Size, got: usize) -> Result<(), Usage> {
 fn permutation(session: &Session, purpose: &'static str, batch: u64) -> Aes128 {
     let key = session.oracle(purpose).query(batch, 0).finish();
     Aes128::new(session.backend(), &key)
+}
+
+/// The key of each tree.
+fn tree_keys(session: &Session, batch: u64, size: &Size) -> Vec<Block> {
+    let mut keys = vec![[0; 16]; size.trees];
+    let query = session.oracle("foxtrot v1 silent tree").query(batch, 0);
+    query.fill(keys.as_flattened_mut());
+    keys
+}
+
+/// The flips of OTs whose choices are not given; none without coins.
+fn flips(session: &Session, batch: u64, coins: Option<&Coins>, m: usize) -> Bits {
+    let Some(Coins { sender, .. }) = coins else { return Bits::from_bools([]) };
+    let mut flips = vec![0; m.div_ceil(8)];
+    session.oracle("foxtrot v1 silent flips").query(batch, 0).field(sender).fill(&mut flips);
+    Bits::from_bytes(&flips, m)
 }
 
 /// The commitment to the sender's coin.

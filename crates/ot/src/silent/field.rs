@@ -79,8 +79,8 @@ pub(super) mod sealed {
         /// d·a, for a vector a.
         fn scale(backend: Backend, d: Self::Element, a: u128) -> u128;
 
-        /// The values of a batch.
-        fn values(elements: Secret<Self::Element>) -> <Self as super::Field>::Values
+        /// The values of a batch, of OTs with these flips.
+        fn values(elements: Secret<Self::Element>, flips: &Bits) -> <Self as super::Field>::Values
         where
             Self: super::Field;
     }
@@ -140,7 +140,7 @@ impl Arithmetic for Gf128 {
         gf128::mul(backend, d, a)
     }
 
-    fn values(elements: Secret<u128>) -> Secret<u128> {
+    fn values(elements: Secret<u128>, _: &Bits) -> Secret<u128> {
         elements
     }
 }
@@ -183,7 +183,7 @@ impl Arithmetic for Gf64 {
         joined(halves(a).map(|half| Self::mul(backend, d, half)))
     }
 
-    fn values(elements: Secret<u64>) -> Secret<u64> {
+    fn values(elements: Secret<u64>, _: &Bits) -> Secret<u64> {
         elements
     }
 }
@@ -225,8 +225,9 @@ impl Arithmetic for Gf2 {
         u128::from(d).wrapping_neg() & a
     }
 
-    fn values(elements: Secret<u8>) -> Bits {
-        Bits::from_bools(elements.iter().map(|&bit| bit == 1))
+    fn values(elements: Secret<u8>, flips: &Bits) -> Bits {
+        let bits = Bits::from_bools(elements.iter().map(|&bit| bit == 1));
+        if flips.is_empty() { bits } else { bits.xor(flips) }
     }
 }
 

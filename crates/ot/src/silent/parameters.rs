@@ -197,11 +197,10 @@ impl<F: Field> Silent<F> {
         }
         let sizes = HEIGHTS.map(|height| self.of_height(m, height));
         let most = (5 * m / 2).max(1 << 14);
-        let allowed = sizes.clone().filter(|size| size.leaves() <= most);
+        let allowed = sizes.filter(|size| size.leaves() <= most);
         let best =
             allowed.min_by_key(|size| 15 * size.ots + 128 * size.trees * (2 * size.height + 1));
-        let smallest = || sizes.min_by_key(Size::leaves);
-        best.or_else(smallest).ok_or(Usage::BatchTooLarge { n: m, max })
+        best.ok_or(Usage::BatchTooLarge { n: m, max })
     }
 
     /// The sizes with trees of that height.

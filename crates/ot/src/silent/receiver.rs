@@ -62,6 +62,8 @@ pub struct Received<F: Field> {
     u: F::Values,
     v: Secret<u128>,
     coins: Option<Coins>,
+    /// Flips that U contains.
+    flips: Bits,
 }
 
 impl<F: Field> Receiver<F> {
@@ -162,7 +164,7 @@ impl<F: Field> Receiver<F> {
             challenge.field(self.seed.as_bytes()).finish::<16>()
         });
         let weights = challenge.map(|chi| Aes128::new(backend, &chi));
-        let pi = permutation(&self.session, "foxtrot v1 silent tree", number);
+        let keys = super::tree_keys(&self.session, number, &size);
 
         let mut noise = Secret::zeroed(size.leaves());
         let mut leaves = Secret::zeroed(size.leaves());
@@ -174,6 +176,7 @@ impl<F: Field> Receiver<F> {
         for (j, ((message, masks), (noise, leaves))) in
             of_tree.zip(masks.chunks(size.height)).zip(places).enumerate()
         {
+            let pi = Aes128::new(backend, &keys[j]);
             tree.plant(&[0; 16]);
             let (mut missing, mut others) = (0, 0);
             for (level, mask) in masks.iter().enumerate() {
@@ -235,13 +238,16 @@ impl<F: Field> Receiver<F> {
         let Unverified { session, number, size, check, noise, leaves } = unverified;
         let coins = self.check(number, check, answer).inspect_err(|_| self.ots = None)?;
         if !self.silent.has_noise() {
-            return Ok(Received { session, number, u: F::values(noise), v: leaves, coins });
+            let flips = Bits::from_bools([]);
+            let u = F::values(noise, &flips);
+            return Ok(Received { session, number, u, v: leaves, coins, flips });
         }
         let backend = self.session.backend();
         let code = CODES.get(backend, &size);
-        let u = F::values(code.encode_elements::<F>(backend, noise, size.outputs));
+        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
+        let u = F::values(code.encode_elements::<F>(backend, noise, size.outputs), &flips);
         let v = code.encode_vectors::<F>(backend, leaves, size.outputs);
-        Ok(Received { session, number, u, v, coins })
+        Ok(Received { session, number, u, v, coins, flips })
     }
 
     fn check(
@@ -296,7 +302,11 @@ impl Received<Gf2> {
             return Err(Usage::CountMismatch { what: "choices", expected, got });
         }
         let mut flips = choices.xor(&self.u);
+        if !self.flips.is_empty() {
+            flips = flips.xor(&self.flips);
+        }
         flips.make_public();
+        self.flips = Bits::from_bytes(flips.as_bytes(), flips.len());
         self.u = choices;
         Ok(flips.as_bytes().to_vec())
     }

@@ -56,6 +56,8 @@ pub struct Sent<F> {
     delta: Zeroizing<u128>,
     w: Secret<u128>,
     coins: Option<Coins>,
+    /// Flips that W contains.
+    flips: Bits,
     field: PhantomData<F>,
 }
 
@@ -174,10 +176,11 @@ impl<F: Field> Sender<F> {
             let commitment = super::commitment(&self.session, number, &self.coin(number));
             message.extend_from_slice(&commitment);
         }
-        let pi = permutation(&self.session, "foxtrot v1 silent tree", number);
+        let keys = super::tree_keys(&self.session, number, &size);
         let mut tree = Tree::new(size.height);
         let all = planted.roots.iter().zip(masks.chunks(size.height)).enumerate();
         for (j, (root, masks)) in all {
+            let pi = Aes128::new(self.session.backend(), &keys[j]);
             tree.plant(root);
             let mut sum = 0;
             for masks in masks {
@@ -211,11 +214,11 @@ impl<F: Field> Sender<F> {
         let Planted { session, number, size, delta, roots, mask, packed } = planted;
         let silent = self.silent;
         if !silent.has_noise() {
-            let (w, field) = (packed, PhantomData);
-            return Ok((Sent { session, number, delta, w, coins: None, field }, Vec::new()));
+            let (w, flips, field) = (packed, Bits::from_bools([]), PhantomData);
+            return Ok((Sent { session, number, delta, w, coins: None, flips, field }, Vec::new()));
         }
         let backend = self.session.backend();
-        let pi = permutation(&self.session, "foxtrot v1 silent tree", number);
+        let keys = super::tree_keys(&self.session, number, &size);
         let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
         let mut leaves = Secret::<u128>::zeroed(size.leaves());
         let mut tree = Tree::new(size.height);
@@ -223,6 +226,7 @@ impl<F: Field> Sender<F> {
         let mut check_sum = Zeroizing::new(*mask);
         for (j, (root, leaves)) in roots.iter().zip(leaves.chunks_mut(1 << size.height)).enumerate()
         {
+            let pi = Aes128::new(backend, &keys[j]);
             tree.plant(root);
             (0..size.height).for_each(|_| _ = tree.descend(&pi));
             if let Some(weights) = &weights {
@@ -244,7 +248,12 @@ impl<F: Field> Sender<F> {
         });
         let code = CODES.get(backend, &size);
         let w = code.encode_vectors::<F>(backend, leaves, size.outputs);
-        Ok((Sent { session, number, delta, w, coins, field: PhantomData }, answer))
+        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
+        let none = Bits::from_bools([]);
+        let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
+        sent.exchange(&flips);
+        sent.flips = flips;
+        Ok((sent, answer))
     }
 
     /// χ and x*, if there is a check.
@@ -266,6 +275,13 @@ impl<F> Sent<F> {
     pub fn into_rows(self) -> Secret<u128> {
         self.w
     }
+
+    /// Exchanges the choices 0 and 1 of OTs.
+    fn exchange(&mut self, flips: &Bits) {
+        for (i, row) in self.w.iter_mut().enumerate().take(flips.len()) {
+            *row ^= u128::from(flips.get(i).unwrap_u8()).wrapping_neg() & *self.delta;
+        }
+    }
 }
 
 impl Sent<Gf2> {
@@ -280,10 +296,11 @@ impl Sent<Gf2> {
     /// # Errors
     /// [`Decode`] if they have another length, or spare bits are set.
     pub fn flip(&mut self, flips: &[u8]) -> Result<(), Decode> {
-        let flips = Bits::decode("Flips", flips, self.n())?;
-        for (i, row) in self.w.iter_mut().enumerate() {
-            *row ^= u128::from(flips.get(i).unwrap_u8()).wrapping_neg() & *self.delta;
-        }
+        let given = Bits::decode("Flips", flips, self.n())?;
+        let before = core::mem::replace(&mut self.flips, Bits::from_bools([]));
+        self.exchange(&before);
+        self.exchange(&given);
+        self.flips = given;
         Ok(())
     }
 }
