@@ -90,6 +90,8 @@ pub mod blake3;
 pub mod counters;
 pub mod curve;
 pub mod gf;
+pub mod ggm;
+pub mod lpn;
 pub mod memcheck;
 pub mod nh;
 pub mod rijndael;
