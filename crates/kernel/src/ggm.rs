@@ -79,7 +79,7 @@ fn check(leaves: usize, height: usize) {
     assert!(leaves == 1 << height, "the leaves of a tree");
 }
 
-/// What is added to both children of a node, whose index is secret.
+/// Blocks that are added to both children of a node, whose index is secret.
 struct Correction {
     parent: u64,
     blocks: [Block; 2],

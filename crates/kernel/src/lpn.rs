@@ -32,7 +32,7 @@ pub const CIRCULANT: u32 = 0x000a_b0ed;
 pub(crate) const WHOLE: usize = 64;
 pub(crate) const HALF: usize = 32;
 
-/// Where the factors of a layer come from: a keystream, of which 0 is replaced by 1.
+/// The source of a layer's factors: a keystream, of which 0 is replaced by 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Factors<'a> {
     /// All are 1.
@@ -92,7 +92,7 @@ pub fn accumulate<const L: usize>(backend: Backend, factors: Factors<'_>, x: &mu
     assert!(x.len().is_multiple_of(L), "whole cells");
     match factors {
         Factors::Ones => {
-            dispatch!(wide backend, simd => accumulate::sum::<_, L>(simd.single(), x))
+            dispatch!(wide backend, simd => accumulate::sum::<_, L>(simd.single(), x));
         }
         Factors::Gf128(d) => dispatch!(
             wide backend,
@@ -158,7 +158,7 @@ fn check_code(entries: usize, cells: usize, outputs: usize) {
     assert!(outputs <= entries / 2, "an output for two cells");
 }
 
-/// How many cells ahead memory is asked for.
+/// The number of cells ahead for which memory is asked.
 const AHEAD: usize = 32;
 
 /// Asks for the line of a block that is soon read or written.

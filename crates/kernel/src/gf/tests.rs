@@ -189,7 +189,7 @@ fn packing_keeps_the_correlation(backend: Backend) {
     let (delta, choices) = (random.wide(), random.wide());
     let q = random.blocks(128);
     let with_delta = |(k, q): (usize, &Block)| {
-        (u128::from_le_bytes(*q) ^ (choices >> k & 1) * delta).to_le_bytes()
+        (u128::from_le_bytes(*q) ^ ((choices >> k & 1) * delta)).to_le_bytes()
     };
     let r: Vec<Block> = q.iter().enumerate().map(with_delta).collect();
     let ([mut w], [mut v]) = ([0], [0]);

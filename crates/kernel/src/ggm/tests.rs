@@ -88,7 +88,7 @@ fn a_wrong_sum_changes_one_subtree(backend: Backend) {
 }
 
 on_every_backend! {
-    leaves_and_sums_are_those_of_the_definition => leaves_and_sums;
+    leaves_and_sums_follow_the_definition => leaves_and_sums;
     a_punctured_tree_lacks_one_leaf => punctured_trees;
     a_wrong_sum_spoils_what_is_derived_from_it => a_wrong_sum_changes_one_subtree;
 }

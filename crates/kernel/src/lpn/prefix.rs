@@ -240,7 +240,7 @@ fn add_products<C: Clmul>(c: C, a: &[u8], b: &[u8], sums: &mut [C::Vector; 3]) {
     }
 }
 
-/// Where sums go.
+/// Memory for sums, by their places.
 trait Places {
     /// Asks for the memory of a place.
     fn ask(&self, place: usize);

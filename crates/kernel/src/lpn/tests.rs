@@ -31,7 +31,7 @@ fn table(seed: u8, n: usize) -> Vec<u32> {
 /// Sizes around chunks and buffers, multiples of 64.
 const SIZES: [usize; 6] = [64, 128, 192, 320, 1024, 4160];
 
-/// As the documentation writes it, without a buffer.
+/// The permutation as the documentation writes it, without a buffer.
 fn permutation_by_definition(
     bytes: &[u8],
     mut words: impl Iterator<Item = u32>,
@@ -45,7 +45,7 @@ fn permutation_by_definition(
         for i in (1..s).rev() {
             let d = i as u64 + 1;
             let x = words.by_ref().map(u64::from).find(|x| x * d % (1 << 32) >= (1 << 32) % d);
-            let other = (x.unwrap() * d >> 32) as usize;
+            let other = ((x.unwrap() * d) >> 32) as usize;
             numbers.swap(from + i, from + other);
         }
         from += s;
@@ -108,7 +108,7 @@ fn prefix_sums_and_checks(backend: Backend) {
             sender.add(&leaves, &t, &mut x);
             b.extend_from_slice(&leaves);
             // The first and the last leaf also.
-            let alpha = [0, (1 << h) - 1, random.word() as usize % (1 << h)][tree % 3];
+            let alpha = [0, (1 << h) - 1, (1 << h) / 3][tree % 3];
             let u = if tree == 1 { 1 } else { random.wide() };
             let product = gf128::mul(backend, u, delta);
             let missing = Missing {
@@ -287,7 +287,7 @@ fn aligned_buffers_begin_with_a_line_of_the_cache() {
 }
 
 on_every_backend! {
-    permutations_are_those_of_the_definition => permutations;
+    permutations_follow_the_definition => permutations;
     sums_of_leaves_go_to_their_places => prefix_sums_and_checks;
     cells_are_multiplied_and_added_up => accumulation;
     blocks_are_encoded_by_the_rows_of_the_matrix => encoding;
