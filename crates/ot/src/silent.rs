@@ -33,11 +33,10 @@ mod info;
 mod parameters;
 mod receiver;
 mod sender;
-mod trees;
 
-use alloc::{vec, vec::Vec};
+use alloc::vec;
 
-use foxtrot_kernel::{Backend, aes::Aes128, gf::gf128};
+use foxtrot_kernel::aes::Aes128;
 
 pub use field::{Field, Gf2, Gf64, Gf128};
 pub use info::{PROTOCOLS, find};
@@ -99,12 +98,16 @@ fn permutation(session: &Session, purpose: &'static str, batch: u64) -> Aes128 {
     Aes128::new(session.backend(), &key)
 }
 
-/// The key of each tree.
-fn tree_keys(session: &Session, batch: u64, size: &Size) -> Vec<Block> {
+/// The permutation of each tree.
+fn tree_ciphers<'a>(
+    session: &'a Session,
+    batch: u64,
+    size: &Size,
+) -> impl Iterator<Item = Aes128> + use<'a> {
     let mut keys = vec![[0; 16]; size.trees];
     let query = session.oracle("foxtrot v1 silent tree").query(batch, 0);
     query.fill(keys.as_flattened_mut());
-    keys
+    keys.into_iter().map(move |key| Aes128::new(session.backend(), &key))
 }
 
 /// The flips of OTs whose choices are not given; none without coins.
@@ -124,29 +127,6 @@ fn commitment(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32] {
 fn check_hash(session: &Session, batch: u64, sum: &u128) -> [u8; 32] {
     let oracle = session.oracle("foxtrot v1 silent check");
     oracle.query(batch, 0).field(&sum.to_le_bytes()).finish()
-}
-
-/// χ of the leaves of tree j.
-fn coefficients(weights: &Aes128, j: usize, coefficients: &mut [u128]) {
-    let first = j * coefficients.len();
-    for (i, coefficients) in coefficients.chunks_mut(STRETCH).enumerate() {
-        let mut bytes = [0; 16 * STRETCH];
-        let bytes = &mut bytes[..16 * coefficients.len()];
-        weights.ctr((first + i * STRETCH) as u128, bytes);
-        for (coefficient, bytes) in coefficients.iter_mut().zip(bytes.as_chunks::<16>().0) {
-            *coefficient = u128::from_le_bytes(*bytes);
-        }
-    }
-}
-
-/// Coefficients that are made at a time.
-const STRETCH: usize = 64;
-
-/// Σ χ_i·leaf_i.
-fn weigh(backend: Backend, leaves: &[Block], coefficients: &[u128]) -> u128 {
-    let (mut sum, leaves) = ([0], leaves.as_flattened());
-    gf128::inner_products(backend, leaves, leaves.len(), coefficients, &mut sum);
-    sum[0]
 }
 
 /// Keys of a batch of OTs.

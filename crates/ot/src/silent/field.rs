@@ -1,15 +1,21 @@
-//! The fields that U comes from, as the rest of the module computes with them.
+//! The fields that U comes from, and the strings over them.
 
 use alloc::vec::Vec;
 
-use foxtrot_kernel::{Backend, gf::gf128};
-
-use subtle::{Choice, ConditionallySelectable};
+use foxtrot_kernel::{
+    Backend,
+    aes::Aes128,
+    gf::{gf128, tower},
+    lpn::{
+        Factors, Missing, Prefix, accumulate, accumulate_bits, aligned, encode, encode_bits,
+        encode_pairs, permute, permute_bits,
+    },
+};
 
 use crate::{
     Bits,
     base::Block,
-    erase::{Secret, Zero},
+    erase::{Secret, SecretBytes},
 };
 
 /// A field whose elements are the receiver's U, below GF(2^128). It is sealed: the code is one of these.
@@ -42,201 +48,273 @@ impl Field for Gf2 {
     type Values = Bits;
 }
 
-/// What the module needs of a field.
+/// The part of a field that is not for callers.
 pub(super) mod sealed {
     use super::*;
 
     pub trait Field: Sized {
-        /// An element.
-        type Element: Zero + Send + Sync;
-
         /// Bits of an element.
         const BITS: usize;
 
         /// OTs that are packed to the value of a noise position.
         const NOISE_BITS: usize;
 
-        /// X·a for a vector a over this field.
-        fn times_x(a: u128) -> u128;
+        /// The receiver's strings of a batch.
+        type Strings: Strings + Send;
 
-        /// The low bits.
-        fn element(bits: u128) -> Self::Element;
+        /// Σ X^i·r_i of each [`NOISE_BITS`](Self::NOISE_BITS) rows.
+        fn pack(backend: Backend, rows: &[Block], out: &mut [u128]);
 
-        /// The element as one of GF(2^128), in which the check is.
-        fn embed(element: Self::Element) -> u128;
+        /// The factors of the code from that cipher.
+        fn factors(d: &Aes128) -> Factors<'_>;
 
-        /// The element, or 0.
-        fn select(element: Self::Element, it: Choice) -> Self::Element;
+        /// U of a batch without noise.
+        fn values(elements: Secret<u128>) -> <Self as super::Field>::Values
+        where
+            Self: super::Field;
 
-        fn add(a: Self::Element, b: Self::Element) -> Self::Element;
+        /// Adds a tree.
+        fn add(
+            strings: &mut Self::Strings,
+            prefix: &mut Prefix<'_>,
+            missing: &Missing,
+            leaves: &[Block],
+            table: &[u32],
+        );
 
-        /// The factors of the code with these keystream bytes, none if all are 1.
-        fn factors(bytes: &[u8]) -> Vec<Self::Element>;
-
-        /// d·a, for an element a.
-        fn mul(backend: Backend, d: Self::Element, a: Self::Element) -> Self::Element;
-
-        /// d·a, for a vector a.
-        fn scale(backend: Backend, d: Self::Element, a: u128) -> u128;
-
-        /// The values of a batch, of OTs with these flips.
-        fn values(elements: Secret<Self::Element>, flips: &Bits) -> <Self as super::Field>::Values
+        /// U and V, of OTs with these flips.
+        fn encode(
+            backend: Backend,
+            strings: &mut Self::Strings,
+            table: &[u32],
+            m: usize,
+            flips: &Bits,
+        ) -> (<Self as super::Field>::Values, Secret<u128>)
         where
             Self: super::Field;
     }
+
+    /// Strings that are encoded together.
+    pub trait Strings {
+        /// Strings of n elements, all 0.
+        fn zeroed(n: usize) -> Self;
+
+        /// Replaces every element by the sum of the elements up to it, each times its factor.
+        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>);
+
+        /// Copies element i to place `table[i]` of other strings.
+        fn permute(&mut self, table: &[u32], to: &mut Self);
+    }
+
+    /// Strings of elements with L blocks.
+    pub struct Cells<const L: usize> {
+        memory: Secret<Block>,
+        blocks: usize,
+    }
+
+    impl<const L: usize> Cells<L> {
+        pub(in super::super) fn get(&mut self) -> &mut [Block] {
+            aligned(&mut self.memory, self.blocks)
+        }
+    }
+
+    impl<const L: usize> Strings for Cells<L> {
+        fn zeroed(n: usize) -> Self {
+            Self { memory: Secret::zeroed(n * L + 3), blocks: n * L }
+        }
+
+        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>) {
+            accumulate::<L>(backend, factors, self.get());
+        }
+
+        fn permute(&mut self, table: &[u32], to: &mut Self) {
+            permute::<L>(table, self.get(), to.get());
+        }
+    }
+
+    /// A string of blocks, and one of bits.
+    pub struct WithBits {
+        pub(super) blocks: Cells<1>,
+        pub(super) bits: SecretBytes,
+    }
+
+    impl Strings for WithBits {
+        fn zeroed(n: usize) -> Self {
+            Self { blocks: Cells::zeroed(n), bits: Secret::zeroed(n) }
+        }
+
+        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>) {
+            self.blocks.accumulate(backend, factors);
+            accumulate_bits(backend, &mut self.bits);
+        }
+
+        fn permute(&mut self, table: &[u32], to: &mut Self) {
+            self.blocks.permute(table, &mut to.blocks);
+            permute_bits(table, &self.bits, &mut to.bits);
+        }
+    }
+
+    foxtrot_kernel::redacted! {
+        [const L: usize] Cells<L>;
+        WithBits;
+    }
 }
 
-use sealed::Field as Arithmetic;
+use sealed::{Cells, Field as Arithmetic, WithBits};
 
-/// X·a in GF(2^64).
-const fn times_x(a: u64) -> u64 {
-    a << 1 ^ (a >> 63).wrapping_neg() & 0x1b
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "that is what it is for")]
-const fn halves(a: u128) -> [u64; 2] {
-    [a as u64, (a >> 64) as u64]
-}
-
-fn joined([low, high]: [u64; 2]) -> u128 {
-    u128::from(high) << 64 | u128::from(low)
+#[expect(clippy::cast_possible_truncation, reason = "the low half is wanted")]
+const fn low(a: u128) -> u64 {
+    a as u64
 }
 
 impl Arithmetic for Gf128 {
-    type Element = u128;
     const BITS: usize = 128;
     const NOISE_BITS: usize = 128;
+    type Strings = Cells<2>;
 
-    fn times_x(a: u128) -> u128 {
-        a << 1 ^ (a >> 127).wrapping_neg() & 0x87
+    fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
+        gf128::pack(backend, rows, out);
     }
 
-    fn element(bits: u128) -> u128 {
-        bits
+    fn factors(d: &Aes128) -> Factors<'_> {
+        Factors::Gf128(d)
     }
 
-    fn embed(element: u128) -> u128 {
-        element
-    }
-
-    fn select(element: u128, it: Choice) -> u128 {
-        u128::conditional_select(&0, &element, it)
-    }
-
-    fn add(a: u128, b: u128) -> u128 {
-        a ^ b
-    }
-
-    fn factors(bytes: &[u8]) -> Vec<u128> {
-        let elements = bytes.as_chunks::<16>().0.iter().map(|it| u128::from_le_bytes(*it));
-        elements.map(|it| it.max(1)).collect()
-    }
-
-    fn mul(backend: Backend, d: u128, a: u128) -> u128 {
-        gf128::mul(backend, d, a)
-    }
-
-    fn scale(backend: Backend, d: u128, a: u128) -> u128 {
-        gf128::mul(backend, d, a)
-    }
-
-    fn values(elements: Secret<u128>, _: &Bits) -> Secret<u128> {
+    fn values(elements: Secret<u128>) -> Secret<u128> {
         elements
+    }
+
+    fn add(
+        strings: &mut Cells<2>,
+        prefix: &mut Prefix<'_>,
+        missing: &Missing,
+        leaves: &[Block],
+        table: &[u32],
+    ) {
+        prefix.add_punctured(missing, leaves, table, strings.get());
+    }
+
+    fn encode(
+        backend: Backend,
+        strings: &mut Cells<2>,
+        table: &[u32],
+        m: usize,
+        _: &Bits,
+    ) -> (Secret<u128>, Secret<u128>) {
+        let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
+        encode_pairs::<u128, u128>(backend, table, strings.get(), &mut u, &mut v);
+        (u, v)
     }
 }
 
 impl Arithmetic for Gf64 {
-    type Element = u64;
     const BITS: usize = 64;
     const NOISE_BITS: usize = 64;
+    type Strings = Cells<2>;
 
-    fn times_x(a: u128) -> u128 {
-        joined(halves(a).map(times_x))
+    fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
+        tower::pack(backend, rows, out);
     }
 
-    fn element(bits: u128) -> u64 {
-        halves(bits)[0]
+    fn factors(d: &Aes128) -> Factors<'_> {
+        Factors::Gf64(d)
     }
 
-    fn embed(element: u64) -> u128 {
-        element.into()
+    fn values(elements: Secret<u128>) -> Secret<u64> {
+        Secret(elements.iter().map(|&it| low(it)).collect())
     }
 
-    fn select(element: u64, it: Choice) -> u64 {
-        u64::conditional_select(&0, &element, it)
+    fn add(
+        strings: &mut Cells<2>,
+        prefix: &mut Prefix<'_>,
+        missing: &Missing,
+        leaves: &[Block],
+        table: &[u32],
+    ) {
+        prefix.add_punctured(missing, leaves, table, strings.get());
     }
 
-    fn add(a: u64, b: u64) -> u64 {
-        a ^ b
-    }
-
-    fn factors(bytes: &[u8]) -> Vec<u64> {
-        let elements = bytes.as_chunks::<8>().0.iter().map(|it| u64::from_le_bytes(*it));
-        elements.map(|it| it.max(1)).collect()
-    }
-
-    fn mul(backend: Backend, d: u64, a: u64) -> u64 {
-        foxtrot_kernel::gf::gf64::mul(backend, d, a)
-    }
-
-    fn scale(backend: Backend, d: u64, a: u128) -> u128 {
-        joined(halves(a).map(|half| Self::mul(backend, d, half)))
-    }
-
-    fn values(elements: Secret<u64>, _: &Bits) -> Secret<u64> {
-        elements
+    fn encode(
+        backend: Backend,
+        strings: &mut Cells<2>,
+        table: &[u32],
+        m: usize,
+        _: &Bits,
+    ) -> (Secret<u64>, Secret<u128>) {
+        let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
+        encode_pairs::<u64, u128>(backend, table, strings.get(), &mut u, &mut v);
+        (u, v)
     }
 }
 
 impl Arithmetic for Gf2 {
-    type Element = u8;
     const BITS: usize = 1;
     const NOISE_BITS: usize = 0;
+    type Strings = WithBits;
 
-    fn times_x(a: u128) -> u128 {
-        Gf128::times_x(a)
+    fn pack(_: Backend, _: &[Block], _: &mut [u128]) {}
+
+    fn factors(_: &Aes128) -> Factors<'_> {
+        Factors::Ones
     }
 
-    fn element(bits: u128) -> u8 {
-        u8::from(bits & 1 == 1)
+    fn values(elements: Secret<u128>) -> Bits {
+        Bits::from_bools(elements.iter().map(|&it| it & 1 == 1))
     }
 
-    fn embed(element: u8) -> u128 {
-        element.into()
+    fn add(
+        strings: &mut WithBits,
+        prefix: &mut Prefix<'_>,
+        missing: &Missing,
+        leaves: &[Block],
+        table: &[u32],
+    ) {
+        let WithBits { blocks, bits } = strings;
+        prefix.add_punctured_bits(missing, leaves, table, blocks.get(), bits);
     }
 
-    fn select(element: u8, it: Choice) -> u8 {
-        u8::conditional_select(&0, &element, it)
-    }
-
-    fn add(a: u8, b: u8) -> u8 {
-        a ^ b
-    }
-
-    fn factors(_: &[u8]) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn mul(_: Backend, d: u8, a: u8) -> u8 {
-        d & a
-    }
-
-    fn scale(_: Backend, d: u8, a: u128) -> u128 {
-        u128::from(d).wrapping_neg() & a
-    }
-
-    fn values(elements: Secret<u8>, flips: &Bits) -> Bits {
-        let bits = Bits::from_bools(elements.iter().map(|&bit| bit == 1));
-        if flips.is_empty() { bits } else { bits.xor(flips) }
+    fn encode(
+        backend: Backend,
+        strings: &mut WithBits,
+        table: &[u32],
+        m: usize,
+        flips: &Bits,
+    ) -> (Bits, Secret<u128>) {
+        let (mut bytes, mut v) = (SecretBytes::zeroed(m.div_ceil(8)), Secret::zeroed(m));
+        encode::<u128>(backend, table, strings.blocks.get(), &mut v);
+        encode_bits(backend, table, &strings.bits, &mut bytes);
+        let bits = Bits::from_bytes(&bytes, m);
+        (if flips.is_empty() { bits } else { bits.xor(flips) }, v)
     }
 }
 
-/// Σ a_i·X^i of rows, of which there are at most as many as the field has bits.
-pub(super) fn pack<F: Arithmetic>(rows: &[Block]) -> u128 {
-    rows.iter().rev().fold(0, |sum, row| F::times_x(sum) ^ u128::from_le_bytes(*row))
-}
-
-/// Σ b_i·X^i of the bits from `first` on.
+/// Σ b_i·X^i of n bits, whole bytes, from `first` on.
 pub(super) fn pack_bits(bits: &Bits, first: usize, n: usize) -> u128 {
-    (0..n).rev().fold(0, |sum, i| sum << 1 | u128::from(bits.get(first + i).unwrap_u8()))
+    let mut bytes = [0; 16];
+    bytes[..n / 8].copy_from_slice(&bits.as_bytes()[first / 8..][..n / 8]);
+    let packed = u128::from_le_bytes(bytes);
+    crate::erase::erase(&mut bytes);
+    packed
+}
+
+/// Σ X^i·r_i in GF(2^128) of each 128 rows.
+pub(super) fn pack_rows(backend: Backend, rows: &[Block]) -> Secret<u128> {
+    let mut packed = Secret::zeroed(rows.len() / 128);
+    gf128::pack(backend, rows, &mut packed);
+    packed
+}
+
+/// The values of noise positions from their OTs: of none, the same for all.
+pub(super) fn pack_noise<F: Arithmetic>(
+    backend: Backend,
+    rows: &[Block],
+    trees: usize,
+    of_none: u128,
+) -> Secret<u128> {
+    let mut packed = Secret(Vec::with_capacity(trees));
+    packed.0.resize(trees, of_none);
+    if F::NOISE_BITS > 0 {
+        F::pack(backend, rows, &mut packed);
+    }
+    packed
 }

@@ -1,21 +1,21 @@
 //! The side with U and V.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use foxtrot_kernel::{
     aes::{Aes128, tmmo},
-    gf::gf128,
+    ggm,
+    lpn::{Missing, Prefix},
 };
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Coins, Gf128, Outputs, check_extension, check_hash,
+    Challenge, Coins, Outputs, check_extension, check_hash,
     code::CODES,
-    field::{Field, Gf2, pack, pack_bits},
+    field::{Field, Gf2, pack_bits, pack_noise, pack_rows, sealed::Strings as _},
     parameters::{MASK, Silent, Size},
     permutation,
-    trees::Tree,
 };
 use crate::{
     Bits, Error, Misbehaved, Seed, Session, Sid, Usage,
@@ -43,8 +43,9 @@ pub struct Unverified<F: Field> {
     number: u64,
     size: Size,
     check: Option<Check>,
-    noise: Secret<F::Element>,
-    leaves: Secret<u128>,
+    /// U and V, where nothing rests on LPN; else the strings that they come from.
+    packed: Option<(F::Values, Secret<u128>)>,
+    strings: Option<F::Strings>,
 }
 
 /// Values that an answer is checked against.
@@ -140,21 +141,20 @@ impl<F: Field> Receiver<F> {
         let (session, number) = (*self.session.id(), self.batch);
         self.batch += 1;
         super::check_len("Trees", size.trees_len, trees.len()).inspect_err(|_| self.ots = None)?;
+        let backend = self.session.backend();
         if !self.silent.has_noise() {
-            let noise = (0..m).map(|j| F::element(pack_bits(choices, j * MASK, MASK)));
-            let noise = Secret(noise.collect());
-            let leaves = Secret(rows.chunks(MASK).map(pack::<F>).collect());
-            let batch = Unverified { session, number, size, check: None, noise, leaves };
+            let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
+            let packed = Some((F::values(u), pack_rows(backend, rows)));
+            let batch = Unverified { session, number, size, check: None, packed, strings: None };
             return Ok((batch, Vec::new()));
         }
         let (commitment, messages) = trees.split_at(if self.silent.has_coin() { 32 } else { 0 });
-        let backend = self.session.backend();
         let first_of_trees = rows.len() - size.trees * size.height;
         let (packed, of_trees) = rows.split_at(first_of_trees);
-        let (packed_noise, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
-        let mask_bits = pack_bits(choices, packed_noise.len(), mask_rows.len());
-        let (mut x, mut sum) =
-            (Zeroizing::new(mask_bits), Zeroizing::new(pack::<Gf128>(mask_rows)));
+        let (noise_rows, mask_rows) = packed.split_at(F::NOISE_BITS * size.trees);
+        let mask_bits = pack_bits(choices, noise_rows.len(), mask_rows.len());
+        let mask = pack_rows(backend, mask_rows).first().copied().unwrap_or_default();
+        let noise = pack_noise::<F>(backend, noise_rows, size.trees, 0);
 
         let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
         let mut masks = Secret::zeroed(of_trees.len());
@@ -164,52 +164,38 @@ impl<F: Field> Receiver<F> {
             challenge.field(self.seed.as_bytes()).finish::<16>()
         });
         let weights = challenge.map(|chi| Aes128::new(backend, &chi));
-        let keys = super::tree_keys(&self.session, number, &size);
 
-        let mut noise = Secret::zeroed(size.leaves());
-        let mut leaves = Secret::zeroed(size.leaves());
-        let mut coefficients = vec![0; 1 << size.height];
-        let mut tree = Tree::new(size.height);
-        let (of_tree, _) = messages.as_chunks::<16>();
-        let of_tree = of_tree.chunks(2 * size.height + 1);
-        let places = noise.chunks_mut(1 << size.height).zip(leaves.chunks_mut(1 << size.height));
-        for (j, ((message, masks), (noise, leaves))) in
-            of_tree.zip(masks.chunks(size.height)).zip(places).enumerate()
-        {
-            let pi = Aes128::new(backend, &keys[j]);
-            tree.plant(&[0; 16]);
-            let (mut missing, mut others) = (0, 0);
-            for (level, mask) in masks.iter().enumerate() {
+        let code = CODES.get(backend, &size);
+        let mut prefix = Prefix::new(backend, weights.as_ref());
+        let mut strings = F::Strings::zeroed(size.leaves());
+        let mut leaves = Secret::zeroed(1 << size.height);
+        let mut known = Secret::<Block>::zeroed(size.height);
+        let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
+        let trees = super::tree_ciphers(&self.session, number, &size).zip(messages);
+        let of_trees = trees.zip(noise.iter()).zip(masks.chunks(size.height)).enumerate();
+        for (j, (((pi, message), v), masks)) in of_trees {
+            let mut alpha = 0;
+            for (level, (known, mask)) in known.iter_mut().zip(masks).enumerate() {
                 let choice = choices.get(first_of_trees + j * size.height + level);
-                // The sum that the OT's key opens.
+                alpha = alpha << 1 | u32::from((!choice).unwrap_u8());
                 let sums = [message[2 * level], message[2 * level + 1]].map(u128::from_le_bytes);
-                let opened = u128::conditional_select(&sums[0], &sums[1], choice);
-                let opened = opened ^ u128::from_le_bytes(*mask);
-                (missing, others) = tree.descend_but(&pi, missing, !choice, opened);
+                // The sum that the OT's key opens.
+                let sum = u128::conditional_select(&sums[0], &sums[1], choice);
+                *known = (sum ^ u128::from_le_bytes(*mask)).to_le_bytes();
             }
-            let (u, v) = match F::NOISE_BITS {
-                0 => (1, 0),
-                n => (pack_bits(choices, j * n, n), pack::<F>(&packed_noise[j * n..][..n])),
+            let others = ggm::expand_punctured(&pi, alpha, &known, &mut leaves);
+            let leaf =
+                u128::from_le_bytes(others) ^ u128::from_le_bytes(message[2 * size.height]) ^ v;
+            let noise = match F::NOISE_BITS {
+                0 => 1,
+                n => pack_bits(choices, j * n, n),
             };
-            let of_leaf = others ^ u128::from_le_bytes(message[2 * size.height]) ^ v;
-            let u = F::element(u);
-            if let Some(weights) = &weights {
-                super::coefficients(weights, j, &mut coefficients);
-            }
-            let mut coefficient = 0;
-            let nodes = tree.nodes_mut();
-            for (i, (node, noise)) in (0u32..).zip(nodes.iter_mut().zip(noise.iter_mut())) {
-                let here = i.ct_eq(&missing);
-                let leaf = u128::from_le_bytes(*node);
-                *node = u128::conditional_select(&leaf, &of_leaf, here).to_le_bytes();
-                *noise = F::select(u, here);
-                let weight = coefficients[i as usize];
-                coefficient ^= u128::conditional_select(&0, &weight, here);
-            }
-            *x ^= gf128::mul(backend, F::embed(u), coefficient);
-            *sum ^= super::weigh(backend, nodes, &coefficients);
-            leaves.iter_mut().zip(nodes).for_each(|(to, leaf)| *to = u128::from_le_bytes(*leaf));
+            let [leaf, noise] = [leaf, noise].map(u128::to_le_bytes);
+            let missing = Missing { alpha, leaf, noise };
+            F::add(&mut strings, &mut prefix, &missing, &leaves, code.first_table());
         }
+        let x = Zeroizing::new(mask_bits ^ prefix.noise());
+        let sum = Zeroizing::new(mask ^ prefix.check());
         let mut message = Vec::with_capacity(self.silent.check_len());
         let check = challenge.map(|challenge| {
             message.extend_from_slice(&challenge);
@@ -218,7 +204,8 @@ impl<F: Field> Receiver<F> {
             let commitment = commitment.first_chunk().copied().unwrap_or_default();
             Check { challenge, hash, commitment }
         });
-        Ok((Unverified { session, number, size, check, noise, leaves }, message))
+        let strings = Some(strings);
+        Ok((Unverified { session, number, size, check, packed: None, strings }, message))
     }
 
     /// Sections 20.4 and 20.5: takes the sender's `Answer`, which is empty where there is none, and returns the output.
@@ -235,18 +222,16 @@ impl<F: Field> Receiver<F> {
         if unverified.session != *self.session.id() {
             return Err(Usage::ForeignBatch.into());
         }
-        let Unverified { session, number, size, check, noise, leaves } = unverified;
+        let Unverified { session, number, size, check, packed, strings } = unverified;
         let coins = self.check(number, check, answer).inspect_err(|_| self.ots = None)?;
-        if !self.silent.has_noise() {
-            let flips = Bits::from_bools([]);
-            let u = F::values(noise, &flips);
-            return Ok(Received { session, number, u, v: leaves, coins, flips });
-        }
-        let backend = self.session.backend();
-        let code = CODES.get(backend, &size);
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let u = F::values(code.encode_elements::<F>(backend, noise, size.outputs), &flips);
-        let v = code.encode_vectors::<F>(backend, leaves, size.outputs);
+        let encoded = strings.map(|mut strings| {
+            let backend = self.session.backend();
+            let code = CODES.get(backend, &size);
+            code.accumulate::<F, _>(backend, &mut strings);
+            F::encode(backend, &mut strings, code.last_table(), size.outputs, &flips)
+        });
+        let (u, v) = packed.or(encoded).ok_or(Usage::SessionEnded)?;
         Ok(Received { session, number, u, v, coins, flips })
     }
 

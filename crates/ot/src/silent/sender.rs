@@ -1,21 +1,25 @@
 //! The side with Δ and W.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::marker::PhantomData;
 
 use foxtrot_kernel::{
     aes::{Aes128, tmmo_pairs},
     gf::gf128,
+    ggm,
+    lpn::{Prefix, encode},
 };
 use zeroize::Zeroizing;
 
 use super::{
-    Challenge, Coins, Gf128, Outputs, check_extension, check_hash,
+    Challenge, Coins, Outputs, check_extension, check_hash,
     code::CODES,
-    field::{Field, Gf2, pack},
-    parameters::{MASK, Silent, Size},
+    field::{
+        Field, Gf2, pack_noise, pack_rows,
+        sealed::{Cells, Strings as _},
+    },
+    parameters::{Silent, Size},
     permutation,
-    trees::Tree,
 };
 use crate::{
     Bits, Decode, Error, Seed, Session, Sid, Usage,
@@ -158,43 +162,40 @@ impl<F: Field> Sender<F> {
             packed: Secret::default(),
         };
         if !self.silent.has_noise() {
-            planted.packed = Secret(rows.chunks(MASK).map(pack::<F>).collect());
+            planted.packed = pack_rows(self.session.backend(), rows);
             return Ok((planted, Vec::new()));
         }
         let roots = self.session.oracle("foxtrot v1 silent roots").query(number, 0);
         roots.field(self.seed.as_bytes()).fill(planted.roots.as_flattened_mut());
+        let backend = self.session.backend();
         let (noise, rest) = rows.split_at(F::NOISE_BITS * size.trees);
         let (mask, of_trees) = rest.split_at(rest.len() - size.trees * size.height);
-        *planted.mask = pack::<Gf128>(mask);
+        *planted.mask = pack_rows(backend, mask).first().copied().unwrap_or_default();
+        let noise = pack_noise::<F>(backend, noise, size.trees, *planted.delta);
         let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
         let mut masks = Secret::zeroed(of_trees.len());
-        let delta = planted.delta.to_le_bytes();
-        tmmo_pairs(&pi, 0, &delta, of_trees, &mut masks);
+        tmmo_pairs(&pi, 0, &planted.delta.to_le_bytes(), of_trees, &mut masks);
 
         let mut message = Vec::with_capacity(size.trees_len);
         if self.silent.has_coin() {
             let commitment = super::commitment(&self.session, number, &self.coin(number));
             message.extend_from_slice(&commitment);
         }
-        let keys = super::tree_keys(&self.session, number, &size);
-        let mut tree = Tree::new(size.height);
-        let all = planted.roots.iter().zip(masks.chunks(size.height)).enumerate();
-        for (j, (root, masks)) in all {
-            let pi = Aes128::new(self.session.backend(), &keys[j]);
-            tree.plant(root);
-            let mut sum = 0;
-            for masks in masks {
-                let sums = tree.descend(&pi);
+        let mut leaves = Secret::zeroed(1 << size.height);
+        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
+        let trees = super::tree_ciphers(&self.session, number, &size).zip(planted.roots.iter());
+        for ((tree, w), masks) in trees.zip(noise.iter()).zip(masks.chunks(size.height)) {
+            let (pi, root) = tree;
+            ggm::expand(&pi, root, &mut leaves, &mut sums);
+            let mut of_leaves = *w;
+            for (sums, masks) in sums.iter().zip(masks) {
+                let sums = sums.map(u128::from_le_bytes);
                 for (sum, mask) in sums.iter().zip(masks) {
                     message.extend_from_slice(&(sum ^ u128::from_le_bytes(*mask)).to_le_bytes());
                 }
-                sum = sums[0] ^ sums[1];
+                of_leaves = *w ^ sums[0] ^ sums[1];
             }
-            let w = match F::NOISE_BITS {
-                0 => *planted.delta,
-                n => pack::<F>(&noise[j * n..][..n]),
-            };
-            message.extend_from_slice(&(sum ^ w).to_le_bytes());
+            message.extend_from_slice(&of_leaves.to_le_bytes());
         }
         debug_assert_eq!(message.len(), size.trees_len);
         Ok((planted, message))
@@ -218,26 +219,17 @@ impl<F: Field> Sender<F> {
             return Ok((Sent { session, number, delta, w, coins: None, flips, field }, Vec::new()));
         }
         let backend = self.session.backend();
-        let keys = super::tree_keys(&self.session, number, &size);
+        let code = CODES.get(backend, &size);
         let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
-        let mut leaves = Secret::<u128>::zeroed(size.leaves());
-        let mut tree = Tree::new(size.height);
-        let mut coefficients = vec![0; 1 << size.height];
-        let mut check_sum = Zeroizing::new(*mask);
-        for (j, (root, leaves)) in roots.iter().zip(leaves.chunks_mut(1 << size.height)).enumerate()
-        {
-            let pi = Aes128::new(backend, &keys[j]);
-            tree.plant(root);
-            (0..size.height).for_each(|_| _ = tree.descend(&pi));
-            if let Some(weights) = &weights {
-                super::coefficients(weights, j, &mut coefficients);
-                *check_sum ^= super::weigh(backend, tree.nodes(), &coefficients);
-            }
-            leaves
-                .iter_mut()
-                .zip(tree.nodes())
-                .for_each(|(to, leaf)| *to = u128::from_le_bytes(*leaf));
+        let mut prefix = Prefix::new(backend, weights.as_ref());
+        let mut leaves = Secret::zeroed(1 << size.height);
+        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
+        let mut string = Cells::<1>::zeroed(size.leaves());
+        for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
+            ggm::expand(&pi, root, &mut leaves, &mut sums);
+            prefix.add(&leaves, code.first_table(), string.get());
         }
+        let mut check_sum = Zeroizing::new(*mask ^ prefix.check());
         let mut answer = Vec::new();
         let coins = check.and_then(|(chi, x)| {
             *check_sum ^= gf128::mul(backend, x, *delta);
@@ -246,8 +238,10 @@ impl<F: Field> Sender<F> {
             answer.extend_from_slice(&*coin);
             Some(Coins { receiver: chi, sender: *coin })
         });
-        let code = CODES.get(backend, &size);
-        let w = code.encode_vectors::<F>(backend, leaves, size.outputs);
+        code.accumulate::<F, _>(backend, &mut string);
+        let mut w = Secret::zeroed(size.outputs);
+        encode::<u128>(backend, code.last_table(), string.get(), &mut w);
+        drop(string);
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
         let none = Bits::from_bools([]);
         let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
