@@ -57,7 +57,7 @@ pub enum Functionality {
     /// ends.
     Vole {
         /// Bits of an element of U.
-        bits: u32,
+        bits: usize,
     },
     /// Shares modulo 2^bits of a, b and a·b.
     Triples {

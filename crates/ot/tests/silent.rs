@@ -131,7 +131,7 @@ fn random(
 }
 
 #[test]
-fn keys_of_silent_ots_are_those_of_the_choices_given_or_drawn() {
+fn keys_of_silent_ots_belong_to_the_choices_given_or_drawn() {
     for silent in [silent::ot(), silent::ot_semi_honest()] {
         let mut parties = set_up(silent);
         let bits: Vec<bool> = (0..70_001).map(|i| i % 3 == 0).collect();

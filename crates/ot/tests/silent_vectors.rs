@@ -59,7 +59,7 @@ fn check_sizes<F: Field>(silent: Silent<F>) {
 }
 
 #[test]
-fn sizes_are_those_of_the_schoolbook_version() {
+fn sizes_match_the_schoolbook_version() {
     check_sizes(silent::vole());
     check_sizes(silent::vole_margin());
     check_sizes(silent::vole_semi_honest());
@@ -151,7 +151,7 @@ fn check_vole<F: Field>(silent: Silent<F>, of_values: impl Fn(&F::Values) -> Vec
 }
 
 #[test]
-fn voles_are_those_of_the_schoolbook_version_on_every_backend() {
+fn voles_match_the_schoolbook_version_on_every_backend() {
     check_vole(silent::vole(), |u| of_u128(u));
     check_vole(silent::vole_margin(), |u| of_u128(u));
     check_vole(silent::vole_semi_honest(), |u: &Secret<u64>| {
@@ -191,13 +191,13 @@ fn check_ots(silent: Silent<Gf2>) {
 }
 
 #[test]
-fn keys_of_silent_ots_are_those_of_the_schoolbook_version_on_every_backend() {
+fn keys_of_silent_ots_match_the_schoolbook_version_on_every_backend() {
     check_ots(silent::ot());
     check_ots(silent::ot_semi_honest());
 }
 
 #[test]
-fn rows_of_silent_ots_are_those_of_the_schoolbook_version() {
+fn rows_of_silent_ots_match_the_schoolbook_version() {
     for silent in [silent::ot(), silent::ot_semi_honest()] {
         let vector = run(silent.name());
         let mut parties = parties(silent, &vector, Backend::best());

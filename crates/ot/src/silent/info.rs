@@ -21,9 +21,9 @@ impl<F: Field> Silent<F> {
         let (functionality, flows) = match (is_ot, self.checked(), self.has_noise()) {
             (true, true, _) => (Functionality::Random, 6),
             (true, false, _) => (Functionality::SemiHonestRandom, 2),
-            (false, true, true) => (Functionality::Vole { bits: F::BITS as u32 }, 6),
-            (false, true, false) => (Functionality::Vole { bits: F::BITS as u32 }, 3),
-            (false, false, _) => (Functionality::Vole { bits: F::BITS as u32 }, 2),
+            (false, true, true) => (Functionality::Vole { bits: F::BITS }, 6),
+            (false, true, false) => (Functionality::Vole { bits: F::BITS }, 3),
+            (false, false, _) => (Functionality::Vole { bits: F::BITS }, 2),
         };
         let (family, is_default, params) = match self.noise() {
             0 => (self.name(), true, "k = 8"),
