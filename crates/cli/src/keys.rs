@@ -142,7 +142,7 @@ impl Party<'_> {
                     .note(&format!("{name} computes in one thread, but for its base OTs"));
             }
             Extension::None => return,
-            Extension::OneOfTwo(_) => ROWS,
+            Extension::OneOfTwo(_) | Extension::Silent(_) => ROWS,
             Extension::OneOfN(extension) => extension.parameters().length,
         };
         let base = self.method.base.info().name;
@@ -150,9 +150,14 @@ impl Party<'_> {
     }
 
     fn tell_set_up(&self, n: usize) {
-        if let Extension::OneOfTwo(extension) = self.method.extension {
-            let (name, threads) = (extension.info().name, self.workers.threads());
-            let batches = n.div_ceil(extension.max_batch());
+        let largest = match self.method.extension {
+            Extension::OneOfTwo(extension) => Some(extension.max_batch()),
+            Extension::Silent(silent) => Some(silent.max_batch()),
+            _ => None,
+        };
+        if let Some(largest) = largest {
+            let (name, threads) = (self.method.extension_name(), self.workers.threads());
+            let batches = n.div_ceil(largest);
             let done = format!("{ROWS} base OTs done, {name} set up");
             self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
         }

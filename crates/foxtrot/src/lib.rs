@@ -159,6 +159,17 @@ pub mod extension {
     pub use foxtrot_ot::extension::{
         Extension, code, iknp, kkrt, kos, one_of_n::Extension as ExtensionOfN, oos, softspoken,
     };
+
+    /// OTs of which the silent function of `Options` takes one.
+    pub use silent::Silent;
+
+    /// Silent OTs, by the LPN assumption.
+    pub mod silent {
+        pub use foxtrot_ot::silent::{ot as malicious, ot_semi_honest as semi_honest};
+
+        /// Silent OTs with the adversary against whom they are secure.
+        pub type Silent = foxtrot_ot::silent::Silent<foxtrot_ot::silent::Gf2>;
+    }
 }
 
 /// Runs of protocols as plain values, for the functions `…_over` of `Options`: without socket, thread and `std`.

@@ -33,6 +33,8 @@ mod info;
 mod parameters;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 use alloc::vec;
 

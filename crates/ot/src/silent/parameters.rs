@@ -100,6 +100,12 @@ impl<F> Silent<F> {
         Self { name, adversary, noise, weight, field: PhantomData }
     }
 
+    /// The same with so few noise positions that it hides nothing.
+    #[cfg(test)]
+    pub(super) const fn with_noise(self, noise: usize) -> Self {
+        Self { noise, ..self }
+    }
+
     /// Its name in `docs/wire/silent.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {

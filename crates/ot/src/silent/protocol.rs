@@ -254,6 +254,19 @@ impl Receiver<Gf2> {
     }
 }
 
+impl<F: Field> Silent<F> {
+    /// The most bytes of memory that a run of n outputs takes at the sender, beside its keys: a batch, and what waits on the way.
+    #[must_use]
+    pub fn memory_of_sender(&self, n: usize) -> u64 {
+        let size = self.size(n.clamp(1, self.max_batch()));
+        let of_batch = size.map_or(0, |it| {
+            it.leaves() * (2 * 16 + 4 * it.accumulators) + 16 * it.outputs + 32 * it.ots
+        });
+        let limits = limits(self);
+        (of_batch + limits.messages * limits.len) as u64 + (8 << 20)
+    }
+}
+
 /// The bounds of what is on its way to a party between the extension's batches.
 fn limits<F: Field>(silent: &Silent<F>) -> Limits {
     let of_ots = ots::limits(&silent.extension());

@@ -235,6 +235,17 @@ impl<F: Field> Receiver<F> {
         Ok(Received { session, number, u, v, coins, flips })
     }
 
+    /// Returns the verdict on an answer, and goes on whatever it is.
+    #[cfg(test)]
+    pub(super) fn would_accept(&self, unverified: Unverified<F>, answer: &[u8]) -> bool {
+        self.check(unverified.number, unverified.check, answer).is_ok()
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_session(&mut self, session: Session) {
+        self.session = session;
+    }
+
     fn check(
         &self,
         number: u64,

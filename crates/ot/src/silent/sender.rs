@@ -212,32 +212,22 @@ impl<F: Field> Sender<F> {
             return Err(Usage::ForeignBatch.into());
         }
         let check = self.decode(check).inspect_err(|_| self.ots = None)?;
-        let Planted { session, number, size, delta, roots, mask, packed } = planted;
-        let silent = self.silent;
-        if !silent.has_noise() {
-            let (w, flips, field) = (packed, Bits::from_bools([]), PhantomData);
+        if !self.silent.has_noise() {
+            let Planted { session, number, delta, packed: w, .. } = planted;
+            let (flips, field) = (Bits::from_bools([]), PhantomData);
             return Ok((Sent { session, number, delta, w, coins: None, flips, field }, Vec::new()));
         }
         let backend = self.session.backend();
-        let code = CODES.get(backend, &size);
-        let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
-        let mut prefix = Prefix::new(backend, weights.as_ref());
-        let mut leaves = Secret::zeroed(1 << size.height);
-        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-        let mut string = Cells::<1>::zeroed(size.leaves());
-        for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
-            ggm::expand(&pi, root, &mut leaves, &mut sums);
-            prefix.add(&leaves, code.first_table(), string.get());
-        }
-        let mut check_sum = Zeroizing::new(*mask ^ prefix.check());
+        let (mut string, sum) = self.leaves(&planted, check);
+        let Planted { session, number, size, delta, .. } = planted;
         let mut answer = Vec::new();
-        let coins = check.and_then(|(chi, x)| {
-            *check_sum ^= gf128::mul(backend, x, *delta);
-            answer.extend_from_slice(&check_hash(&self.session, number, &check_sum));
-            let coin = silent.has_coin().then(|| self.coin(number))?;
+        let coins = check.and_then(|(chi, _)| {
+            answer.extend_from_slice(&check_hash(&self.session, number, &sum));
+            let coin = self.silent.has_coin().then(|| self.coin(number))?;
             answer.extend_from_slice(&*coin);
             Some(Coins { receiver: chi, sender: *coin })
         });
+        let code = CODES.get(backend, &size);
         code.accumulate::<F, _>(backend, &mut string);
         let mut w = Secret::zeroed(size.outputs);
         encode::<u128>(backend, code.last_table(), string.get(), &mut w);
@@ -250,8 +240,35 @@ impl<F: Field> Sender<F> {
         Ok((sent, answer))
     }
 
+    /// The first accumulator of all leaves, and V_S if there is a check.
+    pub(super) fn leaves(
+        &self,
+        planted: &Planted,
+        check: Option<(Challenge, u128)>,
+    ) -> (Cells<1>, Zeroizing<u128>) {
+        let Planted { number, size, ref roots, ref mask, ref delta, .. } = *planted;
+        let backend = self.session.backend();
+        let code = CODES.get(backend, &size);
+        let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
+        let mut prefix = Prefix::new(backend, weights.as_ref());
+        let mut leaves = Secret::zeroed(1 << size.height);
+        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
+        let mut string = Cells::<1>::zeroed(size.leaves());
+        for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
+            ggm::expand(&pi, root, &mut leaves, &mut sums);
+            prefix.add(&leaves, code.first_table(), string.get());
+        }
+        let x = check.map_or(0, |(_, x)| x);
+        (string, Zeroizing::new(**mask ^ prefix.check() ^ gf128::mul(backend, x, **delta)))
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_session(&mut self, session: Session) {
+        self.session = session;
+    }
+
     /// χ and x*, if there is a check.
-    fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
+    pub(super) fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
         super::check_len("Check", self.silent.check_len(), check.len())?;
         let parts = check.split_first_chunk::<16>();
         Ok(parts.map(|(chi, x)| (*chi, u128::from_le_bytes(core::array::from_fn(|k| x[k])))))
@@ -260,6 +277,13 @@ impl<F: Field> Sender<F> {
     fn coin(&self, number: u64) -> Zeroizing<[u8; 32]> {
         let coin = self.session.oracle("foxtrot v1 silent sender coin").query(number, 0);
         Zeroizing::new(coin.field(self.seed.as_bytes()).finish())
+    }
+}
+
+#[cfg(test)]
+impl Planted {
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 }
 
