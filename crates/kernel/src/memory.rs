@@ -1,7 +1,7 @@
 //! Large buffers in memory.
 
-/// Asks the system for huge pages under a buffer, best before its first use. It is a hint for Linux: the contents stay, and nothing
-/// else depends on it.
+/// Asks the system for huge pages under a buffer of 4 MiB or more, best before its first use. It is a hint for Linux: the
+/// contents stay, and nothing else depends on it.
 #[cfg_attr(
     not(all(target_os = "linux", target_arch = "x86_64")),
     expect(unused_variables, reason = "no request is known")
@@ -10,6 +10,10 @@ pub fn prefer_huge_pages<T>(buffer: &mut [T]) {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     {
         const PAGE: usize = 4096;
+        const FROM: usize = 4 << 20;
+        if size_of_val(buffer) < FROM {
+            return;
+        }
         let start = buffer.as_ptr().addr();
         let end = (start + size_of_val(buffer)) / PAGE * PAGE;
         let start = start.next_multiple_of(PAGE);
@@ -50,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_contents_of_a_buffer_stay() {
-        for len in [0, 1, 4095, 4096, 10_000, 5 << 20] {
+        for len in [0, 4096, (4 << 20) - 1, 4 << 20, 5 << 20] {
             let mut buffer = vec![0x5a; len];
             prefer_huge_pages(&mut buffer);
             assert!(buffer.iter().all(|&byte| byte == 0x5a));
