@@ -11,7 +11,7 @@ use foxtrot_reference::extension::check::multiply;
 use foxtrot_reference::silent::{BLOCK_ROW, Code, Protocol, permutation};
 
 /// Bits per noise position that section 5 counts, for two accumulators and for three.
-const BITS: [f64; 2] = [0.70, 0.86];
+const BITS: [f64; 2] = [0.70, 0.85];
 
 /// Zeros that a choice of blocks and conditions leads to.
 struct Word {
