@@ -57,6 +57,7 @@ mod decode;
 mod dense;
 mod elimination;
 mod encode;
+mod four;
 mod peel;
 mod plan;
 mod rows;
@@ -87,6 +88,9 @@ pub struct Okvs<const H: usize> {
 
 /// Three sparse slots per row.
 pub type Okvs3 = Okvs<3>;
+
+/// Four sparse slots per row.
+pub type Okvs4 = Okvs<4>;
 
 /// Two sparse slots per row.
 pub type Okvs2 = Okvs<2>;
