@@ -2,7 +2,11 @@
 //! next, and the rest as it is.
 //!
 //! Of n ≥ 1 tags of b bits the first k = ⌊log₂ n⌋ bits are written with 2ᵏ − 1 steps and n marks: less than two bits for a
-//! tag in place of k. The length depends on n and b only. `docs/wire/vole-psi.md`, section 21.5, has the bytes.
+//! tag in place of k. The length depends on n and b only.
+//!
+//! First come the marks and steps, one bit each, the lowest bit of a byte first: a mark (1) per tag, and before the mark of a tag as
+//! many steps (0) in all as the number of its first bits says. Zeros fill the last byte. Then come the other b − k bits
+//! of every tag, the lowest bit first, one tag after another; zeros fill the last byte.
 //!
 //! ```
 //! use foxtrot_psi::elias_fano::{Coding, Tags};
@@ -159,7 +163,8 @@ impl Tags {
     /// Refuses any other number of marks, and bits behind them.
     fn check_marks(&self) -> Result<(), Error> {
         let bits = self.coding.tags + (1 << self.coding.first()) - 1;
-        if !bits.is_multiple_of(8) && self.marks.last().is_some_and(|last| last >> (bits % 8) != 0) {
+        if !bits.is_multiple_of(8) && self.marks.last().is_some_and(|last| last >> (bits % 8) != 0)
+        {
             return Err(Decode::SpareBits { message: "Tags" }.into());
         }
         let marks: usize = self.marks.iter().map(|byte| byte.count_ones() as usize).sum();
@@ -190,7 +195,8 @@ impl Tags {
         self.begun.truncate(have);
         if skipped + 8 * have == all {
             let used = self.coding.tags * rest;
-            if !used.is_multiple_of(8) && self.begun.last().is_some_and(|it| it >> (used % 8) != 0) {
+            if !used.is_multiple_of(8) && self.begun.last().is_some_and(|it| it >> (used % 8) != 0)
+            {
                 return Err(Decode::SpareBits { message: "Tags" }.into());
             }
         }
@@ -265,7 +271,8 @@ fn get(bytes: &[u8], bit: usize) -> u128 {
     };
     let shift = bit % 8;
     let low = u128::from_le_bytes(core::array::from_fn(|k| bytes[k]));
-    low >> shift | u128::from(bytes[16]).checked_shl(128 - shift as u32).unwrap_or(0)
+    // In two steps, as the shift may be by all 128 bits.
+    low >> shift | u128::from(bytes[16]) << 120 << (8 - shift)
 }
 
 #[cfg(test)]

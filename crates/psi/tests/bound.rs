@@ -41,7 +41,11 @@ fn encoding_with_four_slots_fails_with_probability_at_most_2_to_the_minus_40() {
         let okvs = Okvs4::new(keys).unwrap();
         // The most keys with as many starts.
         let segment = okvs.segment();
-        let same = |n: usize| n <= MAX_KEYS && Okvs4::new(n).unwrap().starts() == okvs.starts() && Okvs4::new(n).unwrap().segment() == segment;
+        let same = |n: usize| {
+            n <= MAX_KEYS
+                && Okvs4::new(n).unwrap().starts() == okvs.starts()
+                && Okvs4::new(n).unwrap().segment() == segment
+        };
         let (mut most, mut too_many) = (keys, keys + 2 * segment);
         while too_many - most > 1 {
             let middle = usize::midpoint(most, too_many);

@@ -44,7 +44,11 @@ fn tags_come_back_whatever_their_number_their_length_and_the_frames() {
                 let bytes = frames.concat();
                 assert_eq!(bytes.len(), coding.len(), "{n} {bits} {longest}");
                 for longest in [1, 5, 16, 33, 1 << 20] {
-                    assert_eq!(decode(coding, &bytes, longest).unwrap(), tags, "{n} {bits} {longest}");
+                    assert_eq!(
+                        decode(coding, &bytes, longest).unwrap(),
+                        tags,
+                        "{n} {bits} {longest}"
+                    );
                 }
             }
         }
@@ -62,7 +66,10 @@ fn every_list_has_one_encoding() {
             for word in 0..=u16::MAX {
                 let bytes = &word.to_le_bytes()[..coding.len()];
                 if let Ok(tags) = decode(coding, bytes, 9) {
-                    assert!(tags.windows(2).all(|pair| pair[0] < pair[1] || repeats && pair[0] == pair[1]));
+                    assert!(
+                        tags.windows(2)
+                            .all(|pair| pair[0] < pair[1] || repeats && pair[0] == pair[1])
+                    );
                     assert_eq!(coding.frames(&tags, 9).collect::<Vec<_>>().concat(), bytes);
                     lists.insert(tags);
                 }
@@ -112,7 +119,10 @@ fn what_is_no_list_is_refused() {
     let (three, tags) = (Coding::new(3, 60, false).unwrap(), [1, 2, 3]);
     let mut spare = three.frames(&tags, 99).next().unwrap();
     *spare.last_mut().unwrap() |= 0x80;
-    assert_eq!(decode(three, &spare, 99).unwrap_err(), Decode::SpareBits { message: "Tags" }.into());
+    assert_eq!(
+        decode(three, &spare, 99).unwrap_err(),
+        Decode::SpareBits { message: "Tags" }.into()
+    );
 
     let long = [&good[..], &[0]].concat();
     assert_eq!(refused(&long), Usage::SessionEnded.into());

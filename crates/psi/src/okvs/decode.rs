@@ -44,7 +44,11 @@ impl<const H: usize, const W: usize> Decoder<'_, H, W> {
     #[inline]
     pub(super) fn values(&self, rows: &[Row<H>], mut take: impl FnMut(usize, [u8; W])) {
         for (first, rows) in (0..).step_by(AHEAD).zip(rows.chunks(AHEAD)) {
-            touch(rows.iter().flat_map(|row| self.okvs.sparse(row)).map(|slot| &self.slots[slot as usize]));
+            touch(
+                rows.iter()
+                    .flat_map(|row| self.okvs.sparse(row))
+                    .map(|slot| &self.slots[slot as usize]),
+            );
             for (k, row) in (first..).zip(rows) {
                 take(k, value(&self.okvs, self.slots, &self.dense, row));
             }

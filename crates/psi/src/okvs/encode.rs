@@ -67,8 +67,12 @@ impl<const H: usize> Okvs<H> {
         Ok((seed, plan))
     }
 
-    /// Encodes the keys' [words](Okvs::plan_words).
-    pub(crate) fn encode_words<const W: usize>(
+    /// Draws the row seed and fills all slots so that every key has its [word](Okvs::plan_words). Also returns the plan of
+    /// the keys, which it needs anyway.
+    ///
+    /// # Errors
+    /// The errors of [`Okvs::encode`].
+    pub fn encode_words<const W: usize>(
         &self,
         session: &Session,
         coins: Coins,

@@ -79,7 +79,7 @@ pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row<H>]) -> Peeled {
         for piece in (first - segment..first).step_by(PIECE) {
             let end = first.min(piece + PIECE);
             let (mut next, mut number) = (0, 0);
-            for (slot, &state) in (okvs.dense + piece as u32..).zip(&slots.0[piece..end]) {
+            for (slot, &state) in (okvs.dense..).skip(piece).zip(&slots.0[piece..end]) {
                 lone.0[number] = slot;
                 number += usize::from(degree(state) == 1);
             }

@@ -47,9 +47,12 @@ impl<const H: usize> Okvs<H> {
         Ok(self.plan_words::<0>(session, seed, keys)?.0)
     }
 
-    /// Plans keys as [`Okvs::plan`] does, and returns W bytes for each, in the order of the plan: what rows leave of the
-    /// hash's answers.
-    pub(crate) fn plan_words<const W: usize>(
+    /// Plans keys as [`Okvs::plan`] does, and returns their words, in the order of the plan: the first W ≤ 16 of the last 16
+    /// bytes of each key's hash, of which the row takes others.
+    ///
+    /// # Errors
+    /// The errors of [`Okvs::plan`].
+    pub fn plan_words<const W: usize>(
         &self,
         session: &Session,
         seed: &RowSeed,

@@ -46,6 +46,7 @@ impl<const H: usize> Okvs<H> {
 
     /// The segment where a row starts.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the number of a segment")]
     pub(super) fn start(&self, row: &Row<H>) -> usize {
         (row.dense >> self.dense) as usize
     }
@@ -84,7 +85,10 @@ impl<const H: usize> RowHash<H> {
     }
 
     /// The rows of all keys, in their order, and the first W of the last 16 bytes of their hash.
-    pub(super) fn rows<const W: usize>(&self, keys: &[Digest]) -> (Secret<Row<H>>, Secret<[u8; W]>) {
+    pub(super) fn rows<const W: usize>(
+        &self,
+        keys: &[Digest],
+    ) -> (Secret<Row<H>>, Secret<[u8; W]>) {
         const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
         let mut rows = Vec::with_capacity(keys.len());
         let mut words = Vec::with_capacity(keys.len());
@@ -111,7 +115,7 @@ impl<const H: usize> RowHash<H> {
     fn row(&self, answer: &[u8; ANSWER]) -> Row<H> {
         let word = |k: usize| u64::from_le_bytes(core::array::from_fn(|i| answer[8 * k + i]));
         let Okvs { dense, starts, segment, .. } = self.okvs;
-        let place = |k: usize| below(word(1 + k), segment) << (k as u32 * Okvs::<H>::PLACE);
+        let place = |k: usize| below(word(1 + k), segment) << (k * Okvs::<H>::PLACE as usize);
         let sparse = (0..H).map(place).sum();
         let start = below(word(0), starts);
         Row { sparse, dense: word(1 + H) & ((1 << dense) - 1) | start << dense }
@@ -120,7 +124,6 @@ impl<const H: usize> RowHash<H> {
 
 /// A number below `bound` from a uniform word, with a bias of at most `bound`/2⁶⁴.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "less than bound")]
 fn below(word: u64, bound: u32) -> u64 {
     ((u128::from(word) * u128::from(bound)) >> 64) as u64
 }

@@ -122,12 +122,22 @@ fn every_dense_slot_halves_the_failures<const H: usize>(of: impl Fn(u32) -> Okvs
 
 #[test]
 fn every_dense_slot_halves_the_failures_of_one_start() {
-    every_dense_slot_halves_the_failures(|dense| Okvs::<3> { keys: 12, dense, starts: 1, segment: 5 });
+    every_dense_slot_halves_the_failures(|dense| Okvs::<3> {
+        keys: 12,
+        dense,
+        starts: 1,
+        segment: 5,
+    });
 }
 
 #[test]
 fn every_dense_slot_halves_the_failures_of_four_slots_and_many_starts() {
-    every_dense_slot_halves_the_failures(|dense| Okvs::<4> { keys: 12, dense, starts: 3, segment: 3 });
+    every_dense_slot_halves_the_failures(|dense| Okvs::<4> {
+        keys: 12,
+        dense,
+        starts: 3,
+        segment: 3,
+    });
 }
 
 /// Rows that peel are those that peel one by one in any order.
@@ -169,7 +179,8 @@ fn rows_start_everywhere_and_stay_within_their_segments() {
     let okvs = Okvs::<3> { keys: 255, dense: 44, starts: 5, segment: 7 };
     let plan = plan(&okvs, 1);
     let mut seen = [false; 7 * 7];
-    let starts: Vec<u32> = plan.rows.0.iter().map(|row| u32::try_from(okvs.start(row)).unwrap()).collect();
+    let starts: Vec<u32> =
+        plan.rows.0.iter().map(|row| u32::try_from(okvs.start(row)).unwrap()).collect();
     assert!(starts.is_sorted() && starts[0] == 0 && starts[254] == 4);
     for (row, start) in plan.rows.0.iter().zip(starts) {
         for (k, slot) in (0..).zip(okvs.sparse(row)) {

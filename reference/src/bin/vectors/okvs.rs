@@ -22,9 +22,8 @@ const SIZES: [usize; 22] = [
 ];
 
 /// Such sizes of the shape with four sparse slots.
-const LARGE_SIZES: [usize; 10] = [
-    0, 131_072, 131_073, 262_143, 262_144, 524_288, 1_048_576, 2_097_151, 2_097_152, 4_194_304,
-];
+const LARGE_SIZES: [usize; 10] =
+    [0, 131_072, 131_073, 262_143, 262_144, 524_288, 1_048_576, 2_097_151, 2_097_152, 4_194_304];
 
 pub(super) fn vectors() -> String {
     let both = |sizes: &[usize]| -> Vec<Shape> {
