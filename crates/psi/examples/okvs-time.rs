@@ -46,7 +46,7 @@ fn report<const H: usize, const V: usize, const D: usize>(okvs: &Okvs<H>, runs: 
 
     let slots = vec![[3; D]; okvs.slots()];
     let decoder = okvs.decoder(&slots).expect("as many as there are");
-    let mut rows = vec![[0; D]; 512];
+    let mut rows = [[0; D]; 512];
     let decode = least(runs, || {
         for first in (0..n).step_by(rows.len()) {
             let range = first..n.min(first + rows.len());

@@ -83,7 +83,7 @@ fn every_list_has_one_encoding() {
 }
 
 #[test]
-fn what_is_no_list_is_refused() {
+fn bytes_that_are_no_list_of_ascending_tags_are_refused() {
     let n = 1000;
     let coding = Coding::new(n, 60, false).unwrap();
     let tags = Random(2).tags(n, 60);
