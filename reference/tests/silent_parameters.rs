@@ -153,7 +153,7 @@ fn first_moment(n: f64, delta: f64) -> f64 {
 
 /// The table of section 4 of the page.
 #[test]
-fn the_first_moment_of_the_code_is_that_of_the_page() {
+fn the_first_moment_of_the_code_matches_the_page() {
     for (log, five, ten) in [
         (12, -40.1, -34.4),
         (14, -50.0, -44.3),
@@ -179,7 +179,7 @@ fn bytes(name: &str, m: usize) -> (usize, u32, usize) {
 
 /// The table of section 4 of the page.
 #[test]
-fn trees_levels_and_bytes_are_those_of_the_page() {
+fn trees_levels_and_bytes_match_the_page() {
     for (m, vole, margin) in [
         (440, (192, 5, 87), (256, 5, 114)),
         (2780, (192, 5, 87), (256, 5, 114)),

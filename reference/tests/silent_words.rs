@@ -166,7 +166,7 @@ fn most_zeros(density: f64, left: f64, accumulators: u8) -> f64 {
 }
 
 #[test]
-fn the_count_for_large_codes_is_that_of_the_page() {
+fn large_codes_have_the_share_of_zeros_that_the_page_counts() {
     for (accumulators, zeros) in [(2, 0.6027), (3, 0.545)] {
         let shares = (140..=194).map(|it| f64::from(it) / 200.0);
         let most = shares.map(|share| most_zeros(share, share / 2.0, accumulators));
