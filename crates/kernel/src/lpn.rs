@@ -85,7 +85,7 @@ pub fn aligned(buffer: &mut [Block], len: usize) -> &mut [Block] {
     &mut buffer[if skip > 3 { 0 } else { skip }..][..len]
 }
 
-/// What comes after a layer, to which its sums go on.
+/// The step after a layer, which takes its sums.
 #[derive(Clone, Copy, Debug)]
 pub enum Next<'a> {
     /// A further layer: sum i goes to place `table[i]`.
