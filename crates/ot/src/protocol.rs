@@ -78,7 +78,7 @@ impl fmt::Display for Functionality {
             Self::OneOfN => "endemic 1-of-N OT",
             Self::OneOfNWithAbort => "endemic 1-of-N OT with abort",
             Self::Psi => "F_PSI with sizes (n, n')",
-            Self::Vole { bits } => return write!(f, "VOLE of GF(2^{bits}) with abort"),
+            Self::Vole { bits } => return write!(f, "VOLE of GF(2^{bits})"),
             Self::Triples { bits } => return write!(f, "triples modulo 2^{bits}"),
         })
     }
