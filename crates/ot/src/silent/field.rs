@@ -99,6 +99,9 @@ pub(super) mod sealed {
         /// Strings of n elements, all 0.
         fn zeroed(n: usize) -> Self;
 
+        /// The number of elements.
+        fn len(&self) -> usize;
+
         /// Takes elements from their buckets, and puts the sum of the elements up to each, times their factors, to
         /// its next place.
         fn accumulate(
@@ -128,6 +131,10 @@ pub(super) mod sealed {
             Self { memory: Secret::zeroed(n * L + 3), blocks: n * L }
         }
 
+        fn len(&self) -> usize {
+            self.blocks / L
+        }
+
         fn accumulate(
             &mut self,
             backend: Backend,
@@ -149,6 +156,10 @@ pub(super) mod sealed {
     impl Strings for WithBits {
         fn zeroed(n: usize) -> Self {
             Self { blocks: Cells::zeroed(n), bits: Secret::zeroed(n) }
+        }
+
+        fn len(&self) -> usize {
+            self.bits.len()
         }
 
         fn accumulate(

@@ -71,7 +71,7 @@ pub struct Sender<F> {
 
 /// The receiver, set up.
 #[derive(Debug)]
-pub struct Receiver<F> {
+pub struct Receiver<F: Field> {
     silent: Silent<F>,
     state: super::Receiver<F>,
     runs: Runs,
@@ -108,6 +108,11 @@ impl<F: Field> Sender<F> {
     /// [`Usage::SessionEnded`] after an error.
     pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
         self.state.delta()
+    }
+
+    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.state.keep_memory(keep);
     }
 
     /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
@@ -159,6 +164,11 @@ impl<F: Field> Receiver<F> {
         Ok(Self { silent, state, runs: Runs::default() })
     }
 
+    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.state.keep_memory(keep);
+    }
+
     /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
     ///
     /// # Errors
@@ -205,7 +215,9 @@ impl Sender<Gf2> {
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let mut keys = Secret::zeroed(PIECE.min(shape.n()));
-        for m in self.silent.batches(shape.n()) {
+        let mut batches = self.silent.batches(shape.n()).peekable();
+        while let Some(m) = batches.next() {
+            self.state.keep_memory(batches.peek().is_some());
             let mut sent = self.batch(io, m).await?;
             if shape.is_given() {
                 sent.flip(&io.recv(m.div_ceil(8)).await)?;
@@ -237,7 +249,9 @@ impl Receiver<Gf2> {
         let n = Shape::of(choice).n();
         let mut keys = Secret::zeroed(PIECE.min(n));
         let mut start = 0;
-        for m in self.silent.batches(n) {
+        let mut batches = self.silent.batches(n).peekable();
+        while let Some(m) = batches.next() {
+            self.state.keep_memory(batches.peek().is_some());
             let mut received = self.batch(io, m).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;

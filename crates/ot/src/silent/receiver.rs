@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::CODES,
-    field::{Field, Gf2, pack_bits, pack_noise, pack_rows, sealed::Strings as _},
+    code::{CODES, Scratch},
+    field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
 };
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
-pub struct Receiver<F> {
+pub struct Receiver<F: Field> {
     silent: Silent<F>,
     session: Session,
     seed: Seed,
@@ -34,6 +34,7 @@ pub struct Receiver<F> {
     ots: Option<Ots>,
     /// Batches so far.
     batch: u64,
+    scratch: Scratch<F::Strings>,
 }
 
 /// A batch whose trees have come. It has no output before the sender's `Answer` has come, where there is one.
@@ -83,7 +84,12 @@ impl<F: Field> Receiver<F> {
     }
 
     pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
-        Self { silent, session, seed, ots: Some(ots), batch: 0 }
+        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
+    }
+
+    /// Keeps the memory of a batch for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.scratch.keeps = keep;
     }
 
     /// The extension, for the OTs of the next batch.
@@ -167,7 +173,7 @@ impl<F: Field> Receiver<F> {
 
         let code = CODES.get(backend, &size);
         let mut prefix = Prefix::new(backend, weights.as_ref());
-        let mut strings = F::Strings::zeroed(size.leaves());
+        let mut strings = self.scratch.take(size.leaves());
         let mut leaves = Secret::zeroed(1 << size.height);
         let mut known = Secret::<Block>::zeroed(size.height);
         let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
@@ -228,8 +234,10 @@ impl<F: Field> Receiver<F> {
         let encoded = strings.map(|mut strings| {
             let backend = self.session.backend();
             let code = CODES.get(backend, &size);
-            code.accumulate::<F, _>(backend, &mut strings);
-            F::encode(backend, &mut strings, code.last_table(), size.outputs, &flips)
+            code.accumulate::<F, _>(backend, &mut strings, &mut self.scratch);
+            let encoded = F::encode(backend, &mut strings, code.last_table(), size.outputs, &flips);
+            self.scratch.put(strings);
+            encoded
         });
         let (u, v) = packed.or(encoded).ok_or(Usage::SessionEnded)?;
         Ok(Received { session, number, u, v, coins, flips })
@@ -334,7 +342,7 @@ impl Receiver<Gf2> {
 }
 
 foxtrot_kernel::redacted! {
-    [F] Receiver<F>, receiver => "{}, {} batches", receiver.silent.name(), receiver.batch;
+    [F: Field] Receiver<F>, receiver => "{}, {} batches", receiver.silent.name(), receiver.batch;
     [F: Field] Unverified<F>, unverified => "batch {}, <redacted>", unverified.number;
     [F: Field] Received<F>, received => "batch {}, <redacted>", received.number;
 }

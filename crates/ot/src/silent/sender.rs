@@ -13,11 +13,8 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::CODES,
-    field::{
-        Field, Gf2, pack_noise, pack_rows,
-        sealed::{Cells, Strings as _},
-    },
+    code::{CODES, Scratch},
+    field::{Field, Gf2, pack_noise, pack_rows, sealed::Cells},
     parameters::{Silent, Size},
     permutation,
 };
@@ -37,6 +34,7 @@ pub struct Sender<F> {
     ots: Option<Ots>,
     /// Batches so far.
     batch: u64,
+    scratch: Scratch<Cells<1>>,
 }
 
 /// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
@@ -82,7 +80,7 @@ impl<F: Field> Sender<F> {
     }
 
     pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
-        Self { silent, session, seed, ots: Some(ots), batch: 0 }
+        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
     }
 
     /// The extension, for the OTs of the next batch.
@@ -95,6 +93,11 @@ impl<F: Field> Sender<F> {
 
     pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
         self.ots.as_mut().ok_or(Usage::SessionEnded)
+    }
+
+    /// Keeps the memory of a batch for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.scratch.keeps = keep;
     }
 
     /// Δ of every batch.
@@ -228,10 +231,10 @@ impl<F: Field> Sender<F> {
             Some(Coins { receiver: chi, sender: *coin })
         });
         let code = CODES.get(backend, &size);
-        code.accumulate::<F, _>(backend, &mut string);
+        code.accumulate::<F, _>(backend, &mut string, &mut self.scratch);
         let mut w = Secret::zeroed(size.outputs);
         encode::<u128>(backend, code.last_table(), string.get(), &mut w);
-        drop(string);
+        self.scratch.put(string);
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
         let none = Bits::from_bools([]);
         let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
@@ -242,7 +245,7 @@ impl<F: Field> Sender<F> {
 
     /// The first accumulator of all leaves, and V_S if there is a check.
     pub(super) fn leaves(
-        &self,
+        &mut self,
         planted: &Planted,
         check: Option<(Challenge, u128)>,
     ) -> (Cells<1>, Zeroizing<u128>) {
@@ -253,7 +256,7 @@ impl<F: Field> Sender<F> {
         let mut prefix = Prefix::new(backend, weights.as_ref());
         let mut leaves = Secret::zeroed(1 << size.height);
         let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-        let mut string = Cells::<1>::zeroed(size.leaves());
+        let mut string = self.scratch.take(size.leaves());
         for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
             ggm::expand(&pi, root, &mut leaves, &mut sums);
             prefix.add(&leaves, code.first_table(), string.get());
