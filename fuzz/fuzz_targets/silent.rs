@@ -70,5 +70,5 @@ fn run<F: Field>(silent: Silent<F>, messages: &Messages) -> Option<Outputs<F>> {
         receiver.grow(M, vec![received], &changed(&message, trees)).ok()?;
     let (sent, message) = sender.answer(planted, &changed(&message, check)).ok()?;
     let received = receiver.verify(unverified, &changed(&message, answer)).ok()?;
-    Some(((sent, delta), received))
+    Some(((sender.encode(sent).unwrap(), delta), received))
 }

@@ -367,7 +367,8 @@ fn protocols_lists_every_extension_and_its_base_ots() {
         of_kind.map(|it| it[key].as_str().unwrap().to_owned()).collect()
     };
     let extensions = extension::registry().map(|it| it.info().name);
-    let extensions = extensions.chain([extension::two_round::FAMILY]);
+    let silent = ["silent", "silent-semi-honest"];
+    let extensions = extensions.chain([extension::two_round::FAMILY]).chain(silent);
     assert!(listed("extension", "name").iter().eq(extensions));
     let bases = listed("base", "name");
     for extension in all.iter().filter(|it| it["kind"] == "extension") {

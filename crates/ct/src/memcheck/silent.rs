@@ -123,5 +123,6 @@ fn batch<F: Field>(
     let (sent, mut answer) = sender.answer(planted, &check).expect("a check");
     public(&mut answer);
     let received = receiver.verify(unverified, &answer).expect("an answer");
+    let sent = sender.encode(sent).expect("its own batch");
     ((sender, receiver), (sent, received))
 }

@@ -139,9 +139,9 @@ impl<F: Field> Sender<F> {
         drop(rows);
         io.send_any(trees).await;
         let check = io.recv_any(self.silent.check_len()).await;
-        let (sent, answer) = self.state.answer(planted, &check)?;
+        let (answered, answer) = self.state.answer(planted, &check)?;
         io.send_any(answer).await;
-        Ok(sent)
+        Ok(self.state.encode(answered)?)
     }
 }
 
@@ -194,9 +194,11 @@ impl<F: Field> Receiver<F> {
         io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
-        let (unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
+        let (mut unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
         drop((choices, rows));
         io.send_any(check).await;
+        // While the sender computes.
+        self.state.encode(&mut unverified);
         let answer = io.recv_any(self.silent.answer_len()).await;
         self.state.verify(unverified, &answer)
     }

@@ -44,8 +44,8 @@ pub struct Unverified<F: Field> {
     number: u64,
     size: Size,
     check: Option<Check>,
-    /// U and V, where nothing rests on LPN; else the strings that they come from.
-    packed: Option<(F::Values, Secret<u128>)>,
+    /// U and V, and before the strings that they come from.
+    values: Option<(F::Values, Secret<u128>)>,
     strings: Option<F::Strings>,
 }
 
@@ -150,8 +150,8 @@ impl<F: Field> Receiver<F> {
         let backend = self.session.backend();
         if !self.silent.has_noise() {
             let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
-            let packed = Some((F::values(u), pack_rows(backend, rows)));
-            let batch = Unverified { session, number, size, check: None, packed, strings: None };
+            let values = Some((F::values(u), pack_rows(backend, rows)));
+            let batch = Unverified { session, number, size, check: None, values, strings: None };
             return Ok((batch, Vec::new()));
         }
         let (commitment, messages) = trees.split_at(if self.silent.has_coin() { 32 } else { 0 });
@@ -211,7 +211,7 @@ impl<F: Field> Receiver<F> {
             Check { challenge, hash, commitment }
         });
         let strings = Some(strings);
-        Ok((Unverified { session, number, size, check, packed: None, strings }, message))
+        Ok((Unverified { session, number, size, check, values: None, strings }, message))
     }
 
     /// Sections 20.4 and 20.5: takes the sender's `Answer`, which is empty where there is none, and returns the output.
@@ -221,26 +221,31 @@ impl<F: Field> Receiver<F> {
     /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn verify(
         &mut self,
-        unverified: Unverified<F>,
+        mut unverified: Unverified<F>,
         answer: &[u8],
     ) -> Result<Received<F>, Error> {
         self.ots()?;
         if unverified.session != *self.session.id() {
             return Err(Usage::ForeignBatch.into());
         }
-        let Unverified { session, number, size, check, packed, strings } = unverified;
-        let coins = self.check(number, check, answer).inspect_err(|_| self.ots = None)?;
+        let answered = self.check(unverified.number, unverified.check.take(), answer);
+        let coins = answered.inspect_err(|_| self.ots = None)?;
+        self.encode(&mut unverified);
+        let Unverified { session, number, size, values, .. } = unverified;
+        let (u, v) = values.ok_or(Usage::SessionEnded)?;
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let encoded = strings.map(|mut strings| {
-            let backend = self.session.backend();
-            let code = CODES.get(backend, &size);
-            code.accumulate::<F, _>(backend, &mut strings, &mut self.scratch);
-            let encoded = F::encode(backend, &mut strings, code.last_table(), size.outputs, &flips);
-            self.scratch.put(strings);
-            encoded
-        });
-        let (u, v) = packed.or(encoded).ok_or(Usage::SessionEnded)?;
+        let u = F::flip(u, &flips);
         Ok(Received { session, number, u, v, coins, flips })
+    }
+
+    /// Section 20.5: encodes a batch before its answer has come, for which [`verify`](Self::verify) then has less to do.
+    pub fn encode(&mut self, batch: &mut Unverified<F>) {
+        let Some(mut strings) = batch.strings.take() else { return };
+        let (backend, size) = (self.session.backend(), &batch.size);
+        let code = CODES.get(backend, size);
+        code.accumulate::<F, _>(backend, &mut strings, &mut self.scratch);
+        batch.values = Some(F::encode(backend, &mut strings, code.last_table(), size.outputs));
+        self.scratch.put(strings);
     }
 
     /// Returns the verdict on an answer, and goes on whatever it is.

@@ -50,6 +50,15 @@ pub struct Planted {
     packed: Secret<u128>,
 }
 
+/// A batch that has its answer, and is to be encoded.
+#[must_use = "the batch has no output yet"]
+pub struct Answered<F> {
+    planted: Planted,
+    string: Option<Cells<1>>,
+    coins: Option<Coins>,
+    field: PhantomData<F>,
+}
+
 /// A batch whose output can be had, once.
 #[must_use = "it holds the output"]
 pub struct Sent<F> {
@@ -204,43 +213,63 @@ impl<F: Field> Sender<F> {
         Ok((planted, message))
     }
 
-    /// Sections 20.4 and 20.5: takes the receiver's `Check`, which is empty where there is none, and returns the output and
+    /// Section 20.4: takes the receiver's `Check`, which is empty where there is none, and returns the answered batch and
     /// `Answer`, empty then also.
     ///
     /// # Errors
     /// [`Decode`] if it has another length; [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
-    pub fn answer(&mut self, planted: Planted, check: &[u8]) -> Result<(Sent<F>, Vec<u8>), Error> {
+    pub fn answer(
+        &mut self,
+        planted: Planted,
+        check: &[u8],
+    ) -> Result<(Answered<F>, Vec<u8>), Error> {
         self.ots()?;
         if planted.session != *self.session.id() {
             return Err(Usage::ForeignBatch.into());
         }
         let check = self.decode(check).inspect_err(|_| self.ots = None)?;
         if !self.silent.has_noise() {
-            let Planted { session, number, delta, packed: w, .. } = planted;
-            let (flips, field) = (Bits::from_bools([]), PhantomData);
-            return Ok((Sent { session, number, delta, w, coins: None, flips, field }, Vec::new()));
+            return Ok((
+                Answered { planted, string: None, coins: None, field: PhantomData },
+                Vec::new(),
+            ));
         }
-        let backend = self.session.backend();
-        let (mut string, sum) = self.leaves(&planted, check);
-        let Planted { session, number, size, delta, .. } = planted;
+        let (string, sum) = self.leaves(&planted, check);
         let mut answer = Vec::new();
         let coins = check.and_then(|(chi, _)| {
-            answer.extend_from_slice(&check_hash(&self.session, number, &sum));
-            let coin = self.silent.has_coin().then(|| self.coin(number))?;
+            answer.extend_from_slice(&check_hash(&self.session, planted.number, &sum));
+            let coin = self.silent.has_coin().then(|| self.coin(planted.number))?;
             answer.extend_from_slice(&*coin);
             Some(Coins { receiver: chi, sender: *coin })
         });
-        let code = CODES.get(backend, &size);
-        code.accumulate::<F, _>(backend, &mut string, &mut self.scratch);
-        let mut w = Secret::zeroed(size.outputs);
-        encode::<u128>(backend, code.last_table(), string.get(), &mut w);
-        self.scratch.put(string);
+        Ok((Answered { planted, string: Some(string), coins, field: PhantomData }, answer))
+    }
+
+    /// Section 20.5: the output of a batch, which its peer's does not wait for.
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`].
+    pub fn encode(&mut self, answered: Answered<F>) -> Result<Sent<F>, Usage> {
+        let Answered { planted, string, coins, .. } = answered;
+        let Planted { session, number, size, delta, packed, .. } = planted;
+        if session != *self.session.id() {
+            return Err(Usage::ForeignBatch);
+        }
+        let w = string.map(|mut string| {
+            let backend = self.session.backend();
+            let code = CODES.get(backend, &size);
+            code.accumulate::<F, _>(backend, &mut string, &mut self.scratch);
+            let mut w = Secret::zeroed(size.outputs);
+            encode::<u128>(backend, code.last_table(), string.get(), &mut w);
+            self.scratch.put(string);
+            w
+        });
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let none = Bits::from_bools([]);
+        let (w, none) = (w.unwrap_or(packed), Bits::from_bools([]));
         let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
         sent.exchange(&flips);
         sent.flips = flips;
-        Ok((sent, answer))
+        Ok(sent)
     }
 
     /// The first accumulator of all leaves, and V_S if there is a check.
@@ -355,5 +384,6 @@ impl Sender<Gf2> {
 foxtrot_kernel::redacted! {
     [F] Sender<F>, sender => "{}, {} batches", sender.silent.name(), sender.batch;
     Planted, planted => "batch {}, <redacted>", planted.number;
+    [F] Answered<F>, answered => "batch {}, <redacted>", answered.planted.number;
     [F] Sent<F>, sent => "batch {}, <redacted>", sent.number;
 }

@@ -114,7 +114,7 @@ fn run<F: Field>(
     channel.check(&mut check);
     let (sent, mut answer) = sender.answer(planted, &check)?;
     channel.answer(&mut answer);
-    Ok((sent, receiver.verify(unverified, &answer)?))
+    Ok((sender.encode(sent)?, receiver.verify(unverified, &answer)?))
 }
 
 const FAILED: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
