@@ -28,7 +28,7 @@ pub fn expand(pi: &Aes128, root: &Block, leaves: &mut [Block], sums: &mut [[Bloc
     check(leaves.len(), sums.len());
     leaves[0] = *root;
     for (level, sums) in sums.iter_mut().enumerate() {
-        *sums = next_level(pi, &mut leaves[..2 << level], &Correction::NONE);
+        *sums = next_level(pi, &mut leaves[..2 << level], None);
     }
 }
 
@@ -49,10 +49,10 @@ pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [B
     pi.encrypt(&mut stand_ins);
     stand_ins[1][0] ^= 1;
     leaves[0] = [0; 16];
-    let mut correction = Correction::NONE;
+    let mut correction = Correction { parent: 0, blocks: [[0; 16]; 2] };
     let mut of_leaves = [0; 16];
     for (level, known) in sums.iter().enumerate() {
-        let below = next_level(pi, &mut leaves[..2 << level], &correction);
+        let below = next_level(pi, &mut leaves[..2 << level], Some(&correction));
         let index = u64::from(alpha) >> (h - level - 1);
         // All ones if the path goes to the odd child.
         let odd = core::hint::black_box(0u128.wrapping_sub(u128::from(index & 1)));
@@ -85,13 +85,9 @@ struct Correction {
     blocks: [Block; 2],
 }
 
-impl Correction {
-    const NONE: Self = Self { parent: 0, blocks: [[0; 16]; 2] };
-}
-
-/// Corrects the nodes of a level, the first half of `nodes`, and replaces them by those of the next one, all of `nodes`. Returns the sums of the
-/// latter with even and with odd index.
-fn next_level(pi: &Aes128, nodes: &mut [Block], correction: &Correction) -> [Block; 2] {
+/// Corrects the nodes of a level, the first half of `nodes`, and replaces them by the nodes of the next level, all of
+/// `nodes`. Returns the sums of the new nodes, of those with even and of those with odd index.
+fn next_level(pi: &Aes128, nodes: &mut [Block], correction: Option<&Correction>) -> [Block; 2] {
     by_schedule!(
         pi,
         c, keys => vectors::next_level(c, keys, nodes, correction),

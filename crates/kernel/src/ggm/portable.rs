@@ -12,14 +12,20 @@ use crate::{
 /// Children that go through the cipher together.
 const BATCH: usize = 64;
 
-pub(super) fn next_level(pi: &Cipher, nodes: &mut [Block], correction: &Correction) -> [Block; 2] {
+pub(super) fn next_level(
+    pi: &Cipher,
+    nodes: &mut [Block],
+    correction: Option<&Correction>,
+) -> [Block; 2] {
     let (parents, step) = (nodes.len() / 2, BATCH / 2);
     let (mut seeds, mut children) = ([[0; 16]; BATCH], [[0; 16]; BATCH]);
     let mut sums = [0; 2];
     // Backwards: children are written where parents have been read.
     for first in (0..parents).step_by(step).rev() {
         let count = step.min(parents - first);
-        correct(&mut nodes[first..first + count], first, correction);
+        if let Some(correction) = correction {
+            correct(&mut nodes[first..first + count], first, correction);
+        }
         let (seeds, children) = (&mut seeds[..2 * count], &mut children[..2 * count]);
         for (seeds, node) in seeds.as_chunks_mut().0.iter_mut().zip(&nodes[first..first + count]) {
             *seeds = [*node, xor(node, &ONE)];

@@ -8,7 +8,7 @@ use crate::{
         vectors::{WIDE, encrypt, pairs, spread},
     },
     blocks::{Blocks, Cipher},
-    joined,
+    erase, joined,
 };
 
 /// Vectors of nodes at a time.
@@ -19,10 +19,22 @@ pub(super) fn next_level<C: Cipher>(
     c: C,
     keys: &RoundKeys,
     nodes: &mut [Block],
-    correction: &Correction,
+    correction: Option<&Correction>,
+) -> [Block; 2] {
+    match correction {
+        Some(correction) => level::<C, true>(c, keys, nodes, Spread::new(c, correction)),
+        None => level::<C, false>(c, keys, nodes, Spread::none(c)),
+    }
+}
+
+#[cfg_attr(not(unoptimized), inline(always))]
+fn level<C: Cipher, const CORRECT: bool>(
+    c: C,
+    keys: &RoundKeys,
+    nodes: &mut [Block],
+    correction: Spread<C::Vector>,
 ) -> [Block; 2] {
     let (keys, one) = (spread(c, keys), c.splat(&ONE));
-    let correction = Spread::new(c, correction);
     let mut sums = [c.zero(); 2];
     let bytes = nodes.as_flattened_mut();
     let (len, step) = (bytes.len() / 2, NODES * C::BYTES);
@@ -33,7 +45,8 @@ pub(super) fn next_level<C: Cipher>(
             Some(parents) if len >= step => c.load_all(parents),
             _ => c.load_parts(&here[..len]),
         };
-        let seeds = pairs(c, correction.apply(c, at / 16, parents), one);
+        let parents = if CORRECT { correction.apply(c, at / 16, parents) } else { parents };
+        let seeds = pairs(c, parents, one);
         let children = c.xor_all(encrypt(c, &keys, seeds), seeds);
         if len >= step {
             for pair in children.as_chunks().0 {
@@ -70,23 +83,33 @@ pub(super) fn correct<C: Blocks>(c: C, nodes: &mut [Block], correction: &Correct
 
 /// A correction in all blocks.
 struct Spread<V> {
-    parent: V,
+    /// For each place of a group: the number of the group's first parent for which it is the corrected one.
+    targets: [V; NODES],
     /// Both blocks in turn.
     blocks: [V; 2],
-    /// The parents of the first nodes.
-    from_zero: [V; NODES],
 }
 
 impl<V: Copy> Spread<V> {
     #[inline(always)]
     fn new<C: Blocks<Vector = V>>(c: C, correction: &Correction) -> Self {
         let [even, odd] = correction.blocks;
-        let blocks = [even, odd, even, odd, even, odd, even, odd];
-        Self {
-            parent: c.splat(&joined([correction.parent; 2]).to_le_bytes()),
-            blocks: c.load_all(blocks.as_flattened()),
-            from_zero: c.load_all(PARENTS.as_flattened()),
+        let mut blocks = [even, odd, even, odd, even, odd, even, odd];
+        let mut targets = [[0; 16]; 4 * NODES];
+        for (target, k) in targets.iter_mut().zip(0..) {
+            *target = joined([correction.parent.wrapping_sub(k / 2); 2]).to_le_bytes();
         }
+        let spread = Self {
+            targets: c.load_all(targets.as_flattened()),
+            blocks: c.load_all(blocks.as_flattened()),
+        };
+        erase(&mut blocks, [0; 16]);
+        erase(&mut targets, [0; 16]);
+        spread
+    }
+
+    #[inline(always)]
+    fn none<C: Blocks<Vector = V>>(c: C) -> Self {
+        Self { targets: [c.zero(); NODES], blocks: [c.zero(); 2] }
     }
 
     /// Corrects nodes, the first of which has an even index.
@@ -99,23 +122,12 @@ impl<V: Copy> Spread<V> {
     ) -> [V; NODES] {
         let parent = c.splat(&joined([first as u64 >> 1; 2]).to_le_bytes());
         for (k, node) in nodes.iter_mut().enumerate() {
-            let mask = c.equal(c.add(parent, self.from_zero[k]), self.parent);
+            let mask = c.equal(parent, self.targets[k]);
             *node = c.xor(*node, c.and(mask, self.blocks[k % 2]));
         }
         nodes
     }
 }
-
-/// ⌊k/2⌋ in both halves of block k.
-const PARENTS: [Block; 16] = {
-    let mut parents = [[0; 16]; 16];
-    let mut k = 0;
-    while k < 16 {
-        parents[k] = joined([k as u64 / 2; 2]).to_le_bytes();
-        k += 1;
-    }
-    parents
-};
 
 /// The sums of the even and the odd blocks of two vectors, one after the other.
 #[inline(always)]
