@@ -3,12 +3,15 @@
 //! A node s has the children π(s) ⊕ s and π(s ⊕ 1) ⊕ s ⊕ 1, where π is AES-128 and 1 is the block with bit 0 set.
 //! The children of node v of a level are the nodes 2v and 2v + 1 of the next. The root has level 0, leaves level h.
 
+use correction::{Correction, Spread};
+
 use crate::{
     Block,
     aes::{Aes128, by_schedule},
     erase,
 };
 
+mod correction;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
@@ -64,7 +67,10 @@ pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [B
         correction = Correction { parent: index >> 1, blocks: [at_0, at_1].map(u128::to_le_bytes) };
         of_leaves = (even_sum ^ odd_sum ^ at_0 ^ at_1).to_le_bytes();
     }
-    correct(pi, leaves, &correction);
+    dispatch!(
+        wide pi.backend(),
+        simd => Spread::new(simd, &correction).correct(simd, 0, leaves),
+    );
     erase(&mut correction.blocks, [0; 16]);
     of_leaves
 }
@@ -79,12 +85,6 @@ fn check(leaves: usize, height: usize) {
     assert!(leaves == 1 << height, "the leaves of a tree");
 }
 
-/// Blocks that are added to both children of a node, whose index is secret.
-struct Correction {
-    parent: u64,
-    blocks: [Block; 2],
-}
-
 /// Corrects the nodes of a level, the first half of `nodes`, and replaces them by the nodes of the next level, all of
 /// `nodes`. Returns the sums of the new nodes, of those with even and of those with odd index.
 fn next_level(pi: &Aes128, nodes: &mut [Block], correction: Option<&Correction>) -> [Block; 2] {
@@ -93,15 +93,6 @@ fn next_level(pi: &Aes128, nodes: &mut [Block], correction: Option<&Correction>)
         c, keys => vectors::next_level(c, keys, nodes, correction),
         cipher => portable::next_level(cipher, nodes, correction),
     )
-}
-
-/// Corrects the nodes of a level.
-fn correct(pi: &Aes128, nodes: &mut [Block], correction: &Correction) {
-    dispatch!(
-        wide pi.backend(),
-        simd => vectors::correct(simd, nodes, correction),
-        portable::correct(nodes, 0, correction),
-    );
 }
 
 #[cfg(test)]

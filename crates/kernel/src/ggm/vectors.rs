@@ -1,18 +1,17 @@
 //! Four vectors of nodes at a time, whose children are eight vectors.
 
-use super::{Correction, ONE};
+use super::{
+    ONE,
+    correction::{Correction, NODES, Spread},
+};
 use crate::{
     Block,
     aes::{
         RoundKeys,
         vectors::{WIDE, encrypt, pairs, spread},
     },
-    blocks::{Blocks, Cipher},
-    erase, joined,
+    blocks::Cipher,
 };
-
-/// Vectors of nodes at a time.
-const NODES: usize = WIDE / 2;
 
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn next_level<C: Cipher>(
@@ -21,19 +20,8 @@ pub(super) fn next_level<C: Cipher>(
     nodes: &mut [Block],
     correction: Option<&Correction>,
 ) -> [Block; 2] {
-    match correction {
-        Some(correction) => level::<C, true>(c, keys, nodes, Spread::new(c, correction)),
-        None => level::<C, false>(c, keys, nodes, Spread::none(c)),
-    }
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn level<C: Cipher, const CORRECT: bool>(
-    c: C,
-    keys: &RoundKeys,
-    nodes: &mut [Block],
-    correction: Spread<C::Vector>,
-) -> [Block; 2] {
+    let correction = correction.map(inlined!(|correction| Spread::new(c, correction)));
+    const { assert!(NODES == WIDE / 2, "two children each") };
     let (keys, one) = (spread(c, keys), c.splat(&ONE));
     let mut sums = [c.zero(); 2];
     let bytes = nodes.as_flattened_mut();
@@ -45,7 +33,10 @@ fn level<C: Cipher, const CORRECT: bool>(
             Some(parents) if len >= step => c.load_all(parents),
             _ => c.load_parts(&here[..len]),
         };
-        let parents = if CORRECT { correction.apply(c, at / 16, parents) } else { parents };
+        let parents = match &correction {
+            Some(correction) => correction.apply(c, at / 16, parents),
+            None => parents,
+        };
         let seeds = pairs(c, parents, one);
         let children = c.xor_all(encrypt(c, &keys, seeds), seeds);
         if len >= step {
@@ -63,70 +54,6 @@ fn level<C: Cipher, const CORRECT: bool>(
         }
     }
     even_and_odd(c, sums)
-}
-
-/// Corrects the nodes of a level, two or more.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn correct<C: Blocks>(c: C, nodes: &mut [Block], correction: &Correction) {
-    let correction = Spread::new(c, correction);
-    let mut wide = nodes.as_flattened_mut().chunks_exact_mut(NODES * C::BYTES);
-    let mut first = 0;
-    for bytes in &mut wide {
-        c.store_all(correction.apply(c, first, c.load_all(bytes)), bytes);
-        first += NODES * C::BLOCKS;
-    }
-    let rest = wide.into_remainder();
-    if !rest.is_empty() {
-        c.store_parts(correction.apply(c, first, c.load_parts(rest)), rest);
-    }
-}
-
-/// A correction in all blocks.
-struct Spread<V> {
-    /// For each place of a group: the number of the group's first parent for which it is the corrected one.
-    targets: [V; NODES],
-    /// Both blocks in turn.
-    blocks: [V; 2],
-}
-
-impl<V: Copy> Spread<V> {
-    #[inline(always)]
-    fn new<C: Blocks<Vector = V>>(c: C, correction: &Correction) -> Self {
-        let [even, odd] = correction.blocks;
-        let mut blocks = [even, odd, even, odd, even, odd, even, odd];
-        let mut targets = [[0; 16]; 4 * NODES];
-        for (target, k) in targets.iter_mut().zip(0..) {
-            *target = joined([correction.parent.wrapping_sub(k / 2); 2]).to_le_bytes();
-        }
-        let spread = Self {
-            targets: c.load_all(targets.as_flattened()),
-            blocks: c.load_all(blocks.as_flattened()),
-        };
-        erase(&mut blocks, [0; 16]);
-        erase(&mut targets, [0; 16]);
-        spread
-    }
-
-    #[inline(always)]
-    fn none<C: Blocks<Vector = V>>(c: C) -> Self {
-        Self { targets: [c.zero(); NODES], blocks: [c.zero(); 2] }
-    }
-
-    /// Corrects nodes, the first of which has an even index.
-    #[inline(always)]
-    fn apply<C: Blocks<Vector = V>>(
-        &self,
-        c: C,
-        first: usize,
-        mut nodes: [V; NODES],
-    ) -> [V; NODES] {
-        let parent = c.splat(&joined([first as u64 >> 1; 2]).to_le_bytes());
-        for (k, node) in nodes.iter_mut().enumerate() {
-            let mask = c.equal(parent, self.targets[k]);
-            *node = c.xor(*node, c.and(mask, self.blocks[k % 2]));
-        }
-        nodes
-    }
 }
 
 /// The sums of the even and the odd blocks of two vectors, one after the other.
