@@ -100,7 +100,7 @@ impl<F> Silent<F> {
         Self { name, adversary, noise, weight, field: PhantomData }
     }
 
-    /// The same with so few noise positions that it hides nothing.
+    /// Sets so few noise positions that nothing is hidden.
     #[cfg(test)]
     pub(super) const fn with_noise(self, noise: usize) -> Self {
         Self { noise, ..self }
