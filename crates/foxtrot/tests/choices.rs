@@ -10,7 +10,9 @@ use std::{
     time::Duration,
 };
 
-use foxtrot::{Blame, Config, Error, Peer, Progress, Seed, Session, Usage, ot, psi, rot, triples};
+use foxtrot::{
+    Blame, Config, Error, Peer, Progress, Seed, Session, Usage, job::Full, ot, psi, rot, triples,
+};
 use foxtrot_net::{
     Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
     hello::{Agreement, Hello, KEYS, Role, exchange},
@@ -210,8 +212,7 @@ fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
     let longest = ot::Options::new().longest_message(1 << 24);
     let config = Config::insecure().max_memory(32 << 20);
     let (mut ours, liar) = against_with(&config, of_psi, |channel, _| heard(channel));
-    let refused = HelloError::Refused(Reason::TooLarge);
-    let is_refused = |e: &Error| matches!(e, Error::Session(NetError::Hello(e)) if *e == refused);
+    let is_refused = |e: &Error| matches!(e, Error::Full(Full::Memory { .. }));
     let error = psi::send(&mut ours, &["a"]).unwrap_err();
     assert!(is_refused(&error), "{error}");
     assert_eq!(liar.join().unwrap(), Reason::TooLarge);

@@ -137,16 +137,16 @@ fn local(
     let items = theirs.into_items();
     let (sending, (indices, receiving, agreed)) = both(
         common.timeout(),
-        |opened| {
+        |peer| {
             let hello = senders_terms.hello(Role::Sender, items.len());
-            let link = Link::greet(opened, true, &hello)?;
+            let link = Link::greet(peer, hello)?;
             let agreed = Agreed::on(&senders_terms, &link, items.len())?;
             let output = Output::in_background();
             Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(items))
         },
-        |opened| {
+        |peer| {
             let n = ours.items().len();
-            let link = Link::greet(opened, false, &terms.hello(Role::Receiver, n))?;
+            let link = Link::greet(peer, terms.hello(Role::Receiver, n))?;
             let agreed = Agreed::on(&terms, &link, n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
@@ -246,7 +246,7 @@ impl Service for Server {
             entry.set(OUR_NORMALIZE, self.normalize.clone());
             entry.met(&link);
             agreed.enter(entry);
-            let (workers, peer) = (self.workers.for_another(), link.peer.clone());
+            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &workers, output };
             let cost = party.send(link, || {

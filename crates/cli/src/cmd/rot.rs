@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot_net::hello::Role;
+use foxtrot::job::{Job, Role};
 use foxtrot_ot::{base::Choice, extension::Shape, protocol::Purpose};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     failure::Failure,
     files::{Draft, Existing, put_in_place},
     keys::Party,
-    link::{Cost, Link, Terms, Timer},
+    link::{Cost, Link, Terms},
     local::both,
     method::{self, choose},
     output::Output,
@@ -36,9 +36,8 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
             Recorder::of_one(transport).keep("rot", "sender", |entry| {
                 let link = open(&terms, way, common, Role::Sender)?;
                 entry.met(&link);
-                let done = send(link, &terms, &workers, files, Output::new(common))?;
-                let (names, cost) =
-                    done.put_in_place(Role::Sender, Existing::with_force(out.force))?;
+                let put = |job: Job<'_>, drafts| put(job, drafts, Existing::with_force(out.force));
+                let (names, cost) = send(link, &terms, &workers, files, Output::new(common), put)?;
                 let report = Report::of_run(&terms, &workers, Some(&cost), None);
                 entry.ran(&report, &cost);
                 entry.set("results", terms.n);
@@ -52,9 +51,9 @@ pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
             Recorder::of_one(transport).keep("rot", "receiver", |entry| {
                 let link = open(&terms, way, common, Role::Receiver)?;
                 entry.met(&link);
-                let done = receive(link, &terms, &workers, files, Output::new(common))?;
+                let put = |job: Job<'_>, drafts| put(job, drafts, Existing::with_force(out.force));
                 let (names, cost) =
-                    done.put_in_place(Role::Receiver, Existing::with_force(out.force))?;
+                    receive(link, &terms, &workers, files, Output::new(common), put)?;
                 let report = Report::of_run(&terms, &workers, None, Some(&cost));
                 entry.ran(&report, &cost);
                 entry.set("results", terms.n);
@@ -89,39 +88,26 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// A party that has all its keys on the disk and knows that the peer has, but not yet where they are to be.
-struct Done<'a> {
-    link: Link,
-    timer: Timer<'a>,
-    drafts: Vec<Draft>,
+/// Ends the job, and puts the files where they are to be: the receiver first, so that a sender's are there only if the
+/// receiver's are.
+fn put(job: Job<'_>, drafts: Vec<Draft>, existing: Existing) -> Result<Vec<String>, Failure> {
+    let (role, names, mut are_there) = (job.agreement().role, names(&drafts), false);
+    let ended = job.finish_in_place(|| {
+        put_in_place(existing, drafts)?;
+        are_there = true;
+        Ok::<_, Failure>(())
+    });
+    match ended {
+        Ok(()) => Ok(names),
+        Err(e) if are_there && role == Role::Receiver => Err(unknown(&names, e)),
+        Err(e) => Err(e),
+    }
 }
 
-impl<'a> Done<'a> {
-    fn of(link: Link, timer: Timer<'a>, drafts: Vec<Draft>) -> Result<Self, Failure> {
-        let synced = drafts.iter().try_for_each(Draft::sync);
-        synced.map_err(|e| link.abandon(e))?;
-        link.finish()?;
-        Ok(Self { link, timer, drafts })
-    }
-
-    /// Puts the files where they are to be: the receiver first, so that a sender's are there only if the receiver's are.
-    fn put_in_place(self, role: Role, existing: Existing) -> Result<(Vec<String>, Cost), Failure> {
-        let Self { link, timer, drafts } = self;
-        let names = names(&drafts);
-        if role == Role::Sender {
-            link.channel.await_in_place()?;
-        }
-        put_in_place(existing, drafts).map_err(|e| link.abandon(e))?;
-        link.channel.tell_in_place()?;
-        if role == Role::Receiver {
-            link.channel.await_in_place().map_err(|e| unknown(&names, e.into()))?;
-        }
-        Ok((names, link.close(&timer)?))
-    }
-
-    fn close(self) -> Result<(Vec<Draft>, Cost), Failure> {
-        Ok((self.drafts, self.link.close(&self.timer)?))
-    }
+/// Ends the job of a run whose files are put in place together.
+fn finish(job: Job<'_>, drafts: Vec<Draft>) -> Result<Vec<Draft>, Failure> {
+    job.finish()?;
+    Ok(drafts)
 }
 
 /// The receiver's files are there, and the sender has not said that its own are.
@@ -152,13 +138,13 @@ fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     agreed(&terms, output);
     let ((mut drafts, sending), (received, receiving)) = both(
         common.timeout(),
-        |opened| {
-            let link = Link::greet(opened, true, &terms.hello(Role::Sender))?;
-            send(link, &terms, &others, sent, Output::in_background())?.close()
+        |peer| {
+            let link = Link::greet(peer, terms.hello(Role::Sender))?;
+            send(link, &terms, &others, sent, Output::in_background(), finish)
         },
-        |opened| {
-            let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
-            receive(link, &terms, &workers, received, output)?.close()
+        |peer| {
+            let link = Link::greet(peer, terms.hello(Role::Receiver))?;
+            receive(link, &terms, &workers, received, output, finish)
         },
     )?;
     let report = Report::of_run(&terms, &workers, Some(&sending), Some(&receiving));
@@ -186,30 +172,41 @@ fn agreed(terms: &Terms, output: Output) {
     output.note(&format!("agreed: {transfers}, {}", method::words(&terms.method)));
 }
 
-fn send<'w>(
+/// Makes the sender's keys, and ends the job when they are on the disk.
+fn send<T>(
     link: Link,
     terms: &Terms,
-    workers: &'w Workers,
+    workers: &Workers,
     mut files: SenderFiles,
     output: Output,
-) -> Result<Done<'w>, Failure> {
-    let (link, timer) = link.start(workers);
-    let party = Party { link: &link, method: terms.method, workers, output };
-    party.send(Shape::random(terms.n), |keys| files.append(keys))?;
-    Done::of(link, timer, files.drafts())
+    end: impl FnOnce(Job<'_>, Vec<Draft>) -> Result<T, Failure>,
+) -> Result<(T, Cost), Failure> {
+    link.run(workers, |job| {
+        let party = Party { job: &job, method: terms.method, workers, output };
+        party.send(Shape::random(terms.n), |keys| files.append(keys))?;
+        end(job, synced(files.drafts())?)
+    })
 }
 
-fn receive<'w>(
+/// Makes the receiver's choices and keys, as [`send`] does.
+fn receive<T>(
     link: Link,
     terms: &Terms,
-    workers: &'w Workers,
+    workers: &Workers,
     mut files: ReceiverFiles,
     output: Output,
-) -> Result<Done<'w>, Failure> {
-    let (link, timer) = link.start(workers);
-    let party = Party { link: &link, method: terms.method, workers, output };
-    party.receive(&Choice::Random(terms.n), |choices, keys| files.append(choices, keys))?;
-    Done::of(link, timer, files.drafts())
+    end: impl FnOnce(Job<'_>, Vec<Draft>) -> Result<T, Failure>,
+) -> Result<(T, Cost), Failure> {
+    link.run(workers, |job| {
+        let party = Party { job: &job, method: terms.method, workers, output };
+        party.receive(&Choice::Random(terms.n), |choices, keys| files.append(choices, keys))?;
+        end(job, synced(files.drafts())?)
+    })
+}
+
+fn synced(drafts: Vec<Draft>) -> Result<Vec<Draft>, Failure> {
+    drafts.iter().try_for_each(Draft::sync)?;
+    Ok(drafts)
 }
 
 fn tell(names: Vec<String>, common: &Common, report: &Report) -> Result<(), Failure> {

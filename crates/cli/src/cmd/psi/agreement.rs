@@ -85,7 +85,7 @@ impl Terms {
 impl Agreed {
     /// Agrees with the peer of this link.
     pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
-        let Agreement { role, peer_details, .. } = &link.agreement;
+        let Agreement { role, peer_details, .. } = &*link.agreed;
         Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
     }
 
