@@ -372,7 +372,11 @@ impl Peer {
         hello: &Hello,
         agree: impl FnOnce(&Table) -> Result<(T, u64), (Reason, E)>,
     ) -> Result<(Agreement, T), E> {
-        let failed = |e| E::from(self.give_up(e));
+        // A hello that cannot be says more than what the channel found first.
+        let failed = |e: foxtrot_net::Error| {
+            self.channel.give_up(e.clone());
+            E::from(self.explain(e))
+        };
         let admitted = |details: &Table| -> Result<T, E> {
             let (said, bytes) = agree(details).map_err(|(reason, e)| {
                 self.channel.give_up(HelloError::Refused(reason));

@@ -62,7 +62,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 entry.met(&link);
                 agreed(&terms, longest(&all), output);
                 let cost = send(link, &terms, &workers, &all, output)?;
-                let report = Report::of_run(&terms, &workers, Some(&cost), None);
+                let report = Report::of_run(&terms, workers.threads(), [Some(&cost), None]);
                 entry.ran(&report, &cost);
                 let what = match one_of.choices {
                     2 => format!("{} pairs of messages", terms.n),
@@ -83,7 +83,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 entry.met(&link);
                 agreed(&terms, offered_length(&link)?, output);
                 let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
-                let report = Report::of_run(&terms, &workers, None, Some(&cost));
+                let report = Report::of_run(&terms, workers.threads(), [None, Some(&cost)]);
                 entry.ran(&report, &cost);
                 entry.set("results", messages.len());
                 deliver(&messages, &terms, out, common, &report)
@@ -114,7 +114,7 @@ fn local(
             receive(link, terms, &workers, choices, output)
         },
     )?;
-    let report = Report::of_run(terms, &workers, Some(&sent), Some(&cost));
+    let report = Report::of_run(terms, workers.threads(), [Some(&sent), Some(&cost)]);
     deliver(&received, terms, out, common, &report)
 }
 
@@ -150,7 +150,7 @@ impl Service for Server {
             let workers = self.workers.for_another();
             let output = Output::in_background();
             let cost = send(link, &self.terms, &workers, &self.messages, output)?;
-            let report = Report::of_run(&self.terms, &workers, Some(&cost), None);
+            let report = Report::of_run(&self.terms, workers.threads(), [Some(&cost), None]);
             entry.ran(&report, &cost);
             Ok(report)
         })

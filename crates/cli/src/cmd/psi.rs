@@ -154,7 +154,7 @@ fn local(
             Ok((indices, cost, agreed))
         },
     )?;
-    let report = agreed.report(&workers, Some(&sending), Some(&receiving));
+    let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
     result::deliver(ours, &indices, (&agreed, &report), out, common)
 }
 
@@ -175,7 +175,7 @@ fn receive(
     agreed.tell(output, Some(Role::Receiver), &workers, out.count);
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
-    let report = agreed.report(&workers, None, Some(&cost));
+    let report = agreed.report(workers.threads(), [None, Some(&cost)]);
     entry.ran(&report, &cost);
     entry.set("results", indices.len());
     result::deliver(set, &indices, (&agreed, &report), out, common)
@@ -196,7 +196,7 @@ fn send(
     agreed.enter(entry);
     agreed.tell(output, Some(Role::Sender), &workers, false);
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
-    let report = agreed.report(&workers, Some(&cost), None);
+    let report = agreed.report(workers.threads(), [Some(&cost), None]);
     entry.ran(&report, &cost);
     let figures = report.figures();
     output.note(&format!("done: {figures}"));
@@ -257,7 +257,7 @@ impl Service for Server {
                 self.output.detail(&format!("with {peer}: {}", agreed.details()));
                 self.copy()
             })?;
-            let report = agreed.report(&workers, Some(&cost), None);
+            let report = agreed.report(workers.threads(), [Some(&cost), None]);
             entry.ran(&report, &cost);
             Ok((agreed, report))
         })

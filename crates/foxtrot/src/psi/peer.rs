@@ -9,7 +9,7 @@ use foxtrot_net::{
 use foxtrot_ot::erase::Secret;
 use foxtrot_psi::paxos::Parameters;
 
-use super::{Digest, Hasher, MAX_ITEMS, Options, Steps};
+use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
     Error, Peer,
     job::{Job, Role, refused, room},
@@ -48,9 +48,9 @@ impl Set {
         if n > MAX_ITEMS {
             return Err(foxtrot_ot::Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
         }
-        let (mut all, mut hasher) = (room(n)?, Hasher::new());
+        let (mut all, mut hasher) = (room(n)?, ItemHasher::new());
         for (index, bytes) in (0_u32..).zip(items) {
-            if let Some(item) = hasher.item(bytes.as_ref()) {
+            if let Some(item) = hasher.item([bytes]) {
                 let mut both = [0; ITEM + INDEX];
                 both[..ITEM].copy_from_slice(&item);
                 both[ITEM..].copy_from_slice(&index.to_be_bytes());
