@@ -283,6 +283,41 @@ mod tests {
     }
 
     #[test]
+    fn a_responder_that_refuses_a_peer_tells_it_why_and_nothing_of_its_own() {
+        let (mut ours, mut theirs) = Peer::pair();
+        let other = thread::spawn(move || {
+            let refuse = |_: &Table| Err::<((), u64), _>((Reason::Busy, Error::Config("full")));
+            theirs.negotiate(hello(Role::Receiver), refuse).map(drop).unwrap_err()
+        });
+        let mut has_details = false;
+        let told = ours.negotiate::<_, Error>(hello(Role::Sender), |_| {
+            has_details = true;
+            Ok(((), 0))
+        });
+        let (told, busy) = (told.map(drop).unwrap_err(), ChannelError::GivenUp(Reason::Busy));
+        assert!(matches!(&told, Error::Session(NetError::Channel(e)) if *e == busy), "{told}");
+        assert!(!has_details);
+        assert!(matches!(other.join().unwrap(), Error::Config("full")));
+    }
+
+    #[test]
+    fn a_sender_keeps_nothing_that_the_receiver_could_not_keep() {
+        let (mut ours, mut theirs) = Peer::pair();
+        let other = thread::spawn(move || {
+            let job = theirs.begin(hello(Role::Receiver)).unwrap();
+            job.finish_in_place(|| Err::<(), _>(Error::Config("full"))).unwrap_err()
+        });
+        let (job, mut is_kept) = (ours.begin(hello(Role::Sender)).unwrap(), false);
+        let told = job.finish_in_place(|| {
+            is_kept = true;
+            Ok::<_, Error>(())
+        });
+        assert_eq!(told.unwrap_err().blame(), Blame::Connection);
+        assert!(!is_kept);
+        assert!(matches!(other.join().unwrap(), Error::Config("full")));
+    }
+
+    #[test]
     fn a_job_that_takes_too_much_memory_is_refused_and_the_peer_is_told() {
         let (near, far) = foxtrot_net::memory::pair(crate::TIMEOUT);
         let mut ours = Config::insecure().max_memory(100).peer(near, Side::Initiator);

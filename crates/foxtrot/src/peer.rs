@@ -342,10 +342,9 @@ impl Peer {
         self.seed = Some(Zeroizing::new(seed));
     }
 
-    /// Negotiates a job by a hello of the caller's own. `agree` sees the details of the peer, which had our proof that we are
-    /// there; it says what follows from them, and how many bytes of memory the job takes at most, or why it refuses.
-    /// Only then is the job admitted; a responder has told nothing of its own data before. Later jobs of a connection
-    /// whose negotiation failed fail for the same reason.
+    /// Negotiates a job by a hello of the caller's own. `agree` sees the peer's details. It says what follows from them, and
+    /// how many bytes of memory the job takes at most, or why it refuses. Then the limits of this side admit the job. A
+    /// responder does all that before it tells any detail of its own. A negotiation that fails ends the connection.
     ///
     /// # Errors
     /// [`Error::Session`] if the two sides want different things; [`Error::Full`]; errors of `agree`, whose reason the peer

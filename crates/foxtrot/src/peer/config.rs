@@ -233,7 +233,7 @@ impl Config {
     }
 
     /// Sets how many connections may be open that have begun no job, the stack of a session's thread, and how many ended
-    /// sessions a [`Server`] keeps until somebody asks.
+    /// sessions a [`Server`] keeps until somebody asks. How many are admitted, [`sessions`](Self::sessions) says.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
