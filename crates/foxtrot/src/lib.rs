@@ -99,7 +99,7 @@ pub mod triples;
 #[cfg(feature = "net")]
 mod error;
 #[cfg(feature = "net")]
-mod job;
+pub mod job;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
@@ -111,7 +111,7 @@ pub mod tokio;
 pub use {
     error::{Blame, Error},
     foxtrot_net::Counters,
-    job::Sink,
+    job::SinkError,
     peer::{
         Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side, Stopper,
         Stream, TIMEOUT,
@@ -132,7 +132,7 @@ pub use foxtrot_ot::{
 pub mod net {
     pub use foxtrot_net::{
         ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::Role,
-        printable,
+        listen::Limits, printable,
     };
 }
 
