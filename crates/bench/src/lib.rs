@@ -4,6 +4,8 @@
 
 mod args;
 mod base;
+#[cfg(target_os = "linux")]
+mod beside;
 mod effort;
 mod ext;
 mod kernel;
@@ -134,25 +136,35 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
         BenchCommand::Paper(options) => paper::run(options),
+        BenchCommand::Beside(options) => {
+            #[cfg(target_os = "linux")]
+            return beside::run(options);
+            #[cfg(not(target_os = "linux"))]
+            Err(Failure::usage(format!(
+                "this system does not tell the time of processes, as {} needs it",
+                options.files[0].display()
+            )))
+        }
         BenchCommand::Summary { records, splice } => {
             paper::summary::run(records, splice.as_deref())
         }
         BenchCommand::Run { names, options, json, samples } => {
             let selected = runnable(select(names)?, names, options)?;
             let workers = Workers::new(options.threads)?;
+            if let Some(runs) = options.runs {
+                return selected.iter().try_for_each(|benchmark| {
+                    let sizes = benchmark.sizes(options)?.into_iter();
+                    let settings = sizes.map(|n| setting(n, options, &workers, Effort::Exactly(runs)));
+                    settings.map(|setting| benchmark.run(&setting?).map(drop)).collect()
+                });
+            }
+            let effort = if options.quick { Effort::Quick } else { Effort::Usual };
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
             let mut headed = None;
             for benchmark in selected {
                 for n in benchmark.sizes(options)? {
-                    let setting = Setting {
-                        n,
-                        over: Over::new(options.transport, options.net),
-                        workers: &workers,
-                        base: options.base.as_deref().map_or(Ok(ext::BASE), base_named)?,
-                        effort: if options.quick { Effort::Quick } else { Effort::Usual },
-                    };
-                    let measured = benchmark.run(&setting)?;
+                    let measured = benchmark.run(&setting(n, options, &workers, effort)?)?;
                     let written = if *json {
                         benchmark.print_json(&mut out, &measured, *samples, &yardsticks)
                     } else {
@@ -171,6 +183,21 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
             if *json { Ok(()) } else { yardsticks.print(&mut out).map_err(|e| Failure::stdout(&e)) }
         }
     }
+}
+
+fn setting<'a>(
+    n: usize,
+    options: &BenchOptions,
+    workers: &'a Workers,
+    effort: Effort,
+) -> Result<Setting<'a>, Failure> {
+    Ok(Setting {
+        n,
+        over: Over::new(options.transport, options.net),
+        workers,
+        base: options.base.as_deref().map_or(Ok(ext::BASE), base_named)?,
+        effort,
+    })
 }
 
 impl Benchmark {
