@@ -98,8 +98,10 @@ fn measure<'a>(
     for (program, runs) in programs.iter().zip(&measured.runs) {
         let what = format!("{}, {}", comparison.what, program.name);
         if runs.iter().any(|times| times.cpu.is_zero()) {
-            return Err(Failure::run(format!("{what}: a run takes no CPU time that the system counts"))
-                .hint("let a run do more work"));
+            return Err(Failure::run(format!(
+                "{what}: a run takes no CPU time that the system counts"
+            ))
+            .hint("let a run do more work"));
         }
         let short = runs.iter().any(|times| times.cpu < SHORT * TICK);
         if short && !quiet {

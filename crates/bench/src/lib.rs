@@ -154,7 +154,8 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
             if let Some(runs) = options.runs {
                 return selected.iter().try_for_each(|benchmark| {
                     let sizes = benchmark.sizes(options)?.into_iter();
-                    let settings = sizes.map(|n| setting(n, options, &workers, Effort::Exactly(runs)));
+                    let settings =
+                        sizes.map(|n| setting(n, options, &workers, Effort::Exactly(runs)));
                     settings.map(|setting| benchmark.run(&setting?).map(drop)).collect()
                 });
             }

@@ -53,6 +53,17 @@ impl Blocks for NeonAes {
     instructions! {
         neon_aes, uint8x16_t:
         xor(a, b) = veorq_u8;
+        and(a, b) = vandq_u8;
+    }
+
+    #[inline(always)]
+    fn add(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        neon_aes!(vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))))
+    }
+
+    #[inline(always)]
+    fn equal(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        neon_aes!(vreinterpretq_u8_u64(vceqq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))))
     }
 
     #[inline(always)]
@@ -97,11 +108,6 @@ impl Blocks for NeonAes {
 }
 
 impl Aes for NeonAes {
-    instructions! {
-        neon_aes, uint8x16_t:
-        and(a, b) = vandq_u8;
-    }
-
     #[inline(always)]
     fn round(self, x: uint8x16_t, keys: uint8x16_t) -> uint8x16_t {
         self.xor(neon_aes!(round_without_key(x)), keys)

@@ -289,9 +289,8 @@ pub fn decode(bytes: &[u8]) -> Option<Point> {
 
 impl PartialEq for Point {
     fn eq(&self, other: &Self) -> bool {
-        let same = |a: [&Field; 2], b: [&Field; 2]| {
-            a[0].times(b[1]).minus(&b[0].times(a[1])).is_zero()
-        };
+        let same =
+            |a: [&Field; 2], b: [&Field; 2]| a[0].times(b[1]).minus(&b[0].times(a[1])).is_zero();
         let of_x = same([&self.x, &self.z], [&other.x, &other.z]);
         let of_y = same([&self.y, &self.z], [&other.y, &other.z]);
         of_x & of_y == u64::MAX

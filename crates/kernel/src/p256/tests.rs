@@ -4,10 +4,7 @@ extern crate std;
 
 use std::vec::Vec;
 
-use p256::{
-    ProjectivePoint,
-    elliptic_curve::group::GroupEncoding,
-};
+use p256::{ProjectivePoint, elliptic_curve::group::GroupEncoding};
 use proptest::prelude::*;
 
 use super::*;

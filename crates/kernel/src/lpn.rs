@@ -1,0 +1,178 @@
+//! A block–accumulate code for dual LPN: permutations, prefix sums, and a small fixed code on blocks of 64 elements.
+//!
+//! The input is the string of N leaves of all trees of a batch ([`ggm`](crate::ggm)), N a multiple of 64. [`Prefix`]
+//! adds them up, tree after tree, and puts the sums to the places of a [`permutation`]. [`accumulate`] multiplies by public
+//! factors and adds up again, [`permute`] prepares a further such layer, and [`encode`] takes the sums in the order of
+//! another permutation and encodes blocks. Two parties do this with their strings; the receiver's two strings go together, as cells of
+//! two blocks.
+//!
+//! A *cell* is L = 1 or 2 consecutive blocks: cell i begins at block L·i. Large buffers should begin at a multiple of
+//! 64 bytes: see [`aligned`]. Permutations and factors are public. Time depends on nothing else but lengths.
+
+use crate::{Backend, Block, aes::Aes128, halves};
+
+mod accumulate;
+mod bits;
+mod blocks;
+mod permutation;
+mod prefix;
+
+pub use bits::{accumulate_bits, encode_bits, permute_bits};
+pub use permutation::permutation;
+pub use prefix::{Missing, Prefix};
+
+/// Cells whose factors are made together.
+const CHUNK: usize = 64;
+
+/// The first row of the circulant matrix of the code on blocks: bit k multiplies element k + i of the second half for
+/// element i of the first. With the unit matrix beside it it generates a self-dual code of distance 12.
+pub const CIRCULANT: u32 = 0x000a_b0ed;
+
+/// The number of elements of a block of the code, and of a half.
+pub(crate) const WHOLE: usize = 64;
+pub(crate) const HALF: usize = 32;
+
+/// The source of a layer's factors: a keystream, of which 0 is replaced by 1.
+#[derive(Clone, Copy, Debug)]
+pub enum Factors<'a> {
+    /// All are 1.
+    Ones,
+    /// Factor l is block l, an element of GF(2¹²⁸).
+    Gf128(&'a Aes128),
+    /// Factor l is little-endian word l of 64 bits, an element of GF(2⁶⁴). It multiplies both halves of a block.
+    Gf64(&'a Aes128),
+}
+
+/// Elements of a field as outputs: a block, or the number that its little-endian bytes are.
+pub trait Element: Copy {
+    /// The element of a block.
+    fn from_block(block: &Block) -> Self;
+}
+
+impl Element for Block {
+    #[inline(always)]
+    fn from_block(block: &Block) -> Self {
+        *block
+    }
+}
+
+impl Element for u128 {
+    #[inline(always)]
+    fn from_block(block: &Block) -> Self {
+        Self::from_le_bytes(*block)
+    }
+}
+
+/// The low half: an element of GF(2⁶⁴) in the larger field.
+impl Element for u64 {
+    #[inline(always)]
+    fn from_block(block: &Block) -> Self {
+        halves(u128::from_le_bytes(*block))[0]
+    }
+}
+
+/// The part of a buffer that begins at the first multiple of 64 bytes and has `len` blocks, where cells do not cross
+/// lines of the cache. The buffer has three blocks more.
+///
+/// # Panics
+/// If the buffer is shorter than `len` + 3 blocks.
+#[must_use]
+pub fn aligned(buffer: &mut [Block], len: usize) -> &mut [Block] {
+    assert!(buffer.len() >= len + 3, "blocks to spare");
+    // Memory that is not even aligned to blocks is taken as it is.
+    let skip = buffer.as_ptr().align_offset(64);
+    &mut buffer[if skip > 3 { 0 } else { skip }..][..len]
+}
+
+/// Replaces cell i by the sum of the cells l ≤ i, each times factor l.
+///
+/// # Panics
+/// If `x` does not consist of cells.
+pub fn accumulate<const L: usize>(backend: Backend, factors: Factors<'_>, x: &mut [Block]) {
+    assert!(x.len().is_multiple_of(L), "whole cells");
+    match factors {
+        Factors::Ones => {
+            dispatch!(wide backend, simd => accumulate::sum::<_, L>(simd.single(), x));
+        }
+        Factors::Gf128(d) => dispatch!(
+            wide backend,
+            simd => accumulate::gf128::<_, _, L>(simd, simd.single(), d, x),
+        ),
+        Factors::Gf64(d) => dispatch!(
+            wide backend,
+            simd => accumulate::gf64::<_, _, L>(simd, simd.single(), d, x),
+        ),
+    }
+}
+
+/// Copies cell i of `x` to cell `table[i]` of `to`.
+///
+/// # Panics
+/// If there are not as many cells as entries, or an entry is not a cell.
+pub fn permute<const L: usize>(table: &[u32], x: &[Block], to: &mut [Block]) {
+    assert!(x.len() == L * table.len() && to.len() == x.len(), "a cell for every entry");
+    for (i, (cell, &place)) in x.chunks_exact(L).zip(table).enumerate() {
+        if let Some(&place) = table.get(i + AHEAD) {
+            prefetch(to, L * place as usize);
+        }
+        to[L * place as usize..][..L].copy_from_slice(cell);
+    }
+}
+
+/// Takes cell `table[j]` of `x` as z_j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},
+/// i below 32, where c is [`CIRCULANT`]; as many as there are outputs.
+///
+/// # Panics
+/// If there are not as many cells as entries, not a multiple of 64, or more outputs than half of them, or an entry is not
+/// a cell.
+pub fn encode<T: Element>(backend: Backend, table: &[u32], x: &[Block], out: &mut [T]) {
+    check_code(table.len(), x.len(), out.len());
+    let n = out.len();
+    dispatch!(wide backend, simd => blocks::encode::<_, 1, HALF>(simd, table, x, n, inlined!(|half, first| {
+        blocks::put(half, &mut out[first..]);
+    })));
+}
+
+/// [`encode`] of cells of two blocks, whose first ones go to `u`, and whose second ones to `v`.
+///
+/// # Panics
+/// As [`encode`], or if there are not as many `u` as `v`.
+pub fn encode_pairs<U: Element, V: Element>(
+    backend: Backend,
+    table: &[u32],
+    x: &[Block],
+    u: &mut [U],
+    v: &mut [V],
+) {
+    assert!(u.len() == v.len(), "outputs come by pairs");
+    check_code(table.len(), x.len() / 2, u.len());
+    let n = u.len();
+    dispatch!(wide backend, simd => blocks::encode::<_, 2, { 2 * HALF }>(simd, table, x, n, inlined!(|half, first| {
+        blocks::put_pairs(half, &mut u[first..], &mut v[first..]);
+    })));
+}
+
+fn check_code(entries: usize, cells: usize, outputs: usize) {
+    assert!(entries == cells, "a cell for every entry");
+    assert!(entries.is_multiple_of(WHOLE), "whole blocks of the code");
+    assert!(outputs <= entries / 2, "an output for two cells");
+}
+
+/// The number of cells ahead for which memory is asked.
+const AHEAD: usize = 32;
+
+/// Asks for the line of a block that is soon read or written.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "nothing to ask"))]
+fn prefetch<T>(memory: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code, reason = "an instruction of the baseline")]
+    // SAFETY: the instruction is part of SSE, which every x86-64 processor has. It reads nothing; any address will do.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(memory.as_ptr().wrapping_add(at).cast());
+    }
+}
+
+#[cfg(test)]
+mod tests;
