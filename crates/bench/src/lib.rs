@@ -153,10 +153,10 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
             let workers = Workers::new(options.threads)?;
             if let Some(runs) = options.runs {
                 return selected.iter().try_for_each(|benchmark| {
-                    let sizes = benchmark.sizes(options)?.into_iter();
-                    let settings =
-                        sizes.map(|n| setting(n, options, &workers, Effort::Exactly(runs)));
-                    settings.map(|setting| benchmark.run(&setting?).map(drop)).collect()
+                    benchmark.sizes(options)?.into_iter().try_for_each(|n| {
+                        let setting = setting(n, options, &workers, Effort::Exactly(runs))?;
+                        benchmark.run(&setting).map(drop)
+                    })
                 });
             }
             let effort = if options.quick { Effort::Quick } else { Effort::Usual };

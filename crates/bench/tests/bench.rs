@@ -210,11 +210,11 @@ fn programs_run_beside_each_other_make_a_record_that_the_summary_cites() {
     let summary = bench(&["summary", &path("records")]).output().unwrap();
     assert!(stdout(&summary).contains("a, b, two: "), "{}", stdout(&summary));
 
-    let failing = fs::read_to_string(&file).unwrap().replace("list >&2", "no-such-command");
-    fs::write(&file, failing.replace("; i=0", " && i=0")).unwrap();
+    let failing = fs::read_to_string(&file).unwrap().replace("list >&2", "list >&2; exit 3");
+    fs::write(&file, failing).unwrap();
     let output = run(&["--rounds", "1"], true);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("a, b, one: a process ended with status 2"));
+    assert!(stderr(&output).contains("a, b, one: a process ended with status 3"));
 }
 
 #[test]
