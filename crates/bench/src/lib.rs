@@ -6,6 +6,7 @@ mod args;
 mod base;
 #[cfg(target_os = "linux")]
 mod beside;
+mod correlation;
 mod effort;
 mod ext;
 mod kernel;
@@ -15,6 +16,7 @@ mod over;
 mod paper;
 mod psi;
 mod rns;
+mod silent;
 mod triples;
 mod yardsticks;
 
@@ -48,11 +50,13 @@ enum Benchmark {
     Ext(Extension),
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Extension),
+    Correlation(correlation::Protocol),
     Psi(Adversary),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),
     Module(module768::Operation),
     Rns(rns::Operation),
+    Silent(silent::Operation),
 }
 
 /// The settings of a measurement.
@@ -207,13 +211,15 @@ impl Benchmark {
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
+        let correlations = correlation::Protocol::ALL.map(Self::Correlation);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let module = module768::Operation::ALL.map(Self::Module);
+        let silent = silent::Operation::ALL.map(Self::Silent);
         let rns = rns::Operation::ALL.map(Self::Rns);
-        let ots = base.chain(extensions).chain(one_of_n);
-        ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(rns)
+        let ots = base.chain(extensions).chain(one_of_n).chain(correlations);
+        ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(silent).chain(rns)
     }
 
     /// Returns the table, whose rows have the same columns.
@@ -221,9 +227,10 @@ impl Benchmark {
         match self {
             Self::Base(_) => "base",
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
+            Self::Correlation(_) => "silent",
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
-            Self::Kernel(_) | Self::Module(_) => "kernel",
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => "kernel",
             Self::Rns(_) => "kernel/rns",
         }
     }
@@ -233,11 +240,13 @@ impl Benchmark {
             Self::Base(protocol) | Self::TwoRound(protocol) => protocol.info().name,
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
+            Self::Correlation(protocol) => protocol.name(),
             Self::Psi(adversary) => psi::name(*adversary),
             Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
             Self::Module(operation) => operation.name(),
             Self::Rns(operation) => operation.name(),
+            Self::Silent(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
     }
@@ -256,11 +265,13 @@ impl Benchmark {
             Self::Ext(_) => &ext::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
             Self::OneOfN(_) => &one_of_n::SIZES,
+            Self::Correlation(protocol) => protocol.sizes(),
             Self::Psi(_) => &psi::SIZES,
             Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
             Self::Module(_) => &module768::SIZES,
             Self::Rns(_) => &rns::SIZES,
+            Self::Silent(_) => &silent::SIZES,
         }
     }
 
@@ -272,7 +283,7 @@ impl Benchmark {
 
     /// Checks that the benchmark can run with these settings.
     fn check(&self, threads: usize, over: Over) -> Result<(), Failure> {
-        let kernel = matches!(self, Self::Kernel(_) | Self::Module(_) | Self::Rns(_));
+        let kernel = self.table().starts_with("kernel");
         let one_thread = match self {
             Self::TwoRound(_) => true,
             Self::Triples(protocol) => matches!(protocol, triples::Protocol::Paper(_)),
@@ -295,21 +306,25 @@ impl Benchmark {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), setting),
             Self::Ext(extension) => ext::run(*extension, setting),
             Self::OneOfN(extension) => one_of_n::run(*extension, setting),
+            Self::Correlation(protocol) => correlation::run(*protocol, setting),
             Self::Psi(adversary) => psi::run(*adversary, setting),
             Self::Triples(protocol) => triples::run(*protocol, setting),
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
             Self::Module(operation) => Ok(module768::run(*operation, setting.n)),
             Self::Rns(operation) => rns::run(*operation, setting.n),
+            Self::Silent(operation) => silent::run(*operation, setting.n),
         }
     }
 
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out, options),
-            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) | Self::Correlation(_) => {
+                ext::print_head(out, options)
+            }
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
-            Self::Kernel(_) | Self::Module(_) => kernel::print_head(out),
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => kernel::print_head(out),
             Self::Rns(_) => rns::print_head(out),
         }
     }
@@ -327,7 +342,9 @@ impl Benchmark {
             object.insert("samples".into(), paper::to_json(&measured.samples));
         }
         match self {
-            Self::Kernel(_) | Self::Module(_) => object.extend(kernel::json(measured, yardsticks)),
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => {
+                object.extend(kernel::json(measured, yardsticks));
+            }
             Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
             _ => {}
         }
@@ -342,12 +359,14 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) | Self::Correlation(_) => {
                 ext::print_row(out, measured, yardsticks)
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Triples(_) => triples::print_row(out, measured, yardsticks),
-            Self::Kernel(_) | Self::Module(_) => kernel::print_row(out, measured, yardsticks),
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => {
+                kernel::print_row(out, measured, yardsticks)
+            }
             Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }

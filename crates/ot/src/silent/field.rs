@@ -7,8 +7,8 @@ use foxtrot_kernel::{
     aes::Aes128,
     gf::{gf128, tower},
     lpn::{
-        Factors, Missing, Prefix, accumulate, accumulate_bits, aligned, encode, encode_bits,
-        encode_pairs, permute, permute_bits,
+        Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, aligned, encode,
+        encode_bits, encode_pairs,
     },
 };
 
@@ -82,13 +82,20 @@ pub(super) mod sealed {
             table: &[u32],
         );
 
-        /// U and V, of OTs with these flips.
+        /// Exchanges choices, if these are OTs.
+        fn flip(
+            values: <Self as super::Field>::Values,
+            flips: &Bits,
+        ) -> <Self as super::Field>::Values
+        where
+            Self: super::Field;
+
+        /// U and V.
         fn encode(
             backend: Backend,
             strings: &mut Self::Strings,
             table: &[u32],
             m: usize,
-            flips: &Bits,
         ) -> (<Self as super::Field>::Values, Secret<u128>)
         where
             Self: super::Field;
@@ -99,11 +106,19 @@ pub(super) mod sealed {
         /// Strings of n elements, all 0.
         fn zeroed(n: usize) -> Self;
 
-        /// Replaces every element by the sum of the elements up to it, each times its factor.
-        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>);
+        /// The number of elements.
+        fn len(&self) -> usize;
 
-        /// Copies element i to place `table[i]` of other strings.
-        fn permute(&mut self, table: &[u32], to: &mut Self);
+        /// Takes elements from their buckets, and puts the sum of the elements up to each, times their factors, to
+        /// its next place.
+        fn accumulate(
+            &mut self,
+            backend: Backend,
+            factors: Factors<'_>,
+            buckets: &Buckets,
+            next: Next<'_>,
+            to: &mut Self,
+        );
     }
 
     /// Strings of elements with L blocks.
@@ -123,12 +138,19 @@ pub(super) mod sealed {
             Self { memory: Secret::zeroed(n * L + 3), blocks: n * L }
         }
 
-        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>) {
-            accumulate::<L>(backend, factors, self.get());
+        fn len(&self) -> usize {
+            self.blocks / L
         }
 
-        fn permute(&mut self, table: &[u32], to: &mut Self) {
-            permute::<L>(table, self.get(), to.get());
+        fn accumulate(
+            &mut self,
+            backend: Backend,
+            factors: Factors<'_>,
+            buckets: &Buckets,
+            next: Next<'_>,
+            to: &mut Self,
+        ) {
+            accumulate::<L>(backend, factors, buckets, self.get(), next, to.get());
         }
     }
 
@@ -143,14 +165,20 @@ pub(super) mod sealed {
             Self { blocks: Cells::zeroed(n), bits: Secret::zeroed(n) }
         }
 
-        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>) {
-            self.blocks.accumulate(backend, factors);
-            accumulate_bits(backend, &mut self.bits);
+        fn len(&self) -> usize {
+            self.bits.len()
         }
 
-        fn permute(&mut self, table: &[u32], to: &mut Self) {
-            self.blocks.permute(table, &mut to.blocks);
-            permute_bits(table, &self.bits, &mut to.bits);
+        fn accumulate(
+            &mut self,
+            backend: Backend,
+            factors: Factors<'_>,
+            buckets: &Buckets,
+            next: Next<'_>,
+            to: &mut Self,
+        ) {
+            self.blocks.accumulate(backend, factors, buckets, next, &mut to.blocks);
+            accumulate_bits(backend, buckets, &self.bits, next, &mut to.bits);
         }
     }
 
@@ -180,6 +208,10 @@ impl Arithmetic for Gf128 {
         Factors::Gf128(d)
     }
 
+    fn flip(values: Secret<u128>, _: &Bits) -> Secret<u128> {
+        values
+    }
+
     fn values(elements: Secret<u128>) -> Secret<u128> {
         elements
     }
@@ -199,7 +231,6 @@ impl Arithmetic for Gf128 {
         strings: &mut Cells<2>,
         table: &[u32],
         m: usize,
-        _: &Bits,
     ) -> (Secret<u128>, Secret<u128>) {
         let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
         encode_pairs::<u128, u128>(backend, table, strings.get(), &mut u, &mut v);
@@ -218,6 +249,10 @@ impl Arithmetic for Gf64 {
 
     fn factors(d: &Aes128) -> Factors<'_> {
         Factors::Gf64(d)
+    }
+
+    fn flip(values: Secret<u64>, _: &Bits) -> Secret<u64> {
+        values
     }
 
     fn values(elements: Secret<u128>) -> Secret<u64> {
@@ -239,7 +274,6 @@ impl Arithmetic for Gf64 {
         strings: &mut Cells<2>,
         table: &[u32],
         m: usize,
-        _: &Bits,
     ) -> (Secret<u64>, Secret<u128>) {
         let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
         encode_pairs::<u64, u128>(backend, table, strings.get(), &mut u, &mut v);
@@ -256,6 +290,10 @@ impl Arithmetic for Gf2 {
 
     fn factors(_: &Aes128) -> Factors<'_> {
         Factors::Ones
+    }
+
+    fn flip(values: Bits, flips: &Bits) -> Bits {
+        if flips.is_empty() { values } else { values.xor(flips) }
     }
 
     fn values(elements: Secret<u128>) -> Bits {
@@ -278,13 +316,11 @@ impl Arithmetic for Gf2 {
         strings: &mut WithBits,
         table: &[u32],
         m: usize,
-        flips: &Bits,
     ) -> (Bits, Secret<u128>) {
         let (mut bytes, mut v) = (SecretBytes::zeroed(m.div_ceil(8)), Secret::zeroed(m));
         encode::<u128>(backend, table, strings.blocks.get(), &mut v);
         encode_bits(backend, table, &strings.bits, &mut bytes);
-        let bits = Bits::from_bytes(&bytes, m);
-        (if flips.is_empty() { bits } else { bits.xor(flips) }, v)
+        (Bits::from_bytes(&bytes, m), v)
     }
 }
 
