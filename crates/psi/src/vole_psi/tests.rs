@@ -3,6 +3,7 @@ extern crate std;
 mod attacks;
 mod engine;
 mod laws;
+mod reference;
 
 use alloc::{vec, vec::Vec};
 use std::collections::BTreeSet;
