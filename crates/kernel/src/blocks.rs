@@ -158,9 +158,11 @@ pub(crate) trait Clmul: Blocks {
     /// a·b in GF(2¹²⁸) of [`gf128`](crate::gf::gf128), block by block.
     #[inline(always)]
     fn multiply(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-        let mut sums = [self.zero(); 3];
-        self.add_products(&mut sums, a, b);
-        let ([low, middle, high], tail) = (sums, self.splat(&0x87u128.to_le_bytes()));
+        let (low, high) = (self.product::<0x00>(a, b), self.product::<0x11>(a, b));
+        // Karatsuba.
+        let [a, b] = [self.xor(a, self.swap(a)), self.xor(b, self.swap(b))];
+        let middle = self.xor3(self.product::<0x00>(a, b), low, high);
+        let tail = self.splat(&0x87u128.to_le_bytes());
         // What weighs x^192 is folded to x^64 and x^128, and then what weighs x^128.
         let middle = self.swap(self.xor(middle, self.product::<0x01>(high, tail)));
         let upper = self.and(middle, self.splat(&(u128::MAX << 64).to_le_bytes()));

@@ -93,6 +93,7 @@ pub mod gf;
 pub mod ggm;
 pub mod lpn;
 pub mod memcheck;
+pub mod memory;
 pub mod nh;
 pub mod rijndael;
 pub mod ring;

@@ -17,8 +17,9 @@ mod blocks;
 mod permutation;
 mod prefix;
 
-pub use bits::{accumulate_bits, encode_bits, permute_bits};
-pub use permutation::permutation;
+pub use bits::{accumulate_bits, encode_bits};
+use permutation::BUCKETS;
+pub use permutation::{Buckets, permutation};
 pub use prefix::{Missing, Prefix};
 
 /// Cells whose factors are made together.
@@ -84,39 +85,42 @@ pub fn aligned(buffer: &mut [Block], len: usize) -> &mut [Block] {
     &mut buffer[if skip > 3 { 0 } else { skip }..][..len]
 }
 
-/// Replaces cell i by the sum of the cells l ≤ i, each times factor l.
-///
-/// # Panics
-/// If `x` does not consist of cells.
-pub fn accumulate<const L: usize>(backend: Backend, factors: Factors<'_>, x: &mut [Block]) {
-    assert!(x.len().is_multiple_of(L), "whole cells");
-    match factors {
-        Factors::Ones => {
-            dispatch!(wide backend, simd => accumulate::sum::<_, L>(simd.single(), x));
-        }
-        Factors::Gf128(d) => dispatch!(
-            wide backend,
-            simd => accumulate::gf128::<_, _, L>(simd, simd.single(), d, x),
-        ),
-        Factors::Gf64(d) => dispatch!(
-            wide backend,
-            simd => accumulate::gf64::<_, _, L>(simd, simd.single(), d, x),
-        ),
-    }
+/// The step after a layer, which takes its sums.
+#[derive(Clone, Copy, Debug)]
+pub enum Next<'a> {
+    /// A further layer: sum i goes to place `table[i]`.
+    Sum(&'a [u32]),
+    /// [`encode`]: sum i goes to its bucket.
+    Encode(&'a Buckets),
 }
 
-/// Copies cell i of `x` to cell `table[i]` of `to`.
+/// Takes the cells of `x` from their buckets, one for each number l, and puts cell i of `to`, the sum of those with l ≤ i, each
+/// times factor l, to its place.
 ///
 /// # Panics
-/// If there are not as many cells as entries, or an entry is not a cell.
-pub fn permute<const L: usize>(table: &[u32], x: &[Block], to: &mut [Block]) {
-    assert!(x.len() == L * table.len() && to.len() == x.len(), "a cell for every entry");
-    for (i, (cell, &place)) in x.chunks_exact(L).zip(table).enumerate() {
-        if let Some(&place) = table.get(i + AHEAD) {
-            prefetch(to, L * place as usize);
-        }
-        to[L * place as usize..][..L].copy_from_slice(cell);
-    }
+/// If there are not as many cells of `x` and of `to` as numbers in the buckets and entries or numbers of what comes next, or
+/// an entry is not a cell.
+pub fn accumulate<const L: usize>(
+    backend: Backend,
+    factors: Factors<'_>,
+    buckets: &Buckets,
+    x: &[Block],
+    next: Next<'_>,
+    to: &mut [Block],
+) {
+    check_layer(buckets, next, [x.len(), to.len()].map(|blocks| (blocks / L, blocks % L)));
+    dispatch!(
+        wide backend,
+        simd => accumulate::accumulate::<_, _, L>(simd, simd.single(), factors, buckets, x, next, to),
+    );
+}
+
+fn check_layer(buckets: &Buckets, next: Next<'_>, cells: [(usize, usize); 2]) {
+    let further = match next {
+        Next::Sum(table) => table.len(),
+        Next::Encode(buckets) => buckets.n(),
+    };
+    assert!(cells == [(buckets.n(), 0); 2] && further == buckets.n(), "a cell for every number");
 }
 
 /// Takes cell `table[j]` of `x` as z_j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},
@@ -158,8 +162,8 @@ fn check_code(entries: usize, cells: usize, outputs: usize) {
     assert!(outputs <= entries / 2, "an output for two cells");
 }
 
-/// The number of cells ahead for which memory is asked.
-const AHEAD: usize = 32;
+/// Blocks of a line of the cache.
+const LINE: usize = 4;
 
 /// Asks for the line of a block that is soon read or written.
 #[inline(always)]

@@ -3,6 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::{Deref, DerefMut};
 
+use foxtrot_kernel::memory::prefer_huge_pages;
 pub use foxtrot_kernel::redacted;
 
 /// Value that overwrites secrets, and that lists of them begin with.
@@ -43,7 +44,9 @@ impl<T: Zero> Secret<T> {
     /// A list of this length, of zeros.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        Self(vec![T::ZERO; len])
+        let mut list = vec![T::ZERO; len];
+        prefer_huge_pages(&mut list);
+        Self(list)
     }
 }
 

@@ -75,7 +75,7 @@ fn a_flipped_bit_in_any_message_ends_a_checked_run() {
 }
 
 #[test]
-fn the_products_are_those_of_a_field() {
+fn products_obey_the_laws_of_a_field() {
     let (a, b) = (0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978, u128::MAX / 7);
     assert_eq!(multiply(1 << 127, 2), 0b1000_0111);
     assert_eq!((multiply(a, b), multiply(a, 1)), (multiply(b, a), a));

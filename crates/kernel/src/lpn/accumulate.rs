@@ -1,59 +1,134 @@
-//! Products and prefix sums in place, some cells at a time.
+//! Products and prefix sums, some cells at a time.
 
-use super::CHUNK;
+use super::{BUCKETS, CHUNK, Factors, LINE, Next, prefetch};
 use crate::{
     Block,
     aes::Aes128,
     blocks::{Blocks, Clmul},
+    erase,
 };
 
-/// Cells are added up.
+use super::permutation::{Buckets, Places};
+
+/// Cells in the order of the buckets, times factors, are added up, and the sums go on to their places.
 #[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn sum<S: Blocks, const L: usize>(s: S, x: &mut [Block]) {
-    add_up(s, x.as_chunks_mut::<L>().0, &mut [s.zero(); L]);
+pub(super) fn accumulate<C: Clmul, S: Blocks, const L: usize>(
+    c: C,
+    s: S,
+    factors: Factors<'_>,
+    buckets: &Buckets,
+    x: &[Block],
+    next: Next<'_>,
+    to: &mut [Block],
+) {
+    let (x, to) = (x.as_chunks::<L>().0, to.as_chunks_mut::<L>().0);
+    let (mut source, mut target) = (buckets.places(), Target::new(next));
+    let mut cells = [[[0; 16]; L]; CHUNK];
+    let mut d = [[[0; 16]; L]; CHUNK];
+    let mut sums = [s.zero(); L];
+    let n = buckets.n();
+    for first in (0..n).step_by(CHUNK) {
+        let count = CHUNK.min(n - first);
+        source.for_each(
+            count,
+            inlined!(|i, place| {
+                prefetch(x, place + LINE / L);
+                cells[i] = x[place];
+            }),
+        );
+        match factors {
+            Factors::Ones => {}
+            Factors::Gf128(pi) => {
+                of_gf128(pi, first, &mut d);
+                multiply(
+                    c,
+                    cells.as_flattened_mut(),
+                    d.as_flattened(),
+                    inlined!(|x, d| c.multiply(x, d)),
+                );
+            }
+            Factors::Gf64(pi) => {
+                of_gf64(pi, first, &mut d);
+                multiply(
+                    c,
+                    cells.as_flattened_mut(),
+                    d.as_flattened(),
+                    inlined!(|x, d| c.scale(x, d)),
+                );
+            }
+        }
+        target.for_each(
+            first,
+            count,
+            inlined!(|i, place, ahead| {
+                prefetch(to, ahead);
+                for ((sum, block), to) in sums.iter_mut().zip(&cells[i]).zip(&mut to[place]) {
+                    *sum = s.xor(*sum, s.splat(block));
+                    s.store(*sum, to);
+                }
+            }),
+            LINE / L,
+        );
+    }
+    erase(&mut cells, [[0; 16]; L]);
 }
 
-/// Cells times factors of GF(2¹²⁸) are added up.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn gf128<C: Clmul, S: Blocks, const L: usize>(c: C, s: S, d: &Aes128, x: &mut [Block]) {
-    let mut factors = [[0; 16]; CHUNK];
-    let mut spread = [[[0; 16]; L]; CHUNK];
-    let mut sums = [s.zero(); L];
-    for (k, cells) in x.as_chunks_mut::<L>().0.chunks_mut(CHUNK).enumerate() {
-        d.ctr((k * CHUNK) as u128, factors[..cells.len()].as_flattened_mut());
-        for (spread, factor) in spread.iter_mut().zip(&factors) {
-            let factor = u128::from_le_bytes(*factor);
-            *spread = [if factor == 0 { 1 } else { factor }.to_le_bytes(); L];
+/// Places of sums, one after another.
+#[expect(clippy::large_enum_variant, reason = "there is one, on the stack")]
+pub(super) enum Target<'a> {
+    Table(&'a [u32]),
+    Buckets(Places<'a>),
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn new(next: Next<'a>) -> Self {
+        match next {
+            Next::Sum(table) => Self::Table(table),
+            Next::Encode(buckets) => Self::Buckets(buckets.places()),
         }
-        multiply(
-            c,
-            cells.as_flattened_mut(),
-            spread.as_flattened(),
-            inlined!(|x, d| c.multiply(x, d)),
-        );
-        add_up(s, cells, &mut sums);
+    }
+
+    /// Calls f with the places of the next `n` sums, and those for which memory is to be asked.
+    #[inline(always)]
+    pub(super) fn for_each(
+        &mut self,
+        first: usize,
+        n: usize,
+        mut f: impl FnMut(usize, usize, usize),
+        line: usize,
+    ) {
+        match self {
+            Self::Table(table) => {
+                let window = table.len() / BUCKETS;
+                for (i, &place) in table[first..][..n].iter().enumerate() {
+                    f(i, place as usize, first + i + window);
+                }
+            }
+            Self::Buckets(buckets) => {
+                buckets.for_each(n, inlined!(|i, place| f(i, place, place + line)));
+            }
+        }
     }
 }
 
-/// Cells times factors of GF(2⁶⁴) are added up.
-#[cfg_attr(not(unoptimized), inline(always))]
-pub(super) fn gf64<C: Clmul, S: Blocks, const L: usize>(c: C, s: S, d: &Aes128, x: &mut [Block]) {
+/// Factors from `first` on, for all blocks of a cell.
+#[inline(always)]
+fn of_gf128<const L: usize>(pi: &Aes128, first: usize, d: &mut [[Block; L]; CHUNK]) {
+    let mut factors = [[0; 16]; CHUNK];
+    pi.ctr(first as u128, factors.as_flattened_mut());
+    for (d, factor) in d.iter_mut().zip(&factors) {
+        let factor = u128::from_le_bytes(*factor);
+        *d = [if factor == 0 { 1 } else { factor }.to_le_bytes(); L];
+    }
+}
+
+#[inline(always)]
+fn of_gf64<const L: usize>(pi: &Aes128, first: usize, d: &mut [[Block; L]; CHUNK]) {
     let mut factors = [[0; 8]; CHUNK];
-    let mut spread = [[[0; 16]; L]; CHUNK];
-    let mut sums = [s.zero(); L];
-    for (k, cells) in x.as_chunks_mut::<L>().0.chunks_mut(CHUNK).enumerate() {
-        d.ctr((k * CHUNK / 2) as u128, factors.as_flattened_mut());
-        for (spread, factor) in spread.iter_mut().zip(&factors) {
-            let factor = u64::from_le_bytes(*factor);
-            *spread = [u128::from(if factor == 0 { 1 } else { factor }).to_le_bytes(); L];
-        }
-        multiply(
-            c,
-            cells.as_flattened_mut(),
-            spread.as_flattened(),
-            inlined!(|x, d| c.scale(x, d)),
-        );
-        add_up(s, cells, &mut sums);
+    pi.ctr((first / 2) as u128, factors.as_flattened_mut());
+    for (d, factor) in d.iter_mut().zip(&factors) {
+        let factor = u64::from_le_bytes(*factor);
+        *d = [u128::from(if factor == 0 { 1 } else { factor }).to_le_bytes(); L];
     }
 }
 
@@ -64,24 +139,9 @@ fn multiply<C: Clmul>(
     d: &[Block],
     product: impl Fn(C::Vector, C::Vector) -> C::Vector,
 ) {
-    let (x, d) = (x.as_flattened_mut(), d.as_flattened());
-    let whole = x.len() - x.len() % C::BYTES;
-    let (wide, rest) = x.split_at_mut(whole);
-    for (x, d) in wide.chunks_exact_mut(C::BYTES).zip(d.chunks_exact(C::BYTES)) {
+    const { assert!(CHUNK.is_multiple_of(C::BLOCKS), "whole vectors") };
+    let d = d.as_flattened().chunks_exact(C::BYTES);
+    for (x, d) in x.as_flattened_mut().chunks_exact_mut(C::BYTES).zip(d) {
         c.store(product(c.load(x), c.load(d)), x);
-    }
-    if !rest.is_empty() {
-        let d = &d[whole..][..rest.len()];
-        c.store_part(product(c.load_part(rest), c.load_part(d)), rest);
-    }
-}
-
-#[cfg_attr(not(unoptimized), inline(always))]
-fn add_up<S: Blocks, const L: usize>(s: S, cells: &mut [[Block; L]], sums: &mut [S::Vector; L]) {
-    for cell in cells {
-        for (sum, block) in sums.iter_mut().zip(cell) {
-            *sum = s.xor(*sum, s.splat(block));
-            s.store(*sum, block);
-        }
     }
 }

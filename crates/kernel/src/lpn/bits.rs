@@ -1,28 +1,40 @@
 //! The code over GF(2), of strings with a byte per bit.
 
-use super::{CIRCULANT, HALF, WHOLE, check_code};
+use super::{
+    Buckets, CHUNK, CIRCULANT, HALF, Next, WHOLE, accumulate::Target, check_code, check_layer,
+};
 use crate::Backend;
 
-/// Replaces byte i by the sum of the bytes l ≤ i over GF(2).
-pub fn accumulate_bits(backend: Backend, x: &mut [u8]) {
-    backend.run(inlined!(|| {
-        let mut sum = 0;
-        for x in x.iter_mut() {
-            sum ^= *x;
-            *x = sum;
-        }
-    }));
-}
-
-/// Copies byte i of `x` to byte `table[i]` of `to`.
+/// [`accumulate`](super::accumulate) over GF(2), of cells of a byte, 0 or 1. All factors are 1.
 ///
 /// # Panics
-/// If there are not as many bytes as entries, or an entry is not the place of a byte.
-pub fn permute_bits(table: &[u32], x: &[u8], to: &mut [u8]) {
-    assert!(x.len() == table.len() && to.len() == x.len(), "a byte for every entry");
-    for (x, &place) in x.iter().zip(table) {
-        to[place as usize] = *x;
-    }
+/// As the other does.
+pub fn accumulate_bits(
+    backend: Backend,
+    buckets: &Buckets,
+    x: &[u8],
+    next: Next<'_>,
+    to: &mut [u8],
+) {
+    check_layer(buckets, next, [(x.len(), 0), (to.len(), 0)]);
+    backend.run(inlined!(|| {
+        let (mut source, mut target) = (buckets.places(), Target::new(next));
+        let mut cells = [0; CHUNK];
+        let mut sum = 0;
+        for first in (0..x.len()).step_by(CHUNK) {
+            let count = CHUNK.min(x.len() - first);
+            source.for_each(count, inlined!(|i, place| cells[i] = x[place]));
+            target.for_each(
+                first,
+                count,
+                inlined!(|i, place, _| {
+                    sum ^= cells[i];
+                    to[place] = sum;
+                }),
+                0,
+            );
+        }
+    }));
 }
 
 /// Encodes as [`encode`](super::encode) does, bits that are the lowest ones of bytes. Bit j of the output is bit j mod 8 of byte ⌊j/8⌋.

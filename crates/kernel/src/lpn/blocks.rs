@@ -1,7 +1,7 @@
 //! The code on blocks: its matrix is circulant, so elements of a half that follow each other take elements that follow each
 //! other.
 
-use super::{AHEAD, CIRCULANT, Element, HALF, WHOLE, prefetch};
+use super::{BUCKETS, CIRCULANT, Element, HALF, LINE, WHOLE, prefetch};
 use crate::{Block, blocks::Blocks, erase};
 
 /// The number of ones in a row.
@@ -35,10 +35,10 @@ pub(super) fn encode<C: Blocks, const L: usize, const R: usize>(
     let mut out = [[0; 16]; R];
     let cells = x.as_chunks::<L>().0;
     for (g, places) in table.as_chunks::<WHOLE>().0.iter().take(n.div_ceil(HALF)).enumerate() {
-        let later = &table[g * WHOLE..];
+        let next_bucket = g * WHOLE + table.len() / BUCKETS;
         for (i, &place) in places.iter().enumerate() {
-            if let Some(&place) = later.get(i + AHEAD) {
-                prefetch(cells, place as usize);
+            if (i * L).is_multiple_of(LINE) {
+                prefetch(cells, next_bucket + i);
             }
             z[i] = cells[place as usize];
         }

@@ -1,58 +1,61 @@
 //! Uniform permutations [C. R. Rao, *Sankhyā* 23, 1961; M. Sandelius, *J. R. Stat. Soc. B* 24, 1962]: numbers go to random buckets,
-//! which are then shuffled one by one, near enough for the nearest caches.
+//! which are then shuffled one by one. What permutes memory so takes two steps also, each of which the caches like.
 
+use super::CHUNK;
 use crate::aes::Aes128;
 
-const BUCKETS: usize = 256;
+/// The number of buckets.
+pub(super) const BUCKETS: usize = 256;
 
 /// Bytes of keystream at a time.
 const BUFFER: usize = 4096;
 
-/// Writes a permutation of the numbers from 0 on, uniform if both keys are.
+/// The buckets of a [`permutation`]. Public.
+#[derive(Debug)]
+pub struct Buckets {
+    pi: Aes128,
+    n: usize,
+    /// The first place of each bucket.
+    starts: [u32; BUCKETS],
+}
+
+/// Makes a permutation T of the numbers below n, uniform if both keys are; n is the length of the table.
 ///
 /// Number i goes to the bucket that byte i of the keystream of `buckets` names, behind smaller numbers. Then the buckets are shuffled,
 /// in ascending order: for i = s − 1, …, 1 in a bucket of s numbers, with d = i + 1, little-endian words x of 32 bits are read from the
 /// keystream of `draws` until x·d mod 2³² is at least 2³² mod d. Entry i is exchanged with entry ⌊x·d / 2³²⌋. Both
 /// keystreams count from 0.
 ///
+/// `table` gets the second step alone: entry i is the place that T\[i\] had before the buckets were shuffled.
+///
 /// The result is public: time and addresses depend on it.
 ///
 /// # Panics
-/// If there are more than 2³² numbers.
-pub fn permutation(buckets: &Aes128, draws: &Aes128, table: &mut [u32]) {
-    assert!(u32::try_from(table.len().saturating_sub(1)).is_ok(), "numbers of 32 bits");
-    let mut counts = [0; BUCKETS];
-    in_buckets(buckets, table.len(), |_, bucket| counts[bucket] += 1);
-    let mut next = counts;
-    let mut sum = 0;
-    for next in &mut next {
-        sum += core::mem::replace(next, sum);
-    }
-    in_buckets(buckets, table.len(), |i, bucket| {
-        table[next[bucket]] = i;
-        next[bucket] += 1;
-    });
-    let mut words = Words { draws, next: 0, words: [[0; 4]; BUFFER / 4], used: BUFFER / 4 };
-    let mut rest = table;
-    for count in counts {
-        let (bucket, others) = rest.split_at_mut(count);
-        shuffle(&mut words, bucket);
-        rest = others;
-    }
-}
-
-/// Calls f with every number below n and its bucket.
-#[inline(always)]
-fn in_buckets(buckets: &Aes128, n: usize, mut f: impl FnMut(u32, usize)) {
+/// If there are more than 2³² − 1 numbers.
+#[must_use]
+pub fn permutation(buckets: Aes128, draws: &Aes128, table: &mut [u32]) -> Buckets {
+    assert!(u32::try_from(table.len()).is_ok(), "numbers of 32 bits");
+    let mut counts = [0u32; BUCKETS];
     let mut bytes = [0; BUFFER];
-    let mut i = 0;
-    for first in (0..n).step_by(BUFFER) {
+    for first in (0..table.len()).step_by(BUFFER) {
         buckets.ctr((first / 16) as u128, &mut bytes);
-        for &bucket in &bytes[..BUFFER.min(n - first)] {
-            f(i, bucket.into());
-            i = i.wrapping_add(1);
+        for &bucket in &bytes[..BUFFER.min(table.len() - first)] {
+            counts[usize::from(bucket)] += 1;
         }
     }
+    let mut buckets = Buckets { pi: buckets, n: table.len(), starts: counts };
+    let mut words = Words { draws, next: 0, words: [[0; 4]; BUFFER / 4], used: BUFFER / 4 };
+    let (mut rest, mut start) = (table, 0);
+    for (count, of_bucket) in counts.into_iter().zip(&mut buckets.starts) {
+        let (bucket, others) = rest.split_at_mut(count as usize);
+        for (entry, place) in bucket.iter_mut().zip(start..) {
+            *entry = place;
+        }
+        shuffle(&mut words, bucket);
+        *of_bucket = start;
+        (rest, start) = (others, start + count);
+    }
+    buckets
 }
 
 /// [Lemire, *Fast random integer generation in an interval*, 2019](https://doi.org/10.1145/3230636).
@@ -89,5 +92,43 @@ impl Words<'_> {
         }
         self.used += 1;
         u32::from_le_bytes(self.words[self.used - 1])
+    }
+}
+
+impl Buckets {
+    /// The number of numbers.
+    pub(super) fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The places of the numbers 0, 1, … in their buckets.
+    pub(super) fn places(&self) -> Places<'_> {
+        Places { pi: &self.pi, at: 0, next: self.starts, bytes: [0; 8 * CHUNK] }
+    }
+}
+
+/// Places of numbers one after another.
+pub(super) struct Places<'a> {
+    pi: &'a Aes128,
+    at: usize,
+    next: [u32; BUCKETS],
+    bytes: [u8; 8 * CHUNK],
+}
+
+impl Places<'_> {
+    /// Calls f with the places of the next `n` numbers. All calls but the last are for [`CHUNK`] of them.
+    #[inline(always)]
+    pub(super) fn for_each(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
+        let at = self.at % self.bytes.len();
+        if at == 0 {
+            self.pi.ctr((self.at / 16) as u128, &mut self.bytes);
+        }
+        for (i, &bucket) in self.bytes[at..][..n].iter().enumerate() {
+            let next = &mut self.next[usize::from(bucket)];
+            let place = *next;
+            *next = place.wrapping_add(1);
+            f(i, place as usize);
+        }
+        self.at += CHUNK;
     }
 }

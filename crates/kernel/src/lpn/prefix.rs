@@ -1,6 +1,6 @@
 //! The first accumulator, tree after tree, and the sums by which two parties compare their leaves.
 
-use super::{AHEAD, prefetch};
+use super::{BUCKETS, prefetch};
 use crate::{
     Backend, Block,
     aes::Aes128,
@@ -133,6 +133,7 @@ impl<'a> Prefix<'a> {
         table: &[u32],
         places: &mut impl Places,
     ) {
+        let window = table.len() / BUCKETS;
         let table = self.places(leaves, table);
         let mut sum = s.splat(&self.sums[1]);
         let mut products = [c.zero(); 3];
@@ -143,11 +144,9 @@ impl<'a> Prefix<'a> {
                 pi.ctr((self.leaves + first) as u128, chi.as_flattened_mut());
                 add_products(c, leaves.as_flattened(), chi.as_flattened(), &mut products);
             }
-            let table = &table[first..];
+            let (table, window) = (&table[first..], self.leaves + first + window);
             for (i, leaf) in leaves.iter().enumerate() {
-                if let Some(&place) = table.get(i + AHEAD) {
-                    places.ask(place as usize);
-                }
+                places.ask(window + i);
                 sum = s.xor(sum, s.splat(leaf));
                 places.put(s, table[i] as usize, sum, sum);
             }
@@ -166,6 +165,7 @@ impl<'a> Prefix<'a> {
         table: &[u32],
         places: &mut impl Places,
     ) {
+        let window = table.len() / BUCKETS;
         let table = self.places(leaves, table);
         let [mut of_noise, mut of_leaves] = [s.splat(&self.sums[0]), s.splat(&self.sums[1])];
         let mut products = [c.zero(); 3];
@@ -179,11 +179,9 @@ impl<'a> Prefix<'a> {
             if let Some(pi) = self.challenges {
                 pi.ctr((self.leaves + first) as u128, chi.as_flattened_mut());
             }
-            let table = &table[first..];
+            let (table, window) = (&table[first..], self.leaves + first + window);
             for (i, leaf) in leaves.iter().enumerate() {
-                if let Some(&place) = table.get(i + AHEAD) {
-                    places.ask(place as usize);
-                }
+                places.ask(window + i);
                 let mask = s.equal(index, alpha);
                 index = s.add(index, one);
                 let leaf = s.xor(s.splat(leaf), s.and(mask, value));

@@ -21,48 +21,80 @@ fn keystream(pi: &Aes128, n: usize) -> Vec<Block> {
     stream
 }
 
-fn table(seed: u8, n: usize) -> Vec<u32> {
-    let [buckets, draws] = [1, 2].map(|k| Aes128::new(Backend::PORTABLE, &[seed ^ k; 16]));
-    let mut table = vec![0; n];
-    permutation(&buckets, &draws, &mut table);
-    table
+/// A permutation, as the kernel has it and as it is defined.
+struct Layer {
+    buckets: Buckets,
+    table: Vec<u32>,
+    /// The numbers by their buckets.
+    sorted: Vec<usize>,
+    /// T.
+    numbers: Vec<usize>,
+}
+
+impl Layer {
+    fn new(backend: Backend, seed: u8, n: usize) -> Self {
+        let [buckets, draws] = [1, 2].map(|k| Aes128::new(backend, &[seed ^ k; 16]));
+        Self::of(buckets, &draws, n)
+    }
+
+    fn of(of_buckets: Aes128, draws: &Aes128, n: usize) -> Self {
+        let (bytes, words) = (keystream(&of_buckets, n / 16 + 1), keystream(draws, n / 2 + 1));
+        let words = words.as_flattened().as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+        let (sorted, numbers) = permutation_by_definition(bytes.as_flattened(), words, n);
+        let mut table = vec![u32::MAX; n];
+        let buckets = permutation(of_buckets, draws, &mut table);
+        Self { buckets, table, sorted, numbers }
+    }
+
+    /// T from the kernel's table.
+    fn by_kernel(&self) -> Vec<usize> {
+        self.table.iter().map(|&place| self.sorted[place as usize]).collect()
+    }
+
+    /// Cells in the order of the buckets.
+    fn in_buckets<T: Clone>(&self, cells: &[T]) -> Vec<T> {
+        self.sorted.iter().map(|&l| cells[l].clone()).collect()
+    }
+
+    /// Cell i of the result at the place where the table wants it.
+    fn by_table<T: Clone>(&self, cells: &[T]) -> Vec<T> {
+        let mut out = cells.to_vec();
+        cells.iter().zip(&self.table).for_each(|(cell, &place)| out[place as usize] = cell.clone());
+        out
+    }
 }
 
 /// Sizes around chunks and buffers, multiples of 64.
 const SIZES: [usize; 6] = [64, 128, 192, 320, 1024, 4160];
 
-/// The permutation as the documentation writes it, without a buffer.
+/// The numbers by their buckets, and then shuffled, as the documentation writes it.
 fn permutation_by_definition(
     bytes: &[u8],
     mut words: impl Iterator<Item = u32>,
     n: usize,
-) -> Vec<u32> {
-    let mut numbers: Vec<u32> = (0..u32::try_from(n).unwrap()).collect();
-    numbers.sort_by_key(|&i| bytes[i as usize]);
+) -> (Vec<usize>, Vec<usize>) {
+    let mut sorted: Vec<usize> = (0..n).collect();
+    sorted.sort_by_key(|&i| bytes[i]);
+    let mut numbers = sorted.clone();
     let mut from = 0;
     for bucket in 0..=255 {
-        let s = numbers.iter().filter(|&&i| bytes[i as usize] == bucket).count();
+        let s = sorted.iter().filter(|&&i| bytes[i] == bucket).count();
         for i in (1..s).rev() {
             let d = i as u64 + 1;
             let x = words.by_ref().map(u64::from).find(|x| x * d % (1 << 32) >= (1 << 32) % d);
-            let other = ((x.unwrap() * d) >> 32) as usize;
-            numbers.swap(from + i, from + other);
+            numbers.swap(from + i, from + ((x.unwrap() * d) >> 32) as usize);
         }
         from += s;
     }
-    numbers
+    (sorted, numbers)
 }
 
 fn permutations(backend: Backend) {
     for n in [0, 1, 2, 63, 64, 255, 256, 4095, 4096, 4097, 20_000] {
-        let [buckets, draws] = [3, 4].map(|k| Aes128::new(backend, &[k; 16]));
-        let (bytes, words) = (keystream(&buckets, n / 16 + 1), keystream(&draws, n / 2 + 1));
-        let words = words.as_flattened().as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
-        let mut table = vec![u32::MAX; n];
-        permutation(&buckets, &draws, &mut table);
-        assert_eq!(table, permutation_by_definition(bytes.as_flattened(), words, n));
+        let layer = Layer::new(backend, 3, n);
+        assert_eq!(layer.by_kernel(), layer.numbers);
         let mut seen = vec![false; n];
-        table.iter().for_each(|&place| seen[place as usize] = true);
+        layer.numbers.iter().for_each(|&number| seen[number] = true);
         assert!(seen.iter().all(|&seen| seen));
     }
 }
@@ -71,16 +103,15 @@ fn permutations(backend: Backend) {
 #[test]
 fn all_permutations_of_four_are_as_likely() {
     let mut counts = std::collections::BTreeMap::new();
-    let draws = 24 * 200;
+    let draws = 24 * 200u64;
     for k in 0..draws {
         let key = |purpose: u64| {
             let mut key = [0; 16];
-            key[..8].copy_from_slice(&u64::to_le_bytes(2 * k + purpose));
+            key[..8].copy_from_slice(&(2 * k + purpose).to_le_bytes());
             Aes128::new(Backend::best(), &key)
         };
-        let mut table = [0; 4];
-        permutation(&key(0), &key(1), &mut table);
-        *counts.entry(table).or_insert(0u32) += 1;
+        let numbers = Layer::of(key(0), &key(1), 4).by_kernel();
+        *counts.entry(numbers).or_insert(0u32) += 1;
     }
     assert_eq!(counts.len(), 24);
     let expected = draws as f64 / 24.0;
@@ -95,7 +126,7 @@ fn prefix_sums_and_checks(backend: Backend) {
         let (n, delta) = (trees << h, random.wide());
         let [pi, challenges] = [(); 2].map(|()| Aes128::new(backend, &random.blocks(1)[0]));
         let chi = keystream(&challenges, n);
-        let t = table(5, n);
+        let t = Layer::new(backend, 5, n).table;
         let [mut x, mut bits_x] = [vec![[0; 16]; n], vec![[0; 16]; n]];
         let (mut pairs, mut bits) = (vec![[0; 16]; 2 * n], vec![0xff; n]);
         let mut sender = Prefix::new(backend, Some(&challenges));
@@ -149,52 +180,105 @@ fn prefix_sums_and_checks(backend: Backend) {
     }
 }
 
-/// Products and sums by the fields' own multiplication.
-fn accumulated<const L: usize>(backend: Backend, factors: Factors<'_>, x: &[Block]) -> Vec<Block> {
-    let cells = x.len() / L;
-    let d = |l: usize, x: u128| match factors {
-        Factors::Ones => x,
-        Factors::Gf128(pi) => {
-            let mut d = [0; 16];
-            pi.ctr(l as u128, &mut d);
-            gf128::mul(backend, x, u128::from_le_bytes(d))
-        }
-        Factors::Gf64(pi) => {
-            let mut d = [0; 16];
-            pi.ctr(l as u128 / 2, &mut d);
-            let d = halves(u128::from_le_bytes(d))[l % 2];
-            crate::joined(halves(x).map(|half| gf64::mul(backend, half, d)))
+/// Factors times a string, added up, by the fields' own multiplication.
+fn accumulated(backend: Backend, factors: Factors<'_>, string: &[u128]) -> Vec<u128> {
+    let term = |(l, &x): (usize, &u128)| {
+        let mut d = [0; 16];
+        match factors {
+            Factors::Ones => x,
+            Factors::Gf128(pi) => {
+                pi.ctr(l as u128, &mut d);
+                gf128::mul(backend, x, u128::from_le_bytes(d))
+            }
+            Factors::Gf64(pi) => {
+                pi.ctr(l as u128 / 2, &mut d);
+                let d = halves(u128::from_le_bytes(d))[l % 2];
+                crate::joined(halves(x).map(|half| gf64::mul(backend, half, d)))
+            }
         }
     };
-    let mut out = vec![[0; 16]; x.len()];
-    for part in 0..L {
-        let mut sum = 0;
-        for l in 0..cells {
-            sum ^= d(l, wide(&x[L * l + part]));
-            out[L * l + part] = sum.to_le_bytes();
-        }
-    }
-    out
+    let mut sum = 0;
+    let mut add = |x| {
+        sum ^= x;
+        sum
+    };
+    string.iter().enumerate().map(|it| add(term(it))).collect()
+}
+
+/// Two strings as cells.
+fn pairs(strings: [&[u128]; 2]) -> Vec<Block> {
+    let cells = strings[0].iter().zip(strings[1]);
+    cells.flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()]).collect()
+}
+
+fn singles(string: &[u128]) -> Vec<Block> {
+    string.iter().map(|x| x.to_le_bytes()).collect()
 }
 
 fn accumulation(backend: Backend) {
     let mut random = Stream(2);
     let pi = Aes128::new(backend, &random.blocks(1)[0]);
-    for n in (0..10).chain([63, 64, 65, 127, 130, 1025]) {
+    for n in (0..4).chain([63, 64, 65, 130, 1025]) {
+        let [layer, then] = [6, 7].map(|seed| Layer::new(backend, seed, n));
         for factors in [Factors::Ones, Factors::Gf128(&pi), Factors::Gf64(&pi)] {
-            let x = random.blocks(2 * n);
-            let (mut single, mut pairs) = (x[..n].to_vec(), x.clone());
-            accumulate::<1>(backend, factors, &mut single);
-            assert_eq!(single, accumulated::<1>(backend, factors, &x[..n]), "{n} {factors:?}");
-            accumulate::<2>(backend, factors, &mut pairs);
-            assert_eq!(pairs, accumulated::<2>(backend, factors, &x), "{n} {factors:?}");
+            let [y, z] = [(); 2].map(|()| (0..n).map(|_| random.wide()).collect::<Vec<_>>());
+            let [of_y, of_z] = [&y, &z].map(|y| accumulated(backend, factors, y));
+            for (next, place) in [
+                (Next::Sum(&then.table), Layer::by_table as fn(&Layer, &[u128]) -> Vec<u128>),
+                (Next::Encode(&then.buckets), Layer::in_buckets),
+            ] {
+                let [mut x, mut xs] = [vec![[0; 16]; n], vec![[0; 16]; 2 * n]];
+                let [y, z] = [&y, &z].map(|y| layer.in_buckets(y));
+                let [of_y, of_z] = [&of_y, &of_z].map(|y| place(&then, y));
+                accumulate::<1>(backend, factors, &layer.buckets, &singles(&y), next, &mut x);
+                assert_eq!(x, singles(&of_y), "{n} {factors:?}");
+                let both = pairs([&y, &z]);
+                accumulate::<2>(backend, factors, &layer.buckets, &both, next, &mut xs);
+                assert_eq!(xs, pairs([&of_y, &of_z]), "{n} {factors:?}");
+                if let Factors::Ones = factors {
+                    let bit = |x: &u128| x.to_le_bytes()[0] & 1;
+                    let (bits, mut to) = (y.iter().map(bit).collect::<Vec<_>>(), vec![0; n]);
+                    accumulate_bits(backend, &layer.buckets, &bits, next, &mut to);
+                    assert!(of_y.iter().map(bit).eq(to));
+                }
+            }
         }
     }
 }
 
+/// All steps of the code with two and with three accumulators.
+fn whole_code(backend: Backend) {
+    let mut random = Stream(8);
+    let d = [(); 2].map(|()| Aes128::new(backend, &random.blocks(1)[0]));
+    for n in [64, 320, 4160] {
+        let [t1, t2, t3] = [1, 2, 3].map(|seed| Layer::new(backend, 16 * seed, n));
+        let input: Vec<u128> = (0..n).map(|_| random.wide()).collect();
+        let sent = |layer: &Layer, x: &[u128]| {
+            let mut y = vec![0; n];
+            layer.numbers.iter().zip(x).for_each(|(&l, &x)| y[l] = x);
+            y
+        };
+        let first = sent(&t1, &accumulated(backend, Factors::Ones, &input));
+        let second = accumulated(backend, Factors::Gf128(&d[0]), &first);
+        let third = accumulated(backend, Factors::Gf128(&d[1]), &sent(&t2, &second));
+
+        let [mut x, mut y] = [vec![[0; 16]; n], vec![[0; 16]; n]];
+        let mut out = vec![0u128; n / 2];
+        Prefix::new(backend, None).add(&singles(&input), &t1.table, &mut x);
+        let [d0, d1] = d.each_ref().map(Factors::Gf128);
+        accumulate::<1>(backend, d0, &t1.buckets, &x, Next::Encode(&t2.buckets), &mut y);
+        encode(backend, &t2.table, &y, &mut out);
+        assert_eq!(out, encoded(&t2.numbers, &second));
+        accumulate::<1>(backend, d0, &t1.buckets, &x, Next::Sum(&t2.table), &mut y);
+        accumulate::<1>(backend, d1, &t2.buckets, &y, Next::Encode(&t3.buckets), &mut x);
+        encode(backend, &t3.table, &x, &mut out);
+        assert_eq!(out, encoded(&t3.numbers, &third));
+    }
+}
+
 /// The code on blocks, from the matrix's rows.
-fn encoded(table: &[u32], x: &[u128]) -> Vec<u128> {
-    let z: Vec<u128> = table.iter().map(|&place| x[place as usize]).collect();
+fn encoded(numbers: &[usize], x: &[u128]) -> Vec<u128> {
+    let z: Vec<u128> = numbers.iter().map(|&l| x[l]).collect();
     let mut out = vec![];
     for z in z.chunks(64) {
         for i in 0..32 {
@@ -209,47 +293,23 @@ fn encoded(table: &[u32], x: &[u128]) -> Vec<u128> {
 fn encoding(backend: Backend) {
     let mut random = Stream(3);
     for n in SIZES {
-        let t = table(9, n);
-        let pairs = random.blocks(2 * n);
-        let [x, y] = [0, 1].map(|part| -> Vec<Block> {
-            pairs.as_chunks::<2>().0.iter().map(|cell| cell[part]).collect()
-        });
-        let numbers = |blocks: &[Block]| blocks.iter().map(wide).collect::<Vec<_>>();
-        let (of_x, of_y) = (encoded(&t, &numbers(&x)), encoded(&t, &numbers(&y)));
-        for m in [0, 1, n / 2 - 1, n / 2, n / 4 + 1] {
+        let layer = Layer::new(backend, 9, n);
+        let [x, y] = [(); 2].map(|()| (0..n).map(|_| random.wide()).collect::<Vec<_>>());
+        let [of_x, of_y] = [&x, &y].map(|x| encoded(&layer.numbers, x));
+        let [x, y] = [&x, &y].map(|x| layer.in_buckets(x));
+        let bits: Vec<u8> = x.iter().map(|x| x.to_le_bytes()[0]).collect();
+        for m in [0, 1, 8, n / 2 - 1, n / 2, n / 4 + 8] {
             let mut out = vec![0u128; m];
-            encode(backend, &t, &x, &mut out);
+            encode(backend, &layer.table, &singles(&x), &mut out);
             assert_eq!(out, of_x[..m]);
             let (mut u, mut v) = (vec![0u64; m], vec![[0; 16]; m]);
-            encode_pairs(backend, &t, &pairs, &mut u, &mut v);
+            encode_pairs(backend, &layer.table, &pairs([&x, &y]), &mut u, &mut v);
             assert!(u.iter().zip(&of_x).all(|(u, x)| *u == halves(*x)[0]));
-            assert_eq!(numbers(&v), of_y[..m]);
-        }
-    }
-}
-
-/// The strings of bits are bit 0 of the strings of blocks, through every step.
-fn bits_are_encoded_like_blocks(backend: Backend) {
-    let mut random = Stream(4);
-    for n in SIZES {
-        let (t, last) = (table(7, n), table(8, n));
-        let mut bits: Vec<u8> = random.bytes(n).iter().map(|byte| byte & 1).collect();
-        let mut blocks: Vec<Block> =
-            bits.iter().map(|&bit| u128::from(bit).to_le_bytes()).collect();
-        accumulate_bits(backend, &mut bits);
-        accumulate::<1>(backend, Factors::Ones, &mut blocks);
-        let (mut to_bits, mut to_blocks) = (bits.clone(), blocks.clone());
-        permute_bits(&t, &bits, &mut to_bits);
-        permute::<1>(&t, &blocks, &mut to_blocks);
-        for (i, &place) in t.iter().enumerate() {
-            assert_eq!(to_blocks[place as usize], blocks[i]);
-        }
-        for m in [0, 8, 24, n / 2] {
-            let (mut packed, mut out) = (vec![0; m / 8], vec![0u128; m]);
-            encode_bits(backend, &last, &to_bits, &mut packed);
-            encode(backend, &last, &to_blocks, &mut out);
-            let unpacked = (0..m).map(|j| u128::from(packed[j / 8] >> (j % 8) & 1));
-            assert!(unpacked.eq(out), "{n} {m}");
+            assert_eq!(v, singles(&of_y[..m]));
+            let mut packed = vec![0; m / 8];
+            encode_bits(backend, &layer.table, &bits, &mut packed);
+            let unpacked = |j: usize| u128::from(packed[j / 8] >> (j % 8) & 1);
+            assert!((0..m / 8 * 8).all(|j| unpacked(j) == of_x[j] & 1), "{n} {m}");
         }
     }
 }
@@ -263,15 +323,6 @@ fn the_code_on_blocks_is_self_dual() {
             assert_eq!((row(i) & row(k)).count_ones() % 2, 0);
         }
         assert_eq!(row(i).count_ones() % 4, 0);
-    }
-}
-
-fn pairs_are_permuted_like_singles(_: Backend) {
-    let (t, pairs) = (table(7, 192), Stream(5).blocks(384));
-    let mut to = vec![[0; 16]; 384];
-    permute::<2>(&t, &pairs, &mut to);
-    for (cell, &place) in pairs.as_chunks::<2>().0.iter().zip(&t) {
-        assert_eq!(to[2 * place as usize..][..2], *cell);
     }
 }
 
@@ -291,8 +342,7 @@ on_every_backend! {
     sums_of_leaves_go_to_their_places => prefix_sums_and_checks;
     cells_are_multiplied_and_added_up => accumulation;
     blocks_are_encoded_by_the_rows_of_the_matrix => encoding;
-    bits_take_the_same_way_as_blocks => bits_are_encoded_like_blocks;
-    pairs_take_the_same_places_as_singles => pairs_are_permuted_like_singles;
+    all_steps_make_the_code_of_the_definition => whole_code;
 }
 
 #[test]
@@ -304,11 +354,11 @@ fn a_short_table_is_refused() {
 #[test]
 #[should_panic(expected = "an output for two cells")]
 fn more_outputs_than_the_code_has_are_refused() {
-    encode(Backend::PORTABLE, &table(1, 64), &[[0; 16]; 64], &mut [0u128; 33]);
+    encode(Backend::PORTABLE, &[0; 64], &[[0; 16]; 64], &mut [0u128; 33]);
 }
 
 #[test]
 #[should_panic(expected = "whole blocks of the code")]
 fn a_part_of_a_block_is_refused() {
-    encode(Backend::PORTABLE, &table(1, 63), &[[0; 16]; 63], &mut [0u128; 8]);
+    encode(Backend::PORTABLE, &[0; 63], &[[0; 16]; 63], &mut [0u128; 8]);
 }

@@ -1,8 +1,13 @@
 //! The block–accumulate code: section 20.5 of `docs/wire/silent.md`. It is public.
 
 use alloc::{sync::Arc, vec, vec::Vec};
+use core::mem;
 
-use foxtrot_kernel::{Backend, aes::Aes128, lpn::permutation};
+use foxtrot_kernel::{
+    Backend,
+    aes::Aes128,
+    lpn::{Buckets, Next, permutation},
+};
 use spin::Mutex;
 
 use super::{
@@ -13,8 +18,13 @@ use crate::base::Block;
 
 /// The code of one length. It is the same for all sessions.
 pub(super) struct Code {
-    /// The permutation behind each accumulator.
-    tables: Vec<Vec<u32>>,
+    layers: Vec<Layer>,
+}
+
+/// The permutation behind an accumulator.
+struct Layer {
+    buckets: Buckets,
+    table: Vec<u32>,
 }
 
 /// Codes that have been made, for later batches of their length.
@@ -31,7 +41,7 @@ impl Codes {
     /// The code for batches of that size.
     pub(super) fn get(&self, backend: Backend, size: &Size) -> Arc<Code> {
         let is_it = |code: &Arc<Code>| {
-            (code.tables.len(), code.len()) == (size.accumulators, size.leaves())
+            (code.layers.len(), code.len()) == (size.accumulators, size.leaves())
         };
         if let Some(code) = self.0.lock().iter().find(|code| is_it(code)) {
             return Arc::clone(code);
@@ -60,47 +70,48 @@ fn cipher(backend: Backend, n: usize, layer: usize, purpose: u8) -> Aes128 {
 
 impl Code {
     fn new(backend: Backend, n: usize, accumulators: usize) -> Self {
-        let table = |layer| {
+        let layer = |layer| {
             let mut table = vec![0; n];
             let [buckets, draws] = [0, 1].map(|purpose| cipher(backend, n, layer, purpose));
-            permutation(&buckets, &draws, &mut table);
-            table
+            Layer { buckets: permutation(buckets, &draws, &mut table), table }
         };
-        Self { tables: (1..=accumulators).map(table).collect() }
+        Self { layers: (1..=accumulators).map(layer).collect() }
     }
 
     /// N.
     fn len(&self) -> usize {
-        self.tables[0].len()
+        self.first_table().len()
     }
 
     /// The permutation behind the first accumulator.
     pub(super) fn first_table(&self) -> &[u32] {
-        &self.tables[0]
+        &self.layers[0].table
     }
 
     /// The permutation behind the last accumulator.
     pub(super) fn last_table(&self) -> &[u32] {
-        &self.tables[self.tables.len() - 1]
+        &self.layers[self.layers.len() - 1].table
     }
 
     /// The accumulators from the second one on, with the permutations between them.
     pub(super) fn accumulate<F: Field, S: Strings>(&self, backend: Backend, strings: &mut S) {
-        for layer in 2..=self.tables.len() {
-            if layer > 2 {
-                let mut to = S::zeroed(self.len());
-                strings.permute(&self.tables[layer - 2], &mut to);
-                *strings = to;
-            }
-            let d = cipher(backend, self.len(), layer, 2);
-            strings.accumulate(backend, F::factors(&d));
+        let mut to = S::zeroed(self.len());
+        for (k, layers) in self.layers.windows(2).enumerate() {
+            let d = cipher(backend, self.len(), k + 2, 2);
+            let next = if k + 2 < self.layers.len() {
+                Next::Sum(&layers[1].table)
+            } else {
+                Next::Encode(&layers[1].buckets)
+            };
+            strings.accumulate(backend, F::factors(&d), &layers[0].buckets, next, &mut to);
+            mem::swap(strings, &mut to);
         }
     }
 }
 
 foxtrot_kernel::redacted! {
     Codes;
-    Code, code => "{} accumulators of {}", code.tables.len(), code.len();
+    Code, code => "{} accumulators of {}", code.layers.len(), code.len();
 }
 
 #[cfg(test)]
@@ -110,11 +121,12 @@ mod tests {
     #[test]
     fn every_layer_has_its_permutation() {
         let code = Code::new(Backend::best(), 6144, 3);
-        for table in &code.tables {
-            let mut sorted = table.clone();
+        for layer in &code.layers {
+            let mut sorted = layer.table.clone();
             sorted.sort_unstable();
             assert!(sorted.iter().copied().eq(0..6144));
         }
-        assert!(code.tables[0] != code.tables[1] && code.tables[1] != code.tables[2]);
+        let [first, second, third] = [0, 1, 2].map(|layer| &code.layers[layer].table);
+        assert!(first != second && second != third);
     }
 }

@@ -7,8 +7,8 @@ use foxtrot_kernel::{
     aes::Aes128,
     gf::{gf128, tower},
     lpn::{
-        Factors, Missing, Prefix, accumulate, accumulate_bits, aligned, encode, encode_bits,
-        encode_pairs, permute, permute_bits,
+        Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, aligned, encode,
+        encode_bits, encode_pairs,
     },
 };
 
@@ -99,11 +99,16 @@ pub(super) mod sealed {
         /// Strings of n elements, all 0.
         fn zeroed(n: usize) -> Self;
 
-        /// Replaces every element by the sum of the elements up to it, each times its factor.
-        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>);
-
-        /// Copies element i to place `table[i]` of other strings.
-        fn permute(&mut self, table: &[u32], to: &mut Self);
+        /// Takes elements from their buckets, and puts the sum of the elements up to each, times their factors, to
+        /// its next place.
+        fn accumulate(
+            &mut self,
+            backend: Backend,
+            factors: Factors<'_>,
+            buckets: &Buckets,
+            next: Next<'_>,
+            to: &mut Self,
+        );
     }
 
     /// Strings of elements with L blocks.
@@ -123,12 +128,15 @@ pub(super) mod sealed {
             Self { memory: Secret::zeroed(n * L + 3), blocks: n * L }
         }
 
-        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>) {
-            accumulate::<L>(backend, factors, self.get());
-        }
-
-        fn permute(&mut self, table: &[u32], to: &mut Self) {
-            permute::<L>(table, self.get(), to.get());
+        fn accumulate(
+            &mut self,
+            backend: Backend,
+            factors: Factors<'_>,
+            buckets: &Buckets,
+            next: Next<'_>,
+            to: &mut Self,
+        ) {
+            accumulate::<L>(backend, factors, buckets, self.get(), next, to.get());
         }
     }
 
@@ -143,14 +151,16 @@ pub(super) mod sealed {
             Self { blocks: Cells::zeroed(n), bits: Secret::zeroed(n) }
         }
 
-        fn accumulate(&mut self, backend: Backend, factors: Factors<'_>) {
-            self.blocks.accumulate(backend, factors);
-            accumulate_bits(backend, &mut self.bits);
-        }
-
-        fn permute(&mut self, table: &[u32], to: &mut Self) {
-            self.blocks.permute(table, &mut to.blocks);
-            permute_bits(table, &self.bits, &mut to.bits);
+        fn accumulate(
+            &mut self,
+            backend: Backend,
+            factors: Factors<'_>,
+            buckets: &Buckets,
+            next: Next<'_>,
+            to: &mut Self,
+        ) {
+            self.blocks.accumulate(backend, factors, buckets, next, &mut to.blocks);
+            accumulate_bits(backend, buckets, &self.bits, next, &mut to.bits);
         }
     }
 
