@@ -133,8 +133,7 @@ impl Protocol {
         let coins = oracle32("foxtrot v1 paxos coins", &self.id, bucket, 0, &[seed]);
         let row_seed = row_seed(&id, &coins);
         let mut keys: Vec<Item> = self.items_of(coin, bucket, items).map(|(_, it)| *it).collect();
-        let others =
-            oracle("foxtrot v1 paxos others", &self.id, bucket, 0, &[seed], 32 * shape.n);
+        let others = oracle("foxtrot v1 paxos others", &self.id, bucket, 0, &[seed], 32 * shape.n);
         keys.extend(others.as_chunks::<32>().0.iter().take(shape.n - keys.len()));
         let rows: Vec<_> = keys.iter().map(|key| shape.row(&id, &row_seed, key)).collect();
         let words: Vec<_> = keys.iter().map(|key| self.word(bucket, &row_seed, key)).collect();
@@ -191,6 +190,7 @@ impl Protocol {
 
     /// Returns the bytes of `Tags`, all frames in one, of the tags of all buckets.
     #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "first bits are few")]
     pub fn tags(&self, mut tags: Vec<Element>) -> Vec<u8> {
         if self.receiver_items == 0 || tags.is_empty() {
             return Vec::new();

@@ -29,8 +29,6 @@ mod okvs;
 mod one_of_n;
 #[path = "vectors/paxos.rs"]
 mod paxos;
-#[path = "vectors/vole_psi.rs"]
-mod vole_psi;
 #[path = "vectors/rlwe.rs"]
 mod rlwe;
 #[path = "vectors/roted_figure1.rs"]
@@ -43,6 +41,8 @@ mod session;
 mod silent;
 #[path = "vectors/two_round.rs"]
 mod two_round;
+#[path = "vectors/vole_psi.rs"]
+mod vole_psi;
 
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};

@@ -291,7 +291,11 @@ pub(crate) async fn senders_coin(io: &Io, session: &Session, seed: &Seed) -> Res
 }
 
 /// The receiver's part of it.
-pub(crate) async fn receivers_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
+pub(crate) async fn receivers_coin(
+    io: &Io,
+    session: &Session,
+    seed: &Seed,
+) -> Result<Joint, Error> {
     let (committed, commitment) = commit(session, seed);
     io.send(commitment.to_vec()).await;
     let (joint, opening) = committed.open(&io.recv(commitment.len()).await)?;

@@ -5,7 +5,7 @@ use core::fmt;
 use foxtrot_ot::{
     Usage,
     base::{Adversary, Functionality},
-    protocol::{Kind, Protocol},
+    protocol::{self, Kind, Protocol},
     silent::{self, Gf64, Gf128, Silent},
 };
 
@@ -31,6 +31,36 @@ pub enum Vole {
     Small,
     /// Of GF(2^128), without LPN, against malicious peers: for small sets.
     Packed,
+}
+
+impl Vole {
+    const ALL: [Self; 3] = [Self::Silent, Self::Small, Self::Packed];
+
+    /// The VOLE of the protocol of that name, with or without the adversary in it, against that adversary.
+    #[must_use]
+    pub fn find(name: &str, adversary: Adversary) -> Option<Self> {
+        protocol::find(Self::ALL, Self::info, name, |it| it.adversary == adversary)
+    }
+
+    /// Facts about the protocol with this VOLE.
+    #[must_use]
+    pub fn info(&self) -> &'static Protocol {
+        &PROTOCOLS[match self {
+            Self::Silent => 0,
+            Self::Small => 1,
+            Self::Packed => 2,
+        }]
+    }
+
+    /// The name of the VOLE itself.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Silent => silent::vole().name(),
+            Self::Small => silent::vole_semi_honest().name(),
+            Self::Packed => silent::vole_packed().name(),
+        }
+    }
 }
 
 /// The terms of the two parties: the sizes, and the parameters that follow from them.
@@ -83,10 +113,14 @@ impl Parameters {
     /// [`Usage::BatchTooLarge`] if a set has more than [`MAX_ITEMS`], or the VOLE has no use for so many.
     pub fn of(vole: Vole, receiver_items: usize, sender_items: usize) -> Result<Self, Usage> {
         let buckets = receiver_items.div_ceil(BUCKET).max(1);
-        Self::with_buckets(vole, receiver_items, sender_items, buckets)
+        let parameters = Self::with_buckets(vole, receiver_items, sender_items, buckets)?;
+        if vole == Vole::Packed {
+            silent::vole_packed().size(parameters.slots())?;
+        }
+        Ok(parameters)
     }
 
-    /// Parameters with another number of buckets.
+    /// Parameters with any number of buckets.
     pub(super) fn with_buckets(
         vole: Vole,
         receiver_items: usize,
@@ -99,11 +133,7 @@ impl Parameters {
             return Err(Usage::BatchTooLarge { n, max });
         }
         let store = Store::new(load::most(receiver_items, buckets))?;
-        let parameters = Self { vole, receiver_items, sender_items, buckets, store };
-        if vole == Vole::Packed {
-            silent::vole_packed().size(store.slots())?;
-        }
-        Ok(parameters)
+        Ok(Self { vole, receiver_items, sender_items, buckets, store })
     }
 
     /// Parameters with another number of buckets, which no peer would have: for fuzzing.
@@ -180,11 +210,7 @@ impl Parameters {
     /// Facts about the protocol with this VOLE.
     #[must_use]
     pub fn info(&self) -> &'static Protocol {
-        &PROTOCOLS[match self.vole {
-            Vole::Silent => 0,
-            Vole::Small => 1,
-            Vole::Packed => 2,
-        }]
+        self.vole.info()
     }
 
     /// Bits of a tag.
@@ -336,7 +362,8 @@ pub static PROTOCOLS: [Protocol; 3] = [
 
 /// Bytes for sets of n items each.
 fn bytes(vole: Vole, n: usize, of: fn(&Parameters) -> usize) -> usize {
-    Parameters::of(vole, n, n).map_or(usize::MAX, |it| of(&it))
+    let buckets = n.div_ceil(BUCKET).max(1);
+    Parameters::with_buckets(vole, n, n, buckets).map_or(usize::MAX, |it| of(&it))
 }
 
 #[cfg(test)]
@@ -353,7 +380,10 @@ mod tests {
             let parameters = Parameters::of(vole, 1 << log, 1 << log).unwrap();
             let roted = base::find("roted", Functionality::Endemic).unwrap();
             let base_ots = roted.info().bytes(parameters.base_ots());
-            (parameters.bytes() as f64, (parameters.bytes() + base_ots) as f64 / f64::from(1 << log))
+            (
+                parameters.bytes() as f64,
+                (parameters.bytes() + base_ots) as f64 / f64::from(1 << log),
+            )
         };
         assert!(of(Vole::Silent, 20).1 < 33.0, "{:?}", of(Vole::Silent, 20));
         assert!(of(Vole::Small, 20).1 < 18.0, "{:?}", of(Vole::Small, 20));

@@ -52,11 +52,11 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use super::{Digest, Error, Mask, Next, Parameters, Received, Vole};
+pub use crate::paxos::protocol::Progress;
 use crate::paxos::{
     RowSeed,
     protocol::{receivers_coin, senders_coin},
 };
-pub use crate::paxos::protocol::Progress;
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]
@@ -106,12 +106,12 @@ impl Sender {
         let seed = cx.seed();
         let mut of_vole = Context::new(&session, seed);
         let vole = match plan.field() {
-            Field::Large(silent) => Field::Large(
-                vole::Sender::set_up(io, &mut of_vole, plan.of_vole(silent)).await?,
-            ),
-            Field::Small(silent) => Field::Small(
-                vole::Sender::set_up(io, &mut of_vole, plan.of_vole(silent)).await?,
-            ),
+            Field::Large(silent) => {
+                Field::Large(vole::Sender::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
+            Field::Small(silent) => {
+                Field::Small(vole::Sender::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
         };
         drop(of_vole);
         Ok(Self { parameters: plan.parameters, session, seeds: [cx.seed(), cx.seed()], vole })
@@ -179,12 +179,12 @@ impl Receiver {
         let seed = cx.seed();
         let mut of_vole = Context::new(&session, seed);
         let vole = match plan.field() {
-            Field::Large(silent) => Field::Large(
-                vole::Receiver::set_up(io, &mut of_vole, plan.of_vole(silent)).await?,
-            ),
-            Field::Small(silent) => Field::Small(
-                vole::Receiver::set_up(io, &mut of_vole, plan.of_vole(silent)).await?,
-            ),
+            Field::Large(silent) => {
+                Field::Large(vole::Receiver::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
+            Field::Small(silent) => {
+                Field::Small(vole::Receiver::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
         };
         drop(of_vole);
         Ok(Self { parameters: plan.parameters, session, seeds: [cx.seed(), cx.seed()], vole })

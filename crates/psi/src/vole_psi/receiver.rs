@@ -203,7 +203,8 @@ impl Masked {
         drop(items);
         // Tags of items that fill the bucket up are nobody's.
         let (start, number) = (receiver.items.start(bucket), receiver.items.number(bucket));
-        for (&tag, &index) in tags.iter().zip(order).filter(|(_, index)| (**index as usize) < number)
+        for (&tag, &index) in
+            tags.iter().zip(order).filter(|(_, index)| (**index as usize) < number)
         {
             receiver.tags.0.push(tag);
             #[expect(clippy::cast_possible_truncation, reason = "items are fewer than 2³²")]

@@ -86,7 +86,8 @@ impl Opened {
     /// # Errors
     /// [`Decode`] if it has another length than is next.
     pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let expected = self.sender.parameters.sum_frames().nth(self.sums.len().div_ceil(super::FRAME));
+        let expected =
+            self.sender.parameters.sum_frames().nth(self.sums.len().div_ceil(super::FRAME));
         let expected = expected.ok_or(Usage::SessionEnded)?;
         if frame.len() != expected {
             return Err(Decode::Length { message: "Masked", expected, got: frame.len() }.into());

@@ -90,7 +90,6 @@ impl<'a> Work<'a> {
 pub(super) fn among(theirs: &[u128], ours: &[u128], bits: u32) -> Vec<bool> {
     // Where tags with the same first bits begin.
     let few = theirs.len().max(2).ilog2().min(24).min(bits);
-    #[expect(clippy::cast_possible_truncation, reason = "24 bits at most")]
     let first = |tag: &u128| (tag >> (bits - few)) as usize;
     let mut starts = vec![0_usize; (1 << few) + 1];
     theirs.iter().for_each(|tag| starts[first(tag) + 1] += 1);

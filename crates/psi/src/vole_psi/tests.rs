@@ -94,8 +94,7 @@ pub(super) fn coin(parameters: &Parameters) -> Option<Joint> {
 /// The receiver's result in an honest run.
 pub(super) fn run(parameters: &Parameters, ours: &[Digest], theirs: &[Digest]) -> Vec<usize> {
     let (mut none, mut neither, mut nothing) = (|_: &mut _| (), |_: &mut _| (), |_: &mut _| ());
-    let messages =
-        Messages { row_seed: &mut none, sums: &mut neither, tags: &mut nothing };
+    let messages = Messages { row_seed: &mut none, sums: &mut neither, tags: &mut nothing };
     run_through(parameters, [ours, theirs], |_| (), messages).unwrap()
 }
 

@@ -51,8 +51,7 @@ fn size_vector((n, m): (usize, usize)) -> String {
     let buckets = n.div_ceil(1 << 20).max(1);
     let protocol = protocol(true, n, m, buckets);
     let shape = protocol.shape();
-    let numbers =
-        [n, m, buckets, shape.n, load(m, buckets), shape.slots(), protocol.tag_bits()];
+    let numbers = [n, m, buckets, shape.n, load(m, buckets), shape.slots(), protocol.tag_bits()];
     format!("[{}]", numbers.map(|number| number.to_string()).join(", "))
 }
 
@@ -76,8 +75,7 @@ fn run_vector((small, buckets): (bool, usize)) -> String {
     let mask = if small { Element::from(u64::MAX) } else { Element::MAX };
     let u: Vec<Element> = elements(0, m * buckets).into_iter().map(|u| u & mask).collect();
     let (w, delta) = (elements(1, m * buckets), elements(2, 1)[0]);
-    let v: Vec<Element> =
-        u.iter().zip(&w).map(|(&u, w)| w ^ protocol.product(u, delta)).collect();
+    let v: Vec<Element> = u.iter().zip(&w).map(|(&u, w)| w ^ protocol.product(u, delta)).collect();
     let (coin_seeds, seed) = ([pattern(110), pattern(111)], pattern(100));
     let coin = protocol.joint_coin([&coin_seeds[0], &coin_seeds[1]]);
     let (mut row_seeds, mut all_sums, mut mine, mut tags) =

@@ -24,7 +24,8 @@ fn random_sums_give_the_receiver_nothing() {
         let mut random = |sums: &mut Vec<u8>| {
             session().oracle("foxtrot test sums").query(0, 0).fill(sums);
         };
-        let found = with(&parameters, [&items, &items], |_| (), &mut |_| (), &mut random, &mut |_| ());
+        let found =
+            with(&parameters, [&items, &items], |_| (), &mut |_| (), &mut random, &mut |_| ());
         assert_eq!(found, Ok(Vec::new()));
     }
 }
@@ -115,8 +116,7 @@ fn a_receiver_with_one_item_too_many_learns_about_that_one_and_no_other() {
     plan.decode(&okvs.decoder(&v).unwrap(), &mut receivers).unwrap();
     plan.decode(&okvs.decoder(&k).unwrap(), &mut senders).unwrap();
     for (place, &index) in plan.order().iter().enumerate() {
-        let product =
-            gf128::mul(Backend::best(), u128::from_le_bytes(words[place]), ideal.delta);
+        let product = gf128::mul(Backend::best(), u128::from_le_bytes(words[place]), ideal.delta);
         let sender = u128::from_le_bytes(senders[index as usize]) ^ product;
         let receiver = u128::from_le_bytes(receivers[index as usize]);
         assert_eq!(sender == receiver, index as usize <= n, "{index}");
@@ -146,7 +146,13 @@ fn tags_that_repeat_or_descend_or_are_too_few_are_refused() {
     let same = |tags: &[u128]| {
         (1..300).find(|&k| tags[k] >> 120 == tags[k - 1] >> 120).expect("of 300 in 256")
     };
-    assert_eq!(refused(&|tags| { let k = same(tags); tags.swap(k, k - 1); }), tags);
+    assert_eq!(
+        refused(&|tags| {
+            let k = same(tags);
+            tags.swap(k, k - 1);
+        }),
+        tags
+    );
     assert_eq!(refused(&|tags| tags.truncate(299)), tags);
 
     let sets: [&[Digest]; 2] = [&items, &items];
@@ -171,9 +177,15 @@ fn a_sender_with_delta_zero_learns_nothing_and_gives_the_intersection() {
     let ideal = Ideal::new(&parameters, 3);
     let okvs = Okvs3::new(100).unwrap();
     let session = crate::paxos::buckets::bucket_session(&session(), 0);
-    let unmasked: Vec<[u8; 16]> = sums.as_chunks::<16>().0.iter().zip(&ideal.u)
-        .map(|(sum, u)| (u128::from_le_bytes(*sum) ^ u).to_le_bytes()).collect();
-    let receiver = Receiver::new(super::session(), parameters, ours.clone(), None, seed(1)).unwrap();
+    let unmasked: Vec<[u8; 16]> = sums
+        .as_chunks::<16>()
+        .0
+        .iter()
+        .zip(&ideal.u)
+        .map(|(sum, u)| (u128::from_le_bytes(*sum) ^ u).to_le_bytes())
+        .collect();
+    let receiver =
+        Receiver::new(super::session(), parameters, ours.clone(), None, seed(1)).unwrap();
     let encoded = receiver.encode().unwrap();
     let (plan, words) = okvs.plan_words::<16>(&session, &encoded.row_seed, &ours).unwrap();
     let (mut with_u, mut without) = (vec![[0; 16]; 100], vec![[0; 16]; 100]);

@@ -76,10 +76,22 @@ fn threads_change_nothing() {
     let parameters = Parameters::of(Vole::Silent, ours.len(), theirs.len()).unwrap();
     let tags = |session: Session| {
         let ideal = Ideal::new(&parameters, 1);
-        let receiver = Receiver::new(session.sub("x", 0, Default::default()), parameters, ours.clone(), None, seed(1));
+        let receiver = Receiver::new(
+            session.sub("x", 0, Default::default()),
+            parameters,
+            ours.clone(),
+            None,
+            seed(1),
+        );
         let encoded = receiver.unwrap().encode().unwrap();
         let (masked, row_seed, sums) = encoded.mask(ideal.mask(), Secret(ideal.v())).unwrap();
-        let sender = Sender::new(session.sub("x", 0, Default::default()), parameters, theirs.clone(), None, seed(2));
+        let sender = Sender::new(
+            session.sub("x", 0, Default::default()),
+            parameters,
+            theirs.clone(),
+            None,
+            seed(2),
+        );
         let mut opened = sender.unwrap().open(row_seed.as_bytes()).unwrap();
         opened.take(&sums).unwrap();
         let Next::Done(sent) = opened.finish(&ideal.delta, Secret(ideal.w)).unwrap() else {
@@ -89,7 +101,8 @@ fn threads_change_nothing() {
         (sent.frames().collect::<Vec<_>>(), received.ours.to_vec())
     };
     let one = tags(Session::new(Sid::from_bytes([1; 32])));
-    let many = tags(Session::new(Sid::from_bytes([1; 32])).with_executor(alloc::sync::Arc::new(Threads)));
+    let many =
+        tags(Session::new(Sid::from_bytes([1; 32])).with_executor(alloc::sync::Arc::new(Threads)));
     assert_eq!(one, many);
 }
 
@@ -109,9 +122,8 @@ fn steps_take_what_the_parameters_say_and_nothing_else() {
     assert!(encoded().mask(Secret(vec![0_u128; m - 1]), Secret(vec![0; m])).is_err());
     assert!(encoded().mask(Secret(vec![0_u128; m]), Secret(vec![0; m + 1])).is_err());
     assert!(encoded().mask(Secret(vec![0_u128; m]), Secret(vec![0; m])).is_ok());
-    let opened = || {
-        Sender::new(session(), parameters, digests(0..4), None, seed(2)).unwrap().open(&[0; 32])
-    };
+    let opened =
+        || Sender::new(session(), parameters, digests(0..4), None, seed(2)).unwrap().open(&[0; 32]);
     assert!(opened().unwrap().finish(&1, Secret(vec![0; m])).is_err(), "A is not there");
     let mut short = opened().unwrap();
     assert!(short.take(&vec![0; 16 * m - 1]).is_err());

@@ -66,7 +66,8 @@ fn runs_match_the_test_vectors_and_the_schoolbook_in_both_roles() {
         let (u, w) = (elements(&vector["u"]), elements(&vector["w"]));
         let (row_seeds, sums) = (strings(&vector["row_seeds"]), bytes(&vector["sums"]));
 
-        let mut sender = Sender::new(session(), parameters, theirs.clone(), joint, seed(2)).unwrap();
+        let mut sender =
+            Sender::new(session(), parameters, theirs.clone(), joint, seed(2)).unwrap();
         let mut messages = row_seeds.iter().zip(sums.chunks(sums.len() / buckets)).zip(w.chunks(m));
         let sent = loop {
             let ((row_seed, sums), w) = messages.next().unwrap();
@@ -105,7 +106,12 @@ fn runs_match_the_test_vectors_and_the_schoolbook_in_both_roles() {
                 receiver.encode().unwrap().mask(mask, Secret(v)).unwrap();
             assert_eq!(row_seed.as_bytes(), &row_seeds[bucket]);
             let message = (row_seed.as_bytes(), &*sums);
-            senders_tags.extend(protocol.sender_tags((&coin, bucket), &theirs, message, (delta, w)));
+            senders_tags.extend(protocol.sender_tags(
+                (&coin, bucket),
+                &theirs,
+                message,
+                (delta, w),
+            ));
             bucket += 1;
             match masked.finish().unwrap() {
                 Next::Bucket(next) => receiver = next,
