@@ -181,7 +181,7 @@ impl Benchmark {
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
-        let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        let psi = psi::Psi::ALL.map(Self::Psi);
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let module = module768::Operation::ALL.map(Self::Module);
@@ -208,7 +208,7 @@ impl Benchmark {
             Self::Base(protocol) | Self::TwoRound(protocol) => protocol.info().name,
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
-            Self::Psi(adversary) => psi::name(*adversary),
+            Self::Psi(psi) => psi.name(),
             Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
             Self::Module(operation) => operation.name(),
@@ -272,7 +272,7 @@ impl Benchmark {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), setting),
             Self::Ext(extension) => ext::run(*extension, setting),
             Self::OneOfN(extension) => one_of_n::run(*extension, setting),
-            Self::Psi(adversary) => psi::run(*adversary, setting),
+            Self::Psi(psi) => psi::run(*psi, setting),
             Self::Triples(protocol) => triples::run(*protocol, setting),
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
             Self::Module(operation) => Ok(module768::run(*operation, setting.n)),

@@ -25,11 +25,11 @@ const MAX_SMALL: usize = 1 << 24;
 /// The VOLE that masks the stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vole {
-    /// Of GF(2^128), from LPN, against malicious peers.
+    /// VOLE of GF(2^128) from LPN, against malicious peers.
     Silent,
-    /// Of GF(2^64), from LPN, against semi-honest peers.
+    /// VOLE of GF(2^64) from LPN, against semi-honest peers.
     Small,
-    /// Of GF(2^128), without LPN, against malicious peers: for small sets.
+    /// VOLE of GF(2^128) without LPN, against malicious peers: for small sets.
     Packed,
 }
 
@@ -353,7 +353,7 @@ pub static PROTOCOLS: [Protocol; 3] = [
         paper: "RS21 over SoftSpokenOT, Roy22",
         assumption: "AEGIS-128L and AES as PRGs, random oracle",
         params: "GF(2^128), k = 8",
-        flows: 5,
+        flows: 4,
         receiver_bytes: |n| bytes(Vole::Packed, n, Parameters::receiver_bytes),
         sender_bytes: |n| bytes(Vole::Packed, n, Parameters::sender_bytes),
         ..MALICIOUS
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_of_a_key_are_those_of_the_design() {
+    fn a_key_costs_33_bytes_and_18_against_semi_honest_peers() {
         let of = |vole, log: u32| {
             let parameters = Parameters::of(vole, 1 << log, 1 << log).unwrap();
             let roted = base::find("roted", Functionality::Endemic).unwrap();

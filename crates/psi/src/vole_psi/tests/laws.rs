@@ -1,4 +1,4 @@
-//! What honest parties get.
+//! Laws of honest runs.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn sets_are_divided_into_buckets_and_one_is_empty() {
     }
 }
 
-/// The same Δ and W give the same tags, whatever the VOLE was made of.
+/// Tags depend on Δ and W, not on what the VOLE was made of.
 #[test]
 fn packed_and_silent_vole_give_the_same_tags() {
     let [ours, theirs] = sets(40, 60);
