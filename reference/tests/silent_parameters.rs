@@ -239,3 +239,15 @@ fn distance_alone_asks_for_398_noise_positions() {
     assert!(bits(398.0) >= 128.0 && bits(397.0) < 128.0);
     assert!((bits(224.0) - 72.1).abs() < 0.1);
 }
+
+/// Section 6: among sums of B words on t places, one has about as many ones as a random [t, B] code's lightest.
+#[test]
+fn splitting_leaves_light_words_if_noise_is_larger_than_the_field() {
+    let entropy = |x: f64| -x * x.log2() - (1.0 - x) * (1.0 - x).log2();
+    for (t, bits, weight) in [(192, 128, 12), (256, 128, 28), (192, 64, 33)] {
+        let share = |ones: &i32| entropy(f64::from(*ones) / f64::from(t));
+        let redundancy = 1.0 - f64::from(bits) / f64::from(t);
+        let found = (1..t).find(|ones| share(ones) >= redundancy);
+        assert!(found.is_some_and(|ones| (ones - weight).abs() <= 1), "{t}, {bits}: {found:?}");
+    }
+}

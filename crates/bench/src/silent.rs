@@ -12,6 +12,7 @@ use foxtrot_kernel::{
         Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, aligned, encode,
         encode_bits, encode_pairs, permutation,
     },
+    memory::prefer_huge_pages,
 };
 
 use super::{Measured, kernel::measure};
@@ -35,7 +36,7 @@ pub(super) enum Operation {
     PrefixBits,
     Accumulate,
     AccumulatePairs,
-    AccumulateSubfield,
+    AccumulateGf64,
     AccumulateOnes,
     AccumulateBits,
     Encode,
@@ -53,7 +54,7 @@ impl Operation {
         Self::PrefixBits,
         Self::Accumulate,
         Self::AccumulatePairs,
-        Self::AccumulateSubfield,
+        Self::AccumulateGf64,
         Self::AccumulateOnes,
         Self::AccumulateBits,
         Self::Encode,
@@ -71,7 +72,7 @@ impl Operation {
             Self::PrefixBits => "silent/prefix-bits",
             Self::Accumulate => "silent/accumulate",
             Self::AccumulatePairs => "silent/accumulate-pairs",
-            Self::AccumulateSubfield => "silent/accumulate-subfield",
+            Self::AccumulateGf64 => "silent/accumulate-gf64",
             Self::AccumulateOnes => "silent/accumulate-ones",
             Self::AccumulateBits => "silent/accumulate-bits",
             Self::Encode => "silent/encode",
@@ -91,9 +92,15 @@ impl Operation {
             (table, buckets)
         };
         let [(first, of_first), (last, of_last)] = [layer(4), layer(6)];
-        let cells = |len| (vec![[1; 16]; len + 3], vec![[2; 16]; len + 3]);
-        let (mut x, mut y) = cells(n);
-        let (mut xs, mut ys) = cells(2 * n);
+        let cells = |len| {
+            [(); 2].map(|()| {
+                let mut cells = vec![[0; 16]; len + 3];
+                prefer_huge_pages(&mut cells);
+                cells
+            })
+        };
+        let [mut x, mut y] = cells(n);
+        let [mut xs, mut ys] = cells(2 * n);
         let [mut bits, mut to_bits] = [vec![1; n], vec![0; n]];
         let mut leaves = vec![[5; 16]; 1 << h];
         let (mut sums, given) = (vec![[[0; 16]; 2]; h], vec![[7; 16]; h]);
@@ -142,10 +149,10 @@ impl Operation {
                     accumulate::<1>(backend, factors, &of_first, x, next, aligned(&mut y, n));
                 })
             }
-            Self::AccumulatePairs | Self::AccumulateSubfield => {
-                let subfield = matches!(self, Self::AccumulateSubfield);
+            Self::AccumulatePairs | Self::AccumulateGf64 => {
+                let gf64 = matches!(self, Self::AccumulateGf64);
                 Box::new(move || {
-                    let factors = if subfield { Factors::Gf64(&d) } else { Factors::Gf128(&d) };
+                    let factors = if gf64 { Factors::Gf64(&d) } else { Factors::Gf128(&d) };
                     let (xs, next) = (aligned(&mut xs, 2 * n), Next::Encode(&of_last));
                     let ys = aligned(&mut ys, 2 * n);
                     accumulate::<2>(backend, factors, &of_first, xs, next, ys);

@@ -19,7 +19,10 @@ pub(crate) mod w512;
 use crate::Block;
 
 /// The operations of a width.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "fewer of them are used"))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(dead_code, reason = "fewer of them are used")
+)]
 pub(crate) trait Blocks: Copy {
     /// [`Blocks::BLOCKS`] blocks.
     type Vector: Copy;

@@ -3,12 +3,15 @@
 //! A node s has the children π(s) ⊕ s and π(s ⊕ 1) ⊕ s ⊕ 1, where π is AES-128 and 1 is the block with bit 0 set.
 //! The children of node v of a level are the nodes 2v and 2v + 1 of the next. The root has level 0, leaves level h.
 
+use correction::{Correction, Spread};
+
 use crate::{
     Block,
     aes::{Aes128, by_schedule},
     erase,
 };
 
+mod correction;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vectors;
@@ -28,7 +31,7 @@ pub fn expand(pi: &Aes128, root: &Block, leaves: &mut [Block], sums: &mut [[Bloc
     check(leaves.len(), sums.len());
     leaves[0] = *root;
     for (level, sums) in sums.iter_mut().enumerate() {
-        *sums = next_level(pi, &mut leaves[..2 << level], &Correction::NONE);
+        *sums = next_level(pi, &mut leaves[..2 << level], None);
     }
 }
 
@@ -49,10 +52,10 @@ pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [B
     pi.encrypt(&mut stand_ins);
     stand_ins[1][0] ^= 1;
     leaves[0] = [0; 16];
-    let mut correction = Correction::NONE;
+    let mut correction = Correction { parent: 0, blocks: [[0; 16]; 2] };
     let mut of_leaves = [0; 16];
     for (level, known) in sums.iter().enumerate() {
-        let below = next_level(pi, &mut leaves[..2 << level], &correction);
+        let below = next_level(pi, &mut leaves[..2 << level], Some(&correction));
         let index = u64::from(alpha) >> (h - level - 1);
         // All ones if the path goes to the odd child.
         let odd = core::hint::black_box(0u128.wrapping_sub(u128::from(index & 1)));
@@ -64,7 +67,10 @@ pub fn expand_punctured(pi: &Aes128, alpha: u32, sums: &[Block], leaves: &mut [B
         correction = Correction { parent: index >> 1, blocks: [at_0, at_1].map(u128::to_le_bytes) };
         of_leaves = (even_sum ^ odd_sum ^ at_0 ^ at_1).to_le_bytes();
     }
-    correct(pi, leaves, &correction);
+    dispatch!(
+        wide pi.backend(),
+        simd => Spread::new(simd, &correction).correct(simd, 0, leaves),
+    );
     erase(&mut correction.blocks, [0; 16]);
     of_leaves
 }
@@ -79,33 +85,14 @@ fn check(leaves: usize, height: usize) {
     assert!(leaves == 1 << height, "the leaves of a tree");
 }
 
-/// Blocks that are added to both children of a node, whose index is secret.
-struct Correction {
-    parent: u64,
-    blocks: [Block; 2],
-}
-
-impl Correction {
-    const NONE: Self = Self { parent: 0, blocks: [[0; 16]; 2] };
-}
-
-/// Corrects the nodes of a level, the first half of `nodes`, and replaces them by those of the next one, all of `nodes`. Returns the sums of the
-/// latter with even and with odd index.
-fn next_level(pi: &Aes128, nodes: &mut [Block], correction: &Correction) -> [Block; 2] {
+/// Corrects the nodes of a level, the first half of `nodes`, and replaces them by the nodes of the next level, all of
+/// `nodes`. Returns the sums of the new nodes, of those with even and of those with odd index.
+fn next_level(pi: &Aes128, nodes: &mut [Block], correction: Option<&Correction>) -> [Block; 2] {
     by_schedule!(
         pi,
         c, keys => vectors::next_level(c, keys, nodes, correction),
         cipher => portable::next_level(cipher, nodes, correction),
     )
-}
-
-/// Corrects the nodes of a level.
-fn correct(pi: &Aes128, nodes: &mut [Block], correction: &Correction) {
-    dispatch!(
-        wide pi.backend(),
-        simd => vectors::correct(simd, nodes, correction),
-        portable::correct(nodes, 0, correction),
-    );
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 /// Asks the system for huge pages under a buffer of 4 MiB or more, best before its first use. It is a hint for Linux: the
 /// contents stay, and nothing else depends on it.
 #[cfg_attr(
-    not(all(target_os = "linux", target_arch = "x86_64")),
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
     expect(unused_variables, reason = "no request is known")
 )]
 pub fn prefer_huge_pages<T>(buffer: &mut [T]) {
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
-        const PAGE: usize = 4096;
+        // The largest page without the advice.
+        const PAGE: usize = 1 << 16;
         const FROM: usize = 4 << 20;
         if size_of_val(buffer) < FROM {
             return;
@@ -23,23 +24,35 @@ pub fn prefer_huge_pages<T>(buffer: &mut [T]) {
     }
 }
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[allow(unsafe_code, reason = "a request to the system is an instruction")]
 fn advise(start: usize, len: usize) {
-    /// Numbers of the system call and of the advice, from `unistd_64.h` and `mman-common.h`.
-    const MADVISE: usize = 28;
+    /// The advice, from `mman-common.h`.
     const MADV_HUGEPAGE: usize = 14;
     // SAFETY: the advice changes which pages hold the bytes, never the bytes; the pages are the buffer's alone. A system
-    // that does not know it returns an error, and does nothing. The call changes rax, rcx and r11 only.
+    // that does not know it returns an error, and does nothing. The call changes no other registers.
+    #[cfg(target_arch = "x86_64")]
     unsafe {
         core::arch::asm!(
             "syscall",
-            inlateout("rax") MADVISE => _,
+            inlateout("rax") 28 => _,
             in("rdi") start,
             in("rsi") len,
             in("rdx") MADV_HUGEPAGE,
             lateout("rcx") _,
             lateout("r11") _,
+            options(nostack),
+        );
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!(
+            "svc #0",
+            inlateout("x0") start => _,
+            in("x1") len,
+            in("x2") MADV_HUGEPAGE,
+            in("x8") 233,
             options(nostack),
         );
     }

@@ -1,25 +1,34 @@
 //! Batches of nodes through the crate's cipher.
 
-use super::{Correction, ONE};
+use super::{
+    ONE,
+    correction::{Correction, Spread},
+};
 use crate::{
     Block,
     aes::portable::{Cipher, encrypt},
     backend::Scalar,
-    blocks::Blocks,
     erase,
 };
 
 /// Children that go through the cipher together.
 const BATCH: usize = 64;
 
-pub(super) fn next_level(pi: &Cipher, nodes: &mut [Block], correction: &Correction) -> [Block; 2] {
+pub(super) fn next_level(
+    pi: &Cipher,
+    nodes: &mut [Block],
+    correction: Option<&Correction>,
+) -> [Block; 2] {
     let (parents, step) = (nodes.len() / 2, BATCH / 2);
     let (mut seeds, mut children) = ([[0; 16]; BATCH], [[0; 16]; BATCH]);
     let mut sums = [0; 2];
+    let correction = correction.map(inlined!(|correction| Spread::new(Scalar, correction)));
     // Backwards: children are written where parents have been read.
     for first in (0..parents).step_by(step).rev() {
         let count = step.min(parents - first);
-        correct(&mut nodes[first..first + count], first, correction);
+        if let Some(correction) = &correction {
+            correction.correct(Scalar, first, &mut nodes[first..first + count]);
+        }
         let (seeds, children) = (&mut seeds[..2 * count], &mut children[..2 * count]);
         for (seeds, node) in seeds.as_chunks_mut().0.iter_mut().zip(&nodes[first..first + count]) {
             *seeds = [*node, xor(node, &ONE)];
@@ -39,16 +48,6 @@ pub(super) fn next_level(pi: &Cipher, nodes: &mut [Block], correction: &Correcti
     erase(&mut seeds, [0; 16]);
     erase(&mut children, [0; 16]);
     sums.map(u128::to_le_bytes)
-}
-
-/// Corrects nodes, the first of which has an even index.
-pub(super) fn correct(nodes: &mut [Block], first: usize, correction: &Correction) {
-    for (node, index) in nodes.iter_mut().zip(first as u64..) {
-        let parent = [index >> 1, correction.parent].map(|x| u128::from(x) << 64 | u128::from(x));
-        let mask = Scalar.equal(parent[0], parent[1]);
-        let block = u128::from_le_bytes(correction.blocks[usize::from(index & 1 == 1)]);
-        *node = (u128::from_le_bytes(*node) ^ (mask & block)).to_le_bytes();
-    }
 }
 
 fn xor(a: &Block, b: &Block) -> Block {

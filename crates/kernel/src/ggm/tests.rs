@@ -8,6 +8,11 @@ use crate::{
     Backend,
     laws::{Stream, on_every_backend},
 };
+#[cfg(target_arch = "x86_64")]
+use crate::{
+    aes::Schedule,
+    backend::{Scalar, Vectors},
+};
 
 /// All levels of a tree, node by node, each encrypted alone.
 fn by_definition(key: &Block, root: Block, h: usize) -> Vec<Vec<Block>> {
@@ -105,4 +110,31 @@ fn a_missing_leaf_is_refused() {
 fn a_tree_without_levels_is_refused() {
     let pi = Aes128::new(Backend::PORTABLE, &[0; 16]);
     expand(&pi, &[0; 16], &mut [[0; 16]; 1], &mut []);
+}
+
+/// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vectors_of_one_block_and_of_two_give_the_same() {
+    let Ok(backend) = Backend::named("avx2") else { return };
+    let pi = Aes128::new(backend, &[0x5a; 16]);
+    let (Schedule::RoundKeys(keys), Vectors::Avx2(one)) = (&pi.schedule, backend.vectors()) else {
+        unreachable!("the backend's own")
+    };
+    let mut random = Stream(3);
+    for h in 0..7 {
+        let mut nodes = random.blocks(2 << h);
+        let blocks = [(); 2].map(|()| random.blocks(1)[0]);
+        let correction = Correction { parent: (1 << h) / 3, blocks };
+        for correction in [None, Some(&correction)] {
+            let mut expected = nodes.clone();
+            let sums = one.run(|| vectors::next_level(one, keys, &mut expected, correction));
+            assert_eq!(next_level(&pi, &mut nodes, correction), sums, "{h}");
+            assert_eq!(nodes, expected);
+        }
+        let mut expected = nodes.clone();
+        Spread::new(one, &correction).correct(one, 0, &mut expected);
+        backend.run(|| Spread::new(Scalar, &correction).correct(Scalar, 0, &mut nodes));
+        assert_eq!(nodes, expected);
+    }
 }

@@ -5,7 +5,7 @@ use crate::{
     Block,
     aes::Aes128,
     blocks::{Blocks, Clmul},
-    erase,
+    erase, halves,
 };
 
 use super::permutation::{Buckets, Places};
@@ -116,19 +116,37 @@ impl<'a> Target<'a> {
 fn of_gf128<const L: usize>(pi: &Aes128, first: usize, d: &mut [[Block; L]; CHUNK]) {
     let mut factors = [[0; 16]; CHUNK];
     pi.ctr(first as u128, factors.as_flattened_mut());
+    let mut has_zero = false;
     for (d, factor) in d.iter_mut().zip(&factors) {
-        let factor = u128::from_le_bytes(*factor);
-        *d = [if factor == 0 { 1 } else { factor }.to_le_bytes(); L];
+        let [low, high] = halves(u128::from_le_bytes(*factor));
+        has_zero |= low | high == 0;
+        *d = [*factor; L];
+    }
+    if has_zero {
+        replace_zeros(d.as_flattened_mut());
     }
 }
 
+/// Factors of half a block, in the low halves of all blocks of a cell.
 #[inline(always)]
 fn of_gf64<const L: usize>(pi: &Aes128, first: usize, d: &mut [[Block; L]; CHUNK]) {
     let mut factors = [[0; 8]; CHUNK];
     pi.ctr((first / 2) as u128, factors.as_flattened_mut());
+    let mut has_zero = false;
     for (d, factor) in d.iter_mut().zip(&factors) {
         let factor = u64::from_le_bytes(*factor);
-        *d = [u128::from(if factor == 0 { 1 } else { factor }).to_le_bytes(); L];
+        has_zero |= factor == 0;
+        *d = [u128::from(factor).to_le_bytes(); L];
+    }
+    if has_zero {
+        replace_zeros(d.as_flattened_mut());
+    }
+}
+
+#[cold]
+fn replace_zeros(factors: &mut [Block]) {
+    for factor in factors.iter_mut().filter(|factor| **factor == [0; 16]) {
+        factor[0] = 1;
     }
 }
 
@@ -143,5 +161,17 @@ fn multiply<C: Clmul>(
     let d = d.as_flattened().chunks_exact(C::BYTES);
     for (x, d) in x.as_flattened_mut().chunks_exact_mut(C::BYTES).zip(d) {
         c.store(product(c.load(x), c.load(d)), x);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_factor_of_zero_becomes_one() {
+        let mut factors = [[0; 16], [5; 16], [0; 16]];
+        replace_zeros(&mut factors);
+        assert_eq!(factors.map(u128::from_le_bytes), [1, u128::from_le_bytes([5; 16]), 1]);
     }
 }

@@ -4,6 +4,8 @@ extern crate std;
 use std::{vec, vec::Vec};
 
 use super::*;
+#[cfg(target_arch = "x86_64")]
+use crate::backend::Vectors;
 use crate::{
     gf::{gf64, gf128},
     ggm,
@@ -361,4 +363,31 @@ fn more_outputs_than_the_code_has_are_refused() {
 #[should_panic(expected = "whole blocks of the code")]
 fn a_part_of_a_block_is_refused() {
     encode(Backend::PORTABLE, &[0; 63], &[[0; 16]; 63], &mut [0u128; 8]);
+}
+
+/// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn vectors_of_one_block_and_of_two_give_the_same() {
+    let Ok(backend) = Backend::named("avx2") else { return };
+    let Vectors::Avx2(one) = backend.vectors() else { unreachable!("the backend's own") };
+    let (n, pi) = (320, Aes128::new(backend, &[7; 16]));
+    let [layer, then] = [6, 7].map(|seed| Layer::new(backend, seed, n));
+    let (x, next) = (Stream(9).blocks(2 * n), Next::Encode(&then.buckets));
+    let [mut y, mut expected] = [(); 2].map(|()| vec![[0; 16]; 2 * n]);
+    for factors in [Factors::Gf128(&pi), Factors::Gf64(&pi)] {
+        accumulate::<2>(backend, factors, &layer.buckets, &x, next, &mut y);
+        one.run(|| {
+            let to = &mut expected;
+            accumulate::accumulate::<_, _, 2>(one, one, factors, &layer.buckets, &x, next, to);
+        });
+        assert_eq!(y, expected);
+    }
+    let mut out = vec![[0; 16]; n / 2];
+    encode(backend, &then.table, &y[..n], &mut out);
+    one.run(|| {
+        blocks::encode::<_, 1, HALF>(one, &then.table, &y[..n], n / 2, |half, first| {
+            assert_eq!(half, &out[first..][..HALF]);
+        });
+    });
 }
