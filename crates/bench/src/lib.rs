@@ -29,7 +29,7 @@ use foxtrot_cli::shared::{
     Failure, Report, Workers, catch_interrupts, keep_what_is_freed, say, start,
 };
 use foxtrot_ot::{
-    base::{Adversary, BaseOt},
+    base::BaseOt,
     extension::{self, Extension, one_of_n as words, two_round},
 };
 use foxtrot_papers::base_ots;
@@ -47,7 +47,7 @@ enum Benchmark {
     Ext(Extension),
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Extension),
-    Psi(Adversary),
+    Psi(psi::Psi),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),
     Module(module768::Operation),

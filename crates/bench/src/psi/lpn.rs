@@ -88,9 +88,11 @@ pub(super) fn over(parameters: Parameters, setting: &Setting<'_>) -> Result<Samp
         |end| {
             let session = session(end.workers);
             let mut cx = drive::context(&session)?;
-            let sender = drive::play(end.channel, |io| async move {
-                Sender::set_up(&io, &mut cx, plan).await
-            })?;
+            let sender =
+                drive::play(
+                    end.channel,
+                    |io| async move { Sender::set_up(&io, &mut cx, plan).await },
+                )?;
             end.is_set_up();
             Ok::<_, Failure>(drive::play(end.channel, |io| async move {
                 sender.run(&io, theirs, |_| ()).await
