@@ -32,7 +32,7 @@ pub(super) fn accumulate<C: Clmul, S: Blocks, const L: usize>(
         source.for_each(
             count,
             inlined!(|i, place| {
-                prefetch(x, place + LINE / L);
+                prefetch::<false, _>(x, place + LINE / L);
                 cells[i] = x[place];
             }),
         );
@@ -61,7 +61,7 @@ pub(super) fn accumulate<C: Clmul, S: Blocks, const L: usize>(
             first,
             count,
             inlined!(|i, place, ahead| {
-                prefetch(to, ahead);
+                prefetch::<false, _>(to, ahead);
                 for ((sum, block), to) in sums.iter_mut().zip(&cells[i]).zip(&mut to[place]) {
                     *sum = s.xor(*sum, s.splat(block));
                     s.store(*sum, to);

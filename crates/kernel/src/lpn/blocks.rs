@@ -38,7 +38,7 @@ pub(super) fn encode<C: Blocks, const L: usize, const R: usize>(
         let next_bucket = g * WHOLE + table.len() / BUCKETS;
         for (i, &place) in places.iter().enumerate() {
             if (i * L).is_multiple_of(LINE) {
-                prefetch(cells, next_bucket + i);
+                prefetch::<true, _>(cells, next_bucket + i);
             }
             z[i] = cells[place as usize];
         }

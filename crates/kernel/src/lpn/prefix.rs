@@ -253,7 +253,7 @@ struct WithBits<'a>(&'a mut [Block], &'a mut [u8]);
 impl Places for Singles<'_> {
     #[inline(always)]
     fn ask(&self, place: usize) {
-        prefetch(self.0, place);
+        prefetch::<false, _>(self.0, place);
     }
 
     #[inline(always)]
@@ -265,7 +265,7 @@ impl Places for Singles<'_> {
 impl Places for Pairs<'_> {
     #[inline(always)]
     fn ask(&self, place: usize) {
-        prefetch(self.0, place);
+        prefetch::<false, _>(self.0, place);
     }
 
     #[inline(always)]
@@ -279,7 +279,7 @@ impl Places for Pairs<'_> {
 impl Places for WithBits<'_> {
     #[inline(always)]
     fn ask(&self, place: usize) {
-        prefetch(self.0, place);
+        prefetch::<false, _>(self.0, place);
     }
 
     #[inline(always)]
