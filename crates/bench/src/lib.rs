@@ -32,7 +32,7 @@ use foxtrot_cli::shared::{
     Failure, Report, Workers, catch_interrupts, keep_what_is_freed, say, start,
 };
 use foxtrot_ot::{
-    base::{Adversary, BaseOt},
+    base::BaseOt,
     extension::{self, Extension, one_of_n as words, two_round},
 };
 use foxtrot_papers::base_ots;
@@ -51,7 +51,7 @@ enum Benchmark {
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Extension),
     Correlation(correlation::Protocol),
-    Psi(Adversary),
+    Psi(psi::Psi),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),
     Module(module768::Operation),
@@ -212,7 +212,7 @@ impl Benchmark {
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
         let correlations = correlation::Protocol::ALL.map(Self::Correlation);
-        let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        let psi = psi::Psi::ALL.map(Self::Psi);
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let module = module768::Operation::ALL.map(Self::Module);
@@ -241,7 +241,7 @@ impl Benchmark {
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
             Self::Correlation(protocol) => protocol.name(),
-            Self::Psi(adversary) => psi::name(*adversary),
+            Self::Psi(psi) => psi.name(),
             Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
             Self::Module(operation) => operation.name(),
@@ -307,7 +307,7 @@ impl Benchmark {
             Self::Ext(extension) => ext::run(*extension, setting),
             Self::OneOfN(extension) => one_of_n::run(*extension, setting),
             Self::Correlation(protocol) => correlation::run(*protocol, setting),
-            Self::Psi(adversary) => psi::run(*adversary, setting),
+            Self::Psi(psi) => psi::run(*psi, setting),
             Self::Triples(protocol) => triples::run(*protocol, setting),
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
             Self::Module(operation) => Ok(module768::run(*operation, setting.n)),
