@@ -1,4 +1,4 @@
-//! Channels over a serial line to a device, under a pre-shared key (`docs/wire/line.md`, section 21).
+//! Channels over a serial line to a device, under a pre-shared key (`docs/wire/line.md`, section 22).
 
 use core::time::Duration;
 use std::{

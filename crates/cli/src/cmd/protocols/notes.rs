@@ -1,7 +1,7 @@
 //! Notes on all protocols of a kind.
 
 use foxtrot_ot::{extension::two_round, protocol::Kind, transfers::TWO_ROUND_RUN};
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::paxos::{PROTOCOLS, Parameters};
 use foxtrot_triples::{
     BASE, FEW,
     params::{self, Set},
@@ -43,14 +43,14 @@ pub(super) fn of(kind: Kind) -> String {
 fn of_psi() -> String {
     // A row has one sparse slot in each of three segments, so two equations depend on the others.
     let free = |it: Parameters| (it.buckets() * (it.slots() - 2)) as f64 / N as f64;
-    let all = foxtrot_psi::protocols().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
+    let all = PROTOCOLS.iter().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
     let free = all.map(free).fold(0.0, f64::max);
     format!(
         "The receiver learns which of its n keys the sender also has. Each side learns the size of the\n\
          other's set. A cheating receiver can test more keys than it has: {free:.2} n for certain, and at most n'\n\
          with 2^80 hashes, except with probability about 2^-40. Encoding fails with probability at most 2^-40;\n\
          for more than 8192 keys this is in part measured. Bytes and n'/n are for a million keys on each side,\n\
-         flows for at most ten thousand keys, both without the base OTs of the extension.\n"
+         flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n"
     )
 }
 
