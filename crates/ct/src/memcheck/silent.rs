@@ -27,15 +27,19 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
     let small = check(small.name(), move |backend| {
         let (delta, w, (u, v)) = vole(small, backend, M);
         fit(&v, &w, |i| {
-            let half = |shift| u128::from(gf64::mul(backend, u[i], (delta >> shift) as u64));
-            half(0) | half(64) << 64
+            let delta = delta.to_le_bytes();
+            let [low, high] = [0, 1].map(|half| {
+                let half = u64::from_le_bytes(delta.as_chunks().0[half]);
+                u128::from(gf64::mul(backend, u[i], half))
+            });
+            low | high << 64
         });
     });
     let ots = [silent::ot(), silent::ot_semi_honest()].into_iter().flat_map(|silent| {
         [false, true].map(|given| {
             let choices = if given { "given choices" } else { "random" };
             check(&format!("{}, {choices}", silent.name()), move |backend| {
-                ots(silent, given, backend)
+                ots(silent, given, backend);
             })
         })
     });
