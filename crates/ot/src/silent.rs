@@ -33,6 +33,8 @@ mod info;
 mod parameters;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod splitting;
 
 use alloc::vec;
 
