@@ -4,6 +4,7 @@
 
 mod args;
 mod base;
+mod correlation;
 mod effort;
 mod ext;
 mod kernel;
@@ -47,6 +48,7 @@ enum Benchmark {
     Ext(Extension),
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Extension),
+    Correlation(correlation::Protocol),
     Psi(Adversary),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),
@@ -181,13 +183,14 @@ impl Benchmark {
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
+        let correlations = correlation::Protocol::ALL.map(Self::Correlation);
         let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let module = module768::Operation::ALL.map(Self::Module);
         let silent = silent::Operation::ALL.map(Self::Silent);
         let rns = rns::Operation::ALL.map(Self::Rns);
-        let ots = base.chain(extensions).chain(one_of_n);
+        let ots = base.chain(extensions).chain(one_of_n).chain(correlations);
         ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(silent).chain(rns)
     }
 
@@ -196,6 +199,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => "base",
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
+            Self::Correlation(_) => "silent",
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
             Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => "kernel",
@@ -208,6 +212,7 @@ impl Benchmark {
             Self::Base(protocol) | Self::TwoRound(protocol) => protocol.info().name,
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
+            Self::Correlation(protocol) => protocol.name(),
             Self::Psi(adversary) => psi::name(*adversary),
             Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
@@ -232,6 +237,7 @@ impl Benchmark {
             Self::Ext(_) => &ext::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
             Self::OneOfN(_) => &one_of_n::SIZES,
+            Self::Correlation(protocol) => protocol.sizes(),
             Self::Psi(_) => &psi::SIZES,
             Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
@@ -272,6 +278,7 @@ impl Benchmark {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), setting),
             Self::Ext(extension) => ext::run(*extension, setting),
             Self::OneOfN(extension) => one_of_n::run(*extension, setting),
+            Self::Correlation(protocol) => correlation::run(*protocol, setting),
             Self::Psi(adversary) => psi::run(*adversary, setting),
             Self::Triples(protocol) => triples::run(*protocol, setting),
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
@@ -284,7 +291,9 @@ impl Benchmark {
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out, options),
-            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) | Self::Correlation(_) => {
+                ext::print_head(out, options)
+            }
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
             Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => kernel::print_head(out),
@@ -322,7 +331,7 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) | Self::Correlation(_) => {
                 ext::print_row(out, measured, yardsticks)
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),

@@ -10,7 +10,7 @@ use foxtrot_kernel::{
 
 use super::{
     Gf2, Gf128,
-    code::Code,
+    code::{Code, Scratch},
     field::{
         Field,
         sealed::{Cells, Strings as _},
@@ -26,7 +26,7 @@ fn product<F: Field>(code: &Code, e: &[u128]) -> Vec<u128> {
     let mut string = Cells::<1>::zeroed(N);
     let leaves: Vec<_> = e.iter().map(|value| value.to_le_bytes()).collect();
     Prefix::new(backend, None).add(&leaves, code.first_table(), string.get());
-    code.accumulate::<F, _>(backend, &mut string);
+    code.accumulate::<F, _>(backend, &mut string, &mut Scratch::default());
     let mut u = vec![0; N / 2];
     encode::<u128>(backend, code.last_table(), string.get(), &mut u);
     u

@@ -3,6 +3,7 @@
 use foxtrot_ot::{
     extension::{self, one_of_n},
     protocol::{Kind, Protocol},
+    silent,
     transfers::TWO_ROUND_RUN,
 };
 use foxtrot_psi::paxos::Parameters;
@@ -34,7 +35,9 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
     let &Protocol { name, adversary, .. } = protocol;
     match protocol.kind {
         Kind::Extension => {
-            let batch = extension::find(name, adversary).map_or(TWO_ROUND_RUN, |it| it.max_batch());
+            let of_extension = extension::find(name, adversary).map(|it| it.max_batch());
+            let of_silent = || silent::find(name, adversary).map(|it| it.max_batch());
+            let batch = of_extension.or_else(of_silent).unwrap_or(TWO_ROUND_RUN);
             vec![fact("batch", "", batch.into())]
         }
         Kind::OneOfN => one_of_n::find(name, adversary).map_or(Vec::new(), |it| {
