@@ -34,6 +34,8 @@ mod parameters;
 mod receiver;
 mod sender;
 #[cfg(test)]
+mod splitting;
+#[cfg(test)]
 mod tests;
 
 use alloc::vec;

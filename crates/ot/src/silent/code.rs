@@ -69,7 +69,7 @@ fn cipher(backend: Backend, n: usize, layer: usize, purpose: u8) -> Aes128 {
 }
 
 impl Code {
-    fn new(backend: Backend, n: usize, accumulators: usize) -> Self {
+    pub(super) fn new(backend: Backend, n: usize, accumulators: usize) -> Self {
         let layer = |layer| {
             let mut table = vec![0; n];
             let [buckets, draws] = [0, 1].map(|purpose| cipher(backend, n, layer, purpose));
