@@ -196,12 +196,11 @@ impl Options {
                 let differ = HelloError::Terms(vec![difference]);
                 return Err((Reason::Other, Error::Session(differ.into())));
             }
-            // The protocol will have all chosen messages in memory, sealed.
-            let sealed = n.saturating_mul(length + SEALED);
-            room::<u8>(sealed).map_err(|e| (Reason::Other, e))?;
-            Ok((length, sealed as u64))
+            Ok((length, n.saturating_mul(length + SEALED) as u64))
         })?;
         let job = peer.job(agreed);
+        // The protocol will have all chosen messages in memory, sealed.
+        room::<u8>(n.saturating_mul(length + SEALED))?;
         let (mut cx, direction, counted) =
             (job.context()?, job.direction(), job.counter(n, "transfers"));
         let sealed = job.play(|io| async move {

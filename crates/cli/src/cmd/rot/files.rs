@@ -16,9 +16,12 @@ use crate::{
     keys::Party,
 };
 
-/// The files of a party: both keys of every transfer, or chosen keys and choices.
-pub(super) struct Files {
-    drafts: Vec<Draft>,
+/// The files of a party.
+pub(super) enum Files {
+    /// Both keys of every transfer.
+    Sender { keys: Draft },
+    /// Chosen keys, and choices.
+    Receiver { keys: Draft, choices: Draft },
 }
 
 /// Suffix of the files of keys, of both parties.
@@ -43,29 +46,33 @@ impl Files {
         format: Format,
     ) -> Result<Self, Failure> {
         let n = n as u64;
-        let drafts = match role {
-            Role::Sender => vec![begin(prefix, KEYS, &[n, 2, 16], format)?],
-            Role::Receiver => vec![
-                begin(prefix, KEYS, &[n, 16], format)?,
-                begin(prefix, CHOICES, &[n.div_ceil(8)], format)?,
-            ],
-        };
-        Ok(Self { drafts })
+        Ok(match role {
+            Role::Sender => Self::Sender { keys: begin(prefix, KEYS, &[n, 2, 16], format)? },
+            Role::Receiver => Self::Receiver {
+                keys: begin(prefix, KEYS, &[n, 16], format)?,
+                choices: begin(prefix, CHOICES, &[n.div_ceil(8)], format)?,
+            },
+        })
     }
 
     /// Runs the party's protocol for n transfers. Returns the files, complete and on the disk.
     pub(super) fn make(self, party: &Party<'_>, n: usize) -> Result<Vec<Draft>, Failure> {
-        let Self { mut drafts } = self;
-        match &mut drafts[..] {
-            [keys] => party
-                .send(Shape::random(n), |pairs| keys.append(pairs.as_flattened().as_flattened()))?,
-            // Choices of whole bytes, but for the last.
-            [keys, choices] => party.receive(&Choice::Random(n), |bits, chosen| {
-                choices.append(bits.as_bytes())?;
-                keys.append(chosen.as_flattened())
-            })?,
-            _ => {}
-        }
+        let drafts = match self {
+            Self::Sender { mut keys } => {
+                party.send(Shape::random(n), |pairs| {
+                    keys.append(pairs.as_flattened().as_flattened())
+                })?;
+                vec![keys]
+            }
+            Self::Receiver { mut keys, mut choices } => {
+                // Choices of whole bytes, but for the last.
+                party.receive(&Choice::Random(n), |bits, chosen| {
+                    choices.append(bits.as_bytes())?;
+                    keys.append(chosen.as_flattened())
+                })?;
+                vec![keys, choices]
+            }
+        };
         drafts.iter().try_for_each(Draft::sync)?;
         Ok(drafts)
     }
