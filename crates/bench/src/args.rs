@@ -78,7 +78,7 @@ pub(crate) struct BesideOptions {
     /// Files of comparisons
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// So many rounds, instead of what the files say
+    /// The number of rounds, instead of what the files say
     #[arg(long, value_name = "N", value_parser = rounds)]
     pub(crate) rounds: Option<usize>,
     /// Print one JSON object per program

@@ -19,7 +19,7 @@ use group::{TICK, Times};
 /// Runs shorter than so many ticks of the system's clock are not worth their digits.
 const SHORT: u32 = 50;
 
-/// What came out of a comparison.
+/// The result of a comparison.
 struct Measured<'a> {
     comparison: &'a Comparison,
     /// The system's load before the first run and after the last.

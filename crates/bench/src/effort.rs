@@ -13,7 +13,7 @@ pub(crate) enum Effort {
     Usual,
     /// A look.
     Quick,
-    /// So many runs and none to warm up, for what takes long.
+    /// A number of runs and none to warm up, for long benchmarks.
     Exactly(usize),
 }
 

@@ -28,7 +28,7 @@ pub(super) struct File {
     pub(super) comparisons: Vec<Comparison>,
 }
 
-/// The same work by several programs.
+/// A piece of work that several programs do.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Comparison {
@@ -38,7 +38,7 @@ pub(super) struct Comparison {
     pub(super) unit: Unit,
     /// Operations of a run: its time is divided by them.
     pub(super) work: f64,
-    /// Whether it stands for the record.
+    /// True if the comparison stands for the record.
     #[serde(default)]
     pub(super) headline: bool,
     pub(super) ours: Program,

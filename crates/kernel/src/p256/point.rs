@@ -225,7 +225,7 @@ impl Table {
 }
 
 impl Affine {
-    /// What stands for a multiple by zero, which is not added.
+    /// A stand-in for a multiple by zero, which is not added.
     const IN_NO_TABLE: Self = Self { x: Field::ZERO, y: Field::ZERO };
 
     /// The multiple by the size of a digit, or this if it is zero; every entry is read.

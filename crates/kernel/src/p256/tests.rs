@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn multiples_are_those_of_another_implementation(s in coins(), t in coins(), h in coins()) {
+    fn multiples_equal_those_of_another_implementation(s in coins(), t in coins(), h in coins()) {
         let g = ProjectivePoint::GENERATOR;
         let h = g * (theirs(&h) + p256::Scalar::ONE);
         prop_assume!(h != ProjectivePoint::IDENTITY);

@@ -118,7 +118,7 @@ fn another_key_is_refused_with_that_reason() {
 }
 
 #[test]
-fn what_an_earlier_session_left_on_the_line_is_skipped() {
+fn bytes_that_an_earlier_session_left_on_the_line_are_skipped() {
     let (here, mut there) = ends([None, None]);
     // The beginning of a magic among it.
     there.1.write_all(b"boot: ok\r\nFOXFOXLINFOX").unwrap();
