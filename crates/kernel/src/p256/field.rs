@@ -42,20 +42,20 @@ impl Field {
         bytes
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn plus(&self, other: &Self) -> Self {
         let (sum, carry) = sum(&self.0, &other.0);
         Self(reduced(&sum, carry, &P))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn minus(&self, other: &Self) -> Self {
         let (difference, below) = minus(&self.0, &other.0);
         Self(sum(&difference, &array::from_fn(|i| P[i] & below)).0)
     }
 
     /// The product over 2²⁵⁶. As p is −1 modulo 2⁶⁴, the multiple of p that clears a limb is that limb itself.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn times(&self, other: &Self) -> Self {
         let mut t = [0; 5];
         for &factor in &self.0 {
@@ -71,7 +71,7 @@ impl Field {
         Self(reduced(&[t0, t1, t2, t3], carry, &P))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn square(&self) -> Self {
         self.times(self)
     }
@@ -116,14 +116,14 @@ impl Field {
     }
 
     /// `other` where the mask is all ones, this where it is nothing.
-    #[inline(always)]
+    #[cfg_attr(not(unoptimized), inline(always))]
     pub(super) fn or_if(&self, mask: u64, other: &Self) -> Self {
         Self(array::from_fn(|i| self.0[i] ^ (mask & (self.0[i] ^ other.0[i]))))
     }
 }
 
 /// All ones if it is zero, else nothing.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn is_zero(x: u64) -> u64 {
     // The top bit of x | −x says that x is not zero. The compiler must not make jumps of what the mask selects.
     black_box(((x | x.wrapping_neg()) >> 63).wrapping_sub(1))
@@ -136,20 +136,20 @@ fn limbs_of(bytes: &[u8; 32]) -> Limbs {
     })
 }
 
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 #[allow(clippy::cast_possible_truncation, reason = "the other half is the carry")]
 fn low(x: u128) -> u64 {
     x as u64
 }
 
 /// The low half, and the other.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 fn wide(x: u128) -> (u64, u128) {
     (low(x), x >> 64)
 }
 
 /// The sum, and the carry.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn sum(a: &Limbs, b: &Limbs) -> (Limbs, u64) {
     let mut carry = 0;
     let sum = array::from_fn(|i| {
@@ -161,7 +161,7 @@ pub(super) fn sum(a: &Limbs, b: &Limbs) -> (Limbs, u64) {
 }
 
 /// The difference modulo 2²⁵⁶, and all ones if it is negative.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn minus(a: &Limbs, b: &Limbs) -> (Limbs, u64) {
     let mut borrow = false;
     let difference = array::from_fn(|i| {
@@ -174,7 +174,7 @@ pub(super) fn minus(a: &Limbs, b: &Limbs) -> (Limbs, u64) {
 }
 
 /// x + 2²⁵⁶·carry, which is below twice the modulus, less the modulus if it is not below.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn reduced(x: &Limbs, carry: u64, modulus: &Limbs) -> Limbs {
     let (less, below) = minus(x, modulus);
     let keep = below & carry.wrapping_sub(1);
@@ -182,7 +182,7 @@ pub(super) fn reduced(x: &Limbs, carry: u64, modulus: &Limbs) -> Limbs {
 }
 
 /// t + factor·x.
-#[inline(always)]
+#[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn add_multiple(t: &[u64; 5], factor: u64, x: &Limbs) -> [u64; 6] {
     let mut all = [0; 6];
     let mut carry = 0;

@@ -1,5 +1,7 @@
 //! P-256 for `pvw`: hashing to the curve, the reference string, secret points.
 
+use alloc::boxed::Box;
+
 use foxtrot_kernel::{
     counters::{Operation, count},
     p256::{self, Point, Scalar, Table, decode},
@@ -24,8 +26,8 @@ pub(super) fn hash_to_curve(oracle: &Oracle, k: u8) -> Point {
 }
 
 /// The reference string, (G_0, H_0) and (G_1, H_1), prepared for a batch: multiples of its points take no doublings but
-/// a few.
-pub(super) struct Crs([[Table; 2]; 2]);
+/// a few. Each table has 9 kB, and lives on the heap.
+pub(super) struct Crs([[Box<Table>; 2]; 2]);
 
 impl Crs {
     pub(super) fn new(session: &Session) -> Self {
@@ -34,14 +36,14 @@ impl Crs {
     }
 
     pub(super) fn of(points: [[Point; 2]; 2]) -> Self {
-        Self(points.map(|pair| pair.map(|point| Table::new(&point))))
+        Self(points.map(|pair| pair.map(|point| Box::new(Table::new(&point)))))
     }
 
     /// (r·G_b, r·H_b), for a secret choice b.
     pub(super) fn key(&self, choice: u8, r: &Scalar) -> [[u8; POINT_LEN]; 2] {
         count(Operation::PointMultiplication, 2);
         let Self([zero, one]) = self;
-        p256::encode(&[0, 1].map(|k| Table::times_one_of([&zero[k], &one[k]], choice, r)))
+        p256::encode(&[0, 1].map(|k| Table::times_one_of([&*zero[k], &*one[k]], choice, r)))
     }
 
     /// s·G_j + t·H_j.
