@@ -1,5 +1,5 @@
-//! Batches of `softspoken-4` in memory, both parties, with base OTs and on the backend that `FOXTROT_BACKEND` names; for
-//! tools that count instructions: `cargo run --release -p foxtrot-ot --example extension-batches -- BATCHES N`.
+//! Batches of an extension in memory, both parties, with base OTs and on the backend that `FOXTROT_BACKEND` names; for
+//! tools that count instructions: `cargo run --release -p foxtrot-ot --example extension-batches -- BATCHES N NAME`.
 //!
 //! The difference between two runs with different numbers of batches is what the batches take.
 
@@ -16,9 +16,9 @@ fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
     let mut next = |or: usize| arguments.next().map_or(or, |text| text.parse().expect("a number"));
     let (batches, n) = (next(1), next(1 << 14));
-    eprintln!("{batches} batches of {n} on {}", Backend::best().name());
-    let extension =
-        registry().find(|it| it.info().name == "softspoken-4").expect("it is in the registry");
+    let name = arguments.next().unwrap_or_else(|| "softspoken-4".into());
+    eprintln!("{batches} batches of {n}, {name}, on {}", Backend::best().name());
+    let extension = registry().find(|it| it.info().name == name).expect("a name of the registry");
     let session =
         |protocol| Session::new(Sid::from_bytes([0; 32])).sub(protocol, 0, Direction::default());
     let seed = |byte| Seed::from_bytes([byte; 32]);
