@@ -140,7 +140,7 @@ const ITEM: usize = 96;
 pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
     /// Bytes of a slot's row, and what it takes beside it.
     const SLOT: usize = 128;
-    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
+    let tags = parameters.tags_len().min(QUEUE_BYTES);
     let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
     (computed + tags) as u64 + most_ahead(&limits(parameters))
 }
