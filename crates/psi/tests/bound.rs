@@ -80,7 +80,8 @@ fn stores_of_all_buckets_fail_with_probability_at_most_2_to_the_minus_38() {
             windows.len() - 1
         });
         let (keys, starts, dense) = (okvs.keys() as f64, okvs.starts() as f64, okvs.dense() as f64);
-        let failure = (set.buckets() as f64).log2() + windows[of].1.log2_failure(keys, starts, dense);
+        let failure =
+            (set.buckets() as f64).log2() + windows[of].1.log2_failure(keys, starts, dense);
         // Besides, a bucket of either party is too full with probability 2⁻⁴¹.
         let all = (failure.exp2() + 2.0 * 2_f64.powi(-41)).log2();
         assert!(all < if n <= 100_000_000 { -39.0 } else { -38.0 }, "{n} keys: 2^{all}");

@@ -7,11 +7,7 @@ use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 use zeroize::Zeroizing;
 
-use super::{
-    Digest, Error, Joint, Mask, Next, Parameters, RowSeed,
-    strings,
-    tags::Work,
-};
+use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, strings, tags::Work};
 use crate::{
     okvs::{self, Coins},
     paxos::{
