@@ -70,6 +70,11 @@ pub enum Misbehaved {
     /// The tags of a set intersection do not ascend. Whose they are has no part in it: nothing of
     /// the receiver's set is compared before.
     Tags,
+    /// The payload of a match of a set intersection, or of several, does not belong to its item. Deliberately without its
+    /// position.
+    Payload,
+    /// The claims of a receiver of a set intersection are too many, do not ascend, or are of no item here.
+    Claims,
 }
 
 /// A wrong call of a protocol.
@@ -189,6 +194,8 @@ impl fmt::Display for Misbehaved {
             Self::Challenge => "the peer's challenge is not made as the protocol says",
             Self::Response => "the peer's response does not answer the challenge",
             Self::Tags => "the peer's tags repeat or are out of order",
+            Self::Payload => "a payload from the peer does not belong to its item",
+            Self::Claims => "the peer claims matches that it does not have",
             Self::MessageAuthentication => "a message from the peer does not decrypt under its key",
         })
     }

@@ -8,6 +8,7 @@
 extern crate alloc;
 
 pub mod elias_fano;
+pub mod join;
 pub mod okvs;
 pub mod paxos;
 pub mod vole_psi;
