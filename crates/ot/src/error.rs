@@ -152,6 +152,18 @@ pub enum Usage {
     ForeignBatch,
     /// An item is in its set twice.
     RepeatedItem,
+    /// A number of an item is larger than agreed.
+    NumberTooLarge {
+        /// The largest number agreed on.
+        largest: u64,
+    },
+    /// The sum of so many numbers could be 2^64 or more.
+    SumTooLarge {
+        /// The largest number.
+        largest: u64,
+        /// The most common items.
+        items: u64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -228,6 +240,12 @@ impl fmt::Display for Usage {
             Self::FieldSize { k } => write!(f, "k = {k} is not between 1 and 8"),
             Self::ForeignBatch => f.write_str("a batch of another extension"),
             Self::RepeatedItem => f.write_str("an item is in its set twice"),
+            Self::NumberTooLarge { largest } => {
+                write!(f, "a number is larger than the agreed {largest}")
+            }
+            Self::SumTooLarge { largest, items } => {
+                write!(f, "the sum of {items} numbers up to {largest} may be 2^64 or more")
+            }
             Self::SessionEnded => f.write_str("an error has ended the session before"),
             Self::Abandoned => f.write_str("the caller has given up the run"),
             Self::TooManyBatches { max } => {

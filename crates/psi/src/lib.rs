@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+pub mod circuit;
 pub mod elias_fano;
 pub mod join;
 pub mod okvs;
