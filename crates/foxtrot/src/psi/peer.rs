@@ -7,7 +7,6 @@ use foxtrot_net::{
     jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
-use foxtrot_psi::paxos::Parameters;
 
 use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
@@ -151,7 +150,8 @@ impl Options {
         role: Role,
         ours: usize,
     ) -> Result<(Job<'p>, usize), Error> {
-        let hello = jobs::psi(role, &self.method()?, "none/1", ours, self.most);
+        self.method.check()?;
+        let hello = jobs::psi(role, &self.method, "none/1", ours, self.most);
         let (agreed, theirs) = peer.negotiate(hello, |details| {
             let theirs = peers_keys(details, self.most).map_err(refused)?;
             let bytes = match role {
@@ -176,7 +176,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_sender(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_sender(&self.method.parameters(receivers, senders)?))
     }
 
     /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
@@ -185,7 +185,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
     }
 }
 
