@@ -17,6 +17,7 @@ use std::{
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
+use foxtrot_psi::method::Assumption;
 
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
@@ -233,6 +234,8 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
+        rests: RestsOn,
+        #[command(flatten)]
         common: Common,
     },
     /// Compare a file with the peer's file; the peer runs `psi send`
@@ -250,6 +253,8 @@ pub(crate) enum PsiCommand {
         out: RowsOut,
         #[command(flatten)]
         most: MostKeys,
+        #[command(flatten)]
+        rests: RestsOn,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -275,6 +280,8 @@ pub(crate) enum PsiCommand {
         sessions: MostSessions,
         #[command(flatten)]
         most: MostKeys,
+        #[command(flatten)]
+        rests: RestsOn,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -312,6 +319,31 @@ pub(crate) struct RowsOut {
     /// Print only the number of common keys. The receiver's program still learns the rows
     #[arg(long, conflicts_with = "output")]
     pub(crate) count: bool,
+}
+
+/// The assumption of an intersection.
+#[derive(ClapArgs)]
+pub(crate) struct RestsOn {
+    /// Assumption besides that of the base OTs (must be the same on both sides): hashes and ciphers, or
+    /// also LPN, a younger assumption that sends far fewer bytes for large sets
+    #[arg(help_heading = heading::SECURITY, long, value_enum, value_name = "NAME", default_value_t = Assume::Symmetric)]
+    assumption: Assume,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Assume {
+    Symmetric,
+    Lpn,
+}
+
+impl RestsOn {
+    /// The assumption.
+    pub(crate) fn assumption(&self) -> Assumption {
+        match self.assumption {
+            Assume::Symmetric => Assumption::Symmetric,
+            Assume::Lpn => Assumption::Lpn,
+        }
+    }
 }
 
 /// The largest set that the peer may have.

@@ -11,7 +11,7 @@ use foxtrot_net::{
     hello::{KEYS, Role, Table},
     jobs::memory_of_psi_sender,
 };
-use foxtrot_psi::paxos::MAX_ITEMS;
+use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -52,7 +52,8 @@ pub(crate) struct Side {
 impl Side {
     /// Makes the terms with the keys of this set, which accepts so many at most.
     pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        Ok(Self { terms: Terms::new(common, set, most)?, keys: set.items().len() })
+        let terms = Terms::new(common, Assumption::default(), set, most)?;
+        Ok(Self { terms, keys: set.items().len() })
     }
 
     pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
@@ -66,23 +67,23 @@ impl Side {
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
-        PsiCommand::Local { a, b, options, others, out, common } => {
-            local([a, b], options, others, out, common)
+        PsiCommand::Local { a, b, options, others, out, rests, common } => {
+            local([a, b], options, others, out, (rests.assumption(), common))
         }
-        PsiCommand::Receive { set, options, out, most, transport, common } => {
+        PsiCommand::Receive { set, options, out, most, rests, transport, common } => {
             check_output(out, common)?;
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?;
+            let terms = Terms::new(common, rests.assumption(), &set, most.keys)?;
             Recorder::of_one(transport).keep("psi", "receiver", |entry| {
                 entry.set(OUR_NORMALIZE, options.normalisers_in_full());
                 receive(set, &terms, out, way, (common, entry))
             })
         }
-        PsiCommand::Send { set, options, serve, sessions, most, transport, common } => {
+        PsiCommand::Send { set, options, serve, sessions, most, rests, transport, common } => {
             let way = Way::prepare(transport)?;
             let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?;
+            let terms = Terms::new(common, rests.assumption(), &set, most.keys)?;
             if *serve {
                 let recorder = Recorder::of_many(transport);
                 let (workers, output) = (Workers::new(common.threads)?, Output::new(common));
@@ -113,7 +114,7 @@ fn local(
     options: &SetOptions,
     others: &OtherOptions,
     out: &RowsOut,
-    common: &Common,
+    (assumption, common): (Assumption, &Common),
 ) -> Result<(), Failure> {
     if [a, b] == [Path::new("-"); 2] {
         return Err(Failure::usage("only one set can be read from standard input"));
@@ -123,8 +124,8 @@ fn local(
     let ours = read(a, options, output)?;
     let theirs = read(b, &options.for_another(b, others), output);
     let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
-    let terms = Terms::new(common, &ours, MAX_ITEMS)?;
-    let senders_terms = Terms::new(common, &theirs, MAX_ITEMS)?;
+    let terms = Terms::new(common, assumption, &ours, MAX_ITEMS)?;
+    let senders_terms = Terms::new(common, assumption, &theirs, MAX_ITEMS)?;
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
         let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
@@ -200,6 +201,7 @@ fn send(
     entry.ran(&report, &cost);
     let figures = report.figures();
     output.note(&format!("done: {figures}"));
+    agreed.hint().iter().for_each(|hint| output.note(hint));
     result::print_json(&agreed, &report, common)
 }
 

@@ -8,7 +8,6 @@ use foxtrot_net::{
     jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
-use foxtrot_psi::paxos::Parameters;
 
 use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
@@ -165,7 +164,8 @@ impl Options {
     }
 
     fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
-        Ok(jobs::psi(role, &self.method()?, normalize, ours, self.most))
+        self.method.check()?;
+        Ok(jobs::psi(role, &self.method, normalize, ours, self.most))
     }
 
     /// Negotiates, and learns how many items the peer has.
@@ -200,7 +200,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_sender(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_sender(&self.method.parameters(receivers, senders)?))
     }
 
     /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
@@ -209,7 +209,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
     }
 }
 

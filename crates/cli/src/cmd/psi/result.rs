@@ -42,6 +42,7 @@ pub(super) fn deliver(
     let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
     let (found, rows) = (counted(keys, "key in common"), counted(rows_found, "row"));
     Output::new(common).note(&format!("found {found}, {rows}{wrote} ({})", report.figures()));
+    agreed.hint().iter().for_each(|hint| Output::new(common).note(hint));
     Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
     let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
     if keys == 0 && !sizes.contains(&0) {
