@@ -31,6 +31,8 @@ pub const JOB: &str = "job";
 pub const KEYS: &str = "keys";
 /// See [`KEYS`].
 pub const MOST_KEYS: &str = "most-keys";
+/// See [`Hello::at_least`].
+pub const LEAST_KEYS: &str = "least-keys";
 
 /// The offer that asks the peer for work, in bits, and the most that may be asked for.
 pub const PUZZLE: &str = "puzzle";
@@ -138,6 +140,12 @@ impl Hello {
         self.detail(KEYS, ours).offer(MOST_KEYS, most)
     }
 
+    /// Asks as an offer for no fewer keys than this. A peer that has fewer does not tell how many they are.
+    #[must_use]
+    pub fn at_least(self, least: u64) -> Self {
+        if least == 0 { self } else { self.offer(LEAST_KEYS, least) }
+    }
+
     /// Asks the peer for about 2^bits hashes before this side, which has to be the responder, tells its details; at
     /// most [`MOST_PUZZLE_BITS`], and 0 asks for nothing.
     #[must_use]
@@ -174,6 +182,20 @@ impl Hello {
     pub fn with_nonce(mut self, nonce: [u8; 32]) -> Self {
         self.nonce = Some(nonce);
         self
+    }
+}
+
+impl Hello {
+    /// The role of this side.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The value of a term.
+    #[must_use]
+    pub fn term_of(&self, key: &str) -> Option<&str> {
+        self.terms.get(key).map(String::as_str)
     }
 }
 
@@ -308,7 +330,7 @@ impl<'a> Greeted<'a> {
     }
 }
 
-impl Confirmed<'_> {
+impl<'a> Confirmed<'a> {
     /// The offers in the peer's hello.
     #[must_use]
     pub fn peer_offers(&self) -> &Table {
@@ -319,6 +341,19 @@ impl Confirmed<'_> {
     #[must_use]
     pub fn peer_details(&self) -> Option<&Table> {
         self.peers.as_ref()
+    }
+
+    /// Takes our details from another hello: for a responder whose details follow from the initiator's. Terms and offers
+    /// stay as they were said.
+    ///
+    /// # Errors
+    /// [`Error::Hello`] if the peer does not accept so many or so few keys, of which it is told.
+    pub fn answer_by(mut self, hello: &'a Hello) -> Result<Self, Error> {
+        details::encode(&[0; 32], 0, &hello.details)?;
+        details::check_keys(hello, &self.greeted.offers)
+            .map_err(|e| self.greeted.channel.give_up(e))?;
+        self.greeted.hello = hello;
+        Ok(self)
     }
 
     /// Ends it, and tells the peer why.

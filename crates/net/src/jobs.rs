@@ -96,6 +96,17 @@ pub fn peers_keys(details: &Table, most: usize) -> Result<usize, HelloError> {
     }
 }
 
+/// Fails if the peer has fewer keys than it was told that it must have.
+///
+/// # Errors
+/// [`HelloError::TooFewPeerKeys`].
+pub fn check_least_keys(theirs: usize, least: usize) -> Result<(), HelloError> {
+    match theirs < least {
+        true => Err(HelloError::TooFewPeerKeys { theirs: theirs as u64, least: least as u64 }),
+        false => Ok(()),
+    }
+}
+
 /// Returns the number of whole batches that the peer says it has, at most a given one.
 ///
 /// # Errors
