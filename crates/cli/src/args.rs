@@ -1,5 +1,6 @@
 //! The command line, as `clap` reads it.
 
+mod agreeing;
 mod examples;
 mod keys;
 mod peer;
@@ -18,13 +19,14 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
 
+pub(crate) use agreeing::Agreeing;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
-pub(crate) use serving::MostSessions;
+pub(crate) use serving::{MostSessions, Standing};
 pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
-use values::{address, choices, keys as max_keys, timeout, transfers, wait};
+use values::{address, choices, keys as max_keys, least_keys, timeout, transfers, wait};
 
 /// Headings of groups of options, the same in every command.
 mod heading {
@@ -246,10 +248,15 @@ pub(crate) enum PsiCommand {
         set: PathBuf,
         #[command(flatten)]
         options: SetOptions,
+        /// Compare with the peer's set of this name
+        #[arg(long = "set", id = "asked", help_heading = heading::CONNECTION, value_name = "NAME")]
+        asked: Option<Name>,
         #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
         most: MostKeys,
+        #[command(flatten)]
+        agreeing: Agreeing,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -264,7 +271,8 @@ pub(crate) enum PsiCommand {
     )]
     Send {
         /// The set: a table or lines, UTF-8; `-` is standard input
-        set: PathBuf,
+        #[arg(required_unless_present = "named")]
+        set: Option<PathBuf>,
         #[command(flatten)]
         options: SetOptions,
         /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
@@ -272,9 +280,13 @@ pub(crate) enum PsiCommand {
         #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
         serve: bool,
         #[command(flatten)]
+        standing: Standing,
+        #[command(flatten)]
         sessions: MostSessions,
         #[command(flatten)]
         most: MostKeys,
+        #[command(flatten)]
+        agreeing: Agreeing,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -314,12 +326,15 @@ pub(crate) struct RowsOut {
     pub(crate) count: bool,
 }
 
-/// The largest set that the peer may have.
+/// The largest and the smallest set that the peer may have.
 #[derive(ClapArgs)]
 pub(crate) struct MostKeys {
     /// Refuse a peer with more than N keys. A set much larger than expected may be a guess at our keys
     #[arg(help_heading = heading::SECURITY, long = "max-peer", value_name = "N", default_value_t = 100_000_000, value_parser = max_keys)]
     pub(crate) keys: usize,
+    /// Refuse a peer with fewer than N keys. A very small set may be a question about one person
+    #[arg(help_heading = heading::SECURITY, long = "min-size", value_name = "N", default_value_t = 0, value_parser = least_keys)]
+    pub(crate) least: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

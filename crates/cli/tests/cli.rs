@@ -38,6 +38,8 @@ mod phases;
 mod psi;
 #[path = "cli/psi_parties.rs"]
 mod psi_parties;
+#[path = "cli/policy.rs"]
+mod policy;
 #[cfg(target_os = "linux")]
 #[path = "cli/psi_strangers.rs"]
 mod psi_strangers;
@@ -52,6 +54,8 @@ mod records;
 mod relay;
 #[path = "cli/secure.rs"]
 mod secure;
+#[path = "cli/standing.rs"]
+mod standing;
 #[path = "cli/strangers.rs"]
 mod strangers;
 #[path = "cli/streams.rs"]

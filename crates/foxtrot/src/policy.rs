@@ -30,7 +30,10 @@ mod file;
 
 use std::{error, fmt, ops::RangeInclusive};
 
-use foxtrot_net::hello::Role;
+use foxtrot_net::{
+    hello::{Hello, JOB, KEYS, Role, Table},
+    jobs::{COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, VALUE, joined},
+};
 
 use crate::{Fingerprint, psi::Function};
 
@@ -66,33 +69,6 @@ struct Side {
     value: Option<String>,
 }
 
-/// The terms of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
-    /// What is computed.
-    pub function: Function,
-    /// What its security rests on: `symmetric` or `lpn`.
-    pub assumption: &'a str,
-    /// True if a peer that does not follow the protocol is not provided for.
-    pub semi_honest: bool,
-    /// How keys are normalised, as in `email/1;phone/1:+49`.
-    pub normalize: &'a str,
-    /// The least number of common keys that is told.
-    pub min_count: Option<u64>,
-}
-
-/// What is known of a side of a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Facts<'a> {
-    /// The number of its different keys.
-    pub keys: u64,
-    /// The names of its key columns, joined by `, `, if they have names.
-    pub columns: Option<&'a str>,
-    /// Columns that it shares, if it is the sender.
-    pub shared: &'a [String],
-    /// The column whose values it lets be added, if it is the sender.
-    pub value: Option<&'a str>,
-}
 
 /// Why a policy forbids a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,69 +154,69 @@ impl Policy {
         rules.into_iter().filter_map(|(rule, values)| Some((rule, values?))).collect()
     }
 
-    /// Fails unless the policy allows these terms.
+    /// Fails unless the policy allows what the hello of this side says: its terms, and its details as far as it tells them.
     ///
     /// # Errors
     /// [`Forbidden`].
-    pub fn check_terms(&self, terms: &Terms<'_>) -> Result<(), Forbidden> {
-        if !self.functions.contains(&terms.function) {
-            let all: Vec<_> = self.functions.iter().map(|it| it.name()).collect();
-            return Err(Forbidden::new("functions", &all.join(", "), terms.function.name()));
+    pub fn check_hello(&self, hello: &Hello) -> Result<(), Forbidden> {
+        let term = |key| hello.term_of(key);
+        let functions = self.functions.iter().map(|it| it.name());
+        match term(JOB).unwrap_or("nothing") {
+            "psi" => one_of("functions", functions, term(FUNCTION).unwrap_or("intersection"))?,
+            job => one_of("functions", functions, job)?,
         }
-        if !self.assumptions.is_empty() && !self.assumptions.iter().any(|it| it == terms.assumption)
-        {
-            let all = self.assumptions.join(", ");
-            return Err(Forbidden::new("assumptions", &all, terms.assumption));
+        if !self.assumptions.is_empty() {
+            let all = self.assumptions.iter().map(String::as_str);
+            one_of("assumptions", all, term("assumption").unwrap_or("symmetric"))?;
         }
-        if terms.semi_honest && !self.semi_honest {
-            return Err(Forbidden::new("adversary", "malicious", "semi-honest"));
+        if !self.semi_honest {
+            one_of("adversary", ["malicious"], term("adversary").unwrap_or("none"))?;
         }
-        if let Some(each) = &self.normalize
-            && each.join(";") != terms.normalize
-        {
-            return Err(Forbidden::new("normalize", &each.join(";"), terms.normalize));
+        if let Some(each) = &self.normalize {
+            one_of("normalize", [each.join(";").as_str()], term(NORMALIZE).unwrap_or("nothing"))?;
         }
-        let counts = matches!(terms.function, Function::Count | Function::Sum);
-        match (self.min_count.filter(|_| counts), terms.min_count.unwrap_or(0)) {
-            (Some(least), has) if has < least => {
-                Err(Forbidden::new("min-count", &format!("{least} or more"), &has.to_string()))
+        let counts = matches!(term(FUNCTION), Some("count" | "sum"));
+        if let Some(least) = self.min_count.filter(|_| counts) {
+            let has = term(MIN_COUNT).and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
+            if has < least {
+                let allows = format!("{least} or more");
+                return Err(Forbidden::new("min-count", &allows, &has.to_string()));
             }
-            _ => Ok(()),
+        }
+        match hello.details().contains_key(KEYS) {
+            true => self.check_details(hello.role(), hello.details()),
+            false => Ok(()),
         }
     }
 
-    /// Fails unless the policy allows this side of a run.
+    /// Fails unless the policy allows a side of this role with these details.
     ///
     /// # Errors
     /// [`Forbidden`].
-    pub fn check_side(&self, role: Role, facts: &Facts<'_>) -> Result<(), Forbidden> {
-        let (side, name) = (self.side(role), role);
-        let forbidden = |rule: &str, allows: &str, has: &str| {
-            Err(Forbidden::new(&format!("{name}.{rule}"), allows, has))
-        };
-        if let Some(least) = side.min_size.filter(|&least| facts.keys < least) {
-            return forbidden("min-size", &format!("{least} keys or more"), &keys(facts.keys));
+    pub fn check_details(&self, role: Role, details: &Table) -> Result<(), Forbidden> {
+        let side = self.side(role);
+        let rule = |rule: &str| format!("{role}.{rule}");
+        let count = details.get(KEYS).and_then(|keys| keys.parse::<u64>().ok());
+        let has = count.map_or("no number of keys".into(), keys);
+        if let Some(least) = side.min_size.filter(|&least| count.is_none_or(|n| n < least)) {
+            let allows = format!("{least} keys or more");
+            return Err(Forbidden::new(&rule("min-size"), &allows, &has));
         }
-        if let Some(most) = side.max_size.filter(|&most| facts.keys > most) {
-            return forbidden("max-size", &format!("at most {most} keys"), &keys(facts.keys));
+        if let Some(most) = side.max_size.filter(|&most| count.is_none_or(|n| n > most)) {
+            return Err(Forbidden::new(&rule("max-size"), &format!("at most {most} keys"), &has));
         }
-        if let Some(columns) = &side.columns
-            && facts.columns != Some(foxtrot_net::jobs::joined(columns).as_str())
-        {
-            let has = facts.columns.map_or("no named columns".into(), foxtrot_net::printable);
-            return forbidden("columns", &columns.join(", "), &has);
+        if let Some(columns) = &side.columns {
+            let has = details.get(KEY_COLUMNS).map_or("no named columns", String::as_str);
+            one_of(&rule("columns"), [joined(columns).as_str()], has)?;
         }
-        let allowed = if side.share.is_empty() { "no column".into() } else { side.share.join(", ") };
-        if let Some(column) = facts.shared.iter().find(|&it| !side.share.contains(it)) {
-            return forbidden("share", &allowed, &foxtrot_net::printable(column));
+        let lines = |key| details.get(key).into_iter().flat_map(|it| it.split('\n'));
+        for column in lines(COLUMNS) {
+            // The receiver names what it asks for, the sender what it gives.
+            one_of("sender.share", self.sender.share.iter().map(String::as_str), column)?;
         }
-        match facts.value.filter(|&value| side.value.as_deref() != Some(value)) {
-            Some(value) => {
-                let allows = side.value.as_deref().unwrap_or("no column");
-                forbidden("value", allows, &foxtrot_net::printable(value))
-            }
-            None => Ok(()),
-        }
+        lines(VALUE).try_for_each(|column| {
+            one_of("sender.value", self.sender.value.as_deref(), column)
+        })
     }
 
     /// Fails unless a program with this key may play this role.
@@ -274,6 +250,20 @@ impl Policy {
             Role::Sender => &self.sender,
         }
     }
+}
+
+/// Fails unless the value is one of those that the rule allows.
+fn one_of<'a>(
+    rule: &str,
+    allowed: impl IntoIterator<Item = &'a str>,
+    has: &str,
+) -> Result<(), Forbidden> {
+    let allowed: Vec<_> = allowed.into_iter().collect();
+    if allowed.contains(&has) {
+        return Ok(());
+    }
+    let allows = if allowed.is_empty() { "none".into() } else { allowed.join(", ") };
+    Err(Forbidden::new(rule, &allows, &foxtrot_net::printable(has)))
 }
 
 fn keys(n: u64) -> String {
@@ -320,57 +310,58 @@ mod tests {
         value = "amount"
     "#;
 
-    const TERMS: Terms<'static> = Terms {
-        function: Function::Intersection,
-        assumption: "symmetric",
-        semi_honest: false,
-        normalize: "email/1;date/1",
-        min_count: None,
-    };
+    fn rule(refused: Result<(), Forbidden>) -> String {
+        refused.map_or_else(|why| why.rule, |()| "none".into())
+    }
 
-    fn rule<T: fmt::Debug>(refused: Result<T, Forbidden>) -> String {
-        refused.unwrap_err().rule
+    /// The hello of a receiver that the policy allows.
+    fn hello() -> Hello {
+        Hello::new(Role::Receiver)
+            .term(JOB, "psi")
+            .term("adversary", "malicious")
+            .term(NORMALIZE, "email/1;date/1")
+            .keys(5, 9)
+            .detail(KEY_COLUMNS, "email, born")
     }
 
     #[test]
     fn each_rule_forbids_what_it_does_not_allow_by_its_name() {
         let policy = Policy::parse(ALL).unwrap();
-        policy.check_terms(&TERMS).unwrap();
-        for (terms, name) in [
-            (Terms { function: Function::Both, ..TERMS }, "functions"),
-            (Terms { function: Function::Count, ..TERMS }, "functions"),
-            (Terms { assumption: "lpn", ..TERMS }, "assumptions"),
-            (Terms { semi_honest: true, ..TERMS }, "adversary"),
-            (Terms { normalize: "email/1", ..TERMS }, "normalize"),
-            (Terms { function: Function::Sum, ..TERMS }, "min-count"),
-            (Terms { function: Function::Sum, min_count: Some(9), ..TERMS }, "min-count"),
+        let sum = || hello().term(FUNCTION, "sum");
+        for (hello, name) in [
+            (hello(), "none"),
+            (hello().term(JOB, "rot"), "functions"),
+            (hello().term(FUNCTION, "both"), "functions"),
+            (hello().term("assumption", "symmetric"), "none"),
+            (hello().term("assumption", "lpn"), "assumptions"),
+            (hello().term("adversary", "semi-honest"), "adversary"),
+            (hello().term(NORMALIZE, "email/1"), "normalize"),
+            (sum(), "min-count"),
+            (sum().term(MIN_COUNT, 9), "min-count"),
+            (sum().term(MIN_COUNT, 10), "none"),
+            (hello().keys(1, 9), "receiver.min-size"),
+            (hello().keys(10, 9), "receiver.max-size"),
+            (hello().detail(KEY_COLUMNS, "email"), "receiver.columns"),
+            (hello().detail(COLUMNS, "city"), "none"),
+            (hello().detail(COLUMNS, "city\nstreet"), "sender.share"),
+            (hello().detail(VALUE, "age"), "sender.value"),
+            (hello().detail(VALUE, "amount"), "none"),
         ] {
-            assert_eq!(rule(policy.check_terms(&terms)), name, "{terms:?}");
+            assert_eq!(rule(policy.check_hello(&hello)), name, "{hello:?}");
         }
-        policy
-            .check_terms(&Terms { function: Function::Sum, min_count: Some(10), ..TERMS })
-            .unwrap();
-        let receiver = Facts { keys: 5, columns: Some("email, born"), ..Facts::default() };
-        policy.check_side(Role::Receiver, &receiver).unwrap();
-        for (facts, name) in [
-            (Facts { keys: 1, ..receiver }, "receiver.min-size"),
-            (Facts { keys: 10, ..receiver }, "receiver.max-size"),
-            (Facts { columns: Some("email"), ..receiver }, "receiver.columns"),
-            (Facts { columns: None, ..receiver }, "receiver.columns"),
-            (Facts { value: Some("amount"), ..receiver }, "receiver.value"),
+        let table = |entries: &[(&str, &str)]| -> Table {
+            entries.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
+        };
+        for (details, name) in [
+            (table(&[(KEYS, "7"), (KEY_COLUMNS, "E-Mail, Birthday")]), "none"),
+            (table(&[(KEYS, "7")]), "sender.columns"),
+            (table(&[(KEYS, "7"), (KEY_COLUMNS, "email, born")]), "sender.columns"),
         ] {
-            assert_eq!(rule(policy.check_side(Role::Receiver, &facts)), name, "{facts:?}");
+            assert_eq!(rule(policy.check_details(Role::Sender, &details)), name, "{details:?}");
         }
-        let (city, other) = (["city".to_owned()], ["city".to_owned(), "street".to_owned()]);
-        let sender = Facts { keys: 7, columns: Some("E-Mail, Birthday"), ..Facts::default() };
-        let shares = Facts { shared: &city, value: Some("amount"), ..sender };
-        policy.check_side(Role::Sender, &shares).unwrap();
-        for (facts, name) in [
-            (Facts { shared: &other, ..sender }, "sender.share"),
-            (Facts { value: Some("age"), ..sender }, "sender.value"),
-        ] {
-            assert_eq!(rule(policy.check_side(Role::Sender, &facts)), name, "{facts:?}");
-        }
+        // A peer that does not tell is not let off.
+        let silent = rule(policy.check_details(Role::Receiver, &Table::new()));
+        assert_eq!(silent, "receiver.min-size");
         let key = "SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek".parse().unwrap();
         policy.check_key(Role::Receiver, Some(&key)).unwrap();
         policy.check_key(Role::Sender, None).unwrap();

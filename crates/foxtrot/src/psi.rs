@@ -48,10 +48,13 @@ use crate::choice::Choice;
 
 #[cfg(feature = "keys")]
 pub mod keys;
+mod function;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
 pub use peer::{receive, send};
+
+pub use function::Function;
 
 /// The most items of a peer, unless the caller says otherwise.
 const MOST: usize = 1 << 24;
@@ -79,13 +82,15 @@ pub struct Options {
     choice: Choice,
     #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     most: usize,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
+    least: usize,
 }
 
 impl Options {
     /// The default: secure against malicious peers, post-quantum, for peers with up to 2^24 items.
     #[must_use]
     pub const fn new() -> Self {
-        Self { choice: Choice::DEFAULT, most: MOST }
+        Self { choice: Choice::DEFAULT, most: MOST, least: 0 }
     }
 
     /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.
@@ -105,6 +110,26 @@ impl Options {
     #[must_use]
     pub const fn most_items(self, most: usize) -> Self {
         Self { most, ..self }
+    }
+
+    /// The fewest items that the peer may have; 0 by default. An intersection with very few items is a question about
+    /// somebody.
+    ///
+    /// ```
+    /// # #[cfg(feature = "net")] {
+    /// use foxtrot::{Peer, psi};
+    ///
+    /// let ours = psi::Options::new().least_items(3);
+    /// let (mut sender, mut receiver) = Peer::pair();
+    /// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob"]));
+    /// assert!(ours.send(&mut sender, &["bob"]).is_err());
+    /// let error = asking.join().expect("no panic").expect_err("too few");
+    /// assert!(error.to_string().contains("no fewer than 3"), "{error}");
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn least_items(self, least: usize) -> Self {
+        Self { least, ..self }
     }
 
     /// Returns the number of items that a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky

@@ -140,6 +140,15 @@ impl Hello {
         self.detail(KEYS, ours).offer(MOST_KEYS, most)
     }
 
+    /// Takes back how many keys our set has: a responder that has several sets says so in another hello, by
+    /// [`Confirmed::answer_by`].
+    #[must_use]
+    pub fn without_keys(mut self) -> Self {
+        self.keys = None;
+        self.details.remove(KEYS);
+        self
+    }
+
     /// Asks as an offer for no fewer keys than this. A peer that has fewer does not tell how many they are.
     #[must_use]
     pub fn at_least(self, least: u64) -> Self {
@@ -196,6 +205,23 @@ impl Hello {
     #[must_use]
     pub fn term_of(&self, key: &str) -> Option<&str> {
         self.terms.get(key).map(String::as_str)
+    }
+
+    /// The details.
+    #[must_use]
+    pub fn details(&self) -> &Table {
+        &self.details
+    }
+}
+
+impl Role {
+    /// The other side's.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
     }
 }
 

@@ -15,6 +15,18 @@ use crate::{
     hello::{Hello, JOB, KEYS, Role, Table},
 };
 
+/// The term of what `psi` computes, unless it is an intersection.
+pub const FUNCTION: &str = "function";
+/// The term of the least number of common keys that a count or a sum tells.
+pub const MIN_COUNT: &str = "min-count";
+/// The detail that names columns of the sender, a line each: those that the receiver asks for, or that the sender gives.
+pub const COLUMNS: &str = "columns";
+/// The detail that names the sender's column whose values are added.
+pub const VALUE: &str = "value";
+/// The term of the policy that both sides enforce.
+pub const POLICY: &str = "policy";
+/// The detail that asks for one of several sets, by its name.
+pub const SET: &str = "set";
 /// The term of how keys of `psi` are normalised.
 pub const NORMALIZE: &str = "normalize";
 /// The detail that tells which columns each side's keys are from: for people, who compare them.
@@ -66,7 +78,9 @@ pub fn key_columns(hello: Hello, names: Option<&[String]>) -> Hello {
     }
 }
 
-fn joined(names: &[String]) -> String {
+/// Names of columns as the peer gets them.
+#[must_use]
+pub fn joined(names: &[String]) -> String {
     let mut all = names.join(", ");
     let end = (0..=MAX_COLUMNS.min(all.len())).rev().find(|&end| all.is_char_boundary(end));
     all.truncate(end.unwrap_or_default());

@@ -4,31 +4,35 @@ mod agreement;
 mod inspect;
 mod party;
 mod result;
+mod serve;
+mod shelf;
 
-use std::path::Path;
-
-use foxtrot_net::{
-    hello::{KEYS, Role, Table},
-    jobs::memory_of_psi_sender,
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
 };
+
+use foxtrot::policy::Policy;
+use foxtrot_net::{Reason, hello::Role, jobs::SET};
 use foxtrot_psi::paxos::MAX_ITEMS;
-use zeroize::Zeroizing;
 
 use crate::{
-    args::{Common, MostSessions, OtherOptions, PsiCommand, RowsOut, SetOptions},
+    args::{Agreeing, Common, OtherOptions, PsiCommand, RowsOut, SetOptions},
+    confirm::confirm,
     failure::Failure,
-    host::Service,
     link::Link,
     local::both,
-    output::{self, Output},
+    output::Output,
+    policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
-    report::Report,
-    table::{self, Item, Set},
+    table::{self, Set},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
 use party::Party;
+use serve::Server;
+use shelf::{Shelf, Stock};
 
 /// The field of a record for our own normalisers, whose dates may have another format than the peer's.
 const OUR_NORMALIZE: &str = "our_normalize";
@@ -69,33 +73,68 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
         PsiCommand::Local { a, b, options, others, out, common } => {
             local([a, b], options, others, out, common)
         }
-        PsiCommand::Receive { set, options, out, most, transport, common } => {
+        PsiCommand::Receive { set, options, asked, out, most, agreeing, transport, common } => {
             check_output(out, common)?;
-            let way = Way::prepare(transport)?;
+            let policy = read_policy(agreeing)?;
+            let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
             let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?;
-            Recorder::of_one(transport).keep("psi", "receiver", |entry| {
+            let terms = Terms::new(common, &set, most.keys)?.at_least(most.least);
+            let terms = terms.under(policy).asking(asked.as_ref());
+            let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+            recorder.keep("psi", "receiver", |entry| {
                 entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                receive(set, &terms, out, way, (common, entry))
+                receive(set, &terms, out, way, (agreeing, common, entry))
             })
         }
-        PsiCommand::Send { set, options, serve, sessions, most, transport, common } => {
-            let way = Way::prepare(transport)?;
-            let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?;
-            if *serve {
-                let recorder = Recorder::of_many(transport);
-                let (workers, output) = (Workers::new(common.threads)?, Output::new(common));
-                let normalize = options.normalisers_in_full();
-                let items = set.into_items();
-                let server = Server { items, terms, workers, output, recorder, normalize };
-                answer_all(server, way, sessions, common)
-            } else {
-                Recorder::of_one(transport).keep("psi", "sender", |entry| {
+        PsiCommand::Send {
+            set,
+            options,
+            serve,
+            standing,
+            sessions,
+            most,
+            agreeing,
+            transport,
+            common,
+        } => {
+            let policy = read_policy(agreeing)?;
+            let way = Way::under(transport, under(policy.as_deref(), Role::Sender))?;
+            let limits = serve::limits(standing)?;
+            let way = limits.into_iter().fold(way, Way::per_day);
+            if !*serve {
+                let set = set.as_deref().unwrap_or(Path::new("-"));
+                let set = read(set, options, Output::new(common))?;
+                let terms = Terms::new(common, &set, most.keys)?.at_least(most.least);
+                let terms = terms.under(policy);
+                let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
+                return recorder.keep("psi", "sender", |entry| {
                     entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                    send(set, &terms, way, (common, entry))
-                })
+                    send(set, &terms, way, (agreeing, common, entry))
+                });
             }
+            let files = serve::files(set.as_ref(), standing);
+            check_standing(&files, standing.reload)?;
+            let (output, method) = (Output::new(common), Terms::method(common)?);
+            let stock = {
+                let (options, [most, least]) = (options.clone(), [most.keys, most.least]);
+                move |path: &Path| {
+                    let set = read(path, &options, output)?;
+                    let terms = Terms::of(method, &set, most).at_least(least).under(policy.clone());
+                    let stock = Stock { terms, items: set.into_items() };
+                    let hello = stock.terms.hello(Role::Sender, stock.items.len());
+                    policy::check(policy.as_deref(), &hello)?;
+                    Ok(stock)
+                }
+            };
+            let shelf = Arc::new(Shelf::fill(files, &stock)?);
+            if standing.reload {
+                Arc::clone(&shelf).reload(stock)?;
+            }
+            let recorder = Recorder::of_many(transport).with_audit(agreeing.audit.as_deref());
+            let (workers, normalize) =
+                (Workers::new(common.threads)?, options.normalisers_in_full());
+            let server = Server { shelf, workers, output, recorder, normalize };
+            server.answer_all(way, sessions, common)
         }
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
@@ -163,16 +202,20 @@ fn receive(
     terms: &Terms,
     out: &RowsOut,
     way: Way<'_>,
-    (common, entry): (&Common, &mut Entry),
+    (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let n = set.items().len();
-    let link = way.reach(common, terms.hello(Role::Receiver, n), output);
+    let hello = terms.hello(Role::Receiver, n);
+    terms.begin(entry);
+    policy::check(terms.policy(), &hello)?;
+    let link = way.reach(common, hello, output);
     let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, n)?;
     agreed.enter(entry);
     agreed.tell(output, Some(Role::Receiver), &workers, out.count);
+    confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
     let report = agreed.report(workers.threads(), [None, Some(&cost)]);
@@ -185,16 +228,25 @@ fn send(
     set: Set,
     terms: &Terms,
     way: Way<'_>,
-    (common, entry): (&Common, &mut Entry),
+    (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
     let items = set.into_items();
-    let link = way.reach(common, terms.hello(Role::Sender, items.len()), output);
+    let hello = terms.hello(Role::Sender, items.len());
+    terms.begin(entry);
+    policy::check(terms.policy(), &hello)?;
+    let link = way.reach(common, hello, output);
     let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
     let agreed = Agreed::on(terms, &link, items.len())?;
     agreed.enter(entry);
+    if link.agreed.peer_details.contains_key(SET) {
+        let why = "the peer asks for a set by name; this side has one without a name";
+        let failure = Failure::run(why).told(Reason::NoSuchSet);
+        return Err(link.refuse(failure.hint("use --serve with --set NAME=FILE")));
+    }
     agreed.tell(output, Some(Role::Sender), &workers, false);
+    confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
     let report = agreed.report(workers.threads(), [Some(&cost), None]);
     entry.ran(&report, &cost);
@@ -203,82 +255,23 @@ fn send(
     result::print_json(&agreed, &report, common)
 }
 
-/// A server of the same set for all peers that come.
-struct Server {
-    items: Zeroizing<Vec<Item>>,
-    terms: Terms,
-    workers: Workers,
-    output: Output,
-    recorder: Recorder,
-    /// Our normalisers in full, for the record.
-    normalize: Vec<String>,
+fn read_policy(agreeing: &Agreeing) -> Result<Option<Arc<Policy>>, Failure> {
+    let policy = agreeing.policy.as_deref().map(policy::read).transpose()?;
+    Ok(policy.map(Arc::new))
 }
 
-impl Server {
-    fn copy(&self) -> Result<Zeroizing<Vec<Item>>, Failure> {
-        let mut copy = Zeroizing::new(Vec::new());
-        copy.try_reserve_exact(self.items.len())
-            .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
-        copy.extend_from_slice(&self.items);
-        Ok(copy)
-    }
+fn under(policy: Option<&Policy>, role: Role) -> Option<Under<'_>> {
+    policy.map(|policy| Under { policy, role })
 }
 
-impl Service for Server {
-    type Agreed = Agreed;
-    type Done = (Agreed, Report);
-
-    fn agree(&self, details: &Table) -> Result<Agreed, Failure> {
-        Agreed::with(&self.terms, Role::Sender, details, self.items.len())
+/// Finds out that files of a server cannot be read as often as is wanted.
+fn check_standing(files: &[(Option<String>, PathBuf)], reload: bool) -> Result<(), Failure> {
+    match files.iter().filter(|(_, path)| path == Path::new("-")).count() {
+        0 => Ok(()),
+        1 if !reload => Ok(()),
+        1 => Err(Failure::usage("--reload needs files; standard input is read once")),
+        _ => Err(Failure::usage("only one set can be read from standard input")),
     }
-
-    fn least_memory(&self) -> u64 {
-        let details = Table::from([(KEYS.into(), "1".into())]);
-        self.agree(&details).map_or(0, |agreed| self.memory(&agreed))
-    }
-
-    fn memory(&self, agreed: &Agreed) -> u64 {
-        memory_of_psi_sender(&agreed.parameters)
-    }
-
-    fn answer(&self, link: Link, agreed: Agreed) -> Result<(Agreed, Report), Failure> {
-        self.recorder.keep("psi", "sender", |entry| {
-            entry.set(OUR_NORMALIZE, self.normalize.clone());
-            entry.met(&link);
-            agreed.enter(entry);
-            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
-            let output = Output::in_background();
-            let party = Party { agreed: &agreed, workers: &workers, output };
-            let cost = party.send(link, || {
-                let lines = agreed.words(Some(Role::Sender), workers.threads());
-                let mut lines = lines.iter().map(|line| format!("with {peer}: {line}"));
-                lines.next().into_iter().for_each(|line| self.output.note(&line));
-                lines.for_each(|line| self.output.detail(&line));
-                self.output.detail(&format!("with {peer}: {}", agreed.details()));
-                self.copy()
-            })?;
-            let report = agreed.report(workers.threads(), [Some(&cost), None]);
-            entry.ran(&report, &cost);
-            Ok((agreed, report))
-        })
-    }
-}
-
-fn answer_all(
-    server: Server,
-    way: Way<'_>,
-    most: &MostSessions,
-    common: &Common,
-) -> Result<(), Failure> {
-    let output = server.output;
-    let hello = server.terms.hello(Role::Sender, server.items.len());
-    output::stamp();
-    way.all_peers(common, most, hello, server, |number, peer, (agreed, report)| {
-        let keys = agreed.parameters.receiver_items();
-        let figures = report.figures();
-        output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
-        result::print_json(&agreed, &report, common)
-    })
 }
 
 /// Finds out that the result has no place before anything is read, and anybody met.

@@ -114,10 +114,10 @@ impl<'a, 'i> Reader<'a, 'i> {
 
     fn strings(&mut self, key: &'static str) -> Result<Option<Vec<String>>, PolicyError> {
         let Some(value) = self.get(key) else { return Ok(None) };
-        let all = value.get_ref().as_array().map(|all| all.iter().map(text_of).collect());
-        let all: Vec<String> = all
-            .unwrap_or_default()
-            .ok_or_else(|| self.at(value, &format!("{key} needs a list of texts")))?;
+        let all = value.get_ref().as_array().and_then(|all| all.iter().map(text_of).collect());
+        let all: Option<Vec<String>> = all;
+        let all =
+            all.ok_or_else(|| self.at(value, &format!("{key} needs a list of texts")))?;
         match all.iter().enumerate().find(|(i, it)| all[..*i].contains(it)) {
             Some((_, twice)) => Err(self.at(value, &format!("{twice:?} is there twice"))),
             None => Ok(Some(all)),

@@ -1,10 +1,11 @@
 //! The agreement of both sides, and its consequences.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use foxtrot::{policy::Policy, psi::Function};
 use foxtrot_net::{
     hello::{Agreement, Hello, Role, Table},
-    jobs::{self, KEY_COLUMNS},
+    jobs::{self, KEY_COLUMNS, SET},
     printable,
 };
 use foxtrot_ot::Backend;
@@ -12,7 +13,7 @@ use foxtrot_psi::paxos::Parameters;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::Common,
+    args::{Common, Name},
     failure::Failure,
     link::{Cost, Link},
     method::{self, Method},
@@ -47,8 +48,13 @@ pub(super) struct Terms {
     normalize: String,
     /// The most keys that the peer may have.
     most: usize,
+    /// The fewest keys that the peer may have.
+    least: usize,
     /// The names of our key columns, if they have names.
     columns: Option<Vec<String>>,
+    policy: Option<Arc<Policy>>,
+    /// The name of the peer's set, if it has several.
+    asked: Option<String>,
 }
 
 /// The terms that both sides want.
@@ -59,17 +65,69 @@ pub(super) struct Agreed {
     columns: Option<Vec<String>>,
     /// The peer's columns as the peer told them, made printable.
     peer_columns: Option<String>,
+    policy: Option<Arc<Policy>>,
+    asked: Option<String>,
 }
 
 impl Terms {
     pub(super) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
+        Ok(Self::of(Self::method(common)?, set, most))
+    }
+
+    /// The protocols that the user wants.
+    pub(super) fn method(common: &Common) -> Result<Method, Failure> {
+        method::psi(common)
+    }
+
+    /// The terms of this set by these protocols.
+    pub(super) fn of(method: Method, set: &Set, most: usize) -> Self {
         let columns = set.key_columns();
         let columns = columns.map(|names| names.into_iter().map(str::to_owned).collect());
-        Ok(Self { method: method::psi(common)?, normalize: set.terms(), most, columns })
+        let (normalize, policy, asked) = (set.terms(), None, None);
+        Self { method, normalize, most, least: 0, columns, policy, asked }
+    }
+
+    /// Refuses a peer with fewer keys.
+    pub(super) fn at_least(self, least: usize) -> Self {
+        Self { least, ..self }
+    }
+
+    /// Enters the policy.
+    pub(super) fn under(self, policy: Option<Arc<Policy>>) -> Self {
+        Self { policy, ..self }
+    }
+
+    /// Asks for the peer's set of this name.
+    pub(super) fn asking(self, name: Option<&Name>) -> Self {
+        Self { asked: name.map(ToString::to_string), ..self }
+    }
+
+    pub(super) fn policy(&self) -> Option<&Policy> {
+        self.policy.as_deref()
+    }
+
+    pub(super) fn least(&self) -> usize {
+        self.least
+    }
+
+    pub(super) fn normalised(&self) -> &str {
+        &self.normalize
+    }
+
+    /// Enters into the record what is known before the peer is met.
+    pub(super) fn begin(&self, entry: &mut Entry) {
+        entry.set("function", Function::Intersection.name());
+        entry.set("policy", self.policy.as_ref().map(|policy| policy.id()));
+        entry.set("set", self.asked.clone());
     }
 
     pub(super) fn hello(&self, role: Role, keys: usize) -> Hello {
         let hello = jobs::psi(role, &self.method, &self.normalize, keys, self.most);
+        let hello = hello.at_least(self.least as u64);
+        let hello = match &self.asked {
+            Some(name) => hello.detail(SET, name),
+            None => hello,
+        };
         jobs::key_columns(hello, self.columns.as_deref())
     }
 }
@@ -90,18 +148,23 @@ impl Agreed {
         ours: usize,
     ) -> Result<Self, Failure> {
         let theirs = jobs::peers_keys(peer_details, terms.most)?;
+        jobs::check_least_keys(theirs, terms.least)?;
         let (receivers, senders) = match role {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),
         };
         let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
         let peer_columns = peer_details.get(KEY_COLUMNS);
+        let asked = peer_details.get(SET).filter(|_| role == Role::Sender);
+        let asked = asked.map(|name| printable(name));
         Ok(Self {
             method: terms.method,
             parameters,
             normalize: terms.normalize.clone(),
             columns: terms.columns.clone(),
             peer_columns: peer_columns.map(|columns| printable(columns)),
+            policy: terms.policy.clone(),
+            asked: asked.or_else(|| terms.asked.clone()),
         })
     }
 
@@ -153,6 +216,9 @@ impl Agreed {
             format!("agreed: {adversary} security, {normalised}; {sizes}"),
             format!("privacy: {learns}; {bound}"),
         ];
+        if let Some(policy) = &self.policy {
+            lines.push(format!("policy of both sides: {}", policy.words()));
+        }
         let (size, takes) = (self.payload(), self.computing(threads));
         if size > MUCH || takes > LONG {
             let takes = time(takes);
@@ -232,6 +298,10 @@ impl Agreed {
     /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
         let object = json!({
+            "function": Function::Intersection.name(),
+            "policy": self.policy.as_ref().map(|policy| policy.id()),
+            "set": self.asked,
+            "adversary": self.method.adversary().to_string(),
             "normalize": self.normalize,
             "key_columns": self.columns,
             "peer_key_columns": self.peer_columns,
