@@ -324,6 +324,9 @@ pub(crate) struct RowsOut {
     /// Print only the number of common keys. The receiver's program still learns the rows
     #[arg(long, conflicts_with = "output")]
     pub(crate) count: bool,
+    /// Write the rows without a match instead, rows without a key included
+    #[arg(long, conflicts_with = "count")]
+    pub(crate) invert: bool,
 }
 
 /// The largest and the smallest set that the peer may have.

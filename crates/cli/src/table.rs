@@ -191,6 +191,17 @@ impl Set {
             Content::Parquet(parquet) => parquet.write(rows, to),
         }
     }
+
+    /// The number of each row's item, if the row has one.
+    pub(crate) fn items_of_rows(&self) -> impl Iterator<Item = Option<usize>> {
+        self.rows.iter().map(|row| (row.item != NO_ITEM).then_some(row.item as usize))
+    }
+
+    /// The rows that are wanted, of as many as there are.
+    pub(crate) fn rows_at(&self, wanted: &[bool]) -> Vec<Row> {
+        let rows = self.rows.iter().zip(wanted);
+        rows.filter(|(_, wanted)| **wanted).map(|(row, _)| *row).collect()
+    }
 }
 
 /// Returns a hint for two sides that differ in this term.

@@ -61,8 +61,8 @@ pub struct Hello {
     terms: Table,
     offers: Table,
     details: Table,
-    /// The number of keys in our set.
-    keys: Option<u64>,
+    /// The numbers of keys in our set, one for each way to compare.
+    keys: Vec<u64>,
     /// Bits of the puzzle that the peer has to solve.
     puzzle: u8,
     nonce: Option<[u8; 32]>,
@@ -136,16 +136,27 @@ impl Hello {
     /// fewer than ours does not get to know how many they are.
     #[must_use]
     pub fn keys(mut self, ours: u64, most: u64) -> Self {
-        self.keys = Some(ours);
+        self.keys = vec![ours];
         self.detail(KEYS, ours).offer(MOST_KEYS, most)
+    }
+
+    /// Tells how many keys our set has where rows are also compared by other keys, as the detail `keys-2` and so on, behind
+    /// [`keys`](Self::keys).
+    #[must_use]
+    pub fn also_keys(mut self, ours: u64) -> Self {
+        let name = numbered(KEYS, self.keys.len());
+        self.keys.push(ours);
+        self.detail(&name, ours)
     }
 
     /// Takes back how many keys our set has: a responder that has several sets says so in another hello, by
     /// [`Confirmed::answer_by`].
     #[must_use]
     pub fn without_keys(mut self) -> Self {
-        self.keys = None;
-        self.details.remove(KEYS);
+        for number in 0..self.keys.len() {
+            self.details.remove(&numbered(KEYS, number));
+        }
+        self.keys.clear();
         self
     }
 
@@ -409,6 +420,12 @@ impl<'a> Confirmed<'a> {
             peer_details,
         })
     }
+}
+
+/// The name of an entry for one of several ways to compare, from 0: `keys`, `keys-2`.
+#[must_use]
+pub fn numbered(key: &str, number: usize) -> String {
+    if number == 0 { key.into() } else { format!("{key}-{}", number + 1) }
 }
 
 fn side(initiator: bool) -> &'static str {

@@ -77,17 +77,19 @@ pub(super) fn read_offers(ours: &Hello, initiator: bool, offers: &Table) -> Resu
 
 /// Fails unless the peer accepts as many keys as the hello tells.
 pub(super) fn check_keys(ours: &Hello, offers: &Table) -> Result<(), HelloError> {
-    let Some(keys) = ours.keys else { return Ok(()) };
+    if ours.keys.is_empty() {
+        return Ok(());
+    }
     let most = decimal(offers, MOST_KEYS).ok_or_else(|| offered(offers, MOST_KEYS))?;
     let least = match offers.contains_key(LEAST_KEYS) {
         true => decimal(offers, LEAST_KEYS).ok_or_else(|| offered(offers, LEAST_KEYS))?,
         false => 0,
     };
-    match keys {
+    ours.keys.iter().try_for_each(|&keys| match keys {
         _ if keys > most => Err(HelloError::TooManyKeys { ours: keys, most }),
         _ if keys < least => Err(HelloError::TooFewKeys { ours: keys, least }),
         _ => Ok(()),
-    }
+    })
 }
 
 fn offered(offers: &Table, key: &'static str) -> HelloError {

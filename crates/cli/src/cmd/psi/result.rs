@@ -24,7 +24,11 @@ pub(super) fn deliver(
 ) -> Result<(), Failure> {
     let mut matched = vec![false; set.items().len()];
     items.iter().for_each(|&item| matched[item] = true);
-    let rows = set.rows(|item, _| item.is_some_and(|item| matched[item]));
+    let matches: Vec<_> =
+        set.items_of_rows().map(|item| item.is_some_and(|item| matched[item])).collect();
+    let rows_found = matches.iter().filter(|&&matches| matches).count();
+    let wanted: Vec<_> = matches.iter().map(|matches| matches ^ out.invert).collect();
+    let rows = set.rows_at(&wanted);
     if let Some(path) = out.file() {
         let mut draft = Draft::begin(Access::Usual, path, set.written_len(&rows))?;
         set.write(&rows, |piece| draft.append(piece))?;
@@ -38,9 +42,10 @@ pub(super) fn deliver(
         }
         stdout.flush().map_err(|e| Failure::stdout(&e))?;
     }
-    let (keys, rows_found) = (items.len(), rows.len());
+    let keys = items.len();
     let wrote = out.file().map_or(String::new(), |path| format!(", written to {}", path.display()));
-    let (found, rows) = (counted(keys, "key in common"), counted(rows_found, "row"));
+    let (found, rows) = (counted(keys, "key in common"), counted(rows.len(), "row"));
+    let rows = if out.invert { rows + " without a match" } else { rows };
     Output::new(common).note(&format!("found {found}, {rows}{wrote} ({})", report.figures()));
     Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
     let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
