@@ -1,8 +1,6 @@
 //! The bounds of `docs/protocols/okvs.md`, recomputed, and compared with what happens.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/moment.rs"]
-mod moment;
+use crate::support::moment;
 
 use foxtrot_ot::{Session, Sid};
 use foxtrot_psi::okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};

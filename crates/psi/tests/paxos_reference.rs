@@ -1,5 +1,4 @@
 //! The states against vectors of the schoolbook implementation (`vectors/paxos.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Bits, Seed, Session, Sid, base::Adversary, ideal};
 use foxtrot_psi::paxos::{self, Next, Parameters};

@@ -1,0 +1,7 @@
+//! What several files of tests use.
+
+#[path = "../../ot/tests/support/faults.rs"]
+pub(crate) mod faults;
+pub(crate) mod moment;
+#[path = "../../ot/tests/support/narrow.rs"]
+pub(crate) mod narrow;

@@ -1,0 +1,7 @@
+//! What several files of tests use.
+
+#[path = "../../ot/tests/support/faults.rs"]
+pub(crate) mod faults;
+#[path = "../../ot/tests/support/narrow.rs"]
+pub(crate) mod narrow;
+pub(crate) mod ots;
