@@ -14,7 +14,10 @@ pub(crate) fn confirm(yes: bool, output: Output, timeout: Duration) -> Result<()
         return Ok(());
     }
     let seconds = timeout.as_secs();
-    let _ = write!(io::stderr(), "foxtrot: go on? [y/N] (the peer waits, up to {seconds} s by default) ");
+    let _ = write!(
+        io::stderr(),
+        "foxtrot: go on? [y/N] (the peer waits, up to {seconds} s by default) "
+    );
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).map_err(|e| Failure::run(format!("no answer: {e}")))?;
     match agrees(&answer) {

@@ -34,12 +34,12 @@ mod peers;
 #[cfg(unix)]
 #[path = "cli/phases.rs"]
 mod phases;
+#[path = "cli/policy.rs"]
+mod policy;
 #[path = "cli/psi.rs"]
 mod psi;
 #[path = "cli/psi_parties.rs"]
 mod psi_parties;
-#[path = "cli/policy.rs"]
-mod policy;
 #[cfg(target_os = "linux")]
 #[path = "cli/psi_strangers.rs"]
 mod psi_strangers;

@@ -69,7 +69,6 @@ struct Side {
     value: Option<String>,
 }
 
-
 /// Why a policy forbids a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forbidden {
@@ -214,9 +213,8 @@ impl Policy {
             // The receiver names what it asks for, the sender what it gives.
             one_of("sender.share", self.sender.share.iter().map(String::as_str), column)?;
         }
-        lines(VALUE).try_for_each(|column| {
-            one_of("sender.value", self.sender.value.as_deref(), column)
-        })
+        lines(VALUE)
+            .try_for_each(|column| one_of("sender.value", self.sender.value.as_deref(), column))
     }
 
     /// Fails unless a program with this key may play this role.

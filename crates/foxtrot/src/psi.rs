@@ -46,9 +46,9 @@ use zeroize::Zeroizing;
 
 use crate::choice::Choice;
 
+mod function;
 #[cfg(feature = "keys")]
 pub mod keys;
-mod function;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]

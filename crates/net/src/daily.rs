@@ -284,7 +284,10 @@ mod tests {
         assert!(second.ends_with("another process uses this file"), "{second}");
         drop(first);
         let again = Daily::open(MOST, &path).unwrap();
-        assert_eq!(full(again.take("a", 2, on(7))), Full::KeysOfToday { asks: 2, left: 1, of: 100 });
+        assert_eq!(
+            full(again.take("a", 2, on(7))),
+            Full::KeysOfToday { asks: 2, left: 1, of: 100 }
+        );
         again.take("a", 1, on(7)).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, format!("{TITLE}\nday 7\na 2 100\n"));

@@ -172,11 +172,12 @@ impl fmt::Display for Full {
             Self::RunsOfToday(most) => {
                 write!(f, "this peer has had {most} runs today, and may have no more")
             }
-            Self::KeysOfToday { asks, left, of } => write!(
-                f,
-                "this peer asks about {asks} keys, and {left} of {of} are left for today"
-            ),
-            Self::PeersOfToday(most) => write!(f, "{most} peers came today, and no more are counted"),
+            Self::KeysOfToday { asks, left, of } => {
+                write!(f, "this peer asks about {asks} keys, and {left} of {of} are left for today")
+            }
+            Self::PeersOfToday(most) => {
+                write!(f, "{most} peers came today, and no more are counted")
+            }
         }
     }
 }

@@ -83,7 +83,8 @@ fn both_sides_tell_a_policy_that_both_have_and_their_logs_say_the_same() {
         assert!(is_time(a["started"].as_str().unwrap()) && is_time(a["ended"].as_str().unwrap()));
         let id = a["policy"].as_str().unwrap();
         assert_eq!(id.len(), 64);
-        let told = format!("policy of both sides: \"Trial A\", {}: functions intersection", &id[..16]);
+        let told =
+            format!("policy of both sides: \"Trial A\", {}: functions intersection", &id[..16]);
         for said in [&said, &stderr(&sender)] {
             assert!(said.contains(&told), "{said}");
             assert!(said.contains("receiver.min-size 5"), "{said}");
@@ -101,11 +102,33 @@ fn both_sides_tell_a_policy_that_both_have_and_their_logs_say_the_same() {
     }
 }
 
+/// The policies that the documents show.
+#[test]
+fn the_policies_of_the_documents_are_policies() {
+    let mut found = 0;
+    for page in ["docs/policy.md", "docs/how-to/two-it-departments.md"] {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        for block in text.split("```toml\n").skip(1) {
+            let (block, _) = block.split_once("```").unwrap();
+            let key = "SHA256:uU0nuZNNPgilLlLX2n2r-sSE7-N6U4DukIj3rOLvzek";
+            let policy = foxtrot::policy::Policy::parse(&block.replace("SHA256:…", key));
+            policy.unwrap_or_else(|e| panic!("{page}: {e}"));
+            found += 1;
+        }
+    }
+    assert_eq!(found, 2);
+}
+
 /// Runs one side alone, whose peer would never come.
 fn refused(arguments: &[&str]) -> String {
     let address = ["--wait", "1", "--connect", "127.0.0.1:9"];
     let output = foxtrot(&[arguments, &address].concat()).output().unwrap();
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(2), ""), "{}", stderr(&output));
+    assert_eq!(
+        (output.status.code(), stdout(&output).as_str()),
+        (Some(2), ""),
+        "{}",
+        stderr(&output)
+    );
     stderr(&output)
 }
 
@@ -123,10 +146,25 @@ fn a_policy_that_forbids_a_run_stops_each_side_before_it_meets_the_other() {
         (policy(["assumptions = ['lpn']", "", ""]), &insecure, "assumptions", [true, true]),
         (policy(["", "", ""]), &["--insecure", "--semi-honest"], "adversary", [true, true]),
         (policy(["", "", ""]).replace("email/1", "trim/1"), &insecure, "normalize", [true, true]),
-        (policy(["", "", ""]).replace("= 5", "= 21"), &insecure, "receiver.min-size", [true, false]),
-        (policy(["", "", ""]).replace("= 100", "= 19"), &insecure, "receiver.max-size", [true, false]),
+        (
+            policy(["", "", ""]).replace("= 5", "= 21"),
+            &insecure,
+            "receiver.min-size",
+            [true, false],
+        ),
+        (
+            policy(["", "", ""]).replace("= 100", "= 19"),
+            &insecure,
+            "receiver.max-size",
+            [true, false],
+        ),
         (policy(["", "", "max-size = 19"]), &insecure, "sender.max-size", [false, true]),
-        (policy(["", "", ""]).replace("E-Mail", "Mail"), &insecure, "sender.columns", [false, true]),
+        (
+            policy(["", "", ""]).replace("E-Mail", "Mail"),
+            &insecure,
+            "sender.columns",
+            [false, true],
+        ),
         (policy(["", other, other]), &tls, "peers", [true, true]),
     ];
     for (i, (content, options, rule, alone)) in cases.into_iter().enumerate() {
@@ -138,7 +176,8 @@ fn a_policy_that_forbids_a_run_stops_each_side_before_it_meets_the_other() {
             assert!(said.contains(rule), "{rule}: {said}");
         }
     }
-    let file = write(folder.path(), "wrong.toml", "policy = 1\nfunctions = ['intersection']\nmax = 1\n");
+    let file =
+        write(folder.path(), "wrong.toml", "policy = 1\nfunctions = ['intersection']\nmax = 1\n");
     let said = refused(&side(&A, &["--insecure", "--policy", &file]));
     assert!(said.contains("wrong.toml, line 3: unknown rule \"max\""), "{said}");
 }
@@ -167,7 +206,8 @@ fn a_peer_that_the_policy_forbids_is_refused_and_told_so() {
         (honest(7).detail("key-columns", "name"), "rule receiver.columns allows email"),
     ] {
         let sender = Listening::start(&side(&B, &["--policy", &file, "--audit", &audit]));
-        let channel = tcp::connect(&sender.address, Duration::from_secs(20)).unwrap().open().unwrap();
+        let channel =
+            tcp::connect(&sender.address, Duration::from_secs(20)).unwrap().open().unwrap();
         let told = hello::exchange(&channel, true, &hello).unwrap_err();
         assert!(told.to_string().contains(&Reason::Forbidden.to_string()), "{told}");
         let (status, _, said) = sender.end();
@@ -200,8 +240,18 @@ fn a_policy_of_one_side_only_or_with_other_rules_stops_both_sides() {
 #[test]
 fn a_set_below_the_smallest_size_is_refused_on_both_sides() {
     for (a, b, listens, connects) in [
-        ("21", "1", "the peer gave up: its set has fewer keys than we accept", "our set has 20 keys"),
-        ("1", "21", "our set has 20 keys, and the peer accepts no fewer than 21", "fewer keys than we accept"),
+        (
+            "21",
+            "1",
+            "the peer gave up: its set has fewer keys than we accept",
+            "our set has 20 keys",
+        ),
+        (
+            "1",
+            "21",
+            "our set has 20 keys, and the peer accepts no fewer than 21",
+            "fewer keys than we accept",
+        ),
     ] {
         let receiver = Listening::start(&side(&A, &["--min-size", a]));
         let sender = connect(&side(&B, &["--min-size", b]), &receiver.address);
@@ -256,7 +306,8 @@ fn somebody_at_a_terminal_is_asked_before_the_run_and_can_say_no() {
         ("n", "--quiet", false, 0),
     ] {
         let receiver = Listening::start(&side(&A, &[]));
-        let arguments = format!("{} --insecure --connect {} {more}", side(&B, &[]).join(" "), receiver.address);
+        let arguments =
+            format!("{} --insecure --connect {} {more}", side(&B, &[]).join(" "), receiver.address);
         let Some(said) = on_a_terminal(&arguments, answer) else { return };
         assert_eq!(said.contains("go on? [y/N]"), is_asked, "{said}");
         let (ended, rows, said) = receiver.end();

@@ -39,7 +39,8 @@ fn a_receiver_asks_for_one_of_several_sets_by_its_name() {
     let unknown = ask(&ours, &["--set", "c"], &server.address);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(
-        stderr(&unknown).contains("it has no set of the name that we asked for\nhint: ask the peer"),
+        stderr(&unknown)
+            .contains("it has no set of the name that we asked for\nhint: ask the peer"),
         "{}",
         stderr(&unknown)
     );
@@ -136,7 +137,8 @@ fn limits_of_a_day_survive_a_restart() {
     let refused = ask(&ours, &[], &server.address);
     assert_eq!(refused.status.code(), Some(1));
     assert!(
-        stderr(&refused).contains("its limits for today admit no more of us\nhint: try again tomorrow"),
+        stderr(&refused)
+            .contains("its limits for today admit no more of us\nhint: try again tomorrow"),
         "{}",
         stderr(&refused)
     );
@@ -148,7 +150,15 @@ fn limits_of_a_day_survive_a_restart() {
     assert_eq!(ask(&one, &[], &server.address).status.code(), Some(1));
     // Meanwhile another server cannot count in the same file.
     let arguments = [
-        "psi", "send", &theirs, "--serve", "--limits", &limits, "--insecure", "--listen", "127.0.0.1:0",
+        "psi",
+        "send",
+        &theirs,
+        "--serve",
+        "--limits",
+        &limits,
+        "--insecure",
+        "--listen",
+        "127.0.0.1:0",
     ];
     let second = foxtrot(&arguments).output().unwrap();
     assert_eq!(second.status.code(), Some(1));
@@ -162,6 +172,10 @@ fn limits_of_a_day_survive_a_restart() {
     fs::write(&limits, "something\n").unwrap();
     let wrong = foxtrot(&arguments).output().unwrap();
     assert_eq!(wrong.status.code(), Some(1));
-    assert!(stderr(&wrong).contains("line 1 is not as this program writes it"), "{}", stderr(&wrong));
+    assert!(
+        stderr(&wrong).contains("line 1 is not as this program writes it"),
+        "{}",
+        stderr(&wrong)
+    );
     thread::sleep(Duration::from_millis(1));
 }

@@ -3,7 +3,10 @@
 
 use std::{borrow::Cow, error, fmt};
 
-use toml::{Spanned, de::{DeTable, DeValue}};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 use super::{Policy, Side};
 use crate::{Fingerprint, psi::Function};
@@ -116,8 +119,7 @@ impl<'a, 'i> Reader<'a, 'i> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let all = value.get_ref().as_array().and_then(|all| all.iter().map(text_of).collect());
         let all: Option<Vec<String>> = all;
-        let all =
-            all.ok_or_else(|| self.at(value, &format!("{key} needs a list of texts")))?;
+        let all = all.ok_or_else(|| self.at(value, &format!("{key} needs a list of texts")))?;
         match all.iter().enumerate().find(|(i, it)| all[..*i].contains(it)) {
             Some((_, twice)) => Err(self.at(value, &format!("{twice:?} is there twice"))),
             None => Ok(Some(all)),
@@ -229,7 +231,11 @@ mod tests {
         }
         for (more, line, why) in [
             ("max-peer = 1", 3, "unknown rule \"max-peer\"; a policy has policy, functions"),
-            ("[receiver]\nmin_size = 1", 4, "unknown rule \"min_size\"; [receiver] has peers, columns"),
+            (
+                "[receiver]\nmin_size = 1",
+                4,
+                "unknown rule \"min_size\"; [receiver] has peers, columns",
+            ),
             ("[receiver]\nshare = ['a']", 4, "unknown rule \"share\""),
             ("receiver = 1", 3, "receiver needs a table"),
             ("[receiver]\nmin-size = -1", 4, "min-size needs a whole number"),

@@ -65,7 +65,9 @@ impl Shelf {
     ) -> Result<Self, Failure> {
         let mut books: Vec<Book> = Vec::new();
         for (name, path) in sets {
-            if let Some(name) = name.as_ref().filter(|&it| books.iter().any(|book| book.is(Some(it)))) {
+            if let Some(name) =
+                name.as_ref().filter(|&it| books.iter().any(|book| book.is(Some(it))))
+            {
                 return Err(Failure::usage(format!("two sets have the name {name}")));
             }
             let stamp = Stamp::of(&path);
@@ -144,7 +146,9 @@ impl Book {
                 say(&format!("reloaded {path}: {} keys", new.items.len()));
                 *lock(&self.stock) = Arc::new(new);
             }
-            Ok(_) => say(&format!("cannot reload {path}: its keys have other columns; the old set stays")),
+            Ok(_) => say(&format!(
+                "cannot reload {path}: its keys have other columns; the old set stays"
+            )),
             Err(e) => say(&format!("cannot reload {path}: {}; the old set stays", e.message())),
         }
     }
