@@ -18,6 +18,7 @@ use std::{
 use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use foxtrot_ot::Backend;
+use foxtrot_psi::method::Assumption;
 
 pub(crate) use agreeing::Agreeing;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
@@ -235,6 +236,8 @@ pub(crate) enum PsiCommand {
         #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
+        rests: RestsOn,
+        #[command(flatten)]
         common: Common,
     },
     /// Compare a file with the peer's file; the peer runs `psi send`
@@ -257,6 +260,8 @@ pub(crate) enum PsiCommand {
         most: MostKeys,
         #[command(flatten)]
         agreeing: Agreeing,
+        #[command(flatten)]
+        rests: RestsOn,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -287,6 +292,8 @@ pub(crate) enum PsiCommand {
         most: MostKeys,
         #[command(flatten)]
         agreeing: Agreeing,
+        #[command(flatten)]
+        rests: RestsOn,
         #[command(flatten)]
         transport: Transport,
         #[command(flatten)]
@@ -327,6 +334,31 @@ pub(crate) struct RowsOut {
     /// Write the rows without a match instead, rows without a key included
     #[arg(long, conflicts_with = "count")]
     pub(crate) invert: bool,
+}
+
+/// What an intersection rests on.
+#[derive(ClapArgs)]
+pub(crate) struct RestsOn {
+    /// What security rests on, besides the base OTs (must be the same on both sides): hashes and ciphers, or
+    /// also LPN, a younger assumption that sends far fewer bytes for large sets
+    #[arg(help_heading = heading::SECURITY, long, value_enum, value_name = "NAME", default_value_t = Assume::Symmetric)]
+    assumption: Assume,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Assume {
+    Symmetric,
+    Lpn,
+}
+
+impl RestsOn {
+    /// The assumption.
+    pub(crate) fn assumption(&self) -> Assumption {
+        match self.assumption {
+            Assume::Symmetric => Assumption::Symmetric,
+            Assume::Lpn => Assumption::Lpn,
+        }
+    }
 }
 
 /// The largest and the smallest set that the peer may have.

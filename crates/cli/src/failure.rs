@@ -5,6 +5,7 @@ use std::{fmt::Display, io, path::Path};
 use foxtrot_net::{
     ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::JOB,
 };
+use foxtrot_psi::method::Assumption;
 
 /// The exit status after Ctrl-C.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -292,6 +293,7 @@ fn job_hint(difference: &Difference) -> Option<String> {
 fn option_hint(difference: &Difference) -> Option<String> {
     let option = match difference.key.as_str() {
         "adversary" => return Some("pass --semi-honest on both sides or on neither".into()),
+        "assumption" => return assumption_hint(difference),
         "format" => return Some("pass --hex on both sides or on neither".into()),
         "base" => "--base",
         "extension" => "--extension",
@@ -308,6 +310,15 @@ fn option_hint(difference: &Difference) -> Option<String> {
         _ => return None,
     };
     Some(format!("pass the same {option} on both sides"))
+}
+
+/// The hint of which side changes what, so that both rest on the same.
+fn assumption_hint(Difference { here, peer, .. }: &Difference) -> Option<String> {
+    let (here, peer) = (here.as_deref()?, peer.as_deref()?);
+    Some(match Assumption::ALL.iter().any(|it| it.name() == peer) {
+        true => format!("pass --assumption {peer} here, or --assumption {here} at the peer"),
+        false => "pass the same --assumption on both sides".into(),
+    })
 }
 
 /// The system's words in lower case, without the number behind them.

@@ -1,6 +1,9 @@
 //! The command as its users meet it.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[cfg(unix)]
+#[path = "cli/assumption.rs"]
+mod assumption;
 #[path = "cli/claims.rs"]
 mod claims;
 #[cfg(unix)]

@@ -5,7 +5,11 @@ use foxtrot_ot::{
     extension::{one_of_n, protocol as of_two},
     transfers::{Extension, Method},
 };
-use foxtrot_psi::paxos::{MAX_ITEMS, Parameters, protocol::limits};
+use foxtrot_psi::{
+    method::{self, Parameters, protocol::limits},
+    paxos::MAX_ITEMS,
+    vole_psi::Vole,
+};
 use foxtrot_triples::{DEFAULT_SIGMA, Kind};
 
 use crate::{
@@ -27,6 +31,8 @@ pub const VALUE: &str = "value";
 pub const POLICY: &str = "policy";
 /// The detail that asks for one of several sets, by its name.
 pub const SET: &str = "set";
+/// The term of what `psi` may rest on.
+pub const ASSUMPTION: &str = "assumption";
 /// The term of how keys of `psi` are normalised.
 pub const NORMALIZE: &str = "normalize";
 /// The detail that tells which columns each side's keys are from: for people, who compare them.
@@ -64,9 +70,20 @@ pub fn message_length(hello: Hello, len: usize) -> Hello {
 
 /// The hello of `psi`, with how many keys there are here and how many the peer may have.
 #[must_use]
-pub fn psi(role: Role, method: &Method, normalize: &str, keys: usize, most: usize) -> Hello {
-    let hello = protocols("psi", role, method).term(NORMALIZE, normalize);
-    hello.keys(keys as u64, most as u64)
+pub fn psi(
+    role: Role,
+    method: &method::Method,
+    normalize: &str,
+    keys: usize,
+    most: usize,
+) -> Hello {
+    Hello::new(role)
+        .term(JOB, "psi")
+        .term("base", method.base.info().name)
+        .term(ASSUMPTION, method.assumption)
+        .term("adversary", method.adversary)
+        .term(NORMALIZE, normalize)
+        .keys(keys as u64, most as u64)
 }
 
 /// Adds the names of the key columns, if they have names. What is longer than 255 bytes is cut.
@@ -179,25 +196,33 @@ const FIXED: usize = 6 << 20;
 /// Bytes of an item of `psi`, of its tag and of its place in a bucket.
 const ITEM: usize = 96;
 
+/// Bytes of a slot at the sender and the receiver of `psi`: rows, words, the plan of the store, and what a batch of VOLE takes.
+/// A packed slot takes 128 OTs.
+const fn slot(parameters: &Parameters) -> [usize; 2] {
+    match parameters.vole() {
+        None => [128, 256],
+        Some(it) if matches!(it.vole(), Vole::Packed) => [2400, 2600],
+        Some(_) => [192, 320],
+    }
+}
+
 /// The most bytes of memory that the sender of `psi` takes, whatever its peer does: what it computes, about, and what waits
 /// on lanes for either side. Measured with the example `psi-peak`, where the peer follows the protocol.
 #[must_use]
 pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
-    /// Bytes of a slot's row, and what it takes beside it.
-    const SLOT: usize = 128;
-    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
-    let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
-    (computed + tags) as u64 + most_ahead(&limits(parameters))
+    let [slot, _] = slot(parameters);
+    let sent = parameters.sender_bytes().min(QUEUE_BYTES);
+    let computed = FIXED + slot * parameters.slots() + ITEM * parameters.sender_items();
+    (computed + sent) as u64 + most_ahead(&limits(parameters))
 }
 
 /// The most bytes of memory that the receiver of `psi` takes, whatever its peer does, counted from the lists that it holds:
 /// those of the sender's tags grow.
 #[must_use]
 pub fn memory_of_psi_receiver(parameters: &Parameters) -> u64 {
-    /// Bytes of a slot's row, its word, and its place in the plan of the store.
-    const SLOT: usize = 256;
+    let [_, slot] = slot(parameters);
     let items = parameters.receiver_items() + parameters.tags();
-    let computed = FIXED + SLOT * parameters.slots() + ITEM * items;
+    let computed = FIXED + slot * parameters.slots() + ITEM * items;
     computed as u64 + most_ahead(&limits(parameters))
 }
 

@@ -14,7 +14,7 @@ use std::{
 
 use foxtrot::policy::Policy;
 use foxtrot_net::{Reason, hello::Role, jobs::SET};
-use foxtrot_psi::paxos::MAX_ITEMS;
+use foxtrot_psi::{method::Assumption, paxos::MAX_ITEMS};
 
 use crate::{
     args::{Agreeing, Common, OtherOptions, PsiCommand, RowsOut, SetOptions},
@@ -56,7 +56,8 @@ pub(crate) struct Side {
 impl Side {
     /// Makes the terms with the keys of this set, which accepts so many at most.
     pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        Ok(Self { terms: Terms::new(common, set, most)?, keys: set.items().len() })
+        let terms = Terms::new(common, Assumption::default(), set, most)?;
+        Ok(Self { terms, keys: set.items().len() })
     }
 
     pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
@@ -70,15 +71,15 @@ impl Side {
 
 pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
     match command {
-        PsiCommand::Local { a, b, options, others, out, common } => {
-            local([a, b], options, others, out, common)
+        PsiCommand::Local { a, b, options, others, out, rests, common } => {
+            local([a, b], options, others, out, (rests.assumption(), common))
         }
-        PsiCommand::Receive { set, options, asked, out, most, agreeing, transport, common } => {
+        PsiCommand::Receive { set, options, asked, out, most, agreeing, rests, transport, common } => {
             check_output(out, common)?;
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
             let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, &set, most.keys)?.at_least(most.least);
+            let terms = Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
             let terms = terms.under(policy).asking(asked.as_ref());
             let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
             recorder.keep("psi", "receiver", |entry| {
@@ -94,6 +95,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             sessions,
             most,
             agreeing,
+            rests,
             transport,
             common,
         } => {
@@ -104,7 +106,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             if !*serve {
                 let set = set.as_deref().unwrap_or(Path::new("-"));
                 let set = read(set, options, Output::new(common))?;
-                let terms = Terms::new(common, &set, most.keys)?.at_least(most.least);
+                let terms = Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
                 let terms = terms.under(policy);
                 let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
                 return recorder.keep("psi", "sender", |entry| {
@@ -114,7 +116,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             }
             let files = serve::files(set.as_ref(), standing);
             check_standing(&files, standing.reload)?;
-            let (output, method) = (Output::new(common), Terms::method(common)?);
+            let (output, method) = (Output::new(common), Terms::method(common, rests.assumption())?);
             let stock = {
                 let (options, [most, least]) = (options.clone(), [most.keys, most.least]);
                 move |path: &Path| {
@@ -152,7 +154,7 @@ fn local(
     options: &SetOptions,
     others: &OtherOptions,
     out: &RowsOut,
-    common: &Common,
+    (assumption, common): (Assumption, &Common),
 ) -> Result<(), Failure> {
     if [a, b] == [Path::new("-"); 2] {
         return Err(Failure::usage("only one set can be read from standard input"));
@@ -162,8 +164,8 @@ fn local(
     let ours = read(a, options, output)?;
     let theirs = read(b, &options.for_another(b, others), output);
     let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
-    let terms = Terms::new(common, &ours, MAX_ITEMS)?;
-    let senders_terms = Terms::new(common, &theirs, MAX_ITEMS)?;
+    let terms = Terms::new(common, assumption, &ours, MAX_ITEMS)?;
+    let senders_terms = Terms::new(common, assumption, &theirs, MAX_ITEMS)?;
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
         let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
@@ -252,6 +254,7 @@ fn send(
     entry.ran(&report, &cost);
     let figures = report.figures();
     output.note(&format!("done: {figures}"));
+    agreed.hint().iter().for_each(|hint| output.note(hint));
     result::print_json(&agreed, &report, common)
 }
 

@@ -8,7 +8,6 @@ use foxtrot_net::{
     jobs::{self, SET, check_least_keys, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
-use foxtrot_psi::paxos::Parameters;
 
 use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
@@ -165,7 +164,8 @@ impl Options {
     }
 
     fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
-        let hello = jobs::psi(role, &self.method()?, normalize, ours, self.most);
+        self.method.check()?;
+        let hello = jobs::psi(role, &self.method, normalize, ours, self.most);
         Ok(hello.at_least(self.least as u64))
     }
 
@@ -209,7 +209,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_sender(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_sender(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_sender(&self.method.parameters(receivers, senders)?))
     }
 
     /// About the most bytes of memory that [`receive`](Self::receive) of `receivers` different items takes with a peer that
@@ -218,7 +218,7 @@ impl Options {
     /// # Errors
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
-        Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
+        Ok(memory_of_psi_receiver(&self.method.parameters(receivers, senders)?))
     }
 }
 

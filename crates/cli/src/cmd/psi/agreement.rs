@@ -9,14 +9,14 @@ use foxtrot_net::{
     printable,
 };
 use foxtrot_ot::Backend;
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::method::{Assumption, Method, Parameters};
 use serde_json::{Map, Value, json};
 
 use crate::{
     args::{Common, Name},
     failure::Failure,
     link::{Cost, Link},
-    method::{self, Method},
+    method,
     output::Output,
     record::Entry,
     report::{Report, bytes, counted, time},
@@ -36,6 +36,11 @@ const LINE: f64 = 1e8;
 const AVX512: [u64; 2] = [1200, 700];
 const AVX2: [u64; 2] = [1400, 800];
 const PORTABLE: [u64; 2] = [2300, 1400];
+
+/// The same with LPN.
+const LPN_AVX512: [u64; 2] = [350, 250];
+const LPN_AVX2: [u64; 2] = [450, 300];
+const LPN_PORTABLE: [u64; 2] = [1200, 900];
 
 /// The part of that which threads share: the CPU time of tasks, of all that both parties took for a
 /// million keys each.
@@ -70,13 +75,13 @@ pub(super) struct Agreed {
 }
 
 impl Terms {
-    pub(super) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        Ok(Self::of(Self::method(common)?, set, most))
+    pub(super) fn new(common: &Common, assumption: Assumption, set: &Set, most: usize) -> Result<Self, Failure> {
+        Ok(Self::of(Self::method(common, assumption)?, set, most))
     }
 
     /// The protocols that the user wants.
-    pub(super) fn method(common: &Common) -> Result<Method, Failure> {
-        method::psi(common)
+    pub(super) fn method(common: &Common, assumption: Assumption) -> Result<Method, Failure> {
+        method::psi(common, assumption)
     }
 
     /// The terms of this set by these protocols.
@@ -153,7 +158,7 @@ impl Agreed {
             Role::Receiver => (ours, theirs),
             Role::Sender => (theirs, ours),
         };
-        let parameters = Parameters::new(terms.method.adversary(), receivers, senders)?;
+        let parameters = terms.method.parameters(receivers, senders)?;
         let peer_columns = peer_details.get(KEY_COLUMNS);
         let asked = peer_details.get(SET).filter(|_| role == Role::Sender);
         let asked = asked.map(|name| printable(name));
@@ -194,18 +199,23 @@ impl Agreed {
             }
             None => format!("{} at the receiver, {senders} at the sender", keys(receivers)),
         };
-        let adversary = self.method.adversary();
+        let Method { adversary, assumption, .. } = self.method;
         let normalised = match normalisers_in_words(&self.normalize) {
             Some(names) => format!("keys normalised by {names}"),
             None => "keys not normalised".into(),
         };
         let learns = match role {
-            None => format!("the sender learns only the receiver's number of keys ({receivers})"),
+            None => format!(
+                "the receiver learns which of its keys the sender has; the sender learns only the \
+                 receiver's number of keys ({receivers})"
+            ),
             Some(Role::Receiver) => format!(
-                "the peer learns only our number of keys ({receivers}) and the names of our key columns"
+                "this side learns which of its keys the peer has; the peer learns only our number of \
+                 keys ({receivers}) and the names of our key columns"
             ),
             Some(Role::Sender) => format!(
-                "this side learns only the peer's number of keys ({receivers}) and the names of its key columns"
+                "the peer learns which of its keys are here; this side learns only the peer's number of \
+                 keys ({receivers}) and the names of its key columns"
             ),
         };
         let bound = match self.parameters.largest_set() {
@@ -213,7 +223,7 @@ impl Agreed {
             None => "this holds only if both sides follow the protocol (--semi-honest)".into(),
         };
         let mut lines = vec![
-            format!("agreed: {adversary} security, {normalised}; {sizes}"),
+            format!("agreed: {adversary} security, assumption {assumption}, {normalised}; {sizes}"),
             format!("privacy: {learns}; {bound}"),
         ];
         if let Some(policy) = &self.policy {
@@ -237,14 +247,36 @@ impl Agreed {
 
     /// Protocols, versions of normalisers and the conditions of the bound, for `--verbose`.
     pub(super) fn details(&self) -> String {
-        let (method, normalize) = (method::words(&self.method), &self.normalize);
+        let (protocol, over) = (self.parameters.info().name, self.parameters.over());
+        let Method { base, adversary, .. } = self.method;
+        let (base, normalize) = (base.info().name, &self.normalize);
         let bound = match self.parameters.largest_set() {
             Some(_) => {
                 "; the bound on keys holds for up to 2^80 hashes, except with probability about 2^-40"
             }
             None => "",
         };
-        format!("protocol: paxos over {method}; normalisers {normalize}{bound}")
+        format!(
+            "protocol: {protocol} over {over} from base OT {base}, {adversary} security; normalisers \
+             {normalize}{bound}"
+        )
+    }
+
+    /// Bytes of both parties under another assumption, for the same sizes.
+    fn payload_under(&self, assumption: Assumption) -> Option<u64> {
+        let method = Method { assumption, ..self.method };
+        let (receivers, senders) =
+            (self.parameters.receiver_items(), self.parameters.sender_items());
+        Some(method.parameters(receivers, senders).ok()?.bytes(method.base) as u64)
+    }
+
+    /// What the other assumption would save, if that is a tenth at least.
+    pub(super) fn hint(&self) -> Option<String> {
+        let (is, would) = (self.payload(), self.payload_under(Assumption::Lpn)?);
+        (would <= is / 10 * 9).then(|| {
+            let [is, would] = [is, would].map(bytes);
+            format!("with --assumption lpn on both sides: {would} instead of {is}; LPN is a younger assumption")
+        })
     }
 
     /// The key columns of this side and of the peer, where they have names.
@@ -270,15 +302,17 @@ impl Agreed {
 
     /// Bytes of both parties.
     fn payload(&self) -> u64 {
-        let (base, rows) = (self.method.base.info(), self.parameters.base_ots());
-        let base = (base.sender_bytes)(rows) + (base.receiver_bytes)(rows);
-        (self.parameters.sender_bytes() + self.parameters.receiver_bytes() + base) as u64
+        self.parameters.bytes(self.method.base) as u64
     }
 
     /// About how long both parties compute, one after the other, with so many threads each.
     fn computing(&self, threads: usize) -> Duration {
         let of = |keys: usize, each: u64| Duration::from_nanos(each.saturating_mul(keys as u64));
+        let lpn = self.method.assumption == Assumption::Lpn;
         let [receivers, senders] = match Backend::best().name() {
+            "avx512" if lpn => LPN_AVX512,
+            "avx2" if lpn => LPN_AVX2,
+            _ if lpn => LPN_PORTABLE,
             "avx512" => AVX512,
             "avx2" => AVX2,
             _ => PORTABLE,
@@ -291,17 +325,27 @@ impl Agreed {
     /// The figures of a run in which the sender, the receiver or both were here. `n` is the number of
     /// the receiver's keys.
     pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
-        let n = self.parameters.receiver_items();
-        Report::of_parties("psi/paxos", &self.method, (n, threads), costs)
+        let (n, info) = (self.parameters.receiver_items(), self.parameters.info());
+        let Method { base, adversary, .. } = self.method;
+        let about = [
+            format!("psi/{}", info.name),
+            method::params_over(Some(info), base.info()),
+            method::security_over(Some(info), base.info(), adversary),
+        ];
+        Report::of_parties(about, (n, threads), costs)
     }
 
     /// Returns the fields that the report does not have.
     pub(super) fn json(&self) -> Map<String, Value> {
+        let [symmetric, lpn] = Assumption::ALL.map(|it| self.payload_under(it));
         let object = json!({
             "function": Function::Intersection.name(),
             "policy": self.policy.as_ref().map(|policy| policy.id()),
             "set": self.asked,
-            "adversary": self.method.adversary().to_string(),
+            "assumption": self.method.assumption.name(),
+            "adversary": self.method.adversary.to_string(),
+            "payload_bytes_symmetric": symmetric,
+            "payload_bytes_lpn": lpn,
             "normalize": self.normalize,
             "key_columns": self.columns,
             "peer_key_columns": self.peer_columns,

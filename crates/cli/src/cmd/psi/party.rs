@@ -3,7 +3,7 @@
 use std::mem;
 
 use foxtrot::job::Job;
-use foxtrot_psi::paxos::protocol::{Plan, Progress, Receiver, Sender};
+use foxtrot_psi::method::protocol::{Plan, Progress, Receiver, Sender};
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
 
@@ -82,9 +82,7 @@ impl Party<'_> {
     }
 
     fn bar(&self) -> ProgressBar {
-        let parameters = &self.agreed.parameters;
-        let steps = parameters.buckets() * parameters.slots() + parameters.tags();
-        self.output.progress_in_percent(steps)
+        self.output.progress_in_percent(self.agreed.parameters.steps())
     }
 
     fn tell_setup(&self) {

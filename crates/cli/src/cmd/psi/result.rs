@@ -47,6 +47,7 @@ pub(super) fn deliver(
     let (found, rows) = (counted(keys, "key in common"), counted(rows.len(), "row"));
     let rows = if out.invert { rows + " without a match" } else { rows };
     Output::new(common).note(&format!("found {found}, {rows}{wrote} ({})", report.figures()));
+    agreed.hint().iter().for_each(|hint| Output::new(common).note(hint));
     Output::new(common).detail(&format!("flows of the run: {}", report.rounds));
     let sizes = [agreed.parameters.receiver_items(), agreed.parameters.sender_items()];
     if keys == 0 && !sizes.contains(&0) {
