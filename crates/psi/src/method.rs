@@ -107,8 +107,7 @@ impl Method {
         let carried = |it: &vole_psi::Parameters| compatible(base, it.info()).is_ok();
         let of = match self.assumption {
             Assumption::Symmetric => {
-                let packed =
-                    vole_psi::Parameters::without_lpn(adversary, receivers, senders, base);
+                let packed = vole_psi::Parameters::without_lpn(adversary, receivers, senders, base);
                 match packed.filter(carried) {
                     Some(packed) => Of::Vole(packed),
                     None => Of::Paxos(paxos::Parameters::new(adversary, receivers, senders)?),

@@ -74,12 +74,23 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
         PsiCommand::Local { a, b, options, others, out, rests, common } => {
             local([a, b], options, others, out, (rests.assumption(), common))
         }
-        PsiCommand::Receive { set, options, asked, out, most, agreeing, rests, transport, common } => {
+        PsiCommand::Receive {
+            set,
+            options,
+            asked,
+            out,
+            most,
+            agreeing,
+            rests,
+            transport,
+            common,
+        } => {
             check_output(out, common)?;
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
             let set = read(set, options, Output::new(common))?;
-            let terms = Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
+            let terms =
+                Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
             let terms = terms.under(policy).asking(asked.as_ref());
             let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
             recorder.keep("psi", "receiver", |entry| {
@@ -106,7 +117,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             if !*serve {
                 let set = set.as_deref().unwrap_or(Path::new("-"));
                 let set = read(set, options, Output::new(common))?;
-                let terms = Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
+                let terms =
+                    Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
                 let terms = terms.under(policy);
                 let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
                 return recorder.keep("psi", "sender", |entry| {
@@ -116,7 +128,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             }
             let files = serve::files(set.as_ref(), standing);
             check_standing(&files, standing.reload)?;
-            let (output, method) = (Output::new(common), Terms::method(common, rests.assumption())?);
+            let (output, method) =
+                (Output::new(common), Terms::method(common, rests.assumption())?);
             let stock = {
                 let (options, [most, least]) = (options.clone(), [most.keys, most.least]);
                 move |path: &Path| {

@@ -52,7 +52,10 @@ fn over_tls_either_assumption_and_adversary_finds_the_same_rows() {
         let said = stderr(&sender);
         assert!(said.contains(&agreed) && said.contains(learns), "{said}");
         let report = json(&stdout(&sender));
-        assert_eq!((&report["assumption"], &report["adversary"]), (&assumption.into(), &adversary.into()));
+        assert_eq!(
+            (&report["assumption"], &report["adversary"]),
+            (&assumption.into(), &adversary.into())
+        );
         rows.push(found);
     }
     assert_eq!(rows[0].lines().count(), 16, "{}", rows[0]);
@@ -89,7 +92,11 @@ fn what_is_sent_is_what_the_formulas_of_either_assumption_say() {
             }
             // Both sides are told once what would save most of it.
             for said in [said, stderr(&receiver)] {
-                assert_eq!(said.matches(hint).count(), usize::from(assumption == "symmetric"), "{said}");
+                assert_eq!(
+                    said.matches(hint).count(),
+                    usize::from(assumption == "symmetric"),
+                    "{said}"
+                );
             }
         }
     }
@@ -191,7 +198,8 @@ fn the_library_over_tls_is_a_peer_under_lpn() {
 
 #[test]
 fn one_process_takes_the_assumption() {
-    let local = ["psi", "local", A[0], B[0], "--key", "email", "--key-b", "E-Mail", "--count", "-v"];
+    let local =
+        ["psi", "local", A[0], B[0], "--key", "email", "--key-b", "E-Mail", "--count", "-v"];
     let lpn = foxtrot(&[&local[..], &["--assumption", "lpn"]].concat()).output().unwrap();
     assert_eq!(stdout(&lpn), stdout(&foxtrot(&local).output().unwrap()));
     assert!(stderr(&lpn).contains("assumption lpn"), "{}", stderr(&lpn));

@@ -47,11 +47,8 @@ fn terms(keys: &str, most_keys: &str) -> Hello {
         .offer("most-keys", most_keys)
 }
 
-const METHOD: Method = Method {
-    base: &Endemic,
-    assumption: Assumption::Symmetric,
-    adversary: Adversary::Malicious,
-};
+const METHOD: Method =
+    Method { base: &Endemic, assumption: Assumption::Symmetric, adversary: Adversary::Malicious };
 
 fn greet(channel: &Channel, hello: &Hello) -> Result<Agreement, Error> {
     hello::exchange(channel, true, hello)

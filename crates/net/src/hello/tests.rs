@@ -478,7 +478,7 @@ fn a_set_smaller_than_the_peer_accepts_is_not_told() {
     let [first, second] = meet(&ours, &receiver().keys(5, 9).at_least(4));
     assert_eq!(first.unwrap().sid, second.unwrap().sid);
     // Each of several ways to compare counts.
-    let [first, _] = meet(&ours.also_keys(3), &receiver().keys(5, 9).at_least(4));
+    let [first, _] = meet(&ours.clone().also_keys(3), &receiver().keys(5, 9).at_least(4));
     assert_eq!(first, Err(HelloError::TooFewKeys { ours: 3, least: 4 }.into()));
     for least in ["-1", "01", "x", ""] {
         let [first, _] = meet(&ours, &receiver().keys(5, 9).offer(LEAST_KEYS, least));

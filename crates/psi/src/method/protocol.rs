@@ -41,14 +41,18 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
 
-use foxtrot_ot::{Context, Direction, base::BaseOt, engine::{Io, Limits}};
+use foxtrot_ot::{
+    Context, Direction,
+    base::BaseOt,
+    engine::{Io, Limits},
+};
 
 use super::{Of, Parameters};
+pub use crate::paxos::{Digest, Error, protocol::Progress};
 use crate::{
     paxos::{self, protocol as of_paxos},
     vole_psi::{self, protocol as of_vole},
 };
-pub use crate::paxos::{Digest, Error, protocol::Progress};
 
 /// Terms that both parties have agreed on.
 #[derive(Clone, Copy)]

@@ -75,7 +75,12 @@ pub(super) struct Agreed {
 }
 
 impl Terms {
-    pub(super) fn new(common: &Common, assumption: Assumption, set: &Set, most: usize) -> Result<Self, Failure> {
+    pub(super) fn new(
+        common: &Common,
+        assumption: Assumption,
+        set: &Set,
+        most: usize,
+    ) -> Result<Self, Failure> {
         Ok(Self::of(Self::method(common, assumption)?, set, most))
     }
 
