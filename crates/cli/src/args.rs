@@ -63,6 +63,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, of the whole program")]
 pub(crate) enum Command {
     /// Find the rows of two files that have the same key (private set intersection)
     #[command(subcommand, after_help = examples::PSI)]

@@ -89,9 +89,9 @@ impl<'a> Way<'a> {
         };
         let peer = format!("the peer is {}", link.peer);
         if has_keys {
-            output.note(&peer)
+            output.note(&peer);
         } else {
-            output.detail(&peer)
+            output.detail(&peer);
         }
         output.detail(&format!("the session is {:?}", link.agreed.sid));
         Ok(link)
