@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
 };
 
@@ -68,13 +68,12 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
     open(path).map(drop).map_err(|e| Failure::writing(path, &e))
 }
 
+/// Also a log whose first line a crash has cut off is one.
 fn begins_like_a_log(path: &Path) -> io::Result<bool> {
-    /// More bytes than a line has.
-    const MOST: u64 = 1 << 20;
-    let mut line = Vec::new();
-    BufReader::new(File::open(path)?).take(MOST).read_until(b'\n', &mut line)?;
-    let object: Value = serde_json::from_slice(&line).unwrap_or_default();
-    Ok(object["audit"].is_u64())
+    const BEGINNING: &[u8] = b"{\"audit\":";
+    let mut bytes = Vec::new();
+    File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut bytes)?;
+    Ok(BEGINNING.starts_with(&bytes))
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -135,7 +134,6 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, format!("{}\n{first}{first}", &first[..first.len() - 5]));
         check(&path).unwrap();
-        assert!(begins_like_a_log(&path).is_ok());
     }
 
     #[test]
