@@ -13,6 +13,9 @@ use crate::failure::{Failure, words};
 /// The version of the lines.
 const VERSION: u64 = 1;
 
+/// The beginning of every line.
+const BEGINNING: &str = "{\"audit\":";
+
 /// Fields of a record that an audit line has.
 const FIELDS: [&str; 18] = [
     "version",
@@ -39,11 +42,9 @@ const FIELDS: [&str; 18] = [
 fn line(record: &Map<String, Value>) -> String {
     let fields = FIELDS.iter().map(|&field| {
         let value = record.get(field).cloned().unwrap_or_default();
-        (field.to_owned(), value)
+        format!(",\"{field}\":{value}")
     });
-    let mut line: Map<_, _> = fields.collect();
-    line.insert("audit".into(), VERSION.into());
-    format!("{}\n", Value::Object(line))
+    format!("{BEGINNING}{VERSION}{}}}\n", fields.collect::<String>())
 }
 
 /// Fails unless the file can be made, or is a log that only its owner can read and write.
@@ -70,10 +71,9 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
 
 /// Also a log whose first line a crash has cut off is one.
 fn begins_like_a_log(path: &Path) -> io::Result<bool> {
-    const BEGINNING: &[u8] = b"{\"audit\":";
     let mut bytes = Vec::new();
     File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut bytes)?;
-    Ok(BEGINNING.starts_with(&bytes))
+    Ok(BEGINNING.as_bytes().starts_with(&bytes))
 }
 
 fn open(path: &Path) -> io::Result<File> {

@@ -192,7 +192,7 @@ fn a_peer_that_the_policy_forbids_is_refused_and_told_so() {
         Hello::new(Role::Receiver)
             .term("job", "psi")
             .term("base", "roted-endemic")
-            .term("extension", "oos-802")
+            .term("assumption", "symmetric")
             .term("adversary", "malicious")
             .term("normalize", "email/1")
             .term("policy", &id)
