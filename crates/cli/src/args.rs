@@ -337,10 +337,10 @@ pub(crate) struct RowsOut {
     pub(crate) invert: bool,
 }
 
-/// What an intersection rests on.
+/// The assumption of an intersection.
 #[derive(ClapArgs)]
 pub(crate) struct RestsOn {
-    /// What security rests on, besides the base OTs (must be the same on both sides): hashes and ciphers, or
+    /// Assumption besides that of the base OTs (must be the same on both sides): hashes and ciphers, or
     /// also LPN, a younger assumption that sends far fewer bytes for large sets
     #[arg(help_heading = heading::SECURITY, long, value_enum, value_name = "NAME", default_value_t = Assume::Symmetric)]
     assumption: Assume,

@@ -33,7 +33,7 @@ use crate::{
 
 pub mod protocol;
 
-/// What an intersection may rest on, besides its base OTs.
+/// The assumption of an intersection, besides that of its base OTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Assumption {
     /// Hashes and ciphers only.
@@ -68,7 +68,7 @@ impl fmt::Display for Assumption {
 pub struct Method {
     /// The base OT.
     pub base: &'static dyn BaseOt,
-    /// What may be assumed.
+    /// The assumption.
     pub assumption: Assumption,
     /// The adversary against whom the intersection has to be secure.
     pub adversary: Adversary,
@@ -230,7 +230,7 @@ impl Parameters {
         }
     }
 
-    /// Of [`vole_psi`], if that is the protocol.
+    /// The parameters of [`vole_psi`], if that is the protocol.
     #[must_use]
     pub const fn vole(&self) -> Option<&vole_psi::Parameters> {
         match &self.of {

@@ -63,7 +63,7 @@ fn over_tls_either_assumption_and_adversary_finds_the_same_rows() {
 }
 
 #[test]
-fn what_is_sent_is_what_the_formulas_of_either_assumption_say() {
+fn both_sides_send_as_many_bytes_as_the_formulas_of_either_assumption_say() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = [("a", 0..30_000), ("b", 10_000..50_000)]
         .map(|(name, numbers)| lines(folder.path(), name, numbers));

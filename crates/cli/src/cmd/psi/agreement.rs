@@ -37,7 +37,7 @@ const AVX512: [u64; 2] = [1200, 700];
 const AVX2: [u64; 2] = [1400, 800];
 const PORTABLE: [u64; 2] = [2300, 1400];
 
-/// The same with LPN.
+/// These figures with LPN.
 const LPN_AVX512: [u64; 2] = [350, 250];
 const LPN_AVX2: [u64; 2] = [450, 300];
 const LPN_PORTABLE: [u64; 2] = [1200, 900];
@@ -275,7 +275,7 @@ impl Agreed {
         Some(method.parameters(receivers, senders).ok()?.bytes(method.base) as u64)
     }
 
-    /// What the other assumption would save, if that is a tenth at least.
+    /// The bytes with LPN, if they are a tenth less at least.
     pub(super) fn hint(&self) -> Option<String> {
         let (is, would) = (self.payload(), self.payload_under(Assumption::Lpn)?);
         (would <= is / 10 * 9).then(|| {
