@@ -24,7 +24,7 @@ pub(crate) use agreeing::Agreeing;
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, Standing};
-pub(crate) use set::{Column, Delimiter, OtherOptions, SetFormat, SetOptions};
+pub(crate) use set::{Column, Delimiter, KeyColumns, OrKeys, OtherOptions, SetFormat, SetOptions};
 pub(crate) use triples::{TriplesCommand, TriplesMethod, TriplesOut};
 pub use values::threads;
 use values::{address, choices, keys as max_keys, least_keys, timeout, transfers, wait};
@@ -252,6 +252,8 @@ pub(crate) enum PsiCommand {
         set: PathBuf,
         #[command(flatten)]
         options: SetOptions,
+        #[command(flatten)]
+        or_keys: OrKeys,
         /// Compare with the peer's set of this name
         #[arg(long = "set", id = "asked", help_heading = heading::CONNECTION, value_name = "NAME")]
         asked: Option<Name>,
@@ -281,6 +283,8 @@ pub(crate) enum PsiCommand {
         set: Option<PathBuf>,
         #[command(flatten)]
         options: SetOptions,
+        #[command(flatten)]
+        or_keys: OrKeys,
         /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
         /// about those keys also
         #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]

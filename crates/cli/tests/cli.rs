@@ -30,6 +30,8 @@ mod limits;
 mod modules;
 #[path = "cli/one_of_n.rs"]
 mod one_of_n;
+#[path = "cli/or_keys.rs"]
+mod or_keys;
 #[path = "cli/outputs.rs"]
 mod outputs;
 #[path = "cli/peers.rs"]

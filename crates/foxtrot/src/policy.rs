@@ -31,8 +31,10 @@ mod file;
 use std::{error, fmt, ops::RangeInclusive};
 
 use foxtrot_net::{
-    hello::{Hello, JOB, KEYS, Role, Table},
-    jobs::{COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, VALUE, joined},
+    hello::{Hello, JOB, KEYS, Role, Table, numbered},
+    jobs::{
+        ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE, joined,
+    },
 };
 
 use crate::{Fingerprint, psi::Function};
@@ -52,6 +54,8 @@ pub struct Policy {
     semi_honest: bool,
     /// The normalisers of the parts of a key; `None` if any will do.
     normalize: Option<Vec<String>>,
+    /// The normalisers of each further key.
+    or_normalize: Vec<String>,
     min_count: Option<u64>,
     receiver: Side,
     sender: Side,
@@ -62,6 +66,8 @@ pub struct Policy {
 struct Side {
     peers: Vec<Fingerprint>,
     columns: Option<Vec<String>>,
+    /// The columns of each further key.
+    or_columns: Vec<String>,
     min_size: Option<u64>,
     max_size: Option<u64>,
     /// Columns that the sender may give away, and the one of which it may let sums be known.
@@ -139,11 +145,13 @@ impl Policy {
             ("assumptions".into(), some(&self.assumptions)),
             ("adversary".into(), Some(vec![adversary.into()])),
             ("normalize".into(), self.normalize.clone()),
+            ("or-normalize".into(), some(&self.or_normalize)),
             ("min-count".into(), number(self.min_count)),
         ];
         for (name, side) in [("receiver", &self.receiver), ("sender", &self.sender)] {
             rules.extend([
                 (format!("{name}.columns"), side.columns.clone()),
+                (format!("{name}.or-columns"), some(&side.or_columns)),
                 (format!("{name}.min-size"), number(side.min_size)),
                 (format!("{name}.max-size"), number(side.max_size)),
                 (format!("{name}.share"), some(&side.share)),
@@ -166,13 +174,17 @@ impl Policy {
         }
         if !self.assumptions.is_empty() {
             let all = self.assumptions.iter().map(String::as_str);
-            one_of("assumptions", all, term("assumption").unwrap_or("symmetric"))?;
+            one_of("assumptions", all, term(ASSUMPTION).unwrap_or("symmetric"))?;
         }
         if !self.semi_honest {
             one_of("adversary", ["malicious"], term("adversary").unwrap_or("none"))?;
         }
         if let Some(each) = &self.normalize {
             one_of("normalize", [each.join(";").as_str()], term(NORMALIZE).unwrap_or("nothing"))?;
+        }
+        if self.normalize.is_some() || !self.or_normalize.is_empty() {
+            let has = term(OR_NORMALIZE).unwrap_or_default();
+            one_of("or-normalize", [self.or_normalize.join(" | ").as_str()], has)?;
         }
         let counts = matches!(term(FUNCTION), Some("count" | "sum"));
         if let Some(least) = self.min_count.filter(|_| counts) {
@@ -195,18 +207,34 @@ impl Policy {
     pub fn check_details(&self, role: Role, details: &Table) -> Result<(), Forbidden> {
         let side = self.side(role);
         let rule = |rule: &str| format!("{role}.{rule}");
-        let count = details.get(KEYS).and_then(|keys| keys.parse::<u64>().ok());
-        let has = count.map_or("no number of keys".into(), keys);
-        if let Some(least) = side.min_size.filter(|&least| count.is_none_or(|n| n < least)) {
-            let allows = format!("{least} keys or more");
-            return Err(Forbidden::new(&rule("min-size"), &allows, &has));
-        }
-        if let Some(most) = side.max_size.filter(|&most| count.is_none_or(|n| n > most)) {
-            return Err(Forbidden::new(&rule("max-size"), &format!("at most {most} keys"), &has));
-        }
-        if let Some(columns) = &side.columns {
-            let has = details.get(KEY_COLUMNS).map_or("no named columns", String::as_str);
-            one_of(&rule("columns"), [joined(columns).as_str()], has)?;
+        // Rows may be compared by several keys, a pass each.
+        for number in 0.. {
+            let count = details.get(&numbered(KEYS, number));
+            if number > 0 && count.is_none() {
+                break;
+            }
+            let count = count.and_then(|keys| keys.parse::<u64>().ok());
+            let has = count.map_or("no number of keys".into(), keys);
+            if let Some(least) = side.min_size.filter(|&least| count.is_none_or(|n| n < least)) {
+                let allows = format!("{least} keys or more");
+                return Err(Forbidden::new(&rule("min-size"), &allows, &has));
+            }
+            if let Some(most) = side.max_size.filter(|&most| count.is_none_or(|n| n > most)) {
+                let allows = format!("at most {most} keys");
+                return Err(Forbidden::new(&rule("max-size"), &allows, &has));
+            }
+            let has = details.get(&numbered(KEY_COLUMNS, number));
+            let has = has.map_or("no named columns", String::as_str);
+            match (number.checked_sub(1), &side.columns) {
+                (None, Some(columns)) => {
+                    one_of(&rule("columns"), [joined(columns).as_str()], has)?;
+                }
+                (Some(other), columns) if columns.is_some() || !side.or_columns.is_empty() => {
+                    let allowed = side.or_columns.get(other).map(String::as_str);
+                    one_of(&rule("or-columns"), allowed, has)?;
+                }
+                _ => {}
+            }
         }
         let lines = |key| details.get(key).into_iter().flat_map(|it| it.split('\n'));
         for column in lines(COLUMNS) {
@@ -340,6 +368,9 @@ mod tests {
             (hello().keys(1, 9), "receiver.min-size"),
             (hello().keys(10, 9), "receiver.max-size"),
             (hello().detail(KEY_COLUMNS, "email"), "receiver.columns"),
+            (hello().term(OR_NORMALIZE, "name/1"), "or-normalize"),
+            (hello().also_keys(5).detail("key-columns-2", "name"), "receiver.or-columns"),
+            (hello().also_keys(1), "receiver.min-size"),
             (hello().detail(COLUMNS, "city"), "none"),
             (hello().detail(COLUMNS, "city\nstreet"), "sender.share"),
             (hello().detail(VALUE, "age"), "sender.value"),

@@ -26,7 +26,7 @@ use crate::{
     policy::{self, Under},
     reach::Way,
     record::{Entry, Recorder},
-    table::{self, Set},
+    table::{self, Item, Set},
     workers::Workers,
 };
 use agreement::{Agreed, Terms};
@@ -56,16 +56,16 @@ pub(crate) struct Side {
 impl Side {
     /// Makes the terms with the keys of this set, which accepts so many at most.
     pub(crate) fn new(common: &Common, set: &Set, most: usize) -> Result<Self, Failure> {
-        let terms = Terms::new(common, Assumption::default(), set, most)?;
+        let terms = Terms::new(common, Assumption::default(), std::slice::from_ref(set), most)?;
         Ok(Self { terms, keys: set.items().len() })
     }
 
     pub(crate) fn hello(&self, role: Role) -> foxtrot_net::hello::Hello {
-        self.terms.hello(role, self.keys)
+        self.terms.hello(role, &[self.keys])
     }
 
     pub(crate) fn agree(&self, link: &Link) -> Result<(), Failure> {
-        Agreed::on(&self.terms, link, self.keys).map(drop)
+        Agreed::on(&self.terms, link, &[self.keys]).map(drop)
     }
 }
 
@@ -77,6 +77,7 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
         PsiCommand::Receive {
             set,
             options,
+            or_keys,
             asked,
             out,
             most,
@@ -88,19 +89,21 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             check_output(out, common)?;
             let policy = read_policy(agreeing)?;
             let way = Way::under(transport, under(policy.as_deref(), Role::Receiver))?;
-            let set = read(set, options, Output::new(common))?;
+            let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
+            result::check(&sets, out)?;
             let terms =
-                Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
+                Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
             let terms = terms.under(policy).asking(asked.as_ref());
             let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
             recorder.keep("psi", "receiver", |entry| {
                 entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                receive(set, &terms, out, way, (agreeing, common, entry))
+                receive(sets, &terms, out, way, (agreeing, common, entry))
             })
         }
         PsiCommand::Send {
             set,
             options,
+            or_keys,
             serve,
             standing,
             sessions,
@@ -116,14 +119,14 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let way = limits.into_iter().fold(way, Way::per_day);
             if !*serve {
                 let set = set.as_deref().unwrap_or(Path::new("-"));
-                let set = read(set, options, Output::new(common))?;
+                let sets = read_all(set, &options.with(or_keys)?, Output::new(common))?;
                 let terms =
-                    Terms::new(common, rests.assumption(), &set, most.keys)?.at_least(most.least);
+                    Terms::new(common, rests.assumption(), &sets, most.keys)?.at_least(most.least);
                 let terms = terms.under(policy);
                 let recorder = Recorder::of_one(transport).with_audit(agreeing.audit.as_deref());
                 return recorder.keep("psi", "sender", |entry| {
                     entry.set(OUR_NORMALIZE, options.normalisers_in_full());
-                    send(set, &terms, way, (agreeing, common, entry))
+                    send(sets, &terms, way, (agreeing, common, entry))
                 });
             }
             let files = serve::files(set.as_ref(), standing);
@@ -131,12 +134,13 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let (output, method) =
                 (Output::new(common), Terms::method(common, rests.assumption())?);
             let stock = {
-                let (options, [most, least]) = (options.clone(), [most.keys, most.least]);
+                let (options, [most, least]) = (options.with(or_keys)?, [most.keys, most.least]);
                 move |path: &Path| {
-                    let set = read(path, &options, output)?;
-                    let terms = Terms::of(method, &set, most).at_least(least).under(policy.clone());
-                    let stock = Stock { terms, items: set.into_items() };
-                    let hello = stock.terms.hello(Role::Sender, stock.items.len());
+                    let sets = read_all(path, &options, output)?;
+                    let terms = Terms::of(method, &sets, most).at_least(least).under(policy.clone());
+                    let items = sets.into_iter().map(Set::into_items).collect();
+                    let stock = Stock { terms, items };
+                    let hello = stock.terms.hello(Role::Sender, &stock.sizes());
                     policy::check(policy.as_deref(), &hello)?;
                     Ok(stock)
                 }
@@ -177,8 +181,9 @@ fn local(
     let ours = read(a, options, output)?;
     let theirs = read(b, &options.for_another(b, others), output);
     let theirs = theirs.map_err(|e| e.rename_options(&OF_B))?;
-    let terms = Terms::new(common, assumption, &ours, MAX_ITEMS)?;
-    let senders_terms = Terms::new(common, assumption, &theirs, MAX_ITEMS)?;
+    let [terms, senders_terms] = [&ours, &theirs]
+        .map(|set| Terms::new(common, assumption, std::slice::from_ref(set), MAX_ITEMS));
+    let (terms, senders_terms) = (terms?, senders_terms?);
     let (at_a, at_b, a, b) = (ours.terms(), theirs.terms(), a.display(), b.display());
     if at_a != at_b {
         let why = format!("keys of {a} are normalised by {at_a}, keys of {b} by {at_b}");
@@ -189,71 +194,73 @@ fn local(
     let workers = Workers::new(common.threads)?;
     let senders = workers.for_another();
     let items = theirs.into_items();
-    let (sending, (indices, receiving, agreed)) = both(
+    let (sending, (found, receiving, agreed)) = both(
         common.timeout(),
         |peer| {
-            let hello = senders_terms.hello(Role::Sender, items.len());
-            let link = Link::greet(peer, hello)?;
-            let agreed = Agreed::on(&senders_terms, &link, items.len())?;
+            let n = [items.len()];
+            let link = Link::greet(peer, senders_terms.hello(Role::Sender, &n))?;
+            let agreed = Agreed::on(&senders_terms, &link, &n)?;
             let output = Output::in_background();
-            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(items))
+            Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(vec![items]))
         },
         |peer| {
-            let n = ours.items().len();
-            let link = Link::greet(peer, terms.hello(Role::Receiver, n))?;
-            let agreed = Agreed::on(&terms, &link, n)?;
+            let n = [ours.items().len()];
+            let link = Link::greet(peer, terms.hello(Role::Receiver, &n))?;
+            let agreed = Agreed::on(&terms, &link, &n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
-            let (indices, cost) = party.receive(link, ours.items())?;
-            Ok((indices, cost, agreed))
+            let (found, cost) = party.receive(link, &[ours.items()])?;
+            Ok((found, cost, agreed))
         },
     )?;
     let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
-    result::deliver(ours, &indices, (&agreed, &report), out, common)
+    result::deliver(vec![ours], &found, (&agreed, &report), out, common)
 }
 
 fn receive(
-    set: Set,
+    sets: Vec<Set>,
     terms: &Terms,
     out: &RowsOut,
     way: Way<'_>,
     (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let n = set.items().len();
-    let hello = terms.hello(Role::Receiver, n);
+    let items: Vec<&[Item]> = sets.iter().map(Set::items).collect();
+    let n: Vec<_> = items.iter().map(|items| items.len()).collect();
+    let hello = terms.hello(Role::Receiver, &n);
     terms.begin(entry);
     policy::check(terms.policy(), &hello)?;
     let link = way.reach(common, hello, output);
     let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
-    let agreed = Agreed::on(terms, &link, n)?;
+    let agreed = Agreed::on(terms, &link, &n)?;
     agreed.enter(entry);
     agreed.tell(output, Some(Role::Receiver), &workers, out.count);
     confirm(agreeing.yes, output, common.timeout()).map_err(|e| link.abandon(e))?;
     let party = Party { agreed: &agreed, workers: &workers, output };
-    let (indices, cost) = party.receive(link, set.items())?;
+    let (found, cost) = party.receive(link, &items)?;
     let report = agreed.report(workers.threads(), [None, Some(&cost)]);
     entry.ran(&report, &cost);
-    entry.set("results", indices.len());
-    result::deliver(set, &indices, (&agreed, &report), out, common)
+    entry.set("results", found.iter().map(Vec::len).sum::<usize>());
+    result::deliver(sets, &found, (&agreed, &report), out, common)
 }
 
 fn send(
-    set: Set,
+    sets: Vec<Set>,
     terms: &Terms,
     way: Way<'_>,
     (agreeing, common, entry): (&Agreeing, &Common, &mut Entry),
 ) -> Result<(), Failure> {
     let (output, workers) = (Output::new(common), Workers::new(common.threads)?);
-    let items = set.into_items();
-    let hello = terms.hello(Role::Sender, items.len());
+    let items: Vec<_> = sets.into_iter().map(Set::into_items).collect();
+    let n: Vec<_> = items.iter().map(|items| items.len()).collect();
+    let hello = terms.hello(Role::Sender, &n);
     terms.begin(entry);
     policy::check(terms.policy(), &hello)?;
     let link = way.reach(common, hello, output);
     let link = link.map_err(|e| e.explained_by(table::hint))?;
     entry.met(&link);
-    let agreed = Agreed::on(terms, &link, items.len())?;
+    let agreed = Agreed::on(terms, &link, &n)?;
     agreed.enter(entry);
     if link.agreed.peer_details.contains_key(SET) {
         let why = "the peer asks for a set by name; this side has one without a name";
@@ -297,6 +304,20 @@ fn check_output(out: &RowsOut, common: &Common) -> Result<(), Failure> {
         return Err(Failure::usage(why).hint("write the rows to a file with -o, or add --count"));
     }
     Ok(())
+}
+
+/// Reads a file once for each key.
+fn read_all(path: &Path, options: &[SetOptions], output: Output) -> Result<Vec<Set>, Failure> {
+    if options.len() > 1 && path == Path::new("-") {
+        return Err(Failure::usage("--or-key needs a file; standard input is read once"));
+    }
+    let sets: Vec<_> = options.iter().map(|it| read(path, it, output)).collect::<Result<_, _>>()?;
+    let mut rows = sets.iter().map(|set| set.items_of_rows().count());
+    let first = rows.next();
+    match rows.all(|rows| Some(rows) == first) {
+        true => Ok(sets),
+        false => Err(Failure::run(format!("{} has changed while it was read", path.display()))),
+    }
 }
 
 /// Reads a set, and says what was found.

@@ -64,7 +64,9 @@ impl Policy {
             Some(_) => return Err(all.wrong("adversary", "adversary is malicious or semi-honest")),
         };
         let normalize = all.strings("normalize")?;
-        if normalize.iter().flatten().any(|it| it.split(',').any(|step| !step.contains('/'))) {
+        let or_normalize = all.strings("or-normalize")?.unwrap_or_default();
+        let each = normalize.iter().flatten().chain(&or_normalize);
+        if each.flat_map(|it| it.split(';')).any(|it| it.split(',').any(|step| !step.contains('/'))) {
             return Err(all.wrong("normalize", "normalisers have versions here, as in email/1"));
         }
         let (title, min_count) = (all.string("title")?, all.number("min-count")?);
@@ -77,6 +79,7 @@ impl Policy {
             assumptions,
             semi_honest,
             normalize,
+            or_normalize,
             min_count,
             receiver,
             sender,
@@ -144,6 +147,7 @@ impl<'a, 'i> Reader<'a, 'i> {
         let side = Side {
             peers: peers.map_err(|e| rules.wrong("peers", &format!("{e}")))?,
             columns: rules.strings("columns")?,
+            or_columns: rules.strings("or-columns")?.unwrap_or_default(),
             min_size: rules.number("min-size")?,
             max_size: rules.number("max-size")?,
             share: if sends { rules.strings("share")?.unwrap_or_default() } else { Vec::new() },

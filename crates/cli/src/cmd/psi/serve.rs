@@ -7,7 +7,7 @@ use foxtrot::{
     job::{Answer, Role, Table},
 };
 use foxtrot_net::{
-    hello::KEYS,
+    hello::{KEYS, numbered},
     jobs::{SET, memory_of_psi_sender},
 };
 use zeroize::Zeroizing;
@@ -49,16 +49,19 @@ pub(super) struct Admitted {
 }
 
 impl Stock {
-    fn copy(&self) -> Result<Zeroizing<Vec<Item>>, Failure> {
-        let mut copy = Zeroizing::new(Vec::new());
-        copy.try_reserve_exact(self.items.len())
-            .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
-        copy.extend_from_slice(&self.items);
-        Ok(copy)
+    fn copy(&self) -> Result<Vec<Zeroizing<Vec<Item>>>, Failure> {
+        let copy = |items: &Zeroizing<Vec<Item>>| {
+            let mut copy = Zeroizing::new(Vec::new());
+            copy.try_reserve_exact(items.len())
+                .map_err(|_| Failure::run("not enough memory for a copy of the set"))?;
+            copy.extend_from_slice(items);
+            Ok(copy)
+        };
+        self.items.iter().map(copy).collect()
     }
 
     fn agree(self: Arc<Self>, details: &Table) -> Result<Admitted, Failure> {
-        let agreed = Agreed::with(&self.terms, Role::Sender, details, self.items.len())?;
+        let agreed = Agreed::with(&self.terms, Role::Sender, details, &self.sizes())?;
         Ok(Admitted { agreed, stock: self })
     }
 }
@@ -74,22 +77,23 @@ impl Service for Server {
     fn least_memory(&self) -> u64 {
         let least = |stock: Arc<Stock>| {
             let keys = stock.terms.least().max(1);
-            let details = Table::from([(KEYS.into(), keys.to_string())]);
+            let detail = |number| (numbered(KEYS, number), keys.to_string());
+            let details: Table = (0..stock.items.len()).map(detail).collect();
             stock.agree(&details).map_or(0, |agreed| self.memory(&agreed))
         };
         self.shelf.all().map(least).min().unwrap_or(0)
     }
 
     fn memory(&self, admitted: &Admitted) -> u64 {
-        memory_of_psi_sender(&admitted.agreed.parameters)
+        admitted.agreed.passes().map(memory_of_psi_sender).max().unwrap_or(0)
     }
 
     fn terms(&self, admitted: &Admitted) -> Answer {
         let stock = &admitted.stock;
         Answer {
             memory: self.memory(admitted),
-            keys: Some(admitted.agreed.parameters.receiver_items() as u64),
-            hello: Some(stock.terms.hello(Role::Sender, stock.items.len())),
+            keys: Some(admitted.agreed.receivers_keys() as u64),
+            hello: Some(stock.terms.hello(Role::Sender, &stock.sizes())),
         }
     }
 
@@ -128,10 +132,10 @@ impl Server {
         let output = self.output;
         let first = self.shelf.all().next();
         let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
-        let hello = first.terms.hello(Role::Sender, 0).without_keys();
+        let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
         output::stamp();
         way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
-            let keys = agreed.parameters.receiver_items();
+            let keys = agreed.receivers_keys();
             let figures = report.figures();
             output.note(&format!("session {number} with {peer}, {keys} keys: {figures}"));
             result::print_json(&agreed, &report, common)

@@ -19,7 +19,8 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// A set as it was read, with the terms under which it is compared.
 pub(super) struct Stock {
-    pub(super) items: Zeroizing<Vec<Item>>,
+    /// The items by each key.
+    pub(super) items: Vec<Zeroizing<Vec<Item>>>,
     pub(super) terms: Terms,
 }
 
@@ -43,6 +44,13 @@ struct Stamp {
     modified: Option<SystemTime>,
     #[cfg(unix)]
     inode: u64,
+}
+
+impl Stock {
+    /// The number of keys in each pass.
+    pub(super) fn sizes(&self) -> Vec<usize> {
+        self.items.iter().map(|items| items.len()).collect()
+    }
 }
 
 impl Stamp {
@@ -143,7 +151,7 @@ impl Book {
         let path = self.path.display();
         match read(&self.path) {
             Ok(new) if new.terms.normalised() == self.stock().terms.normalised() => {
-                say(&format!("reloaded {path}: {} keys", new.items.len()));
+                say(&format!("reloaded {path}: {} keys", new.sizes()[0]));
                 *lock(&self.stock) = Arc::new(new);
             }
             Ok(_) => say(&format!(
