@@ -33,8 +33,8 @@ use text::Text;
 
 pub(crate) use columns::{printable, visible};
 pub(crate) use findings::Findings;
-pub(crate) use more::More;
 pub(crate) use foxtrot::psi::keys::Item;
+pub(crate) use more::More;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {

@@ -33,7 +33,8 @@ use std::{error, fmt, ops::RangeInclusive};
 use foxtrot_net::{
     hello::{Hello, JOB, KEYS, Role, Table, numbered},
     jobs::{
-        ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE, joined,
+        ASSUMPTION, COLUMNS, FUNCTION, KEY_COLUMNS, MIN_COUNT, NORMALIZE, OR_NORMALIZE, VALUE,
+        joined,
     },
 };
 

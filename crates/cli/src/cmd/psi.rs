@@ -137,7 +137,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 let (options, [most, least]) = (options.with(or_keys)?, [most.keys, most.least]);
                 move |path: &Path| {
                     let sets = read_all(path, &options, output)?;
-                    let terms = Terms::of(method, &sets, most).at_least(least).under(policy.clone());
+                    let terms =
+                        Terms::of(method, &sets, most).at_least(least).under(policy.clone());
                     let items = sets.into_iter().map(Set::into_items).collect();
                     let stock = Stock { terms, items };
                     let hello = stock.terms.hello(Role::Sender, &stock.sizes());

@@ -25,11 +25,28 @@ fn rows_match_by_any_of_several_keys_and_say_by_which() {
     let (ours, theirs) =
         (write(folder.path(), "a.csv", OURS), write(folder.path(), "b.csv", THEIRS));
     let send = [
-        "psi", "send", &theirs, "--delimiter", ";", "--key", "number", "--or-key", "who,birthday",
-        "--or-normalize", "name;date:DD.MM.YYYY",
+        "psi",
+        "send",
+        &theirs,
+        "--delimiter",
+        ";",
+        "--key",
+        "number",
+        "--or-key",
+        "who,birthday",
+        "--or-normalize",
+        "name;date:DD.MM.YYYY",
     ];
     let receive = [
-        "psi", "receive", &ours, "--key", "id", "--or-key", "name,born", "--or-normalize", "name;date",
+        "psi",
+        "receive",
+        &ours,
+        "--key",
+        "id",
+        "--or-key",
+        "name,born",
+        "--or-normalize",
+        "name;date",
     ];
     let record = folder.path().join("record").to_str().unwrap().to_owned();
     for (serve, assumption) in [(false, "symmetric"), (true, "lpn")] {
@@ -91,7 +108,8 @@ fn both_sides_compare_by_the_same_keys_and_accept_each_size() {
     }
     // Three keys by id, four by name: the bound is for each.
     let or_who = ["--or-key", "who", "--or-normalize", "name"];
-    for (bound, words) in [(["--max-peer", "3"], "more keys"), (["--min-size", "4"], "fewer keys")] {
+    for (bound, words) in [(["--max-peer", "3"], "more keys"), (["--min-size", "4"], "fewer keys")]
+    {
         let sender = Listening::start(&[&send[..], &or_who, &bound].concat());
         let receiver = connect(&[&receive[..], &or_name].concat(), &sender.address);
         let (status, _, said) = sender.end();
@@ -101,7 +119,10 @@ fn both_sides_compare_by_the_same_keys_and_accept_each_size() {
     let address = ["--connect", "127.0.0.1:9", "--insecure", "--wait", "1"];
     for (more, why) in [
         (vec!["--or-key", "nobody"], "column nobody not found"),
-        (vec!["--or-key", "name", "--or-key", "born", "--or-normalize", "name"], "--or-normalize is given 1 times"),
+        (
+            vec!["--or-key", "name", "--or-key", "born", "--or-normalize", "name"],
+            "--or-normalize is given 1 times",
+        ),
         (vec!["--or-normalize", "name"], "--or-key"),
     ] {
         let output = foxtrot(&[&receive[..], &more, &address].concat()).output().unwrap();
@@ -116,8 +137,17 @@ fn a_policy_allows_further_keys_by_their_columns_and_normalisers() {
     let (ours, theirs) =
         (write(folder.path(), "a.csv", OURS), write(folder.path(), "b.csv", THEIRS));
     let send = [
-        "psi", "send", &theirs, "--delimiter", ";", "--key", "number", "--or-key", "who",
-        "--or-normalize", "name",
+        "psi",
+        "send",
+        &theirs,
+        "--delimiter",
+        ";",
+        "--key",
+        "number",
+        "--or-key",
+        "who",
+        "--or-normalize",
+        "name",
     ];
     let receive =
         ["psi", "receive", &ours, "--key", "id", "--or-key", "name", "--or-normalize", "name"];
@@ -128,7 +158,8 @@ fn a_policy_allows_further_keys_by_their_columns_and_normalisers() {
              [receiver]\ncolumns = ['id']\n{receiver}\n[sender]\ncolumns = ['number']\n{sender}\n"
         )
     };
-    let allows = policy(["or-normalize = ['name/1']", "or-columns = ['name']", "or-columns = ['who']"]);
+    let allows =
+        policy(["or-normalize = ['name/1']", "or-columns = ['name']", "or-columns = ['who']"]);
     let file = write(folder.path(), "allows.toml", &allows);
     let sender = Listening::start(&[&send[..], &["--policy", &file]].concat());
     let receiver = connect(&[&receive[..], &["--policy", &file]].concat(), &sender.address);

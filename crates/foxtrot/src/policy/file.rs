@@ -66,7 +66,8 @@ impl Policy {
         let normalize = all.strings("normalize")?;
         let or_normalize = all.strings("or-normalize")?.unwrap_or_default();
         let each = normalize.iter().flatten().chain(&or_normalize);
-        if each.flat_map(|it| it.split(';')).any(|it| it.split(',').any(|step| !step.contains('/'))) {
+        if each.flat_map(|it| it.split(';')).any(|it| it.split(',').any(|step| !step.contains('/')))
+        {
             return Err(all.wrong("normalize", "normalisers have versions here, as in email/1"));
         }
         let (title, min_count) = (all.string("title")?, all.number("min-count")?);

@@ -240,7 +240,8 @@ impl Agreed {
     fn sizes(pass: &Pass, role: Option<Role>) -> String {
         let (receivers, senders) =
             (pass.parameters.receiver_items(), pass.parameters.sender_items());
-        let [ours, peers] = pass.named_columns().map(|it| it.map_or("".into(), |it| format!(" ({it})")));
+        let [ours, peers] =
+            pass.named_columns().map(|it| it.map_or("".into(), |it| format!(" ({it})")));
         let keys = |n| counted(n, "key");
         let sizes = match role {
             Some(Role::Receiver) => {
@@ -287,7 +288,9 @@ impl Agreed {
             format!("agreed: {adversary} security, assumption {assumption}, {first}"),
             format!("privacy: {learns}; {bound}"),
         ];
-        lines.extend(sizes.map(|other| format!("agreed: rows are compared also by other keys: {other}")));
+        lines.extend(
+            sizes.map(|other| format!("agreed: rows are compared also by other keys: {other}")),
+        );
         if let Some(policy) = &self.policy {
             lines.push(format!("policy of both sides: {}", policy.words()));
         }

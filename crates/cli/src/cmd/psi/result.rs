@@ -100,7 +100,10 @@ pub(super) fn deliver(
     let mut result = json!({ "keys_found": keys, "rows_found": rows_found });
     if let Some(object) = result.as_object_mut() {
         if found.len() > 1 {
-            let each = found.iter().zip(&names).map(|(found, name)| json!({ "key": name, "keys_found": found.len() }));
+            let each = found
+                .iter()
+                .zip(&names)
+                .map(|(found, name)| json!({ "key": name, "keys_found": found.len() }));
             object.insert("found_by".into(), each.collect());
         }
         if let Some(path) = out.file() {
