@@ -52,7 +52,7 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// The most bytes of memory that the session takes.
     fn memory(&self, agreed: &Self::Agreed) -> u64;
 
-    /// What follows from the agreement, besides the memory that the session takes.
+    /// Says what follows from the agreement, besides the memory that the session takes.
     fn terms(&self, agreed: &Self::Agreed) -> Answer {
         Answer { memory: self.memory(agreed), ..Answer::default() }
     }

@@ -94,7 +94,7 @@ impl fmt::Debug for Agreed {
     }
 }
 
-/// What this side says to the details of a peer.
+/// The answer of this side to the details of a peer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The most bytes of memory that the job takes.

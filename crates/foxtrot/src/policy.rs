@@ -45,7 +45,7 @@ pub use file::PolicyError;
 /// The tag of the hash of a policy's rules.
 const CONTEXT: &str = "foxtrot v1 psi policy";
 
-/// What two parties have agreed on. What it does not allow is refused.
+/// Rules on which two parties have agreed. A run that they do not allow is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     title: Option<String>,
@@ -81,14 +81,14 @@ struct Side {
 pub struct Forbidden {
     /// The rule, as it is called in the file: `receiver.max-size`.
     pub rule: String,
-    /// What it allows.
+    /// The values that it allows.
     pub allows: String,
-    /// What the run has.
+    /// The value of the run.
     pub has: String,
 }
 
 impl Policy {
-    /// What the parties call it.
+    /// The name that the parties give it.
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()

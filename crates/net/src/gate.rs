@@ -71,7 +71,7 @@ pub enum Full {
         /// Keys of a day.
         of: u64,
     },
-    /// As many peers came today as are told apart.
+    /// No more peers are told apart today.
     PeersOfToday(usize),
 }
 

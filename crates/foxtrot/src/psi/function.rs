@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What two parties compute of their sets.
+/// The function that two parties compute of their sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Function {
     /// The receiver learns which of its items the sender has.

@@ -26,7 +26,7 @@ pub enum Reason {
     TooLarge,
     /// Its set has fewer keys than the other accepts.
     TooFewKeys,
-    /// What the peer may use in a day is used.
+    /// The limits of the day admit no more of the peer.
     UsedUp,
     /// A policy of the side forbids the run.
     Forbidden,

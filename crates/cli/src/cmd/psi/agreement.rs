@@ -134,7 +134,7 @@ impl Terms {
         self.least
     }
 
-    /// How the keys are normalised, which both sides compare.
+    /// The normalisers of each key, which both sides compare.
     pub(super) fn normalised(&self) -> Vec<&str> {
         self.keys.iter().map(|key| key.normalize.as_str()).collect()
     }
@@ -236,7 +236,7 @@ impl Agreed {
         columns.map_or_else(|| format!("key {}", number + 1), |names| names.join(","))
     }
 
-    /// How many keys there are, and how they are made, for one pass.
+    /// The numbers of keys of one pass, and their normalisers.
     fn sizes(pass: &Pass, role: Option<Role>) -> String {
         let (receivers, senders) =
             (pass.parameters.receiver_items(), pass.parameters.sender_items());

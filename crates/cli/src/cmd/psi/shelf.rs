@@ -37,7 +37,7 @@ struct Book {
     read: Mutex<Option<Stamp>>,
 }
 
-/// What tells that a file has changed.
+/// Properties that show that a file has changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     len: u64,
