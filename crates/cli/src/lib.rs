@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod audit;
 mod clock;
 mod cmd;
+mod confirm;
 mod failure;
 mod files;
 #[cfg(feature = "fuzzing")]
@@ -17,10 +19,10 @@ mod link;
 mod local;
 mod memory;
 mod method;
-mod normalise;
 mod output;
 mod peers;
 mod places;
+mod policy;
 mod reach;
 mod record;
 mod report;

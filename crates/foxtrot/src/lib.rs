@@ -79,7 +79,8 @@
 //!
 //! # Features
 //!
-//! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `tokio`: futures.
+//! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `keys`: normalised keys of
+//! rows, as the command compares them. `tokio`: futures.
 //! `vectors`: seeds for test vectors. Without features the crate is `no_std` and has the protocols over an engine only.
 #![cfg_attr(not(feature = "net"), no_std)]
 #![forbid(unsafe_code)]
@@ -102,6 +103,8 @@ mod error;
 pub mod job;
 #[cfg(feature = "net")]
 mod peer;
+#[cfg(feature = "policy")]
+pub mod policy;
 #[cfg(feature = "net")]
 mod threads;
 #[cfg(feature = "tokio")]
@@ -111,10 +114,11 @@ pub mod tokio;
 pub use {
     error::{Blame, Error},
     foxtrot_net::Counters,
+    foxtrot_net::daily::{Daily, MostPerDay},
     job::SinkError,
     peer::{
-        Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side, Stopper,
-        Stream, TIMEOUT,
+        Attempt, Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side,
+        Stopper, Stream, TIMEOUT,
     },
     threads::Threads,
 };

@@ -1,4 +1,4 @@
-//! What several files of tests use.
+//! Helpers of several files of tests.
 
 pub(crate) mod extension;
 pub(crate) mod faults;

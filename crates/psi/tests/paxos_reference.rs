@@ -17,8 +17,8 @@ fn sizes_match_the_test_vectors() {
         let ours = of(Adversary::Malicious);
         let sizes = [ours.buckets(), ours.keys(), ours.sender_load(), ours.slots()];
         assert_eq!(sizes, [buckets, keys, sender_load, slots], "{n} {m}");
-        let tags = [ours.tag_len(), of(Adversary::SemiHonest).tag_len()];
-        assert_eq!(tags, [malicious, semi_honest], "{n} {m}");
+        let tags = [ours.tag_bits(), of(Adversary::SemiHonest).tag_bits()];
+        assert_eq!(tags.map(|bits| bits as usize), [malicious, semi_honest], "{n} {m}");
     }
 }
 

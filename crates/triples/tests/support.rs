@@ -1,4 +1,4 @@
-//! What several files of tests use.
+//! Helpers of several files of tests.
 
 #[path = "../../ot/tests/support/faults.rs"]
 pub(crate) mod faults;

@@ -41,7 +41,7 @@ pub(super) fn of(kind: Kind) -> String {
 }
 
 fn of_psi() -> String {
-    // A row has one sparse slot in each of three segments, so two equations depend on the others.
+    // A row has one sparse slot in each of three segments or four, so two equations or more depend on the others.
     let free = |it: Parameters| (it.buckets() * (it.slots() - 2)) as f64 / N as f64;
     let all = PROTOCOLS.iter().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
     let free = all.map(free).fold(0.0, f64::max);
@@ -50,7 +50,9 @@ fn of_psi() -> String {
          other's set. A cheating receiver can test more keys than it has: {free:.2} n for certain, and at most n'\n\
          with 2^80 hashes, except with probability about 2^-40. Encoding fails with probability at most 2^-40;\n\
          for more than 8192 keys this is in part measured. Bytes and n'/n are for a million keys on each side,\n\
-         flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n"
+         flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n\
+         `psi` takes paxos or vole-psi-packed, with --assumption lpn vole-psi or vole-psi-packed: the one with\n\
+         fewer bytes for the two sizes.\n"
     )
 }
 
