@@ -20,7 +20,7 @@ use clap_complete::Shell;
 use foxtrot_ot::Backend;
 use foxtrot_psi::method::Assumption;
 
-pub(crate) use agreeing::Agreeing;
+pub(crate) use agreeing::{Agreeing, Duplicates, Joining, Padding, Sharing};
 pub(crate) use keys::{KeygenArgs, PeersCommand};
 pub(crate) use peer::{Name, Peer};
 pub(crate) use serving::{MostSessions, Standing};
@@ -258,6 +258,8 @@ pub(crate) enum PsiCommand {
         #[arg(long = "set", id = "asked", help_heading = heading::CONNECTION, value_name = "NAME")]
         asked: Option<Name>,
         #[command(flatten)]
+        joining: Joining,
+        #[command(flatten)]
         out: RowsOut,
         #[command(flatten)]
         most: MostKeys,
@@ -285,6 +287,8 @@ pub(crate) enum PsiCommand {
         options: SetOptions,
         #[command(flatten)]
         or_keys: OrKeys,
+        #[command(flatten)]
+        sharing: Sharing,
         /// Answer all peers concurrently until interrupted. A peer that returns with other keys learns
         /// about those keys also
         #[arg(long, help_heading = heading::SERVER, conflicts_with_all = ["connect", "wait"])]
@@ -480,6 +484,11 @@ impl MessagesOut {
 }
 
 impl RowsOut {
+    /// The place of rows of a sender.
+    pub(crate) fn of_sender(output: Option<PathBuf>) -> Self {
+        Self { output, count: false, invert: false }
+    }
+
     /// The file, if they do not go to standard output.
     pub(crate) fn file(&self) -> Option<&Path> {
         file(self.output.as_deref())

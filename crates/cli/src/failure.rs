@@ -299,6 +299,13 @@ fn option_hint(difference: &Difference) -> Option<String> {
         "extension" => "--extension",
         "one-of" => "--one-of",
         "method" => "--method",
+        "function" => {
+            return Some(
+                "choose the same on both sides: --with and --share, or --both twice".into(),
+            );
+        }
+        "width" => "--width",
+        "duplicates" => "--duplicates",
         "policy" => return Some("pass a --policy with the same rules on both sides".into()),
         "bits" => "--bits",
         "sigma" => "--sigma",

@@ -135,7 +135,7 @@ fn written(command: &Command) -> Result<Vec<PathBuf>, Failure> {
     let output = match command {
         Command::Psi(command) => match command {
             PsiCommand::Local { out, .. } | PsiCommand::Receive { out, .. } => out.file(),
-            PsiCommand::Send { .. } => None,
+            PsiCommand::Send { sharing, .. } => file(sharing.output.as_deref()),
             PsiCommand::Inspect { output, .. } => file(output.as_deref()),
         },
         Command::Ot(command) => match command {

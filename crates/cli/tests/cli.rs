@@ -19,6 +19,8 @@ mod full_disk;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/join.rs"]
+mod join;
 #[path = "cli/keygen.rs"]
 mod keygen;
 #[path = "cli/library.rs"]

@@ -27,6 +27,10 @@ pub const MIN_COUNT: &str = "min-count";
 pub const COLUMNS: &str = "columns";
 /// The detail that names the sender's column whose values are added.
 pub const VALUE: &str = "value";
+/// The term of the bytes to which fields of the sender's columns are padded.
+pub const WIDTH: &str = "width";
+/// The term of which of several rows of the sender with one key is taken: `refuse`, `first` or `last`.
+pub const DUPLICATES: &str = "duplicates";
 /// The term of the policy that both sides enforce.
 pub const POLICY: &str = "policy";
 /// The detail that asks for one of several sets, by its name.
