@@ -304,6 +304,8 @@ fn option_hint(difference: &Difference) -> Option<String> {
                 "choose the same on both sides: --with and --share, or --both twice".into(),
             );
         }
+        "min-count" => "--min-count",
+        "largest" => "--largest",
         "width" => "--width",
         "duplicates" => "--duplicates",
         "policy" => return Some("pass a --policy with the same rules on both sides".into()),

@@ -11,6 +11,8 @@ mod claims;
 mod closing;
 #[path = "cli/cmd.rs"]
 mod cmd;
+#[path = "cli/counts.rs"]
+mod counts;
 #[path = "cli/extension.rs"]
 mod extension;
 #[cfg(unix)]

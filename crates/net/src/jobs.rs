@@ -23,6 +23,8 @@ use crate::{
 pub const FUNCTION: &str = "function";
 /// The term of the least number of common keys that a count or a sum tells.
 pub const MIN_COUNT: &str = "min-count";
+/// The term of the largest number that a sum may have.
+pub const LARGEST: &str = "largest";
 /// The detail that names columns of the sender, a line each: those that the receiver asks for, or that the sender gives.
 pub const COLUMNS: &str = "columns";
 /// The detail that names the sender's column whose values are added.

@@ -1,6 +1,7 @@
 //! `foxtrot psi`: what two sets have in common.
 
 mod agreement;
+mod circuit;
 mod columns;
 mod inspect;
 mod party;
@@ -182,6 +183,8 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
             let server = Server { shelf, workers, output, recorder, normalize };
             server.answer_all(way, sessions, common)
         }
+        PsiCommand::Count { counting } => circuit::count(counting),
+        PsiCommand::Sum { counting, summing } => circuit::sum(counting, summing),
         PsiCommand::Inspect { set, options, show, left_out, output, json } => {
             if *left_out {
                 inspect::write_left_out(set, options, output.as_deref())

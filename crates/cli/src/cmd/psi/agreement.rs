@@ -9,7 +9,7 @@ use foxtrot_net::{
     jobs::{self, COLUMNS, DUPLICATES, FUNCTION, KEY_COLUMNS, OR_NORMALIZE, SET, WIDTH},
     printable,
 };
-use foxtrot_ot::Backend;
+use foxtrot_ot::{Backend, base::BaseOt};
 use foxtrot_psi::{
     join,
     method::{Assumption, Method, Parameters},
@@ -111,6 +111,18 @@ impl Terms {
         most: usize,
     ) -> Result<Self, Failure> {
         Ok(Self::of(Self::method(common, assumption)?, sets, most))
+    }
+
+    /// The base OT below.
+    pub(super) fn base(&self) -> &'static dyn BaseOt {
+        self.method.base
+    }
+
+    /// The number of the peer's keys, if this side accepts it.
+    pub(super) fn peers_keys(&self, details: &Table) -> Result<usize, Failure> {
+        let theirs = jobs::peers_keys(details, self.most)?;
+        jobs::check_least_keys(theirs, self.least)?;
+        Ok(theirs)
     }
 
     /// The protocols that the user wants.
