@@ -36,7 +36,7 @@ pub(super) struct Found {
 /// What has come in a pass.
 enum Received {
     Alone(method::Received),
-    Joined(Joined, Vec<Vec<u8>>),
+    Joined(Joined, Vec<u8>),
 }
 
 pub(super) struct Party<'a> {
