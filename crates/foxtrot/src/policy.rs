@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(Policy::parse(other).unwrap().digest(), policy.digest());
         let changes = [
             ("Trial A", "Trial B"),
-            ("\"join\", ", ""),
+            ("\"sum\"]", "\"sum\", \"count\"]"),
             ("min-size = 2", "min-size = 3"),
             ("share = [\"city\"]", "share = [\"city\", \"age\"]"),
             ("\"email\", \"born\"", "\"email, born\""),

@@ -160,8 +160,8 @@ impl Options {
     /// ```
     /// use foxtrot::psi::Options;
     ///
-    /// assert_eq!(Options::new().most_tested(20), Some(133));
-    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(171));
+    /// assert_eq!(Options::new().most_tested(20), Some(215));
+    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(154));
     /// assert_eq!(Options::new().semi_honest().most_tested(20), None);
     /// ```
     #[must_use]
