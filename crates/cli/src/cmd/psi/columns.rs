@@ -1,7 +1,5 @@
 //! Columns of the sender that go to the receiver with a match: as text, each padded to a width on which both agreed.
 
-use std::borrow::Cow;
-
 use zeroize::Zeroizing;
 
 use crate::{
@@ -84,7 +82,7 @@ impl Fields {
 }
 
 /// Writes length, field and padding; tells the field's length if there is no room.
-fn pad(field: &Cow<'_, str>, to: &mut [u8]) -> Result<(), usize> {
+fn pad(field: &str, to: &mut [u8]) -> Result<(), usize> {
     let len = u16::try_from(field.len()).map_err(|_| field.len())?;
     to.fill(0);
     let (length, room) = to.split_at_mut(LENGTH);
@@ -118,7 +116,7 @@ mod tests {
                     .iter()
                     .flat_map(|field| {
                         let mut to = vec![7; slot(6)];
-                        pad(&Cow::Borrowed(field), &mut to).unwrap();
+                        pad(field, &mut to).unwrap();
                         to
                     })
                     .collect(),
@@ -135,6 +133,6 @@ mod tests {
             wrong[at] = byte;
             assert_eq!(read(&wrong, 6), None, "byte {at}");
         }
-        assert_eq!(pad(&"seven77".into(), &mut [0; slot(6)]), Err(7));
+        assert_eq!(pad("seven77", &mut [0; slot(6)]), Err(7));
     }
 }
