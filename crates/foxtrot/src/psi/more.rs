@@ -67,9 +67,8 @@ impl Options {
         }
         let items: Vec<_> = rows.iter().map(|(item, _)| item.as_ref()).collect();
         let set = Set::of(&items)?;
-        let firsts = set.firsts();
-        let payload =
-            |item: usize, to: &mut [u8]| to.copy_from_slice(rows[firsts[item]].1.as_ref());
+        let payloads: Vec<_> = set.firsts().into_iter().map(|row| rows[row].1.as_ref()).collect();
+        let payload = |item: usize, to: &mut [u8]| to.copy_from_slice(payloads[item]);
         self.send_join(peer, &set, (Function::Join, terms), payload).map(drop)
     }
 
@@ -151,7 +150,10 @@ impl Options {
         let plan = self.plan(job.direction(), receivers, items.len());
         let plan = plan.map_err(foxtrot_net::Error::from)?;
         let common = job.play(|io| async move {
-            let payload = |item: usize, to: &mut [u8]| Ok(payload(item, to));
+            let payload = |item: usize, to: &mut [u8]| {
+                payload(item, to);
+                Ok(())
+            };
             let sender = Sender::set_up(&io, &mut cx, plan).await?;
             sender.join(&io, mem::take(&mut items.0), terms, payload, tell).await
         })?;
