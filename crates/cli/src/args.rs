@@ -384,7 +384,7 @@ pub(crate) struct Summing {
     /// The largest number that there may be (must be the same on both sides). Sums stay below 2^64
     #[arg(long, value_name = "N", default_value_t = u32::MAX.into())]
     pub(crate) largest: u64,
-    /// Which of the rows with the same key has the number
+    /// The row that has the number, of rows with the same key
     #[arg(long, value_enum, value_name = "RULE", default_value_t = Duplicates::Refuse)]
     pub(crate) duplicates: Duplicates,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Agreeing {
     pub(crate) yes: bool,
 }
 
-/// What a receiver learns besides its matches.
+/// The receiver's options for more than its matches.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct Joining {
@@ -37,7 +37,7 @@ pub(crate) struct Joining {
     pub(crate) padding: Padding,
 }
 
-/// What a sender gives, or learns itself.
+/// The sender's options for columns, and for matches of its own.
 #[derive(ClapArgs)]
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct Sharing {
@@ -55,7 +55,7 @@ pub(crate) struct Sharing {
     pub(crate) padding: Padding,
 }
 
-/// How columns of the sender go to the receiver.
+/// The form in which columns go to the receiver.
 #[derive(ClapArgs, Clone, Copy)]
 #[command(next_help_heading = heading::INPUT)]
 pub(crate) struct Padding {

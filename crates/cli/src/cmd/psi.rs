@@ -322,7 +322,7 @@ fn send(
     result::print_json(&agreed, &report, common)
 }
 
-/// What the options of one side ask for.
+/// The function that the options of one side ask for.
 fn function(has_columns: bool, both: bool) -> Function {
     match (has_columns, both) {
         (true, _) => Function::Join,

@@ -132,7 +132,7 @@ impl Sender {
         }
     }
 
-    /// As [`run`](Self::run), and what follows the tags of a [join](crate::join). `payload` gets the index of an item and
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). `payload` gets the index of an item and
     /// writes all bytes of its payload. Returns the indices, ascending, of the items that the receiver also has, if that was
     /// agreed on.
     ///
@@ -186,7 +186,7 @@ impl Receiver {
         }))
     }
 
-    /// As [`run`](Self::run), and what follows the tags of a [join](crate::join). The payloads come into the store, which is
+    /// Runs as [`run`](Self::run), and then what follows the tags of a [join](crate::join). The payloads come into the store, which is
     /// empty; [`Joined::open`] is the rest.
     ///
     /// # Errors

@@ -264,7 +264,7 @@ impl Agreed {
         output.detail(&self.details());
     }
 
-    /// What is computed.
+    /// The function that is computed.
     pub(super) fn function(&self) -> Function {
         self.function
     }
@@ -351,7 +351,7 @@ impl Agreed {
         lines
     }
 
-    /// Who learns what.
+    /// Says who learns what.
     fn learns(&self, role: Option<Role>, receivers: &str) -> String {
         let with = match &self.columns {
             Some(columns) => format!(", with columns {}", printable(&columns.names.join(", "))),
@@ -382,7 +382,7 @@ impl Agreed {
         }
     }
 
-    /// What follows the tags, unless nothing does.
+    /// The terms of what follows the tags, unless nothing does.
     pub(super) fn join(&self) -> Result<Option<join::Terms>, Failure> {
         let payload = self.columns.as_ref().map(Columns::payload);
         match (self.function, payload) {

@@ -27,13 +27,13 @@ use crate::{
 
 /// The items that both sides have.
 pub(super) struct Found {
-    /// By each key.
+    /// Common items by each key.
     pub(super) items: Vec<Vec<usize>>,
     /// The sender's fields, by our items; nothing without columns.
     pub(super) fields: Vec<Vec<String>>,
 }
 
-/// What has come in a pass.
+/// The messages of a pass.
 enum Received {
     Alone(method::Received),
     Joined(Joined, Vec<u8>),
