@@ -2,7 +2,7 @@
 
 mod agreement;
 mod circuit;
-mod columns;
+pub(crate) mod columns;
 mod inspect;
 mod party;
 mod result;

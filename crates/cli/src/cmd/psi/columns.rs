@@ -92,19 +92,54 @@ fn pad(field: &str, to: &mut [u8]) -> Result<(), usize> {
 }
 
 /// Reads the fields of a payload; nothing if it is not as [`Fields::write`] makes it.
-pub(super) fn read(payload: &[u8], width: usize) -> Option<Vec<String>> {
+pub(crate) fn read(payload: &[u8], width: usize) -> Option<Vec<String>> {
     let field = |slot: &[u8]| {
         let (length, room) = slot.split_first_chunk::<LENGTH>()?;
         let (text, padding) = room.split_at_checked(u16::from_le_bytes(*length).into())?;
         let text = std::str::from_utf8(text).ok()?;
         padding.iter().all(|&byte| byte == 0).then(|| text.to_owned())
     };
-    payload.chunks(slot(width)).map(field).collect()
+    let slots = payload.chunks_exact(slot(width));
+    let whole = slots.remainder().is_empty();
+    slots.map(field).collect::<Option<_>>().filter(|_| whole)
+}
+
+/// The payload of fields, if there is room for them.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn write(fields: &[String], width: usize) -> Option<Vec<u8>> {
+    let mut payload = vec![0; fields.len() * slot(width)];
+    let slots = payload.chunks_exact_mut(slot(width));
+    fields.iter().zip(slots).try_for_each(|(field, to)| pad(field, to)).ok()?;
+    Some(payload)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn fields_that_are_read_are_written_as_they_came(
+            fields in prop::collection::vec(".{0,9}", 1..4),
+            change in any::<(prop::sample::Index, u8)>(),
+            width in 1..40_usize,
+        ) {
+            let Some(mut payload) = write(&fields, width) else {
+                prop_assert!(fields.iter().any(|field| field.len() > width));
+                return Ok(());
+            };
+            prop_assert_eq!(read(&payload, width), Some(fields));
+            let (at, byte) = change;
+            let at = at.index(payload.len());
+            payload[at] ^= byte;
+            if let Some(fields) = read(&payload, width) {
+                prop_assert_eq!(write(&fields, width), Some(payload.clone()));
+            }
+            prop_assert_eq!(read(&payload[1..], width), None);
+        }
+    }
 
     #[test]
     fn a_payload_is_read_as_it_was_written_and_in_no_other_form() {
