@@ -145,3 +145,19 @@ fn counts_have_the_same_terms_on_both_sides_and_only_those_of_the_policy() {
         }
     }
 }
+
+#[test]
+fn the_library_counts_with_the_command() {
+    use foxtrot::psi::{Count, Outcome};
+
+    let folder = tempfile::tempdir().unwrap();
+    let keys = write(folder.path(), "keys", "ann\nbob\ncid\n");
+    let command = Listening::start(&["psi", "count", &keys, "--min-count", "2"]);
+    let mut peer = foxtrot::Config::insecure().connect(&command.address).unwrap();
+    let count = Count::new().at_least(2);
+    let learnt = count.receive(&mut peer, &["bob", "cid", "eve"]).unwrap();
+    assert_eq!(learnt, Outcome::Released { count: 2, sum: None });
+    peer.close().unwrap();
+    let (status, printed, said) = command.end();
+    assert_eq!((status, printed.as_str()), (0, "2\n"), "{said}");
+}
