@@ -103,7 +103,7 @@ impl Receiver {
         let shape = (parameters.receiver_items(), parameters.keys());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
         let n = items.len();
-        let (tags, owners) = (Secret(Vec::with_capacity(n)), Secret(Vec::with_capacity(n)));
+        let (tags, owners) = (Secret::with_capacity(n), Secret::with_capacity(n));
         Ok(Self { parameters, session, seed, items, bucket: 0, tags, owners })
     }
 
@@ -203,12 +203,15 @@ impl Masked {
         drop(items);
         // Tags of items that fill the bucket up are nobody's.
         let (start, number) = (receiver.items.start(bucket), receiver.items.number(bucket));
-        for (&tag, &index) in
-            tags.iter().zip(order).filter(|(_, index)| (**index as usize) < number)
-        {
-            receiver.tags.0.push(tag);
-            #[expect(clippy::cast_possible_truncation, reason = "items are fewer than 2³²")]
-            receiver.owners.0.push(receiver.items.index(start + index as usize) as u32);
+        let whose = |index: &u32| (*index as usize) < number;
+        #[expect(clippy::cast_possible_truncation, reason = "items are fewer than 2³²")]
+        let owner = |index: &u32| receiver.items.index(start + *index as usize) as u32;
+        receiver.owners.0.extend(order.iter().filter(|index| whose(index)).map(owner));
+        if receiver.tags.is_empty() && tags.len() == number {
+            receiver.tags = tags;
+        } else {
+            let ours = tags.iter().zip(order).filter(|(_, index)| whose(index));
+            receiver.tags.0.extend(ours.map(|(tag, _)| *tag));
         }
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use foxtrot_kernel::memcheck;
+use foxtrot_kernel::{memcheck, memory::prefer_huge_pages};
 use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
 
 use super::{
@@ -63,7 +63,7 @@ impl Sender {
     ) -> Result<Self, Error> {
         let shape = (parameters.sender_items(), parameters.sender_load());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let tags = Secret(Vec::with_capacity(items.len()));
+        let tags = Secret::with_capacity(items.len());
         Ok(Self { parameters, session, seed, items, bucket: 0, tags })
     }
 
@@ -76,7 +76,9 @@ impl Sender {
             return Err(Usage::SessionEnded.into());
         }
         let row_seed = RowSeed::decode(row_seed)?;
-        Ok(Opened { sender: self, row_seed, sums: Vec::new() })
+        let mut sums = Vec::with_capacity(self.parameters.sums_len());
+        prefer_huge_pages(sums.spare_capacity_mut());
+        Ok(Opened { sender: self, row_seed, sums })
     }
 }
 
@@ -133,6 +135,10 @@ impl Opened {
             let (plan, words) = okvs.plan_words::<W>(&session, &row_seed, items)?;
             let shift = Shift { delta, words: &words };
             let tags = work.run((&plan, &decoder), items, Some(&shift))?;
+            if sender.tags.is_empty() && tags.len() == number {
+                sender.tags = tags;
+                continue;
+            }
             let ours = tags.iter().zip(plan.order());
             let ours = ours.filter(|(_, index)| first + (**index as usize) < number);
             sender.tags.0.extend(ours.map(|(tag, _)| *tag));

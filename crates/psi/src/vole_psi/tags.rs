@@ -3,6 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
+use foxtrot_kernel::memory::prefetch;
 use foxtrot_ot::{
     Backend, Session, Usage,
     erase::Secret,
@@ -65,6 +66,8 @@ impl<'a> Work<'a> {
         shift: Option<&Shift<'_, W>>,
         tags: &mut [u128],
     ) -> Result<(), Usage> {
+        // They are needed when the values are there.
+        plan.order()[range.clone()].iter().for_each(|&index| prefetch(&items[index as usize]));
         let mut values = Secret::<[u8; 16]>::zeroed(range.len());
         plan.decode_range(decoder, range.clone(), &mut values)?;
         if let Some(Shift { delta, words }) = shift {
@@ -91,11 +94,22 @@ pub(super) fn among(theirs: &[u128], ours: &[u128], bits: u32) -> Vec<bool> {
     // Where tags with the same first bits begin.
     let few = theirs.len().max(2).ilog2().min(24).min(bits);
     let first = |tag: &u128| (tag >> (bits - few)) as usize;
-    let mut starts = vec![0_usize; (1 << few) + 1];
+    let mut starts = Secret::<u32>::zeroed((1 << few) + 1);
     theirs.iter().for_each(|tag| starts[first(tag) + 1] += 1);
     for k in 1..starts.len() {
         starts[k] += starts[k - 1];
     }
-    let is = |tag: &u128| theirs[starts[first(tag)]..starts[first(tag) + 1]].contains(tag);
-    ours.iter().map(is).collect()
+    let start = |at: usize| starts[at] as usize;
+    // Places in memory are random: starts are asked for first, then the tags there.
+    let mut is = Vec::with_capacity(ours.len());
+    for (k, tag) in ours.iter().enumerate() {
+        ours.get(k + 2 * AHEAD).iter().for_each(|tag| prefetch(&starts[first(tag)]));
+        let next = ours.get(k + AHEAD).and_then(|tag| theirs.get(start(first(tag))));
+        next.iter().for_each(|tag| prefetch(*tag));
+        is.push(theirs[start(first(tag))..start(first(tag) + 1)].contains(tag));
+    }
+    is
 }
+
+/// Tags that are fetched ahead.
+const AHEAD: usize = 16;
