@@ -1,6 +1,6 @@
 //! Tags: hashes of items and decoded values.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec;
 use core::ops::Range;
 
 use foxtrot_kernel::memory::prefetch;
@@ -88,28 +88,3 @@ impl<'a> Work<'a> {
         Ok(())
     }
 }
-
-/// Tells for each of our tags, in order, if it is among theirs, which ascend; both have `bits` bits.
-pub(super) fn among(theirs: &[u128], ours: &[u128], bits: u32) -> Vec<bool> {
-    // Where tags with the same first bits begin.
-    let few = theirs.len().max(2).ilog2().min(24).min(bits);
-    let first = |tag: &u128| (tag >> (bits - few)) as usize;
-    let mut starts = Secret::<u32>::zeroed((1 << few) + 1);
-    theirs.iter().for_each(|tag| starts[first(tag) + 1] += 1);
-    for k in 1..starts.len() {
-        starts[k] += starts[k - 1];
-    }
-    let start = |at: usize| starts[at] as usize;
-    // Places in memory are random: starts are asked for first, then the tags there.
-    let mut is = Vec::with_capacity(ours.len());
-    for (k, tag) in ours.iter().enumerate() {
-        ours.get(k + 2 * AHEAD).iter().for_each(|tag| prefetch(&starts[first(tag)]));
-        let next = ours.get(k + AHEAD).and_then(|tag| theirs.get(start(first(tag))));
-        next.iter().for_each(|tag| prefetch(*tag));
-        is.push(theirs[start(first(tag))..start(first(tag) + 1)].contains(tag));
-    }
-    is
-}
-
-/// Tags that are fetched ahead.
-const AHEAD: usize = 16;
