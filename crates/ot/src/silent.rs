@@ -153,7 +153,7 @@ impl<'a> Outputs<'a> {
         rows: &Rows,
         first: usize,
         out: &mut [T],
-        work: impl Fn(&Aes128, u64, &mut [Block], &mut [T]) + Sync,
+        work: impl Fn(&Aes128, usize, &mut [Block], &mut [T]) + Sync,
     ) {
         let executor = self.session.executor();
         let at_once = out.len().div_ceil(TILE).div_ceil(executor.threads().max(1)).max(1) * TILE;
@@ -163,7 +163,7 @@ impl<'a> Outputs<'a> {
             for (start, out) in starts.zip(out.chunks_mut(TILE)) {
                 let tile = &mut tile[..out.len()];
                 rows.read(start, tile);
-                work(&self.permutation(start / TILE), start as u64, tile, out);
+                work(&self.permutation(start / TILE), start, tile, out);
             }
         });
     }

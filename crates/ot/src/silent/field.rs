@@ -63,7 +63,7 @@ pub(super) mod sealed {
         /// True if rows are encoded when they are hashed.
         const LATER: bool = false;
 
-        /// What tells the sum of the noise up to a leaf.
+        /// The mark of a leaf, from which the sum of the noise up to it follows.
         type Mark: Mark + Zero + Send + Sync;
 
         /// Σ X^i·r_i of each [`NOISE_BITS`](Self::NOISE_BITS) rows.

@@ -386,7 +386,7 @@ impl Receiver<Gf2> {
     ) -> Result<(), Usage> {
         let Received { session, number, ref coins, ref v, .. } = *received;
         let outputs = Outputs::new(&self.session, &session, number, coins.as_ref())?;
-        outputs.tiles(v, first, keys, |pi, first, rows, keys| tmmo(pi, first, rows, keys));
+        outputs.tiles(v, first, keys, |pi, first, rows, keys| tmmo(pi, first as u64, rows, keys));
         Ok(())
     }
 

@@ -390,9 +390,9 @@ impl Sender<Gf2> {
         let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
         let delta = sent.delta.to_le_bytes();
         outputs.tiles(&sent.w, first, keys, |pi, first, rows, keys| {
-            let flips = sent.flips.as_bytes().get(first as usize / 8..).unwrap_or_default();
+            let flips = sent.flips.as_bytes().get(first / 8..).unwrap_or_default();
             exchange(rows, flips, *sent.delta);
-            tmmo_pairs(pi, first, &delta, rows, keys);
+            tmmo_pairs(pi, first as u64, &delta, rows, keys);
         });
         Ok(())
     }

@@ -52,7 +52,7 @@ impl<'a> Trees<'a> {
             let mut leaves = Secret::zeroed(1 << height);
             let first = part.start >> height;
             let mut prefix: Option<Prefix<'_>> = None;
-            for tree in first..(part.end - 1 >> height) + 1 {
+            for tree in first..((part.end - 1) >> height) + 1 {
                 expand(tree, &mut leaves);
                 let [from, to] = [part.start, part.end]
                     .map(|it| it.saturating_sub(tree << height).min(1 << height));
