@@ -4,6 +4,7 @@ mod attempt;
 mod config;
 mod server;
 mod stream;
+mod tickets;
 
 use std::{
     fmt,
@@ -18,7 +19,7 @@ use std::{
 use foxtrot_net::{
     Channel, ChannelError, Counters, HelloError, Reason,
     gate::{Full, Gate, Pass},
-    hello::{self, Agreement, Binding, Greeted, Hello, Table},
+    hello::{self, Agreement, Binding, Greeted, Hello, JOB, Table},
     listen::Silent,
     tcp::Socket,
 };
@@ -30,6 +31,8 @@ pub use attempt::Attempt;
 pub use config::{Config, Listener};
 pub use server::{Ended, Server, Stopper};
 pub use stream::{ChannelBinding, Stream};
+pub use tickets::Base;
+pub(crate) use tickets::{Offer, Pair, Tickets};
 
 #[cfg(feature = "tls")]
 use crate::{Fingerprint, Identity};
@@ -85,6 +88,8 @@ pub struct Peer {
     /// Bits of the puzzle that a stranger solves.
     puzzle: u8,
     silent: Option<Silent>,
+    /// The place of base OTs that are kept for later sessions.
+    tickets: Option<Tickets>,
     /// The number of jobs that have begun.
     jobs: u64,
     is_cancelled: Arc<AtomicBool>,
@@ -205,6 +210,7 @@ impl Peer {
             executor: None,
             puzzle: 0,
             silent: None,
+            tickets: None,
             jobs: 0,
             is_cancelled: Arc::default(),
         }
@@ -359,11 +365,27 @@ impl Peer {
         }
         let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
         self.jobs += 1;
+        let offer = self.offer(&hello)?;
+        let hello = offer.iter().fold(hello, |hello, offer| offer.describe(hello));
         let hello = self.describe(hello, seed.as_deref());
         let (agreement, said) = self.exchange(&hello, agree)?;
+        let kept = offer.map(|offer| offer.agree(&agreement)).transpose();
+        let kept = kept.map_err(|e| E::from(self.give_up(e)))?.flatten();
         // A stranger works once.
         (self.silent, self.puzzle) = (None, 0);
-        Ok((Agreed { agreement, seed }, said))
+        Ok((Agreed { agreement, seed, kept }, said))
+    }
+
+    /// Looks for base OTs that were kept of an earlier session with this peer.
+    fn offer(&self, hello: &Hello) -> Result<Option<Offer>, Error> {
+        let Some(tickets) = &self.tickets else { return Ok(None) };
+        if hello.value(JOB) != Some("psi") {
+            return Ok(None);
+        }
+        let Bound::Tls(Binding { ours, peer, .. }) = self.bound else {
+            return Err(Error::Config("base OTs are kept for peers with keys only"));
+        };
+        tickets.offer(Pair::new(hello.role(), ours, peer)).map(Some)
     }
 
     fn exchange<T, E: From<Error>>(

@@ -32,6 +32,9 @@ pub const KEYS: &str = "keys";
 /// See [`KEYS`].
 pub const MOST_KEYS: &str = "most-keys";
 
+/// The detail that names the base OTs which a side has kept: the id of their ticket, or `none`.
+pub const BASE_TICKET: &str = "base-ticket";
+
 /// The offer that asks the peer for work, in bits, and the most that may be asked for.
 pub const PUZZLE: &str = "puzzle";
 /// The offer that tells which end of a connection a side takes itself for.
@@ -106,6 +109,18 @@ impl Hello {
         let (terms, offers, details) = Default::default();
         let (keys, nonce, binding, exporter) = Default::default();
         Self { role, terms, offers, details, keys, puzzle: 0, nonce, binding, exporter }
+    }
+
+    /// Our role.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The value of a term.
+    #[must_use]
+    pub fn value(&self, term: &str) -> Option<&str> {
+        self.terms.get(term).map(String::as_str)
     }
 
     /// Adds a term, which has to be the same on both sides: a key of at most 255 bytes and a value

@@ -29,6 +29,8 @@ mod okvs;
 mod one_of_n;
 #[path = "vectors/paxos.rs"]
 mod paxos;
+#[path = "vectors/resumed.rs"]
+mod resumed;
 #[path = "vectors/rlwe.rs"]
 mod rlwe;
 #[path = "vectors/roted_figure1.rs"]
@@ -59,13 +61,14 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 14] = [
+const FILES: [(&str, Contents); 15] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
     ("okvs", okvs::vectors),
     ("one_of_n", one_of_n::vectors),
     ("paxos", paxos::vectors),
+    ("resumed", resumed::vectors),
     ("rlwe", rlwe::vectors),
     ("roted_figure1", roted_figure1::vectors),
     ("chosen", chosen::vectors),

@@ -70,9 +70,9 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
         PsiCommand::Local { a, b, options, others, out, rests, common } => {
             local([a, b], options, others, out, (rests.assumption(), common))
         }
-        PsiCommand::Receive { set, options, out, most, rests, transport, common } => {
+        PsiCommand::Receive { set, options, out, most, rests, resume, transport, common } => {
             check_output(out, common)?;
-            let way = Way::prepare(transport)?;
+            let way = Way::prepare(transport)?.resuming(resume.base.as_deref());
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, rests.assumption(), &set, most.keys)?;
             Recorder::of_one(transport).keep("psi", "receiver", |entry| {
@@ -80,8 +80,18 @@ pub(crate) fn run(command: &PsiCommand) -> Result<(), Failure> {
                 receive(set, &terms, out, way, (common, entry))
             })
         }
-        PsiCommand::Send { set, options, serve, sessions, most, rests, transport, common } => {
-            let way = Way::prepare(transport)?;
+        PsiCommand::Send {
+            set,
+            options,
+            serve,
+            sessions,
+            most,
+            rests,
+            resume,
+            transport,
+            common,
+        } => {
+            let way = Way::prepare(transport)?.resuming(resume.base.as_deref());
             let set = read(set, options, Output::new(common))?;
             let terms = Terms::new(common, rests.assumption(), &set, most.keys)?;
             if *serve {

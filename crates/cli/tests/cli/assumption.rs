@@ -197,6 +197,40 @@ fn the_library_over_tls_is_a_peer_under_lpn() {
 }
 
 #[test]
+fn base_ots_are_taken_up_by_the_next_run_with_the_same_peer() {
+    let folder = tempfile::tempdir().unwrap();
+    let [ours, peers] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let [of_ours, of_peers] = ["ours", "peers"].map(|name| folder.path().join(name));
+    let mut sent = Vec::new();
+    for options in [&[][..], &[], &["--serve"], &["--assumption", "lpn"]] {
+        let lpn = if options.contains(&"--serve") { &[] } else { options };
+        let resume = ["--resume-base", of_ours.to_str().unwrap(), "-v"];
+        let send = party("send", &B, &[options, &resume].concat());
+        let mut sender = Listening::with(&send, &ours.expecting(&peers));
+        let resume = ["--resume-base", of_peers.to_str().unwrap(), "--count", "--json"];
+        let receive = party("receive", &A, &[lpn, &resume].concat());
+        let receiver = connect_with(&receive, &peers.expecting(&ours), &sender.address);
+        assert_eq!(receiver.status.code(), Some(0), "{}", stderr(&receiver));
+        let report = json(&stdout(&receiver));
+        assert_eq!(report["keys_found"], 12);
+        sent.push(report["bytes_receiver"].as_u64().unwrap());
+        if options.contains(&"--serve") {
+            while !sender.running.line().contains("session 1 with ") {}
+            sender.running.interrupt();
+        }
+        let (status, _, said) = sender.end();
+        assert_eq!(status, if options.contains(&"--serve") { 130 } else { 0 }, "{said}");
+        let taken_up = said.contains("taking up 128 base OTs roted-endemic of an earlier session");
+        assert!(taken_up == (sent.len() > 1) || options.contains(&"--serve"), "{said}");
+    }
+    // Blinded and Reply are not there any more, and what protocol the OTs carry does not matter.
+    assert!(sent[1..].iter().all(|it| *it == sent[0] - 128 * 2176), "{sent:?}");
+    let insecure =
+        party("send", &B, &["--resume-base", "x", "--insecure", "--listen", "127.0.0.1:0"]);
+    assert_eq!(foxtrot(&insecure).output().unwrap().status.code(), Some(2));
+}
+
+#[test]
 fn one_process_takes_the_assumption() {
     let local =
         ["psi", "local", A[0], B[0], "--key", "email", "--key-b", "E-Mail", "--count", "-v"];

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     net::SocketAddr,
+    path::Path,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -16,7 +17,7 @@ use foxtrot_net::{
 };
 use foxtrot_ot::tasks::Executor;
 
-use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Who, server};
+use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Tickets, Who, server};
 use crate::{Error, Threads};
 
 #[cfg(feature = "tls")]
@@ -66,6 +67,7 @@ pub struct Config {
     most: Most,
     limits: Limits,
     on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
+    tickets: Option<Tickets>,
 }
 
 #[derive(Clone)]
@@ -109,6 +111,7 @@ impl Config {
             most: Most { sessions: 64, of_one_peer: 8, memory: u64::MAX },
             limits: server::LIMITS,
             on_nobody: None,
+            tickets: None,
         }
     }
 
@@ -245,6 +248,36 @@ impl Config {
         Self { on_nobody: Some(Arc::new(tell)), ..self }
     }
 
+    /// Keeps the base OTs of `psi` in this directory, for the next session with the same peer, which also keeps them. The directory is
+    /// made if it is missing. This saves most bytes of a small set, and costs some security: a sender's secret Δ stays
+    /// on disk between sessions, so read `docs/protocols/resumed-base.md` first. Any session that fails ends what is kept. A file that
+    /// cannot be read is [`Error::Ticket`]; one that cannot be written at the end is as good as none.
+    ///
+    /// ```
+    /// use foxtrot::{Config, Identity, psi};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("foxtrot-doc-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let (ours, theirs) = (Identity::generate()?, Identity::generate()?);
+    /// let config = Config::tls(&ours, &[theirs.fingerprint()])?.resume_base(&folder.join("ours"));
+    /// let listener = config.bind("localhost:0")?;
+    /// let address = listener.local_addr().to_string();
+    /// let config = Config::tls(&theirs, &[ours.fingerprint()])?.resume_base(&folder.join("theirs"));
+    /// let sender = std::thread::spawn(move || psi::send(&mut listener.accept()?, &["ann", "bob"]));
+    /// let mut peer = config.connect(&address)?;
+    /// assert_eq!(psi::receive(&mut peer, &["bob"])?, [0]);
+    /// sender.join().expect("no panic")?;
+    /// assert_eq!(std::fs::read_dir(folder.join("ours"))?.count(), 1);
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn resume_base(self, folder: &Path) -> Self {
+        Self { tickets: Some(Tickets::at(folder)), ..self }
+    }
+
     /// Connects to a peer that listens at `address`, a host and a port.
     ///
     /// # Errors
@@ -301,7 +334,8 @@ impl Config {
         // The only session behind its gate.
         let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
         let pass = Mutex::new(gate.admit("", 0).ok());
-        Peer { application, executor, pass, ..Peer::new(channel, side) }
+        let tickets = self.tickets.clone();
+        Peer { application, executor, pass, tickets, ..Peer::new(channel, side) }
     }
 
     /// Secures a connection, if there are keys for it.

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use foxtrot::job::Job;
+use foxtrot::job::{Base, Job};
 use foxtrot_psi::method::protocol::{Plan, Progress, Receiver, Sender};
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
@@ -30,9 +30,9 @@ impl Party<'_> {
         link: Link,
         items: impl FnOnce() -> Result<Zeroizing<Vec<Item>>, Failure>,
     ) -> Result<Cost, Failure> {
-        let ((), cost) = link.run(self.workers, |job| {
-            self.tell_setup();
-            let (mut cx, plan) = (job.context()?, self.plan(&job));
+        let ((), cost) = link.run(self.workers, |mut job| {
+            let base = self.base(&mut job)?;
+            let (mut cx, plan) = (job.context()?, self.plan(&job, &base));
             let sender = job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
             self.tell_buckets();
             let (bar, mut items) = (&self.bar(), items()?);
@@ -41,7 +41,7 @@ impl Party<'_> {
                 |io| async move { sender.run(&io, items, |progress| show(bar, progress)).await },
             )?;
             bar.finish_and_clear();
-            Ok(job.finish()?)
+            Ok(job.finish_keeping(base)?)
         })?;
         Ok(cost)
     }
@@ -52,9 +52,9 @@ impl Party<'_> {
         link: Link,
         items: &[Item],
     ) -> Result<(Vec<usize>, Cost), Failure> {
-        let (received, cost) = link.run(self.workers, |job| {
-            self.tell_setup();
-            let (mut cx, plan) = (job.context()?, self.plan(&job));
+        let (received, cost) = link.run(self.workers, |mut job| {
+            let base = self.base(&mut job)?;
+            let (mut cx, plan) = (job.context()?, self.plan(&job, &base));
             let receiver =
                 job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
             self.tell_buckets();
@@ -65,17 +65,17 @@ impl Party<'_> {
             bar.finish_and_clear();
             // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
             // long that takes depends on them.
-            job.finish()?;
+            job.finish_keeping(base)?;
             Ok(received)
         })?;
         let indices = received.intersect().map_err(foxtrot_net::Error::from)?;
         Ok((indices, cost.until_now()))
     }
 
-    fn plan(&self, job: &Job<'_>) -> Plan<'_> {
+    fn plan<'a>(&self, job: &Job<'_>, base: &'a Base) -> Plan<'a> {
         Plan {
             parameters: self.agreed.parameters,
-            base: self.agreed.method.base,
+            base: base.ot(),
             direction: job.direction(),
             counter: 0,
         }
@@ -85,9 +85,15 @@ impl Party<'_> {
         self.output.progress_in_percent(self.agreed.parameters.steps())
     }
 
-    fn tell_setup(&self) {
-        let (n, base) = (self.agreed.parameters.base_ots(), self.agreed.method.base.info().name);
-        self.output.detail(&format!("running {n} base OTs {base}"));
+    /// The base OTs: new ones, or those of the last session.
+    fn base(&self, job: &mut Job<'_>) -> Result<Base, Failure> {
+        let (n, ot) = (self.agreed.parameters.base_ots(), self.agreed.method.base);
+        let (base, name) = (job.base(ot, n)?, ot.info().name);
+        self.output.detail(&match base.is_resumed() {
+            true => format!("taking up {n} base OTs {name} of an earlier session"),
+            false => format!("running {n} base OTs {name}"),
+        });
+        Ok(base)
     }
 
     fn tell_buckets(&self) {
