@@ -1,8 +1,8 @@
 //! Reaching the peer: connecting to it, or listening for it.
 
-use std::{fmt::Display, net::ToSocketAddrs, path::Path, time::Duration};
+use std::{fmt::Display, net::ToSocketAddrs, path::Path, sync::Arc, time::Duration};
 
-use foxtrot::job::Hello;
+use foxtrot::{Daily, job::Hello};
 
 use crate::{
     args::{Common, MostSessions, Transport},
@@ -10,6 +10,7 @@ use crate::{
     host::{Host, Service},
     link::Link,
     output::Output,
+    policy::Under,
     secure::Security,
 };
 
@@ -32,7 +33,15 @@ enum Address<'a> {
 impl<'a> Way<'a> {
     /// Finds out before anything is read, and anybody met, what is wrong with address or key.
     pub(crate) fn prepare(transport: &'a Transport) -> Result<Self, Failure> {
-        let security = Security::new(transport)?;
+        Self::under(transport, None)
+    }
+
+    /// [`prepare`](Self::prepare) under a policy.
+    pub(crate) fn under(
+        transport: &'a Transport,
+        under: Option<Under<'_>>,
+    ) -> Result<Self, Failure> {
+        let security = Security::new(transport, under)?;
         let address = match (&transport.listen, &transport.connect) {
             (Some(address), _) => {
                 // Peers that come now would wait until the file is read: the port is given back.
@@ -56,6 +65,12 @@ impl<'a> Way<'a> {
         self
     }
 
+    /// Limits how many runs a peer may have in a day, and with how many keys.
+    pub(crate) fn per_day(self, daily: Arc<Daily>) -> Self {
+        let config = self.security.config.per_day(daily);
+        Self { security: Security { config, ..self.security }, ..self }
+    }
+
     /// A link to the one peer of this run.
     pub(crate) fn reach(
         self,
@@ -64,6 +79,7 @@ impl<'a> Way<'a> {
         output: Output,
     ) -> Result<Link, Failure> {
         let security = self.security.within(common.timeout());
+        let has_keys = !security.is_none();
         let link = match self.address {
             Address::Listen(address) => {
                 Host { security, hello, output }.first_peer(address, self.wait)?
@@ -79,7 +95,12 @@ impl<'a> Way<'a> {
                 peer.and_then(|peer| Link::greet(peer, hello)).map_err(|e| security.explain(e))?
             }
         };
-        output.detail(&format!("the peer is {}", link.peer));
+        let peer = format!("the peer is {}", link.peer);
+        if has_keys {
+            output.note(&peer);
+        } else {
+            output.detail(&peer);
+        }
         output.detail(&format!("the session is {:?}", link.agreed.sid));
         Ok(link)
     }

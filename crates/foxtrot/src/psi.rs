@@ -44,12 +44,15 @@ pub use foxtrot_psi::{
 };
 use zeroize::Zeroizing;
 
+mod function;
 #[cfg(feature = "keys")]
 pub mod keys;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
 pub use peer::{receive, send};
+
+pub use function::Function;
 
 /// The most items of a peer, unless the caller says otherwise.
 const MOST: usize = 1 << 24;
@@ -77,6 +80,8 @@ pub struct Options {
     method: Method,
     #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
     most: usize,
+    #[cfg_attr(not(feature = "net"), expect(dead_code, reason = "negotiations use it"))]
+    least: usize,
 }
 
 impl Options {
@@ -84,7 +89,7 @@ impl Options {
     #[must_use]
     pub const fn new() -> Self {
         let (assumption, adversary) = (Assumption::Symmetric, Adversary::Malicious);
-        Self { method: Method { base: &Endemic, assumption, adversary }, most: MOST }
+        Self { method: Method { base: &Endemic, assumption, adversary }, most: MOST, least: 0 }
     }
 
     /// Accepts a protocol that gives no protection against a malicious peer, and is somewhat cheaper.
@@ -129,14 +134,34 @@ impl Options {
         Self { most, ..self }
     }
 
+    /// The fewest items that the peer may have; 0 by default. An intersection with very few items is a question about
+    /// somebody.
+    ///
+    /// ```
+    /// # #[cfg(feature = "net")] {
+    /// use foxtrot::{Peer, psi};
+    ///
+    /// let ours = psi::Options::new().least_items(3);
+    /// let (mut sender, mut receiver) = Peer::pair();
+    /// let asking = std::thread::spawn(move || psi::receive(&mut receiver, &["ann", "bob"]));
+    /// assert!(ours.send(&mut sender, &["bob"]).is_err());
+    /// let error = asking.join().expect("no panic").expect_err("too few");
+    /// assert!(error.to_string().contains("no fewer than 3"), "{error}");
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn least_items(self, least: usize) -> Self {
+        Self { least, ..self }
+    }
+
     /// Returns the number of items that a receiver can ask about that cheats and declares `declared`, unless it computes 2^80 hashes or is lucky
     /// with probability 2^-40. `None` with [`semi_honest`](Self::semi_honest): there is no bound then.
     ///
     /// ```
     /// use foxtrot::psi::Options;
     ///
-    /// assert_eq!(Options::new().most_tested(20), Some(133));
-    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(171));
+    /// assert_eq!(Options::new().most_tested(20), Some(215));
+    /// assert_eq!(Options::new().most_tested(1_000_000).map(|most| most / 10_000), Some(154));
     /// assert_eq!(Options::new().semi_honest().most_tested(20), None);
     /// ```
     #[must_use]

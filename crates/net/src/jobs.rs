@@ -16,13 +16,27 @@ use crate::{
     HelloError,
     channel::QUEUE_BYTES,
     drive::most_ahead,
-    hello::{Hello, JOB, KEYS, Role, Table},
+    hello::{Hello, JOB, KEYS, Role, Table, numbered},
 };
 
+/// The term of what `psi` computes, unless it is an intersection.
+pub const FUNCTION: &str = "function";
+/// The term of the least number of common keys that a count or a sum tells.
+pub const MIN_COUNT: &str = "min-count";
+/// The detail that names columns of the sender, a line each: those that the receiver asks for, or that the sender gives.
+pub const COLUMNS: &str = "columns";
+/// The detail that names the sender's column whose values are added.
+pub const VALUE: &str = "value";
+/// The term of the policy that both sides enforce.
+pub const POLICY: &str = "policy";
+/// The detail that asks for one of several sets, by its name.
+pub const SET: &str = "set";
 /// The term of what `psi` may rest on.
 pub const ASSUMPTION: &str = "assumption";
 /// The term of how keys of `psi` are normalised.
 pub const NORMALIZE: &str = "normalize";
+/// The term of how further keys of `psi` are normalised, ` | ` between them.
+pub const OR_NORMALIZE: &str = "or-normalize";
 /// The detail that tells which columns each side's keys are from: for people, who compare them.
 pub const KEY_COLUMNS: &str = "key-columns";
 /// The most bytes of the names of key columns.
@@ -77,13 +91,21 @@ pub fn psi(
 /// Adds the names of the key columns, if they have names. What is longer than 255 bytes is cut.
 #[must_use]
 pub fn key_columns(hello: Hello, names: Option<&[String]>) -> Hello {
+    key_columns_of(hello, 0, names)
+}
+
+/// [`key_columns`] of one of several keys, from 0.
+#[must_use]
+pub fn key_columns_of(hello: Hello, number: usize, names: Option<&[String]>) -> Hello {
     match names {
-        Some(names) => hello.detail(KEY_COLUMNS, joined(names)),
+        Some(names) => hello.detail(&numbered(KEY_COLUMNS, number), joined(names)),
         None => hello,
     }
 }
 
-fn joined(names: &[String]) -> String {
+/// Names of columns as the peer gets them.
+#[must_use]
+pub fn joined(names: &[String]) -> String {
     let mut all = names.join(", ");
     let end = (0..=MAX_COLUMNS.min(all.len())).rev().find(|&end| all.is_char_boundary(end));
     all.truncate(end.unwrap_or_default());
@@ -126,10 +148,30 @@ pub fn peers_length(details: &Table) -> Result<usize, HelloError> {
 /// # Errors
 /// [`HelloError::Offer`]; [`HelloError::TooManyPeerKeys`] if the peer has more than it was told that it may have.
 pub fn peers_keys(details: &Table, most: usize) -> Result<usize, HelloError> {
-    let keys = told(details, KEYS, "the number of its keys", MAX_ITEMS)?;
+    peers_keys_of(details, 0, most)
+}
+
+/// [`peers_keys`] where rows are compared by several keys, for the one with this number, from 0.
+///
+/// # Errors
+/// As [`peers_keys`].
+pub fn peers_keys_of(details: &Table, number: usize, most: usize) -> Result<usize, HelloError> {
+    let name = numbered(KEYS, number);
+    let keys = told(details, &name, "the number of its keys", MAX_ITEMS)?;
     match keys > most {
         true => Err(HelloError::TooManyPeerKeys { theirs: keys as u64, most: most as u64 }),
         false => Ok(keys),
+    }
+}
+
+/// Fails if the peer has fewer keys than it was told that it must have.
+///
+/// # Errors
+/// [`HelloError::TooFewPeerKeys`].
+pub fn check_least_keys(theirs: usize, least: usize) -> Result<(), HelloError> {
+    match theirs < least {
+        true => Err(HelloError::TooFewPeerKeys { theirs: theirs as u64, least: least as u64 }),
+        false => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! A session with [`Kept::fresh`] runs the base OTs and keeps a state of them; the next one, with [`Kept::resume`], sends
 //! nothing. Keys and the next state are hashes of the state under the session's id, so no key occurs twice, even if both
 //! parties return to an old state. The state does not tell the keys of earlier sessions. The receiver's choices stay the same:
-//! `docs/wire/resumed-base.md`, section 23, says how two parties agree on a state, and `docs/protocols/resumed-base.md` what
+//! `docs/wire/resumed-base.md`, section 26, says how two parties agree on a state, and `docs/protocols/resumed-base.md` what
 //! this costs in security.
 //!
 //! ```
@@ -198,7 +198,7 @@ impl Kept {
 }
 
 /// The id of the ticket for n base OTs after a session with this sid, between the sender and the receiver with these
-/// fingerprints: `docs/wire/resumed-base.md`, section 23.2. `uses` counts the sessions that the base OTs have served.
+/// fingerprints: `docs/wire/resumed-base.md`, section 26.2. `uses` counts the sessions that the base OTs have served.
 #[must_use]
 pub fn ticket_id(
     sid: Sid,

@@ -117,7 +117,7 @@ fn array<const L: usize>(value: &Value) -> [u8; L] {
     bytes(value).try_into().unwrap()
 }
 
-/// The vectors that `reference/` generated (`tests/vectors/resumed.json`). docs/wire: R23-1.
+/// The vectors that `reference/` generated (`tests/vectors/resumed.json`). docs/wire: R26-1.
 #[test]
 fn secrets_keys_and_tickets_match_the_test_vectors() {
     let file = include_str!("../../../tests/vectors/resumed.json");
