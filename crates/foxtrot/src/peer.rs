@@ -399,9 +399,12 @@ impl Peer {
         let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
         self.jobs += 1;
         let offer = self.offer(&hello)?;
-        let hello = offer.iter().fold(hello, |hello, offer| offer.describe(hello));
-        let hello = self.describe(hello, seed.as_deref());
-        let (agreement, said) = self.exchange(&hello, agree)?;
+        let with_offer = |hello| offer.iter().fold(hello, |hello, offer| offer.describe(hello));
+        let hello = self.describe(with_offer(hello), seed.as_deref());
+        let (agreement, said) = self.exchange(&hello, |details| {
+            let (said, answer) = agree(details)?;
+            Ok((said, Answer { hello: answer.hello.map(with_offer), ..answer }))
+        })?;
         let kept = offer.map(|offer| offer.agree(&agreement)).transpose();
         let kept = kept.map_err(|e| E::from(self.give_up(e)))?.flatten();
         // A stranger works once.
