@@ -132,6 +132,22 @@ fn later_sessions_send_no_base_ots_and_renew_the_ticket() {
 }
 
 #[test]
+fn an_intersection_of_which_both_learn_takes_up_and_keeps_them_also() {
+    let (_parties, [a, b], first) = two();
+    for _ in 0..2 {
+        let [mut sender, mut receiver] = connect([&a, &b]);
+        thread::scope(|scope| {
+            let sent = scope.spawn(|| options().send_both(&mut sender, &["ann", "bob", "cid"]));
+            assert_eq!(options().receive_both(&mut receiver, &["bob", "eve"]).unwrap(), [0]);
+            assert_eq!(sent.join().unwrap().unwrap(), [1]);
+        });
+        let counters = receiver.counters();
+        assert!(counters.sent + counters.received < BASE, "{counters:?} and {first}");
+    }
+    assert_eq!(session([&a, &b], options()), first - BASE);
+}
+
+#[test]
 fn a_ticket_that_comes_back_gives_other_keys_or_is_not_taken_up() {
     let ([ours, theirs], [a, b], first) = two();
     let old = [&ours, &theirs].map(|party| (party.ticket(), fs::read(party.ticket()).unwrap()));

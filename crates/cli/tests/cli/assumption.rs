@@ -124,7 +124,7 @@ fn a_server_answers_peers_that_assume_what_it_assumes() {
     let asked = lines(folder.path(), "asked", 2990..3010);
     let lpn = ["--assumption", "lpn"];
     let serve = [&lpn[..], &["--serve", "--json", "-v"]].concat();
-    let server = Listening::start(&party("send", &[&set], &serve));
+    let mut server = Listening::start(&party("send", &[&set], &serve));
     let receive = party("receive", &[&asked], &lpn);
     let expected: String = (2990..3000).map(|i| format!("user{i:09}\n")).collect();
     thread::scope(|scope| {
@@ -142,9 +142,13 @@ fn a_server_answers_peers_that_assume_what_it_assumes() {
     let options = psi::Options::new().assumption(Assumption::Lpn);
     assert_eq!(options.receive(&mut peer, &["user000000007", "nobody"]).unwrap(), [0]);
     peer.close().unwrap();
+    let mut said = String::new();
+    while !said.contains("session 4 with ") {
+        said += &(server.running.line() + "\n");
+    }
     server.running.interrupt();
-    let (status, printed, said) = server.end();
-    assert_eq!(status, 130, "{said}");
+    let (status, printed, rest) = server.end();
+    assert_eq!(status, 130, "{said}{rest}");
     assert!(said.contains("assumption is lpn here and symmetric at the peer"), "{said}");
     let sessions: Vec<_> = printed.lines().map(json).collect();
     assert_eq!(sessions.len(), 4, "{printed}");

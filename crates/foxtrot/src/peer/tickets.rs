@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 use crate::Error;
 
-/// How a file begins.
+/// The first bytes of a file.
 const MAGIC: &[u8; 8] = b"FOXTKT1\0";
 /// Sessions that one run of base OTs serves.
 const MOST_USES: u64 = 100;
@@ -58,7 +58,7 @@ struct Ticket {
     state: State,
 }
 
-/// What this side tells of tickets in a negotiation.
+/// The ticket that this side offers in a negotiation.
 pub(crate) struct Offer {
     tickets: Tickets,
     pair: Pair,
@@ -241,7 +241,7 @@ impl Offer {
         }
     }
 
-    /// What follows from the peer's details: nothing, if the peer keeps no base OTs.
+    /// Compares the peer's details; `None` if the peer keeps no base OTs.
     ///
     /// # Errors
     /// [`HelloError::Offer`] if the peer says what cannot be.

@@ -165,7 +165,11 @@ impl Options {
     }
 
     /// The base OTs of a job with these sizes.
-    fn base_of(&self, job: &mut Job<'_>, [receivers, senders]: [usize; 2]) -> Result<Base, Error> {
+    pub(super) fn base_of(
+        &self,
+        job: &mut Job<'_>,
+        [receivers, senders]: [usize; 2],
+    ) -> Result<Base, Error> {
         let n = self.method.parameters(receivers, senders)?.base_ots();
         job.base(self.method.base, n)
     }
