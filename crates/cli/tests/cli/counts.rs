@@ -85,6 +85,23 @@ fn both_sides_learn_the_sum_of_the_numbers_of_one() {
 }
 
 #[test]
+fn a_sum_over_the_example_files_is_the_sum_of_matching_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, there] = ["a", "b"].map(|name| Key::generate(folder.path(), name));
+    let a = [&["psi", "sum"], &A[2..], &["--value", "id", "--duplicates", "first"]].concat();
+    let a = Listening::with(&a, &here.expecting(&there));
+    let b = [&["psi", "sum"], &B[2..]].concat();
+    let b = connect_with(&b, &there.expecting(&here), &a.address);
+    let (status, printed, said) = a.end();
+    assert_eq!((status, b.status.code()), (0, Some(0)), "{said}{}", stderr(&b));
+    let ids = [1001, 1002, 1004, 1005, 1007, 1008, 1010, 1013, 1017, 1018, 1020, 1046];
+    let expected = format!("{} {}\n", ids.len(), ids.iter().sum::<u32>());
+    assert_eq!((printed, stdout(&b)), (expected.clone(), expected));
+    assert!(said.contains("the sum of this side's numbers"), "{said}");
+    assert!(stderr(&b).contains("the sum of the peer's numbers"), "{}", stderr(&b));
+}
+
+#[test]
 fn counts_have_the_same_terms_on_both_sides_and_only_those_of_the_policy() {
     let folder = tempfile::tempdir().unwrap();
     let sender = Listening::start(&[&A[..], &["--min-count", "3"]].concat());
@@ -127,4 +144,20 @@ fn counts_have_the_same_terms_on_both_sides_and_only_those_of_the_policy() {
             );
         }
     }
+}
+
+#[test]
+fn the_library_counts_with_the_command() {
+    use foxtrot::psi::{Count, Outcome};
+
+    let folder = tempfile::tempdir().unwrap();
+    let keys = write(folder.path(), "keys", "ann\nbob\ncid\n");
+    let command = Listening::start(&["psi", "count", &keys, "--min-count", "2"]);
+    let mut peer = foxtrot::Config::insecure().connect(&command.address).unwrap();
+    let count = Count::new().at_least(2);
+    let learnt = count.receive(&mut peer, &["bob", "cid", "eve"]).unwrap();
+    assert_eq!(learnt, Outcome::Released { count: 2, sum: None });
+    peer.close().unwrap();
+    let (status, printed, said) = command.end();
+    assert_eq!((status, printed.as_str()), (0, "2\n"), "{said}");
 }

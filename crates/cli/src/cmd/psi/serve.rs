@@ -137,6 +137,9 @@ impl Server {
         let first = self.shelf.all().next();
         let first = first.ok_or_else(|| Failure::usage("there is no set to serve"))?;
         let hello = first.terms.hello(Role::Sender, &first.sizes()).without_keys();
+        if let Some(policy) = first.terms.policy() {
+            output.note(&format!("policy of every session: {}", policy.words()));
+        }
         output::stamp();
         way.all_peers(common, most, hello, self, |number, peer, (agreed, report)| {
             let keys = agreed.receivers_keys();
