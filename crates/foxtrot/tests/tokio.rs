@@ -242,6 +242,38 @@ fn tokio_serves_many_peers_with_an_async_function_until_it_is_dropped() {
 }
 
 #[test]
+fn tokio_runs_silent_ots_over_tls() {
+    const N: usize = 1000;
+    let _alone = alone();
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        let (ours, theirs) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        let listener =
+            Config::tls(&ours, &[theirs.fingerprint()]).unwrap().bind("localhost:0").unwrap();
+        let (address, peers) = (listener.local_addr().to_string(), [ours.fingerprint()]);
+        let (here, there) = join!(Peer::accept(listener), Peer::connect(&address, &theirs, &peers));
+        let (mut ours, mut theirs) = (here.unwrap(), there.unwrap());
+        let silent = foxtrot::extension::silent::malicious();
+        let random = foxtrot::rot::Options::new().silent(silent);
+        let (pairs, received) = join!(
+            ours.run(move |peer| random.send(peer, N)),
+            theirs.run(move |peer| random.receive(peer, N)),
+        );
+        let (pairs, (choices, keys)) = (pairs.unwrap(), received.unwrap());
+        assert!((0..N).all(|i| keys[i] == pairs[i][usize::from(choices.get(i).unwrap_u8())]));
+        let messages = foxtrot::ot::Options::new().silent(silent);
+        let (sent, opened) = join!(
+            ours.run(move |peer| messages.send(peer, &[["no", "yes"], ["left", "right"]])),
+            theirs.run(move |peer| messages.receive(peer, &[true, false])),
+        );
+        sent.unwrap();
+        let opened = opened.unwrap();
+        assert_eq!([opened.get(0), opened.get(1)], [Some(&b"yes"[..]), Some(b"left")]);
+        let (here, there) = join!(ours.close(), theirs.close());
+        here.and(there).unwrap();
+    });
+}
+
+#[test]
 fn tokio_drops_a_peer_without_holding_up_the_runtime() {
     let _alone = alone();
     Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
