@@ -14,6 +14,7 @@ use crate::{
     link::Link,
     output::Output,
     secure::Security,
+    serial,
 };
 
 /// A way to the peer: an address that exists, and the protection of the connection.
@@ -30,6 +31,7 @@ const TRY: Duration = Duration::from_secs(30);
 enum Address<'a> {
     Listen(&'a str),
     Connect(&'a str),
+    Serial(serial::Way<'a>),
 }
 
 impl<'a> Way<'a> {
@@ -37,6 +39,7 @@ impl<'a> Way<'a> {
     pub(crate) fn prepare(transport: &'a Transport) -> Result<Self, Failure> {
         let security = Security::new(transport)?;
         let address = match (&transport.listen, &transport.connect) {
+            _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
             (Some(address), _) => {
                 // Peers that come now would wait until the file is read: the port is given back.
                 drop(Listener::bind(address)?);
@@ -76,6 +79,10 @@ impl<'a> Way<'a> {
                     .and_then(|opened| Link::greet(opened, true, &hello))
                     .map_err(|e| security.explain(e))?
             }
+            Address::Serial(way) => {
+                let opened = way.open(self.wait.unwrap_or(TRY), timeout, output)?;
+                Link::greet(opened, true, &hello)?
+            }
         };
         output.detail(&format!("the peer is {}", link.peer));
         output.detail(&format!("the session is {:?}", link.agreement.sid));
@@ -96,7 +103,9 @@ impl<'a> Way<'a> {
             Address::Listen(address) => {
                 Host { security, hello, timeout, output }.all_peers(address, most, service, done)
             }
-            Address::Connect(_) => Err(Failure::usage("--serve needs --listen")),
+            Address::Connect(_) | Address::Serial(_) => {
+                Err(Failure::usage("--serve needs --listen"))
+            }
         }
     }
 }

@@ -6,8 +6,9 @@ use foxtrot_net::{
     Channel, Error, TlsError,
     hello::{Binding, Hello},
     identity::Fingerprint,
+    line,
     tcp::Socket,
-    tls::{Secured, Tls},
+    tls::{self, Tls},
 };
 
 use crate::{
@@ -40,6 +41,8 @@ pub(crate) struct Opened {
     /// [`source`].
     pub(crate) counted_as: String,
     pub(crate) binding: Option<Binding>,
+    /// The exporter of a serial line.
+    pub(crate) exporter: Option<[u8; 32]>,
 }
 
 /// The identity of the peer.
@@ -56,7 +59,8 @@ pub(crate) struct Who {
 impl Security {
     /// Makes the protection that the user wants.
     pub(crate) fn new(transport: &Transport) -> Result<Self, Failure> {
-        if transport.insecure {
+        // A serial line has a key of its own.
+        if transport.insecure || transport.serial.is_some() {
             return Ok(Self::None);
         }
         let key = transport.identity.as_deref();
@@ -91,16 +95,16 @@ impl Security {
     fn open(
         &self,
         socket: Socket,
-        secure: fn(&Tls, Socket) -> Result<Secured, Error>,
+        secure: fn(&Tls, Socket) -> Result<tls::Secured, Error>,
     ) -> Result<Opened, Error> {
         let (address, source) = (Some(socket.peer_address()), socket.source());
         match self {
             Self::Pinned { tls, known, .. } => {
-                let Secured { channel, peer, binding } = secure(tls, socket)?;
+                let tls::Secured { channel, peer, binding } = secure(tls, socket)?;
                 let (name, counted_as) = (known.name(&peer).cloned(), peer.to_string());
                 let who = Who { fingerprint: Some(peer), name, address };
                 let (transport, binding) = ("tls", Some(binding));
-                Ok(Opened { channel, transport, who, counted_as, binding })
+                Ok(Opened { channel, transport, who, counted_as, binding, exporter: None })
             }
             Self::None => Ok(Opened {
                 channel: socket.open()?,
@@ -108,6 +112,7 @@ impl Security {
                 who: Who { address, ..Who::default() },
                 counted_as: source,
                 binding: None,
+                exporter: None,
             }),
         }
     }
@@ -134,9 +139,10 @@ impl Security {
 impl Opened {
     /// The hello, bound to this connection.
     pub(crate) fn bind(&self, hello: &Hello) -> Hello {
-        match self.binding {
-            Some(binding) => hello.clone().bound_to(binding),
-            None => hello.clone(),
+        match (self.binding, self.exporter) {
+            (Some(binding), _) => hello.clone().bound_to(binding),
+            (None, Some(exporter)) => hello.clone().bound_by(exporter),
+            (None, None) => hello.clone(),
         }
     }
 
@@ -144,7 +150,15 @@ impl Opened {
     pub(crate) fn in_memory(channel: Channel) -> Self {
         let who = Who::default();
         let counted_as = who.to_string();
-        Self { channel, transport: "memory", who, counted_as, binding: None }
+        Self { channel, transport: "memory", who, counted_as, binding: None, exporter: None }
+    }
+
+    /// A channel over a serial line, whose other end has the same key.
+    pub(crate) fn over_a_line(line: line::Secured, device: String) -> Self {
+        let line::Secured { channel, exporter } = line;
+        let who = Who { address: Some(device), ..Who::default() };
+        let counted_as = who.to_string();
+        Self { channel, transport: "serial", who, counted_as, binding: None, exporter: Some(exporter) }
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-use crate::{Channel, ChannelError, Error, memory};
+use crate::{Channel, ChannelError, Error, channel::Hook, memory};
 
 /// Bytes that are copied at a time.
 const COPIED: usize = 64 << 10;
@@ -27,11 +27,24 @@ const COPIED: usize = 64 << 10;
 /// # Errors
 /// [`ChannelError::Io`] if the system does not give a thread.
 pub fn open(
-    mut reader: impl Read + Send + 'static,
+    reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
     closer: impl Fn(Shutdown) + Send + Sync + 'static,
     timeout: Duration,
 ) -> Result<Channel, Error> {
+    let (near, hook) = pump(reader, closer, timeout)?;
+    Channel::new(Box::new(near), Box::new(writer), hook, timeout)
+}
+
+/// Reads in a thread of its own; returns what reads of it with a deadline, and what ends both.
+///
+/// # Errors
+/// [`ChannelError::Io`] if the system does not give a thread.
+pub(crate) fn pump(
+    mut reader: impl Read + Send + 'static,
+    closer: impl Fn(Shutdown) + Send + Sync + 'static,
+    timeout: Duration,
+) -> Result<(memory::Reader, Hook), Error> {
     let (near, mut far) = memory::one_way(timeout);
     let end_reads = near.hook();
     let hook = Box::new(move |how| {
@@ -41,7 +54,7 @@ pub fn open(
     let copying = move || copy(&mut reader, &mut far);
     let started = thread::Builder::new().name("foxtrot-bridge".into()).spawn(copying);
     started.map_err(|e| ChannelError::io("start a thread", &e))?;
-    Channel::new(Box::new(near), Box::new(writer), hook, timeout)
+    Ok((near, hook))
 }
 
 /// Copies until an end or an error of either, and passes on at once what has come.

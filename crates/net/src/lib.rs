@@ -30,6 +30,7 @@ pub mod hello;
 #[cfg(feature = "tls")]
 pub mod identity;
 pub mod jobs;
+pub mod line;
 pub mod listen;
 pub mod memory;
 pub mod shape;

@@ -43,6 +43,7 @@ pub mod engine;
 pub mod erase;
 pub mod extension;
 pub mod ideal;
+pub mod line;
 pub mod oracle;
 pub mod pair;
 pub mod popf;

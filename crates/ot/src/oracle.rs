@@ -16,6 +16,8 @@ use foxtrot_kernel::{
     counters::{Operation, count},
 };
 
+use zeroize::Zeroize;
+
 use crate::erase::erase;
 
 /// Bytes of queries that are hashed in one piece. Side by side BLAKE3 takes no more chunks than divide what it has
@@ -89,6 +91,13 @@ impl Oracle {
 
     fn begin(&self, hasher: &mut Hasher, i: u64, branch: u8) {
         hasher.update(&self.id).update(&position(i, branch));
+    }
+}
+
+impl Zeroize for Oracle {
+    fn zeroize(&mut self) {
+        self.context_key.zeroize();
+        self.id.zeroize();
     }
 }
 

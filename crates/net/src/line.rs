@@ -1,0 +1,229 @@
+//! Channels over a serial line to a device, under a pre-shared key (`docs/wire/line.md`, section 21).
+
+use core::time::Duration;
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::Shutdown,
+    time::Instant,
+};
+
+use foxtrot_ot::line::{
+    self, ANSWER_LEN, Broken, HEAD_LEN, Initiator, Key, MAGIC, OPENING_LEN, OVERHEAD, Opener,
+    Responder, Sealer,
+};
+
+use crate::{
+    Channel, ChannelError, Error, HelloError, bridge,
+    channel::{Hook, ReadHalf},
+    deadline::Deadline,
+    memory,
+};
+
+/// The time after which an opening that nobody has answered is repeated: the device may have started later.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// A channel to a device that has the same key.
+#[derive(Debug)]
+pub struct Secured {
+    /// The channel.
+    pub channel: Channel,
+    /// What binds the hello to the line, for [`Hello::bound_by`](crate::hello::Hello::bound_by).
+    pub exporter: [u8; 32],
+}
+
+/// Opens a channel to the device at the other end, which has `wait` to appear. The line need not be reliable: what it loses
+/// or changes ends the session. `closer` is as for [`bridge::open`].
+///
+/// # Errors
+/// [`ChannelError::NothingReceived`] if nobody answers; [`ChannelError::Io`] if the other end has another key, or
+/// something fails.
+pub fn connect(
+    reader: impl Read + Send + 'static,
+    mut writer: impl Write + Send + 'static,
+    closer: impl Fn(Shutdown) + Send + Sync + 'static,
+    key: Key,
+    wait: Duration,
+    timeout: Duration,
+) -> Result<Secured, Error> {
+    let (mut reader, hook) = bridge::pump(reader, closer, timeout)?;
+    let (initiator, opening) = Initiator::open(key, nonce()?);
+    let end = Deadline::after(wait);
+    let shaken = (|| {
+        loop {
+            writer.write_all(&opening)?;
+            writer.flush()?;
+            let again = Deadline::after(AGAIN).instant().min(end.instant());
+            match after_magic::<ANSWER_LEN>(&mut reader, again, timeout) {
+                Err(e) if e.kind() == ErrorKind::TimedOut && end.remaining().is_some() => {}
+                answer => break answer,
+            }
+        }
+    })();
+    let answer = shaken.map_err(|e| failed(&e, wait))?;
+    let (line, confirmation) = initiator.confirm(&answer).map_err(|e| failed(&broken(e), wait))?;
+    let said = writer.write_all(&confirmation).and_then(|()| writer.flush());
+    said.map_err(|e| failed(&e, wait))?;
+    open(line, reader, writer, hook, timeout)
+}
+
+/// Opens a channel as the device's end does, for a device that has an operating system, and for tests.
+///
+/// # Errors
+/// As of [`connect`].
+pub fn accept(
+    reader: impl Read + Send + 'static,
+    mut writer: impl Write + Send + 'static,
+    closer: impl Fn(Shutdown) + Send + Sync + 'static,
+    key: Key,
+    wait: Duration,
+    timeout: Duration,
+) -> Result<Secured, Error> {
+    let (mut reader, hook) = bridge::pump(reader, closer, timeout)?;
+    let nonce = nonce()?;
+    let end = Deadline::after(wait).instant();
+    let shaken = (|| {
+        let opening = after_magic::<OPENING_LEN>(&mut reader, end, timeout)?;
+        let (responder, answer) = Responder::answer(key, &opening, nonce).map_err(broken)?;
+        writer.write_all(&answer)?;
+        writer.flush()?;
+        let mut confirmation = [0; line::CONFIRMATION_LEN];
+        reader.set_deadline(Deadline::after(timeout).instant());
+        reader.read_exact(&mut confirmation)?;
+        responder.finish(&confirmation).map_err(broken)
+    })();
+    open(shaken.map_err(|e| failed(&e, wait))?, reader, writer, hook, timeout)
+}
+
+fn open(
+    line: line::Line,
+    reader: memory::Reader,
+    writer: impl Write + Send + 'static,
+    hook: Hook,
+    timeout: Duration,
+) -> Result<Secured, Error> {
+    let exporter = line.exporter;
+    let (sealer, opener) = line.into_halves();
+    let reader = Reader { inner: reader, opener, record: Vec::new(), next: 0, ended: false };
+    let channel =
+        Channel::new(Box::new(reader), Box::new(Writer { inner: writer, sealer }), hook, timeout)?;
+    Ok(Secured { channel, exporter })
+}
+
+/// What begins with the magic. Bytes before it are of an earlier session, or of a console.
+fn after_magic<const L: usize>(
+    reader: &mut memory::Reader,
+    begin_by: Instant,
+    timeout: Duration,
+) -> io::Result<[u8; L]> {
+    let mut all = [0; L];
+    let window = &mut all[..MAGIC.len()];
+    while *window != MAGIC {
+        window.rotate_left(1);
+        reader.set_deadline(begin_by);
+        reader.read_exact(&mut window[MAGIC.len() - 1..])?;
+    }
+    reader.set_deadline(Deadline::after(timeout).instant());
+    reader.read_exact(&mut all[MAGIC.len()..])?;
+    Ok(all)
+}
+
+fn nonce() -> Result<[u8; 32], Error> {
+    let mut nonce = [0; 32];
+    getrandom::fill(&mut nonce).map_err(|e| HelloError::Randomness(e.to_string()))?;
+    Ok(nonce)
+}
+
+fn broken(why: Broken) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why)
+}
+
+fn failed(error: &io::Error, wait: Duration) -> Error {
+    match error.kind() {
+        ErrorKind::TimedOut => ChannelError::NothingReceived(wait),
+        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+            ChannelError::ClosedReceiving
+        }
+        _ => ChannelError::io("secure the line", error),
+    }
+    .into()
+}
+
+/// Opens records, whose texts are the bytes that it reads.
+struct Reader {
+    inner: memory::Reader,
+    opener: Opener,
+    record: Vec<u8>,
+    /// The first byte of the record's text that has not been taken.
+    next: usize,
+    ended: bool,
+}
+
+/// Seals what it writes.
+struct Writer<W: Write> {
+    inner: W,
+    sealer: Sealer,
+}
+
+impl Reader {
+    /// Reads the next record and opens it.
+    fn fill(&mut self) -> io::Result<()> {
+        let mut head = [0; HEAD_LEN];
+        self.inner.read_exact(&mut head)?;
+        let len = Opener::record_len(head).map_err(broken)?;
+        self.record.clear();
+        self.record.extend(head);
+        self.record.resize(len, 0);
+        self.inner.read_exact(&mut self.record[HEAD_LEN..])?;
+        let text_len = self.opener.open(&mut self.record).map_err(broken)?.len();
+        self.record.truncate(HEAD_LEN + text_len);
+        (self.next, self.ended) = (HEAD_LEN, text_len == 0);
+        Ok(())
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if self.next >= self.record.len() && !self.ended {
+            self.fill()?;
+        }
+        let read = (&self.record[self.next.min(self.record.len())..]).read(bytes)?;
+        self.next += read;
+        Ok(read)
+    }
+}
+
+impl ReadHalf for Reader {
+    fn set_deadline(&mut self, deadline: Instant) {
+        self.inner.set_deadline(deadline);
+    }
+}
+
+impl<W: Write> Write for Writer<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let text = &bytes[..bytes.len().min(line::MOST)];
+        let mut record = [0; line::MOST + OVERHEAD];
+        let len = self.sealer.seal(text, &mut record);
+        // Whole or not at all: a record that was written in part ends the line.
+        self.inner.write_all(&record[..len])?;
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<W: Write> Drop for Writer<W> {
+    fn drop(&mut self) {
+        let mut record = [0; OVERHEAD];
+        let len = self.sealer.seal(&[], &mut record);
+        // Nobody is left to be told.
+        let _ = self.inner.write_all(&record[..len]).and_then(|()| self.inner.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests;
