@@ -158,7 +158,14 @@ impl Opened {
         let line::Secured { channel, exporter } = line;
         let who = Who { address: Some(device), ..Who::default() };
         let counted_as = who.to_string();
-        Self { channel, transport: "serial", who, counted_as, binding: None, exporter: Some(exporter) }
+        Self {
+            channel,
+            transport: "serial",
+            who,
+            counted_as,
+            binding: None,
+            exporter: Some(exporter),
+        }
     }
 }
 

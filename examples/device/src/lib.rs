@@ -89,10 +89,10 @@ pub enum Base {
 
 /// The work of a session, which the host's command has to want as well.
 pub enum Job {
-    /// Sends that many random OTs: `foxtrot rot receive --base B --extension none --count N`.
+    /// Sends that many random OTs: `foxtrot rot receive --base B --extension none -n N`.
     SendRandom(Base, usize),
     /// Receives random OTs with choices that the protocol or the board's randomness draws:
-    /// `foxtrot rot send --base B --extension none --count N`.
+    /// `foxtrot rot send --base B --extension none -n N`.
     ReceiveRandom(Base, usize),
     /// Sends one of each pair of messages: `foxtrot ot receive --extension none`.
     SendMessages {

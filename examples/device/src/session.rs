@@ -47,12 +47,18 @@ pub(crate) async fn run(
         let _ = wire.send(HELLO, &[reason]).await;
     }
     let closed = wire.close().await;
-    if ended.is_ok() { closed? }
+    if ended.is_ok() {
+        closed?
+    }
     ended
 }
 
 /// Waits for an opening, among whatever bytes come, and makes the line.
-async fn greet(port: &RefCell<Port>, key: Key, nonce: [u8; 32]) -> Result<foxtrot_ot::line::Line, Fault> {
+async fn greet(
+    port: &RefCell<Port>,
+    key: Key,
+    nonce: [u8; 32],
+) -> Result<foxtrot_ot::line::Line, Fault> {
     let mut window = [0; MAGIC.len()];
     while window != MAGIC {
         window.rotate_left(1);
@@ -147,8 +153,7 @@ async fn talk(
     let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
     let session = agree(wire, &job, base, n, is_receiver, random[1]).await?;
     let (session, message_len) = session;
-    let direction =
-        if is_receiver { Direction::InitiatorSends } else { Direction::ResponderSends };
+    let direction = if is_receiver { Direction::InitiatorSends } else { Direction::ResponderSends };
 
     // Frames of each side on the protocol's lane.
     let sealed = match &job {

@@ -14,7 +14,10 @@ mod run {
     use alloc::vec::Vec;
     use foxtrot_ot::{
         Bits, Seed, Session, Sid,
-        base::{BaseOt, Choice, roted::{Endemic, Rot}},
+        base::{
+            BaseOt, Choice,
+            roted::{Endemic, Rot},
+        },
         engine::{Engine, Progress},
     };
 
@@ -77,11 +80,14 @@ mod run {
         let bits: Vec<bool> = (0..n).map(|i| i % 3 == 0).collect();
         let given = matches!(base.info().name, "roted-endemic");
         let mut sender = Party::new(|| {
-            base.sender(session(), n, Seed::from_bytes([8; 32])).unwrap_or_else(|_| firmware::exit(false))
+            base.sender(session(), n, Seed::from_bytes([8; 32]))
+                .unwrap_or_else(|_| firmware::exit(false))
         });
         let mut receiver = Party::new(|| {
-            let choice = if given { Choice::Given(Bits::from_bools(bits)) } else { Choice::Random(n) };
-            base.receiver(session(), choice, Seed::from_bytes([9; 32])).unwrap_or_else(|_| firmware::exit(false))
+            let choice =
+                if given { Choice::Given(Bits::from_bools(bits)) } else { Choice::Random(n) };
+            base.receiver(session(), choice, Seed::from_bytes([9; 32]))
+                .unwrap_or_else(|_| firmware::exit(false))
         });
         let (mut pairs, mut chosen) = (None, None);
         while pairs.is_none() || chosen.is_none() {
@@ -115,9 +121,9 @@ mod run {
     #[unsafe(no_mangle)]
     extern "C" fn image() -> ! {
         let _ = writeln!(Console, "# {}, static {}", machine::NAME, firmware::static_bytes());
-        for n in [1] {
+        for n in [1, 16] {
             both(&Endemic, n);
-            //both(&Rot, n);
+            both(&Rot, n);
         }
         firmware::exit(true)
     }

@@ -20,7 +20,7 @@ mod run {
     use crate::firmware::{self, Console, heap::Heap, machine};
 
     /// Bytes of the heap: enough for one transfer, or for as many as the larger build takes.
-    const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 9 << 10 };
+    const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 12 << 10 };
 
     #[global_allocator]
     static HEAP: Heap<HEAP_BYTES> = Heap::new();
@@ -54,7 +54,8 @@ mod run {
         /// counter: a reset may repeat them, the host can compute them, and so the host could read every choice. A real
         /// board fills this in from its hardware generator.
         fn random(&mut self, bytes: &mut [u8]) {
-            let oracle = Session::new(Sid::from_bytes(self.seed)).oracle("foxtrot v1 example board");
+            let oracle =
+                Session::new(Sid::from_bytes(self.seed)).oracle("foxtrot v1 example board");
             oracle.answer(self.drawn, 0, &[], bytes);
             self.drawn += 1;
         }
@@ -71,14 +72,18 @@ mod run {
             "send-random" => Job::SendRandom(base, n),
             "receive-random" => Job::ReceiveRandom(base, n),
             "send" => {
-                let message =
-                    |i: usize, j: usize| Zeroizing::new(format!("message {j} of pair {i}").into_bytes());
+                let message = |i: usize, j: usize| {
+                    Zeroizing::new(format!("message {j} of pair {i}").into_bytes())
+                };
                 let messages = (0..n).map(|i| [message(i, 0), message(i, 1)]).collect();
                 Job::SendMessages { messages, hex: false }
             }
             "receive" => {
                 // 0, 1, 1, 0, 1, 1, …
-                Job::ReceiveMessages { choices: Bits::from_bools((0..n).map(|i| i % 3 != 0)), hex: false }
+                Job::ReceiveMessages {
+                    choices: Bits::from_bools((0..n).map(|i| i % 3 != 0)),
+                    hex: false,
+                }
             }
             _ => return None,
         })
