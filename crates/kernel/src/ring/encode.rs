@@ -8,6 +8,10 @@ pub(super) fn pack<const BITS: usize>(values: &[u16], bytes: &mut [u8]) {
     const { assert!(BITS <= 16) };
     assert_eq!(values.len() / 8 * BITS, bytes.len());
     for (values, bytes) in values.as_chunks::<8>().0.iter().zip(bytes.chunks_exact_mut(BITS)) {
+        if cfg!(small) {
+            pack_eight::<BITS>(values, bytes);
+            continue;
+        }
         let mut word = 0u128;
         for (k, &value) in values.iter().enumerate() {
             word |= u128::from(value) << (BITS * k);
@@ -24,12 +28,46 @@ pub(super) fn unpack<const BITS: usize>(bytes: &[u8], values: &mut [u16]) {
     assert_eq!(values.len() / 8 * BITS, bytes.len());
     let mask = u16::MAX >> (16 - BITS);
     for (values, bytes) in values.as_chunks_mut::<8>().0.iter_mut().zip(bytes.chunks_exact(BITS)) {
+        if cfg!(small) {
+            unpack_eight::<BITS>(bytes, values);
+            continue;
+        }
         let mut buffer = [0; 16];
         buffer[..BITS].copy_from_slice(bytes);
         let word = u128::from_le_bytes(buffer);
         for (k, value) in values.iter_mut().enumerate() {
             *value = (word >> (BITS * k)) as u16 & mask;
         }
+    }
+}
+
+/// [`pack`] of eight values, byte by byte: a machine with few registers has no 128 bits.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the low byte is taken")]
+fn pack_eight<const BITS: usize>(values: &[u16; 8], bytes: &mut [u8]) {
+    let (mut word, mut bits, mut at) = (0u32, 0, 0);
+    for &value in values {
+        word |= u32::from(value) << bits;
+        bits += BITS;
+        while bits >= 8 {
+            bytes[at] = word as u8;
+            (word, bits, at) = (word >> 8, bits - 8, at + 1);
+        }
+    }
+}
+
+/// [`unpack`] of eight values.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "masked to BITS bits")]
+fn unpack_eight<const BITS: usize>(bytes: &[u8], values: &mut [u16; 8]) {
+    let (mut word, mut bits, mut at) = (0u32, 0, 0);
+    for value in values {
+        while bits < BITS {
+            word |= u32::from(bytes[at]) << bits;
+            (bits, at) = (bits + 8, at + 1);
+        }
+        *value = word as u16 & (u16::MAX >> (16 - BITS));
+        (word, bits) = (word >> BITS, bits - BITS);
     }
 }
 

@@ -28,6 +28,9 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     polys: &mut [u16],
 ) {
     let candidates = check::<N, BITS, K>(bytes);
+    if cfg!(small) {
+        return uniform_by_words::<N, Q, BITS, K>(bytes, polys);
+    }
 
     let mut all = Candidates::ZERO;
     unpack::<BITS>(bytes, &mut all.values[..candidates]);
@@ -53,6 +56,47 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     for (x, value) in polys.iter_mut().zip(&all.values) {
         *x = value & enough;
     }
+}
+
+/// [`uniform`] with a candidate and its shift in one word of 32 bits, for machines without vectors.
+#[inline(never)]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is the candidate")]
+fn uniform_by_words<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+    bytes: &[u8],
+    polys: &mut [u16],
+) {
+    let candidates = check::<N, BITS, K>(bytes);
+    let mut all = [0u32; ROOM];
+    let (words, mut rejected) = (&mut all[..], 0u32);
+    for (eight, group) in words.as_chunks_mut::<8>().0.iter_mut().zip(bytes.chunks_exact(BITS)) {
+        let mut values = [0; 8];
+        unpack::<BITS>(group, &mut values);
+        for (word, value) in eight.iter_mut().zip(values) {
+            // All ones where value < Q, which both are below 2¹⁵.
+            let accepted = (u32::from(value).wrapping_sub(Q.into()) >> 31).wrapping_neg();
+            *word = (rejected << 16) & accepted | u32::from(value);
+            rejected = rejected.wrapping_sub(!accepted);
+        }
+    }
+    let mut distance = 1;
+    while distance <= candidates - K * N {
+        let top = 15 - distance.ilog2();
+        for i in 0..candidates {
+            let (here, comer) = (words[i], words[i + distance]);
+            // The bit of the shift, in all bits.
+            let comes = ((comer << top).cast_signed() >> 31).cast_unsigned();
+            let goes = ((here << top).cast_signed() >> 31).cast_unsigned();
+            words[i] = comer & comes | here & !comes & !goes;
+        }
+        distance *= 2;
+    }
+    // As in `uniform`: all ones if there are enough.
+    let surplus = u32::from(rejected as usize > candidates - K * N);
+    let enough = core::hint::black_box(surplus.wrapping_sub(1));
+    for (x, word) in polys.iter_mut().zip(words.iter()) {
+        *x = (word & enough) as u16;
+    }
+    super::erase(&mut all, 0);
 }
 
 /// Samples from a public string: candidates are tried one after another. Returns whether there were
