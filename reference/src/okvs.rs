@@ -11,7 +11,7 @@ pub type Key = [u8; 32];
 pub struct Shape {
     /// The number of keys.
     pub n: usize,
-    /// Sparse slots per row, 2 or 3.
+    /// Sparse slots per row: 2, 3 or 4.
     pub hashes: usize,
     /// Dense slots; they are the first.
     pub dense: usize,
@@ -22,13 +22,23 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape for `n` keys, with 2 or 3 sparse slots per row.
+    /// Returns the shape for `n` keys, with 2, 3 or 4 sparse slots per row.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "0 is small enough for a root")]
     pub fn new(n: usize, hashes: usize) -> Self {
         let root = (0..).take_while(|root| root * root <= n).last().expect("0 is small enough");
         let (dense, starts, segment) = match hashes {
             2 => (60, 1, (6 * n).div_ceil(5)),
+            4 => {
+                let n = n.max(1 << 17);
+                let (segment, rows, slots) = match n {
+                    _ if n < 1 << 18 => (1 << 11, 32, 37),
+                    _ if n < 1 << 20 => (1 << 12, 8, 9),
+                    _ if n < 1 << 21 => (1 << 13, 10, 11),
+                    _ => (1 << 14, 35, 38),
+                };
+                (44, (n * slots).div_ceil(rows * segment), segment)
+            }
             _ if n <= 1 << 19 => (44, 1, ((49 * n).div_ceil(40) + 5 * root).div_ceil(3)),
             _ => (44, (17 * n).div_ceil(14 << 14), 1 << 14),
         };
@@ -41,13 +51,20 @@ impl Shape {
         self.dense + (self.starts + self.hashes - 1) * self.segment
     }
 
+    /// Returns the 64 bytes of a key's hash, of which its row takes the first.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "there are at least two")]
+    pub fn answer(&self, id: &Id, seed: &[u8; 32], key: &Key) -> Vec<u8> {
+        let branch = u8::try_from(self.hashes - 2).expect("two to four");
+        let row_key = oracle32("foxtrot v1 okvs row key", id, self.n, branch, &[seed]);
+        derive_key_from(&row_key, key, 64)
+    }
+
     /// Returns the slots of a key's row, ascending.
     #[must_use]
     #[expect(clippy::missing_panics_doc, reason = "what is below a number of slots is one")]
     pub fn row(&self, id: &Id, seed: &[u8; 32], key: &Key) -> Vec<usize> {
-        let branch = u8::from(self.hashes == 3);
-        let row_key = oracle32("foxtrot v1 okvs row key", id, self.n, branch, &[seed]);
-        let answer = derive_key_from(&row_key, key, 8 * (self.hashes + 2));
+        let answer = self.answer(id, seed, key);
         let words: Vec<u64> =
             answer.as_chunks().0.iter().copied().map(u64::from_le_bytes).collect();
         let below = |word: u64, bound: usize| {

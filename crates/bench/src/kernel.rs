@@ -261,7 +261,7 @@ pub(super) fn json_of((ns, ratio): (f64, f64)) -> [(String, Value); 2] {
 pub(super) fn print_head(out: &mut impl Write) -> io::Result<()> {
     let backend = Backend::best().name();
     writeln!(out, "CPU time per operation, medians, one thread, backend {backend}")?;
-    writeln!(out, "{:<30} {:>5} {:>10} {:>10} {:>9}", "name", "n", "ns", "per s", "/ x25519")
+    writeln!(out, "{:<30} {:>7} {:>10} {:>10} {:>9}", "name", "n", "ns", "per s", "/ x25519")
 }
 
 pub(super) fn print_row(
@@ -271,5 +271,5 @@ pub(super) fn print_row(
 ) -> io::Result<()> {
     let Report { name, n, .. } = &measured.report;
     let (ns, ratio) = figures(measured, yardsticks);
-    writeln!(out, "{name:<30} {n:>5} {ns:>10.1} {:>10.0} {ratio:>9.4}", 1e9 / ns)
+    writeln!(out, "{name:<30} {n:>7} {ns:>10.1} {:>10.0} {ratio:>9.4}", 1e9 / ns)
 }

@@ -13,6 +13,7 @@ mod over;
 mod paper;
 mod psi;
 mod rns;
+mod silent;
 mod triples;
 mod yardsticks;
 
@@ -51,6 +52,7 @@ enum Benchmark {
     Kernel(kernel::Operation),
     Module(module768::Operation),
     Rns(rns::Operation),
+    Silent(silent::Operation),
 }
 
 /// The settings of a measurement.
@@ -183,9 +185,10 @@ impl Benchmark {
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let module = module768::Operation::ALL.map(Self::Module);
+        let silent = silent::Operation::ALL.map(Self::Silent);
         let rns = rns::Operation::ALL.map(Self::Rns);
         let ots = base.chain(extensions).chain(one_of_n);
-        ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(rns)
+        ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(silent).chain(rns)
     }
 
     /// Returns the table, whose rows have the same columns.
@@ -195,7 +198,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
-            Self::Kernel(_) | Self::Module(_) => "kernel",
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => "kernel",
             Self::Rns(_) => "kernel/rns",
         }
     }
@@ -210,6 +213,7 @@ impl Benchmark {
             Self::Kernel(operation) => operation.name(),
             Self::Module(operation) => operation.name(),
             Self::Rns(operation) => operation.name(),
+            Self::Silent(operation) => operation.name(),
         };
         format!("{}/{name}", self.table())
     }
@@ -233,6 +237,7 @@ impl Benchmark {
             Self::Kernel(operation) => operation.usual_sizes(),
             Self::Module(_) => &module768::SIZES,
             Self::Rns(_) => &rns::SIZES,
+            Self::Silent(_) => &silent::SIZES,
         }
     }
 
@@ -244,7 +249,7 @@ impl Benchmark {
 
     /// Checks that the benchmark can run with these settings.
     fn check(&self, threads: usize, over: Over) -> Result<(), Failure> {
-        let kernel = matches!(self, Self::Kernel(_) | Self::Module(_) | Self::Rns(_));
+        let kernel = self.table().starts_with("kernel");
         let one_thread = match self {
             Self::TwoRound(_) => true,
             Self::Triples(protocol) => matches!(protocol, triples::Protocol::Paper(_)),
@@ -272,6 +277,7 @@ impl Benchmark {
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
             Self::Module(operation) => Ok(module768::run(*operation, setting.n)),
             Self::Rns(operation) => rns::run(*operation, setting.n),
+            Self::Silent(operation) => silent::run(*operation, setting.n),
         }
     }
 
@@ -281,7 +287,7 @@ impl Benchmark {
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
-            Self::Kernel(_) | Self::Module(_) => kernel::print_head(out),
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => kernel::print_head(out),
             Self::Rns(_) => rns::print_head(out),
         }
     }
@@ -299,7 +305,9 @@ impl Benchmark {
             object.insert("samples".into(), paper::to_json(&measured.samples));
         }
         match self {
-            Self::Kernel(_) | Self::Module(_) => object.extend(kernel::json(measured, yardsticks)),
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => {
+                object.extend(kernel::json(measured, yardsticks));
+            }
             Self::Rns(_) => object.extend(rns::json(measured, yardsticks)),
             _ => {}
         }
@@ -319,7 +327,9 @@ impl Benchmark {
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),
             Self::Triples(_) => triples::print_row(out, measured, yardsticks),
-            Self::Kernel(_) | Self::Module(_) => kernel::print_row(out, measured, yardsticks),
+            Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => {
+                kernel::print_row(out, measured, yardsticks)
+            }
             Self::Rns(_) => rns::print_row(out, measured, yardsticks),
         }
     }

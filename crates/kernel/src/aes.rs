@@ -2,19 +2,19 @@
 
 use crate::{Backend, Block, halves};
 
-mod portable;
+pub(crate) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod schedule;
 #[cfg(target_arch = "x86_64")]
-mod vectors;
+pub(crate) mod vectors;
 
 /// An expanded encryption key, for the backend it was expanded on. Erased on drop.
 pub struct Aes128 {
     backend: Backend,
-    schedule: Schedule,
+    pub(crate) schedule: Schedule,
 }
 
-enum Schedule {
+pub(crate) enum Schedule {
     /// The cipher of the portable backend, and of every backend without AES instructions.
     Cipher(portable::Cipher),
     #[cfg(target_arch = "x86_64")]
@@ -23,20 +23,21 @@ enum Schedule {
 
 /// The round keys of FIPS 197, erased on drop.
 #[cfg(target_arch = "x86_64")]
-struct RoundKeys([Block; 11]);
+pub(crate) struct RoundKeys([Block; 11]);
 
 /// Runs what is generic over the vectors in `$c`, under the round keys, or on the crate's cipher.
 macro_rules! by_schedule {
     ($pi:expr, $c:ident, $keys:ident => $vector:expr, $cipher:ident => $portable:expr $(,)?) => {
         match &$pi.schedule {
-            Schedule::Cipher($cipher) => $portable,
+            $crate::aes::Schedule::Cipher($cipher) => $portable,
             #[cfg(target_arch = "x86_64")]
-            Schedule::RoundKeys($keys) => {
-                dispatch!(wide $pi.backend, $c => $vector, unreachable!("expanded on this backend"))
+            $crate::aes::Schedule::RoundKeys($keys) => {
+                dispatch!(wide $pi.backend(), $c => $vector, unreachable!("expanded on this backend"))
             }
         }
     };
 }
+pub(crate) use by_schedule;
 
 impl Aes128 {
     /// Expands a key.

@@ -63,7 +63,7 @@ macro_rules! dispatch {
     ($backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {
         dispatch!(x86 $backend, $simd => $vector, $portable)
     };
-    // Where AVX2 takes two blocks to a vector if the processor can.
+    // Where AVX2 takes two blocks to a vector if the processor can, and NEON one if it has AES and products.
     (wide $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {{
         #[cfg(target_arch = "x86_64")]
         if let $crate::backend::Vectors::Avx2(simd) = $backend.vectors() && let Some($simd) = simd.wide() {
@@ -71,7 +71,15 @@ macro_rules! dispatch {
         } else {
             dispatch!(x86 $backend, $simd => $vector, $portable)
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        if let $crate::backend::Vectors::Neon(_) = $backend.vectors()
+            && let Some($simd) = $crate::blocks::neon::NeonAes::detect()
+        {
+            $simd.run(#[inline(always)] || $vector)
+        } else {
+            dispatch!(x86 $backend, $simd => $vector, $portable)
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         dispatch!(x86 $backend, $simd => $vector, $portable)
     }};
     ($kinds:ident $backend:expr, $simd:ident => $vector:expr, $portable:expr $(,)?) => {

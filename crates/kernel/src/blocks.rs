@@ -19,7 +19,10 @@ pub(crate) mod w512;
 use crate::Block;
 
 /// The operations of a width.
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "fewer of them are used"))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(dead_code, reason = "fewer of them are used")
+)]
 pub(crate) trait Blocks: Copy {
     /// [`Blocks::BLOCKS`] blocks.
     type Vector: Copy;
@@ -42,6 +45,12 @@ pub(crate) trait Blocks: Copy {
     fn store_part(self, x: Self::Vector, bytes: &mut [u8]);
     /// a ⊕ b.
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a ∧ b.
+    fn and(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// a + b of words of 64 bits, mod 2⁶⁴.
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// Ones in the words of 64 bits that are equal in a and b, zeros in the others.
+    fn equal(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
     /// a ⊕ b ⊕ c.
     #[inline(always)]
@@ -110,8 +119,6 @@ pub(crate) trait Blocks: Copy {
 /// Rounds of AES.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) trait Aes: Blocks {
-    /// a ∧ b.
-    fn and(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// A round of each block, under the block of `keys`.
     fn round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
 }
@@ -124,8 +131,6 @@ pub(crate) trait Cipher: Aes {
 
     /// The last round of each block, under the block of `keys`.
     fn last_round(self, x: Self::Vector, keys: Self::Vector) -> Self::Vector;
-    /// a + b of words of 64 bits, mod 2⁶⁴.
-    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of blocks, in two vectors.
     fn pairs(self, x: Self::Vector, delta: Self::Vector) -> [Self::Vector; 2];
 }
@@ -137,6 +142,8 @@ pub(crate) trait Clmul: Blocks {
     fn product<const HALVES: i32>(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     /// The sum of all blocks.
     fn sum(self, x: Self::Vector) -> u128;
+    /// Exchanges the halves of each block.
+    fn swap(self, x: Self::Vector) -> Self::Vector;
 
     /// Adds the products of the halves to sums by their weight: low by low, the two mixed ones, high by high.
     #[inline(always)]
@@ -149,5 +156,33 @@ pub(crate) trait Clmul: Blocks {
         *low = self.xor(*low, self.product::<0x00>(a, b));
         *middle = self.xor3(*middle, self.product::<0x01>(a, b), self.product::<0x10>(a, b));
         *high = self.xor(*high, self.product::<0x11>(a, b));
+    }
+
+    /// a·b in GF(2¹²⁸) of [`gf128`](crate::gf::gf128), block by block.
+    #[inline(always)]
+    fn multiply(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        let (low, high) = (self.product::<0x00>(a, b), self.product::<0x11>(a, b));
+        // Karatsuba.
+        let [a, b] = [self.xor(a, self.swap(a)), self.xor(b, self.swap(b))];
+        let middle = self.xor3(self.product::<0x00>(a, b), low, high);
+        let tail = self.splat(&0x87u128.to_le_bytes());
+        // What weighs x^192 is folded to x^64 and x^128, and then what weighs x^128.
+        let middle = self.swap(self.xor(middle, self.product::<0x01>(high, tail)));
+        let upper = self.and(middle, self.splat(&(u128::MAX << 64).to_le_bytes()));
+        self.xor3(low, upper, self.product::<0x00>(self.xor(high, middle), tail))
+    }
+
+    /// a₀·b and a₁·b in GF(2⁶⁴) of [`gf64`](crate::gf::gf64), block by block, of the halves of a and the low half of b.
+    #[inline(always)]
+    fn scale(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+        let tail = self.splat(&0x1bu128.to_le_bytes());
+        let mut products = [self.product::<0x00>(a, b), self.product::<0x01>(a, b)];
+        for product in &mut products {
+            let once = self.product::<0x01>(*product, tail);
+            *product = self.xor3(*product, once, self.product::<0x01>(once, tail));
+        }
+        let [low, high] = products;
+        let mask = self.splat(&u128::from(u64::MAX).to_le_bytes());
+        self.xor(self.and(low, mask), self.swap(self.and(high, mask)))
     }
 }

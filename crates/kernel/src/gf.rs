@@ -51,14 +51,74 @@ pub mod gf64 {
 
 /// GF(2^128) = GF(2)\[x\] / (x^128 + x^7 + x^2 + x + 1).
 pub mod gf128 {
+    use crate::Block;
+
     field!(u128);
+
+    /// The powers x^0, …, x^127.
+    const POWERS: [u128; 128] = {
+        let mut powers = [1; 128];
+        let mut k = 1;
+        while k < 128 {
+            powers[k] = powers[k - 1] << 1;
+            k += 1;
+        }
+        powers
+    };
+
+    /// Writes Σ x^i·r_i, i below 128, for each 128 rows r_0, r_1, …: packed correlated OTs.
+    ///
+    /// # Panics
+    /// If there are not 128 rows for every output.
+    pub fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
+        assert!(rows.len() == 128 * out.len(), "128 rows for every output");
+        inner_products(backend, rows.as_flattened(), size_of_val(&POWERS), &POWERS, out);
+    }
+}
+
+/// GF(2^128) as GF(2^64)\[y\] / (y^2 + y + x^61), GF(2^64) as in [`gf64`]. The low half of an element is the coefficient of
+/// y^0, the high half that of y^1.
+pub mod tower {
+    use crate::{Backend, Block, halves, joined};
+
+    /// Writes Σ x^i·r_i, i below 64, for each 64 rows r_0, r_1, …: packed correlated OTs. x is that of GF(2^64).
+    ///
+    /// # Panics
+    /// If there are not 64 rows for every output.
+    pub fn pack(backend: Backend, rows: &[Block], out: &mut [u128]) {
+        let (rows, rest) = rows.as_chunks::<64>();
+        assert!(rest.is_empty() && rows.len() == out.len(), "64 rows for every output");
+        backend.run(inlined!(|| {
+            for (rows, out) in rows.iter().zip(out.iter_mut()) {
+                let mut sum = [0u64; 2];
+                for row in rows.iter().rev() {
+                    let row = halves(u128::from_le_bytes(*row));
+                    for (sum, row) in sum.iter_mut().zip(row) {
+                        // A mask: all ones if x^63 becomes x^64.
+                        let carry = (*sum >> 63).wrapping_neg() & 0x1b;
+                        *sum = *sum << 1 ^ carry ^ row;
+                    }
+                }
+                *out = joined(sum);
+            }
+        }));
+    }
+
+    /// Adds to each sum the product of `factor` and an element of GF(2^64).
+    ///
+    /// # Panics
+    /// If there are not as many sums as elements.
+    pub fn add_products(backend: Backend, factor: u128, elements: &[u64], sums: &mut [u128]) {
+        assert!(elements.len() == sums.len(), "an element for every sum");
+        dispatch!(wide backend, simd => super::add_products(simd.single(), factor, elements, sums));
+    }
 }
 
 /// Rows that share their loads of the coefficients.
 const ROWS: usize = 4;
 
 /// Elements of a field.
-trait Element: Copy {
+pub(crate) trait Element: Copy {
     /// Returns the element in little-endian bytes.
     fn bytes(self) -> impl AsRef<[u8]>;
     /// Low half first.
@@ -194,6 +254,15 @@ fn sums<C: Clmul, E: Element, const R: usize>(
         *out = reduced(c, sums);
     }
     out
+}
+
+/// Adds factor·e for elements e of GF(2^64).
+#[cfg_attr(not(unoptimized), inline(always))]
+fn add_products<C: Clmul>(c: C, factor: u128, elements: &[u64], sums: &mut [u128]) {
+    let factor = c.splat(&factor.to_le_bytes());
+    for (element, sum) in elements.iter().zip(sums) {
+        *sum ^= c.sum(c.scale(factor, block(c, [*element, 0])));
+    }
 }
 
 /// Elements, at most as many as a vector has room for, and zeros behind them.

@@ -3,7 +3,7 @@
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
 //! the polynomial rings of the lattice protocols, [`rns`] those of larger moduli, [`curve`] Curve25519
 //! in batches, [`blake3`] hashes many inputs at once; [`aegis`], [`aes`], [`bits`], [`gf`] and [`vole`] are what
-//! OT extension needs; [`rijndael`] is a cipher on 256 bits; [`nh`] is a universal hash; [`memcheck`] is
+//! OT extension needs, [`ggm`] and [`lpn`] what silent OT extension needs; [`rijndael`] is a cipher on 256 bits; [`nh`] is a universal hash; [`memcheck`] is
 //! where protocols say what is public; [`Backend`] says which instructions to use.
 //!
 //! **Inlining.** A kernel is compiled for an instruction set only where it is inlined into a function of that set,
@@ -92,7 +92,10 @@ pub mod blake3;
 pub mod counters;
 pub mod curve;
 pub mod gf;
+pub mod ggm;
+pub mod lpn;
 pub mod memcheck;
+pub mod memory;
 pub mod nh;
 pub mod rijndael;
 pub mod ring;

@@ -3,6 +3,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::{Deref, DerefMut};
 
+use foxtrot_kernel::memory::prefer_huge_pages;
 pub use foxtrot_kernel::redacted;
 
 /// Value that overwrites secrets, and that lists of them begin with.
@@ -19,7 +20,7 @@ macro_rules! zero {
     )*};
 }
 zero!(false: bool);
-zero!(0: u8 i8 u16 u32 u64 usize);
+zero!(0: u8 i8 u16 u32 u64 u128 usize);
 
 impl<T: Zero, const N: usize> Zero for [T; N] {
     const ZERO: Self = [T::ZERO; N];
@@ -43,7 +44,9 @@ impl<T: Zero> Secret<T> {
     /// A list of this length, of zeros.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        Self(vec![T::ZERO; len])
+        let mut list = vec![T::ZERO; len];
+        prefer_huge_pages(&mut list);
+        Self(list)
     }
 }
 

@@ -87,6 +87,7 @@ pub use info::{PROTOCOLS, find, registry};
 pub use output::{Kind, Places};
 pub use receiver::{Received, Receiver, Unanswered};
 pub use sender::{Sender, Sent, Unverified};
+pub(crate) use {info::ASSUMPTION, output::check_places};
 
 use crate::{
     Decode, Session, Sid, Usage,
@@ -149,6 +150,12 @@ impl Shape {
             Choice::Given(bits) => Self::given(bits.len()),
             Choice::Random(n) => Self::random(*n),
         }
+    }
+
+    /// Returns true if the receiver gives its choices.
+    #[must_use]
+    pub const fn is_given(self) -> bool {
+        self.given
     }
 
     /// The number of OTs.
@@ -274,6 +281,6 @@ fn check_owner(
 }
 
 /// Checks that a message has its length, which is 0 where there should be none.
-fn check_len(message: &'static str, expected: usize, got: usize) -> Result<(), Decode> {
+pub(crate) fn check_len(message: &'static str, expected: usize, got: usize) -> Result<(), Decode> {
     if got == expected { Ok(()) } else { Err(Decode::Length { message, expected, got }) }
 }

@@ -48,6 +48,7 @@ pub mod oracle;
 pub mod pair;
 pub mod popf;
 pub mod protocol;
+pub mod silent;
 pub mod tasks;
 pub mod transfers;
 

@@ -20,6 +20,8 @@ pub enum Kind {
     Extension,
     /// Transfers of one of many, from base OTs.
     OneOfN,
+    /// Vector OLE.
+    Vole,
     /// Private set intersection.
     Psi,
     /// Multiplication triples.
@@ -50,6 +52,13 @@ pub enum Functionality {
     OneOfNWithAbort,
     /// F_PSI: the receiver learns which of its items the sender has. A corrupt receiver may have more items, n'.
     Psi,
+    /// Subfield VOLE with abort: V = W ⊕ U·Δ in GF(2^128), for the receiver's uniform U in GF(2^bits). A corrupt party chooses its
+    /// own outputs, a corrupt receiver may guess parts of Δ, and a corrupt sender parts of the noise: if the guess is wrong the run
+    /// ends.
+    Vole {
+        /// Bits of an element of U.
+        bits: usize,
+    },
     /// Shares modulo 2^bits of a, b and a·b.
     Triples {
         /// Bits of a share.
@@ -68,6 +77,7 @@ impl fmt::Display for Functionality {
             Self::OneOfN => "endemic 1-of-N OT",
             Self::OneOfNWithAbort => "endemic 1-of-N OT with abort",
             Self::Psi => "F_PSI with sizes (n, n')",
+            Self::Vole { bits } => return write!(f, "VOLE of GF(2^{bits}) with abort"),
             Self::Triples { bits } => return write!(f, "triples modulo 2^{bits}"),
         })
     }

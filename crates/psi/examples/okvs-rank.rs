@@ -15,7 +15,7 @@
 mod moment;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Digest, Okvs, Okvs2, Okvs3, Plan, RowSeed, Structure};
+use foxtrot_psi::okvs::{Digest, Okvs, Okvs2, Okvs3, Okvs4, Plan, RowSeed, Structure};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,9 +24,11 @@ fn main() {
         (None, ..) => tables(),
         (Some("deficits"), Some(2), Some(n), Some(trials)) => deficits(&two(n), trials),
         (Some("deficits"), Some(3), Some(n), Some(trials)) => deficits(&three(n), trials),
+        (Some("deficits"), Some(4), Some(n), Some(trials)) => deficits(&four(n), trials),
+        (Some("threshold"), Some(4), Some(n), Some(trials)) => threshold(&four(n), trials),
         (Some("threshold"), Some(2), Some(n), Some(trials)) => threshold(&two(n), trials),
         (Some("threshold"), Some(3), Some(n), Some(trials)) => threshold(&three(n), trials),
-        _ => eprintln!("usage: okvs-rank [deficits|threshold 2|3 N TRIALS]"),
+        _ => eprintln!("usage: okvs-rank [deficits|threshold 2|3|4 N TRIALS]"),
     }
 }
 
@@ -36,6 +38,10 @@ fn two(n: usize) -> Okvs2 {
 
 fn three(n: usize) -> Okvs3 {
     Okvs3::new(n).expect("not too many")
+}
+
+fn four(n: usize) -> Okvs4 {
+    Okvs4::new(n).expect("not too many")
 }
 
 fn tables() {
@@ -50,12 +56,18 @@ fn tables() {
     for (n, trials) in small.into_iter().chain(large) {
         deficits(&two(n), trials.min(20_000));
     }
+    for (n, trials) in [(1 << 17, 200), (1 << 18, 100), (1 << 20, 20), (1 << 22, 2)] {
+        deficits(&four(n), trials);
+    }
     println!("H n m trials | keys at the threshold / n, deviation | deviations from n");
     for (n, trials) in [(1 << 11, 400), (1 << 13, 200), (1 << 14, 100), (1 << 16, 50)] {
         threshold(&three(n), trials);
     }
     for (n, trials) in [(1 << 18, 20), (1 << 19, 10), ((1 << 19) + 1, 10), (1 << 20, 10)] {
         threshold(&three(n), trials);
+    }
+    for (n, trials) in [(1 << 17, 20), (1 << 18, 20), (1 << 20, 10), (1 << 21, 4)] {
+        threshold(&four(n), trials);
     }
 }
 

@@ -1,33 +1,39 @@
 //! CPU time of the stores: `cargo run --release -p foxtrot-psi --example okvs-time [RUNS]`.
 //!
 //! For each shape and size the least of so many runs (3), in nanoseconds per key: planning (hash and
-//! sort), peeling, all of encoding values of 29 bytes, and decoding rows of 104 bytes, planned before,
+//! sort), peeling, all of encoding values of V bytes, and decoding rows of D bytes, planned before,
 //! 512 at a time; then encoding, planning and decoding of all keys together in milliseconds.
 //! The yardstick is a copy of 32 MiB.
 
 use std::time::Duration;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3};
+use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3, Okvs4};
 
 fn main() {
     let runs = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(3);
     println!("copy of 32 MiB: {:.2} ms", least(runs, copy).as_secs_f64() * 1e3);
-    println!("H       n       m   plan   peel encode decode | together");
+    println!("H  V   D       n       m   plan   peel encode decode | together");
+    for log in [11, 16] {
+        report::<3, 16, 16>(&Okvs3::new(1 << log).expect("not too many"), runs);
+    }
+    for log in [17, 18, 20, 22] {
+        report::<4, 16, 16>(&Okvs4::new(1 << log).expect("not too many"), runs);
+    }
     for log in [11, 16, 18, 19, 20, 22] {
-        report(&Okvs3::new(1 << log).expect("not too many"), runs);
+        report::<3, 29, 104>(&Okvs3::new(1 << log).expect("not too many"), runs);
     }
     for log in [11, 16, 20] {
-        report(&Okvs2::new(1 << log).expect("not too many"), runs);
+        report::<2, 29, 104>(&Okvs2::new(1 << log).expect("not too many"), runs);
     }
 }
 
-fn report<const H: usize>(okvs: &Okvs<H>, runs: usize) {
+fn report<const H: usize, const V: usize, const D: usize>(okvs: &Okvs<H>, runs: usize) {
     let n = okvs.keys();
     let session = Session::new(Sid::from_bytes([1; 32])).sub("time", 0, Default::default());
     let keys: Vec<Digest> = (0..n).map(key).collect();
-    let values: Vec<[u8; 29]> = keys.iter().map(|key| core::array::from_fn(|k| key[k])).collect();
-    let mut slots = vec![[0; 29]; okvs.slots()];
+    let values: Vec<[u8; V]> = keys.iter().map(|key| core::array::from_fn(|k| key[k])).collect();
+    let mut slots = vec![[0; V]; okvs.slots()];
     let mut seed = None;
     let encode = least(runs, || {
         let coins = Coins::from_bytes([2; 32]);
@@ -38,9 +44,9 @@ fn report<const H: usize>(okvs: &Okvs<H>, runs: usize) {
     let planned = okvs.plan(&session, &seed, &keys).expect("not too many");
     let peel = least(runs, || _ = std::hint::black_box(planned.structure()));
 
-    let slots = vec![[3; 104]; okvs.slots()];
+    let slots = vec![[3; D]; okvs.slots()];
     let decoder = okvs.decoder(&slots).expect("as many as there are");
-    let mut rows = vec![[0; 104]; 512];
+    let mut rows = [[0; D]; 512];
     let decode = least(runs, || {
         for first in (0..n).step_by(rows.len()) {
             let range = first..n.min(first + rows.len());
@@ -50,7 +56,7 @@ fn report<const H: usize>(okvs: &Okvs<H>, runs: usize) {
         }
     });
     let each = |time: Duration| time.as_secs_f64() * 1e9 / n as f64;
-    print!("{H} {n:7} {:7} {:6.1} {:6.1} ", okvs.slots(), each(plan), each(peel));
+    print!("{H} {V:2} {D:3} {n:7} {:7} {:6.1} {:6.1} ", okvs.slots(), each(plan), each(peel));
     print!("{:6.1} {:6.1} | ", each(encode), each(decode));
     println!("{:.1} ms", (encode + plan + decode).as_secs_f64() * 1e3);
 }

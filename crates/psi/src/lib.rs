@@ -7,6 +7,7 @@
 
 extern crate alloc;
 
+pub mod elias_fano;
 pub mod okvs;
 pub mod paxos;
 

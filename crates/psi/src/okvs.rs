@@ -9,6 +9,7 @@
 //! this is as rare is measured, not proved, for stores of more than 2¹³ keys.
 //!
 //! * [`Okvs3`]: three sparse slots, 1.22 to 1.3 slots per key; the default.
+//! * [`Okvs4`]: four sparse slots, 1.2 slots per key of 2¹⁷, 1.1 of 2²².
 //! * [`Okvs2`]: two sparse slots, 2.4 per key, as in [PRTY20].
 //!
 //! [PRTY20]: https://eprint.iacr.org/2020/193
@@ -57,6 +58,7 @@ mod decode;
 mod dense;
 mod elimination;
 mod encode;
+mod four;
 mod peel;
 mod plan;
 mod rows;
@@ -87,6 +89,9 @@ pub struct Okvs<const H: usize> {
 
 /// Three sparse slots per row.
 pub type Okvs3 = Okvs<3>;
+
+/// Four sparse slots per row.
+pub type Okvs4 = Okvs<4>;
 
 /// Two sparse slots per row.
 pub type Okvs2 = Okvs<2>;

@@ -5,7 +5,7 @@
 mod moment;
 
 use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, RowSeed};
+use foxtrot_psi::okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
 
 /// Every size up to 1500, then larger and larger steps.
 fn sizes(largest: usize) -> impl Iterator<Item = usize> {
@@ -28,6 +28,42 @@ fn encoding_fails_with_probability_at_most_2_to_the_minus_40() {
         let bound = moment::log2_failure(&Okvs2::new(n).unwrap());
         assert!(bound <= -60.0, "{n} keys: 2^{bound}");
     }
+}
+
+/// The fewest and the most keys of every layout. In between one summand of the bound grows and another falls, so a bit
+/// more than the larger of both is enough.
+#[test]
+fn encoding_with_four_slots_fails_with_probability_at_most_2_to_the_minus_40() {
+    let mut keys = 1 << 17;
+    let mut windows: Option<(usize, moment::Windows)> = None;
+    let (mut shapes, mut worst) = (0, f64::MIN);
+    while keys <= MAX_KEYS {
+        let okvs = Okvs4::new(keys).unwrap();
+        // The most keys with as many starts.
+        let segment = okvs.segment();
+        let same = |n: usize| {
+            n <= MAX_KEYS
+                && Okvs4::new(n).unwrap().starts() == okvs.starts()
+                && Okvs4::new(n).unwrap().segment() == segment
+        };
+        let (mut most, mut too_many) = (keys, keys + 2 * segment);
+        while too_many - most > 1 {
+            let middle = usize::midpoint(most, too_many);
+            if same(middle) { most = middle } else { too_many = middle }
+        }
+        if windows.as_ref().is_none_or(|(of, _)| *of != segment) {
+            windows = Some((segment, moment::Windows::of(&okvs)));
+        }
+        let windows = &windows.as_ref().unwrap().1;
+        for n in [keys, most] {
+            let bound = windows.log2_failure(n as f64, okvs.starts() as f64, okvs.dense() as f64);
+            assert!(bound <= -46.0, "{n} keys: 2^{bound}");
+            worst = worst.max(bound);
+        }
+        shapes += 1;
+        keys = most + 1;
+    }
+    assert!(shapes > 500 && worst > -48.0, "{shapes} {worst}");
 }
 
 /// A single key has no dependency; more keys than slots have many.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Decode, Session, Sid, Usage};
-use foxtrot_psi::okvs::{Coins, Digest, Failure, MAX_KEYS, Okvs, Okvs2, Okvs3, RowSeed};
+use foxtrot_psi::okvs::{Coins, Digest, Failure, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Default::default())
@@ -73,6 +73,9 @@ fn every_key_has_its_value_in_large_stores() {
     }
     for n in [1 << 11, 1 << 14, 100_000] {
         round_trip::<2, 8>(&Okvs2::new(n).unwrap(), n);
+    }
+    for n in [0, 1, 1000, 100_000, 1 << 17, (1 << 18) - 1, 1 << 18] {
+        round_trip::<4, 16>(&Okvs4::new(n).unwrap(), n);
     }
 }
 

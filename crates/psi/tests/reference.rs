@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Session, Sid};
-use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3, RowSeed};
+use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
 use foxtrot_reference::okvs::{Shape, decode, encode, row_seed, test_strings};
 use serde_json::Value;
 
@@ -66,6 +66,7 @@ fn shapes_match_the_test_vectors() {
     for vector in vectors()["shapes"].as_array().unwrap() {
         match (number(&vector[0]), number(&vector[1])) {
             (n, 2) => check_shape(&Okvs2::new(n).unwrap(), vector),
+            (n, 4) => check_shape(&Okvs4::new(n).unwrap(), vector),
             (n, _) => check_shape(&Okvs3::new(n).unwrap(), vector),
         }
     }
@@ -122,6 +123,7 @@ fn rows_of_large_stores_match_the_test_vectors() {
     for vector in vectors()["large"].as_array().unwrap() {
         match (number(&vector["n"]), number(&vector["hashes"])) {
             (n, 2) => check_sums(&Okvs2::new(n).unwrap(), vector),
+            (n, 4) => check_sums(&Okvs4::new(n).unwrap(), vector),
             (n, _) => check_sums(&Okvs3::new(n).unwrap(), vector),
         }
     }

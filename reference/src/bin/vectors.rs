@@ -37,6 +37,8 @@ mod roted_figure1;
 mod sealed;
 #[path = "vectors/session.rs"]
 mod session;
+#[path = "vectors/silent.rs"]
+mod silent;
 #[path = "vectors/two_round.rs"]
 mod two_round;
 
@@ -55,7 +57,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 12] = [
+const FILES: [(&str, Contents); 13] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
@@ -67,6 +69,7 @@ const FILES: [(&str, Contents); 12] = [
     ("chosen", chosen::vectors),
     ("sealed", sealed::vectors),
     ("session", session::vectors),
+    ("silent", silent::vectors),
     ("two_round", two_round::vectors),
 ];
 

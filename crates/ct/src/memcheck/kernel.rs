@@ -3,8 +3,14 @@
 use std::hint::black_box;
 
 use foxtrot_kernel::{
+    aes::Aes128,
     curve::{Point, Sixteen, Table, double, elligator, invert},
-    gf::gf64,
+    gf::{gf64, gf128, tower},
+    ggm,
+    lpn::{
+        Buckets, Factors, Missing, Next, Prefix, accumulate, accumulate_bits, encode, encode_bits,
+        encode_pairs, permutation,
+    },
     ring::{Factor, NttPoly, Poly},
     rns::{
         Modulus, residues,
@@ -29,6 +35,7 @@ pub(crate) fn checks() -> impl Iterator<Item = Check> {
         named("curve, secret points", curve),
         named("GF(2^64)", products),
         named("residues", of_residues),
+        named("GGM trees and the code of silent OT", silent),
     ]
     .into_iter()
 }
@@ -94,4 +101,51 @@ fn of_residues(backend: Backend) {
     residues::set_reduced(backend, &p, &mut x, &words);
     residues::set_products(backend, &p, &mut x, [&words, &words], [&words, &words]);
     uniform(&Streams::new(backend, &secrets([0x42; 24])), 0, &p, &mut x);
+}
+
+/// The index of the missing leaf, the noise there, all leaves and rows are secret.
+fn silent(backend: Backend) {
+    const H: usize = 6;
+    let n = 3 << H;
+    let cipher = |key| Aes128::new(backend, &[key; 16]);
+    let (pi, chi, d) = (cipher(1), cipher(2), cipher(3));
+    let layer = |key| -> (Vec<u32>, Buckets) {
+        let mut table = vec![0; n];
+        let buckets = permutation(cipher(key), &cipher(key + 1), &mut table);
+        (table, buckets)
+    };
+    let [(first, of_first), (second, of_second), (last, of_last)] = [layer(4), layer(6), layer(8)];
+    let (mut leaves, mut sums) = (vec![[0; 16]; 1 << H], [[[0; 16]; 2]; H]);
+    let (mut x, mut y) = (vec![[0; 16]; 2 * n], vec![[0; 16]; 2 * n]);
+    let (mut bits, mut to_bits) = (vec![0; n], vec![0; n]);
+    let mut sender = Prefix::new(backend, Some(&chi));
+    let mut receiver = Prefix::new(backend, Some(&chi));
+    let mut of_bits = Prefix::new(backend, None);
+    for tree in 0..3 {
+        ggm::expand(&pi, &secrets([tree; 16]), &mut leaves, &mut sums);
+        sender.add(&leaves, &first, &mut y[..n]);
+        let alpha = u32::from(u8::from_le_bytes(secrets([21 * tree])));
+        let given: Vec<_> = sums.iter().map(|[even, _]| *even).collect();
+        let leaf = ggm::expand_punctured(&pi, alpha, &given, &mut leaves);
+        let missing = Missing { alpha, leaf, noise: secrets([0x5a; 16]) };
+        of_bits.add_punctured_bits(&missing, &leaves, &first, &mut y[..n], &mut bits);
+        receiver.add_punctured(&missing, &leaves, &first, &mut x);
+    }
+    black_box([sender.check(), receiver.check(), receiver.noise(), of_bits.check()]);
+    let (mut u, mut v, mut w) = (vec![0u64; n / 2], vec![0u128; n / 2], vec![[0; 16]; n / 2]);
+    let factors = Factors::Gf128(&d);
+    accumulate::<2>(backend, factors, &of_first, &x, Next::Sum(&second), &mut y);
+    accumulate::<2>(backend, Factors::Gf64(&d), &of_second, &y, Next::Encode(&of_last), &mut x);
+    encode_pairs(backend, &last, &x, &mut u, &mut v);
+    let (x, y) = (&mut x[..n], &mut y[..n]);
+    accumulate::<1>(backend, factors, &of_first, x, Next::Encode(&of_last), y);
+    encode(backend, &last, y, &mut w);
+    accumulate_bits(backend, &of_first, &bits, Next::Encode(&of_last), &mut to_bits);
+    encode_bits(backend, &last, &to_bits, &mut vec![0; n / 16]);
+    let rows: Vec<_> = (0..128).map(|k| secrets([k; 16])).collect();
+    let mut packed = [0; 2];
+    gf128::pack(backend, &rows, &mut packed[..1]);
+    tower::pack(backend, &rows, &mut packed);
+    tower::add_products(backend, packed[1], &u[..2], &mut packed.clone());
+    black_box((u, v, w, packed));
 }

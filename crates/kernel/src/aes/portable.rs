@@ -4,7 +4,7 @@
 use crate::{Block, erase};
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
-pub(super) type Cipher = aes::Aes128Enc;
+pub(crate) type Cipher = aes::Aes128Enc;
 
 /// Blocks that go through the cipher together; more than any of its implementations interleaves.
 const BATCH: usize = 64;
@@ -66,7 +66,7 @@ pub(super) fn tmmo_pairs(
     erase(&mut masks, [[0; 16]; 2]);
 }
 
-pub(super) fn encrypt(pi: &Cipher, blocks: &mut [Block]) {
+pub(crate) fn encrypt(pi: &Cipher, blocks: &mut [Block]) {
     pi.encrypt_blocks(Array::cast_slice_from_core_mut(blocks));
 }
 

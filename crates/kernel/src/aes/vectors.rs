@@ -4,10 +4,10 @@ use super::RoundKeys;
 use crate::{Block, blocks::Cipher, erase};
 
 /// Vectors at a time.
-const WIDE: usize = 8;
+pub(crate) const WIDE: usize = 8;
 
 /// Round keys, each in all blocks.
-type Keys<V> = [V; 11];
+pub(crate) type Keys<V> = [V; 11];
 
 #[cfg_attr(not(unoptimized), inline(always))]
 pub(super) fn ctr<C: Cipher>(c: C, keys: &RoundKeys, first: u128, out: &mut [Block]) {
@@ -114,7 +114,11 @@ fn finish<C: Cipher, const PAIRS: bool>(
 
 /// x₀, x₀ ⊕ Δ, x₁, x₁ ⊕ Δ, … of all blocks.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn pairs<C: Cipher>(c: C, x: [C::Vector; WIDE / 2], delta: C::Vector) -> [C::Vector; WIDE] {
+pub(crate) fn pairs<C: Cipher>(
+    c: C,
+    x: [C::Vector; WIDE / 2],
+    delta: C::Vector,
+) -> [C::Vector; WIDE] {
     let mut pairs = [c.zero(); WIDE];
     for (pairs, x) in pairs.as_chunks_mut().0.iter_mut().zip(x) {
         *pairs = c.pairs(x, delta);
@@ -124,7 +128,7 @@ fn pairs<C: Cipher>(c: C, x: [C::Vector; WIDE / 2], delta: C::Vector) -> [C::Vec
 
 /// The round keys in all blocks.
 #[cfg_attr(not(unoptimized), inline(always))]
-fn spread<C: Cipher>(c: C, keys: &RoundKeys) -> Keys<C::Vector> {
+pub(crate) fn spread<C: Cipher>(c: C, keys: &RoundKeys) -> Keys<C::Vector> {
     let mut spread = [c.zero(); 11];
     for (spread, key) in spread.iter_mut().zip(&keys.0) {
         *spread = c.splat(key);
@@ -133,7 +137,7 @@ fn spread<C: Cipher>(c: C, keys: &RoundKeys) -> Keys<C::Vector> {
 }
 
 #[cfg_attr(not(unoptimized), inline(always))]
-fn encrypt<C: Cipher, const N: usize>(
+pub(crate) fn encrypt<C: Cipher, const N: usize>(
     c: C,
     keys: &Keys<C::Vector>,
     mut x: [C::Vector; N],

@@ -7,7 +7,7 @@
 
 use core::arch::aarch64::*;
 
-use super::{Aes, Blocks};
+use super::{Aes, Blocks, Clmul};
 use crate::{Block, simd::instructions};
 
 /// Proof that the processor has NEON and AES.
@@ -53,6 +53,17 @@ impl Blocks for NeonAes {
     instructions! {
         neon_aes, uint8x16_t:
         xor(a, b) = veorq_u8;
+        and(a, b) = vandq_u8;
+    }
+
+    #[inline(always)]
+    fn add(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        neon_aes!(vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))))
+    }
+
+    #[inline(always)]
+    fn equal(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        neon_aes!(vreinterpretq_u8_u64(vceqq_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b))))
     }
 
     #[inline(always)]
@@ -97,11 +108,6 @@ impl Blocks for NeonAes {
 }
 
 impl Aes for NeonAes {
-    instructions! {
-        neon_aes, uint8x16_t:
-        and(a, b) = vandq_u8;
-    }
-
     #[inline(always)]
     fn round(self, x: uint8x16_t, keys: uint8x16_t) -> uint8x16_t {
         self.xor(neon_aes!(round_without_key(x)), keys)
@@ -113,4 +119,47 @@ impl Aes for NeonAes {
 #[target_feature(enable = "neon,aes")]
 fn round_without_key(x: uint8x16_t) -> uint8x16_t {
     vaesmcq_u8(vaeseq_u8(x, vdupq_n_u8(0)))
+}
+
+impl Clmul for NeonAes {
+    #[inline(always)]
+    fn product<const HALVES: i32>(self, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        let (a, b) = (self.words(a), self.words(b));
+        let [a, b] = [a[const { (HALVES & 1) as usize }], b[const { (HALVES >> 4) as usize }]];
+        neon_aes!(product(a, b))
+    }
+
+    #[inline(always)]
+    fn sum(self, x: uint8x16_t) -> u128 {
+        let mut block = [0; 16];
+        self.store(x, &mut block);
+        u128::from_le_bytes(block)
+    }
+
+    #[inline(always)]
+    fn swap(self, x: uint8x16_t) -> uint8x16_t {
+        neon_aes!(vextq_u8::<8>(x, x))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn product(a: u64, b: u64) -> uint8x16_t {
+    vreinterpretq_u8_p128(vmull_p64(a, b))
+}
+
+impl NeonAes {
+    #[inline(always)]
+    fn words(self, x: uint8x16_t) -> [u64; 2] {
+        neon_aes!({
+            let x = vreinterpretq_u64_u8(x);
+            [vgetq_lane_u64::<0>(x), vgetq_lane_u64::<1>(x)]
+        })
+    }
+
+    /// Vectors of one block.
+    #[inline(always)]
+    pub(crate) fn single(self) -> Self {
+        self
+    }
 }

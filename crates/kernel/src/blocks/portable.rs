@@ -1,7 +1,9 @@
 //! Plain Rust: one block, an integer.
 
+use core::hint::black_box;
+
 use super::{Blocks, Clmul};
-use crate::{Block, backend::Scalar, halves};
+use crate::{Block, backend::Scalar, gf::Element, halves, joined};
 
 impl Blocks for Scalar {
     type Vector = u128;
@@ -47,6 +49,25 @@ impl Blocks for Scalar {
     fn xor(self, a: u128, b: u128) -> u128 {
         a ^ b
     }
+
+    #[inline(always)]
+    fn and(self, a: u128, b: u128) -> u128 {
+        a & b
+    }
+
+    #[inline(always)]
+    fn add(self, a: u128, b: u128) -> u128 {
+        let ([a0, a1], [b0, b1]) = (halves(a), halves(b));
+        joined([a0.wrapping_add(b0), a1.wrapping_add(b1)])
+    }
+
+    /// A word is zero if neither it nor its negative has the topmost bit.
+    #[inline(always)]
+    fn equal(self, a: u128, b: u128) -> u128 {
+        let zero = |x: u64| (black_box(x | x.wrapping_neg()) >> 63).wrapping_sub(1);
+        let [low, high] = halves(a ^ b);
+        joined([zero(low), zero(high)])
+    }
 }
 
 impl Clmul for Scalar {
@@ -59,6 +80,24 @@ impl Clmul for Scalar {
     #[inline(always)]
     fn sum(self, x: u128) -> u128 {
         x
+    }
+
+    #[inline(always)]
+    fn swap(self, x: u128) -> u128 {
+        x.rotate_left(64)
+    }
+
+    #[inline(always)]
+    fn multiply(self, a: u128, b: u128) -> u128 {
+        let mut sums = [0; 3];
+        self.add_products(&mut sums, a, b);
+        u128::reduce(sums)
+    }
+
+    #[inline(always)]
+    fn scale(self, a: u128, b: u128) -> u128 {
+        let ([low, high], [b, _]) = (halves(a), halves(b));
+        joined([low, high].map(inlined!(|half| u64::reduce([carryless(half, b), 0, 0]))))
     }
 
     /// Uses Karatsuba's three products.

@@ -24,6 +24,9 @@ impl Blocks for Avx2 {
         avx2, __m128i:
         zero() = _mm_setzero_si128;
         xor(a, b) = _mm_xor_si128;
+        and(a, b) = _mm_and_si128;
+        add(a, b) = _mm_add_epi64;
+        equal(a, b) = _mm_cmpeq_epi64;
     }
 
     #[inline(always)]
@@ -62,7 +65,6 @@ impl Blocks for Avx2 {
 impl Aes for Avx2 {
     instructions! {
         avx2, __m128i:
-        and(a, b) = _mm_and_si128;
         round(x, keys) = _mm_aesenc_si128;
     }
 }
@@ -73,7 +75,6 @@ impl Cipher for Avx2 {
     instructions! {
         avx2, __m128i:
         last_round(x, keys) = _mm_aesenclast_si128;
-        add(a, b) = _mm_add_epi64;
     }
 
     #[inline(always)]
@@ -93,6 +94,11 @@ impl Clmul for Avx2 {
         let mut block = [0; 16];
         self.store(x, &mut block);
         u128::from_le_bytes(block)
+    }
+
+    #[inline(always)]
+    fn swap(self, x: __m128i) -> __m128i {
+        avx2!(_mm_shuffle_epi32::<0b01_00_11_10>(x))
     }
 }
 

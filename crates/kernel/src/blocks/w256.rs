@@ -27,6 +27,9 @@ impl<const WIDE: bool> Blocks for Two<WIDE> {
         avx2, __m256i:
         zero() = _mm256_setzero_si256;
         xor(a, b) = _mm256_xor_si256;
+        and(a, b) = _mm256_and_si256;
+        add(a, b) = _mm256_add_epi64;
+        equal(a, b) = _mm256_cmpeq_epi64;
     }
 
     #[inline(always)]
@@ -63,7 +66,6 @@ impl<const WIDE: bool> Blocks for Two<WIDE> {
 impl Aes for Two<true> {
     instructions! {
         avx2, __m256i:
-        and(a, b) = _mm256_and_si256;
         round(x, keys) = _mm256_aesenc_epi128;
     }
 }
@@ -74,7 +76,6 @@ impl Cipher for Two<true> {
     instructions! {
         avx2, __m256i:
         last_round(x, keys) = _mm256_aesenclast_epi128;
-        add(a, b) = _mm256_add_epi64;
     }
 
     #[inline(always)]
@@ -99,6 +100,11 @@ impl Clmul for Two<true> {
         let high = avx2!(_mm256_extracti128_si256::<1>(x));
         self.0.sum(self.0.xor(avx2!(_mm256_castsi256_si128(x)), high))
     }
+
+    #[inline(always)]
+    fn swap(self, x: __m256i) -> __m256i {
+        avx2!(_mm256_shuffle_epi32::<0b01_00_11_10>(x))
+    }
 }
 
 impl Two<true> {
@@ -106,6 +112,12 @@ impl Two<true> {
     #[inline(always)]
     pub(super) fn of(simd: Avx512) -> Self {
         Self(simd.single())
+    }
+
+    /// Vectors of one block.
+    #[inline(always)]
+    pub(crate) fn single(self) -> Avx2 {
+        self.0
     }
 
     /// The first blocks of two vectors, and the second ones.

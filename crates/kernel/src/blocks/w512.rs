@@ -25,7 +25,14 @@ impl Blocks for Avx512 {
         avx512, __m512i:
         zero() = _mm512_setzero_si512;
         xor(a, b) = _mm512_xor_si512;
+        and(a, b) = _mm512_and_si512;
+        add(a, b) = _mm512_add_epi64;
         xor3(a, b, c) = _mm512_ternarylogic_epi64::<0x96>;
+    }
+
+    #[inline(always)]
+    fn equal(self, a: __m512i, b: __m512i) -> __m512i {
+        avx512!(_mm512_movm_epi64(_mm512_cmpeq_epi64_mask(a, b)))
     }
 
     #[inline(always)]
@@ -68,7 +75,6 @@ fn first(n: usize) -> __mmask64 {
 impl Aes for Avx512 {
     instructions! {
         avx512, __m512i:
-        and(a, b) = _mm512_and_si512;
         round(x, keys) = _mm512_aesenc_epi128;
     }
 }
@@ -79,7 +85,6 @@ impl Cipher for Avx512 {
     instructions! {
         avx512, __m512i:
         last_round(x, keys) = _mm512_aesenclast_epi128;
-        add(a, b) = _mm512_add_epi64;
     }
 
     #[inline(always)]
@@ -104,6 +109,11 @@ impl Clmul for Avx512 {
         let high = avx512!(_mm512_extracti64x4_epi64::<1>(x));
         let two = self.two();
         two.sum(two.xor(avx512!(_mm512_castsi512_si256(x)), high))
+    }
+
+    #[inline(always)]
+    fn swap(self, x: __m512i) -> __m512i {
+        avx512!(_mm512_shuffle_epi32::<0b01_00_11_10>(x))
     }
 }
 

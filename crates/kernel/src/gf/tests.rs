@@ -7,7 +7,7 @@ use super::*;
 #[cfg(target_arch = "x86_64")]
 use crate::backend::Vectors;
 use crate::{
-    Backend,
+    Backend, Block,
     laws::{Stream, on_every_backend},
 };
 
@@ -140,6 +140,80 @@ macro_rules! field {
 
 field!(of_gf64, gf64, u64, 0x1b);
 field!(of_gf128, gf128, u128, 0x87);
+
+fn packed_rows_are_sums_of_powers(backend: Backend) {
+    let mut random = Stream(5);
+    for n in 0..4 {
+        let rows = random.blocks(128 * n);
+        let mut out = vec![u128::MAX; n];
+        gf128::pack(backend, &rows, &mut out);
+        for (rows, &out) in rows.chunks(128).zip(&out) {
+            let power = |(k, row): (usize, &Block)| {
+                schoolbook(128, 0x87, 1 << k, u128::from_le_bytes(*row))
+            };
+            assert_eq!(out, rows.iter().enumerate().map(power).fold(0, |sum, x| sum ^ x));
+        }
+        let (rows, mut out) = (&rows[..64 * n], vec![u128::MAX; n]);
+        tower::pack(backend, rows, &mut out);
+        for (rows, &out) in rows.chunks(64).zip(&out) {
+            let power = |(k, row): (usize, &Block)| scaled(1 << k, u128::from_le_bytes(*row));
+            assert_eq!(out, rows.iter().enumerate().map(power).fold(0, |sum, x| sum ^ x));
+        }
+    }
+}
+
+/// An element of GF(2^64) times both halves.
+fn scaled(element: u64, large: u128) -> u128 {
+    let half = |half: u64| schoolbook(64, 0x1b, element.into(), half.into());
+    let [low, high] = halves(large).map(half);
+    low | high << 64
+}
+
+fn products_of_the_tower(backend: Backend) {
+    let mut random = Stream(6);
+    for n in [0, 1, 2, 3, 4, 5, 7, 8, 9, 33] {
+        let elements: Vec<u64> = (0..n).map(|_| random.word()).collect();
+        let (factor, before): (_, Vec<u128>) =
+            (random.wide(), (0..n).map(|_| random.wide()).collect());
+        let mut sums = before.clone();
+        tower::add_products(backend, factor, &elements, &mut sums);
+        for ((sum, before), element) in sums.iter().zip(before).zip(elements) {
+            assert_eq!(*sum, before ^ scaled(element, factor));
+        }
+    }
+}
+
+/// Packed OTs are correlated as the OTs are: v = w ⊕ u·Δ.
+fn packing_keeps_the_correlation(backend: Backend) {
+    let mut random = Stream(7);
+    let (delta, choices) = (random.wide(), random.wide());
+    let q = random.blocks(128);
+    let with_delta = |(k, q): (usize, &Block)| {
+        (u128::from_le_bytes(*q) ^ ((choices >> k & 1) * delta)).to_le_bytes()
+    };
+    let r: Vec<Block> = q.iter().enumerate().map(with_delta).collect();
+    let ([mut w], [mut v]) = ([0], [0]);
+    gf128::pack(backend, &q, core::slice::from_mut(&mut w));
+    gf128::pack(backend, &r, core::slice::from_mut(&mut v));
+    assert_eq!(v, w ^ gf128::mul(backend, choices, delta));
+    tower::pack(backend, &q[..64], core::slice::from_mut(&mut w));
+    tower::pack(backend, &r[..64], core::slice::from_mut(&mut v));
+    assert_eq!(v, w ^ scaled(halves(choices)[0], delta));
+}
+
+/// y² + y + c is irreducible over GF(2^64) if and only if the trace of c is 1.
+#[test]
+fn the_polynomial_of_the_tower_is_irreducible() {
+    let conjugates =
+        (0..64).scan(1u128 << 61, |x, _| Some(core::mem::replace(x, schoolbook(64, 0x1b, *x, *x))));
+    assert_eq!(conjugates.fold(0, |sum, x| sum ^ x), 1);
+}
+
+on_every_backend! {
+    packed_rows_are_sums_of_multiples_by_powers => packed_rows_are_sums_of_powers;
+    products_of_both_halves => products_of_the_tower;
+    packed_ots_are_correlated => packing_keeps_the_correlation;
+}
 
 /// The processor decides which of the two vectors the backend avx2 takes: the test compares them.
 #[cfg(target_arch = "x86_64")]

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Assumption of every extension, besides that of its base OTs.
-pub(super) const ASSUMPTION: &str = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
+pub(crate) const ASSUMPTION: &str = "AEGIS-128L as a PRG, AES as an ideal cipher, random oracle";
 
 impl Extension {
     const fn record(&self) -> Protocol {

@@ -128,7 +128,7 @@ pub(super) fn flips(session: &Session, batch: u64, challenge: &[u8; 32], n: usiz
 }
 
 /// Checks that there is a place for each of n outputs.
-pub(super) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
+pub(crate) fn check_places(n: usize, places: usize) -> Result<(), Usage> {
     if n == places {
         Ok(())
     } else {

@@ -94,6 +94,16 @@ pub struct Receiver {
 }
 
 impl Sender {
+    /// A sender that has been set up by its steps.
+    pub(crate) fn of(state: super::Sender) -> Self {
+        let (extension, group) = (state.extension(), group(state.session().executor()));
+        Self { extension, state, group, runs: Runs::default() }
+    }
+
+    pub(crate) fn state(&mut self) -> &mut super::Sender {
+        &mut self.state
+    }
+
     /// Runs the base OTs, and takes the set-up.
     ///
     /// # Errors
@@ -210,6 +220,16 @@ impl Sender {
 }
 
 impl Receiver {
+    /// A receiver that has been set up by its steps.
+    pub(crate) fn of(state: super::Receiver) -> Self {
+        let (extension, group) = (state.extension(), group(state.session().executor()));
+        Self { extension, state, group, runs: Runs::default() }
+    }
+
+    pub(crate) fn state(&mut self) -> &mut super::Receiver {
+        &mut self.state
+    }
+
     /// Runs the base OTs, and sends the set-up.
     ///
     /// # Errors

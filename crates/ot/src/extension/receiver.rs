@@ -91,6 +91,16 @@ impl Receiver {
         Ok((receiver, setup))
     }
 
+    /// The extension.
+    #[must_use]
+    pub fn extension(&self) -> Extension {
+        self.extension
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
     fn check_owner(&self, of_batch: &Sid, checked: bool) -> Result<(), Usage> {
         check_owner((&self.session, self.extension.checked()), (of_batch, checked))
     }
@@ -339,6 +349,14 @@ impl Receiver {
         let (received, proofs): (Vec<_>, Vec<_>) = self.answer_all(unanswered)?.into_iter().unzip();
         let received = received.into_iter().zip(places).collect();
         Ok(self.output_all(kind, received)?.into_iter().zip(proofs).collect())
+    }
+}
+
+impl Received {
+    /// The number of OTs.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.choices.len()
     }
 }
 

@@ -126,6 +126,16 @@ impl Sender {
         if self.ended { Err(Usage::SessionEnded) } else { Ok(self.packed_delta()) }
     }
 
+    /// The extension.
+    #[must_use]
+    pub fn extension(&self) -> Extension {
+        self.extension
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
     fn packed_delta(&self) -> Zeroizing<Block> {
         let mut delta = Zeroizing::new([0; 16]);
         delta.copy_from_slice(self.delta.as_bytes());
@@ -376,6 +386,14 @@ impl Sender {
         self.pool = Pool::default();
         self.seed = Seed::from_bytes([0; 32]);
         self.delta = Bits::from_random(vec![0; ROWS / 8], ROWS);
+    }
+}
+
+impl Sent {
+    /// The number of OTs.
+    #[must_use]
+    pub const fn n(&self) -> usize {
+        self.n
     }
 }
 

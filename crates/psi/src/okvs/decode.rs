@@ -44,9 +44,13 @@ impl<const H: usize, const W: usize> Decoder<'_, H, W> {
     #[inline]
     pub(super) fn values(&self, rows: &[Row<H>], mut take: impl FnMut(usize, [u8; W])) {
         for (first, rows) in (0..).step_by(AHEAD).zip(rows.chunks(AHEAD)) {
-            touch(rows.iter().flat_map(|row| row.sparse).map(|slot| &self.slots[slot as usize]));
+            touch(
+                rows.iter()
+                    .flat_map(|row| self.okvs.sparse(row))
+                    .map(|slot| &self.slots[slot as usize]),
+            );
             for (k, row) in (first..).zip(rows) {
-                take(k, value(self.slots, &self.dense, row));
+                take(k, value(&self.okvs, self.slots, &self.dense, row));
             }
         }
     }
@@ -70,13 +74,14 @@ pub(super) fn touch<'a, const W: usize>(values: impl Iterator<Item = &'a [u8; W]
 /// The value of a row.
 #[inline]
 pub(super) fn value<const H: usize, const W: usize>(
+    okvs: &Okvs<H>,
     slots: &[[u8; W]],
     dense: &Dense<W>,
     row: &Row<H>,
 ) -> [u8; W] {
     let mut value = [0; W];
     dense.add(row, &mut value);
-    row.sparse.iter().for_each(|&slot| xor(&mut value, &slots[slot as usize]));
+    okvs.sparse(row).iter().for_each(|&slot| xor(&mut value, &slots[slot as usize]));
     value
 }
 

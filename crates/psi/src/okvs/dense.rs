@@ -29,7 +29,7 @@ impl<const W: usize> Dense<W> {
     /// Adds the dense part of a row's value.
     #[inline]
     pub(super) fn add<const H: usize>(&self, row: &Row<H>, value: &mut [u8; W]) {
-        let mut bits = row.dense();
+        let mut bits = row.dense;
         for sums in &self.0 {
             xor(value, &sums[(bits & ((1 << BITS) - 1)) as usize]);
             bits >>= BITS;

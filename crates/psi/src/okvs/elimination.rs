@@ -28,14 +28,14 @@ impl<const H: usize, const W: usize> System<H, W> {
         }
         let mut columns = Vec::with_capacity(okvs.dense() + H * core.len());
         columns.extend(0..okvs.dense);
-        columns.extend(core.iter().flat_map(|row| row.sparse));
+        columns.extend(core.iter().flat_map(|row| okvs.sparse(row)));
         columns[okvs.dense()..].sort_unstable();
         columns.dedup();
         let words = columns.len().div_ceil(64);
         let mut bits = vec![0; words * core.len()];
         for (row, bits) in core.iter().zip(bits.chunks_exact_mut(words)) {
-            bits[0] = row.dense();
-            for slot in row.sparse {
+            bits[0] = row.dense & ((1 << okvs.dense) - 1);
+            for slot in okvs.sparse(row) {
                 let column = columns.binary_search(&slot).ok()?;
                 bits[column / 64] ^= 1 << (column % 64);
             }

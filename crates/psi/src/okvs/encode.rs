@@ -59,46 +59,78 @@ impl<const H: usize> Okvs<H> {
         values: impl FnOnce(&RowSeed) -> V,
         slots: &mut [[u8; W]],
     ) -> Result<(RowSeed, Plan<H>), Failure> {
+        let seed = self.begin(session, &coins, keys, slots)?;
+        let plan = self.plan(session, &seed, keys)?;
+        let values = values(&seed);
+        let values = values.as_ref().as_chunks().0;
+        plan.solve(|place| &values[plan.order.0[place] as usize], slots)?;
+        Ok((seed, plan))
+    }
+
+    /// Draws the row seed and fills all slots so that every key has its [word](Okvs::plan_words). Also returns the plan of
+    /// the keys, which it needs anyway.
+    ///
+    /// # Errors
+    /// The errors of [`Okvs::encode`].
+    pub fn encode_words<const W: usize>(
+        &self,
+        session: &Session,
+        coins: Coins,
+        keys: &[Digest],
+        slots: &mut [[u8; W]],
+    ) -> Result<(RowSeed, Plan<H>), Failure> {
+        let seed = self.begin(session, &coins, keys, slots)?;
+        let (plan, words) = self.plan_words(session, &seed, keys)?;
+        plan.solve(|place| &words[place], slots)?;
+        Ok((seed, plan))
+    }
+
+    /// Draws the row seed, and random bytes for all slots.
+    fn begin<const W: usize>(
+        &self,
+        session: &Session,
+        coins: &Coins,
+        keys: &[Digest],
+        slots: &mut [[u8; W]],
+    ) -> Result<RowSeed, Usage> {
         self.check_slots(slots)?;
         let (expected, got) = (self.keys, keys.len());
         if expected != got {
-            return Err(Usage::CountMismatch { what: "keys", expected, got }.into());
+            return Err(Usage::CountMismatch { what: "keys", expected, got });
         }
         let oracle = session.oracle("foxtrot v1 okvs coins");
         let mut seed = RowSeed(oracle.query(0, 0).field(&coins.0).finish());
         // Every user of the store sends the seed; where keys are placed follows from it.
         memcheck::public(&mut seed.0);
-        let plan = self.plan(session, &seed, keys)?;
         let mut key = oracle.query(0, 1).field(&coins.0).finish();
         fill(&Aes128::new(session.backend(), &key), slots.as_flattened_mut());
         key.zeroize();
-        if plan.solve(values(&seed).as_ref().as_chunks().0, slots).is_none() {
-            erase(slots.as_flattened_mut());
-            return Err(Failure::Dependent);
-        }
-        Ok((seed, plan))
+        Ok(seed)
     }
 }
 
 impl<const H: usize> Plan<H> {
-    /// Corrects some slots, of all that are random, so that every row has its value; `None` if
-    /// the rows depend on each other.
-    pub(super) fn solve<const W: usize>(
+    /// Corrects some slots, of all that are random, so that the row at every place has its value. If the rows depend on
+    /// each other, the slots are zero.
+    pub(super) fn solve<'a, const W: usize>(
         &self,
-        values: &[[u8; W]],
+        value_of: impl Fn(usize) -> &'a [u8; W],
         slots: &mut [[u8; W]],
-    ) -> Option<()> {
+    ) -> Result<(), Failure> {
         let peeled = peel(&self.okvs, &self.rows.0);
-        self.solve_core(&peeled, values, slots)?;
-        self.solve_peeled(&peeled, values, slots);
-        Some(())
+        if self.solve_core(&peeled, &value_of, slots).is_none() {
+            erase(slots.as_flattened_mut());
+            return Err(Failure::Dependent);
+        }
+        self.solve_peeled(&peeled, value_of, slots);
+        Ok(())
     }
 
     /// The core's rows, by as many slots.
-    fn solve_core<const W: usize>(
+    fn solve_core<'a, const W: usize>(
         &self,
         peeled: &Peeled,
-        values: &[[u8; W]],
+        value_of: impl Fn(usize) -> &'a [u8; W],
         slots: &mut [[u8; W]],
     ) -> Option<()> {
         let core = self.core(peeled);
@@ -108,8 +140,8 @@ impl<const H: usize> Plan<H> {
         let mut system = System::new(&self.okvs, &core.0)?;
         let dense = Dense::new(&slots[..self.okvs.dense()]);
         for ((place, row), right) in peeled.core().zip(&core.0).zip(&mut system.right) {
-            *right = value(slots, &dense, row);
-            xor(right, &values[self.order.0[place] as usize]);
+            *right = value(&self.okvs, slots, &dense, row);
+            xor(right, value_of(place));
         }
         let pivots = system.solve()?;
         for (&slot, correction) in pivots.0.iter().zip(&system.right) {
@@ -119,25 +151,24 @@ impl<const H: usize> Plan<H> {
     }
 
     /// Every other row, by the slot that it has for itself.
-    fn solve_peeled<const W: usize>(
+    fn solve_peeled<'a, const W: usize>(
         &self,
         peeled: &Peeled,
-        values: &[[u8; W]],
+        value_of: impl Fn(usize) -> &'a [u8; W],
         slots: &mut [[u8; W]],
     ) {
         let dense = Dense::new(&slots[..self.okvs.dense()]);
-        let value_of = |place: usize| &values[self.order.0[place] as usize];
         for steps in peeled.steps_by(AHEAD) {
             let places = || steps.iter().rev().map(|&step| Peeled::split(step).0);
-            touch(places().map(value_of));
-            let slots_of = places().flat_map(|place| self.rows.0[place].sparse);
+            touch(places().map(&value_of));
+            let slots_of = places().flat_map(|place| self.okvs.sparse(&self.rows.0[place]));
             touch(slots_of.map(|slot| &slots[slot as usize]));
             for &step in steps.iter().rev() {
                 let (place, which) = Peeled::split(step);
                 let row = &self.rows.0[place];
-                let mut correction = value(slots, &dense, row);
+                let mut correction = value(&self.okvs, slots, &dense, row);
                 xor(&mut correction, value_of(place));
-                xor(&mut slots[row.sparse[which] as usize], &correction);
+                xor(&mut slots[self.okvs.sparse(row)[which] as usize], &correction);
             }
         }
     }

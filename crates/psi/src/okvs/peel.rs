@@ -3,7 +3,7 @@
 use alloc::{vec, vec::Vec};
 
 use super::{Okvs, rows::Row};
-use crate::erase::{Secret, Zero};
+use crate::erase::Secret;
 
 /// Bits for the number of a row's slot.
 const WHICH: u32 = 2;
@@ -45,59 +45,71 @@ impl Peeled {
     }
 }
 
-/// The rows of a slot that are not peeled yet: how many, and the XOR of their places.
-#[derive(Clone, Copy)]
-struct Slot {
-    degree: u32,
-    places: u32,
-}
+/// The rows of a slot that are not peeled yet: their number in the low half, the sum of their places in the high half.
+type Slot = u64;
 
-impl Zero for Slot {
-    const ZERO: Self = Self { degree: 0, places: 0 };
-}
+const PLACE: u32 = 32;
 
 /// Slots that are looked through at a time.
 const PIECE: usize = 1 << 12;
 
-/// Peels as much as there is.
+/// Peels as much as there is, in one pass: rows are counted just before the first segment that they reach is looked
+/// through, so that all of it happens within some segments, in cache.
 pub(super) fn peel<const H: usize>(okvs: &Okvs<H>, rows: &[Row<H>]) -> Peeled {
-    let dense = okvs.dense();
+    let (dense, segment) = (okvs.dense(), okvs.segment());
     let mut slots = Secret::<Slot>::zeroed(okvs.slots() - dense);
-    for (place, row) in (0..).zip(rows) {
-        for slot in row.sparse {
-            let slot = &mut slots.0[slot as usize - dense];
-            slot.degree += 1;
-            slot.places ^= place;
-        }
-    }
     let mut steps = Secret(Vec::with_capacity(rows.len()));
-    // Slots come here once, when their degree falls to 1, or is so from the start. First in, first out,
-    // so that the processor can fetch ahead; a piece of all slots at a time, so that it stays in cache.
-    // Branches on degrees would be mispredicted.
+    // Slots come here once, when all of their rows are counted and one of these is left. First in, first out, so that
+    // the processor can fetch ahead. Branches on degrees would be mispredicted.
     let mut lone = Secret(vec![0; slots.0.len() + 1]);
-    let (mut next, mut number) = (0, 0);
-    for piece in (0..slots.0.len()).step_by(PIECE) {
-        let end = slots.0.len().min(piece + PIECE);
-        for (slot, state) in (okvs.dense..).skip(piece).zip(&slots.0[piece..end]) {
-            lone.0[number] = slot;
-            number += usize::from(state.degree == 1);
-        }
-        while next < number {
-            let slot = lone.0[next];
-            next += 1;
-            let state = slots.0[slot as usize - dense];
-            let Slot { degree: 1, places: place } = state else { continue };
-            let mut step = place << WHICH;
-            for (which, other) in (0..).zip(rows[place as usize].sparse) {
-                step |= if other == slot { which } else { 0 };
-                let state = &mut slots.0[other as usize - dense];
-                state.degree -= 1;
-                state.places ^= place;
-                lone.0[number] = other;
-                number += usize::from(state.degree == 1);
+    let mut counted = 0;
+    for start in 0..okvs.starts() + H - 1 {
+        // The slots whose rows all are counted: up to the next start, or all after the last.
+        let first = (start + 1) * segment;
+        let whole = if start + 1 < okvs.starts() { first } else { slots.0.len() };
+        let new = &rows[counted..];
+        let new = &new[..new.partition_point(|row| okvs.start(row) <= start)];
+        for (place, row) in (counted as Slot..).zip(new) {
+            for slot in okvs.sparse(row) {
+                let slot = &mut slots.0[slot as usize - dense];
+                *slot = slot.wrapping_add(place << PLACE | 1);
             }
-            steps.0.push(step);
+        }
+        counted += new.len();
+        for piece in (first - segment..first).step_by(PIECE) {
+            let end = first.min(piece + PIECE);
+            let (mut next, mut number) = (0, 0);
+            for (slot, &state) in (okvs.dense..).skip(piece).zip(&slots.0[piece..end]) {
+                lone.0[number] = slot;
+                number += usize::from(degree(state) == 1);
+            }
+            while next < number {
+                let slot = lone.0[next];
+                next += 1;
+                let state = slots.0[slot as usize - dense];
+                if degree(state) != 1 {
+                    continue;
+                }
+                let place = state >> PLACE;
+                let mut step = (place as u32) << WHICH;
+                for (which, other) in (0..).zip(okvs.sparse(&rows[place as usize])) {
+                    step |= if other == slot { which } else { 0 };
+                    let at = other as usize - dense;
+                    let state = &mut slots.0[at];
+                    *state = state.wrapping_sub(place << PLACE | 1);
+                    lone.0[number] = other;
+                    number += usize::from(degree(*state) == 1 && at < whole);
+                }
+                steps.0.push(step);
+            }
         }
     }
     Peeled { steps, rows: rows.len() }
+}
+
+/// The number of rows that a slot has left.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low half")]
+fn degree(slot: Slot) -> u32 {
+    slot as u32
 }

@@ -44,29 +44,45 @@ impl<const H: usize> Okvs<H> {
         seed: &RowSeed,
         keys: &[Digest],
     ) -> Result<Plan<H>, Usage> {
+        Ok(self.plan_words::<0>(session, seed, keys)?.0)
+    }
+
+    /// Plans keys as [`Okvs::plan`] does, and returns their words, in the order of the plan: the first W ≤ 16 of the last 16
+    /// bytes of each key's hash, of which the row takes others.
+    ///
+    /// # Errors
+    /// The errors of [`Okvs::plan`].
+    pub fn plan_words<const W: usize>(
+        &self,
+        session: &Session,
+        seed: &RowSeed,
+        keys: &[Digest],
+    ) -> Result<(Plan<H>, Secret<[u8; W]>), Usage> {
         let number = Self::check_keys(keys.len())?;
-        let hash = RowHash::new(*self, session, seed);
-        let rows = hash.rows(keys);
+        let (rows, words) = RowHash::new(*self, session, seed).rows(keys);
         if self.starts == 1 {
-            return Ok(Plan { okvs: *self, rows, order: Secret((0..number).collect()) });
+            let order = Secret((0..number).collect());
+            return Ok((Plan { okvs: *self, rows, order }, words));
         }
         // Counting sort.
         let mut next = Secret(vec![0_usize; self.starts() + 1]);
         for row in &rows.0 {
-            next.0[hash.start(row) + 1] += 1;
+            next.0[self.start(row) + 1] += 1;
         }
         for k in 1..next.0.len() {
             next.0[k] += next.0[k - 1];
         }
         let mut sorted = Secret::<Row<H>>::zeroed(rows.0.len());
+        let mut sorted_words = Secret::<[u8; W]>::zeroed(rows.0.len());
         let mut order = Secret(vec![0; rows.0.len()]);
-        for (index, row) in (0..number).zip(&rows.0) {
-            let place = &mut next.0[hash.start(row)];
+        for (index, (row, word)) in (0..number).zip(rows.0.iter().zip(&words.0)) {
+            let place = &mut next.0[self.start(row)];
             sorted.0[*place] = *row;
+            sorted_words.0[*place] = *word;
             order.0[*place] = index;
             *place += 1;
         }
-        Ok(Plan { okvs: *self, rows: sorted, order })
+        Ok((Plan { okvs: *self, rows: sorted, order }, sorted_words))
     }
 }
 

@@ -15,26 +15,47 @@ use crate::erase::{Secret, Zero};
 /// The positions of a key's ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row<const H: usize> {
-    /// The sparse slots, one per segment, ascending.
-    pub(super) sparse: [u32; H],
-    /// The dense slots' bits, low word first: 8-byte alignment would cost 4 bytes per key.
-    dense: [u32; 2],
+    /// The sparse slots' places in their segments, of 64/H bits each.
+    sparse: u64,
+    /// Bit k stands for the dense slot k. The bits above them are the number of the first segment.
+    pub(super) dense: u64,
 }
 
 impl<const H: usize> Zero for Row<H> {
-    const ZERO: Self = Self { sparse: [0; H], dense: [0; 2] };
+    const ZERO: Self = Self { sparse: 0, dense: 0 };
 }
 
-impl<const H: usize> Row<H> {
-    /// Bit k stands for slot k.
+impl<const H: usize> Okvs<H> {
+    /// Bits of a sparse slot's place in its segment.
+    const PLACE: u32 = match H {
+        2 => 32,
+        3 => 21,
+        _ => 16,
+    };
+
+    /// The sparse slots of a row, one per segment, ascending.
     #[inline]
-    pub(super) fn dense(&self) -> u64 {
-        u64::from(self.dense[0]) | u64::from(self.dense[1]) << 32
+    #[expect(clippy::cast_possible_truncation, reason = "a place in a segment; a number of slots")]
+    pub(super) fn sparse(&self, row: &Row<H>) -> [u32; H] {
+        let first = self.dense + self.start(row) as u32 * self.segment;
+        core::array::from_fn(|k| {
+            let place = row.sparse >> (k as u32 * Self::PLACE) & ((1 << Self::PLACE) - 1);
+            first + k as u32 * self.segment + place as u32
+        })
+    }
+
+    /// The segment where a row starts.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the number of a segment")]
+    pub(super) fn start(&self, row: &Row<H>) -> usize {
+        (row.dense >> self.dense) as usize
     }
 }
 
-/// Bytes of hash per row: start, H ≤ 3 positions, dense bits, and what fills a block.
+/// Bytes of hash per row: start, H ≤ 4 positions, dense bits, and what fills a block.
 const ANSWER: usize = 64;
+/// The most bytes of an answer that no row has use for.
+const WORD: usize = 16;
 /// Keys per call of the hash.
 const BATCH: usize = 64;
 
@@ -47,7 +68,14 @@ pub(super) struct RowHash<const H: usize> {
 
 impl<const H: usize> RowHash<H> {
     pub(super) fn new(okvs: Okvs<H>, session: &Session, seed: &RowSeed) -> Self {
-        let branch = const { if H == 2 { 0 } else { 1 } };
+        let branch = const {
+            match H {
+                2 => 0,
+                3 => 1,
+                4 => 2,
+                _ => panic!("a row has two, three or four sparse slots"),
+            }
+        };
         let key = session
             .oracle("foxtrot v1 okvs row key")
             .query(okvs.keys as u64, branch)
@@ -56,9 +84,14 @@ impl<const H: usize> RowHash<H> {
         Self { okvs, backend: session.backend(), key }
     }
 
-    /// The rows of all keys, in their order.
-    pub(super) fn rows(&self, keys: &[Digest]) -> Secret<Row<H>> {
+    /// The rows of all keys, in their order, and the first W of the last 16 bytes of their hash.
+    pub(super) fn rows<const W: usize>(
+        &self,
+        keys: &[Digest],
+    ) -> (Secret<Row<H>>, Secret<[u8; W]>) {
+        const { assert!(W <= WORD && 8 * (H + 2) + WORD <= ANSWER) };
         let mut rows = Vec::with_capacity(keys.len());
+        let mut words = Vec::with_capacity(keys.len());
         let mut answers = Secret(vec![0; ANSWER * BATCH]);
         for keys in keys.chunks(BATCH) {
             let answers = &mut answers.0[..ANSWER * keys.len()];
@@ -70,38 +103,27 @@ impl<const H: usize> RowHash<H> {
                     hasher.update(key).finalize_xof().fill(answer);
                 }
             }
-            rows.extend(answers.as_chunks().0.iter().map(|answer| self.row(answer)));
+            let answers = answers.as_chunks().0.iter();
+            rows.extend(answers.clone().map(|answer| self.row(answer)));
+            let word = |answer: &[u8; ANSWER]| core::array::from_fn(|k| answer[ANSWER - WORD + k]);
+            words.extend(answers.map(word));
         }
-        Secret(rows)
+        (Secret(rows), Secret(words))
     }
 
     #[inline]
     fn row(&self, answer: &[u8; ANSWER]) -> Row<H> {
         let word = |k: usize| u64::from_le_bytes(core::array::from_fn(|i| answer[8 * k + i]));
         let Okvs { dense, starts, segment, .. } = self.okvs;
+        let place = |k: usize| below(word(1 + k), segment) << (k * Okvs::<H>::PLACE as usize);
+        let sparse = (0..H).map(place).sum();
         let start = below(word(0), starts);
-        let sparse = core::array::from_fn(|k| {
-            // At most H − 1.
-            #[expect(clippy::cast_possible_truncation, reason = "H is 2 or 3")]
-            let first = dense + (start + k as u32) * segment;
-            first + below(word(1 + k), segment)
-        });
-        let bits = word(1 + H) & ((1 << dense) - 1);
-        #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
-        let dense = [bits as u32, (bits >> 32) as u32];
-        Row { sparse, dense }
-    }
-
-    /// The segment where a row starts.
-    #[inline]
-    pub(super) fn start(&self, row: &Row<H>) -> usize {
-        ((row.sparse[0] - self.okvs.dense) / self.okvs.segment) as usize
+        Row { sparse, dense: word(1 + H) & ((1 << dense) - 1) | start << dense }
     }
 }
 
 /// A number below `bound` from a uniform word, with a bias of at most `bound`/2⁶⁴.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "less than bound")]
-fn below(word: u64, bound: u32) -> u32 {
-    ((u128::from(word) * u128::from(bound)) >> 64) as u32
+fn below(word: u64, bound: u32) -> u64 {
+    ((u128::from(word) * u128::from(bound)) >> 64) as u64
 }

@@ -18,7 +18,7 @@ fn solve<const H: usize>(plan: &Plan<H>, bits: u128) -> Option<u128> {
     let bit = |k: usize| [u8::from(bits >> k & 1 == 1)];
     let values: Vec<[u8; 1]> = (0..n).map(bit).collect();
     let mut slots: Vec<[u8; 1]> = (n..n + m).map(bit).collect();
-    plan.solve(&values, &mut slots)?;
+    plan.solve(|place| &values[plan.order()[place] as usize], &mut slots).ok()?;
     Some((0..m).map(|k| u128::from(slots[k][0]) << k).sum())
 }
 
@@ -66,6 +66,13 @@ fn uniform_values_give_uniform_slots_with_three_hashes() {
 }
 
 #[test]
+fn uniform_values_give_uniform_slots_with_four_hashes() {
+    for (keys, starts, segment) in [(8, 1, 4), (13, 2, 3), (20, 5, 3)] {
+        uniform_values_give_uniform_slots(&Okvs::<4> { keys, dense: 44, starts, segment });
+    }
+}
+
+#[test]
 fn uniform_values_give_uniform_slots_with_two_hashes() {
     for n in [0, 1, 2, 3, 5, 8, 13, 16] {
         uniform_values_give_uniform_slots(&Okvs2::new(n).unwrap());
@@ -92,20 +99,19 @@ fn every_slot_vector_solves_equally_many_inputs() {
 }
 
 /// Failures are as many as the deficits say, and each dense slot more halves them.
-#[test]
-fn every_dense_slot_halves_the_failures() {
+fn every_dense_slot_halves_the_failures<const H: usize>(of: impl Fn(u32) -> Okvs<H>) {
     let trials = 30_000;
     let mut counts = Vec::new();
     for dense in 2..7 {
-        let okvs = Okvs::<3> { keys: 12, dense, starts: 1, segment: 5 };
+        let okvs = of(dense);
         let (mut expected, mut failed) = (0.0, 0.0);
         for seed in 0..trials {
             let plan = plan(&okvs, seed);
             let deficit = i32::try_from(plan.structure().deficit.unwrap()).unwrap();
             let step = |k| 1.0 - 2_f64.powi(k - i32::try_from(dense).unwrap());
             expected += 1.0 - (0..deficit).map(step).product::<f64>().max(0.0);
-            let solved = plan.solve(&[[0]; 12], &mut vec![[0]; okvs.slots()]);
-            failed += f64::from(u8::from(solved.is_none()));
+            let solved = plan.solve(|_| &[0], &mut vec![[0]; okvs.slots()]);
+            failed += f64::from(u8::from(solved.is_err()));
         }
         assert!((failed - expected).abs() < 4.0 * expected.sqrt(), "{failed}, not {expected}");
         counts.push(failed);
@@ -115,16 +121,57 @@ fn every_dense_slot_halves_the_failures() {
 }
 
 #[test]
+fn every_dense_slot_halves_the_failures_of_one_start() {
+    every_dense_slot_halves_the_failures(|dense| Okvs::<3> {
+        keys: 12,
+        dense,
+        starts: 1,
+        segment: 5,
+    });
+}
+
+#[test]
+fn every_dense_slot_halves_the_failures_of_four_slots_and_many_starts() {
+    every_dense_slot_halves_the_failures(|dense| Okvs::<4> {
+        keys: 12,
+        dense,
+        starts: 3,
+        segment: 3,
+    });
+}
+
+/// Rows that peel are those that peel one by one in any order.
+#[test]
+fn peeling_in_one_pass_leaves_the_largest_core() {
+    for seed in 0..300 {
+        let starts = 1 + u32::from(seed % 7);
+        let okvs = Okvs::<4> { keys: 60, dense: 44, starts, segment: 76 / (starts + 3) };
+        let plan = plan(&okvs, seed);
+        let mut rows: Vec<_> = plan.rows.0.iter().map(|row| okvs.sparse(row)).collect();
+        loop {
+            let number = rows.len();
+            let of = |slot: u32| rows.iter().flatten().filter(|&&other| other == slot).count();
+            let lone = rows.iter().position(|row| row.iter().any(|&slot| of(slot) == 1));
+            lone.map(|lone| rows.swap_remove(lone));
+            if rows.len() == number {
+                break;
+            }
+        }
+        assert_eq!(plan.core_len(), rows.len(), "{seed}");
+    }
+}
+
+#[test]
 fn encoding_fails_when_the_core_lacks_rank() {
     let okvs = Okvs::<2> { keys: 4, dense: 1, starts: 1, segment: 1 };
-    assert!((0..20).all(|seed| plan(&okvs, seed).solve(&[[0]; 4], &mut [[0]; 3]).is_none()));
+    assert!((0..20).all(|seed| plan(&okvs, seed).solve(|_| &[0], &mut [[0]; 3]).is_err()));
     let okvs = Okvs::<3> { keys: 9000, dense: 44, starts: 1, segment: 1 };
     let session = Session::new(Sid::from_bytes([3; 32]));
     let keys: Vec<Digest> =
         (0..9000_u32).map(|k| core::array::from_fn(|i| k.to_le_bytes()[i % 4])).collect();
     let plan = okvs.plan(&session, &RowSeed([0; 32]), &keys).unwrap();
     assert_eq!(plan.structure(), Structure { core: 9000, deficit: None });
-    assert!(plan.solve(&vec![[0]; 9000], &mut [[0]; 47]).is_none());
+    assert!(plan.solve(|_| &[0], &mut [[0]; 47]).is_err());
 }
 
 #[test]
@@ -132,17 +179,18 @@ fn rows_start_everywhere_and_stay_within_their_segments() {
     let okvs = Okvs::<3> { keys: 255, dense: 44, starts: 5, segment: 7 };
     let plan = plan(&okvs, 1);
     let mut seen = [false; 7 * 7];
-    let starts: Vec<u32> = plan.rows.0.iter().map(|row| (row.sparse[0] - 44) / 7).collect();
+    let starts: Vec<u32> =
+        plan.rows.0.iter().map(|row| u32::try_from(okvs.start(row)).unwrap()).collect();
     assert!(starts.is_sorted() && starts[0] == 0 && starts[254] == 4);
     for (row, start) in plan.rows.0.iter().zip(starts) {
-        for (k, slot) in (0..).zip(row.sparse) {
+        for (k, slot) in (0..).zip(okvs.sparse(row)) {
             assert_eq!((slot - 44) / 7, start + k);
             seen[slot as usize - 44] = true;
         }
     }
     assert!(seen.iter().all(|&seen| seen));
-    assert!(plan.rows.0.iter().all(|row| row.dense() < 1 << 44));
-    assert!((0..44).all(|k| plan.rows.0.iter().any(|row| row.dense() >> k & 1 == 1)));
+    assert!(plan.rows.0.iter().all(|row| row.dense >> 44 < 5));
+    assert!((0..44).all(|k| plan.rows.0.iter().any(|row| row.dense >> k & 1 == 1)));
 }
 
 /// The number of keys that a cheating receiver fits for certain: `docs/protocols/paxos.md`, section 5.

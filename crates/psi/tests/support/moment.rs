@@ -83,6 +83,9 @@ pub(crate) fn log2_failure<const H: usize>(okvs: &Okvs<H>) -> f64 {
     if okvs.starts() == 1 {
         return plain(okvs).log2() - dense;
     }
+    if H == 4 {
+        return Windows::of(okvs).log2_failure(okvs.keys() as f64, okvs.starts() as f64, dense);
+    }
     let (n, starts, bins) = (okvs.keys() as f64, okvs.starts() as f64, okvs.segment() as f64);
     let full = (FULL * bins).floor();
     // Chernoff: a start has more than `full` rows.
@@ -91,4 +94,90 @@ pub(crate) fn log2_failure<const H: usize>(okvs: &Okvs<H>) -> f64 {
     let overfull = starts * (-n * divergence).exp();
     let dependent = (starts * sets::<H>(full, bins, H as f64).ln_1p()).exp_m1();
     (overfull + dependent * (-dense * LN_2).exp()).log2()
+}
+
+/// The bound for four sparse slots, section 3 of the document: of windows of four starts, not of single ones.
+pub(crate) struct Windows {
+    bins: f64,
+    /// M, the most rows of a window.
+    rows: f64,
+    /// The fewest rows of a start.
+    fewest: f64,
+    /// F, or more, for any number of rows of a start from `fewest` to M.
+    sets: f64,
+}
+
+impl Windows {
+    /// Share of a start's rows up to which a set counts as small.
+    const SMALL: f64 = 0.04;
+
+    /// Computes the part that depends on the length of segments only.
+    pub(crate) fn of<const H: usize>(okvs: &Okvs<H>) -> Self {
+        let bins = okvs.segment() as f64;
+        let load = if okvs.segment() < 1 << 12 { 0.95 } else { 0.955 };
+        let (rows, fewest) = ((4.0 * load * bins).floor(), (0.6 * load * bins).floor());
+        let windows = Self { bins, rows, fewest, sets: 0.0 };
+        Self { sets: windows.large_sets() + windows.small_sets(), ..windows }
+    }
+
+    /// The most, over all numbers of rows N, of Σ C(N, t)·exp((4N/M)·h(tM/N)) over even t ≤ SMALL·N.
+    fn small_sets(&self) -> f64 {
+        let (mut least, mut most) = (self.fewest, 0.0_f64);
+        while least < self.rows {
+            // C(N, t) grows with N, and the exponent falls.
+            let next = (1.1 * least).min(self.rows);
+            let (mut sum, mut t) = (0.0, 2.0);
+            while t <= Self::SMALL * next {
+                let even = ln_even(t * self.rows / least, self.bins);
+                sum += (ln_binomial(next, t) + 4.0 * least / self.rows * even).exp();
+                t += 2.0;
+            }
+            most = most.max(sum);
+            least = next;
+        }
+        most
+    }
+
+    /// The most of the same sum over t > SMALL·N. With τ = t/N each term is at most √(N/(2πt(N − t)))·exp(N·Φ(τ)),
+    /// Φ(τ) = H(τ) + (4/M)·h(τM).
+    fn large_sets(&self) -> f64 {
+        const CELLS: u32 = 1500;
+        let entropy = |x: f64| -x * x.ln() - (1.0 - x) * (-x).ln_1p();
+        let n = self.fewest;
+        let cell = |k: u32| {
+            let at = |k: u32| Self::SMALL + (1.0 - Self::SMALL) * f64::from(k) / f64::from(CELLS);
+            let (from, to) = (at(k), at(k + 1));
+            let last = k + 1 == CELLS;
+            let entropy = match last {
+                true => entropy(from),
+                false if from <= 0.5 && to >= 0.5 => LN_2,
+                false => entropy(from).max(entropy(to)),
+            };
+            let phi = entropy + 4.0 / self.rows * ln_even(from * self.rows, self.bins);
+            // Then what a cell adds falls with N.
+            assert!(n * phi < -1.0, "{from}: {phi}");
+            let root = |x: f64| (1.0 / (2.0 * PI * n * x * (1.0 - x))).sqrt().min(1.0);
+            let root = if last { 1.0 } else { root(from).max(root(to)) };
+            (n * (to - from) / 2.0 + 1.0) * root * (n * phi).exp()
+        };
+        (0..CELLS).map(cell).sum()
+    }
+
+    /// log₂ of the bound for so many keys and starts.
+    pub(crate) fn log2_failure(&self, n: f64, starts: f64, dense: f64) -> f64 {
+        let overfull = (starts - 3.0) * tail(n, 4.0 / starts, self.rows + 1.0);
+        // Chernoff: a start has fewer than the fewest.
+        let (p, a) = (1.0 / starts, self.fewest / n);
+        let divergence = a * (a / p).ln() + (1.0 - a) * ((1.0 - a) / (1.0 - p)).ln();
+        let empty = starts * (-n * divergence).exp();
+        let dependent = (starts * self.sets.ln_1p()).exp_m1();
+        (overfull + empty + dependent * (-dense * LN_2).exp()).log2()
+    }
+}
+
+/// P[Bin(n, p) ≥ a], or more, for a > np: the first term and a geometric series.
+fn tail(n: f64, p: f64, a: f64) -> f64 {
+    assert!(a > n * p, "it is a tail");
+    let ratio = (n - a) * p / ((a + 1.0) * (1.0 - p));
+    (ln_binomial(n, a) + a * p.ln() + (n - a) * (-p).ln_1p()).exp() / (1.0 - ratio)
 }

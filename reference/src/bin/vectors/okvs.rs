@@ -21,17 +21,26 @@ const SIZES: [usize; 22] = [
     1_048_575, 1_048_576, 4_194_303, 4_194_304,
 ];
 
+/// Such sizes of the shape with four sparse slots.
+const LARGE_SIZES: [usize; 10] =
+    [0, 131_072, 131_073, 262_143, 262_144, 524_288, 1_048_576, 2_097_151, 2_097_152, 4_194_304];
+
 pub(super) fn vectors() -> String {
     let both = |sizes: &[usize]| -> Vec<Shape> {
         sizes.iter().flat_map(|&n| [2, 3].map(|hashes| Shape::new(n, hashes))).collect()
     };
+    let and_four = |mut shapes: Vec<Shape>, sizes: &[usize]| -> Vec<Shape> {
+        shapes.extend(sizes.iter().map(|&n| Shape::new(n, 4)));
+        shapes
+    };
+    let large = and_four(both(&[65_536, 524_289, 4_194_304]), &[131_072, 1_048_576, 4_194_304]);
     let file = object(&[
         ("provenance", string(PROVENANCE)),
         ("wire_version", "6".to_string()),
         ("about", array(ABOUT.map(string))),
-        ("shapes", array(both(&SIZES).iter().map(shape_vector))),
+        ("shapes", array(and_four(both(&SIZES), &LARGE_SIZES).iter().map(shape_vector))),
         ("stores", array(both(&[0, 1, 2, 3, 10, 30]).iter().map(store_vector))),
-        ("large", array(both(&[65_536, 524_289, 4_194_304]).iter().map(large_vector))),
+        ("large", array(large.iter().map(large_vector))),
     ]);
     file + "\n"
 }

@@ -1,0 +1,188 @@
+//! A block–accumulate code for dual LPN: permutations, prefix sums, and a small fixed code on blocks of 64 elements.
+//!
+//! The input is the string of N leaves of all trees of a batch ([`ggm`](crate::ggm)), N a multiple of 64. [`Prefix`]
+//! adds them up, tree after tree, and puts the sums to the places of a [`permutation`]. [`accumulate`] multiplies by public
+//! factors and adds up again, [`permute`] prepares a further such layer, and [`encode`] takes the sums in the order of
+//! another permutation and encodes blocks. Two parties do this with their strings; the receiver's two strings go together, as cells of
+//! two blocks.
+//!
+//! A *cell* is L = 1 or 2 consecutive blocks: cell i begins at block L·i. Large buffers should begin at a multiple of
+//! 64 bytes: see [`aligned`]. Permutations and factors are public. Time depends on nothing else but lengths.
+
+use crate::{Backend, Block, aes::Aes128, halves};
+
+mod accumulate;
+mod bits;
+mod blocks;
+mod permutation;
+mod prefix;
+
+pub use bits::{accumulate_bits, encode_bits};
+use permutation::BUCKETS;
+pub use permutation::{Buckets, permutation};
+pub use prefix::{Missing, Prefix};
+
+/// Cells whose factors are made together.
+const CHUNK: usize = 64;
+
+/// The first row of the circulant matrix of the code on blocks: bit k multiplies element k + i of the second half for
+/// element i of the first. With the unit matrix beside it it generates a self-dual code of distance 12.
+pub const CIRCULANT: u32 = 0x000a_b0ed;
+
+/// The number of elements of a block of the code, and of a half.
+pub(crate) const WHOLE: usize = 64;
+pub(crate) const HALF: usize = 32;
+
+/// The source of a layer's factors: a keystream, of which 0 is replaced by 1.
+#[derive(Clone, Copy, Debug)]
+pub enum Factors<'a> {
+    /// All are 1.
+    Ones,
+    /// Factor l is block l, an element of GF(2¹²⁸).
+    Gf128(&'a Aes128),
+    /// Factor l is little-endian word l of 64 bits, an element of GF(2⁶⁴). It multiplies both halves of a block.
+    Gf64(&'a Aes128),
+}
+
+/// Elements of a field as outputs: a block, or the number that its little-endian bytes are.
+pub trait Element: Copy {
+    /// The element of a block.
+    fn from_block(block: &Block) -> Self;
+}
+
+impl Element for Block {
+    #[inline(always)]
+    fn from_block(block: &Block) -> Self {
+        *block
+    }
+}
+
+impl Element for u128 {
+    #[inline(always)]
+    fn from_block(block: &Block) -> Self {
+        Self::from_le_bytes(*block)
+    }
+}
+
+/// The low half: an element of GF(2⁶⁴) in the larger field.
+impl Element for u64 {
+    #[inline(always)]
+    fn from_block(block: &Block) -> Self {
+        halves(u128::from_le_bytes(*block))[0]
+    }
+}
+
+/// The part of a buffer that begins at the first multiple of 64 bytes and has `len` blocks, where cells do not cross
+/// lines of the cache. The buffer has three blocks more.
+///
+/// # Panics
+/// If the buffer is shorter than `len` + 3 blocks.
+#[must_use]
+pub fn aligned(buffer: &mut [Block], len: usize) -> &mut [Block] {
+    assert!(buffer.len() >= len + 3, "blocks to spare");
+    // Memory that is not even aligned to blocks is taken as it is.
+    let skip = buffer.as_ptr().align_offset(64);
+    &mut buffer[if skip > 3 { 0 } else { skip }..][..len]
+}
+
+/// The step after a layer, which takes its sums.
+#[derive(Clone, Copy, Debug)]
+pub enum Next<'a> {
+    /// A further layer: sum i goes to place `table[i]`.
+    Sum(&'a [u32]),
+    /// [`encode`]: sum i goes to its bucket.
+    Encode(&'a Buckets),
+}
+
+/// Takes the cells of `x` from their buckets, one for each number l, and puts cell i of `to`, the sum of those with l ≤ i, each
+/// times factor l, to its place.
+///
+/// # Panics
+/// If there are not as many cells of `x` and of `to` as numbers in the buckets and entries or numbers of what comes next, or
+/// an entry is not a cell.
+pub fn accumulate<const L: usize>(
+    backend: Backend,
+    factors: Factors<'_>,
+    buckets: &Buckets,
+    x: &[Block],
+    next: Next<'_>,
+    to: &mut [Block],
+) {
+    check_layer(buckets, next, [x.len(), to.len()].map(|blocks| (blocks / L, blocks % L)));
+    dispatch!(
+        wide backend,
+        simd => accumulate::accumulate::<_, _, L>(simd, simd.single(), factors, buckets, x, next, to),
+    );
+}
+
+fn check_layer(buckets: &Buckets, next: Next<'_>, cells: [(usize, usize); 2]) {
+    let further = match next {
+        Next::Sum(table) => table.len(),
+        Next::Encode(buckets) => buckets.n(),
+    };
+    assert!(cells == [(buckets.n(), 0); 2] && further == buckets.n(), "a cell for every number");
+}
+
+/// Takes cell `table[j]` of `x` as z_j, and writes y_{32g + i} = z_{64g + i} ⊕ Σ_k c_k·z_{64g + 32 + (i + k) mod 32},
+/// i below 32, where c is [`CIRCULANT`]; as many as there are outputs.
+///
+/// # Panics
+/// If there are not as many cells as entries, not a multiple of 64, or more outputs than half of them, or an entry is not
+/// a cell.
+pub fn encode<T: Element>(backend: Backend, table: &[u32], x: &[Block], out: &mut [T]) {
+    check_code(table.len(), x.len(), out.len());
+    let n = out.len();
+    dispatch!(wide backend, simd => blocks::encode::<_, 1, HALF>(simd, table, x, n, inlined!(|half, first| {
+        blocks::put(half, &mut out[first..]);
+    })));
+}
+
+/// [`encode`] of cells of two blocks, whose first ones go to `u`, and whose second ones to `v`.
+///
+/// # Panics
+/// As [`encode`], or if there are not as many `u` as `v`.
+pub fn encode_pairs<U: Element, V: Element>(
+    backend: Backend,
+    table: &[u32],
+    x: &[Block],
+    u: &mut [U],
+    v: &mut [V],
+) {
+    assert!(u.len() == v.len(), "outputs come by pairs");
+    check_code(table.len(), x.len() / 2, u.len());
+    let n = u.len();
+    dispatch!(wide backend, simd => blocks::encode::<_, 2, { 2 * HALF }>(simd, table, x, n, inlined!(|half, first| {
+        blocks::put_pairs(half, &mut u[first..], &mut v[first..]);
+    })));
+}
+
+fn check_code(entries: usize, cells: usize, outputs: usize) {
+    assert!(entries == cells, "a cell for every entry");
+    assert!(entries.is_multiple_of(WHOLE), "whole blocks of the code");
+    assert!(outputs <= entries / 2, "an output for two cells");
+}
+
+/// Blocks of a line of the cache.
+const LINE: usize = 4;
+
+/// Asks for the line of a block that is soon read or written, in the nearest cache or, where so many lines are in use that
+/// they do not fit there, in the second one.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "nothing to ask"))]
+fn prefetch<const NEAREST: bool, T>(memory: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code, reason = "an instruction of the baseline")]
+    // SAFETY: the instruction is part of SSE, which every x86-64 processor has. It reads nothing; any address will do.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        let address = memory.as_ptr().wrapping_add(at).cast();
+        if NEAREST {
+            _mm_prefetch::<_MM_HINT_T0>(address);
+        } else {
+            _mm_prefetch::<_MM_HINT_T1>(address);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Large buffers in memory.
+
+/// Asks the system for huge pages under a buffer of 4 MiB or more, best before its first use. It is a hint for Linux: the
+/// contents stay, and nothing else depends on it.
+#[cfg_attr(
+    not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+    expect(unused_variables, reason = "no request is known")
+)]
+pub fn prefer_huge_pages<T>(buffer: &mut [T]) {
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        // The largest page without the advice.
+        const PAGE: usize = 1 << 16;
+        const FROM: usize = 4 << 20;
+        if size_of_val(buffer) < FROM {
+            return;
+        }
+        let start = buffer.as_ptr().addr();
+        let end = (start + size_of_val(buffer)) / PAGE * PAGE;
+        let start = start.next_multiple_of(PAGE);
+        if let Some(len @ 1..) = end.checked_sub(start) {
+            advise(start, len);
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[allow(unsafe_code, reason = "a request to the system is an instruction")]
+fn advise(start: usize, len: usize) {
+    /// The advice, from `mman-common.h`.
+    const MADV_HUGEPAGE: usize = 14;
+    // SAFETY: the advice changes which pages hold the bytes, never the bytes; the pages are the buffer's alone. A system
+    // that does not know it returns an error, and does nothing. The call changes no other registers.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::asm!(
+            "syscall",
+            inlateout("rax") 28 => _,
+            in("rdi") start,
+            in("rsi") len,
+            in("rdx") MADV_HUGEPAGE,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!(
+            "svc #0",
+            inlateout("x0") start => _,
+            in("x1") len,
+            in("x2") MADV_HUGEPAGE,
+            in("x8") 233,
+            options(nostack),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::vec;
+
+    use super::*;
+
+    #[test]
+    fn the_contents_of_a_buffer_stay() {
+        for len in [0, 4096, (4 << 20) - 1, 4 << 20, 5 << 20] {
+            let mut buffer = vec![0x5a; len];
+            prefer_huge_pages(&mut buffer);
+            assert!(buffer.iter().all(|&byte| byte == 0x5a));
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Silent VOLE and silent OT: long correlations from few OTs of an extension, by the LPN assumption
+//! [[BCGIKRS19](https://eprint.iacr.org/2019/1159)].
+//!
+//! | protocol | receiver's U in | adversary | |
+//! |---|---|---|---|
+//! | [`vole`] | GF(2^128) | malicious | |
+//! | [`vole_margin`] | GF(2^128) | malicious | more noise |
+//! | [`vole_semi_honest`] | GF(2^64) | semi-honest | |
+//! | [`vole_packed`] | GF(2^128) | malicious | without LPN, 240 bytes per output |
+//! | [`ot`] | GF(2) | malicious | OTs, for thin links |
+//! | [`ot_semi_honest`] | GF(2) | semi-honest | OTs, for thin links |
+//!
+//! The sender gets Δ and W, the receiver U and V = W ⊕ U·Δ:
+//!
+//! ```text
+//! R: bits b, rows r                                     S: Δ, rows q = r ⊕ b·Δ, of `softspoken-8`
+//!                  ◄── Trees ──                         GGM trees, all of whose leaves are b
+//! all leaves but one of each tree: c = b ⊕ e·Δ
+//!                  ── [Check] ──►
+//!                  ◄── [Answer] ──                      W = H·b
+//! compares; U = H·e, V = H·c
+//! ```
+//!
+//! Messages in brackets are for malicious peers only. The receiver has no output before the answer has passed, and an answer
+//! that fails ends the session, and the extension's also. H is a public code. Steps, bounds and what is not proved:
+//! `docs/protocols/silent.md`; bytes: `docs/wire/silent.md`, section 20.
+
+pub mod protocol;
+
+mod code;
+mod field;
+mod info;
+mod parameters;
+mod receiver;
+mod sender;
+
+use alloc::vec;
+
+use foxtrot_kernel::aes::Aes128;
+
+pub use field::{Field, Gf2, Gf64, Gf128};
+pub use info::{PROTOCOLS, find};
+pub use parameters::{
+    Silent, Size, ot, ot_semi_honest, vole, vole_margin, vole_packed, vole_semi_honest,
+};
+pub use receiver::{Received, Receiver, Unverified};
+pub use sender::{Planted, Sender, Sent};
+
+use crate::{
+    Bits, Session, Sid, Usage,
+    base::Block,
+    erase::Secret,
+    extension::{self, Incompatible},
+    oracle::Oracle,
+    protocol::Adversary,
+    tasks::for_each,
+};
+pub(crate) use extension::{check_len, check_places};
+
+/// The receiver's seed of the coefficients of the check.
+type Challenge = Block;
+
+/// OTs whose keys are hashed with one permutation.
+const TILE: usize = 1024;
+
+/// Both parties' coins of a checked batch of OTs.
+#[derive(Clone, Copy)]
+struct Coins {
+    receiver: Challenge,
+    sender: [u8; 32],
+}
+
+/// Checks that the OTs come from the extension that the protocol stands on.
+fn check_extension<F>(silent: &Silent<F>, extension: extension::Extension) -> Result<(), Usage> {
+    let (needed, is) = (silent.extension().info(), extension.info());
+    match () {
+        () if needed.name == is.name => Ok(()),
+        () if needed.adversary == Adversary::Malicious && is.adversary != needed.adversary => {
+            Err(Usage::Incompatible(Incompatible::Adversary))
+        }
+        () => Err(Usage::Incompatible(Incompatible::NoVariant)),
+    }
+}
+
+/// Checks that there are the OTs of a batch.
+fn check_ots(size: &Size, got: usize) -> Result<(), Usage> {
+    let expected = size.ots;
+    if got == expected {
+        Ok(())
+    } else {
+        Err(Usage::CountMismatch { what: "OTs of the extension", expected, got })
+    }
+}
+
+/// The permutation of that purpose in a batch.
+fn permutation(session: &Session, purpose: &'static str, batch: u64) -> Aes128 {
+    let key = session.oracle(purpose).query(batch, 0).finish();
+    Aes128::new(session.backend(), &key)
+}
+
+/// The permutation of each tree.
+fn tree_ciphers<'a>(
+    session: &'a Session,
+    batch: u64,
+    size: &Size,
+) -> impl Iterator<Item = Aes128> + use<'a> {
+    let mut keys = vec![[0; 16]; size.trees];
+    let query = session.oracle("foxtrot v1 silent tree").query(batch, 0);
+    query.fill(keys.as_flattened_mut());
+    keys.into_iter().map(move |key| Aes128::new(session.backend(), &key))
+}
+
+/// The flips of OTs whose choices are not given; none without coins.
+fn flips(session: &Session, batch: u64, coins: Option<&Coins>, m: usize) -> Bits {
+    let Some(Coins { sender, .. }) = coins else { return Bits::from_bools([]) };
+    let mut flips = vec![0; m.div_ceil(8)];
+    session.oracle("foxtrot v1 silent flips").query(batch, 0).field(sender).fill(&mut flips);
+    Bits::from_bytes(&flips, m)
+}
+
+/// The commitment to the sender's coin.
+fn commitment(session: &Session, batch: u64, coin: &[u8; 32]) -> [u8; 32] {
+    session.oracle("foxtrot v1 silent commitment").query(batch, 0).field(coin).finish()
+}
+
+/// The hash of a party's sum of the check.
+fn check_hash(session: &Session, batch: u64, sum: &u128) -> [u8; 32] {
+    let oracle = session.oracle("foxtrot v1 silent check");
+    oracle.query(batch, 0).field(&sum.to_le_bytes()).finish()
+}
+
+/// Keys of a batch of OTs.
+struct Outputs<'a> {
+    session: &'a Session,
+    oracle: Oracle,
+    batch: u64,
+    coins: Option<&'a Coins>,
+}
+
+impl<'a> Outputs<'a> {
+    fn new(
+        session: &'a Session,
+        of_batch: &Sid,
+        batch: u64,
+        coins: Option<&'a Coins>,
+    ) -> Result<Self, Usage> {
+        if session.id() != of_batch {
+            return Err(Usage::ForeignBatch);
+        }
+        let oracle = session.oracle("foxtrot v1 silent output");
+        Ok(Self { session, oracle, batch, coins })
+    }
+
+    /// Hands out the rows of TILE OTs at a time, with their number and the places for their keys; OT `first` begins a tile.
+    fn tiles<T: Send>(
+        &self,
+        rows: &[u128],
+        first: usize,
+        out: &mut [T],
+        work: impl Fn(&Aes128, u64, &[Block], &mut [T]) + Sync,
+    ) {
+        let executor = self.session.executor();
+        let at_once = out.len().div_ceil(TILE).div_ceil(executor.threads().max(1)).max(1) * TILE;
+        let parts = rows[first..][..out.len()].chunks(at_once).zip(out.chunks_mut(at_once));
+        for_each(executor, parts.enumerate(), |(part, (rows, out))| {
+            let mut tile = Secret::zeroed(TILE);
+            let starts = (first + part * at_once..).step_by(TILE);
+            for (start, (rows, out)) in starts.zip(rows.chunks(TILE).zip(out.chunks_mut(TILE))) {
+                tile.iter_mut().zip(rows).for_each(|(to, row)| *to = row.to_le_bytes());
+                work(&self.permutation(start / TILE), start as u64, &tile[..rows.len()], out);
+            }
+        });
+    }
+
+    fn permutation(&self, tile: usize) -> Aes128 {
+        let mut query = self.oracle.query(2048 * self.batch + tile as u64, 0);
+        if let Some(Coins { receiver, sender }) = self.coins {
+            query = query.field(receiver).field(sender);
+        }
+        Aes128::new(self.session.backend(), &query.finish())
+    }
+}

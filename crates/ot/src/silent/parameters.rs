@@ -1,0 +1,286 @@
+//! Sizes of a batch: section 20.1 of `docs/wire/silent.md`.
+
+use core::marker::PhantomData;
+
+use super::field::{Field, Gf2, Gf64, Gf128};
+use crate::{
+    Usage,
+    base::Adversary,
+    extension::{self, softspoken},
+};
+
+/// Heights of trees.
+const HEIGHTS: core::ops::RangeInclusive<usize> = 5..=18;
+
+/// Bits of the field of the check, and OTs of its mask.
+pub(super) const MASK: usize = 128;
+
+/// A silent protocol, whose U are elements of the field F.
+pub struct Silent<F> {
+    name: &'static str,
+    adversary: Adversary,
+    /// The least number of noise positions; 0 if nothing rests on LPN.
+    noise: usize,
+    /// From 7·t of this on, two accumulators suffice.
+    weight: usize,
+    field: PhantomData<F>,
+}
+
+impl<F> Clone for Silent<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Silent<F> {}
+
+/// VOLE over GF(2^128), secure against malicious peers: `silent-vole`.
+#[must_use]
+pub const fn vole() -> Silent<Gf128> {
+    Silent::new("silent-vole", Adversary::Malicious, 192, 1440)
+}
+
+/// VOLE over GF(2^128) with a greater margin in the noise: `silent-vole-margin`.
+#[must_use]
+pub const fn vole_margin() -> Silent<Gf128> {
+    Silent::new("silent-vole-margin", Adversary::Malicious, 256, 1920)
+}
+
+/// VOLE of U in GF(2^64), secure if both follow the protocol: `silent-vole-semi-honest`.
+#[must_use]
+pub const fn vole_semi_honest() -> Silent<Gf64> {
+    Silent::new("silent-vole-semi-honest", Adversary::SemiHonest, 192, 1440)
+}
+
+/// VOLE over GF(2^128) from OTs alone, without LPN: `vole-packed`.
+#[must_use]
+pub const fn vole_packed() -> Silent<Gf128> {
+    Silent::new("vole-packed", Adversary::Malicious, 0, 0)
+}
+
+/// OTs, secure against malicious peers: `silent`.
+#[must_use]
+pub const fn ot() -> Silent<Gf2> {
+    Silent::new("silent", Adversary::Malicious, 224, 1440)
+}
+
+/// OTs, secure if both follow the protocol: `silent-semi-honest`.
+#[must_use]
+pub const fn ot_semi_honest() -> Silent<Gf2> {
+    Silent::new("silent-semi-honest", Adversary::SemiHonest, 224, 1440)
+}
+
+/// The sizes of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Outputs m.
+    pub outputs: usize,
+    /// Trees t, each with a noise position; 0 if nothing rests on LPN.
+    pub trees: usize,
+    /// Levels h of a tree.
+    pub height: usize,
+    /// Accumulators of the code.
+    pub accumulators: usize,
+    /// OTs of the extension.
+    pub ots: usize,
+    /// Bytes of `Trees`.
+    pub trees_len: usize,
+}
+
+impl Size {
+    /// Elements that are encoded, N: the leaves of all trees.
+    #[must_use]
+    pub const fn leaves(&self) -> usize {
+        self.trees << self.height
+    }
+}
+
+impl<F> Silent<F> {
+    const fn new(name: &'static str, adversary: Adversary, noise: usize, weight: usize) -> Self {
+        Self { name, adversary, noise, weight, field: PhantomData }
+    }
+
+    /// Its name in `docs/wire/silent.md`, which is also the protocol of its sub-session.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The adversary against whom it is secure.
+    #[must_use]
+    pub const fn adversary(&self) -> Adversary {
+        self.adversary
+    }
+
+    /// Returns true if the sender has to prove that its trees are right.
+    pub(super) const fn checked(&self) -> bool {
+        matches!(self.adversary, Adversary::Malicious)
+    }
+
+    pub(super) const fn noise(&self) -> usize {
+        self.noise
+    }
+
+    /// Returns true if a batch has trees and a code.
+    pub(super) const fn has_noise(&self) -> bool {
+        self.noise > 0
+    }
+
+    /// The extension that its OTs come from.
+    ///
+    /// # Panics
+    /// Never: SoftSpoken has a k of 8.
+    #[must_use]
+    pub fn extension(&self) -> extension::Extension {
+        let extension = match self.adversary {
+            Adversary::Malicious => softspoken::malicious(8),
+            Adversary::SemiHonest => softspoken::semi_honest(8),
+        };
+        extension.expect("SoftSpoken has a k of 8")
+    }
+}
+
+impl<F: Field> Silent<F> {
+    /// The most outputs of a batch.
+    #[must_use]
+    pub const fn max_batch(&self) -> usize {
+        match () {
+            () if !self.has_noise() => 1 << 16,
+            () if F::BITS == 1 => 1 << 21,
+            () => 1 << 22,
+        }
+    }
+
+    /// Returns true if a batch opens a coin of the sender.
+    pub(super) const fn has_coin(&self) -> bool {
+        F::BITS == 1 && self.checked()
+    }
+
+    /// Bytes of the receiver's `Check` of a batch; with none, it is not sent.
+    #[must_use]
+    pub const fn check_len(&self) -> usize {
+        if self.checked() && self.has_noise() { 16 + 16 } else { 0 }
+    }
+
+    /// Bytes of the sender's `Answer` to it; with none, it is not sent.
+    #[must_use]
+    pub const fn answer_len(&self) -> usize {
+        match self.check_len() {
+            0 => 0,
+            _ if self.has_coin() => 32 + 32,
+            _ => 32,
+        }
+    }
+
+    /// The sizes of a batch of m outputs.
+    ///
+    /// # Errors
+    /// [`Usage::BatchTooLarge`]; [`Usage::CountMismatch`] if there are none.
+    pub fn size(&self, m: usize) -> Result<Size, Usage> {
+        let max = self.max_batch();
+        if m > max {
+            return Err(Usage::BatchTooLarge { n: m, max });
+        }
+        if m == 0 {
+            return Err(Usage::CountMismatch { what: "outputs", expected: 1, got: 0 });
+        }
+        if !self.has_noise() {
+            let ots = MASK * m;
+            return Ok(Size {
+                outputs: m,
+                trees: 0,
+                height: 0,
+                accumulators: 0,
+                ots,
+                trees_len: 0,
+            });
+        }
+        let sizes = HEIGHTS.map(|height| self.of_height(m, height));
+        let most = (5 * m / 2).max(1 << 14);
+        let allowed = sizes.filter(|size| size.leaves() <= most);
+        let best =
+            allowed.min_by_key(|size| 15 * size.ots + 128 * size.trees * (2 * size.height + 1));
+        best.ok_or(Usage::BatchTooLarge { n: m, max })
+    }
+
+    /// The sizes with trees of that height.
+    fn of_height(&self, m: usize, height: usize) -> Size {
+        let trees = (2 * m).div_ceil(1 << height).max(self.noise);
+        let trees = if height == 5 { trees.next_multiple_of(2) } else { trees };
+        let accumulators = if 7 * trees >= self.weight { 2 } else { 3 };
+        let packed = F::NOISE_BITS * trees + if self.checked() { MASK } else { 0 };
+        let coin = if self.has_coin() { 32 } else { 0 };
+        let (ots, trees_len) = (packed + trees * height, coin + 16 * trees * (2 * height + 1));
+        Size { outputs: m, trees, height, accumulators, ots, trees_len }
+    }
+
+    /// Payload bytes of the receiver for a batch of m outputs with random choices, without set-up and base OTs.
+    pub(super) fn receiver_batch(&self, m: usize) -> usize {
+        let ots = self.size(m).map_or(0, |size| size.ots);
+        self.extension().receiver_bytes(ots) - self.extension().setup_len() + self.check_len()
+    }
+
+    /// Payload bytes of the sender for a batch of m outputs, without set-up and base OTs.
+    pub(super) fn sender_batch(&self, m: usize) -> usize {
+        let size = self.size(m);
+        let of = |f: fn(&Size) -> usize| size.as_ref().map_or(0, f);
+        self.extension().sender_bytes(of(|it| it.ots)) + of(|it| it.trees_len) + self.answer_len()
+    }
+
+    /// The outputs of the batches of a run of n.
+    pub(super) fn batches(&self, n: usize) -> impl Iterator<Item = usize> + use<F> {
+        let max = self.max_batch();
+        (0..n).step_by(max).map(move |start| max.min(n - start))
+    }
+}
+
+foxtrot_kernel::redacted! {
+    [F] Silent<F>, silent => "{}", silent.name;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of both parties for a batch with its set-up, as `docs/protocols/silent.md` counts them.
+    fn bytes<F: Field>(silent: Silent<F>, m: usize) -> usize {
+        let setup = silent.extension().setup_len();
+        setup + silent.receiver_batch(m) + silent.sender_batch(m)
+    }
+
+    #[test]
+    fn sizes_are_the_formulas_of_the_design() {
+        let shape = |m| vole().size(m).map(|size| (size.trees, size.height, size.accumulators));
+        assert_eq!(shape(2780), Ok((192, 5, 3)));
+        assert_eq!(shape(1_179_648), Ok((288, 13, 2)));
+        assert_eq!(bytes(vole(), 2780) / 1000, 87);
+        assert_eq!(bytes(vole(), 1_179_648) / 1000, 206);
+    }
+
+    #[test]
+    fn leaves_are_twice_the_outputs_and_whole_blocks_of_the_code() {
+        fn check<F: Field>(silent: Silent<F>) {
+            let sizes = (0..23).flat_map(|k| [1 << k, (1 << k) + 1, 3 << k >> 1]);
+            for m in sizes.filter(|m| (1..=silent.max_batch()).contains(m)) {
+                let size = silent.size(m).unwrap();
+                assert!(size.leaves() >= 2 * m && size.leaves().is_multiple_of(64), "{size:?}");
+                assert!(size.leaves() <= (1 << 14).max(5 * m / 2), "{size:?}");
+                // A batch of the silent protocol is one of the extension.
+                assert!(size.ots <= silent.extension().max_batch(), "{size:?}");
+            }
+        }
+        check(vole());
+        check(vole_margin());
+        check(vole_semi_honest());
+        check(ot());
+        check(ot_semi_honest());
+    }
+
+    #[test]
+    fn there_is_no_batch_without_outputs_and_none_beyond_the_bound() {
+        let none = Usage::CountMismatch { what: "outputs", expected: 1, got: 0 };
+        assert_eq!(vole().size(0), Err(none));
+        let max = 1 << 22;
+        assert_eq!(vole().size(max + 1), Err(Usage::BatchTooLarge { n: max + 1, max }));
+    }
+}

@@ -1,0 +1,262 @@
+//! The protocol: base OTs, the extension's set-up, then any number of batches (`docs/wire/silent.md`, section 20.9).
+//!
+//! Both parties in one program, over a [`Pair`](crate::pair::Pair); between two programs a driver takes its place:
+//!
+//! ```
+//! use foxtrot_ot::{
+//!     Context, Direction, Seed, Session, Sid,
+//!     base::roted::Endemic,
+//!     engine::Engine,
+//!     pair::Pair,
+//!     silent::{self, protocol::{Plan, Receiver, Sender}},
+//! };
+//!
+//! let plan = Plan {
+//!     extension: silent::vole(),
+//!     base: &Endemic,
+//!     direction: Direction::InitiatorSends,
+//!     counter: 0,
+//! };
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//!
+//! let sender = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     let mut sender = Sender::set_up(&io, &mut cx, plan).await?;
+//!     let w = sender.vole(&io, 1000).await?;
+//!     Ok::<_, foxtrot_ot::Error>((sender.delta()?, w))
+//! });
+//! let receiver = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     let mut receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+//!     receiver.vole(&io, 1000).await
+//! });
+//! let ((delta, w), (u, v)) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+//!
+//! let product = |u| foxtrot_kernel::gf::gf128::mul(foxtrot_kernel::Backend::best(), u, *delta);
+//! assert!((0..1000).all(|i| v[i] == w[i] ^ product(u[i])));
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+
+use alloc::vec::Vec;
+
+use zeroize::Zeroizing;
+
+pub use crate::extension::protocol::Plan;
+
+use super::{Field, Gf2, Received, Sent, Silent};
+use crate::{
+    Bits, Context, Error, Usage,
+    base::{Block, Choice},
+    engine::{
+        Abandoned, Io, Limits,
+        batches::{Runs, WINDOW},
+    },
+    erase::Secret,
+    extension::{Kind, Shape, protocol as ots},
+};
+
+/// OTs whose keys go to a sink at a time.
+const PIECE: usize = 1 << 16;
+
+/// The sender, set up.
+#[derive(Debug)]
+pub struct Sender<F> {
+    silent: Silent<F>,
+    state: super::Sender<F>,
+    runs: Runs,
+}
+
+/// The receiver, set up.
+#[derive(Debug)]
+pub struct Receiver<F> {
+    silent: Silent<F>,
+    state: super::Receiver<F>,
+    runs: Runs,
+}
+
+/// The plan of the extension below.
+fn below<'a, F>(plan: &Plan<'a, Silent<F>>) -> Plan<'a> {
+    let (extension, base, direction) = (plan.extension.extension(), plan.base, plan.direction);
+    Plan { extension, base, direction, counter: 0 }
+}
+
+impl<F: Field> Sender<F> {
+    /// Runs the base OTs, and takes the set-up of the extension.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT and of the extension.
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: Plan<'_, Silent<F>>,
+    ) -> Result<Self, Error> {
+        let silent = plan.extension;
+        let session = cx.session().sub(silent.name(), plan.counter, plan.direction);
+        let (seed, of_ots) = (cx.seed(), cx.seed());
+        let ots =
+            ots::Sender::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
+        let state = super::Sender::of_ots(session, silent, ots, seed);
+        Ok(Self { silent, state, runs: Runs::default() })
+    }
+
+    /// Δ of every batch.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] after an error.
+    pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
+        self.state.delta()
+    }
+
+    /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
+    ///
+    /// # Errors
+    /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
+    pub async fn vole(&mut self, io: &Io, m: usize) -> Result<Secret<u128>, Error> {
+        self.runs.begin()?;
+        let w = self.batch(io, m).await?.into_rows();
+        self.runs.end();
+        Ok(w)
+    }
+
+    async fn batch(&mut self, io: &Io, m: usize) -> Result<Sent<F>, Error> {
+        let size = self.silent.size(m)?;
+        let mut rows = Secret(Vec::with_capacity(size.ots));
+        let sink = |some: &[Block]| {
+            rows.0.extend_from_slice(some);
+            Ok(())
+        };
+        self.state.ots()?.correlated(io, Shape::random(size.ots), sink).await?;
+        io.limit(limits(&self.silent));
+        let (planted, trees) = self.state.plant_rows(m, &rows)?;
+        drop(rows);
+        io.send_any(trees).await;
+        let check = io.recv_any(self.silent.check_len()).await;
+        let (sent, answer) = self.state.answer(planted, &check)?;
+        io.send_any(answer).await;
+        Ok(sent)
+    }
+}
+
+impl<F: Field> Receiver<F> {
+    /// Runs the base OTs, and sends the set-up of the extension.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(
+        io: &Io,
+        cx: &mut Context<'_>,
+        plan: Plan<'_, Silent<F>>,
+    ) -> Result<Self, Error> {
+        let silent = plan.extension;
+        let session = cx.session().sub(silent.name(), plan.counter, plan.direction);
+        let (seed, of_ots) = (cx.seed(), cx.seed());
+        let ots =
+            ots::Receiver::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
+        let state = super::Receiver::of_ots(session, silent, ots, seed);
+        Ok(Self { silent, state, runs: Runs::default() })
+    }
+
+    /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
+    ///
+    /// # Errors
+    /// Errors of the steps, and [`Usage::SessionEnded`] after any of them.
+    pub async fn vole(&mut self, io: &Io, m: usize) -> Result<(F::Values, Secret<u128>), Error> {
+        self.runs.begin()?;
+        let received = self.batch(io, m).await?.into_parts();
+        self.runs.end();
+        Ok(received)
+    }
+
+    async fn batch(&mut self, io: &Io, m: usize) -> Result<Received<F>, Error> {
+        let size = self.silent.size(m)?;
+        let mut rows = Secret(Vec::with_capacity(size.ots));
+        let mut choices = Secret(Vec::with_capacity(size.ots));
+        let sink = |bits: &Bits, some: &[Block]| {
+            rows.0.extend_from_slice(some);
+            choices.0.extend((0..bits.len()).map(|i| bits.get(i).unwrap_u8()));
+            Ok(())
+        };
+        let choice = Choice::Random(size.ots);
+        self.state.ots()?.run(io, &choice, Kind::Correlated, sink).await?;
+        io.limit(limits(&self.silent));
+        let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
+        let trees = io.recv_any(size.trees_len).await;
+        let (unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
+        drop((choices, rows));
+        io.send_any(check).await;
+        let answer = io.recv_any(self.silent.answer_len()).await;
+        self.state.verify(unverified, &answer)
+    }
+}
+
+impl Sender<Gf2> {
+    /// Random OTs, as many as the shape says, however many: both keys of each go to `sink`, piece after piece.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn random(
+        &mut self,
+        io: &Io,
+        shape: Shape,
+        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let mut keys = Secret::zeroed(PIECE.min(shape.n()));
+        for m in self.silent.batches(shape.n()) {
+            let mut sent = self.batch(io, m).await?;
+            if shape.is_given() {
+                sent.flip(&io.recv(m.div_ceil(8)).await)?;
+            }
+            for first in (0..m).step_by(PIECE) {
+                let keys = &mut keys[..PIECE.min(m - first)];
+                self.state.pairs(&sent, first, keys)?;
+                sink(keys)?;
+            }
+        }
+        self.runs.end();
+        Ok(())
+    }
+}
+
+impl Receiver<Gf2> {
+    /// Random OTs for these choices or for n random ones: choices and keys go to `sink`, piece after piece. Every piece but the
+    /// last has a whole number of bytes of choices.
+    ///
+    /// # Errors
+    /// Errors of the steps, [`Usage::Abandoned`], and [`Usage::SessionEnded`] after any of them.
+    pub async fn random(
+        &mut self,
+        io: &Io,
+        choice: &Choice,
+        mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
+    ) -> Result<(), Error> {
+        self.runs.begin()?;
+        let n = Shape::of(choice).n();
+        let mut keys = Secret::zeroed(PIECE.min(n));
+        let mut start = 0;
+        for m in self.silent.batches(n) {
+            let mut received = self.batch(io, m).await?;
+            if let Choice::Given(bits) = choice {
+                io.send(received.choose(bits.slice(start..start + m))?).await;
+            }
+            start += m;
+            for first in (0..m).step_by(PIECE) {
+                let keys = &mut keys[..PIECE.min(m - first)];
+                self.state.keys(&received, first, keys)?;
+                sink(&received.choices().slice(first..first + keys.len()), keys)?;
+            }
+        }
+        self.runs.end();
+        Ok(())
+    }
+}
+
+/// The bounds of what is on its way to a party between the extension's batches.
+fn limits<F: Field>(silent: &Silent<F>) -> Limits {
+    let of_ots = ots::limits(&silent.extension());
+    let largest = silent.size(silent.max_batch()).map_or(0, |size| size.trees_len);
+    Limits { messages: 2 * WINDOW, len: of_ots.len.max(largest), ..of_ots }
+}

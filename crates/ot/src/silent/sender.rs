@@ -1,0 +1,332 @@
+//! The side with Δ and W.
+
+use alloc::vec::Vec;
+use core::marker::PhantomData;
+
+use foxtrot_kernel::{
+    aes::{Aes128, tmmo_pairs},
+    gf::gf128,
+    ggm,
+    lpn::{Prefix, encode},
+};
+use zeroize::Zeroizing;
+
+use super::{
+    Challenge, Coins, Outputs, check_extension, check_hash,
+    code::CODES,
+    field::{
+        Field, Gf2, pack_noise, pack_rows,
+        sealed::{Cells, Strings as _},
+    },
+    parameters::{Silent, Size},
+    permutation,
+};
+use crate::{
+    Bits, Decode, Error, Seed, Session, Sid, Usage,
+    base::Block,
+    erase::Secret,
+    extension::{self, protocol::Sender as Ots},
+};
+
+/// The sender of a silent protocol, which makes batch after batch from one extension.
+pub struct Sender<F> {
+    silent: Silent<F>,
+    session: Session,
+    seed: Seed,
+    /// `None` when an error has ended the session.
+    ots: Option<Ots>,
+    /// Batches so far.
+    batch: u64,
+}
+
+/// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
+#[must_use = "the batch has no output yet"]
+pub struct Planted {
+    session: Sid,
+    number: u64,
+    size: Size,
+    delta: Zeroizing<u128>,
+    roots: Secret<Block>,
+    mask: Zeroizing<u128>,
+    /// W, where it does not come from trees.
+    packed: Secret<u128>,
+}
+
+/// A batch whose output can be had, once.
+#[must_use = "it holds the output"]
+pub struct Sent<F> {
+    session: Sid,
+    number: u64,
+    delta: Zeroizing<u128>,
+    w: Secret<u128>,
+    coins: Option<Coins>,
+    /// Flips that W contains.
+    flips: Bits,
+    field: PhantomData<F>,
+}
+
+impl<F: Field> Sender<F> {
+    /// A sender whose OTs come from that extension, set up.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`] if it is another one than [`Silent::extension`]; [`Usage::SessionEnded`].
+    pub fn new(
+        session: Session,
+        silent: Silent<F>,
+        extension: extension::Sender,
+        seed: Seed,
+    ) -> Result<Self, Usage> {
+        check_extension(&silent, extension.extension())?;
+        extension.delta()?;
+        Ok(Self::of_ots(session, silent, Ots::of(extension), seed))
+    }
+
+    pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
+        Self { silent, session, seed, ots: Some(ots), batch: 0 }
+    }
+
+    /// The extension, for the OTs of the next batch.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`].
+    pub fn extension(&mut self) -> Result<&mut extension::Sender, Usage> {
+        self.ots().map(Ots::state)
+    }
+
+    pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
+        self.ots.as_mut().ok_or(Usage::SessionEnded)
+    }
+
+    /// Δ of every batch.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`].
+    pub fn delta(&self) -> Result<Zeroizing<u128>, Usage> {
+        let delta = self.ots.as_ref().ok_or(Usage::SessionEnded)?.delta()?;
+        Ok(Zeroizing::new(u128::from_le_bytes(*delta)))
+    }
+
+    /// Sections 20.2 and 20.3: begins a batch of m outputs with as many OTs as [`Silent::size`] says, which have been verified;
+    /// also returns `Trees`, which is empty where there are none.
+    ///
+    /// ```
+    /// # use foxtrot_ot::{Usage, extension::Sent, silent::{Gf128, Planted, Sender}};
+    /// # fn planted(sender: &mut Sender<Gf128>, ots: Sent) -> Result<(Planted, Vec<u8>), Usage> {
+    /// sender.plant(1000, vec![ots])
+    /// # }
+    /// ```
+    ///
+    /// ```compile_fail,E0308
+    /// # use foxtrot_ot::{Usage, extension::Unverified, silent::{Gf128, Planted, Sender}};
+    /// # fn planted(sender: &mut Sender<Gf128>, ots: Unverified) -> Result<(Planted, Vec<u8>), Usage> {
+    /// sender.plant(1000, vec![ots])
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`Silent::size`]; [`Usage::CountMismatch`] if there are not as many OTs; [`Usage::ForeignBatch`];
+    /// [`Usage::SessionEnded`].
+    pub fn plant(
+        &mut self,
+        m: usize,
+        ots: Vec<extension::Sent>,
+    ) -> Result<(Planted, Vec<u8>), Usage> {
+        let mut rows = Secret::zeroed(ots.iter().map(extension::Sent::n).sum());
+        let extension = self.extension()?;
+        let mut places = rows.as_mut();
+        for ots in ots {
+            let (of_batch, rest) = places.split_at_mut(ots.n());
+            extension.correlated(ots, of_batch)?;
+            places = rest;
+        }
+        self.plant_rows(m, &rows)
+    }
+
+    pub(super) fn plant_rows(
+        &mut self,
+        m: usize,
+        rows: &[Block],
+    ) -> Result<(Planted, Vec<u8>), Usage> {
+        let size = self.silent.size(m)?;
+        super::check_ots(&size, rows.len())?;
+        let (delta, number) = (self.delta()?, self.batch);
+        self.batch += 1;
+        let session = *self.session.id();
+        let mut planted = Planted {
+            session,
+            number,
+            size,
+            delta,
+            roots: Secret::zeroed(size.trees),
+            mask: Zeroizing::new(0),
+            packed: Secret::default(),
+        };
+        if !self.silent.has_noise() {
+            planted.packed = pack_rows(self.session.backend(), rows);
+            return Ok((planted, Vec::new()));
+        }
+        let roots = self.session.oracle("foxtrot v1 silent roots").query(number, 0);
+        roots.field(self.seed.as_bytes()).fill(planted.roots.as_flattened_mut());
+        let backend = self.session.backend();
+        let (noise, rest) = rows.split_at(F::NOISE_BITS * size.trees);
+        let (mask, of_trees) = rest.split_at(rest.len() - size.trees * size.height);
+        *planted.mask = pack_rows(backend, mask).first().copied().unwrap_or_default();
+        let noise = pack_noise::<F>(backend, noise, size.trees, *planted.delta);
+        let pi = permutation(&self.session, "foxtrot v1 silent mask", number);
+        let mut masks = Secret::zeroed(of_trees.len());
+        tmmo_pairs(&pi, 0, &planted.delta.to_le_bytes(), of_trees, &mut masks);
+
+        let mut message = Vec::with_capacity(size.trees_len);
+        if self.silent.has_coin() {
+            let commitment = super::commitment(&self.session, number, &self.coin(number));
+            message.extend_from_slice(&commitment);
+        }
+        let mut leaves = Secret::zeroed(1 << size.height);
+        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
+        let trees = super::tree_ciphers(&self.session, number, &size).zip(planted.roots.iter());
+        for ((tree, w), masks) in trees.zip(noise.iter()).zip(masks.chunks(size.height)) {
+            let (pi, root) = tree;
+            ggm::expand(&pi, root, &mut leaves, &mut sums);
+            let mut of_leaves = *w;
+            for (sums, masks) in sums.iter().zip(masks) {
+                let sums = sums.map(u128::from_le_bytes);
+                for (sum, mask) in sums.iter().zip(masks) {
+                    message.extend_from_slice(&(sum ^ u128::from_le_bytes(*mask)).to_le_bytes());
+                }
+                of_leaves = *w ^ sums[0] ^ sums[1];
+            }
+            message.extend_from_slice(&of_leaves.to_le_bytes());
+        }
+        debug_assert_eq!(message.len(), size.trees_len);
+        Ok((planted, message))
+    }
+
+    /// Sections 20.4 and 20.5: takes the receiver's `Check`, which is empty where there is none, and returns the output and
+    /// `Answer`, empty then also.
+    ///
+    /// # Errors
+    /// [`Decode`] if it has another length; [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
+    pub fn answer(&mut self, planted: Planted, check: &[u8]) -> Result<(Sent<F>, Vec<u8>), Error> {
+        self.ots()?;
+        if planted.session != *self.session.id() {
+            return Err(Usage::ForeignBatch.into());
+        }
+        let check = self.decode(check).inspect_err(|_| self.ots = None)?;
+        let Planted { session, number, size, delta, roots, mask, packed } = planted;
+        let silent = self.silent;
+        if !silent.has_noise() {
+            let (w, flips, field) = (packed, Bits::from_bools([]), PhantomData);
+            return Ok((Sent { session, number, delta, w, coins: None, flips, field }, Vec::new()));
+        }
+        let backend = self.session.backend();
+        let code = CODES.get(backend, &size);
+        let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
+        let mut prefix = Prefix::new(backend, weights.as_ref());
+        let mut leaves = Secret::zeroed(1 << size.height);
+        let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
+        let mut string = Cells::<1>::zeroed(size.leaves());
+        for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
+            ggm::expand(&pi, root, &mut leaves, &mut sums);
+            prefix.add(&leaves, code.first_table(), string.get());
+        }
+        let mut check_sum = Zeroizing::new(*mask ^ prefix.check());
+        let mut answer = Vec::new();
+        let coins = check.and_then(|(chi, x)| {
+            *check_sum ^= gf128::mul(backend, x, *delta);
+            answer.extend_from_slice(&check_hash(&self.session, number, &check_sum));
+            let coin = silent.has_coin().then(|| self.coin(number))?;
+            answer.extend_from_slice(&*coin);
+            Some(Coins { receiver: chi, sender: *coin })
+        });
+        code.accumulate::<F, _>(backend, &mut string);
+        let mut w = Secret::zeroed(size.outputs);
+        encode::<u128>(backend, code.last_table(), string.get(), &mut w);
+        drop(string);
+        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
+        let none = Bits::from_bools([]);
+        let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
+        sent.exchange(&flips);
+        sent.flips = flips;
+        Ok((sent, answer))
+    }
+
+    /// χ and x*, if there is a check.
+    fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
+        super::check_len("Check", self.silent.check_len(), check.len())?;
+        let parts = check.split_first_chunk::<16>();
+        Ok(parts.map(|(chi, x)| (*chi, u128::from_le_bytes(core::array::from_fn(|k| x[k])))))
+    }
+
+    fn coin(&self, number: u64) -> Zeroizing<[u8; 32]> {
+        let coin = self.session.oracle("foxtrot v1 silent sender coin").query(number, 0);
+        Zeroizing::new(coin.field(self.seed.as_bytes()).finish())
+    }
+}
+
+impl<F> Sent<F> {
+    /// W: the receiver's V is W ⊕ U·Δ.
+    #[must_use]
+    pub fn into_rows(self) -> Secret<u128> {
+        self.w
+    }
+
+    /// Exchanges the choices 0 and 1 of OTs.
+    fn exchange(&mut self, flips: &Bits) {
+        for (i, row) in self.w.iter_mut().enumerate().take(flips.len()) {
+            *row ^= u128::from(flips.get(i).unwrap_u8()).wrapping_neg() & *self.delta;
+        }
+    }
+}
+
+impl Sent<Gf2> {
+    /// The number of OTs.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.w.len()
+    }
+
+    /// Section 20.6: takes the receiver's `Flips`, which make its choices those that it was given.
+    ///
+    /// # Errors
+    /// [`Decode`] if they have another length, or spare bits are set.
+    pub fn flip(&mut self, flips: &[u8]) -> Result<(), Decode> {
+        let given = Bits::decode("Flips", flips, self.n())?;
+        let before = core::mem::replace(&mut self.flips, Bits::from_bools([]));
+        self.exchange(&before);
+        self.exchange(&given);
+        self.flips = given;
+        Ok(())
+    }
+}
+
+impl Sender<Gf2> {
+    /// Section 20.6: both keys of every OT.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many places as OTs; [`Usage::ForeignBatch`].
+    pub fn random(&self, sent: Sent<Gf2>, keys: &mut [[Block; 2]]) -> Result<(), Usage> {
+        super::check_places(sent.n(), keys.len())?;
+        self.pairs(&sent, 0, keys)
+    }
+
+    /// Keys of the OTs from `first` on.
+    pub(super) fn pairs(
+        &self,
+        sent: &Sent<Gf2>,
+        first: usize,
+        keys: &mut [[Block; 2]],
+    ) -> Result<(), Usage> {
+        let outputs = Outputs::new(&self.session, &sent.session, sent.number, sent.coins.as_ref())?;
+        let delta = sent.delta.to_le_bytes();
+        outputs.tiles(&sent.w, first, keys, |pi, first, rows, keys| {
+            tmmo_pairs(pi, first, &delta, rows, keys);
+        });
+        Ok(())
+    }
+}
+
+foxtrot_kernel::redacted! {
+    [F] Sender<F>, sender => "{}, {} batches", sender.silent.name(), sender.batch;
+    Planted, planted => "batch {}, <redacted>", planted.number;
+    [F] Sent<F>, sent => "batch {}, <redacted>", sent.number;
+}

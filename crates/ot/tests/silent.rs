@@ -1,0 +1,158 @@
+//! Silent VOLE and silent OT: the correlation, both parties in one thread.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use foxtrot_kernel::gf::{gf64, gf128};
+use foxtrot_ot::{
+    Backend, Bits, Context, Direction, Error, Seed, Session, Sid,
+    base::{Block, Choice, roted::Endemic},
+    engine::Engine,
+    erase::Secret,
+    extension::Shape,
+    pair::Pair,
+    silent::{
+        self, Field, Gf2, Silent,
+        protocol::{Plan, Receiver, Sender},
+    },
+};
+
+fn session() -> Session {
+    Session::new(Sid::from_bytes([8; 32]))
+}
+
+fn plan<F>(extension: Silent<F>) -> Plan<'static, Silent<F>> {
+    Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 }
+}
+
+/// Both parties of a protocol, set up.
+fn set_up<F: Field>(silent: Silent<F>) -> (Sender<F>, Receiver<F>) {
+    let sender = Engine::new(|io| async move {
+        let session = session();
+        let mut cx = Context::new(&session, Seed::from_bytes([1; 32]));
+        Sender::set_up(&io, &mut cx, plan(silent)).await
+    });
+    let receiver = Engine::new(|io| async move {
+        let session = session();
+        let mut cx = Context::new(&session, Seed::from_bytes([2; 32]));
+        Receiver::set_up(&io, &mut cx, plan(silent)).await
+    });
+    Pair::new(sender, receiver).run().unwrap()
+}
+
+/// A batch: W, U and V.
+fn vole<F: Field>(
+    (sender, receiver): &mut (Sender<F>, Receiver<F>),
+    m: usize,
+) -> (Secret<u128>, (F::Values, Secret<u128>)) {
+    let sender = Engine::<_, Error>::new(|io| async move { sender.vole(&io, m).await });
+    let receiver = Engine::new(|io| async move { receiver.vole(&io, m).await });
+    Pair::new(sender, receiver).run().unwrap()
+}
+
+/// Runs batches of these sizes, and asserts V = W ⊕ U·Δ.
+fn check<F: Field>(
+    silent: Silent<F>,
+    sizes: &[usize],
+    product: impl Fn(&F::Values, usize, u128) -> u128,
+) {
+    let mut parties = set_up(silent);
+    let delta = *parties.0.delta().unwrap();
+    let mut last = None;
+    for &m in sizes {
+        let (w, (u, v)) = vole(&mut parties, m);
+        assert_eq!((w.len(), v.len()), (m, m));
+        for i in 0..m {
+            assert_eq!(v[i], w[i] ^ product(&u, i, delta), "{silent:?}, output {i} of {m}");
+        }
+        assert!(w.iter().chain(v.iter()).all(|&it| it != 0));
+        assert_ne!(last.replace(w[0]), Some(w[0]), "batches repeat");
+    }
+}
+
+fn of_halves(a: u128, f: impl Fn(u64) -> u64) -> u128 {
+    let half =
+        |shift: u32| u128::from(f(u64::try_from(a >> shift & u128::from(u64::MAX)).unwrap()));
+    half(0) | half(64) << 64
+}
+
+fn of_large(u: &Secret<u128>, i: usize, delta: u128) -> u128 {
+    gf128::mul(Backend::best(), u[i], delta)
+}
+
+#[test]
+fn vs_are_ws_plus_products_of_us_and_delta_at_ragged_sizes() {
+    check(silent::vole(), &[1, 31, 32, 33, 1000, 3073, 8193, 20_001], of_large);
+    check(silent::vole_margin(), &[2780], of_large);
+}
+
+#[test]
+fn vs_are_ws_plus_products_of_us_in_the_small_field() {
+    check(silent::vole_semi_honest(), &[1, 2780, 10_532], |u, i, delta| {
+        of_halves(delta, |half| gf64::mul(Backend::best(), u[i], half))
+    });
+}
+
+#[test]
+fn vs_are_ws_plus_products_without_lpn() {
+    check(silent::vole_packed(), &[1, 511, 512, 600], of_large);
+}
+
+#[test]
+fn rows_of_silent_ots_differ_by_delta_where_the_choice_is_1() {
+    let product = |u: &Bits, i, delta| u128::from(u.get(i).unwrap_u8()).wrapping_neg() & delta;
+    check(silent::ot(), &[1, 1000, 8191], product);
+    check(silent::ot_semi_honest(), &[1, 1000, 8191], product);
+}
+
+/// Random OTs: pairs, choices and keys.
+fn random(
+    (sender, receiver): &mut (Sender<Gf2>, Receiver<Gf2>),
+    choice: &Choice,
+) -> (Vec<[Block; 2]>, Vec<(u8, Block)>) {
+    let sender = Engine::<_, Error>::new(|io| async move {
+        let mut pairs = Vec::new();
+        let sink = |some: &[[Block; 2]]| {
+            pairs.extend_from_slice(some);
+            Ok(())
+        };
+        sender.random(&io, Shape::of(choice), sink).await?;
+        Ok(pairs)
+    });
+    let receiver = Engine::new(|io| async move {
+        let mut chosen = Vec::new();
+        let sink = |bits: &Bits, keys: &[Block]| {
+            let choices = (0..bits.len()).map(|i| bits.get(i).unwrap_u8());
+            chosen.extend(choices.zip(keys.iter().copied()));
+            Ok(())
+        };
+        receiver.random(&io, choice, sink).await?;
+        Ok(chosen)
+    });
+    Pair::new(sender, receiver).run().unwrap()
+}
+
+#[test]
+fn keys_of_silent_ots_belong_to_the_choices_given_or_drawn() {
+    for silent in [silent::ot(), silent::ot_semi_honest()] {
+        let mut parties = set_up(silent);
+        let bits: Vec<bool> = (0..70_001).map(|i| i % 3 == 0).collect();
+        let given = Choice::Given(Bits::from_bools(bits.iter().copied()));
+        for (choice, n) in
+            [(Choice::Random(0), 0), (Choice::Random(70_001), 70_001), (given, bits.len())]
+        {
+            let (pairs, chosen) = random(&mut parties, &choice);
+            assert_eq!((pairs.len(), chosen.len()), (n, n));
+            for (i, (pair, (bit, key))) in pairs.iter().zip(&chosen).enumerate() {
+                assert_eq!((pair[usize::from(*bit)], pair[0] == pair[1]), (*key, false), "OT {i}");
+            }
+            let ones = chosen.iter().filter(|(bit, _)| *bit == 1).count();
+            match choice {
+                Choice::Given(_) => {
+                    assert!(
+                        chosen.iter().zip(&bits).all(|((bit, _), given)| *bit == u8::from(*given))
+                    );
+                }
+                Choice::Random(n) => assert!(ones >= n / 3 && ones <= n - n / 3),
+            }
+        }
+    }
+}

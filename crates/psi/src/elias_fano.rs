@@ -1,0 +1,279 @@
+//! Ascending tags in few bits (Elias 1974, Fano 1971): the first bits of each in unary, as steps from one tag to the
+//! next, and the rest as it is.
+//!
+//! Of n ≥ 1 tags of b bits the first k = ⌊log₂ n⌋ bits are written with 2ᵏ − 1 steps and n marks: less than two bits for a
+//! tag in place of k. The length depends on n and b only.
+//!
+//! First come the marks and steps, one bit each, the lowest bit of a byte first: a mark (1) per tag, and before the mark of a tag as
+//! many steps (0) in all as the number of its first bits says. Zeros fill the last byte. Then come the other b − k bits
+//! of every tag, the lowest bit first, one tag after another; zeros fill the last byte.
+//!
+//! ```
+//! use foxtrot_psi::elias_fano::{Coding, Tags};
+//!
+//! let coding = Coding::new(4, 10, false).expect("of at most 128 bits");
+//! let frames: Vec<Vec<u8>> = coding.frames(&[3, 300, 301, 1023], 100).collect();
+//! assert_eq!(frames.concat().len(), coding.len());
+//! assert_eq!(coding.len(), 1 + 4); // 7 bits of 4 marks and 3 steps; 4 times 8 bits
+//!
+//! let mut tags = Tags::new(coding);
+//! frames.iter().try_for_each(|frame| tags.take(frame))?;
+//! assert_eq!(tags.all(), Some([3, 300, 301, 1023].as_slice()));
+//! # Ok::<(), foxtrot_ot::Error>(())
+//! ```
+
+use alloc::{vec, vec::Vec};
+
+use foxtrot_ot::{Decode, Error, Misbehaved, Usage};
+
+/// A list's public shape: how many tags, of how many bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    tags: usize,
+    bits: u32,
+    repeats: bool,
+}
+
+impl Coding {
+    /// The shape of a list of so many tags of so many bits. Where they may repeat, equal ones are no error.
+    ///
+    /// `None` unless tags have more than log₂ n bits, and 128 at most.
+    #[must_use]
+    pub const fn new(tags: usize, bits: u32, repeats: bool) -> Option<Self> {
+        let first = if tags == 0 { 0 } else { tags.ilog2() };
+        if bits > 128 || bits <= first || tags > 1 << 40 {
+            return None;
+        }
+        Some(Self { tags, bits, repeats })
+    }
+
+    /// The number of tags.
+    #[must_use]
+    pub const fn tags(&self) -> usize {
+        self.tags
+    }
+
+    /// k, the number of first bits.
+    const fn first(&self) -> u32 {
+        if self.tags == 0 { 0 } else { self.tags.ilog2() }
+    }
+
+    /// The number of other bits.
+    const fn rest(&self) -> u32 {
+        self.bits - self.first()
+    }
+
+    /// Bytes of the marks and steps.
+    const fn marks(&self) -> usize {
+        if self.tags == 0 { 0 } else { (self.tags + (1 << self.first()) - 1).div_ceil(8) }
+    }
+
+    /// The number of bytes of all.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a length, not a list")]
+    pub const fn len(&self) -> usize {
+        self.marks() + (self.tags * self.rest() as usize).div_ceil(8)
+    }
+
+    /// The lengths of frames of `longest` bytes at most.
+    pub fn frame_lens(&self, longest: usize) -> impl Iterator<Item = usize> + use<> {
+        let len = self.len();
+        (0..len).step_by(longest).map(move |at| longest.min(len - at))
+    }
+
+    /// Writes tags, ascending, in frames of `longest` bytes at most. Tags that are too many or too long are cut.
+    pub fn frames<'a>(
+        &self,
+        tags: &'a [u128],
+        longest: usize,
+    ) -> impl Iterator<Item = Vec<u8>> + use<'a> {
+        let (coding, rest) = (*self, self.rest() as usize);
+        let mut marks = vec![0; self.marks()];
+        for (i, tag) in tags.iter().take(self.tags).enumerate() {
+            let at = i + (above(*tag, coding.rest()) & ((1 << coding.first()) - 1)) as usize;
+            if let Some(byte) = marks.get_mut(at / 8) {
+                *byte |= 1 << (at % 8);
+            }
+        }
+        let mut at = 0;
+        self.frame_lens(longest).map(move |len| {
+            // With room for what of a tag belongs to the next frame.
+            let mut frame = vec![0; len + WINDOW];
+            let of_marks = &marks[at.min(marks.len())..(at + len).min(marks.len())];
+            frame[..of_marks.len()].copy_from_slice(of_marks);
+            // Bits of the rests, from the first of this frame on.
+            let first = 8 * (at + of_marks.len() - marks.len().min(at + of_marks.len()));
+            let last = 8 * (at + len).saturating_sub(marks.len());
+            let begin = first / rest;
+            let end = last.div_ceil(rest).min(coding.tags);
+            for (i, &tag) in tags.iter().enumerate().take(end).skip(begin) {
+                let rest_of = tag & below(coding.rest());
+                match (i * rest).checked_sub(first) {
+                    Some(bit) => put(&mut frame, 8 * of_marks.len() + bit, rest_of),
+                    None => put(
+                        &mut frame,
+                        8 * of_marks.len(),
+                        above(rest_of, u32::try_from(first - i * rest).unwrap_or(128)),
+                    ),
+                }
+            }
+            frame.truncate(len);
+            at += len;
+            frame
+        })
+    }
+}
+
+/// Tags as they come.
+#[derive(Debug)]
+pub struct Tags {
+    coding: Coding,
+    /// Marks and steps, as far as they have come.
+    marks: Vec<u8>,
+    /// The end of the last frame that the next tag began in.
+    begun: Vec<u8>,
+    /// The place of the mark after that of the last tag.
+    place: usize,
+    tags: Vec<u128>,
+}
+
+impl Tags {
+    /// Begins a list.
+    #[must_use]
+    pub const fn new(coding: Coding) -> Self {
+        Self { coding, marks: Vec::new(), begun: Vec::new(), place: 0, tags: Vec::new() }
+    }
+
+    /// Takes the next frame. What it does depends on nothing but the bytes.
+    ///
+    /// # Errors
+    /// [`Usage::SessionEnded`] if there is more than the list has; [`Decode::SpareBits`] if bits after the last are not
+    /// zero; [`Misbehaved::Tags`] if marks are too few or too many, or tags do not ascend. After an error the list is not to
+    /// be used.
+    pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let left = self.coding.marks() - self.marks.len();
+        let (marks, rests) = frame.split_at(left.min(frame.len()));
+        self.marks.extend_from_slice(marks);
+        if left > 0 && self.marks.len() == self.coding.marks() {
+            self.check_marks()?;
+        }
+        self.take_rests(rests)
+    }
+
+    /// Refuses any other number of marks, and bits behind them.
+    fn check_marks(&self) -> Result<(), Error> {
+        let bits = self.coding.tags + (1 << self.coding.first()) - 1;
+        if !bits.is_multiple_of(8) && self.marks.last().is_some_and(|last| last >> (bits % 8) != 0)
+        {
+            return Err(Decode::SpareBits { message: "Tags" }.into());
+        }
+        let marks: usize = self.marks.iter().map(|byte| byte.count_ones() as usize).sum();
+        if marks == self.coding.tags { Ok(()) } else { Err(Misbehaved::Tags.into()) }
+    }
+
+    fn take_rests(&mut self, rests: &[u8]) -> Result<(), Error> {
+        if rests.is_empty() {
+            return Ok(());
+        }
+        let rest = self.coding.rest() as usize;
+        // Bits before this frame.
+        let bits = self.tags.len() * rest;
+        let skipped = bits / 8 * 8;
+        self.begun.extend_from_slice(rests);
+        let have = self.begun.len();
+        let end = ((skipped + 8 * have) / rest).min(self.coding.tags);
+        let all = (self.coding.len() - self.coding.marks()) * 8;
+        if skipped + 8 * have > all {
+            return Err(Usage::SessionEnded.into());
+        }
+        self.begun.resize(have + WINDOW, 0);
+        self.tags.reserve(end - self.tags.len());
+        for i in self.tags.len()..end {
+            let tag = get(&self.begun, i * rest - skipped) & below(self.coding.rest());
+            self.push(tag)?;
+        }
+        self.begun.truncate(have);
+        if skipped + 8 * have == all {
+            let used = self.coding.tags * rest;
+            if !used.is_multiple_of(8) && self.begun.last().is_some_and(|it| it >> (used % 8) != 0)
+            {
+                return Err(Decode::SpareBits { message: "Tags" }.into());
+            }
+        }
+        self.begun.drain(..(end * rest / 8 - skipped / 8).min(have));
+        Ok(())
+    }
+
+    /// Adds the tag with this rest.
+    fn push(&mut self, rest: u128) -> Result<(), Error> {
+        while let Some(byte) = self.marks.get(self.place / 8) {
+            let ahead = byte >> (self.place % 8);
+            if ahead != 0 {
+                self.place += ahead.trailing_zeros() as usize + 1;
+                break;
+            }
+            self.place = self.place / 8 * 8 + 8;
+        }
+        // The number of steps before the mark.
+        let first = (self.place - 1 - self.tags.len()) as u128;
+        let tag = first.checked_shl(self.coding.rest()).unwrap_or(0) | rest;
+        let last = self.tags.last();
+        if last.is_some_and(|&last| tag < last || tag == last && !self.coding.repeats) {
+            return Err(Misbehaved::Tags.into());
+        }
+        self.tags.push(tag);
+        Ok(())
+    }
+
+    /// All tags, ascending, if they have come.
+    #[must_use]
+    pub fn all(&self) -> Option<&[u128]> {
+        (self.tags.len() == self.coding.tags).then_some(&*self.tags)
+    }
+}
+
+/// Bytes that hold 128 bits from any bit of the first on.
+const WINDOW: usize = 17;
+
+/// The bits from `from` on.
+const fn above(tag: u128, from: u32) -> u128 {
+    match tag.checked_shr(from) {
+        Some(above) => above,
+        None => 0,
+    }
+}
+
+/// Ones below this bit.
+const fn below(bit: u32) -> u128 {
+    match 1_u128.checked_shl(bit) {
+        Some(power) => power - 1,
+        None => u128::MAX,
+    }
+}
+
+/// Adds the bits of a number to bits that are zero.
+fn put(bytes: &mut [u8], bit: usize, number: u128) {
+    let Some(bytes) = bytes.get_mut(bit / 8..).and_then(|bytes| bytes.first_chunk_mut::<WINDOW>())
+    else {
+        return;
+    };
+    let shift = bit % 8;
+    let [low @ .., high] = bytes;
+    let low: &mut [u8; 16] = low;
+    *low = (u128::from_le_bytes(*low) | number << shift).to_le_bytes();
+    *high |= (number >> 120 >> (8 - shift)) as u8;
+}
+
+/// The 128 bits from a bit on.
+fn get(bytes: &[u8], bit: usize) -> u128 {
+    let Some(bytes) = bytes.get(bit / 8..).and_then(|bytes| bytes.first_chunk::<WINDOW>()) else {
+        return 0;
+    };
+    let shift = bit % 8;
+    let low = u128::from_le_bytes(core::array::from_fn(|k| bytes[k]));
+    // In two steps, as the shift may be by all 128 bits.
+    low >> shift | u128::from(bytes[16]) << 120 << (8 - shift)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,379 @@
+//! `silent-vole`, `silent` and their kin: VOLE and OTs from few OTs and LPN, as in `docs/wire/silent.md`,
+//! section 20.
+//!
+//! S has Δ. A batch gives R strings U and V, S the string W = V ⊕ U·Δ:
+//!
+//! ```text
+//!     receiver                                         sender
+//!  1  choices b, rows r of C correlated OTs            rows q = r ⊕ b·Δ
+//!  2  pack: u, v; places α                             pack: w = v ⊕ u·Δ
+//!  3                          ←── Trees: [commitment], sums, D ──
+//!  4  leaves c: all but those at α, and these from D   leaves b = c ⊕ e·Δ
+//!  5                          ── [Check: χ, x*] ──→
+//!  6                          ←── [Answer: hash of V_S, coin] ──
+//!  7  [is it the hash of V_R?]
+//!  8  U = code of e, V = code of c                     W = code of b
+//! ```
+//!
+//! e is 0 but for u_j at place α_j of each tree j. Steps in brackets are those of the checked protocols. With U in GF(2) the outputs are
+//! OTs: choices U ⊕ a, rows V, and rows W ⊕ a·Δ.
+
+use crate::extension::{Block, Rejected, Seed, output_hash};
+use crate::oracle::{Id, oracle};
+use crate::{aes, bits_from_bytes, bytes_from_bits};
+use tree::{punctured, sums_of_sides};
+
+mod code;
+mod sizes;
+mod tree;
+
+pub use code::{BLOCK_ROW, Code, permutation};
+pub use sizes::{Protocol, Sizes, multiply};
+pub use tree::tree;
+
+/// One batch of a sub-sid.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch {
+    protocol: Protocol,
+    id: Id,
+    number: usize,
+    m: usize,
+    sizes: Sizes,
+}
+
+impl Batch {
+    /// Returns batch `number` of sub-sid `id`, with `m` outputs.
+    #[must_use]
+    pub fn new(protocol: Protocol, id: &Id, number: usize, m: usize) -> Self {
+        Batch { protocol, id: *id, number, m, sizes: protocol.sizes(m) }
+    }
+
+    fn ask(&self, context: &str, fields: &[&[u8]], length: usize) -> Vec<u8> {
+        oracle(&format!("foxtrot v1 silent {context}"), &self.id, self.number, 0, fields, length)
+    }
+
+    fn tree_keys(&self) -> Vec<Block> {
+        blocks(&self.ask("tree", &[], 16 * self.sizes.t))
+    }
+
+    /// Returns H(j·h + ℓ − 1, row) of the sides' masks for tree `j` and level ℓ = `level` + 1.
+    fn mask(&self, j: usize, level: usize, row: Block) -> Block {
+        let key = block(&self.ask("mask", &[], 16));
+        output_hash(key, j * self.sizes.h as usize + level, row)
+    }
+
+    fn commitment(&self, coin: &[u8]) -> Vec<u8> {
+        self.ask("commitment", &[coin], 32)
+    }
+
+    /// Returns true if a coin makes random choices and keys: U in GF(2), checked.
+    fn has_coin(&self) -> bool {
+        self.protocol.bits == 1 && self.protocol.checked
+    }
+
+    /// Returns Σ χ_i·values_i.
+    fn check_sum(chi: &[u8], values: &[Block]) -> Block {
+        let products = (0..).zip(values).map(|(i, &value)| multiply(coefficient(chi, i), value));
+        products.fold(0, |sum, product| sum ^ product)
+    }
+
+    fn encode(&self, input: &[Block]) -> Vec<Block> {
+        let code = Code::new(self.protocol, self.sizes.n, self.sizes.accumulators);
+        code.encode(input)[..self.m].to_vec()
+    }
+
+    /// Returns a where the receiver's choices are not given.
+    fn flips(&self, coin: &[u8]) -> Vec<bool> {
+        if !self.has_coin() {
+            return vec![false; self.m];
+        }
+        bits_from_bytes(&self.ask("flips", &[coin], self.m.div_ceil(8)), self.m)
+    }
+
+    /// Returns the key of OT `i` from `row`; `coins` are χ and S's coin.
+    fn key(&self, i: usize, row: Block, coins: &[&[u8]]) -> Block {
+        let coins = if self.has_coin() { coins } else { &[] };
+        let number = 2048 * self.number + i / 1024;
+        let key = oracle("foxtrot v1 silent output", &self.id, number, 0, coins, 16);
+        output_hash(block(&key), i, row)
+    }
+}
+
+/// Returns χ_i.
+fn coefficient(chi: &[u8], i: usize) -> Block {
+    aes::encrypt(block(chi), i as Block)
+}
+
+/// S's batch between `Trees` and `Check`.
+#[derive(Debug)]
+pub struct SenderBatch {
+    batch: Batch,
+    delta: Block,
+    coin: Vec<u8>,
+    /// w*, if checked.
+    mask: Block,
+    /// b.
+    pub leaves: Vec<Block>,
+}
+
+/// S's output of a batch.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    batch: Batch,
+    delta: Block,
+    /// χ and S's coin.
+    coins: [Vec<u8>; 2],
+    /// W, or the rows of OTs.
+    pub rows: Vec<Block>,
+}
+
+/// R's batch between `Check` and `Answer`.
+#[derive(Debug)]
+pub struct ReceiverBatch {
+    batch: Batch,
+    chi: Vec<u8>,
+    commitment: Vec<u8>,
+    /// The hash that S must send.
+    hash: Vec<u8>,
+    /// u_j.
+    pub noise: Vec<Block>,
+    /// α_j.
+    pub places: Vec<usize>,
+    /// c.
+    pub leaves: Vec<Block>,
+}
+
+/// R's output of a batch.
+#[derive(Debug)]
+pub struct Received {
+    batch: Batch,
+    /// χ and S's coin.
+    coins: [Vec<u8>; 2],
+    /// U.
+    pub u: Vec<Block>,
+    /// V.
+    pub rows: Vec<Block>,
+}
+
+impl SenderBatch {
+    /// Steps 1 to 3: takes q of the batch's OTs, returns the state and `Trees`.
+    ///
+    /// # Panics
+    ///
+    /// If the batch takes another number of OTs.
+    #[must_use]
+    pub fn begin(
+        batch: Batch,
+        delta: Block,
+        rows: &[Block],
+        seed: &Seed,
+    ) -> (SenderBatch, Vec<u8>) {
+        let Batch { protocol, sizes, .. } = batch;
+        let Sizes { t, h, .. } = sizes;
+        assert_eq!(rows.len(), sizes.ots, "OTs of the batch");
+        let (packed, of_trees) = rows.split_at(sizes.ots - t * h as usize);
+        let mut w: Vec<Block> =
+            packed.chunks(protocol.packed_ots()).map(|rows| protocol.sum(rows)).collect();
+        if protocol.bits == 1 {
+            w.splice(0..0, vec![delta; t]);
+        }
+        let mask = w.get(t).copied().unwrap_or(0);
+
+        let coin = batch.ask("sender coin", &[seed], 32);
+        let mut message = if batch.has_coin() { batch.commitment(&coin) } else { vec![] };
+        let roots = blocks(&batch.ask("roots", &[seed], 16 * t));
+        let mut leaves = vec![];
+        for (j, key) in batch.tree_keys().into_iter().enumerate() {
+            let levels = tree(key, roots[j], h);
+            for (level, nodes) in levels[1..].iter().enumerate() {
+                let q = of_trees[j * h as usize + level];
+                let sums = sums_of_sides(nodes);
+                for (sum, row) in sums.into_iter().zip([q, q ^ delta]) {
+                    message.extend((sum ^ batch.mask(j, level, row)).to_le_bytes());
+                }
+            }
+            let last = &levels[h as usize];
+            message.extend((w[j] ^ xor_of(last)).to_le_bytes());
+            leaves.extend(last);
+        }
+        (SenderBatch { batch, delta, coin, mask, leaves }, message)
+    }
+
+    /// Steps 6 and 8: takes `Check`, returns W and `Answer`; both messages are empty if nothing is checked.
+    ///
+    /// # Errors
+    ///
+    /// If `check` has another length than it should.
+    pub fn answer(self, check: &[u8]) -> Result<(Sent, Vec<u8>), Rejected> {
+        let SenderBatch { batch, delta, coin, mask, leaves } = self;
+        let (mut answer, mut chi) = (vec![], &[][..]);
+        if check.len() != if batch.protocol.checked { 32 } else { 0 } {
+            return Err(Rejected);
+        }
+        if batch.protocol.checked {
+            let x;
+            (chi, x) = check.split_at(16);
+            let value = mask ^ multiply(block(x), delta) ^ Batch::check_sum(chi, &leaves);
+            answer.extend(batch.ask("check", &[&value.to_le_bytes()], 32));
+        }
+        if batch.has_coin() {
+            answer.extend(&coin);
+        }
+        let rows = batch.encode(&leaves);
+        Ok((Sent { batch, delta, coins: [chi.to_vec(), coin], rows }, answer))
+    }
+}
+
+impl Sent {
+    /// Adds the flips: those of `Flips` where choices are given, else those of the coin.
+    #[must_use]
+    pub fn flip(mut self, given: Option<&[u8]>) -> Sent {
+        let flips = match given {
+            Some(message) => bits_from_bytes(message, self.batch.m),
+            None => self.batch.flips(&self.coins[1]),
+        };
+        for (row, flip) in self.rows.iter_mut().zip(flips) {
+            *row ^= if flip { self.delta } else { 0 };
+        }
+        self
+    }
+
+    /// Returns both keys of each OT from its row.
+    #[must_use]
+    pub fn keys(&self) -> Vec<[Block; 2]> {
+        let coins = self.coins.each_ref().map(|it| &it[..]);
+        let keys = |(i, &row)| [row, row ^ self.delta].map(|it| self.batch.key(i, it, &coins));
+        self.rows.iter().enumerate().map(keys).collect()
+    }
+}
+
+impl ReceiverBatch {
+    /// Steps 1, 2, 4 and 5: takes b and r of the batch's OTs and `Trees`, returns the state and `Check`, which is empty if nothing is
+    /// checked.
+    ///
+    /// # Errors
+    ///
+    /// If `trees` has another length than it should.
+    pub fn check(
+        batch: Batch,
+        choices: &[bool],
+        rows: &[Block],
+        seed: &Seed,
+        trees: &[u8],
+    ) -> Result<(ReceiverBatch, Vec<u8>), Rejected> {
+        let Batch { protocol, sizes, .. } = batch;
+        let (Sizes { t, ots, .. }, h) = (sizes, sizes.h as usize);
+        let packed = ots - t * h;
+        let mut pairs = protocol.pack(&choices[..packed], &rows[..packed]);
+        if protocol.bits == 1 {
+            pairs.splice(0..0, vec![(1, 0); t]);
+        }
+        let (mask_u, mask_v) = pairs.get(t).copied().unwrap_or_default();
+
+        let commitment_len = if batch.has_coin() { 32 } else { 0 };
+        if trees.len() != commitment_len + 16 * t * (2 * h + 1) {
+            return Err(Rejected);
+        }
+        let (commitment, trees) = trees.split_at(commitment_len);
+        let (mut places, mut leaves) = (vec![], vec![]);
+        for (j, (key, message)) in
+            batch.tree_keys().into_iter().zip(blocks(trees).chunks(2 * h + 1)).enumerate()
+        {
+            let ots = packed + j * h..packed + (j + 1) * h;
+            let bits = &choices[ots.clone()];
+            let place = bits.iter().fold(0, |place, b| place << 1 | usize::from(!b));
+            let sums: Vec<Block> = (0..h)
+                .map(|level| {
+                    let sum = message[2 * level + usize::from(bits[level])];
+                    sum ^ batch.mask(j, level, rows[ots.start + level])
+                })
+                .collect();
+            let mut these = punctured(key, place, &sums);
+            these[place] = xor_of(&these) ^ message[2 * h] ^ pairs[j].1;
+            places.push(place);
+            leaves.extend(these);
+        }
+
+        let noise: Vec<Block> = pairs[..t].iter().map(|pair| pair.0).collect();
+        let chi = batch.ask("challenge", &[seed], 16);
+        let (mut message, mut hash) = (vec![], vec![]);
+        if protocol.checked {
+            let at = (0..).zip(noise.iter().zip(&places));
+            let x = at.fold(mask_u, |x, (j, (&u, place))| {
+                x ^ multiply(u, coefficient(&chi, (j << h) + place))
+            });
+            message = [&chi[..], &x.to_le_bytes()].concat();
+            let value = mask_v ^ Batch::check_sum(&chi, &leaves);
+            hash = batch.ask("check", &[&value.to_le_bytes()], 32);
+        }
+        let commitment = commitment.to_vec();
+        Ok((ReceiverBatch { batch, chi, commitment, hash, noise, places, leaves }, message))
+    }
+
+    /// Returns e.
+    #[must_use]
+    pub fn error(&self) -> Vec<Block> {
+        let mut error = vec![0; self.leaves.len()];
+        for (j, (&u, place)) in self.noise.iter().zip(&self.places).enumerate() {
+            error[(j << self.batch.sizes.h) + place] = u;
+        }
+        error
+    }
+
+    /// Steps 7 and 8: takes `Answer`, which is empty if nothing is checked; returns U and V.
+    ///
+    /// # Errors
+    ///
+    /// If `answer` is not that of an honest sender.
+    pub fn finish(self, answer: &[u8]) -> Result<Received, Rejected> {
+        let error = self.error();
+        let ReceiverBatch { batch, chi, commitment, hash, leaves, .. } = self;
+        let coin = answer.get(hash.len()..).ok_or(Rejected)?;
+        let opened = !batch.has_coin() || coin.len() == 32 && batch.commitment(coin) == commitment;
+        let coin_len = if batch.has_coin() { 32 } else { 0 };
+        if answer[..hash.len()] != hash || coin.len() != coin_len || !opened {
+            return Err(Rejected);
+        }
+        let (u, rows) = (batch.encode(&error), batch.encode(&leaves));
+        Ok(Received { batch, coins: [chi, coin.to_vec()], u, rows })
+    }
+}
+
+impl Received {
+    /// Returns the choices of OTs that are not given.
+    #[must_use]
+    pub fn choices(&self) -> Vec<bool> {
+        let flips = self.batch.flips(&self.coins[1]);
+        self.u.iter().zip(flips).map(|(&u, flip)| (u == 1) ^ flip).collect()
+    }
+
+    /// Returns `Flips`, which turn U into the choices that are `given`.
+    #[must_use]
+    pub fn flips(&self, given: &[bool]) -> Vec<u8> {
+        let flips: Vec<bool> = self.u.iter().zip(given).map(|(&u, &b)| (u == 1) ^ b).collect();
+        bytes_from_bits(&flips)
+    }
+
+    /// Returns the key of each OT.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Block> {
+        let coins = self.coins.each_ref().map(|it| &it[..]);
+        self.rows.iter().enumerate().map(|(i, &row)| self.batch.key(i, row, &coins)).collect()
+    }
+}
+
+fn xor_of<'a>(values: impl IntoIterator<Item = &'a Block>) -> Block {
+    values.into_iter().fold(0, |sum, value| sum ^ value)
+}
+
+/// Returns up to 16 bytes as a number.
+fn block(bytes: &[u8]) -> Block {
+    bytes.iter().rev().fold(0, |x, &byte| x << 8 | Block::from(byte))
+}
+
+fn blocks(bytes: &[u8]) -> Vec<Block> {
+    bytes.chunks(16).map(block).collect()
+}
+
+#[cfg(test)]
+mod tests;
