@@ -59,7 +59,7 @@ impl<'a> Way<'a> {
             let stream = UnixStream::connect(self.path).map_err(&failed)?;
             let (reader, ends) = (clone(&stream)?, clone(&stream)?);
             let closer = move |how| drop(ends.shutdown(how));
-            line::connect(reader, stream, closer, self.key, wait, timeout)
+            line::connect(reader, Lingering(stream), closer, self.key, wait, timeout)
         } else {
             let (reader, writer, closer) = tty::open(self.path, self.baud).map_err(&failed)?;
             line::connect(reader, writer, closer, self.key, wait, timeout)
@@ -76,6 +76,29 @@ impl<'a> Way<'a> {
     ) -> Result<line::Secured, Failure> {
         let _ = self.key;
         Err(failed(io::ErrorKind::Unsupported.into()))
+    }
+}
+
+/// A socket that stays for a moment behind its last byte: an emulator drops what it has not handed to its machine when the
+/// socket ends.
+#[cfg(unix)]
+struct Lingering(std::os::unix::net::UnixStream);
+
+#[cfg(unix)]
+impl io::Write for Lingering {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Lingering {
+    fn drop(&mut self) {
+        std::thread::sleep(Duration::from_millis(500));
     }
 }
 
