@@ -7,7 +7,7 @@
 //! [`rot_from_ot`] are the paper's other systems; [`mcquoid_rosulek_roy`], [`masny_rindal`],
 //! [`naor_pinkas`] and [`csw`] over [`ristretto`], and [`chou_orlandi`], over [`curve25519`], are base OTs from
 //! elliptic curves, some with the cipher [`rijndael`]; [`one_of_n`] extends to one of many; [`sealed`] carries
-//! messages under keys, with [`chacha`]; [`session`] is what is said before and after; [`paxos`] is private set intersection, with
+//! messages under keys, with [`chacha`]; [`session`] is what is said before and after; [`paxos`] and [`vole_psi`] are private set intersection, with
 //! the stores of [`okvs`]; [`rlwe`] and [`gilboa`] make multiplication triples;
 //! [`silent`] makes VOLE and OTs from few OTs); look up [`ring`] (polynomials and their
 //! encodings), [`oracle`] (hashing, session ids), [`mod@blake3`] and [`aes`] when a name there raises
@@ -48,6 +48,7 @@ pub mod sealed;
 pub mod session;
 pub mod silent;
 pub mod two_round;
+pub mod vole_psi;
 
 /// Returns the bytes of `bits`, the first bit being the least significant of the first byte.
 #[must_use]

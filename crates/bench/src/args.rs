@@ -38,6 +38,11 @@ pub(crate) enum BenchCommand {
     },
     /// The tables and figures of the papers beside ours
     Paper(PaperOptions),
+    /// Other programs' command lines and ours in turns, by the CPU time of their processes
+    ///
+    /// Each FILE is TOML, as `bench/beside` in the repository has them and docs/methodology.md explains. Command lines
+    /// run by `sh`; `$FOXTROT_BENCH` is this program.
+    Beside(BesideOptions),
     /// The headlines of the newest records of `foxtrot-bench paper`, in Markdown
     Summary {
         /// The folder with the records
@@ -67,6 +72,36 @@ pub(crate) struct PaperOptions {
     pub(crate) quiet: bool,
 }
 
+/// The comparisons to make, and where they go.
+#[derive(ClapArgs)]
+pub(crate) struct BesideOptions {
+    /// Files of comparisons
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The number of rounds, instead of what the files say
+    #[arg(long, value_name = "N", value_parser = rounds)]
+    pub(crate) rounds: Option<usize>,
+    /// Print one JSON object per program
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the lines of a record's `side-by-side.csv`
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+    /// Write figures, runs, the machine and the command lines to this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) record: Option<PathBuf>,
+    /// Say nothing of runs that are too short to be measured well
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+fn rounds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(rounds @ 1..=1000) => Ok(rounds),
+        _ => Err("not a number from 1 to 1000".into()),
+    }
+}
+
 /// The settings of a benchmark.
 #[derive(ClapArgs)]
 pub(crate) struct BenchOptions {
@@ -88,6 +123,9 @@ pub(crate) struct BenchOptions {
     /// Fewer runs
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Exactly so many runs and none to warm up, and print nothing: for `beside` and for profilers
+    #[arg(long, value_name = "N", value_parser = rounds, conflicts_with = "quick")]
+    pub(crate) runs: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -13,10 +13,8 @@ pub(crate) enum Effort {
     Usual,
     /// A look.
     Quick,
-    /// Three runs and none to warm up, for what takes long.
-    Thrice,
-    /// One such run.
-    Once,
+    /// A number of runs and none to warm up, for long benchmarks.
+    Exactly(usize),
 }
 
 /// More of them say no more.
@@ -32,8 +30,7 @@ pub(super) fn repeat(
     let (time, at_least) = match effort {
         Effort::Usual => (time, at_least),
         Effort::Quick => (time / 4, at_least.div_ceil(3)),
-        Effort::Thrice => (Duration::ZERO, 3),
-        Effort::Once => (Duration::ZERO, 1),
+        Effort::Exactly(runs) => (Duration::ZERO, runs),
     };
     if matches!(effort, Effort::Usual | Effort::Quick) {
         sample()?;

@@ -4,6 +4,9 @@
 
 mod args;
 mod base;
+#[cfg(target_os = "linux")]
+mod beside;
+mod correlation;
 mod effort;
 mod ext;
 mod kernel;
@@ -29,7 +32,7 @@ use foxtrot_cli::shared::{
     Failure, Report, Workers, catch_interrupts, keep_what_is_freed, say, start,
 };
 use foxtrot_ot::{
-    base::{Adversary, BaseOt},
+    base::BaseOt,
     extension::{self, Extension, one_of_n as words, two_round},
 };
 use foxtrot_papers::base_ots;
@@ -47,7 +50,8 @@ enum Benchmark {
     Ext(Extension),
     TwoRound(&'static dyn BaseOt),
     OneOfN(words::Extension),
-    Psi(Adversary),
+    Correlation(correlation::Protocol),
+    Psi(psi::Psi),
     Triples(triples::Protocol),
     Kernel(kernel::Operation),
     Module(module768::Operation),
@@ -136,25 +140,36 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
     match command {
         BenchCommand::List => list().map_err(|e| Failure::stdout(&e)),
         BenchCommand::Paper(options) => paper::run(options),
+        BenchCommand::Beside(options) => {
+            #[cfg(target_os = "linux")]
+            return beside::run(options);
+            #[cfg(not(target_os = "linux"))]
+            Err(Failure::usage(format!(
+                "this system does not tell the time of processes, as {} needs it",
+                options.files[0].display()
+            )))
+        }
         BenchCommand::Summary { records, splice } => {
             paper::summary::run(records, splice.as_deref())
         }
         BenchCommand::Run { names, options, json, samples } => {
             let selected = runnable(select(names)?, names, options)?;
             let workers = Workers::new(options.threads)?;
+            if let Some(runs) = options.runs {
+                return selected.iter().try_for_each(|benchmark| {
+                    benchmark.sizes(options)?.into_iter().try_for_each(|n| {
+                        let setting = setting(n, options, &workers, Effort::Exactly(runs))?;
+                        benchmark.run(&setting).map(drop)
+                    })
+                });
+            }
+            let effort = if options.quick { Effort::Quick } else { Effort::Usual };
             let yardsticks = Yardsticks::measure()?;
             let mut out = io::stdout().lock();
             let mut headed = None;
             for benchmark in selected {
                 for n in benchmark.sizes(options)? {
-                    let setting = Setting {
-                        n,
-                        over: Over::new(options.transport, options.net),
-                        workers: &workers,
-                        base: options.base.as_deref().map_or(Ok(ext::BASE), base_named)?,
-                        effort: if options.quick { Effort::Quick } else { Effort::Usual },
-                    };
-                    let measured = benchmark.run(&setting)?;
+                    let measured = benchmark.run(&setting(n, options, &workers, effort)?)?;
                     let written = if *json {
                         benchmark.print_json(&mut out, &measured, *samples, &yardsticks)
                     } else {
@@ -175,19 +190,35 @@ fn run(command: &BenchCommand) -> Result<(), Failure> {
     }
 }
 
+fn setting<'a>(
+    n: usize,
+    options: &BenchOptions,
+    workers: &'a Workers,
+    effort: Effort,
+) -> Result<Setting<'a>, Failure> {
+    Ok(Setting {
+        n,
+        over: Over::new(options.transport, options.net),
+        workers,
+        base: options.base.as_deref().map_or(Ok(ext::BASE), base_named)?,
+        effort,
+    })
+}
+
 impl Benchmark {
     fn all() -> impl Iterator<Item = Self> {
         let base = base_ots().map(Self::Base);
         let two_round = two_round::registry().iter().copied().map(Self::TwoRound);
         let extensions = extension::registry().map(Self::Ext).chain(two_round);
         let one_of_n = words::registry().map(Self::OneOfN);
-        let psi = [Adversary::Malicious, Adversary::SemiHonest].map(Self::Psi);
+        let correlations = correlation::Protocol::ALL.map(Self::Correlation);
+        let psi = psi::Psi::ALL.map(Self::Psi);
         let triples = triples::Protocol::all().map(Self::Triples);
         let kernel = kernel::Operation::ALL.map(Self::Kernel);
         let module = module768::Operation::ALL.map(Self::Module);
         let silent = silent::Operation::ALL.map(Self::Silent);
         let rns = rns::Operation::ALL.map(Self::Rns);
-        let ots = base.chain(extensions).chain(one_of_n);
+        let ots = base.chain(extensions).chain(one_of_n).chain(correlations);
         ots.chain(psi).chain(triples).chain(kernel).chain(module).chain(silent).chain(rns)
     }
 
@@ -196,6 +227,7 @@ impl Benchmark {
         match self {
             Self::Base(_) => "base",
             Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => "ext",
+            Self::Correlation(_) => "silent",
             Self::Psi(_) => "psi",
             Self::Triples(_) => "triples",
             Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => "kernel",
@@ -208,7 +240,8 @@ impl Benchmark {
             Self::Base(protocol) | Self::TwoRound(protocol) => protocol.info().name,
             Self::Ext(extension) => extension.info().name,
             Self::OneOfN(extension) => extension.info().name,
-            Self::Psi(adversary) => psi::name(*adversary),
+            Self::Correlation(protocol) => protocol.name(),
+            Self::Psi(psi) => psi.name(),
             Self::Triples(protocol) => protocol.name(),
             Self::Kernel(operation) => operation.name(),
             Self::Module(operation) => operation.name(),
@@ -232,6 +265,7 @@ impl Benchmark {
             Self::Ext(_) => &ext::SIZES,
             Self::TwoRound(_) => &ext::SIZES_OF_ONE_MESSAGE,
             Self::OneOfN(_) => &one_of_n::SIZES,
+            Self::Correlation(protocol) => protocol.sizes(),
             Self::Psi(_) => &psi::SIZES,
             Self::Triples(_) => &triples::SIZES,
             Self::Kernel(operation) => operation.usual_sizes(),
@@ -272,7 +306,8 @@ impl Benchmark {
             Self::Base(base) | Self::TwoRound(base) => base::run(*base, self.name(), setting),
             Self::Ext(extension) => ext::run(*extension, setting),
             Self::OneOfN(extension) => one_of_n::run(*extension, setting),
-            Self::Psi(adversary) => psi::run(*adversary, setting),
+            Self::Correlation(protocol) => correlation::run(*protocol, setting),
+            Self::Psi(psi) => psi::run(*psi, setting),
             Self::Triples(protocol) => triples::run(*protocol, setting),
             Self::Kernel(operation) => kernel::run(*operation, setting.n),
             Self::Module(operation) => Ok(module768::run(*operation, setting.n)),
@@ -284,7 +319,9 @@ impl Benchmark {
     fn head(&self, out: &mut impl Write, options: &BenchOptions) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_head(out, options),
-            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => ext::print_head(out, options),
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) | Self::Correlation(_) => {
+                ext::print_head(out, options)
+            }
             Self::Psi(_) => psi::print_head(out, options),
             Self::Triples(_) => triples::print_head(out, options),
             Self::Kernel(_) | Self::Module(_) | Self::Silent(_) => kernel::print_head(out),
@@ -322,7 +359,7 @@ impl Benchmark {
     ) -> io::Result<()> {
         match self {
             Self::Base(_) => base::print_row(out, &measured.report, yardsticks),
-            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) => {
+            Self::Ext(_) | Self::TwoRound(_) | Self::OneOfN(_) | Self::Correlation(_) => {
                 ext::print_row(out, measured, yardsticks)
             }
             Self::Psi(_) => psi::print_row(out, measured, yardsticks),

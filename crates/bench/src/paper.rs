@@ -6,7 +6,7 @@ mod html;
 mod machine;
 mod measurement;
 mod model;
-mod numbers;
+pub(crate) mod numbers;
 mod processes;
 mod record;
 mod run;
@@ -20,15 +20,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub(super) use machine::Machine;
 pub(super) use measurement::to_json;
 pub(super) use processes::COMMAND;
+pub(super) use record::quoted;
 pub(super) use run::cores;
+pub(super) use summary::SIDE_BY_SIDE;
 
 use foxtrot_cli::shared::{Failure, say};
 
 use crate::args::PaperOptions;
 use fill::{Filled, fill};
-use machine::Machine;
 use run::Runner;
 
 /// The result of a run.

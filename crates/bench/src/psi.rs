@@ -1,5 +1,6 @@
-//! `psi/symmetric`: two sets of n items that share half of them, base OTs included.
+//! `psi/symmetric` and `psi/lpn`: two sets of n items that share half of them, base OTs included.
 
+mod lpn;
 mod over;
 
 use std::{
@@ -10,7 +11,10 @@ use std::{
 
 use foxtrot_cli::shared::Failure;
 use foxtrot_ot::{Backend, Direction, base::Adversary};
-use foxtrot_psi::paxos::{self, Digest, Next, Parameters, commit};
+use foxtrot_psi::{
+    paxos::{self, Digest, Next, Parameters, commit},
+    vole_psi,
+};
 
 use super::{
     Measured, Setting, effort,
@@ -26,32 +30,75 @@ use crate::args::BenchOptions;
 /// Items of each side.
 pub(super) const SIZES: [usize; 3] = [1 << 11, 1 << 16, 1 << 20];
 
-pub(super) fn name(adversary: Adversary) -> &'static str {
-    match adversary {
-        Adversary::SemiHonest => "symmetric-semi-honest",
-        _ => "symmetric",
+/// An assumption, and an adversary.
+#[derive(Clone, Copy)]
+pub(super) enum Psi {
+    Symmetric(Adversary),
+    Lpn(Adversary),
+}
+
+impl Psi {
+    pub(super) const ALL: [Self; 4] = [
+        Self::Symmetric(Adversary::Malicious),
+        Self::Symmetric(Adversary::SemiHonest),
+        Self::Lpn(Adversary::Malicious),
+        Self::Lpn(Adversary::SemiHonest),
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Symmetric(Adversary::SemiHonest) => "symmetric-semi-honest",
+            Self::Symmetric(_) => "symmetric",
+            Self::Lpn(Adversary::SemiHonest) => "lpn-semi-honest",
+            Self::Lpn(_) => "lpn",
+        }
     }
 }
 
-pub(super) fn run(adversary: Adversary, setting: &Setting<'_>) -> Result<Measured, Failure> {
-    let Setting { n, over, base, .. } = *setting;
-    let parameters = Parameters::new(adversary, n, n)?;
+pub(super) fn run(psi: Psi, setting: &Setting<'_>) -> Result<Measured, Failure> {
+    match psi {
+        Psi::Symmetric(adversary) => {
+            let parameters = Parameters::new(adversary, setting.n, setting.n)?;
+            let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
+            let ots = (parameters.extension().info().name, parameters.base_ots());
+            measure(psi, adversary, setting, (ots, announced), || match setting.over {
+                Over::Memory => sample(&parameters, setting),
+                _ => over::sample(&parameters, setting),
+            })
+        }
+        Psi::Lpn(adversary) => {
+            let parameters = vole_psi::Parameters::new(adversary, setting.n, setting.n)?;
+            let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
+            let ots = (parameters.vole().name(), parameters.base_ots());
+            measure(psi, adversary, setting, (ots, announced), || match setting.over {
+                Over::Memory => lpn::in_memory(parameters, setting),
+                _ => lpn::over(parameters, setting),
+            })
+        }
+    }
+}
+
+fn measure(
+    psi: Psi,
+    adversary: Adversary,
+    setting: &Setting<'_>,
+    ((below, base_ots), announced): ((&str, usize), [usize; 2]),
+    mut sample: impl FnMut() -> Result<Sample, Failure>,
+) -> Result<Measured, Failure> {
+    let base = setting.base;
     let samples = effort::repeat(setting.effort, (MEASURE_FOR, AT_LEAST), || {
-        let sample = match over {
-            Over::Memory => sample(&parameters, setting)?,
-            _ => over::sample(&parameters, setting)?,
-        };
-        let announced = [parameters.sender_bytes(), parameters.receiver_bytes()];
-        check_bytes(name(adversary), (base, parameters.base_ots()), announced, sample.bytes)?;
+        let sample = sample()?;
+        check_bytes(psi.name(), (base, base_ots), announced, sample.bytes)?;
         Ok(sample)
     })?;
-    let extension = parameters.extension().info().name;
-    let params = format!("{extension}, base {}", base.info().name);
-    let security = match adversary {
-        Adversary::SemiHonest => "semi-honest".into(),
-        _ => "malicious".into(),
-    };
-    Ok(Measured::of_both(format!("psi/{}", name(adversary)), params, security, setting, samples))
+    let params = format!("{below}, base {}", base.info().name);
+    Ok(Measured::of_both(
+        format!("psi/{}", psi.name()),
+        params,
+        adversary.to_string(),
+        setting,
+        samples,
+    ))
 }
 
 fn sample(parameters: &Parameters, setting: &Setting<'_>) -> Result<Sample, Failure> {

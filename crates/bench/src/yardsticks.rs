@@ -123,7 +123,7 @@ fn warning(
 }
 
 /// Returns the number of threads that have wanted a core in the last minute, if the system tells.
-fn load() -> Option<f64> {
+pub(super) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 

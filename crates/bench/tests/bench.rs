@@ -168,6 +168,56 @@ fn every_kind_of_triples_is_timed_with_a_last_batch_that_is_not_whole() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn programs_run_beside_each_other_make_a_record_that_the_summary_cites() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let burn = "i=0; while [ $i -lt $N ]; do i=$((i+1)); done";
+    let text = format!(
+        "title = 'two loops'\nrounds = 2\nwarm-up = 0\nnotes = ['A note.']\nneeds.THERE = 'a number'\n\
+         [[comparison]]\ntable = 'loops'\nwhat = 'a, b'\nunit = 'ns per turn'\nwork = 1e5\nheadline = true\n\
+         ours = {{ name = 'one', command = '\"$FOXTROT_BENCH\" list >&2; {burn}', environment = {{ N = '100000' }} }}\n\
+         [[comparison.peer]]\nname = 'two'\ncommand = '({burn}) & {burn}'\n\
+         work = 2e5\nenvironment = {{ N = '100000' }}\n"
+    );
+    let file = path("loops.toml");
+    fs::write(&file, text).unwrap();
+    let run = |more: &[&str], there: bool| {
+        let mut command = bench(&[&["beside", &file, "--quiet"], more].concat());
+        command.env_remove("THERE");
+        if there {
+            command.env("THERE", "1");
+        }
+        command.output().unwrap()
+    };
+    let output = run(&[], false);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("hint: THERE is a number"), "{}", stderr(&output));
+
+    let output = run(&["--json", "--record", &path("records/1")], true);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let lines = stdout(&output);
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|line| line["cpu_seconds"].as_array().unwrap().len() == 2));
+    assert_eq!((&lines[0]["ours"], &lines[1]["program"]), (&true.into(), &"two".into()));
+    assert!(lines[1]["median"].as_f64().unwrap() > 0.0, "{}", lines[1]);
+
+    let readme = fs::read_to_string(path("records/1/README.md")).unwrap();
+    assert!(readme.contains("* A note.") && readme.contains("    N=100000 \"$FOXTROT_BENCH\""));
+    let runs = fs::read_to_string(path("records/1/runs.csv")).unwrap();
+    assert_eq!(runs.lines().count(), 5, "{runs}");
+    let summary = bench(&["summary", &path("records")]).output().unwrap();
+    assert!(stdout(&summary).contains("a, b, two: "), "{}", stdout(&summary));
+
+    let failing = fs::read_to_string(&file).unwrap().replace("list >&2", "list >&2; exit 3");
+    fs::write(&file, failing).unwrap();
+    let output = run(&["--rounds", "1"], true);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("a, b, one: a process ended with status 3"));
+}
+
+#[test]
 fn an_unwritable_output_fails_before_measuring() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");

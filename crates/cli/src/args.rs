@@ -378,7 +378,7 @@ pub(crate) struct Common {
     /// Base OT, see `foxtrot protocols` (must be the same on both sides)
     #[arg(long, help_heading = heading::SECURITY, value_name = "NAME", default_value = "roted")]
     pub(crate) base: String,
-    /// OT extension: none, softspoken, softspoken-1 to -8, kos, iknp; for `ot` also kos-two-round, and
+    /// OT extension: none, softspoken, softspoken-1 to -8, kos, iknp, silent; for `ot` also kos-two-round, and
     /// with --one-of oos, oos-802 or kkrt; see `foxtrot protocols` (must be the same on both sides)
     /// [default: softspoken; none for `ot` with at most 128 transfers; oos or kkrt with --one-of]
     #[arg(long, help_heading = heading::SECURITY, value_name = "NAME")]

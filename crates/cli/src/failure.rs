@@ -225,6 +225,16 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<foxtrot::Error> for Failure {
+    fn from(error: foxtrot::Error) -> Self {
+        match error {
+            foxtrot::Error::Session(e) => e.into(),
+            foxtrot::Error::Usage(e) => e.into(),
+            e => Self::run(e.to_string()),
+        }
+    }
+}
+
 impl From<foxtrot_ot::Error> for Failure {
     fn from(error: foxtrot_ot::Error) -> Self {
         Error::from(error).into()

@@ -3,21 +3,14 @@
 mod bounds;
 mod refusals;
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use foxtrot_net::{
-    ChannelError, Error, HelloError, Reason, TlsError,
-    gate::{Gate, Most},
-    hello::{self, Greeted, Hello, Table},
-    listen::{Limits, Silent, serve},
-    tcp::{Listener, Socket},
+use foxtrot::{
+    Config, Ended, Error, Listener,
+    job::{Hello, Table},
+    net::{self, ChannelError, HelloError, Limits, Reason, TlsError},
 };
+use foxtrot_net::gate::Most;
 
 use crate::{
     args::MostSessions,
@@ -36,14 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes that a connection takes before it is admitted: of memory less than 64 KiB, but of address space two stacks.
 const WAITING: u64 = 3 << 19;
 
-/// A peer without a key computes about 2^WORK hashes before it is admitted.
-const WORK: u8 = 16;
-
 /// The settings for every peer that connects.
 pub(crate) struct Host {
     pub(crate) security: Security,
     pub(crate) hello: Hello,
-    pub(crate) timeout: Duration,
     pub(crate) output: Output,
 }
 
@@ -67,28 +56,8 @@ pub(crate) trait Service: Send + Sync + 'static {
     fn answer(&self, link: Link, agreed: Self::Agreed) -> Result<Self::Done, Failure>;
 }
 
-/// The origin of a connection.
-#[derive(Clone)]
-struct Met {
-    address: String,
-    /// The key by which refusals are counted.
-    source: String,
-}
-
-/// A connection that became no session.
-struct Refused {
-    met: Met,
-    /// True for a peer that wants something else than we do.
-    disagrees: bool,
-    failure: Box<Failure>,
-}
-
-/// A session that has ended.
-struct Ended<T> {
-    peer: String,
-    counted_as: String,
-    result: Result<T, Failure>,
-}
+/// Why a connection became no session.
+struct Refused(Failure);
 
 /// Says how the wait goes on, where that takes long or strangers come.
 struct Log {
@@ -101,8 +70,8 @@ impl Host {
     /// The first peer that comes and wants what we want. One that wants something else ends the
     /// wait; any other is told off and forgotten. Without a bound it waits until interrupted.
     pub(crate) fn first_peer(self, address: &str, wait: Option<Duration>) -> Result<Link, Failure> {
-        let (timeout, output) = (self.timeout, self.output);
-        let listener = self.listen(address)?;
+        let Self { security, hello, output } = self;
+        let listener = listen(&security, &security.config, address, output)?;
         let address = listener.local_addr();
         output.note(&match wait {
             None => "waiting for the peer to connect; Ctrl-C stops".to_owned(),
@@ -110,27 +79,24 @@ impl Host {
         });
         let began = Instant::now();
         let (end, mut patience) = (wait.map(|wait| began + wait), Some(began + PATIENCE));
-        let came = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&came);
-        let limits = Limits { admitted: 1, ..Limits::default() };
-        let connections = serve(listener, timeout, limits, move |socket, silent| {
-            count.fetch_add(1, Ordering::Relaxed);
-            let link = self.receive(socket);
-            drop(silent);
-            link
-        })?;
+        let mut server = listener.accept_each(move |peer| Link::greet(peer, hello.clone()))?;
         let (mut log, mut hint) = (Log::new(output), None);
         let bar = output.waiting();
         loop {
             let until = [end, patience, log.due()].into_iter().flatten().min();
-            match connections.next_by(until) {
-                Some(Ok(Ok(link))) => return Ok(link),
-                Some(Ok(Err(refused))) if refused.disagrees => return Err(*refused.failure),
-                Some(Ok(Err(refused))) => {
-                    bar.suspend(|| log.refused(&refused));
-                    hint = refused.failure.into_hint();
+            match server.ended_by(until) {
+                Some(Ended { result: Ok(link), .. }) => return Ok(link),
+                Some(Ended { result: Err(e), .. }) if disagrees(&e) => {
+                    return Err(security.explain(e));
                 }
-                Some(Err(e)) => bar.suspend(|| log.not_taken(&e)),
+                Some(Ended { result: Err(e), address: Some(address), source, .. }) => {
+                    let failure = security.explain(e);
+                    bar.suspend(|| log.refused(&address, &source, &failure));
+                    hint = failure.into_hint();
+                }
+                Some(Ended { result: Err(e), address: None, .. }) => {
+                    bar.suspend(|| log.not_taken(&e.into()));
+                }
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
                 }
@@ -144,13 +110,11 @@ impl Host {
             bar.suspend(|| log.summarise(now));
             if patience.is_some_and(|patience| now >= patience) {
                 patience = None;
-                let came = came.load(Ordering::Relaxed);
-                bar.suspend(|| log.still_waiting(came, hint.as_deref()));
+                bar.suspend(|| log.still_waiting(server.came(), hint.as_deref()));
             }
         }
         bar.finish_and_clear();
-        let came = came.load(Ordering::Relaxed);
-        let within = began.elapsed().as_secs();
+        let (came, within) = (server.came(), began.elapsed().as_secs());
         let failure = Failure::run(nobody(&address.to_string(), within, came));
         Err(match hint {
             // One alone may have been the peer. Of several, a stranger would have the last word.
@@ -170,31 +134,42 @@ impl Host {
         service: S,
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (timeout, output) = (self.timeout, self.output);
+        let Self { security, hello, output } = self;
         // Whether it can serve at all is known before it says that it listens.
-        let (limits, most) = limits(most, service.least_memory())?;
-        let listener = self.listen(address)?;
+        let (silent, most) = limits(most, service.least_memory())?;
+        let config = security.config.clone();
+        let config = config.limits(Limits { silent, ..Limits::default() }).max_memory(most.memory);
+        let config = config.sessions(most.sessions).sessions_per_peer(most.of_one_peer);
+        let listener = listen(&security, &config, address, output)?;
         output.detail(&bounds::words(most));
-        let gate = Gate::new(most);
-        let host = self.asking_for_work();
-        let connections = serve(listener, timeout, limits, move |socket, silent| {
-            host.session(socket, silent, &gate, &service)
+        let mut server = listener.serve_each(move |mut peer| {
+            let (agreed, ours) = peer.negotiate(hello.clone(), |details| {
+                let ours = service.agree(details).map_err(|e| (e.reason(), Refused(e)))?;
+                let memory = WAITING + service.memory(&ours);
+                Ok((ours, memory))
+            })?;
+            Ok::<_, Refused>(service.answer(Link { peer, agreed }, ours))
         })?;
         let (mut log, mut sessions) = (Log::new(output), 0);
         loop {
             let until = log.due();
-            match connections.next_by(until) {
-                Some(Ok(Ok(Ended { peer, counted_as, result }))) => {
+            match server.ended_by(until) {
+                Some(Ended { result: Ok(result), peer, fingerprint, source, .. }) => {
                     sessions += 1;
                     match result {
                         Ok(result) => {
                             done(sessions, &peer, result).map_err(Failure::of_one_of_many)?;
                         }
-                        Err(e) => log.failed(sessions, &peer, &counted_as, &e),
+                        Err(e) => {
+                            let counted_as = fingerprint.map_or(source, |key| key.to_string());
+                            log.failed(sessions, &peer, &counted_as, &e);
+                        }
                     }
                 }
-                Some(Ok(Err(refused))) => log.refused(&refused),
-                Some(Err(e)) => log.not_taken(&e),
+                Some(Ended { result: Err(Refused(e)), address: Some(address), source, .. }) => {
+                    log.refused(&address, &source, &e);
+                }
+                Some(Ended { result: Err(Refused(e)), .. }) => log.not_taken(&e),
                 None if until.is_none_or(|until| Instant::now() < until) => {
                     return Err(Failure::run("the listener has ended"));
                 }
@@ -203,86 +178,30 @@ impl Host {
             log.summarise(Instant::now());
         }
     }
-
-    /// A peer without a key proves by work that it is not one of thousands. With a key it has proved more.
-    fn asking_for_work(self) -> Self {
-        match self.security {
-            Security::Pinned { .. } => self,
-            Security::None => Self { hello: self.hello.puzzle(WORK), ..self },
-        }
-    }
-
-    /// Admits a connection, and answers it. Nothing that takes memory or time comes before the admission, and nothing
-    /// that tells of our data.
-    fn session<S: Service>(
-        &self,
-        socket: Socket,
-        silent: Silent,
-        gate: &Arc<Gate>,
-        service: &S,
-    ) -> Result<Ended<S::Done>, Refused> {
-        let met = Met::of(&socket);
-        let failed = |e| self.failed(&met, e);
-        let opened = self.security.accept(socket).map_err(failed)?;
-        let hello = opened.bind(&self.hello);
-        let confirmed = hello::greet(&opened.channel, false, &hello).and_then(Greeted::confirm);
-        let confirmed = confirmed.map_err(failed)?;
-        let nothing = Table::new();
-        let agreed = match service.agree(confirmed.peer_details().unwrap_or(&nothing)) {
-            Ok(agreed) => agreed,
-            Err(failure) => {
-                drop(confirmed.refuse(failure.reason()));
-                return Err(met.refused(failure));
-            }
-        };
-        let counted_as = opened.counted_as.clone();
-        let _pass = match gate.admit(&counted_as, WAITING + service.memory(&agreed)) {
-            Ok(pass) => pass,
-            Err(full) => {
-                drop(confirmed);
-                opened.channel.refuse(full.reason());
-                return Err(met.refused(Failure::run(bounds::why(&full))));
-            }
-        };
-        let agreement = confirmed.finish().map_err(failed)?;
-        drop(silent);
-        let link = Link::new(opened, agreement);
-        let peer = link.peer.clone();
-        let result = service.answer(link, agreed);
-        Ok(Ended { peer, counted_as, result })
-    }
-
-    fn listen(&self, address: &str) -> Result<Listener, Failure> {
-        let listener = Listener::bind(address)?;
-        self.output.listening_on(listener.local_addr());
-        if matches!(self.security, Security::None) && !listener.local_addr().ip().is_loopback() {
-            self.output.note(
-                "warning: other machines can connect to this address without a key (--insecure)",
-            );
-        }
-        self.output.detail(&self.security.words());
-        Ok(listener)
-    }
-
-    fn receive(&self, socket: Socket) -> Result<Link, Refused> {
-        let met = Met::of(&socket);
-        let opened = self.security.accept(socket);
-        let link = opened.and_then(|opened| Link::greet(opened, false, &self.hello));
-        link.map_err(|e| self.failed(&met, e))
-    }
-
-    fn failed(&self, met: &Met, error: Error) -> Refused {
-        Refused { disagrees: disagrees(&error), ..met.refused(self.security.explain(error)) }
-    }
 }
 
-impl Met {
-    fn of(socket: &Socket) -> Self {
-        Self { address: socket.peer_address(), source: socket.source() }
+fn listen(
+    security: &Security,
+    config: &Config,
+    address: &str,
+    output: Output,
+) -> Result<Listener, Failure> {
+    let listener = config.bind(address)?;
+    output.listening_on(listener.local_addr());
+    if security.is_none() && !listener.local_addr().ip().is_loopback() {
+        output
+            .note("warning: other machines can connect to this address without a key (--insecure)");
     }
+    output.detail(&security.words());
+    Ok(listener)
+}
 
-    fn refused(&self, failure: Failure) -> Refused {
-        Refused { met: self.clone(), disagrees: false, failure: Box::new(failure) }
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self(match error {
+            Error::Full(full) => Failure::run(bounds::why(&full)),
+            e => e.into(),
+        })
     }
 }
 
@@ -290,7 +209,7 @@ impl Met {
 ///
 /// # Errors
 /// The user's or the system's bound of memory admits no session, of which the smallest takes `least` bytes.
-fn limits(most: &MostSessions, least: u64) -> Result<(Limits, Most), Failure> {
+fn limits(most: &MostSessions, least: u64) -> Result<(usize, Most), Failure> {
     let memory = most.memory.unwrap_or_else(|| memory::left() / 2);
     let most_silent = Limits::default().silent;
     // A quarter is for connections that wait, and a third as much as for sessions.
@@ -312,8 +231,7 @@ fn limits(most: &MostSessions, least: u64) -> Result<(Limits, Most), Failure> {
         return Err(failure.hint(format!("use at least --max-memory {needed}M")));
     }
     let (sessions, of_one_peer) = (most.all, most.of_one_peer);
-    let limits = Limits { silent, admitted: sessions, ..Limits::default() };
-    Ok((limits, Most { sessions, of_one_peer, memory: of_sessions }))
+    Ok((silent, Most { sessions, of_one_peer, memory: of_sessions }))
 }
 
 impl Log {
@@ -322,8 +240,7 @@ impl Log {
         Self { output, refused, failed }
     }
 
-    fn refused(&mut self, refused: &Refused) {
-        let Refused { met: Met { address, source }, failure, .. } = refused;
+    fn refused(&mut self, address: &str, source: &str, failure: &Failure) {
         if self.refused.count(source, Instant::now()) || self.output.is_verbose() {
             let why = failure.message();
             self.output.note(&format!("refused a connection from {address}: {why}"));
@@ -336,9 +253,9 @@ impl Log {
         }
     }
 
-    fn not_taken(&mut self, error: &Error) {
+    fn not_taken(&mut self, failure: &Failure) {
         if self.refused.count("this system", Instant::now()) || self.output.is_verbose() {
-            self.output.note(&error.to_string());
+            self.output.note(failure.message());
         }
     }
 
@@ -373,11 +290,13 @@ fn disagrees(error: &Error) -> bool {
     use HelloError::{
         Confirmation, Malformed, MalformedDetails, NotAHello, Reflection, Refused, Unsolved,
     };
+    let Error::Session(error) = error else { return false };
     match error {
-        Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
-        Error::Hello(Confirmation | MalformedDetails | Unsolved) => false,
-        Error::Hello(_) | Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
-        Error::Tls(e) => matches!(e, TlsError::Setup(_)),
+        net::Error::Hello(NotAHello | Malformed | Reflection | Refused(_)) => false,
+        net::Error::Hello(Confirmation | MalformedDetails | Unsolved) => false,
+        net::Error::Hello(_) => true,
+        net::Error::Channel(ChannelError::GivenUp(Reason::TooManyKeys)) => true,
+        net::Error::Tls(e) => matches!(e, TlsError::Setup(_)),
         _ => false,
     }
 }

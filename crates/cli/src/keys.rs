@@ -1,6 +1,6 @@
 //! Transfers over a link, with words of how far they are: keys batch after batch into a sink, and messages.
 
-use foxtrot_net::drive;
+use foxtrot::job::{Job, Sink};
 use foxtrot_ot::{
     Bits,
     base::{Block, Choice},
@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 use crate::{
     failure::Failure,
     lines::Messages,
-    link::Link,
     method::{Extension, Method},
     output::Output,
     workers::Workers,
@@ -20,7 +19,7 @@ use crate::{
 
 /// One party of a run.
 pub(crate) struct Party<'a> {
-    pub(crate) link: &'a Link,
+    pub(crate) job: &'a Job<'a>,
     pub(crate) method: Method,
     pub(crate) workers: &'a Workers,
     pub(crate) output: Output,
@@ -35,11 +34,11 @@ impl Party<'_> {
     ) -> Result<(), Failure> {
         self.tell_start();
         let progress = &self.output.progress(shape.n(), "transfers");
-        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
-        let kept = &drive::Sink::new();
-        kept.play(&self.link.channel, |io| async move {
+        let (mut cx, direction) = (self.job.context()?, self.job.direction());
+        let failed = &Sink::new();
+        self.job.play_into(failed, |io| async move {
             let sink = |keys: &[[Block; 2]]| {
-                kept.keep(sink(keys).map_err(|e| self.link.abandon(e)))?;
+                failed.keep(sink(keys))?;
                 progress.inc(keys.len() as u64);
                 Ok(())
             };
@@ -60,11 +59,11 @@ impl Party<'_> {
         self.tell_start();
         let n = Shape::of(choice).n();
         let progress = &self.output.progress(n, "transfers");
-        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
-        let kept = &drive::Sink::new();
-        kept.play(&self.link.channel, |io| async move {
+        let (mut cx, direction) = (self.job.context()?, self.job.direction());
+        let failed = &Sink::new();
+        self.job.play_into(failed, |io| async move {
             let sink = |choices: &Bits, keys: &[Block]| {
-                kept.keep(sink(choices, keys).map_err(|e| self.link.abandon(e)))?;
+                failed.keep(sink(choices, keys))?;
                 progress.inc(keys.len() as u64);
                 Ok(())
             };
@@ -84,9 +83,9 @@ impl Party<'_> {
     ) -> Result<(), Failure> {
         self.tell_start();
         let counted = self.counter(shape.n, "sending");
-        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
+        let (mut cx, direction) = (self.job.context()?, self.job.direction());
         let message = |i: usize| Ok(messages[i].as_slice());
-        Ok(drive::play(&self.link.channel, |io| async move {
+        Ok(self.job.play(|io| async move {
             self.method
                 .send_messages(&io, &mut cx, direction, shape, message_len, message, counted)
                 .await
@@ -102,8 +101,8 @@ impl Party<'_> {
     ) -> Result<Sealed, Failure> {
         self.tell_start();
         let counted = self.counter(picks.len(), "receiving");
-        let (mut cx, direction) = (drive::context(&self.link.session)?, self.direction());
-        Ok(drive::play(&self.link.channel, |io| async move {
+        let (mut cx, direction) = (self.job.context()?, self.job.direction());
+        Ok(self.job.play(|io| async move {
             self.method
                 .receive_messages(&io, &mut cx, direction, choices, message_len, picks, counted)
                 .await
@@ -127,10 +126,6 @@ impl Party<'_> {
         }
     }
 
-    fn direction(&self) -> foxtrot_ot::Direction {
-        self.link.agreement.direction()
-    }
-
     /// A run of the two-round extension is one batch, whose rows are made in one thread; its base OTs
     /// may use all.
     fn tell_start(&self) {
@@ -142,7 +137,7 @@ impl Party<'_> {
                     .note(&format!("{name} computes in one thread, but for its base OTs"));
             }
             Extension::None => return,
-            Extension::OneOfTwo(_) => ROWS,
+            Extension::OneOfTwo(_) | Extension::Silent(_) => ROWS,
             Extension::OneOfN(extension) => extension.parameters().length,
         };
         let base = self.method.base.info().name;
@@ -150,9 +145,14 @@ impl Party<'_> {
     }
 
     fn tell_set_up(&self, n: usize) {
-        if let Extension::OneOfTwo(extension) = self.method.extension {
-            let (name, threads) = (extension.info().name, self.workers.threads());
-            let batches = n.div_ceil(extension.max_batch());
+        let largest = match self.method.extension {
+            Extension::OneOfTwo(extension) => Some(extension.max_batch()),
+            Extension::Silent(silent) => Some(silent.max_batch()),
+            _ => None,
+        };
+        if let Some(largest) = largest {
+            let (name, threads) = (self.method.extension_name(), self.workers.threads());
+            let batches = n.div_ceil(largest);
             let done = format!("{ROWS} base OTs done, {name} set up");
             self.output.detail(&format!("{done}; batches: {batches}, threads: {threads}"));
         }

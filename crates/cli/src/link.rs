@@ -1,32 +1,23 @@
-//! A channel on which both sides have agreed what to do.
+//! A peer with which both sides have agreed what to do, and what the run with it costs.
 
-use std::time::Duration;
-
-use foxtrot_net::{
-    Channel, ChannelError, Counters, Error, HelloError,
-    hello::{self, Agreement, Hello, Role},
-    jobs,
-};
-use foxtrot_ot::Session;
-
-use crate::{
-    clock,
-    failure::Failure,
-    method::Method,
-    secure::{Opened, Who},
-    workers::Workers,
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
-/// Connection, agreement and session.
+use foxtrot::{
+    Counters, Error, Peer,
+    job::{Agreed, Hello, Job, Role},
+    net::{ChannelError, HelloError},
+};
+use foxtrot_net::jobs;
+
+use crate::{clock, failure::Failure, method::Method, workers::Workers};
+
+/// A peer with which both sides have agreed on a job.
 pub(crate) struct Link {
-    pub(crate) channel: Channel,
-    pub(crate) agreement: Agreement,
-    pub(crate) session: Session,
-    pub(crate) transport: &'static str,
-    /// The peer's address, and its key if it has one.
-    pub(crate) peer: String,
-    /// The peer's identity in its parts.
-    pub(crate) who: Who,
+    pub(crate) peer: Peer,
+    pub(crate) agreed: Agreed,
 }
 
 /// Terms on which both sides have to agree.
@@ -42,10 +33,10 @@ pub(crate) struct Terms {
 }
 
 /// Time that a run has taken so far.
-pub(crate) struct Timer<'a> {
-    wall: std::time::Instant,
+struct Timer {
+    wall: Instant,
     cpu: Duration,
-    workers: &'a Workers,
+    workers: Workers,
 }
 
 /// The cost of a run, for one party.
@@ -56,6 +47,7 @@ pub(crate) struct Cost {
     pub(crate) transport: &'static str,
     /// The hash of all that went over the channel, if both sides have compared it.
     pub(crate) transcript: Option<[u8; 32]>,
+    timer: Timer,
 }
 
 impl Terms {
@@ -74,64 +66,63 @@ impl Terms {
 
 impl Link {
     /// Exchanges hellos.
-    pub(crate) fn greet(opened: Opened, initiator: bool, hello: &Hello) -> Result<Self, Error> {
-        let agreement = hello::exchange(&opened.channel, initiator, &opened.bind(hello))?;
-        Ok(Self::new(opened, agreement))
+    pub(crate) fn greet(mut peer: Peer, hello: Hello) -> Result<Self, Error> {
+        let (agreed, ()) = peer.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
+        Ok(Self { peer, agreed })
     }
 
-    /// The link over that connection, whose sides have agreed.
-    pub(crate) fn new(opened: Opened, agreement: Agreement) -> Self {
-        let Opened { channel, transport, who, .. } = opened;
-        let (session, peer) = (Session::new(agreement.sid), who.to_string());
-        Self { channel, agreement, session, transport, peer, who }
-    }
-
-    /// Begins the run, on these threads, which have done nothing yet.
-    pub(crate) fn start(self, workers: &Workers) -> (Self, Timer<'_>) {
-        let session = workers.in_session(self.session);
-        (Self { session, ..self }, Timer::start(workers))
+    /// Runs the job to its end, on these threads, which have done nothing yet; then ends the connection.
+    pub(crate) fn run<T>(
+        self,
+        workers: &Workers,
+        job: impl FnOnce(Job<'_>) -> Result<T, Failure>,
+    ) -> Result<(T, Cost), Failure> {
+        let Self { mut peer, agreed } = self;
+        if workers.threads() > 1 {
+            peer.use_executor(Arc::new(workers.clone()));
+        }
+        let timer =
+            Timer { wall: Instant::now(), cpu: clock::thread_cpu(), workers: workers.clone() };
+        let done = job(peer.job(agreed))?;
+        let (counters, transport) = (peer.counters(), transport(&peer));
+        let transcript = peer.transcript();
+        peer.close()?;
+        let (wall, cpu) = (timer.wall.elapsed(), timer.cpu());
+        Ok((done, Cost { wall, cpu, counters, transport, transcript, timer }))
     }
 
     /// Something failed on our side, which the peer gets to know.
     pub(crate) fn abandon(&self, failure: Failure) -> Failure {
-        self.channel.give_up(ChannelError::Abandoned);
+        self.peer.give_up(ChannelError::Abandoned);
         failure
     }
 
     /// Ends the session because of what the peer said of itself, and tells the peer whether that cannot be.
     pub(crate) fn refuse(&self, failure: Failure) -> Failure {
-        self.channel.give_up(HelloError::Refused(failure.reason()));
+        self.peer.give_up(HelloError::Refused(failure.reason()));
         failure
     }
+}
 
-    /// Both sides have received all and keep it, and it is what the other sent. The transcript of the session is known
-    /// from then on.
-    pub(crate) fn finish(&self) -> Result<(), Failure> {
-        self.channel.finish().map(drop).map_err(Failure::from)
-    }
-
-    /// Ends the connection when everything has been sent and received.
-    pub(crate) fn close(self, timer: &Timer<'_>) -> Result<Cost, Failure> {
-        let (counters, transport) = (self.channel.counters(), self.transport);
-        let transcript = self.channel.transcript();
-        self.channel.close()?;
-        let (wall, cpu) = (timer.wall.elapsed(), timer.cpu());
-        Ok(Cost { wall, cpu, counters, transport, transcript })
+/// The medium between the parties.
+pub(crate) fn transport(peer: &Peer) -> &'static str {
+    match (peer.fingerprint(), peer.address()) {
+        (Some(_), _) => "tls",
+        (None, Some(_)) => "tcp",
+        // A device.
+        (None, None) if peer.name().is_some() => "serial",
+        (None, None) => "memory",
     }
 }
 
 impl Cost {
     /// Adds the time up to now, for what was done after the end of the connection.
-    pub(crate) fn until_now(self, timer: &Timer<'_>) -> Self {
-        Self { wall: timer.wall.elapsed(), cpu: timer.cpu(), ..self }
+    pub(crate) fn until_now(self) -> Self {
+        Self { wall: self.timer.wall.elapsed(), cpu: self.timer.cpu(), ..self }
     }
 }
 
-impl<'a> Timer<'a> {
-    fn start(workers: &'a Workers) -> Self {
-        Self { wall: std::time::Instant::now(), cpu: clock::thread_cpu(), workers }
-    }
-
+impl Timer {
     fn cpu(&self) -> Duration {
         clock::thread_cpu() - self.cpu + self.workers.busy()
     }

@@ -10,6 +10,7 @@ use foxtrot_ot::{
     base::{Adversary, BaseOt, Functionality, registry},
     extension::{self, Incompatible, ROWS, one_of_n, two_round},
     protocol::{Protocol, Purpose, compatible, suits},
+    silent,
 };
 use foxtrot_psi::paxos::Parameters;
 
@@ -110,9 +111,9 @@ fn of(
         return Ok(Method { base, extension: Extension::None });
     }
     let extension = extension_of(extension, adversary)?;
-    let above = (extension.info().name, extension.info());
-    let base = below(bases, base, above, adversary, purpose)?;
-    Ok(Method { base, extension: Extension::OneOfTwo(extension) })
+    let info = extension.info().expect("an extension");
+    let base = below(bases, base, (info.name, info), adversary, purpose)?;
+    Ok(Method { base, extension })
 }
 
 /// The parameters of all that is run.
@@ -167,7 +168,7 @@ fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Extension, Failure
         return Err(too_weak(name, &format!(", or use {instead}")));
     }
     let known = ["none", two_round::FAMILY].contains(&name)
-        || sufficient(Adversary::SemiHonest).any(|it| extension::find(name, it).is_some());
+        || of_two(name, Adversary::SemiHonest).is_some();
     let why = match known {
         true => format!("{name} transfers only one of two messages"),
         false => format!("unknown extension {name}"),
@@ -175,9 +176,17 @@ fn of_n(name: &str, adversary: Adversary) -> Result<one_of_n::Extension, Failure
     Err(Failure::usage(why).hint(format!("use {instead}")))
 }
 
+/// The extension of one of two of that name that suffices against that adversary.
+fn of_two(name: &str, adversary: Adversary) -> Option<Extension> {
+    sufficient(adversary).find_map(|it| {
+        let silent = || silent::find(name, it).map(Extension::Silent);
+        extension::find(name, it).map(Extension::OneOfTwo).or_else(silent)
+    })
+}
+
 /// The extension of that name against that adversary.
-fn extension_of(name: &str, adversary: Adversary) -> Result<extension::Extension, Failure> {
-    if let Some(extension) = sufficient(adversary).find_map(|it| extension::find(name, it)) {
+fn extension_of(name: &str, adversary: Adversary) -> Result<Extension, Failure> {
+    if let Some(extension) = of_two(name, adversary) {
         return Ok(extension);
     }
     if one_of_n::registry().any(|extension| extension.info().name == name) {
@@ -187,9 +196,16 @@ fn extension_of(name: &str, adversary: Adversary) -> Result<extension::Extension
         let infos = extension::registry().map(|extension| extension.info());
         let names = infos.filter(|info| fits(info.adversary)).map(|info| info.family);
         let malicious = fits(Adversary::Malicious).then_some(two_round::FAMILY);
-        names.chain(malicious).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+        let silent = ["silent"].into_iter().filter(|_| fits(Adversary::Malicious));
+        names
+            .chain(malicious)
+            .chain(silent)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    if extension::find(name, Adversary::SemiHonest).is_some() {
+    if of_two(name, Adversary::SemiHonest).is_some() {
         let instead = families(&|is| is == Adversary::Malicious);
         return Err(too_weak(name, &format!(", or use {instead}")));
     }

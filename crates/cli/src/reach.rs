@@ -2,10 +2,7 @@
 
 use std::{fmt::Display, net::ToSocketAddrs, time::Duration};
 
-use foxtrot_net::{
-    hello::Hello,
-    tcp::{self, Listener},
-};
+use foxtrot::job::Hello;
 
 use crate::{
     args::{Common, MostSessions, Transport},
@@ -42,7 +39,7 @@ impl<'a> Way<'a> {
             _ if transport.serial.is_some() => Address::Serial(serial::Way::prepare(transport)?),
             (Some(address), _) => {
                 // Peers that come now would wait until the file is read: the port is given back.
-                drop(Listener::bind(address)?);
+                drop(security.config.bind(address)?);
                 Address::Listen(address)
             }
             (None, Some(address)) => {
@@ -61,31 +58,29 @@ impl<'a> Way<'a> {
         hello: Hello,
         output: Output,
     ) -> Result<Link, Failure> {
-        let (security, timeout) = (self.security, common.timeout());
+        let security = self.security.within(common.timeout());
         let link = match self.address {
             Address::Listen(address) => {
-                Host { security, hello, timeout, output }.first_peer(address, self.wait)?
+                Host { security, hello, output }.first_peer(address, self.wait)?
             }
             Address::Connect(address) => {
                 output.detail(&format!("connecting to {address}; {}", security.words()));
                 let wait = self.wait.unwrap_or(TRY);
-                let not_yet = || {
-                    let seconds = wait.as_secs();
-                    output
-                        .note(&format!("no peer listens at {address} yet; trying for {seconds} s"));
-                };
-                tcp::connect_within(address, wait, timeout, not_yet)
-                    .and_then(|socket| security.connect(socket))
-                    .and_then(|opened| Link::greet(opened, true, &hello))
-                    .map_err(|e| security.explain(e))?
+                let seconds = wait.as_secs();
+                let not_yet = format!("no peer listens at {address} yet; trying for {seconds} s");
+                let config = security.config.clone().wait(wait);
+                let config = config.on_nobody(move || output.note(&not_yet));
+                let peer = config.connect(address);
+                peer.and_then(|peer| Link::greet(peer, hello)).map_err(|e| security.explain(e))?
             }
             Address::Serial(way) => {
-                let opened = way.open(self.wait.unwrap_or(TRY), timeout, output)?;
-                Link::greet(opened, true, &hello)?
+                let wait = self.wait.unwrap_or(TRY);
+                let peer = way.open(&security.config, wait, common.timeout(), output)?;
+                Link::greet(peer, hello)?
             }
         };
         output.detail(&format!("the peer is {}", link.peer));
-        output.detail(&format!("the session is {:?}", link.agreement.sid));
+        output.detail(&format!("the session is {:?}", link.agreed.sid));
         Ok(link)
     }
 
@@ -98,10 +93,10 @@ impl<'a> Way<'a> {
         service: S,
         done: impl Fn(usize, &str, S::Done) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (security, timeout, output) = (self.security, common.timeout(), Output::new(common));
+        let (security, output) = (self.security.within(common.timeout()), Output::new(common));
         match self.address {
             Address::Listen(address) => {
-                Host { security, hello, timeout, output }.all_peers(address, most, service, done)
+                Host { security, hello, output }.all_peers(address, most, service, done)
             }
             Address::Connect(_) | Address::Serial(_) => {
                 Err(Failure::usage("--serve needs --listen"))

@@ -16,7 +16,7 @@ use crate::{
     failure::Failure,
     files::{Existing, write_secret},
     lines::encode_hex,
-    link::{Cost, Link},
+    link::{Cost, Link, transport},
     output::say,
     report::Report,
 };
@@ -89,18 +89,18 @@ impl Entry {
 
     /// Both sides have agreed.
     pub(crate) fn met(&mut self, link: &Link) {
-        let who = &link.who;
+        let peer = &link.peer;
         self.set(
             "peer",
             json!({
-                "fingerprint": who.fingerprint.map(|key| key.to_string()),
-                "name": who.name.as_ref().map(ToString::to_string),
-                "address": who.address,
+                "fingerprint": peer.fingerprint().map(ToString::to_string),
+                "name": peer.name(),
+                "address": peer.address(),
             }),
         );
-        self.set("transport", link.transport);
-        self.set("session", encode_hex(link.agreement.sid.as_bytes()));
-        let terms = link.agreement.terms.iter();
+        self.set("transport", transport(peer));
+        self.set("session", encode_hex(link.agreed.sid.as_bytes()));
+        let terms = link.agreed.terms.iter();
         let terms = terms.map(|(key, value)| (key.clone(), value.clone().into()));
         self.set("terms", terms.collect::<Map<_, _>>());
     }

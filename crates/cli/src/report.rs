@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use crate::{
     link::{Cost, Terms},
     method::{Method, params, security},
-    workers::Workers,
 };
 
 /// The figures of one run or benchmark; what the other side alone knows is `None`.
@@ -44,20 +43,9 @@ pub struct Report {
 
 impl Report {
     /// Makes the report of a run in which the sender, the receiver or both were here.
-    pub(crate) fn of_run(
-        terms: &Terms,
-        workers: &Workers,
-        sender: Option<&Cost>,
-        receiver: Option<&Cost>,
-    ) -> Self {
+    pub(crate) fn of_run(terms: &Terms, threads: usize, costs: [Option<&Cost>; 2]) -> Self {
         let Terms { job, method, n, .. } = terms;
-        let threads = workers.threads();
-        Self::of_parties(
-            &format!("{job}/{}", method.name()),
-            method,
-            (*n, threads),
-            [sender, receiver],
-        )
+        Self::of_parties(&format!("{job}/{}", method.name()), method, (*n, threads), costs)
     }
 
     /// Makes the report of a run under this name, with n outputs.

@@ -2,12 +2,13 @@
 
 use std::{fs, io, path::Path, time::Duration};
 
+use foxtrot::{Config, Peer};
 use foxtrot_net::line;
 use foxtrot_ot::line::Key;
 use zeroize::Zeroizing;
 
 use crate::{
-    args::Transport, failure::Failure, identity, lines::decode_hex, output::Output, secure::Opened,
+    args::Transport, failure::Failure, identity, lines::decode_hex, output::Output,
 };
 
 /// A line and its key.
@@ -30,10 +31,11 @@ impl<'a> Way<'a> {
     /// Opens the line to the device, which has so long to answer.
     pub(crate) fn open(
         self,
+        config: &Config,
         wait: Duration,
         timeout: Duration,
         output: Output,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<Peer, Failure> {
         let device = self.path.display().to_string();
         output.detail(&format!("opening {device}; a pre-shared key protects the line"));
         let opened = |e: io::Error| {
@@ -41,7 +43,7 @@ impl<'a> Way<'a> {
                 .hint("--serial needs a serial device or a UNIX socket that somebody listens on")
         };
         let line = self.connect(wait, timeout, opened)?;
-        Ok(Opened::over_a_line(line, device))
+        Ok(config.over_line(line, &device))
     }
 
     #[cfg(unix)]

@@ -4,7 +4,7 @@ pub use crate::{
     args::{VERSION, threads},
     clock::{date, thread_cpu},
     failure::Failure,
-    interrupt::catch as catch_interrupts,
+    interrupt::{catch as catch_interrupts, on_interrupt},
     memory::keep_what_is_freed,
     method::{Extension, Method, params, security},
     output::say,

@@ -11,6 +11,7 @@ mod gilboa;
 mod kernel;
 mod one_of_n;
 mod psi;
+mod silent;
 mod triples;
 
 use std::{hint::black_box, process::ExitCode};
@@ -39,6 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     let ots = base::checks().chain(extension::checks()).chain(one_of_n::checks());
+    let ots = ots.chain(silent::checks());
     let checks = ots.chain(chosen::checks()).chain(triples::checks()).chain(gilboa::checks());
     let checks = checks.chain(psi::checks()).chain(kernel::checks());
     let checks = checks

@@ -2,7 +2,7 @@
 
 use std::{error, fmt, sync::Arc};
 
-use foxtrot_net::{ChannelError, HelloError, Reason, TlsError};
+use foxtrot_net::{ChannelError, HelloError, Reason, TlsError, gate::Full};
 use foxtrot_ot::Usage;
 
 /// Anything that ends a job.
@@ -13,6 +13,8 @@ pub enum Error {
     Session(foxtrot_net::Error),
     /// The caller asked for something that cannot be; nothing was sent.
     Usage(Usage),
+    /// The limits of this side admit no such session, of which the peer was told.
+    Full(Full),
     /// The caller's sink failed with this error.
     Sink(Arc<dyn error::Error + Send + Sync>),
     /// [`Canceller::cancel`](crate::Canceller::cancel) was called.
@@ -87,6 +89,7 @@ impl Error {
                 _ => Blame::Connection,
             },
             Self::Session(_) => Blame::Connection,
+            Self::Full(_) => Blame::Agreement,
             Self::Usage(_) | Self::Sink(_) | Self::Cancelled | Self::OutOfMemory { .. } => {
                 Blame::Caller
             }
@@ -100,6 +103,7 @@ impl fmt::Display for Error {
         match self {
             Self::Session(e) => e.fmt(f),
             Self::Usage(e) => e.fmt(f),
+            Self::Full(e) => e.fmt(f),
             Self::Sink(e) => write!(f, "the caller's sink failed: {e}"),
             Self::Cancelled => f.write_str("cancelled by the caller"),
             Self::OutOfMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),

@@ -1,14 +1,47 @@
-//! A session with a peer: what both sides have agreed on, and the protocols that run in it.
+//! Jobs with terms of the caller's own, for programs that the calls of this crate do not suit: two parties negotiate by a
+//! [`Hello`], run any protocol of an [`engine`](mod@crate::engine) over their connection, and end the job.
+//!
+//! ```
+//! use foxtrot::{Block, Peer, job::{Hello, Role, Sink}, rot};
+//!
+//! fn party(mut peer: Peer, role: Role) -> Result<usize, foxtrot::Error> {
+//!     let hello = Hello::new(role).term("job", "keys of acme").term("count", 100);
+//!     let (agreed, ()) = peer.negotiate::<_, foxtrot::Error>(hello, |_details| Ok(((), 0)))?;
+//!     let job = peer.job(agreed);
+//!     let (options, direction, mut cx) = (rot::Options::new(), job.direction(), job.context()?);
+//!     let (mut made, failed) = (0, &Sink::<foxtrot::Error>::new());
+//!     job.play_into(failed, |io| async move {
+//!         match role {
+//!             Role::Sender => options.send_over(&io, &mut cx, direction, 100, |keys| Ok(made += keys.len())).await,
+//!             Role::Receiver => {
+//!                 let sink = |_: &_, keys: &[Block]| Ok(made += keys.len());
+//!                 options.receive_over(&io, &mut cx, direction, 100, sink).await
+//!             }
+//!         }?;
+//!         Ok::<_, foxtrot::ProtocolError>(made)
+//!     })
+//!     .and_then(|made| job.finish().map(|()| made))
+//! }
+//!
+//! let (ours, theirs) = Peer::pair();
+//! let other = std::thread::spawn(move || party(theirs, Role::Sender));
+//! assert_eq!(party(ours, Role::Receiver)?, 100);
+//! assert_eq!(other.join().expect("no panic")?, 100);
+//! # Ok::<(), foxtrot::Error>(())
+//! ```
 
-use std::{error, future::Future, sync::Arc};
+use std::{error, fmt, future::Future, ops::Deref, sync::Arc};
 
-use foxtrot_net::{
-    ChannelError, HelloError, drive,
-    hello::{Agreement, Role},
+use foxtrot_net::{ChannelError, HelloError, drive};
+pub use foxtrot_net::{
+    Reason,
+    drive::Sink,
+    gate::Full,
+    hello::{Agreement, Hello, Role, Table},
 };
 use foxtrot_ot::{
     Context, Direction, Session, Usage,
-    engine::Io,
+    engine::{Abandoned, Io},
     erase::{Secret, Zero},
 };
 
@@ -18,40 +51,56 @@ use crate::{
 };
 
 /// An error of a caller's sink, as [`Error::Sink`] carries it.
-pub trait Sink: Into<Box<dyn error::Error + Send + Sync>> + Send {}
+pub trait SinkError: Into<Box<dyn error::Error + Send + Sync>> + Send {}
 
-impl<E: Into<Box<dyn error::Error + Send + Sync>> + Send> Sink for E {}
+impl<E: Into<Box<dyn error::Error + Send + Sync>> + Send> SinkError for E {}
 
-/// The error of a sink while the protocol that calls the sink ends.
-pub(crate) struct Refused(drive::Sink<Error>);
-
-pub(crate) fn not_kept() -> Refused {
-    Refused(drive::Sink::new())
+/// Passes on what a caller's sink said, and keeps its error.
+pub(crate) fn keep<T>(
+    failed: &Sink<Error>,
+    said: Result<T, impl SinkError>,
+) -> Result<T, Abandoned> {
+    failed.keep(said.map_err(sink_failed))
 }
 
-impl Refused {
-    pub(crate) fn keep<T, E: Sink>(
-        &self,
-        said: Result<T, E>,
-    ) -> Result<T, foxtrot_ot::engine::Abandoned> {
-        self.0.keep(said.map_err(sink_failed))
-    }
-}
-
-pub(crate) fn sink_failed(error: impl Sink) -> Error {
+pub(crate) fn sink_failed(error: impl SinkError) -> Error {
     Error::Sink(Arc::from(error.into()))
 }
 
-/// A session. One that is dropped before its end gives up, so that the peer waits for nothing.
-pub(crate) struct Job<'p> {
-    pub(crate) peer: &'p Peer,
+/// The peer's details cannot be.
+pub(crate) fn refused(error: HelloError) -> (Reason, Error) {
+    (Reason::Undecodable, Error::Session(error.into()))
+}
+
+/// The terms on which both sides of a connection have agreed; they are for one [`Job`].
+#[must_use = "the peer waits for the job"]
+pub struct Agreed {
     pub(crate) agreement: Agreement,
-    pub(crate) session: Session,
-    /// The unit that progress counts.
-    pub(crate) unit: &'static str,
     /// For test vectors.
     pub(crate) seed: Option<Seed>,
-    pub(crate) is_done: bool,
+}
+
+impl Deref for Agreed {
+    type Target = Agreement;
+
+    fn deref(&self) -> &Agreement {
+        &self.agreement
+    }
+}
+
+impl fmt::Debug for Agreed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.agreement.fmt(f)
+    }
+}
+
+/// A session with a peer. One that is dropped before its end gives up, so that the peer waits for nothing.
+#[must_use = "a job that is dropped gives up"]
+pub struct Job<'p> {
+    peer: &'p Peer,
+    agreed: Agreed,
+    session: Session,
+    is_done: bool,
 }
 
 impl Drop for Job<'_> {
@@ -66,21 +115,59 @@ impl Drop for Job<'_> {
     }
 }
 
-impl Job<'_> {
-    pub(crate) fn direction(&self) -> Direction {
-        self.agreement.direction()
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").field("agreed", &self.agreed).finish_non_exhaustive()
+    }
+}
+
+impl Peer {
+    /// Negotiates a job about which the peer's details say nothing, and begins it.
+    pub(crate) fn begin(&mut self, hello: Hello) -> Result<Job<'_>, Error> {
+        let (agreed, ()) = self.negotiate::<_, Error>(hello, |_| Ok(((), 0)))?;
+        Ok(self.job(agreed))
     }
 
-    /// The randomness of the run: the system's.
-    pub(crate) fn context(&self) -> Result<Context<'_>, Error> {
-        match &self.seed {
+    /// Begins the job on which both sides have agreed.
+    pub fn job(&self, agreed: Agreed) -> Job<'_> {
+        let session = Session::new(agreed.sid);
+        let session = match &self.executor {
+            Some(executor) => session.with_executor(Arc::clone(executor)),
+            None => session,
+        };
+        Job { peer: self, agreed, session, is_done: false }
+    }
+}
+
+impl Job<'_> {
+    /// The terms on which both sides have agreed.
+    #[must_use]
+    pub fn agreement(&self) -> &Agreement {
+        &self.agreed
+    }
+
+    /// The direction of a protocol in which the parties play the roles of their hellos.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.agreed.direction()
+    }
+
+    /// A context for one protocol, with randomness of the system.
+    ///
+    /// # Errors
+    /// [`Error::Session`] if the system has no randomness.
+    pub fn context(&self) -> Result<Context<'_>, Error> {
+        match &self.agreed.seed {
             None => Ok(drive::context(&self.session)?),
             Some(seed) => Ok(Context::new(&self.session, foxtrot_ot::Seed::from_bytes(**seed))),
         }
     }
 
-    /// Runs a protocol.
-    pub(crate) fn play<'a, Out, E, F>(&self, protocol: impl FnOnce(Io) -> F) -> Result<Out, Error>
+    /// Runs a protocol with the peer.
+    ///
+    /// # Errors
+    /// [`Error::Session`]: errors of the protocol, of which the peer is told as far as it may know; [`Error::Cancelled`].
+    pub fn play<'a, Out, E, F>(&self, protocol: impl FnOnce(Io) -> F) -> Result<Out, Error>
     where
         F: Future<Output = Result<Out, E>> + Send + 'a,
         E: From<Usage>,
@@ -89,81 +176,79 @@ impl Job<'_> {
         drive::play(&self.peer.channel, protocol).map_err(|e| self.peer.explain(e))
     }
 
-    /// Runs a protocol with a caller's sink.
-    pub(crate) fn play_into<'a, Out, E, F>(
+    /// [`play`](Self::play) for a protocol that hands its outputs to a sink, whose errors `failed` keeps.
+    ///
+    /// # Errors
+    /// The sink's error; else errors of [`play`](Self::play).
+    pub fn play_into<'a, Out, E, P, F>(
         &self,
-        refused: &Refused,
+        failed: &Sink<E>,
         protocol: impl FnOnce(Io) -> F,
-    ) -> Result<Out, Error>
+    ) -> Result<Out, E>
     where
-        F: Future<Output = Result<Out, E>> + Send + 'a,
-        E: From<Usage>,
-        foxtrot_net::Error: From<E>,
+        F: Future<Output = Result<Out, P>> + Send + 'a,
+        P: From<Usage>,
+        foxtrot_net::Error: From<P>,
+        E: From<Error>,
     {
-        refused.0.play(&self.peer.channel, protocol).map_err(|e| match e {
-            Error::Session(e) => self.peer.explain(e),
-            e => e,
-        })
+        failed.result(self.play(protocol).map_err(E::from))
     }
 
     /// Tells the caller how many of all are done, whenever some more are.
-    pub(crate) fn counter(&self, of: usize) -> impl FnMut(usize) + Send + use<> {
-        let (tell, unit) = (self.peer.progress.clone(), self.unit);
-        let mut done = 0;
+    pub(crate) fn counter(
+        &self,
+        of: usize,
+        unit: &'static str,
+    ) -> impl FnMut(usize) + Send + use<> {
+        let (tell, mut done) = (self.teller(unit), 0);
         move |more| {
             done += more;
+            tell(done, of);
+        }
+    }
+
+    /// Tells the caller how many of how many are done.
+    pub(crate) fn teller(&self, unit: &'static str) -> impl Fn(usize, usize) + Send + use<> {
+        let tell = self.peer.progress.clone();
+        move |done, of| {
             if let Some(tell) = &tell {
                 tell(Progress { done, of, unit });
             }
         }
     }
 
-    /// Ends the session: both sides have received what the other sent.
-    pub(crate) fn finish(mut self) -> Result<(), Error> {
+    /// Ends the job: both sides have received what the other sent.
+    ///
+    /// # Errors
+    /// [`Error::Session`]: say that the two sides do not see the same transcript.
+    pub fn finish(mut self) -> Result<(), Error> {
         self.peer.channel.finish().map_err(|e| self.peer.explain(e))?;
         self.is_done = true;
         Ok(())
     }
 
-    /// [`finish`](Self::finish), and each side learns that the other's results are where they stay: the receiver's first.
-    pub(crate) fn finish_in_place(mut self) -> Result<(), Error> {
-        let channel = &self.peer.channel;
-        let steps = || {
-            channel.finish()?;
-            match self.agreement.role {
-                Role::Sender => {
-                    channel.await_in_place()?;
-                    channel.tell_in_place()
-                }
-                Role::Receiver => {
-                    channel.tell_in_place()?;
-                    channel.await_in_place()
-                }
-            }
-        };
-        steps().map_err(|e| self.peer.explain(e))?;
-        self.is_done = true;
-        Ok(())
-    }
-
-    /// Ends the session because of what the peer said of itself, and tells the peer whether that cannot be.
-    pub(crate) fn refuse(&self, error: HelloError) -> Error {
-        self.peer.explain(self.peer.channel.give_up(error))
-    }
-
-    /// Takes bytes of the memory that there is for jobs, until the job ends.
+    /// [`finish`](Self::finish), and each side learns that the other's results are where they stay. `keep` puts ours there:
+    /// the receiver's first, so that the sender keeps its results only if the receiver does.
     ///
     /// # Errors
-    /// [`Error::Session`] if there is too little; the peer is told so.
-    pub(crate) fn take_memory(&self, bytes: u64) -> Result<(), Error> {
-        let taken = match &mut *lock(&self.peer.pass) {
-            Some(pass) => pass.takes(bytes),
-            None => Ok(()),
-        };
-        taken.map_err(|full| {
-            let refused = HelloError::Refused(full.reason());
-            self.peer.explain(self.peer.channel.give_up(refused))
-        })
+    /// As [`finish`](Self::finish); errors of `keep`, of which the peer learns that there is one.
+    pub fn finish_in_place<T, E: From<Error>>(
+        mut self,
+        keep: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let (channel, role) = (&self.peer.channel, self.agreed.role);
+        let explained = |e| E::from(self.peer.explain(e));
+        channel.finish().map_err(explained)?;
+        if role == Role::Sender {
+            channel.await_in_place().map_err(explained)?;
+        }
+        let kept = keep()?;
+        channel.tell_in_place().map_err(explained)?;
+        if role == Role::Receiver {
+            channel.await_in_place().map_err(explained)?;
+        }
+        self.is_done = true;
+        Ok(kept)
     }
 }
 
@@ -182,10 +267,7 @@ pub(crate) fn room<T: Zero>(n: usize) -> Result<Secret<T>, Error> {
 mod tests {
     use std::thread;
 
-    use foxtrot_net::{
-        Error as NetError, Reason,
-        hello::{Hello, JOB},
-    };
+    use foxtrot_net::{Error as NetError, hello::JOB};
 
     use super::*;
     use crate::{Blame, Config, Side};
@@ -194,26 +276,62 @@ mod tests {
         Hello::new(role).term(JOB, "test")
     }
 
+    /// A job that takes so many bytes.
+    fn job(peer: &mut Peer, role: Role, bytes: u64) -> Result<(), Error> {
+        let (agreed, ()) = peer.negotiate::<_, Error>(hello(role), |_| Ok(((), bytes)))?;
+        peer.job(agreed).finish()
+    }
+
+    #[test]
+    fn a_responder_that_refuses_a_peer_tells_it_why_and_nothing_of_its_own() {
+        let (mut ours, mut theirs) = Peer::pair();
+        let other = thread::spawn(move || {
+            let refuse = |_: &Table| Err::<((), u64), _>((Reason::Busy, Error::Config("full")));
+            theirs.negotiate(hello(Role::Receiver), refuse).map(drop).unwrap_err()
+        });
+        let mut has_details = false;
+        let told = ours.negotiate::<_, Error>(hello(Role::Sender), |_| {
+            has_details = true;
+            Ok(((), 0))
+        });
+        let (told, busy) = (told.map(drop).unwrap_err(), ChannelError::GivenUp(Reason::Busy));
+        assert!(matches!(&told, Error::Session(NetError::Channel(e)) if *e == busy), "{told}");
+        assert!(!has_details);
+        assert!(matches!(other.join().unwrap(), Error::Config("full")));
+    }
+
+    #[test]
+    fn a_sender_keeps_nothing_that_the_receiver_could_not_keep() {
+        let (mut ours, mut theirs) = Peer::pair();
+        let other = thread::spawn(move || {
+            let job = theirs.begin(hello(Role::Receiver)).unwrap();
+            job.finish_in_place(|| Err::<(), _>(Error::Config("full"))).unwrap_err()
+        });
+        let (job, mut is_kept) = (ours.begin(hello(Role::Sender)).unwrap(), false);
+        let told = job.finish_in_place(|| {
+            is_kept = true;
+            Ok::<_, Error>(())
+        });
+        assert_eq!(told.unwrap_err().blame(), Blame::Connection);
+        assert!(!is_kept);
+        assert!(matches!(other.join().unwrap(), Error::Config("full")));
+    }
+
     #[test]
     fn a_job_that_takes_too_much_memory_is_refused_and_the_peer_is_told() {
         let (near, far) = foxtrot_net::memory::pair(crate::TIMEOUT);
         let mut ours = Config::insecure().max_memory(100).peer(near, Side::Initiator);
         let mut theirs = Config::insecure().peer(far, Side::Responder);
         let other = thread::spawn(move || {
-            let job = theirs.begin(hello(Role::Receiver), "tests").unwrap();
-            job.take_memory(u64::MAX).unwrap();
-            job.finish().unwrap();
-            let job = theirs.begin(hello(Role::Receiver), "tests").unwrap();
-            job.finish().unwrap_err()
+            job(&mut theirs, Role::Receiver, u64::MAX).unwrap();
+            job(&mut theirs, Role::Receiver, 0).unwrap();
+            job(&mut theirs, Role::Receiver, 0).unwrap_err()
         });
-        let job = ours.begin(hello(Role::Sender), "tests").unwrap();
-        job.take_memory(60).unwrap();
-        job.take_memory(100).unwrap();
-        job.finish().unwrap();
-        let job = ours.begin(hello(Role::Sender), "tests").unwrap();
-        let error = job.take_memory(101).unwrap_err();
-        let refused = HelloError::Refused(Reason::TooLarge);
-        assert!(matches!(&error, Error::Session(NetError::Hello(e)) if *e == refused), "{error}");
+        job(&mut ours, Role::Sender, 60).unwrap();
+        job(&mut ours, Role::Sender, 100).unwrap();
+        let error = job(&mut ours, Role::Sender, 101).unwrap_err();
+        let full = Full::Memory { takes: 101, left: 100, of: 100 };
+        assert!(matches!(error, Error::Full(it) if it == full), "{error}");
         let told = other.join().unwrap();
         let too_large = NetError::from(ChannelError::GivenUp(Reason::TooLarge));
         assert!(matches!(&told, Error::Session(e) if *e == too_large), "{told}");

@@ -99,7 +99,7 @@ pub mod triples;
 #[cfg(feature = "net")]
 mod error;
 #[cfg(feature = "net")]
-mod job;
+pub mod job;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]
@@ -111,7 +111,7 @@ pub mod tokio;
 pub use {
     error::{Blame, Error},
     foxtrot_net::Counters,
-    job::Sink,
+    job::SinkError,
     peer::{
         Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side, Stopper,
         Stream, TIMEOUT,
@@ -132,7 +132,7 @@ pub use foxtrot_ot::{
 pub mod net {
     pub use foxtrot_net::{
         ChannelError, Difference, Error, FrameError, HelloError, Reason, TlsError, hello::Role,
-        printable,
+        listen::Limits, printable,
     };
 }
 
@@ -159,6 +159,17 @@ pub mod extension {
     pub use foxtrot_ot::extension::{
         Extension, code, iknp, kkrt, kos, one_of_n::Extension as ExtensionOfN, oos, softspoken,
     };
+
+    /// OTs of which the silent function of `Options` takes one.
+    pub use silent::Silent;
+
+    /// Silent OTs, by the LPN assumption.
+    pub mod silent {
+        pub use foxtrot_ot::silent::{ot as malicious, ot_semi_honest as semi_honest};
+
+        /// Silent OTs with the adversary against whom they are secure.
+        pub type Silent = foxtrot_ot::silent::Silent<foxtrot_ot::silent::Gf2>;
+    }
 }
 
 /// Runs of protocols as plain values, for the functions `…_over` of `Options`: without socket, thread and `std`.

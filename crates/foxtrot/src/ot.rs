@@ -99,6 +99,12 @@ impl Options {
         Self { choice: self.choice.extension(Above::OneOfTwo(extension)), ..self }
     }
 
+    /// Takes [silent](crate::extension::silent) OTs: for slow links.
+    #[must_use]
+    pub fn silent(self, silent: crate::extension::Silent) -> Self {
+        Self { choice: self.choice.extension(Above::Silent(silent)), ..self }
+    }
+
     /// Takes another extension for [`one_of_n`], also for one of two.
     #[must_use]
     pub fn extension_of_n(self, extension: crate::extension::ExtensionOfN) -> Self {

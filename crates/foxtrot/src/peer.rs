@@ -16,16 +16,16 @@ use std::{
 };
 
 use foxtrot_net::{
-    Channel, ChannelError, Counters,
+    Channel, ChannelError, Counters, HelloError, Reason,
     gate::{Full, Gate, Pass},
-    hello::{self, Binding, Greeted, Hello},
+    hello::{self, Agreement, Binding, Greeted, Hello, Table},
     listen::Silent,
-    memory,
+    tcp::Socket,
 };
-use foxtrot_ot::Session;
+use foxtrot_ot::{Session, tasks::Executor};
 use zeroize::Zeroizing;
 
-use crate::{Error, Threads, job::Job};
+use crate::{Error, job::Agreed};
 pub(crate) use attempt::Attempt;
 pub use config::{Config, Listener};
 pub use server::{Ended, Server, Stopper};
@@ -80,7 +80,8 @@ pub struct Peer {
     /// The source of the right to run jobs, and the peer under which it is counted.
     gate: Option<(Arc<Gate>, String)>,
     application: Option<String>,
-    threads: Option<Threads>,
+    /// Threads beside the caller's own.
+    pub(crate) executor: Option<Arc<dyn Executor>>,
     /// Bits of the puzzle that a stranger solves.
     puzzle: u8,
     silent: Option<Silent>,
@@ -93,6 +94,8 @@ pub struct Peer {
 #[derive(Clone, Debug, Default)]
 struct Who {
     address: Option<String>,
+    /// The address or the network by which peers without keys are counted.
+    source: String,
     name: Option<String>,
     #[cfg(feature = "tls")]
     fingerprint: Option<Fingerprint>,
@@ -185,9 +188,7 @@ impl Peer {
     /// If the system starts no thread.
     #[must_use]
     pub fn pair() -> (Self, Self) {
-        let (initiator, responder) = memory::pair(TIMEOUT);
-        let config = Config::insecure();
-        (config.peer(initiator, Side::Initiator), config.peer(responder, Side::Responder))
+        Config::insecure().pair()
     }
 
     pub(crate) fn new(channel: Channel, side: Side) -> Self {
@@ -201,7 +202,7 @@ impl Peer {
             bound: Bound::No,
             gate: None,
             application: None,
-            threads: None,
+            executor: None,
             puzzle: 0,
             silent: None,
             jobs: 0,
@@ -273,6 +274,17 @@ impl Peer {
         Canceller { channel, is_cancelled: Arc::clone(&self.is_cancelled) }
     }
 
+    /// Runs the next jobs on these threads beside the caller's own, in place of those of the [`Config`].
+    pub fn use_executor(&mut self, executor: Arc<dyn Executor>) {
+        self.executor = Some(executor);
+    }
+
+    /// The hash of all that went over the connection in the last job, if both sides have compared it.
+    #[must_use]
+    pub fn transcript(&self) -> Option<[u8; 32]> {
+        self.channel.transcript()
+    }
+
     /// Bytes and messages that have gone each way since the last negotiation.
     ///
     /// ```
@@ -330,32 +342,66 @@ impl Peer {
         self.seed = Some(Zeroizing::new(seed));
     }
 
-    /// Negotiates a job. A server admits the peer when it has proved that it is there, and before it learns of our data.
-    pub(crate) fn begin(&mut self, hello: Hello, unit: &'static str) -> Result<Job<'_>, Error> {
+    /// Negotiates a job by a hello of the caller's own. `agree` sees the peer's details. It says what follows from them, and
+    /// how many bytes of memory the job takes at most, or why it refuses. Then the limits of this side admit the job. A
+    /// responder does all that before it tells any detail of its own. A negotiation that fails ends the connection.
+    ///
+    /// # Errors
+    /// [`Error::Session`] if the two sides want different things; [`Error::Full`]; errors of `agree`, whose reason the peer
+    /// is told.
+    pub fn negotiate<T, E: From<Error>>(
+        &mut self,
+        hello: Hello,
+        agree: impl FnOnce(&Table) -> Result<(T, u64), (Reason, E)>,
+    ) -> Result<(Agreed, T), E> {
         if self.jobs > 0 {
             self.channel.begin_again();
         }
         let seed = self.seed.as_deref().map(|seed| seed_of_job(seed, self.jobs));
         self.jobs += 1;
         let hello = self.describe(hello, seed.as_deref());
-        let greeted = hello::greet(&self.channel, self.side == Side::Initiator, &hello);
-        let confirmed = greeted.and_then(Greeted::confirm).and_then(|confirmed| {
-            let pass = lock(&self.pass);
-            match self.admit(pass) {
-                Ok(()) => confirmed.finish(),
-                Err(full) => Err(confirmed.refuse(full.reason())),
-            }
-        });
-        // Later jobs fail for the same reason.
-        let agreement = confirmed.map_err(|e| self.explain(self.channel.give_up(e)))?;
+        let (agreement, said) = self.exchange(&hello, agree)?;
         // A stranger works once.
         (self.silent, self.puzzle) = (None, 0);
-        let session = Session::new(agreement.sid);
-        let session = match &self.threads {
-            Some(threads) => session.with_executor(Arc::new(threads.clone())),
-            None => session,
+        Ok((Agreed { agreement, seed }, said))
+    }
+
+    fn exchange<T, E: From<Error>>(
+        &self,
+        hello: &Hello,
+        agree: impl FnOnce(&Table) -> Result<(T, u64), (Reason, E)>,
+    ) -> Result<(Agreement, T), E> {
+        // A hello that cannot be says more than what the channel found first.
+        let failed = |e: foxtrot_net::Error| {
+            self.channel.give_up(e.clone());
+            E::from(self.explain(e))
         };
-        Ok(Job { peer: self, agreement, session, unit, seed, is_done: false })
+        let admitted = |details: &Table| -> Result<T, E> {
+            let (said, bytes) = agree(details).map_err(|(reason, e)| {
+                self.channel.give_up(HelloError::Refused(reason));
+                e
+            })?;
+            self.admit(bytes).map_err(|full| {
+                self.channel.refuse(full.reason());
+                E::from(Error::Full(full))
+            })?;
+            Ok(said)
+        };
+        let greeted = hello::greet(&self.channel, self.side == Side::Initiator, hello);
+        let confirmed = greeted.and_then(Greeted::confirm).map_err(failed)?;
+        if let Some(details) = confirmed.peer_details() {
+            let said = admitted(details)?;
+            return Ok((confirmed.finish().map_err(failed)?, said));
+        }
+        let agreement = confirmed.finish().map_err(failed)?;
+        let said = admitted(&agreement.peer_details)?;
+        Ok((agreement, said))
+    }
+
+    /// Ends the connection because of an error that the caller found, and tells the peer why, as far as it may know. Returns
+    /// the error, or the one that came first.
+    pub fn give_up(&self, error: impl Into<foxtrot_net::Error>) -> Error {
+        self.explain(self.channel.give_up(error))
     }
 
     /// The hello of a job with what this connection adds to it.
@@ -382,9 +428,12 @@ impl Peer {
         }
     }
 
-    fn admit(&self, mut pass: MutexGuard<'_, Option<Pass>>) -> Result<(), Full> {
-        if let (None, Some((gate, counted_as))) = (&*pass, &self.gate) {
-            *pass = Some(gate.admit(counted_as, 0)?);
+    fn admit(&self, bytes: u64) -> Result<(), Full> {
+        let pass = &mut *lock(&self.pass);
+        match (&mut *pass, &self.gate) {
+            (Some(pass), _) => pass.takes(bytes)?,
+            (None, Some((gate, counted_as))) => *pass = Some(gate.admit(counted_as, bytes)?),
+            (None, None) => {}
         }
         Ok(())
     }
@@ -425,6 +474,22 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Who {
+    fn of(socket: &Socket) -> Self {
+        let address = Some(socket.peer_address());
+        Self { address, source: socket.source(), ..Self::default() }
+    }
+
+    /// The name under which sessions of the peer are counted.
+    fn counted_as(&self) -> String {
+        #[cfg(feature = "tls")]
+        if let Some(key) = &self.fingerprint {
+            return key.to_string();
+        }
+        self.source.clone()
+    }
+}
+
 /// `acme (SHA256:…) at 192.0.2.1:7000`, as far as it is known.
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -432,13 +497,23 @@ impl fmt::Display for Who {
         let key = self.fingerprint.as_ref().map(ToString::to_string);
         #[cfg(not(feature = "tls"))]
         let key = None::<String>;
-        let at = self.address.as_ref().map(|address| format!("at {address}"));
-        let (name, key) = match (&self.name, key) {
-            (Some(name), Some(key)) => (Some(name.clone()), Some(format!("({key})"))),
-            (name, key) => (name.clone(), key),
+        let name = match (&self.name, key) {
+            (Some(name), Some(key)) => Some(format!("{name} ({key})")),
+            (name, key) => name.clone().or(key),
         };
-        let known: Vec<_> = [name, key, at].into_iter().flatten().collect();
-        f.write_str(&if known.is_empty() { "an unknown peer".into() } else { known.join(" ") })
+        match (name, &self.address) {
+            (Some(name), Some(address)) => write!(f, "{name} at {address}"),
+            (Some(name), None) => f.write_str(&name),
+            (None, Some(address)) => f.write_str(address),
+            (None, None) => f.write_str("an unknown peer"),
+        }
+    }
+}
+
+/// Name, key and address of the peer, as far as they are known.
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.who.fmt(f)
     }
 }
 

@@ -25,7 +25,7 @@
 //! is a peer for this module, and the other way round.
 
 use alloc::vec::Vec;
-use core::mem;
+use core::{fmt, mem};
 
 use foxtrot_ot::{
     Context, Direction, Usage,
@@ -223,24 +223,60 @@ impl Default for Options {
 /// ```
 #[must_use]
 pub fn item(bytes: &[u8]) -> Option<Digest> {
-    Hasher::new().item(bytes)
+    ItemHasher::new().item([bytes])
 }
 
-/// Makes items, and computes what is the same for all of them once.
-struct Hasher(blake3::Hasher);
+/// Makes items of keys of one or several parts, say columns, and computes what is the same for all of them once.
+///
+/// ```
+/// use foxtrot::psi::{ItemHasher, item};
+///
+/// let mut hasher = ItemHasher::new();
+/// let one = hasher.item([b"ann", b"lee"]);
+/// assert_ne!(one, hasher.item(["an", "nlee"]));
+/// assert_eq!(hasher.item(["annlee"]), item(b"annlee"));
+/// // A key that lacks a part is never in common.
+/// assert_eq!(hasher.item(["ann", ""]), None);
+/// ```
+pub struct ItemHasher {
+    hasher: blake3::Hasher,
+    joined: Zeroizing<Vec<u8>>,
+}
 
-impl Hasher {
-    fn new() -> Self {
-        Self(blake3::Hasher::new_derive_key(CONTEXT))
+impl ItemHasher {
+    /// A hasher.
+    #[must_use]
+    pub fn new() -> Self {
+        let hasher = blake3::Hasher::new_derive_key(CONTEXT);
+        Self { hasher, joined: Zeroizing::default() }
     }
 
-    fn item(&mut self, bytes: &[u8]) -> Option<Digest> {
-        if bytes.is_empty() {
-            return None;
+    /// The item of a key, by its parts; `None` if one of them is empty.
+    pub fn item(&mut self, parts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Option<Digest> {
+        self.joined.clear();
+        for part in parts {
+            let part = part.as_ref();
+            if part.is_empty() {
+                return None;
+            }
+            self.joined.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            self.joined.extend_from_slice(part);
         }
-        let hashed = self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
-        let item = hashed.finalize().into();
-        self.0.reset();
+        let item = self.hasher.update(&self.joined).finalize().into();
+        // Copying a fresh one takes longer.
+        self.hasher.reset();
         Some(item)
+    }
+}
+
+impl Default for ItemHasher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ItemHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ItemHasher(<redacted>)")
     }
 }

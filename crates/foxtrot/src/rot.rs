@@ -91,6 +91,12 @@ impl Options {
         Self { choice: self.choice.extension(Above::OneOfTwo(extension)) }
     }
 
+    /// Takes [silent](crate::extension::silent) OTs: some 0.1 bytes per OT, for slow links. There are no correlated OTs of them.
+    #[must_use]
+    pub fn silent(self, silent: crate::extension::Silent) -> Self {
+        Self { choice: self.choice.extension(Above::Silent(silent)) }
+    }
+
     /// Takes base OTs alone: for few random OTs. There are no correlated OTs without an extension.
     #[must_use]
     pub fn without_extension(self) -> Self {

@@ -10,7 +10,9 @@ use std::{
     time::Duration,
 };
 
-use foxtrot::{Blame, Config, Error, Peer, Progress, Seed, Session, Usage, ot, psi, rot, triples};
+use foxtrot::{
+    Blame, Config, Error, Peer, Progress, Seed, Session, Usage, job::Full, ot, psi, rot, triples,
+};
 use foxtrot_net::{
     Channel, ChannelError, Error as NetError, HelloError, Lane, Reason, drive,
     hello::{Agreement, Hello, KEYS, Role, exchange},
@@ -153,7 +155,7 @@ fn a_refused_choice_runs_when_it_is_asked_for() {
 /// Listens for a peer that does whatever `lie` does after its hello.
 fn against<T: Send + 'static>(
     hello: Hello,
-    lie: impl FnOnce(&Channel, Agreement) -> T + Send + 'static,
+    lie: impl FnOnce(&Channel, Result<Agreement, NetError>) -> T + Send + 'static,
 ) -> (Peer, JoinHandle<T>) {
     against_with(&Config::insecure(), hello, lie)
 }
@@ -161,21 +163,21 @@ fn against<T: Send + 'static>(
 fn against_with<T: Send + 'static>(
     config: &Config,
     hello: Hello,
-    lie: impl FnOnce(&Channel, Agreement) -> T + Send + 'static,
+    lie: impl FnOnce(&Channel, Result<Agreement, NetError>) -> T + Send + 'static,
 ) -> (Peer, JoinHandle<T>) {
     let listener = config.bind("localhost:0").unwrap();
     let address = listener.local_addr().to_string();
     let liar = thread::spawn(move || {
         let channel = tcp::connect(&address, Duration::from_secs(20)).unwrap().open().unwrap();
-        let agreement = exchange(&channel, true, &hello).unwrap();
+        let agreement = exchange(&channel, true, &hello);
         lie(&channel, agreement)
     });
     (listener.accept().unwrap(), liar)
 }
 
-/// Returns the answer to a peer that lies and then waits for the protocol.
-fn heard(channel: &Channel) -> Reason {
-    match channel.recv(Lane::PROTOCOL, 1) {
+/// Returns the answer to a peer whose details cannot be, before it is told any of ours.
+fn heard(_: &Channel, agreement: Result<Agreement, NetError>) -> Reason {
+    match agreement {
         Err(NetError::Channel(ChannelError::GivenUp(reason))) => reason,
         other => panic!("{other:?}"),
     }
@@ -192,7 +194,7 @@ fn a_peer_with_more_items_than_it_was_told_it_may_have_is_blamed() {
     let method = Method { extension, ..alone() };
     // Its own hello would compare 5 with what it was told; its details say 6.
     let hello = jobs::psi(Role::Receiver, &method, "none/1", 5, 1000).detail(KEYS, 6);
-    let (mut ours, liar) = against(hello, |channel, _| heard(channel));
+    let (mut ours, liar) = against(hello, heard);
     let error = psi::Options::new().most_items(5).send(&mut ours, &["a"]).unwrap_err();
     let said = HelloError::TooManyPeerKeys { theirs: 6, most: 5 };
     assert!(matches!(&error, Error::Session(NetError::Hello(e)) if *e == said), "{error}");
@@ -209,13 +211,12 @@ fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
     let of_ot = jobs::message_length(of_ot, 1 << 24);
     let longest = ot::Options::new().longest_message(1 << 24);
     let config = Config::insecure().max_memory(32 << 20);
-    let (mut ours, liar) = against_with(&config, of_psi, |channel, _| heard(channel));
-    let refused = HelloError::Refused(Reason::TooLarge);
-    let is_refused = |e: &Error| matches!(e, Error::Session(NetError::Hello(e)) if *e == refused);
+    let (mut ours, liar) = against_with(&config, of_psi, heard);
+    let is_refused = |e: &Error| matches!(e, Error::Full(Full::Memory { .. }));
     let error = psi::send(&mut ours, &["a"]).unwrap_err();
     assert!(is_refused(&error), "{error}");
     assert_eq!(liar.join().unwrap(), Reason::TooLarge);
-    let (mut ours, liar) = against_with(&config, of_ot, |channel, _| heard(channel));
+    let (mut ours, liar) = against_with(&config, of_ot, heard);
     let error = longest.receive(&mut ours, &[true; 100]).unwrap_err();
     assert!(is_refused(&error), "{error}");
     assert_eq!(liar.join().unwrap(), Reason::TooLarge);
@@ -225,7 +226,7 @@ fn a_peer_whose_sizes_take_too_much_memory_is_refused_and_told() {
 fn a_sender_of_long_messages_is_refused_with_both_lengths() {
     let hello = jobs::messages(Role::Sender, &alone(), 2, 2, true);
     let hello = jobs::message_length(hello, 70_000);
-    let (mut ours, liar) = against(hello, |channel, _| heard(channel));
+    let (mut ours, liar) = against(hello, heard);
     let error = ot::receive(&mut ours, &[true, false]).unwrap_err();
     assert_eq!(error.blame(), Blame::Agreement);
     let said = error.to_string();
@@ -240,6 +241,7 @@ fn a_sender_cannot_see_whether_a_message_opens() {
     for choice in [false, true] {
         let hello = jobs::messages(Role::Sender, &alone(), 2, 2, true);
         let (mut ours, liar) = against(jobs::message_length(hello, 5), |channel, agreement| {
+            let agreement = agreement.unwrap();
             let (direction, session) = (agreement.direction(), Session::new(agreement.sid));
             let mut cx = drive::context(&session).unwrap();
             let mut keys: Vec<[Block; 2]> = Vec::new();

@@ -134,7 +134,7 @@ fn a_peer_beyond_the_sessions_is_told_that_the_server_is_busy() {
         assert!(error.to_string().contains("busy"), "{error}");
         assert_eq!(error.blame(), Blame::Connection);
         let refused = server.next().unwrap().result.unwrap_err();
-        assert!(refused.to_string().contains("as many sessions"), "{refused}");
+        assert!(refused.to_string().contains("no room for the session"), "{refused}");
         psi::receive(&mut first, &["b"]).unwrap();
         assert!(server.next().unwrap().result.is_ok());
         // There is room again.

@@ -74,6 +74,15 @@ pub mod gf128 {
         assert!(rows.len() == 128 * out.len(), "128 rows for every output");
         inner_products(backend, rows.as_flattened(), size_of_val(&POWERS), &POWERS, out);
     }
+
+    /// Adds to each sum the product of `factor` and an element.
+    ///
+    /// # Panics
+    /// If there are not as many sums as elements.
+    pub fn add_products(backend: Backend, factor: u128, elements: &[u128], sums: &mut [u128]) {
+        assert!(elements.len() == sums.len(), "an element for every sum");
+        dispatch!(wide backend, simd => super::add_all(simd.single(), factor, elements, sums));
+    }
 }
 
 /// GF(2^128) as GF(2^64)\[y\] / (y^2 + y + x^61), GF(2^64) as in [`gf64`]. The low half of an element is the coefficient of
@@ -262,6 +271,14 @@ fn add_products<C: Clmul>(c: C, factor: u128, elements: &[u64], sums: &mut [u128
     let factor = c.splat(&factor.to_le_bytes());
     for (element, sum) in elements.iter().zip(sums) {
         *sum ^= c.sum(c.scale(factor, block(c, [*element, 0])));
+    }
+}
+
+/// Adds factor·e for elements e of the field.
+#[cfg_attr(not(unoptimized), inline(always))]
+fn add_all<C: Clmul>(c: C, factor: u128, elements: &[u128], sums: &mut [u128]) {
+    for (element, sum) in elements.iter().zip(sums) {
+        *sum ^= u128::product(c, element.halves(), factor.halves());
     }
 }
 

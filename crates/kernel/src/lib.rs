@@ -2,7 +2,7 @@
 //!
 //! The only crate of the workspace that may contain `unsafe`. It knows no protocol: [`ring`] has
 //! the polynomial rings of the lattice protocols, [`rns`] those of larger moduli, [`curve`] Curve25519
-//! in batches, [`blake3`] hashes many inputs at once; [`aegis`], [`aes`], [`bits`], [`gf`] and [`vole`] are what
+//! in batches, [`p256`] the curve P-256, [`blake3`] hashes many inputs at once; [`aegis`], [`aes`], [`bits`], [`gf`] and [`vole`] are what
 //! OT extension needs, [`ggm`] and [`lpn`] what silent OT extension needs; [`rijndael`] is a cipher on 256 bits; [`nh`] is a universal hash; [`memcheck`] is
 //! where protocols say what is public; [`Backend`] says which instructions to use.
 //!
@@ -97,6 +97,7 @@ pub mod lpn;
 pub mod memcheck;
 pub mod memory;
 pub mod nh;
+pub mod p256;
 pub mod rijndael;
 pub mod ring;
 pub mod rns;

@@ -2,7 +2,7 @@
 //!
 //! The input is the string of N leaves of all trees of a batch ([`ggm`](crate::ggm)), N a multiple of 64. [`Prefix`]
 //! adds them up, tree after tree, and puts the sums to the places of a [`permutation`]. [`accumulate`] multiplies by public
-//! factors and adds up again, [`permute`] prepares a further such layer, and [`encode`] takes the sums in the order of
+//! factors and adds up again, with [`Next::Sum`] as often as there are layers, and [`encode`] takes the sums in the order of
 //! another permutation and encodes blocks. Two parties do this with their strings; the receiver's two strings go together, as cells of
 //! two blocks.
 //!

@@ -10,12 +10,13 @@
 //!
 //! [Roy22]: https://eprint.iacr.org/2022/192
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::backend::Vectors;
 #[cfg(target_arch = "aarch64")]
 use crate::blocks::neon::NeonAes;
 use crate::{
     Backend, Block,
     aegis::{STEP, keystream, pair},
-    backend::Vectors,
     bits::xor,
 };
 

@@ -19,7 +19,7 @@ const COPIED: usize = 64 << 10;
 /// already secret and authenticated: nothing is encrypted here.
 ///
 /// When the channel ends, the writer is flushed and dropped before [`Channel::close`] returns, so that the peer reads an
-/// end. `closer` is called as a channel's [`Hook`](crate::channel::Hook) is: for `Read` and `Both` it should end a read
+/// end. `closer` is called as a channel's [`Hook`] is: for `Read` and `Both` it should end a read
 /// that is under way, for `Write` it may end a direction that no drop ends. Of a `TcpStream` and its clone,
 /// `move |how| drop(socket.shutdown(how))` does both. Where nothing ends a read, its thread and the reader stay until
 /// the peer ends the stream.

@@ -31,7 +31,7 @@ use std::{
 
 use foxtrot_ot::{Sid, engine::Spares};
 
-use crate::{ChannelError, Error, deadline::Deadline};
+use crate::{ChannelError, Error, HelloError, deadline::Deadline};
 
 use closing::Step;
 pub use lane::Lane;
@@ -280,7 +280,7 @@ impl Channel {
     /// Refuses the session that the peer wants, though it has done nothing wrong, and tells it why. What the peer
     /// sends meanwhile is read and dropped, for a second at most: unread bytes would reset the connection, and could
     /// take our word back.
-    pub fn refuse(self, why: Reason) {
+    pub fn refuse(&self, why: Reason) {
         let deadline = Deadline::after(self.shared.timeout.min(LINGER));
         {
             let mut state = self.shared.lock();
@@ -290,6 +290,7 @@ impl Channel {
         if self.shared.drain(deadline) {
             self.shared.drop_what_comes(deadline);
         }
+        self.shared.lock().fail(HelloError::Refused(why).into());
     }
 
     /// Hands all queued messages to the operating system and tells the peer that there are no

@@ -113,7 +113,7 @@ fn give_up(channel: &Channel, error: Error) -> Error {
 #[derive(Debug)]
 pub struct Sink<E>(Mutex<Option<E>>);
 
-impl<E: From<Error>> Sink<E> {
+impl<E> Sink<E> {
     /// No error so far.
     #[must_use]
     pub fn new() -> Self {
@@ -131,32 +131,19 @@ impl<E: From<Error>> Sink<E> {
         })
     }
 
-    /// Runs a protocol whose sink this is, as [`play`] does.
+    /// Returns the error of the sink, if there was one; else what the run came to.
     ///
     /// # Errors
-    /// The sink's error; else errors of [`run`].
-    ///
-    /// # Panics
-    /// As [`run`].
-    pub fn play<'a, Out, P, F>(
-        &self,
-        channel: &Channel,
-        protocol: impl FnOnce(Io) -> F,
-    ) -> Result<Out, E>
-    where
-        F: Future<Output = Result<Out, P>> + Send + 'a,
-        P: From<Usage>,
-        Error: From<P>,
-    {
-        let done = play(channel, protocol);
+    /// The sink's error; else the run's.
+    pub fn result<T>(&self, run: Result<T, E>) -> Result<T, E> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(e) => Err(e),
-            None => done.map_err(E::from),
+            None => run,
         }
     }
 }
 
-impl<E: From<Error>> Default for Sink<E> {
+impl<E> Default for Sink<E> {
     fn default() -> Self {
         Self::new()
     }

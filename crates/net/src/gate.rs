@@ -5,6 +5,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -44,7 +45,7 @@ pub struct Pass {
 }
 
 /// Why a session is not admitted.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// The most sessions that there may be are open.
     Sessions(usize),
@@ -138,6 +139,20 @@ impl Full {
         match self {
             Self::Memory { takes, of, .. } if takes > of => Reason::TooLarge,
             _ => Reason::Busy,
+        }
+    }
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sessions(most) => write!(f, "no room for the session: {most} are open"),
+            Self::OfThisPeer(most) => {
+                write!(f, "no room for the session: {most} of this peer are open")
+            }
+            Self::Memory { takes, left, of } => {
+                write!(f, "the session may take {takes} bytes, and {left} of {of} are left")
+            }
         }
     }
 }

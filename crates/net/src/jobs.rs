@@ -177,6 +177,7 @@ pub fn memory_of_ot_sender(
     let extension = match method.extension {
         Extension::None => 0,
         Extension::OneOfTwo(extension) => batches + most_ahead(&of_two::limits(&extension)),
+        Extension::Silent(silent) => silent.memory_of_sender(n),
         Extension::OneOfN(extension) => {
             batches + most_ahead(&one_of_n::protocol::limits(&extension))
         }

@@ -1,4 +1,4 @@
-//! Channels over a serial line to a device, under a pre-shared key (`docs/wire/line.md`, section 21).
+//! Channels over a serial line to a device, under a pre-shared key (`docs/wire/line.md`, section 22).
 
 use core::time::Duration;
 use std::{
@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 pub struct Secured {
     /// The channel.
     pub channel: Channel,
-    /// What binds the hello to the line, for [`Hello::bound_by`](crate::hello::Hello::bound_by).
+    /// Bytes that bind the hello to the line, for [`Hello::bound_by`](crate::hello::Hello::bound_by).
     pub exporter: [u8; 32],
 }
 
@@ -109,7 +109,7 @@ fn open(
     Ok(Secured { channel, exporter })
 }
 
-/// What begins with the magic. Bytes before it are of an earlier session, or of a console.
+/// The bytes from the magic on. Bytes before it are of an earlier session, or of a console.
 fn after_magic<const L: usize>(
     reader: &mut memory::Reader,
     begin_by: Instant,

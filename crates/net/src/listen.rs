@@ -198,6 +198,12 @@ impl<T> Connections<T> {
         ended
     }
 
+    /// Returns the number of connections so far.
+    #[must_use]
+    pub fn came(&self) -> usize {
+        usize::try_from(self.shared.silent().next_id).unwrap_or(usize::MAX)
+    }
+
     /// Returns the number of results that were not kept.
     #[must_use]
     pub fn missed(&self) -> usize {

@@ -114,24 +114,12 @@ impl Listener {
 /// # Errors
 /// [`ChannelError::Io`].
 pub fn connect(address: &str, timeout: Duration) -> Result<Socket, Error> {
-    connect_within(address, timeout, timeout, || ())
+    connect_while(address, timeout, timeout, || (), || true)
 }
 
 /// [`connect`] with a time of its own, `wait`, in which the peer may start; the timeout is for every wait on the
-/// channel only. Calls `refused` once, when the first attempt finds nobody who listens.
-///
-/// # Errors
-/// [`ChannelError::Io`].
-pub fn connect_within(
-    address: &str,
-    wait: Duration,
-    timeout: Duration,
-    refused: impl FnOnce(),
-) -> Result<Socket, Error> {
-    connect_while(address, wait, timeout, refused, || true)
-}
-
-/// [`connect_within`] for as long as `wanted` says so, which is asked between attempts, a few seconds apart at most.
+/// channel only. Calls `refused` once, when the first attempt finds nobody who listens. It goes on for as long as `wanted`
+/// says so, which is asked between attempts, a few seconds apart at most.
 ///
 /// # Errors
 /// [`ChannelError::Io`]; [`ChannelError::Abandoned`] when it is not wanted any more.

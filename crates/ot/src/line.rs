@@ -1,5 +1,5 @@
 //! A serial line under a pre-shared key: who is there, and records that nobody else can read, change, repeat, reorder or cut
-//! short (`docs/wire/line.md`, section 21).
+//! short (`docs/wire/line.md`, section 22).
 //!
 //! No TLS fits a small device, and a session needs an authenticated channel. Here both ends have the same 32 secret bytes.
 //! This module has no line: it makes and takes bytes.

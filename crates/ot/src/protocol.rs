@@ -8,6 +8,7 @@ use core::fmt;
 use crate::{
     base,
     extension::{self, one_of_n, two_round},
+    silent,
 };
 
 /// The output that a protocol gives its caller.
@@ -77,7 +78,7 @@ impl fmt::Display for Functionality {
             Self::OneOfN => "endemic 1-of-N OT",
             Self::OneOfNWithAbort => "endemic 1-of-N OT with abort",
             Self::Psi => "F_PSI with sizes (n, n')",
-            Self::Vole { bits } => return write!(f, "VOLE of GF(2^{bits}) with abort"),
+            Self::Vole { bits } => return write!(f, "VOLE of GF(2^{bits})"),
             Self::Triples { bits } => return write!(f, "triples modulo 2^{bits}"),
         })
     }
@@ -188,10 +189,11 @@ impl Protocol {
     }
 }
 
-/// The records of every base OT, extension and 1-of-N extension.
+/// The records of every base OT, extension, 1-of-N extension and silent protocol.
 pub fn registry() -> impl Iterator<Item = &'static Protocol> {
     let bases = base::registry().iter().map(|base| base.info());
-    bases.chain(&extension::PROTOCOLS).chain([&two_round::PROTOCOL]).chain(&one_of_n::PROTOCOLS)
+    let of_two = bases.chain(&extension::PROTOCOLS).chain([&two_round::PROTOCOL]);
+    of_two.chain(&one_of_n::PROTOCOLS).chain(&silent::PROTOCOLS)
 }
 
 /// The protocol of that name, or the default of the family of that name, among those that fit.

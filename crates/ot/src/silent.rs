@@ -33,6 +33,10 @@ mod info;
 mod parameters;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod splitting;
+#[cfg(test)]
+mod tests;
 
 use alloc::vec;
 
@@ -44,7 +48,7 @@ pub use parameters::{
     Silent, Size, ot, ot_semi_honest, vole, vole_margin, vole_packed, vole_semi_honest,
 };
 pub use receiver::{Received, Receiver, Unverified};
-pub use sender::{Planted, Sender, Sent};
+pub use sender::{Answered, Planted, Sender, Sent};
 
 use crate::{
     Bits, Session, Sid, Usage,

@@ -20,6 +20,7 @@ use crate::{
         protocol as of_two, two_round,
     },
     protocol::{Purpose, suits},
+    silent::{self, Gf2, Silent},
 };
 
 /// Instances of a batch of base OTs, the last of a run excepted.
@@ -46,6 +47,8 @@ pub enum Extension {
     None,
     /// Transfers of one of two.
     OneOfTwo(extension::Extension),
+    /// Transfers of one of two, from few of an extension.
+    Silent(Silent<Gf2>),
     /// Transfers of one of any number.
     OneOfN(one_of_n::Extension),
 }
@@ -63,6 +66,7 @@ impl Extension {
         match self {
             Self::None => None,
             Self::OneOfTwo(extension) => Some(extension.info()),
+            Self::Silent(silent) => Some(silent.info()),
             Self::OneOfN(extension) => Some(extension.info()),
         }
     }
@@ -137,6 +141,11 @@ impl Method {
         set_up: impl FnOnce(),
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        if let Some(plan) = self.silent_plan(direction) {
+            let mut sender = silent::protocol::Sender::set_up(io, cx, plan).await?;
+            set_up();
+            return sender.random(io, shape, sink).await;
+        }
         if let Some(plan) = self.plan(direction)? {
             let mut sender = of_two::Sender::set_up(io, cx, plan).await?;
             set_up();
@@ -164,6 +173,11 @@ impl Method {
         set_up: impl FnOnce(),
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), Abandoned>,
     ) -> Result<(), Error> {
+        if let Some(plan) = self.silent_plan(direction) {
+            let mut receiver = silent::protocol::Receiver::set_up(io, cx, plan).await?;
+            set_up();
+            return receiver.random(io, choice, sink).await;
+        }
         if let Some(plan) = self.plan(direction)? {
             let mut receiver = of_two::Receiver::set_up(io, cx, plan).await?;
             set_up();
@@ -331,8 +345,17 @@ impl Method {
             Extension::OneOfTwo(extension) => {
                 Ok(Some(of_two::Plan { extension, base: self.base, direction, counter: 0 }))
             }
-            Extension::OneOfN(_) => Err(Usage::Choices { choices: 2 }),
+            Extension::Silent(_) | Extension::OneOfN(_) => Err(Usage::Choices { choices: 2 }),
         }
+    }
+
+    /// The plan of silent OTs, if the method is one.
+    fn silent_plan(
+        &self,
+        direction: Direction,
+    ) -> Option<silent::protocol::Plan<'static, Silent<Gf2>>> {
+        let Extension::Silent(extension) = self.extension else { return None };
+        Some(silent::protocol::Plan { extension, base: self.base, direction, counter: 0 })
     }
 }
 

@@ -4,6 +4,7 @@
 use foxtrot_ot::{
     base::{self, Adversary, Functionality, Protocol, registry},
     extension::{self, Incompatible, compatible, one_of_n, two_round},
+    silent,
 };
 use foxtrot_papers::base_ots;
 
@@ -36,6 +37,13 @@ fn every_base_ot_carries_the_extensions_that_its_security_allows() {
                 _ => expected(base),
             };
             assert_eq!(compatible(base, extension), verdict, "{} {}", base.name, extension.name);
+        }
+        for silent in &silent::PROTOCOLS {
+            let verdict = match silent.adversary {
+                Adversary::SemiHonest => semi_honest,
+                _ => expected(base),
+            };
+            assert_eq!(compatible(base, silent), verdict, "{} {}", base.name, silent.name);
         }
         // Private set intersection stands on these.
         for extension in one_of_n::registry() {

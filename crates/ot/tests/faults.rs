@@ -10,6 +10,7 @@ use foxtrot_ot::{
     base::{Adversary, BaseOt, Block, Choice, roted::Endemic},
     engine::Engine,
     extension::{self, Kind, Shape, one_of_n, two_round},
+    silent,
 };
 
 /// OTs, and how many words each of 1-of-N OTs has keys of.
@@ -140,6 +141,47 @@ fn lost_late_cut_or_changed_messages_harm_no_extension() {
     ] {
         check_extension(name, adversary);
     }
+}
+
+/// With random choices: given ones are sent under no check, and other flips are other choices.
+fn check_silent(name: &'static str, adversary: Adversary) {
+    use silent::protocol::{Plan, Receiver, Sender};
+
+    let extension = silent::find(name, adversary).unwrap();
+    let plan = Plan { extension, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+    let sender = move || {
+        Engine::new(move |io| async move {
+            let (session, mut all) = (session(), Vec::new());
+            let mut party = Sender::set_up(&io, &mut Context::new(&session, seed(1)), plan).await?;
+            let sink = |keys: &[[Block; 2]]| {
+                all.extend(keys.as_flattened().as_flattened());
+                Ok(())
+            };
+            party.random(&io, Shape::random(N), sink).await?;
+            Ok(all)
+        })
+    };
+    let receiver = move || {
+        Engine::new(move |io| async move {
+            let (session, mut all) = (session(), Vec::new());
+            let mut party =
+                Receiver::set_up(&io, &mut Context::new(&session, seed(2)), plan).await?;
+            let sink = |bits: &Bits, keys: &[Block]| {
+                let choices = (0..bits.len()).map(|i| bits.get(i).unwrap_u8());
+                all.extend(records(choices, keys));
+                Ok(())
+            };
+            party.random(&io, &Choice::Random(N), sink).await?;
+            Ok(all)
+        })
+    };
+    check(name, adversary, 2, move || (sender(), receiver()));
+}
+
+#[test]
+fn lost_late_cut_or_changed_messages_harm_no_silent_ots() {
+    check_silent("silent", Adversary::Malicious);
+    check_silent("silent", Adversary::SemiHonest);
 }
 
 fn check_one_of_n(name: &'static str, adversary: Adversary) {

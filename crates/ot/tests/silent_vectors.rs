@@ -128,7 +128,7 @@ fn batch<F: Field>(
         assert_is(&check, vector, "check");
         assert_is(&answer, vector, "answer");
     }
-    (sent, receiver.verify(unverified, &answer).unwrap())
+    (sender.encode(sent).unwrap(), receiver.verify(unverified, &answer).unwrap())
 }
 
 fn run(name: &str) -> Value {

@@ -41,7 +41,7 @@ impl Coding {
     #[must_use]
     pub const fn new(tags: usize, bits: u32, repeats: bool) -> Option<Self> {
         let first = if tags == 0 { 0 } else { tags.ilog2() };
-        if bits > 128 || bits <= first || tags > 1 << 40 {
+        if bits > 128 || bits <= first || tags as u64 > 1 << 40 {
             return None;
         }
         Some(Self { tags, bits, repeats })

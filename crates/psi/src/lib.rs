@@ -1,6 +1,6 @@
 //! Private set intersection as sans-I/O states, from base OTs, hashes and codes only.
 //!
-//! [`paxos`] is the protocol; [`okvs`] is its data structure, and [`largest_fitted_set`] what a cheating
+//! [`paxos`] and [`vole_psi`] are the protocols; [`okvs`] is their data structure, and [`largest_fitted_set`] what a cheating
 //! receiver gains by the store's size.
 #![no_std]
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@ extern crate alloc;
 pub mod elias_fano;
 pub mod okvs;
 pub mod paxos;
+pub mod vole_psi;
 
 mod sizes;
 
@@ -18,5 +19,5 @@ pub use sizes::largest_fitted_set;
 
 /// The records of every private set intersection.
 pub fn protocols() -> impl Iterator<Item = &'static Protocol> {
-    paxos::PROTOCOLS.iter()
+    paxos::PROTOCOLS.iter().chain(&vole_psi::PROTOCOLS)
 }

@@ -63,10 +63,10 @@ use foxtrot_ot::{Decode, Misbehaved, Usage};
 
 use crate::okvs;
 
-mod buckets;
+pub(crate) mod buckets;
 mod coin;
-mod hashes;
-mod load;
+pub(crate) mod hashes;
+pub(crate) mod load;
 mod parameters;
 pub mod protocol;
 mod receiver;
@@ -124,7 +124,7 @@ impl From<okvs::Failure> for Error {
     }
 }
 
-fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
+pub(crate) fn same(what: &'static str, expected: usize, got: usize) -> Result<(), Usage> {
     if expected == got { Ok(()) } else { Err(Usage::CountMismatch { what, expected, got }) }
 }
 

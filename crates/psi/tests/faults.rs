@@ -1,4 +1,4 @@
-//! PaXoS with messages lost, late, early, cut or changed.
+//! Set intersections with messages lost, late, early, cut or changed.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "../../ot/tests/support/faults.rs"]
@@ -10,9 +10,12 @@ use foxtrot_ot::{
     base::{Adversary, roted::Endemic},
     engine::Engine,
 };
-use foxtrot_psi::paxos::{
-    Digest, Error, Parameters,
-    protocol::{Plan, Receiver, Sender},
+use foxtrot_psi::{
+    paxos::{
+        Digest, Error, Parameters,
+        protocol::{Plan, Receiver, Sender},
+    },
+    vole_psi::{self, Vole},
 };
 
 /// Sizes of the sets of the receiver, which has multiples of 3, and of the sender, which has multiples of 5.
@@ -68,6 +71,47 @@ fn a_receiver_gets_no_index_of_an_item_outside_the_intersection() {
             parties: Box::new(move || parties(plan)),
             right: Box::new(|_, receiver| receiver == in_both()),
             // The sender may change its tags: it takes items out of its set.
+            harmless: Box::new(|_, receiver| receiver.iter().all(|k| in_both().contains(k))),
+            is_length: |error| {
+                matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(Decode::Length { .. })))
+            },
+        };
+        case.check(usize::MAX);
+    }
+}
+
+fn parties_with_vole(plan: vole_psi::protocol::Plan<'static>) -> (Run<Error>, Run<Error>) {
+    let sender = Engine::new(move |io| async move {
+        let session = session();
+        let mut cx = Context::new(&session, seed(1));
+        let party = vole_psi::protocol::Sender::set_up(&io, &mut cx, plan).await?;
+        party.run(&io, (0..THEIRS).map(|k| digest(5 * k)).collect(), |_| ()).await?;
+        Ok(Vec::new())
+    });
+    let receiver = Engine::new(move |io| async move {
+        let session = session();
+        let mut cx = Context::new(&session, seed(2));
+        let party = vole_psi::protocol::Receiver::set_up(&io, &mut cx, plan).await?;
+        let received = party.run(&io, (0..OURS).map(|k| digest(3 * k)).collect(), |_| ()).await?;
+        Ok(received.intersect()?.iter().map(|&k| u8::try_from(k).unwrap()).collect())
+    });
+    (sender, receiver)
+}
+
+#[test]
+fn a_receiver_with_vole_gets_no_index_of_an_item_outside_the_intersection() {
+    for (name, vole) in
+        [("silent", Vole::Silent), ("semi-honest", Vole::Small), ("packed", Vole::Packed)]
+    {
+        let parameters = vole_psi::Parameters::of(vole, OURS, THEIRS).unwrap();
+        let (base, direction) = (&Endemic, Direction::InitiatorSends);
+        let plan = vole_psi::protocol::Plan { parameters, base, direction, counter: 0 };
+        let case = Case {
+            name,
+            checked: vole != Vole::Small,
+            parties: Box::new(move || parties_with_vole(plan)),
+            right: Box::new(|_, receiver| receiver == in_both()),
+            // Changed sums or tags take items out of a set.
             harmless: Box::new(|_, receiver| receiver.iter().all(|k| in_both().contains(k))),
             is_length: |error| {
                 matches!(error, Error::Protocol(foxtrot_ot::Error::Decode(Decode::Length { .. })))

@@ -42,7 +42,7 @@ fn row(line: &str) -> Option<Row> {
             _ => fields.last_mut()?.push(c),
         }
     }
-    let [_, what, unit, peer, theirs, ours, headline] = fields.as_slice() else { return None };
+    let [_, what, unit, peer, theirs, ours, headline, ..] = fields.as_slice() else { return None };
     let ratio = theirs.parse::<f64>().ok()? / ours.parse::<f64>().ok()?;
     let is_time = !unit.starts_with("bytes") && headline == "yes";
     let what = what.replace('`', "").replace("intersection of ", "PSI, ");

@@ -1,5 +1,5 @@
 //! Prints test vectors as JSON: those of `roted`, or of the file named by the only argument;
-//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`: `crates/psi/…`; `rlwe`,
+//! redirect into `crates/ot/tests/vectors/<name>.json` (`okvs`, `paxos`, `vole_psi`: `crates/psi/…`; `rlwe`,
 //! `gilboa`: `crates/triples/…`; `session`: `crates/net/…`; `roted_figure1`: `crates/papers/…`). What follows is about `roted`.
 //!
 //! All byte strings are hexadecimal. What is too long to print stands there as its plain BLAKE3
@@ -41,6 +41,8 @@ mod session;
 mod silent;
 #[path = "vectors/two_round.rs"]
 mod two_round;
+#[path = "vectors/vole_psi.rs"]
+mod vole_psi;
 
 use foxtrot_reference::blake3::hash;
 use foxtrot_reference::oracle::{Id, oracle, session_id, sub_session_id};
@@ -57,7 +59,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 type Contents = fn() -> String;
 
 /// The files by their names.
-const FILES: [(&str, Contents); 13] = [
+const FILES: [(&str, Contents); 14] = [
     ("roted", vectors),
     ("extension", extension::vectors),
     ("gilboa", gilboa::vectors),
@@ -71,6 +73,7 @@ const FILES: [(&str, Contents); 13] = [
     ("session", session::vectors),
     ("silent", silent::vectors),
     ("two_round", two_round::vectors),
+    ("vole_psi", vole_psi::vectors),
 ];
 
 fn main() {
@@ -311,7 +314,7 @@ mod tests {
     fn is_what_is_printed(name: &str, vectors: super::Contents) {
         let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates");
         let directory = match name {
-            "okvs" | "paxos" => "psi",
+            "okvs" | "paxos" | "vole_psi" => "psi",
             "gilboa" | "rlwe" => "triples",
             "roted_figure1" => "papers",
             "session" => "net",

@@ -165,11 +165,11 @@ impl Meter {
         result
     }
 
-    fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.since = (Instant::now(), thread_cpu());
     }
 
-    fn end(&mut self, party: usize) {
+    pub(crate) fn end(&mut self, party: usize) {
         self.cpu[party] += thread_cpu() - self.since.1;
         self.wall[party] += self.since.0.elapsed();
     }

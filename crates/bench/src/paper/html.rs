@@ -12,6 +12,7 @@ use super::{
     figure::Figure,
     fill::{Cell, Filled, Line, Ours},
     numbers::{count, minutes, number, ratio},
+    record,
 };
 
 const STYLE: &str = include_str!("html/style.css");
@@ -46,7 +47,10 @@ pub(super) fn page(report: &Report) -> String {
             format!("<li><a href=\"#{id}\">{}</a></li>", escape(&name))
         })
         .collect();
-    let sections: String = report.tables.iter().map(section).collect();
+    let (peers, papers): (Vec<_>, Vec<_>) =
+        report.tables.iter().partition(|it| it.table.id.starts_with("peers-"));
+    let sections =
+        part("Beside other libraries", &peers) + &part("The papers’ tables and figures", &papers);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -54,17 +58,45 @@ pub(super) fn page(report: &Report) -> String {
          <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
          <p class=\"lead\">Every measured table and figure of the papers that Foxtrot implements, and what \
          other libraries come to, with our numbers beside them: on {}, {}, {}.</p>\n{quick}{warning}\
+         <p><a class=\"save\" download=\"foxtrot-{}.csv\" href=\"data:text/csv;charset=utf-8,{}\">Save all numbers as CSV</a></p>\n\
          </header>\n<main>\n{}\n<nav aria-label=\"Tables\"><ul>{links}</ul></nav>\n{}\n{sections}\
          <section id=\"machine\"><h2>The machine</h2><dl>{rows}<dt>this run took</dt><dd>{}</dd><dt>yardsticks</dt><dd>{}</dd></dl></section>\n\
          </main>\n</body>\n</html>\n",
         escape(&machine.processor),
         machine.backend,
         machine.date,
+        machine.date,
+        in_url(&record::tables(&report.tables)),
         overview(report),
         READING,
         minutes(report.took),
         escape(&yardsticks.join(", ")),
     )
+}
+
+/// Sections under a heading of their own; nothing if there are none.
+fn part(title: &str, tables: &[&Filled]) -> String {
+    match tables {
+        [] => String::new(),
+        tables => {
+            let sections: String = tables.iter().map(|it| section(it)).collect();
+            format!("<h2 class=\"part\">{title}</h2>\n{sections}")
+        }
+    }
+}
+
+/// Text as a data URL has it: letters and digits stay, other bytes become their codes.
+fn in_url(text: &str) -> String {
+    let mut url = String::with_capacity(2 * text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' | b',' => {
+                url.push(byte.into());
+            }
+            _ => url += &format!("%{byte:02X}"),
+        }
+    }
+    url
 }
 
 /// The meaning of the marks.

@@ -9,24 +9,24 @@ use super::run::cores;
 
 /// Properties of the machine, as far as the system tells.
 #[derive(Clone, Debug)]
-pub(super) struct Machine {
-    pub(super) processor: String,
+pub(crate) struct Machine {
+    pub(crate) processor: String,
     /// The processor's nominal clock, which is that of its time-stamp counter.
-    pub(super) mhz: Option<f64>,
-    pub(super) cores: usize,
-    pub(super) system: String,
-    pub(super) backend: &'static str,
-    pub(super) compiler: &'static str,
+    pub(crate) mhz: Option<f64>,
+    pub(crate) cores: usize,
+    pub(crate) system: String,
+    pub(crate) backend: &'static str,
+    pub(crate) compiler: &'static str,
     /// The commit from which the program was built, marked if its sources had been changed.
-    pub(super) commit: &'static str,
+    pub(crate) commit: &'static str,
     /// Year, month and day, as 2026-11-21; of UTC.
-    pub(super) date: String,
+    pub(crate) date: String,
     /// The command line, without the files that it writes.
-    pub(super) command: String,
+    pub(crate) command: String,
 }
 
 impl Machine {
-    pub(super) fn of_this_run(command: String) -> Self {
+    pub(crate) fn of_this_run(command: String) -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let entry = |key: &str| {
             let line = info.lines().find(|line| line.starts_with(key))?;
@@ -46,13 +46,13 @@ impl Machine {
     }
 
     #[cfg(test)]
-    pub(super) fn of_a_test() -> Self {
+    pub(crate) fn of_a_test() -> Self {
         let (commit, compiler) = ("0123456", "rustc 1.0.0");
         Self { commit, compiler, ..Self::of_this_run("foxtrot-bench paper".into()) }
     }
 
     /// Names and values.
-    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let clock = self.mhz.map_or("not known".into(), |mhz| format!("{mhz:.0} MHz nominal"));
         vec![
             ("processor", self.processor.clone()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Three digits that mean something, and no more behind the point than they need.
-pub(super) fn number(x: f64) -> String {
+pub(crate) fn number(x: f64) -> String {
     if x.is_infinite() {
         return "–".into();
     }
@@ -39,7 +39,7 @@ fn grouped(x: f64) -> String {
 }
 
 /// A ratio of theirs to ours.
-pub(super) fn ratio(x: f64) -> String {
+pub(crate) fn ratio(x: f64) -> String {
     if (0.995..1.005).contains(&x) { "=".into() } else { format!("× {}", number(two_digits(x))) }
 }
 

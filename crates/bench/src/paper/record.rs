@@ -55,7 +55,8 @@ fn samples(runner: &Runner) -> String {
     text
 }
 
-fn tables(all: &[Filled]) -> String {
+/// The numbers of all tables, a line each.
+pub(super) fn tables(all: &[Filled]) -> String {
     let lines = |filled: &Filled| -> String {
         filled.lines.iter().map(|line| cells(filled, line)).collect()
     };
@@ -108,7 +109,7 @@ fn cells(filled: &Filled, line: &Line) -> String {
 }
 
 /// A field of a CSV file.
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

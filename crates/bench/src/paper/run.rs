@@ -132,8 +132,8 @@ impl Runner {
     fn effort(&self, job: &Job) -> Effort {
         let slow = is_slow(job.over);
         match self.quick {
-            true if slow && job.bench.starts_with("triples/") => Effort::Once,
-            false if slow && job.bench.starts_with("triples/") => Effort::Thrice,
+            true if slow && job.bench.starts_with("triples/") => Effort::Exactly(1),
+            false if slow && job.bench.starts_with("triples/") => Effort::Exactly(3),
             true => Effort::Quick,
             false => Effort::Usual,
         }

@@ -18,6 +18,8 @@ use super::{
 
 mod peers;
 
+pub(crate) use peers::FILE as SIDE_BY_SIDE;
+
 /// The markers around the summary in a file.
 const MARKERS: [&str; 2] = ["<!-- bench summary -->", "<!-- end of bench summary -->"];
 

@@ -25,8 +25,8 @@ macro_rules! files {
 
 files![
     "peers-psi",
-    "peers-base",
     "peers-extension",
+    "peers-base",
     "peers-triples",
     "roted-1",
     "roted-2",

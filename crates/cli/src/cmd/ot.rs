@@ -62,7 +62,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 entry.met(&link);
                 agreed(&terms, longest(&all), output);
                 let cost = send(link, &terms, &workers, &all, output)?;
-                let report = Report::of_run(&terms, &workers, Some(&cost), None);
+                let report = Report::of_run(&terms, workers.threads(), [Some(&cost), None]);
                 entry.ran(&report, &cost);
                 let what = match one_of.choices {
                     2 => format!("{} pairs of messages", terms.n),
@@ -83,7 +83,7 @@ pub(crate) fn run(command: &OtCommand) -> Result<(), Failure> {
                 entry.met(&link);
                 agreed(&terms, offered_length(&link)?, output);
                 let (messages, cost) = receive(link, &terms, &workers, choices, output)?;
-                let report = Report::of_run(&terms, &workers, None, Some(&cost));
+                let report = Report::of_run(&terms, workers.threads(), [None, Some(&cost)]);
                 entry.ran(&report, &cost);
                 entry.set("results", messages.len());
                 deliver(&messages, &terms, out, common, &report)
@@ -105,16 +105,16 @@ fn local(
     agreed(terms, longest(messages), output);
     let (sent, (received, cost)) = both(
         common.timeout(),
-        |opened| {
-            let link = Link::greet(opened, true, &sender_hello(terms, messages))?;
+        |peer| {
+            let link = Link::greet(peer, sender_hello(terms, messages))?;
             send(link, terms, &others, messages, Output::in_background())
         },
-        |opened| {
-            let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
+        |peer| {
+            let link = Link::greet(peer, terms.hello(Role::Receiver))?;
             receive(link, terms, &workers, choices, output)
         },
     )?;
-    let report = Report::of_run(terms, &workers, Some(&sent), Some(&cost));
+    let report = Report::of_run(terms, workers.threads(), [Some(&sent), Some(&cost)]);
     deliver(&received, terms, out, common, &report)
 }
 
@@ -150,7 +150,7 @@ impl Service for Server {
             let workers = self.workers.for_another();
             let output = Output::in_background();
             let cost = send(link, &self.terms, &workers, &self.messages, output)?;
-            let report = Report::of_run(&self.terms, &workers, Some(&cost), None);
+            let report = Report::of_run(&self.terms, workers.threads(), [Some(&cost), None]);
             entry.ran(&report, &cost);
             Ok(report)
         })
@@ -196,7 +196,7 @@ pub(crate) fn hellos(common: &Common) -> Result<[Hello; 2], Failure> {
 
 /// The length to which the sender says it pads, if that is one.
 pub(crate) fn offered_length(link: &Link) -> Result<usize, Failure> {
-    Ok(peers_length(&link.agreement.peer_details)?)
+    Ok(peers_length(&link.agreed.peer_details)?)
 }
 
 fn agreed(terms: &Terms, message_len: usize, output: Output) {
@@ -215,12 +215,13 @@ fn send(
     messages: &Messages,
     output: Output,
 ) -> Result<Cost, Failure> {
-    let (link, timer) = link.start(workers);
-    let party = Party { link: &link, method: terms.method, workers, output };
-    let shape = Shape { n: terms.n, choices: terms.choices() };
-    party.send_messages(shape, longest(messages), messages)?;
-    link.finish()?;
-    link.close(&timer)
+    let ((), cost) = link.run(workers, |job| {
+        let party = Party { job: &job, method: terms.method, workers, output };
+        let shape = Shape { n: terms.n, choices: terms.choices() };
+        party.send_messages(shape, longest(messages), messages)?;
+        Ok(job.finish()?)
+    })?;
+    Ok(cost)
 }
 
 fn receive(
@@ -230,13 +231,15 @@ fn receive(
     choices: Zeroizing<Vec<u64>>,
     output: Output,
 ) -> Result<(Messages, Cost), Failure> {
-    let (link, timer) = link.start(workers);
-    let party = Party { link: &link, method: terms.method, workers, output };
-    let sealed = party.receive_messages(terms.choices(), offered_length(&link)?, choices)?;
-    // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
-    // fails, and how long it takes, may depend on the choices.
-    link.finish()?;
-    let cost = link.close(&timer)?;
+    let length = offered_length(&link)?;
+    let (sealed, cost) = link.run(workers, |job| {
+        let party = Party { job: &job, method: terms.method, workers, output };
+        let sealed = party.receive_messages(terms.choices(), length, choices)?;
+        // The sender gets to know that all has come, and the connection ends, before anything is opened: whether that
+        // fails, and how long it takes, may depend on the choices.
+        job.finish()?;
+        Ok(sealed)
+    })?;
     let opened: Vec<_> = sealed.open().collect();
     let all = opened.into_iter().collect::<Option<_>>();
     let refused = foxtrot_ot::Error::from(Misbehaved::MessageAuthentication);

@@ -34,10 +34,11 @@ const fn table(
 }
 
 #[rustfmt::skip]
-const TABLES: [Table; 5] = [
+const TABLES: [Table; 6] = [
     table((Kind::BaseOt, 0, 128), ["base OT", "Base OTs", "base", "rounds", "bytes/OT", "bytes_per_ot_128"]),
     table((Kind::Extension, 2, N), ["extension", "OT extensions", "extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
     table((Kind::OneOfN, 2, N), ["one of N", "1-of-N OT extensions", "one-of-n extension", "messages_per_batch", "bytes/OT", "bytes_per_ot_1048576"]),
+    table((Kind::Vole, 2, N), ["VOLE", "Vector OLE", "VOLE", "messages_per_batch", "bytes/output", "bytes_per_output_1048576"]),
     table((Kind::Psi, 1, N), ["set intersection", "Private set intersection", "private set intersection", "flows", "bytes/key", "bytes_per_key_1048576"]),
     table((Kind::Triples, 2, N), ["triples", "Multiplication triples", "triples", "flows", "bytes/triple", "bytes_per_triple"]),
 ];

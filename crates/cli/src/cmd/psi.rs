@@ -137,16 +137,16 @@ fn local(
     let items = theirs.into_items();
     let (sending, (indices, receiving, agreed)) = both(
         common.timeout(),
-        |opened| {
+        |peer| {
             let hello = senders_terms.hello(Role::Sender, items.len());
-            let link = Link::greet(opened, true, &hello)?;
+            let link = Link::greet(peer, hello)?;
             let agreed = Agreed::on(&senders_terms, &link, items.len())?;
             let output = Output::in_background();
             Party { agreed: &agreed, workers: &senders, output }.send(link, || Ok(items))
         },
-        |opened| {
+        |peer| {
             let n = ours.items().len();
-            let link = Link::greet(opened, false, &terms.hello(Role::Receiver, n))?;
+            let link = Link::greet(peer, terms.hello(Role::Receiver, n))?;
             let agreed = Agreed::on(&terms, &link, n)?;
             agreed.tell(output, None, &workers, out.count);
             let party = Party { agreed: &agreed, workers: &workers, output };
@@ -154,7 +154,7 @@ fn local(
             Ok((indices, cost, agreed))
         },
     )?;
-    let report = agreed.report(&workers, Some(&sending), Some(&receiving));
+    let report = agreed.report(workers.threads(), [Some(&sending), Some(&receiving)]);
     result::deliver(ours, &indices, (&agreed, &report), out, common)
 }
 
@@ -175,7 +175,7 @@ fn receive(
     agreed.tell(output, Some(Role::Receiver), &workers, out.count);
     let party = Party { agreed: &agreed, workers: &workers, output };
     let (indices, cost) = party.receive(link, set.items())?;
-    let report = agreed.report(&workers, None, Some(&cost));
+    let report = agreed.report(workers.threads(), [None, Some(&cost)]);
     entry.ran(&report, &cost);
     entry.set("results", indices.len());
     result::deliver(set, &indices, (&agreed, &report), out, common)
@@ -196,7 +196,7 @@ fn send(
     agreed.enter(entry);
     agreed.tell(output, Some(Role::Sender), &workers, false);
     let cost = Party { agreed: &agreed, workers: &workers, output }.send(link, || Ok(items))?;
-    let report = agreed.report(&workers, Some(&cost), None);
+    let report = agreed.report(workers.threads(), [Some(&cost), None]);
     entry.ran(&report, &cost);
     let figures = report.figures();
     output.note(&format!("done: {figures}"));
@@ -246,7 +246,7 @@ impl Service for Server {
             entry.set(OUR_NORMALIZE, self.normalize.clone());
             entry.met(&link);
             agreed.enter(entry);
-            let (workers, peer) = (self.workers.for_another(), link.peer.clone());
+            let (workers, peer) = (self.workers.for_another(), link.peer.to_string());
             let output = Output::in_background();
             let party = Party { agreed: &agreed, workers: &workers, output };
             let cost = party.send(link, || {
@@ -257,7 +257,7 @@ impl Service for Server {
                 self.output.detail(&format!("with {peer}: {}", agreed.details()));
                 self.copy()
             })?;
-            let report = agreed.report(&workers, Some(&cost), None);
+            let report = agreed.report(workers.threads(), [Some(&cost), None]);
             entry.ran(&report, &cost);
             Ok((agreed, report))
         })

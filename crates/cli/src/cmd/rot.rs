@@ -7,15 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot_net::hello::Role;
-use foxtrot_ot::{base::Choice, extension::Shape, protocol::Purpose};
+use foxtrot::job::{Job, Role};
+use foxtrot_ot::protocol::Purpose;
 
 use crate::{
-    args::{Common, KeysOut, RotCommand},
+    args::{Common, KeysOut, RotCommand, Transport},
     failure::Failure,
     files::{Draft, Existing, put_in_place},
     keys::Party,
-    link::{Cost, Link, Terms, Timer},
+    link::{Cost, Link, Terms},
     local::both,
     method::{self, choose},
     output::Output,
@@ -24,44 +24,46 @@ use crate::{
     report::{Report, counted},
     workers::Workers,
 };
-use files::{ReceiverFiles, SenderFiles, of_receiver, of_sender, suffixed};
+use files::{Files, suffixed};
 
 pub(crate) fn run(command: &RotCommand) -> Result<(), Failure> {
     match command {
         RotCommand::Local { out, common } => local(out, common),
         RotCommand::Send { out, transport, common } => {
-            let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
-            let way = Way::prepare(transport)?;
-            let files = SenderFiles::begin(&out.output, terms.n, out.format)?;
-            Recorder::of_one(transport).keep("rot", "sender", |entry| {
-                let link = open(&terms, way, common, Role::Sender)?;
-                entry.met(&link);
-                let done = send(link, &terms, &workers, files, Output::new(common))?;
-                let (names, cost) =
-                    done.put_in_place(Role::Sender, Existing::with_force(out.force))?;
-                let report = Report::of_run(&terms, &workers, Some(&cost), None);
-                entry.ran(&report, &cost);
-                entry.set("results", terms.n);
-                tell(names, common, &report)
-            })
+            one_party(Role::Sender, out, transport, common)
         }
         RotCommand::Receive { out, transport, common } => {
-            let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
-            let way = Way::prepare(transport)?;
-            let files = ReceiverFiles::begin(&out.output, terms.n, out.format)?;
-            Recorder::of_one(transport).keep("rot", "receiver", |entry| {
-                let link = open(&terms, way, common, Role::Receiver)?;
-                entry.met(&link);
-                let done = receive(link, &terms, &workers, files, Output::new(common))?;
-                let (names, cost) =
-                    done.put_in_place(Role::Receiver, Existing::with_force(out.force))?;
-                let report = Report::of_run(&terms, &workers, None, Some(&cost));
-                entry.ran(&report, &cost);
-                entry.set("results", terms.n);
-                tell(names, common, &report)
-            })
+            one_party(Role::Receiver, out, transport, common)
         }
     }
+}
+
+fn one_party(
+    role: Role,
+    out: &KeysOut,
+    transport: &Transport,
+    common: &Common,
+) -> Result<(), Failure> {
+    let (terms, workers) = (terms(out, common)?, Workers::new(common.threads)?);
+    let way = Way::prepare(transport)?;
+    let files = Files::begin(role, &out.output, terms.n, out.format)?;
+    let output = Output::new(common);
+    Recorder::of_one(transport).keep("rot", &role.to_string(), |entry| {
+        let link = way.reach(common, terms.hello(role), output)?;
+        agreed(&terms, output);
+        entry.met(&link);
+        let existing = Existing::with_force(out.force);
+        let (names, cost) =
+            make(link, &terms, &workers, files, output, |job, drafts| put(job, drafts, existing))?;
+        let costs = match role {
+            Role::Sender => [Some(&cost), None],
+            Role::Receiver => [None, Some(&cost)],
+        };
+        let report = Report::of_run(&terms, workers.threads(), costs);
+        entry.ran(&report, &cost);
+        entry.set("results", terms.n);
+        tell(names, common, &report)
+    })
 }
 
 /// The files that the command makes.
@@ -77,10 +79,10 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     let files = match command {
         RotCommand::Local { .. } => {
             let [sender, receiver] = of_both(prefix);
-            [of_sender(&sender), of_receiver(&receiver)].concat()
+            [files::names(Role::Sender, &sender), files::names(Role::Receiver, &receiver)].concat()
         }
-        RotCommand::Send { .. } => of_sender(prefix),
-        RotCommand::Receive { .. } => of_receiver(prefix),
+        RotCommand::Send { .. } => files::names(Role::Sender, prefix),
+        RotCommand::Receive { .. } => files::names(Role::Receiver, prefix),
     };
     match files.iter().find(|path| !out.force && path.is_file()) {
         Some(path) => Err(Failure::usage(format!("{} exists", path.display()))
@@ -89,38 +91,35 @@ pub(crate) fn outputs(command: &RotCommand) -> Result<Vec<PathBuf>, Failure> {
     }
 }
 
-/// A party that has all its keys on the disk and knows that the peer has, but not yet where they are to be.
-struct Done<'a> {
+/// Makes the keys of a party, and ends the job when they are on the disk.
+fn make<T>(
     link: Link,
-    timer: Timer<'a>,
-    drafts: Vec<Draft>,
+    terms: &Terms,
+    workers: &Workers,
+    files: Files,
+    output: Output,
+    end: impl FnOnce(Job<'_>, Vec<Draft>) -> Result<T, Failure>,
+) -> Result<(T, Cost), Failure> {
+    link.run(workers, |job| {
+        let party = Party { job: &job, method: terms.method, workers, output };
+        let drafts = files.make(&party, terms.n)?;
+        end(job, drafts)
+    })
 }
 
-impl<'a> Done<'a> {
-    fn of(link: Link, timer: Timer<'a>, drafts: Vec<Draft>) -> Result<Self, Failure> {
-        let synced = drafts.iter().try_for_each(Draft::sync);
-        synced.map_err(|e| link.abandon(e))?;
-        link.finish()?;
-        Ok(Self { link, timer, drafts })
-    }
-
-    /// Puts the files where they are to be: the receiver first, so that a sender's are there only if the receiver's are.
-    fn put_in_place(self, role: Role, existing: Existing) -> Result<(Vec<String>, Cost), Failure> {
-        let Self { link, timer, drafts } = self;
-        let names = names(&drafts);
-        if role == Role::Sender {
-            link.channel.await_in_place()?;
-        }
-        put_in_place(existing, drafts).map_err(|e| link.abandon(e))?;
-        link.channel.tell_in_place()?;
-        if role == Role::Receiver {
-            link.channel.await_in_place().map_err(|e| unknown(&names, e.into()))?;
-        }
-        Ok((names, link.close(&timer)?))
-    }
-
-    fn close(self) -> Result<(Vec<Draft>, Cost), Failure> {
-        Ok((self.drafts, self.link.close(&self.timer)?))
+/// Ends the job, and puts the files where they are to be: the receiver first, so that a sender's are there only if the
+/// receiver's are.
+fn put(job: Job<'_>, drafts: Vec<Draft>, existing: Existing) -> Result<Vec<String>, Failure> {
+    let (role, names, mut are_there) = (job.agreement().role, names(&drafts), false);
+    let ended = job.finish_in_place(|| {
+        put_in_place(existing, drafts)?;
+        are_there = true;
+        Ok::<_, Failure>(())
+    });
+    match ended {
+        Ok(()) => Ok(names),
+        Err(e) if are_there && role == Role::Receiver => Err(unknown(&names, e)),
+        Err(e) => Err(e),
     }
 }
 
@@ -144,34 +143,34 @@ fn of_both(prefix: &Path) -> [PathBuf; 2] {
 fn local(out: &KeysOut, common: &Common) -> Result<(), Failure> {
     let terms = terms(out, common)?;
     let [sender, receiver] = of_both(&out.output);
-    let sent = SenderFiles::begin(&sender, terms.n, out.format)?;
-    let received = ReceiverFiles::begin(&receiver, terms.n, out.format)?;
+    let sent = Files::begin(Role::Sender, &sender, terms.n, out.format)?;
+    let received = Files::begin(Role::Receiver, &receiver, terms.n, out.format)?;
     let workers = Workers::new(common.threads)?;
     let others = workers.for_another();
     let output = Output::new(common);
     agreed(&terms, output);
+    // All files are put in place together.
+    let end = |job: Job<'_>, drafts| {
+        job.finish()?;
+        Ok(drafts)
+    };
     let ((mut drafts, sending), (received, receiving)) = both(
         common.timeout(),
-        |opened| {
-            let link = Link::greet(opened, true, &terms.hello(Role::Sender))?;
-            send(link, &terms, &others, sent, Output::in_background())?.close()
+        |peer| {
+            let link = Link::greet(peer, terms.hello(Role::Sender))?;
+            make(link, &terms, &others, sent, Output::in_background(), end)
         },
-        |opened| {
-            let link = Link::greet(opened, false, &terms.hello(Role::Receiver))?;
-            receive(link, &terms, &workers, received, output)?.close()
+        |peer| {
+            let link = Link::greet(peer, terms.hello(Role::Receiver))?;
+            make(link, &terms, &workers, received, output, end)
         },
     )?;
-    let report = Report::of_run(&terms, &workers, Some(&sending), Some(&receiving));
+    let costs = [Some(&sending), Some(&receiving)];
+    let report = Report::of_run(&terms, workers.threads(), costs);
     drafts.extend(received);
     let names = names(&drafts);
     put_in_place(Existing::with_force(out.force), drafts)?;
     tell(names, common, &report)
-}
-
-fn open(terms: &Terms, way: Way<'_>, common: &Common, role: Role) -> Result<Link, Failure> {
-    let link = way.reach(common, terms.hello(role), Output::new(common))?;
-    agreed(terms, Output::new(common));
-    Ok(link)
 }
 
 fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
@@ -184,32 +183,6 @@ fn terms(out: &KeysOut, common: &Common) -> Result<Terms, Failure> {
 fn agreed(terms: &Terms, output: Output) {
     let transfers = counted(terms.n, "transfer of random keys");
     output.note(&format!("agreed: {transfers}, {}", method::words(&terms.method)));
-}
-
-fn send<'w>(
-    link: Link,
-    terms: &Terms,
-    workers: &'w Workers,
-    mut files: SenderFiles,
-    output: Output,
-) -> Result<Done<'w>, Failure> {
-    let (link, timer) = link.start(workers);
-    let party = Party { link: &link, method: terms.method, workers, output };
-    party.send(Shape::random(terms.n), |keys| files.append(keys))?;
-    Done::of(link, timer, files.drafts())
-}
-
-fn receive<'w>(
-    link: Link,
-    terms: &Terms,
-    workers: &'w Workers,
-    mut files: ReceiverFiles,
-    output: Output,
-) -> Result<Done<'w>, Failure> {
-    let (link, timer) = link.start(workers);
-    let party = Party { link: &link, method: terms.method, workers, output };
-    party.receive(&Choice::Random(terms.n), |choices, keys| files.append(choices, keys))?;
-    Done::of(link, timer, files.drafts())
 }
 
 fn tell(names: Vec<String>, common: &Common, report: &Report) -> Result<(), Failure> {

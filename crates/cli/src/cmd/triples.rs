@@ -13,7 +13,11 @@ use std::{
     slice,
 };
 
-use foxtrot_net::{FrameError, drive};
+use foxtrot::{
+    Error,
+    job::{Job, Sink},
+    net::FrameError,
+};
 use foxtrot_triples::Shares;
 use serde_json::Value;
 
@@ -131,14 +135,14 @@ fn local(out: &TriplesOut, common: &Common) -> Result<(), Failure> {
     let output = Output::new(common);
     let ((first, at_zero), (agreed, at_one)) = both(
         common.timeout(),
-        |opened| {
-            let link = Link::greet(opened, true, &zero.hello())?;
+        |peer| {
+            let link = Link::greet(peer, zero.hello())?;
             let agreed = Agreed::on(&zero, &link)?;
             let cost = make(link, &agreed, &folder, &others, Output::in_background())?;
             Ok((agreed.record, cost))
         },
-        |opened| {
-            let link = Link::greet(opened, false, &one.hello())?;
+        |peer| {
+            let link = Link::greet(peer, one.hello())?;
             let agreed = Agreed::on(&one, &link)?;
             agreed.tell(&one, output, workers.threads());
             let cost = make(link, &agreed, &folder, &workers, output)?;
@@ -171,53 +175,53 @@ fn make_into(
     workers: &Workers,
     output: Output,
 ) -> Result<Cost, Failure> {
-    let (link, timer) = link.start(workers);
     let batches = agreed.batches.clone();
-    if let Some(mut file) = file.filter(|_| !batches.is_empty()) {
+    let ((), cost) = link.run(workers, |job| {
+        let Some(mut file) = file.filter(|_| !batches.is_empty()) else {
+            return Ok(job.finish()?);
+        };
         let bar = output.progress(usize::try_from(agreed.made()).unwrap_or(usize::MAX), "triples");
         let sink = |shares: &Shares| {
             file.append(shares)?;
             bar.inc(shares.len() as u64);
             Ok::<_, Failure>(())
         };
-        make_batches(&link, agreed, output, sink)?;
-        file.sync().map_err(|e| link.abandon(e))?;
+        make_batches(&job, agreed, output, sink)?;
+        file.sync()?;
         bar.finish_and_clear();
-        if let Err(e) = link.channel.finish() {
-            let changed = e == FrameError::Transcript.into();
+        job.finish().map_err(|e| {
+            let changed = matches!(&e, Error::Session(e) if *e == FrameError::Transcript.into());
             let failure = Failure::from(e);
-            return Err(match changed.then(|| file.forget(batches.start)) {
+            match changed.then(|| file.forget(batches.start)) {
                 None => failure,
                 Some(Ok(())) => failure.hint(FORGOTTEN),
                 Some(Err(e)) => failure.hint(format!(
                     "{}; remove the shares of this run on both sides, then start again without --resume",
                     e.message()
                 )),
-            });
-        }
-    } else {
-        link.finish()?;
-    }
-    link.close(&timer)
+            }
+        })
+    })?;
+    Ok(cost)
 }
 
 /// Makes the batches.
 fn make_batches(
-    link: &Link,
+    job: &Job<'_>,
     agreed: &Agreed,
     output: Output,
     mut sink: impl FnMut(&Shares) -> Result<(), Failure> + Send,
 ) -> Result<(), Failure> {
-    let kept = &drive::Sink::new();
-    let mut cx = drive::context(&link.session)?;
+    let failed = &Sink::new();
+    let mut cx = job.context()?;
     let (kind, count) = (agreed.record.kind, agreed.record.count);
     output.detail(match kind {
         Kind::Rlwe(_) => "exchanging keys",
         Kind::Gilboa(_) => "running base OTs",
     });
-    let (batches, we_are_initiator) = (agreed.batches.clone(), link.agreement.we_are_initiator);
-    kept.play(&link.channel, |io| async move {
-        let sink = |shares: &Shares| kept.keep(sink(shares));
+    let (batches, we_are_initiator) = (agreed.batches.clone(), job.agreement().we_are_initiator);
+    job.play_into(failed, |io| async move {
+        let sink = |shares: &Shares| failed.keep(sink(shares));
         kind.generate(&io, &mut cx, we_are_initiator, batches, count, sink).await
     })
 }

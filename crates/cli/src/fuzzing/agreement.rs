@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Parser;
+use foxtrot::Config;
 use foxtrot_net::{
     Channel,
     hello::{Hello, Role},
@@ -14,7 +15,6 @@ use crate::{
     cmd::{ot, psi, triples},
     failure::Failure,
     link::Link,
-    secure::Opened,
     table::Set,
 };
 
@@ -91,8 +91,9 @@ impl Side {
     /// # Errors
     /// The words that the user would read.
     pub fn agree(&self, channel: Channel, initiator: bool) -> Result<(), String> {
-        let opened = Opened { transport: "tcp", ..Opened::in_memory(channel) };
-        let link = Link::greet(opened, initiator, &self.hello).map_err(|e| told(e.into()))?;
+        let side = if initiator { foxtrot::Side::Initiator } else { foxtrot::Side::Responder };
+        let peer = Config::insecure().peer(channel, side);
+        let link = Link::greet(peer, self.hello.clone()).map_err(|e| told(e.into()))?;
         let agreed = match &self.agree {
             Agree::Nothing => Ok(()),
             Agree::Length => ot::offered_length(&link).map(drop),

@@ -2,16 +2,12 @@
 
 use std::borrow::Cow;
 
-use blake3::hazmat::{HasherExt, hash_derive_key_context};
-use zeroize::Zeroizing;
+use foxtrot::psi::ItemHasher;
 
 use crate::normalise::Normaliser;
 
 /// The item that is compared: 32 bytes for a key of any length.
 pub(crate) type Item = [u8; 32];
-
-/// The tag of the hash, see `docs/psi-files.md`.
-const CONTEXT: &str = "foxtrot v1 psi item";
 
 /// The fault of a byte that no text has, and a damaged file may have.
 pub(super) const NUL: &str = "a NUL byte in the key";
@@ -19,15 +15,13 @@ pub(super) const NUL: &str = "a NUL byte in the key";
 /// Makes items of keys.
 pub(super) struct Keyer {
     normalisers: Vec<Normaliser>,
-    hasher: blake3::Hasher,
-    joined: Zeroizing<Vec<u8>>,
+    hasher: ItemHasher,
 }
 
 impl Keyer {
     /// Makes a keyer for keys of as many parts as there are normalisers.
     pub(super) fn new(normalisers: Vec<Normaliser>) -> Self {
-        let hasher = blake3::Hasher::new_from_context_key(&hash_derive_key_context(CONTEXT));
-        Self { normalisers, hasher, joined: Zeroizing::default() }
+        Self { normalisers, hasher: ItemHasher::new() }
     }
 
     /// The form in which both sides compare what they do to keys: `email/1;phone/1:+49`.
@@ -45,19 +39,11 @@ impl Keyer {
     /// The item of a key, by its parts. None if one of them is empty: two rows that both lack
     /// something do not have it in common.
     pub(super) fn item<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) -> Option<Item> {
-        self.joined.clear();
-        for (normaliser, part) in self.normalisers.iter().zip(parts) {
-            let part = normaliser.apply(part);
-            if part.is_empty() {
-                return None;
-            }
-            self.joined.extend_from_slice(&(part.len() as u64).to_le_bytes());
-            self.joined.extend_from_slice(part.as_bytes());
-        }
-        let item = self.hasher.update(&self.joined).finalize().into();
-        // Copying a fresh one takes longer.
-        self.hasher.reset();
-        Some(item)
+        let both = self.normalisers.iter().zip(parts);
+        self.hasher.item(both.map(|(normaliser, part)| match normaliser.apply(part) {
+            Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+        }))
     }
 }
 

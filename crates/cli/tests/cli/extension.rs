@@ -15,6 +15,7 @@ use foxtrot_ot::{
         self, Kind,
         protocol::{Plan, Receiver},
     },
+    protocol,
 };
 
 use super::support::{Listening, connect, foxtrot, root, stderr, stdout};
@@ -65,6 +66,7 @@ fn files_of_every_extension_fit_together() {
         (&["--extension", "kos"], &[], "kos from base OT roted, malicious"),
         (&["--extension", "iknp", "--semi-honest"], &[], "iknp from base OT roted, semi-"),
         (&["--extension", "softspoken-8"], &[], "softspoken-8 from base OT roted, mal"),
+        (&["--extension", "silent"], &[], "silent from base OT roted, malicious"),
         // Threads are nobody else's business.
         (&["--semi-honest"], &["--threads", "2"], "softspoken-4-semi-honest from base OT"),
         (&[], &["--threads", "3"], "softspoken-4 from base OT"),
@@ -90,8 +92,8 @@ fn files_of_every_extension_fit_together() {
         assert_eq!(report["name"], format!("rot/{extension}"));
         let threads = theirs.get(1).map_or(1, |threads| threads.parse().unwrap());
         assert_eq!(report["threads"], threads);
-        let extension = extension::registry().find(|it| it.info().name == extension).unwrap();
-        assert_eq!(report["bytes_receiver"], extension.receiver_bytes(N) + 48 + 2176 * 128);
+        let extension = protocol::registry().find(|it| it.name == extension).unwrap();
+        assert_eq!(report["bytes_receiver"], (extension.receiver_bytes)(N) + 48 + 2176 * 128);
         assert_eq!(report["bytes_sender"], serde_json::Value::Null);
     }
 }
@@ -179,6 +181,7 @@ fn chosen_messages_take_an_extension_above_128() {
         (129, &[], "bytes, softspoken-4 from base OT roted-endemic, malicious security\n"),
         (129, &["--extension", "none"], "bytes, base OT roted-endemic, malicious security\n"),
         (3, &["--extension", "softspoken-8"], "bytes, softspoken-8 from base OT roted-endemic"),
+        (3, &["--extension", "silent"], "bytes, silent from base OT roted-endemic, malicious"),
         (1500, &["--extension", "kos-two-round"], "bytes, kos-two-round:roted-endemic, malicious"),
         (
             1500,
@@ -364,7 +367,8 @@ fn protocols_lists_every_extension_and_its_base_ots() {
         of_kind.map(|it| it[key].as_str().unwrap().to_owned()).collect()
     };
     let extensions = extension::registry().map(|it| it.info().name);
-    let extensions = extensions.chain([extension::two_round::FAMILY]);
+    let silent = ["silent", "silent-semi-honest"];
+    let extensions = extensions.chain([extension::two_round::FAMILY]).chain(silent);
     assert!(listed("extension", "name").iter().eq(extensions));
     let bases = listed("base", "name");
     for extension in all.iter().filter(|it| it["kind"] == "extension") {

@@ -39,9 +39,12 @@ fn random_transfers_fit_together_either_way() {
     let (s, r) = (file("s"), file("r"));
     let send = ["rot", "send", "-n", "40", "-o", &s, "--force"];
     let receive = ["rot", "receive", "-n", "40", "-o", &r, "--force"];
-    for [listens, connects] in [[&send, &receive], [&receive, &send]] {
-        let listening = Listening::with(listens, &ours.expecting(&peers));
-        let connected = connect_with(connects, &peers.expecting(&ours), &listening.address);
+    let silent = &["--extension", "silent"][..];
+    for (listens, connects, more) in [(&send, &receive, &[][..]), (&receive, &send, silent)] {
+        let listens = [&listens[..], more].concat();
+        let connects = [&connects[..], more].concat();
+        let listening = Listening::with(&listens, &ours.expecting(&peers));
+        let connected = connect_with(&connects, &peers.expecting(&ours), &listening.address);
         assert_eq!((listening.end().0, connected.status.code()), (0, Some(0)));
         let [pairs, keys, choices] =
             ["s.keys", "r.keys", "r.choices"].map(|name| fs::read(file(name)).unwrap());

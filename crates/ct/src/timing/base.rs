@@ -21,10 +21,9 @@ enum Secret {
     Seed(Party),
 }
 
-/// Steps of every base OT but those of `pvw`, whose curve is a crate's and has no vectors of ours.
+/// Steps of every base OT.
 pub(super) fn steps() -> impl Iterator<Item = Step> {
-    let all = base_ots().filter(|base| !base.info().name.contains("pvw"));
-    let all = all.chain(two_round::find("mcquoid-rosulek-roy"));
+    let all = base_ots().chain(two_round::find("mcquoid-rosulek-roy"));
     all.flat_map(|base| {
         let secrets = [Secret::Choices, Secret::Seed(Party::Sender), Secret::Seed(Party::Receiver)];
         secrets

@@ -2,7 +2,6 @@
 
 use foxtrot_net::{
     Difference, HelloError, Reason,
-    hello::Role,
     jobs::{self, peers_length},
 };
 use foxtrot_ot::{
@@ -17,7 +16,7 @@ use zeroize::Zeroizing;
 use super::Options;
 use crate::{
     Error, Peer,
-    job::{Sink, not_kept, room, sink_failed},
+    job::{Role, Sink, SinkError, keep, refused, room, sink_failed},
 };
 
 /// About how many bytes more a sealed message takes than its length: padding, cipher and places.
@@ -123,7 +122,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn send_from<M: AsRef<[u8]> + Send, E: Sink>(
+    pub fn send_from<M: AsRef<[u8]> + Send, E: SinkError>(
         &self,
         peer: &mut Peer,
         n: usize,
@@ -138,7 +137,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn receive_into<E: Sink>(
+    pub fn receive_into<E: SinkError>(
         &self,
         peer: &mut Peer,
         choices: &[bool],
@@ -151,7 +150,7 @@ impl Options {
             .map_err(sink_failed)
     }
 
-    fn send_each<M: AsRef<[u8]> + Send, E: Sink>(
+    fn send_each<M: AsRef<[u8]> + Send, E: SinkError>(
         &self,
         peer: &mut Peer,
         shape: Shape,
@@ -167,11 +166,12 @@ impl Options {
         // The protocol will have the keys of all messages in memory.
         room::<Block>(n.saturating_mul(choices))?;
         let hello = jobs::messages(Role::Sender, &method, n, choices, true);
-        let job = peer.begin(jobs::message_length(hello, longest), "transfers")?;
-        let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
-        let refused = &not_kept();
+        let job = peer.begin(jobs::message_length(hello, longest))?;
+        let (mut cx, direction, counted) =
+            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let refused = &Sink::new();
         job.play_into(refused, |io| async move {
-            let message = |i| refused.keep(source(i));
+            let message = |i| keep(refused, source(i));
             method.send_messages(&io, &mut cx, direction, shape, longest, message, counted).await
         })?;
         job.finish()
@@ -187,20 +187,22 @@ impl Options {
         let method = self.method(n, choices)?;
         check_picks(&picks, choices)?;
         let hello = jobs::messages(Role::Receiver, &method, n, choices, true);
-        let job = peer.begin(hello, "transfers")?;
-        let length = peers_length(&job.agreement.peer_details).map_err(|e| job.refuse(e))?;
-        if length > self.longest {
-            let (here, peer) = (format!("at most {}", self.longest), length.to_string());
-            let key = "the length of messages".to_owned();
-            let difference = Difference { key, here: Some(here), peer: Some(peer) };
-            job.refuse(HelloError::Refused(Reason::Other));
-            return Err(Error::Session(HelloError::Terms(vec![difference]).into()));
-        }
+        let (agreed, length) = peer.negotiate(hello, |details| {
+            let length = peers_length(details).map_err(refused)?;
+            if length > self.longest {
+                let (here, peer) = (format!("at most {}", self.longest), length.to_string());
+                let key = "the length of messages".to_owned();
+                let difference = Difference { key, here: Some(here), peer: Some(peer) };
+                let differ = HelloError::Terms(vec![difference]);
+                return Err((Reason::Other, Error::Session(differ.into())));
+            }
+            Ok((length, n.saturating_mul(length + SEALED) as u64))
+        })?;
+        let job = peer.job(agreed);
         // The protocol will have all chosen messages in memory, sealed.
-        let sealed = n.saturating_mul(length + SEALED);
-        job.take_memory(sealed as u64)?;
-        room::<u8>(sealed)?;
-        let (mut cx, direction, counted) = (job.context()?, job.direction(), job.counter(n));
+        room::<u8>(n.saturating_mul(length + SEALED))?;
+        let (mut cx, direction, counted) =
+            (job.context()?, job.direction(), job.counter(n, "transfers"));
         let sealed = job.play(|io| async move {
             method.receive_messages(&io, &mut cx, direction, choices, length, picks, counted).await
         })?;

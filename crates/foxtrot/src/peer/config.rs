@@ -10,11 +10,13 @@ use std::{
 use foxtrot_net::{
     Channel, ChannelError, Error as NetError,
     gate::{Gate, Most},
-    listen::{self, Limits, Silent},
+    listen::{Limits, Silent},
+    memory,
     tcp::{self, Socket},
 };
+use foxtrot_ot::tasks::Executor;
 
-use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Who};
+use super::{Attempt, Ended, Peer, Server, Side, TIMEOUT, Who, server};
 use crate::{Error, Threads};
 
 #[cfg(feature = "tls")]
@@ -59,9 +61,11 @@ pub struct Config {
     timeout: Duration,
     wait: Option<Duration>,
     application: Option<String>,
-    threads: Option<Threads>,
+    executor: Option<Arc<dyn Executor>>,
     session_timeout: Option<Duration>,
     most: Most,
+    limits: Limits,
+    on_nobody: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 #[derive(Clone)]
@@ -100,9 +104,11 @@ impl Config {
             timeout: TIMEOUT,
             wait: None,
             application: None,
-            threads: None,
+            executor: None,
             session_timeout: None,
             most: Most { sessions: 64, of_one_peer: 8, memory: u64::MAX },
+            limits: server::LIMITS,
+            on_nobody: None,
         }
     }
 
@@ -182,7 +188,7 @@ impl Config {
     /// Runs jobs on these threads beside the caller's own.
     #[must_use]
     pub fn threads(self, threads: &Threads) -> Self {
-        Self { threads: Some(threads.clone()), ..self }
+        Self { executor: Some(Arc::new(threads.clone())), ..self }
     }
 
     /// Sets the number of sessions that a [`Server`] runs at once; 64 by default. A peer beyond them is told that the server is busy. A
@@ -226,6 +232,19 @@ impl Config {
         self
     }
 
+    /// Sets how many connections may be open that have begun no job, the stack of a session's thread, and how many ended
+    /// sessions a [`Server`] keeps until somebody asks. How many are admitted, [`sessions`](Self::sessions) says.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Has `tell` called once in each call of [`connect`](Self::connect) that finds no peer yet and goes on trying.
+    #[must_use]
+    pub fn on_nobody(self, tell: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { on_nobody: Some(Arc::new(tell)), ..self }
+    }
+
     /// Connects to a peer that listens at `address`, a host and a port.
     ///
     /// # Errors
@@ -236,7 +255,8 @@ impl Config {
 
     pub(crate) fn connect_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
         let (wait, is_wanted) = (self.wait.unwrap_or(TIMEOUT), || attempt.is_wanted());
-        let socket = tcp::connect_while(address, wait, self.timeout, || (), is_wanted)?;
+        let on_nobody = || self.on_nobody.iter().for_each(|tell| tell());
+        let socket = tcp::connect_while(address, wait, self.timeout, on_nobody, is_wanted)?;
         attempt.ends_by(socket.closer()?);
         let peer = self.open(socket, Side::Initiator);
         attempt.has_ended();
@@ -260,20 +280,29 @@ impl Config {
         self.timeout
     }
 
-    pub(crate) fn peer(&self, channel: Channel, side: Side) -> Peer {
+    /// Both parties in one program, as of [`Peer::pair`].
+    #[must_use]
+    pub fn pair(&self) -> (Peer, Peer) {
+        let (initiator, responder) = memory::pair(self.timeout);
+        (self.peer(initiator, Side::Initiator), self.peer(responder, Side::Responder))
+    }
+
+    /// Talks to the peer over a channel of `foxtrot-net`, which nothing secures here.
+    #[must_use]
+    pub fn peer(&self, channel: Channel, side: Side) -> Peer {
         if let Some(limit) = self.session_timeout {
             channel.end_after(limit);
         }
-        let (application, threads) = (self.application.clone(), self.threads.clone());
+        let (application, executor) = (self.application.clone(), self.executor.clone());
         // The only session behind its gate.
         let gate = Gate::new(Most { memory: self.most.memory, ..ONE });
         let pass = Mutex::new(gate.admit("", 0).ok());
-        Peer { application, threads, pass, ..Peer::new(channel, side) }
+        Peer { application, executor, pass, ..Peer::new(channel, side) }
     }
 
     /// Secures a connection, if there are keys for it.
     fn open(&self, socket: Socket, side: Side) -> Result<Peer, NetError> {
-        let (address, began) = (Some(socket.peer_address()), Instant::now());
+        let (who, began) = (Who::of(&socket), Instant::now());
         let socket = socket.shake_hands_within(self.session_timeout.unwrap_or(Duration::MAX));
         let peer = |channel| {
             let peer = self.peer(channel, side);
@@ -283,10 +312,7 @@ impl Config {
             peer
         };
         match &self.security {
-            Security::Insecure => {
-                let who = Who { address, ..Who::default() };
-                Ok(Peer { who, ..peer(socket.open()?) })
-            }
+            Security::Insecure => Ok(Peer { who, ..peer(socket.open()?) }),
             #[cfg(feature = "tls")]
             Security::Tls { tls, names } => {
                 let secured = match side {
@@ -295,30 +321,28 @@ impl Config {
                 };
                 let name = names.iter().find(|(key, _)| *key == secured.peer);
                 let name = name.map(|(_, name)| name.clone());
-                let who = Who { address, name, fingerprint: Some(secured.peer) };
+                let who = Who { name, fingerprint: Some(secured.peer), ..who };
                 let bound = Bound::Tls(secured.binding);
                 Ok(Peer { who, bound, ..peer(secured.channel) })
             }
         }
     }
 
-    /// Secures a connection that somebody opened. A stranger has not been admitted before its first job has begun.
+    /// Secures a connection that somebody opened. A stranger has not been admitted before its first job has begun; before a
+    /// gate it has to work, unless it has a key, by which it has proved more.
     pub(super) fn admit(
         &self,
         socket: Socket,
         silent: Silent,
-        gate: &Arc<Gate>,
+        gate: Option<&Arc<Gate>>,
     ) -> Result<Peer, Error> {
-        let source = socket.source();
         let mut peer = self.open(socket, Side::Responder)?;
-        #[cfg(feature = "tls")]
-        let counted_as = peer.fingerprint().map_or(source, ToString::to_string);
-        #[cfg(not(feature = "tls"))]
-        let counted_as = source;
-        // With a key it has proved more than by work.
-        peer.puzzle = if self.is_insecure() { WORK } else { 0 };
         peer.silent = Some(silent);
-        (peer.gate, peer.pass) = (Some((Arc::clone(gate), counted_as)), Mutex::default());
+        if let Some(gate) = gate {
+            peer.puzzle = if self.is_insecure() { WORK } else { 0 };
+            let counted_as = peer.who.counted_as();
+            (peer.gate, peer.pass) = (Some((Arc::clone(gate), counted_as)), Mutex::default());
+        }
         Ok(peer)
     }
 }
@@ -361,27 +385,21 @@ impl Listener {
         self.accept_while(&Attempt::default())
     }
 
-    pub(crate) fn accept_while(self, attempt: &Attempt) -> Result<Peer, Error> {
-        let Self { config, socket, on_refused } = self;
-        let mut on_refused = on_refused.unwrap_or_else(|| Box::new(drop));
-        let (address, timeout) = (socket.local_addr().to_string(), config.timeout);
-        let wait = config.wait;
+    pub(crate) fn accept_while(mut self, attempt: &Attempt) -> Result<Peer, Error> {
+        let (address, wait) = (self.local_addr().to_string(), self.config.wait);
+        let mut on_refused = self.on_refused.take().unwrap_or_else(|| Box::new(drop));
         // A wait that no clock can tell the end of has none.
         let until = wait.and_then(|wait| Instant::now().checked_add(wait));
-        let limits = Limits { admitted: 1, ..Limits::default() };
-        let connections = listen::serve(socket, timeout, limits, move |socket, _silent| {
-            let who = Who { address: Some(socket.peer_address()), ..Who::default() };
-            // The only peer of this port is not pushed out by others, and its work would keep out nobody.
-            let refused = |e: NetError| Box::new(Ended::new(who, Err(e.into())));
-            config.open(socket, Side::Responder).map_err(refused)
+        let mut server = self.accept_each(|mut peer| {
+            peer.silent = None;
+            Ok::<_, Error>(peer)
         })?;
-        let stopper = connections.stopper();
+        let stopper = server.stopper();
         attempt.ends_by(move || stopper.stop());
         let peer = loop {
-            match connections.next_by(until) {
-                Some(Ok(Ok(peer))) => break Ok(peer),
-                Some(Ok(Err(refused))) => on_refused(*refused),
-                Some(Err(e)) => on_refused(Ended::here(e.into())),
+            match server.ended_by(until).map(Ended::succeeded) {
+                Some(Ok(peer)) => break Ok(peer),
+                Some(Err(refused)) => on_refused(refused),
                 None if attempt.is_wanted() => {
                     let within = wait.unwrap_or_default();
                     break Err(ChannelError::NobodyConnected { address, within });
@@ -391,6 +409,45 @@ impl Listener {
         };
         attempt.has_ended();
         Ok(peer.map_err(NetError::from)?)
+    }
+
+    /// Tries `meet` with all peers that come, side by side, for a caller who takes the first that suits, as
+    /// [`accept`](Self::accept) does. Dropping the server closes connections to the others, and the port.
+    ///
+    /// ```
+    /// use std::thread;
+    /// use foxtrot::{Config, Ended, Error, Peer, job::{Hello, Role}};
+    ///
+    /// fn meet(mut peer: Peer, role: Role) -> Result<(Peer, foxtrot::job::Agreed), Error> {
+    ///     let (agreed, ()) = peer.negotiate::<_, Error>(Hello::new(role), |_| Ok(((), 0)))?;
+    ///     Ok((peer, agreed))
+    /// }
+    ///
+    /// let listener = Config::insecure().bind("localhost:0")?;
+    /// let address = listener.local_addr().to_string();
+    /// let mut server = listener.accept_each(|peer| meet(peer, Role::Sender))?;
+    /// let wrong = Config::insecure().connect(&address)?;
+    /// assert!(meet(wrong, Role::Sender).is_err());
+    /// let other = thread::spawn(move || {
+    ///     let (peer, agreed) = meet(Config::insecure().connect(&address)?, Role::Receiver)?;
+    ///     peer.job(agreed).finish()
+    /// });
+    /// let (peer, agreed) = server.find_map(|ended| ended.result.ok()).expect("somebody suits");
+    /// peer.job(agreed).finish()?;
+    /// other.join().expect("no panic")?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Session`] if the system starts no thread.
+    pub fn accept_each<T: Send + 'static, E: From<Error> + Send + 'static>(
+        self,
+        meet: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
+    ) -> Result<Server<T, E>, Error> {
+        let Self { config, socket, .. } = self;
+        // The only peer of this port is not pushed out by others, and its work would keep out nobody.
+        let limits = Limits { admitted: 1, kept: usize::MAX, ..config.limits };
+        Server::start(socket, config, limits, None, meet)
     }
 
     /// Answers all peers that come, side by side: `session` gets each of them, on a thread of its own.
@@ -423,16 +480,18 @@ impl Listener {
         self.serve_each(move |mut peer| session(&mut peer))
     }
 
-    /// [`serve`](Self::serve) with peers that the handler owns.
-    pub(crate) fn serve_each(
+    /// [`serve`](Self::serve) with peers that the handler owns, and results of its own.
+    ///
+    /// # Errors
+    /// As [`serve`](Self::serve).
+    pub fn serve_each<T: Send + 'static, E: From<Error> + Send + 'static>(
         self,
-        session: impl Fn(Peer) -> Result<(), Error> + Send + Sync + 'static,
-    ) -> Result<Server, Error> {
+        session: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
+    ) -> Result<Server<T, E>, Error> {
         let Self { config, socket, .. } = self;
-        let (timeout, most) = (config.timeout, config.most);
-        let gate = Gate::new(most);
-        let admit = move |socket, silent| config.admit(socket, silent, &gate);
-        Server::start(socket, timeout, most.sessions, admit, session)
+        let limits = Limits { admitted: config.most.sessions, ..config.limits };
+        let gate = Some(Gate::new(config.most));
+        Server::start(socket, config, limits, gate, session)
     }
 }
 

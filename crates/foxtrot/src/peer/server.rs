@@ -4,32 +4,31 @@ use std::{
     any::Any,
     net::SocketAddr,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use foxtrot_net::{
-    listen::{self, Connections, Limits, Silent},
-    tcp::{self, Socket},
+    gate::Gate,
+    listen::{self, Connections, Limits},
+    tcp,
 };
 
-use super::{Peer, Who};
+use super::{Config, Peer, Who};
 use crate::Error;
 #[cfg(feature = "tls")]
 use crate::Fingerprint;
 
-/// Bytes of a session's stack, of which a session touches what it needs.
-const STACK: usize = 4 << 20;
-
-/// Ended sessions that are kept until somebody asks for them.
-const KEPT: usize = 1024;
+/// Limits unless the caller says otherwise. A session touches of its stack what it needs.
+pub(super) const LIMITS: Limits = Limits { silent: 256, admitted: 64, stack: 4 << 20, kept: 1024 };
 
 /// Sessions that run on threads of their own. As an iterator, it waits for the next session to end.
 ///
 /// Dropping it ends the listening, closes connections that have not begun a job, and waits up to five seconds for the
 /// others. Sessions that take longer run on to their end; a program that ends also ends them.
 #[derive(Debug)]
-pub struct Server {
-    connections: Connections<Ended>,
+pub struct Server<T = (), E = Error> {
+    connections: Connections<Ended<T, E>>,
     address: SocketAddr,
 }
 
@@ -40,20 +39,26 @@ pub struct Stopper(listen::Stopper);
 /// A session that has ended, or a connection that became none.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Ended {
+pub struct Ended<T = (), E = Error> {
     /// Name, key and address of the peer, as far as they are known.
     pub peer: String,
+    /// The peer's address; `None` if the system took no connection.
+    pub address: Option<String>,
+    /// The peer's IP address, of IPv6 the network, /64: by it sessions of peers without keys are counted.
+    pub source: String,
     /// The peer's key, if it has shown one that is accepted.
     #[cfg(feature = "tls")]
     pub fingerprint: Option<Fingerprint>,
     /// The handler's result, or why the connection was refused.
-    pub result: Result<(), Error>,
+    pub result: Result<T, E>,
 }
 
-impl Ended {
-    pub(super) fn new(who: Who, result: Result<(), Error>) -> Self {
+impl<T, E> Ended<T, E> {
+    fn new(who: Who, result: Result<T, E>) -> Self {
         Self {
             peer: who.to_string(),
+            source: who.source,
+            address: who.address,
             #[cfg(feature = "tls")]
             fingerprint: who.fingerprint,
             result,
@@ -61,35 +66,53 @@ impl Ended {
     }
 
     /// A connection that this system could not take.
-    pub(super) fn here(error: Error) -> Self {
-        let who = Who { address: Some("this system".into()), ..Who::default() };
-        Self::new(who, Err(error))
+    fn here(error: E) -> Self {
+        let (peer, source) = ("this system".into(), "this system".into());
+        Self { peer, source, ..Self::new(Who::default(), Err(error)) }
+    }
+
+    /// The result of a session that succeeded; else the same end without one.
+    pub(super) fn succeeded(self) -> Result<T, Ended<(), E>> {
+        let error = match self.result {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        Err(Ended {
+            peer: self.peer,
+            address: self.address,
+            source: self.source,
+            #[cfg(feature = "tls")]
+            fingerprint: self.fingerprint,
+            result: Err(error),
+        })
     }
 }
 
-impl Server {
+impl<T: Send + 'static, E: From<Error> + Send + 'static> Server<T, E> {
     pub(super) fn start(
         listener: tcp::Listener,
-        timeout: Duration,
-        sessions: usize,
-        admit: impl Fn(Socket, Silent) -> Result<Peer, Error> + Send + Sync + 'static,
-        session: impl Fn(Peer) -> Result<(), Error> + Send + Sync + 'static,
+        config: Config,
+        limits: Limits,
+        gate: Option<Arc<Gate>>,
+        session: impl Fn(Peer) -> Result<T, E> + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let address = listener.local_addr();
-        let limits = Limits { admitted: sessions, stack: STACK, kept: KEPT, ..Limits::default() };
+        let (address, timeout) = (listener.local_addr(), config.timeout_of_waits());
         let connections = listen::serve(listener, timeout, limits, move |socket, silent| {
-            let mut who = Who { address: Some(socket.peer_address()), ..Who::default() };
-            let result = admit(socket, silent).and_then(|peer| {
+            let mut who = Who::of(&socket);
+            let admitted = config.admit(socket, silent, gate.as_ref()).map_err(E::from);
+            let result = admitted.and_then(|peer| {
                 who = peer.who.clone();
                 // What the handler has left half done is its own.
                 let done = catch_unwind(AssertUnwindSafe(|| session(peer)));
-                done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic))))
+                done.unwrap_or_else(|panic| Err(Error::Panicked(words(&*panic)).into()))
             });
             Ended::new(who, result)
         })?;
         Ok(Self { connections, address })
     }
+}
 
+impl<T, E: From<Error>> Server<T, E> {
     /// The address that the server listens on.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
@@ -108,9 +131,15 @@ impl Server {
     /// assert!(server.next_within(Duration::from_millis(10)).is_none());
     /// # Ok::<(), foxtrot::Error>(())
     /// ```
-    pub fn next_within(&mut self, wait: Duration) -> Option<Ended> {
+    pub fn next_within(&mut self, wait: Duration) -> Option<Ended<T, E>> {
         // A wait that no clock can tell the end of has none.
         self.ended_by(Instant::now().checked_add(wait))
+    }
+
+    /// Returns the number of connections so far, also of strangers and of peers whose sessions have not ended.
+    #[must_use]
+    pub fn came(&self) -> usize {
+        self.connections.came()
     }
 
     /// Returns the number of ended sessions of which this server tells nothing more: it keeps a thousand until somebody asks.
@@ -125,17 +154,18 @@ impl Server {
         Stopper(self.connections.stopper())
     }
 
-    fn ended_by(&mut self, until: Option<Instant>) -> Option<Ended> {
+    /// The next session that has ended, if one has by that time; without one it waits until the server was stopped.
+    pub fn ended_by(&mut self, until: Option<Instant>) -> Option<Ended<T, E>> {
         let ended = self.connections.next_by(until);
-        ended.map(|ended| ended.unwrap_or_else(|e| Ended::here(e.into())))
+        ended.map(|ended| ended.unwrap_or_else(|e| Ended::here(Error::from(e).into())))
     }
 }
 
-impl Iterator for Server {
-    type Item = Ended;
+impl<T, E: From<Error>> Iterator for Server<T, E> {
+    type Item = Ended<T, E>;
 
     /// `None` when the server was stopped and all sessions have ended.
-    fn next(&mut self) -> Option<Ended> {
+    fn next(&mut self) -> Option<Ended<T, E>> {
         self.ended_by(None)
     }
 }

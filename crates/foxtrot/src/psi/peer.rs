@@ -3,16 +3,16 @@
 use std::mem;
 
 use foxtrot_net::{
-    hello::Role,
+    Reason,
     jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
 use foxtrot_psi::paxos::Parameters;
 
-use super::{Digest, Hasher, MAX_ITEMS, Options, Steps};
+use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
-    Error, Peer, Progress,
-    job::{Job, room},
+    Error, Peer,
+    job::{Job, Role, refused, room},
 };
 
 /// Lets the peer find out which of its items are among these.
@@ -48,9 +48,9 @@ impl Set {
         if n > MAX_ITEMS {
             return Err(foxtrot_ot::Usage::BatchTooLarge { n, max: MAX_ITEMS }.into());
         }
-        let (mut all, mut hasher) = (room(n)?, Hasher::new());
+        let (mut all, mut hasher) = (room(n)?, ItemHasher::new());
         for (index, bytes) in (0_u32..).zip(items) {
-            if let Some(item) = hasher.item(bytes.as_ref()) {
+            if let Some(item) = hasher.item([bytes]) {
                 let mut both = [0; ITEM + INDEX];
                 both[..ITEM].copy_from_slice(&item);
                 both[ITEM..].copy_from_slice(&index.to_be_bytes());
@@ -115,9 +115,10 @@ impl Options {
     pub(crate) fn send_set(&self, peer: &mut Peer, set: &Set) -> Result<(), Error> {
         let mut items = set.items()?;
         let (job, receivers) = self.begin(peer, Role::Sender, items.len())?;
-        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller());
+        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller("steps"));
         job.play(|io| async move {
-            self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut items.0), tell).await
+            self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut items.0), steps(tell))
+                .await
         })?;
         job.finish()
     }
@@ -125,9 +126,17 @@ impl Options {
     pub(crate) fn receive_set(&self, peer: &mut Peer, set: &Set) -> Result<Vec<usize>, Error> {
         let mut items = set.items()?;
         let (job, senders) = self.begin(peer, Role::Receiver, items.len())?;
-        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller());
+        let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller("steps"));
         let received = job.play(|io| async move {
-            self.receive_over(&io, &mut cx, direction, senders, mem::take(&mut items.0), tell).await
+            self.receive_over(
+                &io,
+                &mut cx,
+                direction,
+                senders,
+                mem::take(&mut items.0),
+                steps(tell),
+            )
+            .await
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
         job.finish()?;
@@ -143,14 +152,15 @@ impl Options {
         ours: usize,
     ) -> Result<(Job<'p>, usize), Error> {
         let hello = jobs::psi(role, &self.method()?, "none/1", ours, self.most);
-        let job = peer.begin(hello, "steps")?;
-        let theirs = peers_keys(&job.agreement.peer_details, self.most);
-        let theirs = theirs.map_err(|e| job.refuse(e))?;
-        job.take_memory(match role {
-            Role::Sender => self.memory_of_sender(theirs, ours)?,
-            Role::Receiver => self.memory_of_receiver(ours, theirs)?,
+        let (agreed, theirs) = peer.negotiate(hello, |details| {
+            let theirs = peers_keys(details, self.most).map_err(refused)?;
+            let bytes = match role {
+                Role::Sender => self.memory_of_sender(theirs, ours),
+                Role::Receiver => self.memory_of_receiver(ours, theirs),
+            };
+            Ok((theirs, bytes.map_err(|e| (Reason::Other, e))?))
         })?;
-        Ok((job, theirs))
+        Ok((peer.job(agreed), theirs))
     }
 
     /// About the most bytes of memory that [`send`](Self::send) of `senders` different items takes with a peer that declares
@@ -179,14 +189,7 @@ impl Options {
     }
 }
 
-impl Job<'_> {
-    /// Tells the caller of the protocol's progress.
-    fn teller(&self) -> impl FnMut(Steps) + Send + use<> {
-        let (tell, unit) = (self.peer.progress.clone(), self.unit);
-        move |Steps { done, of }| {
-            if let Some(tell) = &tell {
-                tell(Progress { done, of, unit });
-            }
-        }
-    }
+/// Hands on the progress of the protocol.
+fn steps(tell: impl Fn(usize, usize) + Send) -> impl FnMut(Steps) + Send {
+    move |Steps { done, of }| tell(done, of)
 }

@@ -2,14 +2,14 @@
 
 use core::convert::Infallible;
 
-use foxtrot_net::{hello::Role, jobs};
+use foxtrot_net::jobs;
 use foxtrot_ot::{Bits, Direction, base::Block, erase::Secret, transfers::Method};
 use zeroize::Zeroizing;
 
 use super::Options;
 use crate::{
     Error, Peer,
-    job::{Job, Sink, not_kept, room},
+    job::{Job, Role, Sink, SinkError, keep, room},
 };
 
 /// The correlation of correlated OTs, which only their sender knows. Erased on drop.
@@ -110,23 +110,24 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn send_into<E: Sink>(
+    pub fn send_into<E: SinkError>(
         &self,
         peer: &mut Peer,
         n: usize,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
         let job = begin(peer, "rot", Role::Sender, &self.method(n)?, n)?;
-        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
-        let refused = &not_kept();
+        let (mut cx, direction, mut counted) =
+            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let refused = &Sink::new();
         job.play_into(refused, |io| async move {
             let sink = |keys: &[[Block; 2]]| {
                 counted(keys.len());
-                refused.keep(sink(keys))
+                keep(refused, sink(keys))
             };
             self.send_over(&io, &mut cx, direction, n, sink).await
         })?;
-        job.finish_in_place()
+        job.finish_in_place(|| Ok(()))
     }
 
     /// [`receive`] with a `sink` that takes choice bits and keys batch after batch; every batch but the last has a whole
@@ -134,23 +135,24 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn receive_into<E: Sink>(
+    pub fn receive_into<E: SinkError>(
         &self,
         peer: &mut Peer,
         n: usize,
         mut sink: impl FnMut(&Bits, &[Block]) -> Result<(), E> + Send,
     ) -> Result<(), Error> {
         let job = begin(peer, "rot", Role::Receiver, &self.method(n)?, n)?;
-        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
-        let refused = &not_kept();
+        let (mut cx, direction, mut counted) =
+            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let refused = &Sink::new();
         job.play_into(refused, |io| async move {
             let sink = |choices: &Bits, keys: &[Block]| {
                 counted(keys.len());
-                refused.keep(sink(choices, keys))
+                keep(refused, sink(choices, keys))
             };
             self.receive_over(&io, &mut cx, direction, n, sink).await
         })?;
-        job.finish_in_place()
+        job.finish_in_place(|| Ok(()))
     }
 
     /// [`send_correlated`] with these options.
@@ -212,20 +214,21 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn send_correlated_into<E: Sink>(
+    pub fn send_correlated_into<E: SinkError>(
         &self,
         peer: &mut Peer,
         n: usize,
         mut sink: impl FnMut(&[Block]) -> Result<(), E> + Send,
     ) -> Result<Delta, Error> {
         let job = self.begin_correlated(peer, Role::Sender, n)?;
-        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
-        let (mut delta, refused) = (Delta::default(), &not_kept());
+        let (mut cx, direction, mut counted) =
+            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let (mut delta, refused) = (Delta::default(), &Sink::new());
         let correlation = |it: &Block| delta.copy_from_slice(it);
         job.play_into(refused, |io| async move {
             let sink = |rows: &[Block]| {
                 counted(rows.len());
-                refused.keep(sink(rows))
+                keep(refused, sink(rows))
             };
             self.send_correlated_over(&io, &mut cx, direction, n, correlation, sink).await
         })?;
@@ -237,7 +240,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn receive_correlated_into<E: Sink>(
+    pub fn receive_correlated_into<E: SinkError>(
         &self,
         peer: &mut Peer,
         choices: &[bool],
@@ -246,12 +249,13 @@ impl Options {
         let n = choices.len();
         let choices = Bits::from_bools(choices.iter().copied());
         let job = self.begin_correlated(peer, Role::Receiver, n)?;
-        let (mut cx, direction, mut counted) = (job.context()?, job.direction(), job.counter(n));
-        let refused = &not_kept();
+        let (mut cx, direction, mut counted) =
+            (job.context()?, job.direction(), job.counter(n, "transfers"));
+        let refused = &Sink::new();
         job.play_into(refused, |io| async move {
             let sink = |rows: &[Block]| {
                 counted(rows.len());
-                refused.keep(sink(rows))
+                keep(refused, sink(rows))
             };
             self.receive_correlated_over(&io, &mut cx, direction, choices, sink).await
         })?;
@@ -276,5 +280,5 @@ fn begin<'p>(
     method: &Method,
     n: usize,
 ) -> Result<Job<'p>, Error> {
-    peer.begin(jobs::transfers(job, role, method, n), "transfers")
+    peer.begin(jobs::transfers(job, role, method, n))
 }

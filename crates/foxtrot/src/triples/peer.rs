@@ -1,11 +1,11 @@
 //! Multiplication triples with a [`Peer`].
 
-use foxtrot_net::{hello::Role, jobs};
+use foxtrot_net::jobs;
 
 use super::{Options, Shares, Triples, Word};
 use crate::{
     Error, Peer, Side,
-    job::{Sink, not_kept, room},
+    job::{Role, Sink, SinkError, keep, room},
 };
 
 /// Makes `n` triples of words of type `T`: this side's shares. Both sides make the same call.
@@ -59,7 +59,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Error`].
-    pub fn generate_into<E: Sink>(
+    pub fn generate_into<E: SinkError>(
         &self,
         peer: &mut Peer,
         bits: u32,
@@ -71,15 +71,16 @@ impl Options {
         // The roles only tell the two parties apart.
         let role = if we_are_initiator { Role::Sender } else { Role::Receiver };
         let hello = jobs::triples(role, kind, n as u64, "new", 0);
-        let job = peer.begin(hello, "triples")?;
-        let (mut cx, mut counted, refused) = (job.context()?, job.counter(n), &not_kept());
+        let job = peer.begin(hello)?;
+        let (mut cx, mut counted, refused) =
+            (job.context()?, job.counter(n, "triples"), &Sink::new());
         let mut left = n;
         job.play_into(refused, |io| async move {
             let sink = |shares: &Shares| {
                 let used = left.min(shares.len());
                 left -= used;
                 counted(used);
-                refused.keep(sink(shares))
+                keep(refused, sink(shares))
             };
             self.generate_over(&io, &mut cx, we_are_initiator, bits, n, sink).await
         })?;

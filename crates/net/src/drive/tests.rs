@@ -153,11 +153,11 @@ mod of_an_extension {
                 let mut sender = sender(&there)?;
                 let full = Error::from(ChannelError::ClosedSending);
                 let (kept, of_run) = (&Sink::new(), &mut sender);
-                let failed = kept.play(&there, |io| async move {
+                let run = play(&there, |io| async move {
                     let sink = |_: &[[Block; 2]]| kept.keep(Err(full.clone()));
                     of_run.random(&io, Shape::random(100_000), sink).await
                 });
-                assert_eq!(failed.unwrap_err(), ChannelError::ClosedSending.into());
+                assert_eq!(kept.result(run).unwrap_err(), ChannelError::ClosedSending.into());
                 let again = play(&there, |io| async move {
                     sender.random(&io, Shape::random(1), |_| Ok(())).await
                 });

@@ -111,14 +111,14 @@ fn a_fault_anywhere_on_the_line_ends_both_sides_with_an_error() {
 #[test]
 fn another_key_is_refused_with_that_reason() {
     let (here, there) = ends([None, None]);
-    let device = thread::spawn(move || accept(there.0, there.1, drop, key(2), SHORT, SHORT));
+    let device = thread::spawn(move || accept(there.0, there.1, drop, key(2), LONG, LONG));
     let error = connect(here.0, here.1, drop, key(1), LONG, LONG).unwrap_err();
     assert!(error.to_string().contains("does not have this key"), "{error}");
     assert!(device.join().unwrap().is_err());
 }
 
 #[test]
-fn what_an_earlier_session_left_on_the_line_is_skipped() {
+fn bytes_that_an_earlier_session_left_on_the_line_are_skipped() {
     let (here, mut there) = ends([None, None]);
     // The beginning of a magic among it.
     there.1.write_all(b"boot: ok\r\nFOXFOXLINFOX").unwrap();

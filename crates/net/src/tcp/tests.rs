@@ -180,11 +180,13 @@ fn errors_name_the_failed_operation() {
 #[test]
 fn connecting_reports_once_that_no_peer_listens_yet() {
     let mut told = 0;
-    let error = connect_within(&unused_port(), SHORT, LONG, || told += 1).unwrap_err().to_string();
+    let error = connect_while(&unused_port(), SHORT, LONG, || told += 1, || true).unwrap_err();
+    let error = error.to_string();
     assert!(error.ends_with(" within 150 ms: connection refused"), "{error}");
     assert_eq!(told, 1);
     let listener = Listener::bind("127.0.0.1:0").unwrap();
-    connect_within(&listener.local_addr().to_string(), SHORT, LONG, || told += 1).unwrap();
+    let address = listener.local_addr().to_string();
+    connect_while(&address, SHORT, LONG, || told += 1, || true).unwrap();
     assert_eq!(told, 1);
 }
 

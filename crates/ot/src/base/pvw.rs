@@ -28,9 +28,9 @@ pub use messages::{Ciphertexts, PublicKeys};
 
 use alloc::vec::Vec;
 
-use p256::{ProjectivePoint, Scalar};
-use subtle::{Choice, ConditionallySelectable};
-use zeroize::{Zeroize, Zeroizing};
+use foxtrot_kernel::p256::Scalar;
+use subtle::Choice;
+use zeroize::Zeroizing;
 
 use super::{
     Adversary, Block, Functionality, Protocol, ReceiverKeys, SenderKeys, check_batch,
@@ -38,14 +38,11 @@ use super::{
     expect_count,
 };
 use crate::{Bits, Error, Seed, Session, Usage, choices::select, engine::Io, oracle::Oracle};
-use curve::{SCALAR_COINS, combine, hash_to_curve, scalar, times};
+use curve::{Crs, Secret};
 
 /// The protocol as a [`super::BaseOt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pvw;
-
-/// The reference string: (G_0, H_0) and (G_1, H_1).
-struct Crs([[ProjectivePoint; 2]; 2]);
 
 /// The receiver, waiting for the [`Ciphertexts`].
 ///
@@ -79,7 +76,7 @@ pub struct Receiver {
     choices: Bits,
     keys: PublicKeys,
     /// r of every instance.
-    secrets: Zeroizing<Vec<Scalar>>,
+    secrets: Vec<Scalar>,
 }
 
 impl Receiver {
@@ -89,18 +86,17 @@ impl Receiver {
     /// [`Usage::BatchTooLarge`].
     pub fn start(session: Session, choices: Bits, seed: Seed) -> Result<(Self, PublicKeys), Usage> {
         check_batch(choices.len())?;
-        let Crs([zero, one]) = Crs::new(&session);
+        let crs = Crs::new(&session);
         let coins_of = session.oracle("foxtrot v1 pvw receiver coins");
         let mut keys = PublicKeys::new(choices.len());
-        let mut secrets = Zeroizing::new(Vec::with_capacity(choices.len()));
-        let mut coins = Zeroizing::new([0; SCALAR_COINS]);
+        let mut secrets = Vec::with_capacity(choices.len());
+        let mut coins = Zeroizing::new([0; Scalar::COINS]);
         for i in 0..choices.len() {
             // Step 1.
             coins_of.query(i as u64, 0).field(seed.as_bytes()).fill(coins.as_mut_slice());
-            let r = scalar(coins.as_slice());
-            let base = |k: usize| Selected::of(&zero[k], &one[k], choices.get(i));
-            keys.set(i, [0, 1].map(|k| times(&base(k).0, &r)));
-            secrets.push(*r);
+            let r = Scalar::from_coins(&coins);
+            keys.set(i, &crs.key(choices.get(i).unwrap_u8(), &r));
+            secrets.push(r);
         }
         Ok((Self { session, choices, keys: keys.clone(), secrets }, keys))
     }
@@ -118,7 +114,7 @@ impl Receiver {
             let choice = choices.get(i);
             let [(zero, zero_bytes), (one, one_bytes)] =
                 [0, 1].map(|j| (ciphertexts.u(i, j), ciphertexts.branch(i, j)));
-            let v = Selected(times(&Selected::of(&zero, &one, choice).0, r));
+            let v = Secret::select(&zero, &one, choice.unwrap_u8()).times(r);
             let mut branch = Zeroizing::new([0; messages::BRANCH_LEN]);
             select(choice, zero_bytes, one_bytes, branch.as_mut_slice());
             let (u, c) = branch.split_at(curve::POINT_LEN);
@@ -144,7 +140,7 @@ pub fn send(
 }
 
 fn send_under(
-    Crs(bases): &Crs,
+    crs: &Crs,
     session: &Session,
     keys: &PublicKeys,
     messages: SenderKeys,
@@ -153,16 +149,15 @@ fn send_under(
     let coins_of = session.oracle("foxtrot v1 pvw sender coins");
     let oracle = session.oracle("foxtrot v1 pvw mask");
     let mut ciphertexts = Ciphertexts::new(keys.instances());
-    let mut coins = Zeroizing::new([0; 2 * SCALAR_COINS]);
+    let mut coins = Zeroizing::new([[0; Scalar::COINS]; 2]);
     for (i, pair) in messages.pairs().iter().enumerate() {
-        let [p, q] = keys.points(i);
-        for (j, ([g, h], message)) in (0..).zip(bases.iter().zip(pair)) {
+        let key = keys.points(i);
+        for (j, message) in (0..).zip(pair) {
             // Step 3.
-            coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_mut_slice());
-            let (s, t) = coins.split_at(SCALAR_COINS);
-            let (s, t) = (scalar(s), scalar(t));
-            let u = curve::encode(&combine(g, &s, h, &t));
-            let v = Selected(combine(&p, &s, &q, &t));
+            coins_of.query(i as u64, j).field(seed.as_bytes()).fill(coins.as_flattened_mut());
+            let [s, t] = coins.each_ref().map(Scalar::from_coins);
+            let u = crs.combine(j, [&s, &t]);
+            let v = Secret::combine(&key, [&s, &t]);
 
             // Step 4.
             let mask = mask(&oracle, i, Choice::from(j), keys.of(i), &u, &v);
@@ -173,28 +168,6 @@ fn send_under(
     (ciphertexts, Sent::new(messages))
 }
 
-impl Crs {
-    fn new(session: &Session) -> Self {
-        let oracle = session.oracle("foxtrot v1 pvw CRS");
-        Self([0, 2].map(|k| [hash_to_curve(&oracle, k), hash_to_curve(&oracle, k + 1)]))
-    }
-}
-
-/// A secret point.
-struct Selected(ProjectivePoint);
-
-impl Selected {
-    fn of(zero: &ProjectivePoint, one: &ProjectivePoint, choice: Choice) -> Self {
-        Self(ProjectivePoint::conditional_select(zero, one, choice))
-    }
-}
-
-impl Drop for Selected {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
 /// H(i, j, P, Q, U, V).
 fn mask(
     oracle: &Oracle,
@@ -202,9 +175,9 @@ fn mask(
     j: Choice,
     key: &[u8],
     u: &[u8],
-    v: &Selected,
+    v: &Secret,
 ) -> Zeroizing<Block> {
-    let v = Zeroizing::new(curve::encode(&v.0));
+    let v = v.encode();
     let query = oracle.query(i as u64, j.unwrap_u8()).field(key).field(u).field(v.as_slice());
     Zeroizing::new(query.finish())
 }
@@ -269,6 +242,8 @@ foxtrot_kernel::redacted! {
 mod tests {
     use alloc::vec;
 
+    use foxtrot_kernel::p256::Point;
+
     use super::*;
     use crate::Sid;
 
@@ -277,24 +252,31 @@ mod tests {
     #[test]
     fn knowing_the_trapdoor_y_decrypts_both_branches() {
         let session = || Session::new(Sid::from_bytes([1; 32]));
-        let y = scalar(&[5; SCALAR_COINS]);
-        let Crs([[g_0, h_0], _]) = Crs::new(&session());
-        let crs = Crs([[g_0, h_0], [times(&g_0, &y), times(&h_0, &y)]]);
-        let r = scalar(&[7; SCALAR_COINS]);
+        let scalar = |x: u8| {
+            let mut coins = [0; Scalar::COINS];
+            coins[0] = x;
+            Scalar::from_coins(&coins)
+        };
+        let oracle = session().oracle("foxtrot v1 pvw CRS");
+        let [g_0, h_0] = [0, 1].map(|k| curve::hash_to_curve(&oracle, k));
+        // y = 5; r = 35 is 7 times as much.
+        let times_5 = |p| Point::combine([(p, &scalar(5))]);
+        let crs = Crs::of([[g_0, h_0], [times_5(&g_0), times_5(&h_0)]]);
         let mut keys = PublicKeys::new(1);
-        keys.set(0, [times(&g_0, &r), times(&h_0, &r)]);
+        keys.set(0, &crs.key(0, &scalar(35)));
         let messages = SenderKeys::of_messages(vec![[[1; 16], [2; 16]]]);
         let (sent, _) = send_under(&crs, &session(), &keys, messages, Seed::from_bytes([2; 32]));
 
         let oracle = session().oracle("foxtrot v1 pvw mask");
         let opened = |j: u8, exponent: &Scalar| -> Block {
-            let v = Selected(times(&sent.u(0, j.into()), exponent));
+            let u = sent.u(0, j.into());
+            let v = Secret::select(&u, &u, 0).times(exponent);
             let (u, c) = sent.branch(0, j.into()).split_at(curve::POINT_LEN);
             let mask = mask(&oracle, 0, Choice::from(j), keys.of(0), u, &v);
             core::array::from_fn(|k| c[k] ^ mask[k])
         };
-        assert_eq!(opened(0, &r), [1; 16]);
-        assert_ne!(opened(1, &r), [2; 16]);
-        assert_eq!(opened(1, &(*r * y.invert().unwrap())), [2; 16]);
+        assert_eq!(opened(0, &scalar(35)), [1; 16]);
+        assert_ne!(opened(1, &scalar(35)), [2; 16]);
+        assert_eq!(opened(1, &scalar(7)), [2; 16]);
     }
 }

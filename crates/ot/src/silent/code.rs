@@ -69,7 +69,7 @@ fn cipher(backend: Backend, n: usize, layer: usize, purpose: u8) -> Aes128 {
 }
 
 impl Code {
-    fn new(backend: Backend, n: usize, accumulators: usize) -> Self {
+    pub(super) fn new(backend: Backend, n: usize, accumulators: usize) -> Self {
         let layer = |layer| {
             let mut table = vec![0; n];
             let [buckets, draws] = [0, 1].map(|purpose| cipher(backend, n, layer, purpose));
@@ -94,8 +94,13 @@ impl Code {
     }
 
     /// The accumulators from the second one on, with the permutations between them.
-    pub(super) fn accumulate<F: Field, S: Strings>(&self, backend: Backend, strings: &mut S) {
-        let mut to = S::zeroed(self.len());
+    pub(super) fn accumulate<F: Field, S: Strings>(
+        &self,
+        backend: Backend,
+        strings: &mut S,
+        scratch: &mut Scratch<S>,
+    ) {
+        let mut to = scratch.take(self.len());
         for (k, layers) in self.layers.windows(2).enumerate() {
             let d = cipher(backend, self.len(), k + 2, 2);
             let next = if k + 2 < self.layers.len() {
@@ -106,11 +111,47 @@ impl Code {
             strings.accumulate(backend, F::factors(&d), &layers[0].buckets, next, &mut to);
             mem::swap(strings, &mut to);
         }
+        scratch.put(to);
+    }
+}
+
+/// Strings of batches that are over, for later batches, which overwrite all of them. They are erased on drop.
+pub(super) struct Scratch<S> {
+    strings: Vec<S>,
+    /// True if there will be later batches.
+    pub(super) keeps: bool,
+}
+
+impl<S> Default for Scratch<S> {
+    fn default() -> Self {
+        Self { strings: Vec::new(), keeps: false }
+    }
+}
+
+impl<S: Strings> Scratch<S> {
+    /// Strings of n elements, whose values are arbitrary.
+    pub(super) fn take(&mut self, n: usize) -> S {
+        match self.strings.pop() {
+            Some(strings) if strings.len() == n => strings,
+            _ => {
+                self.strings.clear();
+                S::zeroed(n)
+            }
+        }
+    }
+
+    pub(super) fn put(&mut self, strings: S) {
+        if self.keeps {
+            self.strings.push(strings);
+        } else {
+            self.strings.clear();
+        }
     }
 }
 
 foxtrot_kernel::redacted! {
     Codes;
+    [S] Scratch<S>;
     Code, code => "{} accumulators of {}", code.layers.len(), code.len();
 }
 

@@ -82,13 +82,20 @@ pub(super) mod sealed {
             table: &[u32],
         );
 
-        /// U and V, of OTs with these flips.
+        /// Exchanges choices, if these are OTs.
+        fn flip(
+            values: <Self as super::Field>::Values,
+            flips: &Bits,
+        ) -> <Self as super::Field>::Values
+        where
+            Self: super::Field;
+
+        /// U and V.
         fn encode(
             backend: Backend,
             strings: &mut Self::Strings,
             table: &[u32],
             m: usize,
-            flips: &Bits,
         ) -> (<Self as super::Field>::Values, Secret<u128>)
         where
             Self: super::Field;
@@ -98,6 +105,9 @@ pub(super) mod sealed {
     pub trait Strings {
         /// Strings of n elements, all 0.
         fn zeroed(n: usize) -> Self;
+
+        /// The number of elements.
+        fn len(&self) -> usize;
 
         /// Takes elements from their buckets, and puts the sum of the elements up to each, times their factors, to
         /// its next place.
@@ -128,6 +138,10 @@ pub(super) mod sealed {
             Self { memory: Secret::zeroed(n * L + 3), blocks: n * L }
         }
 
+        fn len(&self) -> usize {
+            self.blocks / L
+        }
+
         fn accumulate(
             &mut self,
             backend: Backend,
@@ -149,6 +163,10 @@ pub(super) mod sealed {
     impl Strings for WithBits {
         fn zeroed(n: usize) -> Self {
             Self { blocks: Cells::zeroed(n), bits: Secret::zeroed(n) }
+        }
+
+        fn len(&self) -> usize {
+            self.bits.len()
         }
 
         fn accumulate(
@@ -190,6 +208,10 @@ impl Arithmetic for Gf128 {
         Factors::Gf128(d)
     }
 
+    fn flip(values: Secret<u128>, _: &Bits) -> Secret<u128> {
+        values
+    }
+
     fn values(elements: Secret<u128>) -> Secret<u128> {
         elements
     }
@@ -209,7 +231,6 @@ impl Arithmetic for Gf128 {
         strings: &mut Cells<2>,
         table: &[u32],
         m: usize,
-        _: &Bits,
     ) -> (Secret<u128>, Secret<u128>) {
         let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
         encode_pairs::<u128, u128>(backend, table, strings.get(), &mut u, &mut v);
@@ -228,6 +249,10 @@ impl Arithmetic for Gf64 {
 
     fn factors(d: &Aes128) -> Factors<'_> {
         Factors::Gf64(d)
+    }
+
+    fn flip(values: Secret<u64>, _: &Bits) -> Secret<u64> {
+        values
     }
 
     fn values(elements: Secret<u128>) -> Secret<u64> {
@@ -249,7 +274,6 @@ impl Arithmetic for Gf64 {
         strings: &mut Cells<2>,
         table: &[u32],
         m: usize,
-        _: &Bits,
     ) -> (Secret<u64>, Secret<u128>) {
         let (mut u, mut v) = (Secret::zeroed(m), Secret::zeroed(m));
         encode_pairs::<u64, u128>(backend, table, strings.get(), &mut u, &mut v);
@@ -266,6 +290,10 @@ impl Arithmetic for Gf2 {
 
     fn factors(_: &Aes128) -> Factors<'_> {
         Factors::Ones
+    }
+
+    fn flip(values: Bits, flips: &Bits) -> Bits {
+        if flips.is_empty() { values } else { values.xor(flips) }
     }
 
     fn values(elements: Secret<u128>) -> Bits {
@@ -288,13 +316,11 @@ impl Arithmetic for Gf2 {
         strings: &mut WithBits,
         table: &[u32],
         m: usize,
-        flips: &Bits,
     ) -> (Bits, Secret<u128>) {
         let (mut bytes, mut v) = (SecretBytes::zeroed(m.div_ceil(8)), Secret::zeroed(m));
         encode::<u128>(backend, table, strings.blocks.get(), &mut v);
         encode_bits(backend, table, &strings.bits, &mut bytes);
-        let bits = Bits::from_bytes(&bytes, m);
-        (if flips.is_empty() { bits } else { bits.xor(flips) }, v)
+        (Bits::from_bytes(&bytes, m), v)
     }
 }
 

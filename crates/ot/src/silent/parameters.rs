@@ -100,6 +100,12 @@ impl<F> Silent<F> {
         Self { name, adversary, noise, weight, field: PhantomData }
     }
 
+    /// Sets so few noise positions that nothing is hidden.
+    #[cfg(test)]
+    pub(super) const fn with_noise(self, noise: usize) -> Self {
+        Self { noise, ..self }
+    }
+
     /// Its name in `docs/wire/silent.md`, which is also the protocol of its sub-session.
     #[must_use]
     pub const fn name(&self) -> &'static str {
@@ -242,19 +248,22 @@ foxtrot_kernel::redacted! {
 mod tests {
     use super::*;
 
-    /// Bytes of both parties for a batch with its set-up, as `docs/protocols/silent.md` counts them.
-    fn bytes<F: Field>(silent: Silent<F>, m: usize) -> usize {
-        let setup = silent.extension().setup_len();
-        setup + silent.receiver_batch(m) + silent.sender_batch(m)
-    }
-
     #[test]
-    fn sizes_are_the_formulas_of_the_design() {
-        let shape = |m| vole().size(m).map(|size| (size.trees, size.height, size.accumulators));
-        assert_eq!(shape(2780), Ok((192, 5, 3)));
-        assert_eq!(shape(1_179_648), Ok((288, 13, 2)));
-        assert_eq!(bytes(vole(), 2780) / 1000, 87);
-        assert_eq!(bytes(vole(), 1_179_648) / 1000, 206);
+    fn sizes_and_bytes_are_the_formulas_of_the_design() {
+        for (m, shape, thousands) in [(2780, (192, 5, 3), 87), (1_179_648, (288, 13, 2), 206)] {
+            let size = vole().size(m).unwrap();
+            let (t, h) = (size.trees, size.height);
+            assert_eq!((t, h, size.accumulators), shape);
+            assert_eq!(size.ots, 128 * (t + 1) + t * h);
+            // Set-up and check of SoftSpoken, its corrections, trees, and the check.
+            let ots = 112 * 32 + 17 * 32 + 1128 + 15 * size.ots / 8;
+            let bytes = ots + 16 * t * (2 * h + 1) + 16 + 16 + 32;
+            assert_eq!(bytes / 1000, thousands);
+            let setup = vole().extension().setup_len();
+            let sent = setup + vole().receiver_batch(m) + vole().sender_batch(m);
+            // Corrections are of whole columns.
+            assert!((bytes..bytes + 15 * 1024 / 8).contains(&sent), "{sent} {bytes}");
+        }
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub struct Sender<F> {
 
 /// The receiver, set up.
 #[derive(Debug)]
-pub struct Receiver<F> {
+pub struct Receiver<F: Field> {
     silent: Silent<F>,
     state: super::Receiver<F>,
     runs: Runs,
@@ -110,6 +110,11 @@ impl<F: Field> Sender<F> {
         self.state.delta()
     }
 
+    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.state.keep_memory(keep);
+    }
+
     /// A batch of m outputs: W, of which the receiver's V is W ⊕ U·Δ.
     ///
     /// # Errors
@@ -134,9 +139,9 @@ impl<F: Field> Sender<F> {
         drop(rows);
         io.send_any(trees).await;
         let check = io.recv_any(self.silent.check_len()).await;
-        let (sent, answer) = self.state.answer(planted, &check)?;
+        let (answered, answer) = self.state.answer(planted, &check)?;
         io.send_any(answer).await;
-        Ok(sent)
+        Ok(self.state.encode(answered)?)
     }
 }
 
@@ -157,6 +162,11 @@ impl<F: Field> Receiver<F> {
             ots::Receiver::set_up(io, &mut Context::new(&session, of_ots), below(&plan)).await?;
         let state = super::Receiver::of_ots(session, silent, ots, seed);
         Ok(Self { silent, state, runs: Runs::default() })
+    }
+
+    /// Keeps the memory of a batch of VOLE for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.state.keep_memory(keep);
     }
 
     /// A batch of m outputs: U and V, which is the sender's W ⊕ U·Δ.
@@ -184,9 +194,11 @@ impl<F: Field> Receiver<F> {
         io.limit(limits(&self.silent));
         let choices = Bits::from_bools(choices.iter().map(|&bit| bit == 1));
         let trees = io.recv_any(size.trees_len).await;
-        let (unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
+        let (mut unverified, check) = self.state.grow_rows(m, &choices, &rows, &trees)?;
         drop((choices, rows));
         io.send_any(check).await;
+        // While the sender computes.
+        self.state.encode(&mut unverified);
         let answer = io.recv_any(self.silent.answer_len()).await;
         self.state.verify(unverified, &answer)
     }
@@ -205,7 +217,9 @@ impl Sender<Gf2> {
     ) -> Result<(), Error> {
         self.runs.begin()?;
         let mut keys = Secret::zeroed(PIECE.min(shape.n()));
-        for m in self.silent.batches(shape.n()) {
+        let mut batches = self.silent.batches(shape.n()).peekable();
+        while let Some(m) = batches.next() {
+            self.state.keep_memory(batches.peek().is_some());
             let mut sent = self.batch(io, m).await?;
             if shape.is_given() {
                 sent.flip(&io.recv(m.div_ceil(8)).await)?;
@@ -237,7 +251,9 @@ impl Receiver<Gf2> {
         let n = Shape::of(choice).n();
         let mut keys = Secret::zeroed(PIECE.min(n));
         let mut start = 0;
-        for m in self.silent.batches(n) {
+        let mut batches = self.silent.batches(n).peekable();
+        while let Some(m) = batches.next() {
+            self.state.keep_memory(batches.peek().is_some());
             let mut received = self.batch(io, m).await?;
             if let Choice::Given(bits) = choice {
                 io.send(received.choose(bits.slice(start..start + m))?).await;
@@ -251,6 +267,19 @@ impl Receiver<Gf2> {
         }
         self.runs.end();
         Ok(())
+    }
+}
+
+impl<F: Field> Silent<F> {
+    /// The most bytes of memory that a run of n outputs takes at the sender, beside its keys: a batch, and what waits on the way.
+    #[must_use]
+    pub fn memory_of_sender(&self, n: usize) -> u64 {
+        let size = self.size(n.clamp(1, self.max_batch()));
+        let of_batch = size.map_or(0, |it| {
+            it.leaves() * (2 * 16 + 4 * it.accumulators) + 16 * it.outputs + 32 * it.ots
+        });
+        let limits = limits(self);
+        (of_batch + limits.messages * limits.len) as u64 + (8 << 20)
     }
 }
 

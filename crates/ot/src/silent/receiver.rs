@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::CODES,
-    field::{Field, Gf2, pack_bits, pack_noise, pack_rows, sealed::Strings as _},
+    code::{CODES, Scratch},
+    field::{Field, Gf2, pack_bits, pack_noise, pack_rows},
     parameters::{MASK, Silent, Size},
     permutation,
 };
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The receiver of a silent protocol, which makes batch after batch from one extension.
-pub struct Receiver<F> {
+pub struct Receiver<F: Field> {
     silent: Silent<F>,
     session: Session,
     seed: Seed,
@@ -34,6 +34,7 @@ pub struct Receiver<F> {
     ots: Option<Ots>,
     /// Batches so far.
     batch: u64,
+    scratch: Scratch<F::Strings>,
 }
 
 /// A batch whose trees have come. It has no output before the sender's `Answer` has come, where there is one.
@@ -43,8 +44,8 @@ pub struct Unverified<F: Field> {
     number: u64,
     size: Size,
     check: Option<Check>,
-    /// U and V, where nothing rests on LPN; else the strings that they come from.
-    packed: Option<(F::Values, Secret<u128>)>,
+    /// U and V, and before the strings that they come from.
+    values: Option<(F::Values, Secret<u128>)>,
     strings: Option<F::Strings>,
 }
 
@@ -83,7 +84,12 @@ impl<F: Field> Receiver<F> {
     }
 
     pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
-        Self { silent, session, seed, ots: Some(ots), batch: 0 }
+        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
+    }
+
+    /// Keeps the memory of a batch for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.scratch.keeps = keep;
     }
 
     /// The extension, for the OTs of the next batch.
@@ -144,8 +150,8 @@ impl<F: Field> Receiver<F> {
         let backend = self.session.backend();
         if !self.silent.has_noise() {
             let u = Secret((0..m).map(|j| pack_bits(choices, j * MASK, MASK)).collect());
-            let packed = Some((F::values(u), pack_rows(backend, rows)));
-            let batch = Unverified { session, number, size, check: None, packed, strings: None };
+            let values = Some((F::values(u), pack_rows(backend, rows)));
+            let batch = Unverified { session, number, size, check: None, values, strings: None };
             return Ok((batch, Vec::new()));
         }
         let (commitment, messages) = trees.split_at(if self.silent.has_coin() { 32 } else { 0 });
@@ -167,7 +173,7 @@ impl<F: Field> Receiver<F> {
 
         let code = CODES.get(backend, &size);
         let mut prefix = Prefix::new(backend, weights.as_ref());
-        let mut strings = F::Strings::zeroed(size.leaves());
+        let mut strings = self.scratch.take(size.leaves());
         let mut leaves = Secret::zeroed(1 << size.height);
         let mut known = Secret::<Block>::zeroed(size.height);
         let messages = messages.as_chunks::<16>().0.chunks(2 * size.height + 1);
@@ -205,7 +211,7 @@ impl<F: Field> Receiver<F> {
             Check { challenge, hash, commitment }
         });
         let strings = Some(strings);
-        Ok((Unverified { session, number, size, check, packed: None, strings }, message))
+        Ok((Unverified { session, number, size, check, values: None, strings }, message))
     }
 
     /// Sections 20.4 and 20.5: takes the sender's `Answer`, which is empty where there is none, and returns the output.
@@ -215,24 +221,42 @@ impl<F: Field> Receiver<F> {
     /// [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
     pub fn verify(
         &mut self,
-        unverified: Unverified<F>,
+        mut unverified: Unverified<F>,
         answer: &[u8],
     ) -> Result<Received<F>, Error> {
         self.ots()?;
         if unverified.session != *self.session.id() {
             return Err(Usage::ForeignBatch.into());
         }
-        let Unverified { session, number, size, check, packed, strings } = unverified;
-        let coins = self.check(number, check, answer).inspect_err(|_| self.ots = None)?;
+        let answered = self.check(unverified.number, unverified.check.take(), answer);
+        let coins = answered.inspect_err(|_| self.ots = None)?;
+        self.encode(&mut unverified);
+        let Unverified { session, number, size, values, .. } = unverified;
+        let (u, v) = values.ok_or(Usage::SessionEnded)?;
         let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let encoded = strings.map(|mut strings| {
-            let backend = self.session.backend();
-            let code = CODES.get(backend, &size);
-            code.accumulate::<F, _>(backend, &mut strings);
-            F::encode(backend, &mut strings, code.last_table(), size.outputs, &flips)
-        });
-        let (u, v) = packed.or(encoded).ok_or(Usage::SessionEnded)?;
+        let u = F::flip(u, &flips);
         Ok(Received { session, number, u, v, coins, flips })
+    }
+
+    /// Section 20.5: encodes a batch before its answer has come, for which [`verify`](Self::verify) then has less to do.
+    pub fn encode(&mut self, batch: &mut Unverified<F>) {
+        let Some(mut strings) = batch.strings.take() else { return };
+        let (backend, size) = (self.session.backend(), &batch.size);
+        let code = CODES.get(backend, size);
+        code.accumulate::<F, _>(backend, &mut strings, &mut self.scratch);
+        batch.values = Some(F::encode(backend, &mut strings, code.last_table(), size.outputs));
+        self.scratch.put(strings);
+    }
+
+    /// Returns the verdict on an answer, and goes on whatever it is.
+    #[cfg(test)]
+    pub(super) fn would_accept(&self, unverified: Unverified<F>, answer: &[u8]) -> bool {
+        self.check(unverified.number, unverified.check, answer).is_ok()
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_session(&mut self, session: Session) {
+        self.session = session;
     }
 
     fn check(
@@ -323,7 +347,7 @@ impl Receiver<Gf2> {
 }
 
 foxtrot_kernel::redacted! {
-    [F] Receiver<F>, receiver => "{}, {} batches", receiver.silent.name(), receiver.batch;
+    [F: Field] Receiver<F>, receiver => "{}, {} batches", receiver.silent.name(), receiver.batch;
     [F: Field] Unverified<F>, unverified => "batch {}, <redacted>", unverified.number;
     [F: Field] Received<F>, received => "batch {}, <redacted>", received.number;
 }

@@ -13,11 +13,8 @@ use zeroize::Zeroizing;
 
 use super::{
     Challenge, Coins, Outputs, check_extension, check_hash,
-    code::CODES,
-    field::{
-        Field, Gf2, pack_noise, pack_rows,
-        sealed::{Cells, Strings as _},
-    },
+    code::{CODES, Scratch},
+    field::{Field, Gf2, pack_noise, pack_rows, sealed::Cells},
     parameters::{Silent, Size},
     permutation,
 };
@@ -37,6 +34,7 @@ pub struct Sender<F> {
     ots: Option<Ots>,
     /// Batches so far.
     batch: u64,
+    scratch: Scratch<Cells<1>>,
 }
 
 /// A batch whose trees are on their way. It has no output before the receiver's `Check` has come, where there is one.
@@ -50,6 +48,15 @@ pub struct Planted {
     mask: Zeroizing<u128>,
     /// W, where it does not come from trees.
     packed: Secret<u128>,
+}
+
+/// A batch that has its answer, and is to be encoded.
+#[must_use = "the batch has no output yet"]
+pub struct Answered<F> {
+    planted: Planted,
+    string: Option<Cells<1>>,
+    coins: Option<Coins>,
+    field: PhantomData<F>,
 }
 
 /// A batch whose output can be had, once.
@@ -82,7 +89,7 @@ impl<F: Field> Sender<F> {
     }
 
     pub(super) fn of_ots(session: Session, silent: Silent<F>, ots: Ots, seed: Seed) -> Self {
-        Self { silent, session, seed, ots: Some(ots), batch: 0 }
+        Self { silent, session, seed, ots: Some(ots), batch: 0, scratch: Scratch::default() }
     }
 
     /// The extension, for the OTs of the next batch.
@@ -95,6 +102,11 @@ impl<F: Field> Sender<F> {
 
     pub(super) fn ots(&mut self) -> Result<&mut Ots, Usage> {
         self.ots.as_mut().ok_or(Usage::SessionEnded)
+    }
+
+    /// Keeps the memory of a batch for the next one, or no longer.
+    pub fn keep_memory(&mut self, keep: bool) {
+        self.scratch.keeps = keep;
     }
 
     /// Δ of every batch.
@@ -201,57 +213,94 @@ impl<F: Field> Sender<F> {
         Ok((planted, message))
     }
 
-    /// Sections 20.4 and 20.5: takes the receiver's `Check`, which is empty where there is none, and returns the output and
+    /// Section 20.4: takes the receiver's `Check`, which is empty where there is none, and returns the answered batch and
     /// `Answer`, empty then also.
     ///
     /// # Errors
     /// [`Decode`] if it has another length; [`Usage::ForeignBatch`]; [`Usage::SessionEnded`].
-    pub fn answer(&mut self, planted: Planted, check: &[u8]) -> Result<(Sent<F>, Vec<u8>), Error> {
+    pub fn answer(
+        &mut self,
+        planted: Planted,
+        check: &[u8],
+    ) -> Result<(Answered<F>, Vec<u8>), Error> {
         self.ots()?;
         if planted.session != *self.session.id() {
             return Err(Usage::ForeignBatch.into());
         }
         let check = self.decode(check).inspect_err(|_| self.ots = None)?;
-        let Planted { session, number, size, delta, roots, mask, packed } = planted;
-        let silent = self.silent;
-        if !silent.has_noise() {
-            let (w, flips, field) = (packed, Bits::from_bools([]), PhantomData);
-            return Ok((Sent { session, number, delta, w, coins: None, flips, field }, Vec::new()));
+        if !self.silent.has_noise() {
+            return Ok((
+                Answered { planted, string: None, coins: None, field: PhantomData },
+                Vec::new(),
+            ));
         }
+        let (string, sum) = self.leaves(&planted, check);
+        let mut answer = Vec::new();
+        let coins = check.and_then(|(chi, _)| {
+            answer.extend_from_slice(&check_hash(&self.session, planted.number, &sum));
+            let coin = self.silent.has_coin().then(|| self.coin(planted.number))?;
+            answer.extend_from_slice(&*coin);
+            Some(Coins { receiver: chi, sender: *coin })
+        });
+        Ok((Answered { planted, string: Some(string), coins, field: PhantomData }, answer))
+    }
+
+    /// Section 20.5: the output of a batch, which its peer's does not wait for.
+    ///
+    /// # Errors
+    /// [`Usage::ForeignBatch`].
+    pub fn encode(&mut self, answered: Answered<F>) -> Result<Sent<F>, Usage> {
+        let Answered { planted, string, coins, .. } = answered;
+        let Planted { session, number, size, delta, packed, .. } = planted;
+        if session != *self.session.id() {
+            return Err(Usage::ForeignBatch);
+        }
+        let w = string.map(|mut string| {
+            let backend = self.session.backend();
+            let code = CODES.get(backend, &size);
+            code.accumulate::<F, _>(backend, &mut string, &mut self.scratch);
+            let mut w = Secret::zeroed(size.outputs);
+            encode::<u128>(backend, code.last_table(), string.get(), &mut w);
+            self.scratch.put(string);
+            w
+        });
+        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
+        let (w, none) = (w.unwrap_or(packed), Bits::from_bools([]));
+        let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
+        sent.exchange(&flips);
+        sent.flips = flips;
+        Ok(sent)
+    }
+
+    /// The first accumulator of all leaves, and V_S if there is a check.
+    pub(super) fn leaves(
+        &mut self,
+        planted: &Planted,
+        check: Option<(Challenge, u128)>,
+    ) -> (Cells<1>, Zeroizing<u128>) {
+        let Planted { number, size, ref roots, ref mask, ref delta, .. } = *planted;
         let backend = self.session.backend();
         let code = CODES.get(backend, &size);
         let weights = check.map(|(chi, _)| Aes128::new(backend, &chi));
         let mut prefix = Prefix::new(backend, weights.as_ref());
         let mut leaves = Secret::zeroed(1 << size.height);
         let mut sums = Secret::<[Block; 2]>::zeroed(size.height);
-        let mut string = Cells::<1>::zeroed(size.leaves());
+        let mut string = self.scratch.take(size.leaves());
         for (pi, root) in super::tree_ciphers(&self.session, number, &size).zip(roots.iter()) {
             ggm::expand(&pi, root, &mut leaves, &mut sums);
             prefix.add(&leaves, code.first_table(), string.get());
         }
-        let mut check_sum = Zeroizing::new(*mask ^ prefix.check());
-        let mut answer = Vec::new();
-        let coins = check.and_then(|(chi, x)| {
-            *check_sum ^= gf128::mul(backend, x, *delta);
-            answer.extend_from_slice(&check_hash(&self.session, number, &check_sum));
-            let coin = silent.has_coin().then(|| self.coin(number))?;
-            answer.extend_from_slice(&*coin);
-            Some(Coins { receiver: chi, sender: *coin })
-        });
-        code.accumulate::<F, _>(backend, &mut string);
-        let mut w = Secret::zeroed(size.outputs);
-        encode::<u128>(backend, code.last_table(), string.get(), &mut w);
-        drop(string);
-        let flips = super::flips(&self.session, number, coins.as_ref(), size.outputs);
-        let none = Bits::from_bools([]);
-        let mut sent = Sent { session, number, delta, w, coins, flips: none, field: PhantomData };
-        sent.exchange(&flips);
-        sent.flips = flips;
-        Ok((sent, answer))
+        let x = check.map_or(0, |(_, x)| x);
+        (string, Zeroizing::new(**mask ^ prefix.check() ^ gf128::mul(backend, x, **delta)))
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_session(&mut self, session: Session) {
+        self.session = session;
     }
 
     /// χ and x*, if there is a check.
-    fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
+    pub(super) fn decode(&self, check: &[u8]) -> Result<Option<(Challenge, u128)>, Decode> {
         super::check_len("Check", self.silent.check_len(), check.len())?;
         let parts = check.split_first_chunk::<16>();
         Ok(parts.map(|(chi, x)| (*chi, u128::from_le_bytes(core::array::from_fn(|k| x[k])))))
@@ -260,6 +309,13 @@ impl<F: Field> Sender<F> {
     fn coin(&self, number: u64) -> Zeroizing<[u8; 32]> {
         let coin = self.session.oracle("foxtrot v1 silent sender coin").query(number, 0);
         Zeroizing::new(coin.field(self.seed.as_bytes()).finish())
+    }
+}
+
+#[cfg(test)]
+impl Planted {
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 }
 
@@ -328,5 +384,6 @@ impl Sender<Gf2> {
 foxtrot_kernel::redacted! {
     [F] Sender<F>, sender => "{}, {} batches", sender.silent.name(), sender.batch;
     Planted, planted => "batch {}, <redacted>", planted.number;
+    [F] Answered<F>, answered => "batch {}, <redacted>", answered.planted.number;
     [F] Sent<F>, sent => "batch {}, <redacted>", sent.number;
 }

@@ -10,7 +10,7 @@ use super::{Digest, Error, Joint, Parameters, hashes::buckets_of, same};
 use crate::erase::Secret;
 
 /// A party's items, and which of them are in which bucket.
-pub(super) struct Items {
+pub(crate) struct Items {
     items: Secret<Digest>,
     /// Indices of the items, those of a bucket one after another; `None` if there is one bucket.
     order: Option<Secret<u32>>,
@@ -21,16 +21,15 @@ pub(super) struct Items {
 }
 
 impl Items {
-    pub(super) fn new(
+    pub(crate) fn new(
         session: &Session,
-        parameters: &Parameters,
+        buckets: usize,
         (expected, load): (usize, usize),
         items: Vec<Digest>,
         joint: Option<Joint>,
     ) -> Result<Self, Error> {
         let items = Secret(items);
         same("items", expected, items.0.len())?;
-        let buckets = parameters.buckets();
         same("joint coins", usize::from(buckets > 1), usize::from(joint.is_some()))?;
         let Some(joint) = joint else {
             let starts = vec![0, items.0.len()];
@@ -59,28 +58,33 @@ impl Items {
     }
 
     /// The number of all items.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.0.len()
     }
 
+    /// Returns the number of a bucket's items, without those that fill it up.
+    pub(crate) fn number(&self, bucket: usize) -> usize {
+        self.starts[bucket + 1] - self.starts[bucket]
+    }
+
     /// Returns the first place of a bucket among the places of all buckets.
-    pub(super) fn start(&self, bucket: usize) -> usize {
+    pub(crate) fn start(&self, bucket: usize) -> usize {
         self.starts[bucket]
     }
 
     /// Places of all buckets, each filled up over the beginning of the next.
-    pub(super) fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         let last = self.starts.len() - 2;
         self.starts[last] + self.load
     }
 
     /// The index of the item at a place among all.
-    pub(super) fn index(&self, place: usize) -> usize {
+    pub(crate) fn index(&self, place: usize) -> usize {
         self.order.as_ref().map_or(place, |order| order.0[place] as usize)
     }
 
     /// The bucket's items, and after them random ones, which are nobody's.
-    pub(super) fn filled(&self, session: &Session, seed: &Seed, bucket: usize) -> Filled<'_> {
+    pub(crate) fn filled(&self, session: &Session, seed: &Seed, bucket: usize) -> Filled<'_> {
         let Some(order) = &self.order else { return Filled::All(&self.items.0) };
         let indices = &order.0[self.starts[bucket]..self.starts[bucket + 1]];
         let mut filled = Vec::with_capacity(self.load);
@@ -95,7 +99,7 @@ impl Items {
 }
 
 /// A bucket's items.
-pub(super) enum Filled<'a> {
+pub(crate) enum Filled<'a> {
     All(&'a [Digest]),
     Bucket(Secret<Digest>),
 }
@@ -112,16 +116,16 @@ impl Deref for Filled<'_> {
 }
 
 /// The namespace of a bucket.
-pub(super) fn bucket_session(session: &Session, bucket: usize) -> Session {
+pub(crate) fn bucket_session(session: &Session, bucket: usize) -> Session {
     session.sub("paxos bucket", bucket as u64, Default::default())
 }
 
 /// The namespace of the extension, which all buckets share.
-pub(super) fn ots_session(session: &Session, extension: &Extension) -> Session {
+pub(crate) fn ots_session(session: &Session, extension: &Extension) -> Session {
     session.sub(extension.name(), 0, Default::default())
 }
 
 /// Returns an error unless the bucket exists.
-pub(super) fn check_bucket(parameters: &Parameters, bucket: usize) -> Result<(), Usage> {
+pub(crate) fn check_bucket(parameters: &Parameters, bucket: usize) -> Result<(), Usage> {
     if bucket < parameters.buckets() { Ok(()) } else { Err(Usage::SessionEnded) }
 }

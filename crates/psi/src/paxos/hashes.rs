@@ -15,13 +15,13 @@ use crate::erase::Secret;
 
 /// A hash of strings of one length.
 #[derive(Clone, Copy)]
-pub(super) struct Keyed {
+pub(crate) struct Keyed {
     backend: Backend,
     key: [u8; 32],
 }
 
 /// Items that are hashed together.
-pub(super) const TOGETHER: usize = 512;
+pub(crate) const TOGETHER: usize = 512;
 
 impl Keyed {
     /// The hash that maps items to words. From its queries a simulator reads the receiver's items.
@@ -32,7 +32,7 @@ impl Keyed {
     }
 
     /// The hash that maps an item and a row to a tag.
-    pub(super) fn tags(bucket: &Session, seed: &RowSeed) -> Self {
+    pub(crate) fn tags(bucket: &Session, seed: &RowSeed) -> Self {
         let oracle = bucket.oracle("foxtrot v1 paxos tag key");
         let key = oracle.query(0, 0).field(seed.as_bytes()).finish();
         Self { backend: bucket.backend(), key }
@@ -45,7 +45,7 @@ impl Keyed {
     }
 
     /// The first bytes of the hash of every input, one after another like the inputs.
-    pub(super) fn hash(&self, input_len: usize, inputs: &[u8], output_len: usize, out: &mut [u8]) {
+    pub(crate) fn hash(&self, input_len: usize, inputs: &[u8], output_len: usize, out: &mut [u8]) {
         if inputs.is_empty() {
             return;
         }

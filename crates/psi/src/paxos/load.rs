@@ -12,7 +12,7 @@ use crate::sizes::{FRACTION, LOG2_E, SIGMA, log2};
 ///
 /// so a load of a or more does not occur if a·log₂(a/μ) − (a − μ)·log₂ e ≥ 41 + log₂ B. All roundings
 /// are to the safe side.
-pub(super) fn most(n: usize, buckets: usize) -> usize {
+pub(crate) fn most(n: usize, buckets: usize) -> usize {
     if buckets <= 1 || n == 0 {
         return n;
     }

@@ -283,7 +283,7 @@ async fn answer(
 }
 
 /// The sender's part of the joint coin.
-async fn senders_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
+pub(crate) async fn senders_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
     const LEN: usize = size_of::<Challenge>();
     let (challenged, coin) = Challenged::new(session, &io.recv(LEN).await, seed)?;
     io.send(coin.to_vec()).await;
@@ -291,7 +291,11 @@ async fn senders_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, 
 }
 
 /// The receiver's part of it.
-async fn receivers_coin(io: &Io, session: &Session, seed: &Seed) -> Result<Joint, Error> {
+pub(crate) async fn receivers_coin(
+    io: &Io,
+    session: &Session,
+    seed: &Seed,
+) -> Result<Joint, Error> {
     let (committed, commitment) = commit(session, seed);
     io.send(commitment.to_vec()).await;
     let (joint, opening) = committed.open(&io.recv(commitment.len()).await)?;

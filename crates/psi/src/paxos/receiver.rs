@@ -91,7 +91,7 @@ impl Receiver {
         seed: Seed,
     ) -> Result<Self, Error> {
         let shape = (parameters.receiver_items(), parameters.keys());
-        let items = Items::new(&session, &parameters, shape, items, joint)?;
+        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
         let mut of_ots = Zeroizing::new([0; 32]);
         let oracle = session.oracle("foxtrot v1 paxos receiver seed");
         seed.fill(&oracle, 0, of_ots.as_mut_slice());

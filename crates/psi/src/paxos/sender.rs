@@ -78,7 +78,7 @@ impl Sender {
         seed: Seed,
     ) -> Result<Self, Error> {
         let shape = (parameters.sender_items(), parameters.sender_load());
-        let items = Items::new(&session, &parameters, shape, items, joint)?;
+        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
         let mut of_ots = Zeroizing::new([0; 32]);
         let oracle = session.oracle("foxtrot v1 paxos sender seed");
         seed.fill(&oracle, 0, of_ots.as_mut_slice());

@@ -112,6 +112,29 @@ fn a_page_has_every_table_and_says_where_we_are_worse_and_why() {
 }
 
 #[test]
+fn a_page_begins_with_other_libraries_and_can_be_saved_as_csv() {
+    let report = report();
+    let page = page(&report);
+    let begins = |what: &str| page.find(what).unwrap_or_else(|| panic!("{what}"));
+    let sections = ["peers-psi", "peers-extension", "peers-base", "peers-triples", "roted-1"];
+    let begins_at = sections.map(|id| begins(&format!("<section id=\"{id}\"")));
+    assert!(begins_at.is_sorted(), "{begins_at:?}");
+    let parts = ["Beside other libraries", "The papers’ tables and figures"];
+    let [peers, papers] = parts.map(|part| begins(&format!("<h2 class=\"part\">{part}")));
+    assert!(peers < begins_at[0] && (begins_at[3]..begins_at[4]).contains(&papers));
+
+    let data = "href=\"data:text/csv;charset=utf-8,";
+    let url = page[begins(data) + data.len()..].split('"').next().unwrap();
+    let mut bytes = Vec::new();
+    let mut rest = url.bytes();
+    while let Some(byte) = rest.next() {
+        let mut digit = || char::from(rest.next().unwrap()).to_digit(16).unwrap();
+        bytes.push(if byte == b'%' { u8::try_from(16 * digit() + digit()).unwrap() } else { byte });
+    }
+    assert_eq!(String::from_utf8(bytes).unwrap(), record::tables(&report.tables));
+}
+
+#[test]
 fn both_palettes_name_the_same_colours() {
     let names = |part: &str| -> Vec<String> {
         let part = part.split('}').next().unwrap();

@@ -2,8 +2,8 @@
 
 use super::{Record, number, ratio};
 
-/// Columns: table, what, unit, peer, theirs, ours, and whether it stands for the record.
-pub(super) const FILE: &str = "side-by-side.csv";
+/// Columns: table, what, unit, peer, theirs, ours, whether it stands for the record, and more of `beside`.
+pub(crate) const FILE: &str = "side-by-side.csv";
 
 /// The factor by which rounds of one program differ.
 const NOISE: f64 = 1.25;
@@ -21,7 +21,7 @@ pub(super) fn summary(records: &[Record]) -> String {
 }
 
 fn entry(line: &[String]) -> Option<String> {
-    let [_, what, unit, peer, theirs, ours, headline] = line else { return None };
+    let [_, what, unit, peer, theirs, ours, headline, ..] = line else { return None };
     let [theirs, ours] = [theirs, ours].map(|number| number.parse::<f64>().ok());
     let (theirs, ours) = (theirs?, ours?);
     if headline != "yes" || !(theirs > 0.0 && ours > 0.0) {

@@ -3,9 +3,13 @@
 use foxtrot_ot::{
     extension::{self, one_of_n},
     protocol::{Kind, Protocol},
+    silent,
     transfers::TWO_ROUND_RUN,
 };
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::{
+    paxos,
+    vole_psi::{self, Vole},
+};
 use serde_json::{Value, json};
 
 use crate::cmd::triples::{bounds::wrong_log2, kind};
@@ -34,7 +38,9 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
     let &Protocol { name, adversary, .. } = protocol;
     match protocol.kind {
         Kind::Extension => {
-            let batch = extension::find(name, adversary).map_or(TWO_ROUND_RUN, |it| it.max_batch());
+            let of_extension = extension::find(name, adversary).map(|it| it.max_batch());
+            let of_silent = || silent::find(name, adversary).map(|it| it.max_batch());
+            let batch = of_extension.or_else(of_silent).unwrap_or(TWO_ROUND_RUN);
             vec![fact("batch", "", batch.into())]
         }
         Kind::OneOfN => one_of_n::find(name, adversary).map_or(Vec::new(), |it| {
@@ -44,16 +50,24 @@ pub(super) fn facts(protocol: &Protocol) -> Vec<Fact> {
                 fact("batch", "", it.max_batch().into()),
             ]
         }),
-        Kind::Psi => Parameters::new(adversary, N, N).map_or(Vec::new(), |it| {
-            let most = it.largest_set();
+        Kind::Psi => {
+            let (over, base_ots, most) = if let Some(vole) = Vole::find(name, adversary) {
+                let most =
+                    vole_psi::Parameters::of(vole, N, N).ok().and_then(|it| it.largest_set());
+                (vole.name(), 128, most)
+            } else if let Ok(it) = paxos::Parameters::new(adversary, N, N) {
+                (it.extension().name(), it.base_ots(), it.largest_set())
+            } else {
+                return Vec::new();
+            };
             let ratio = most.map_or("-".into(), |most| format!("{:.2}", most as f64 / N as f64));
             let most = fact("most_keys_of_a_cheating_receiver_1048576", "n'/n", json!(most));
             vec![
-                fact("extension", "over", it.extension().name().into()),
-                fact("base_ots_needed", "base OTs", it.base_ots().into()),
+                fact("extension", "over", over.into()),
+                fact("base_ots_needed", "base OTs", base_ots.into()),
                 Fact { text: ratio, ..most },
             ]
-        }),
+        }
         Kind::Triples => kind::Kind::find(name).map_or(Vec::new(), |it| {
             let (wrong, keys) = match it {
                 kind::Kind::Rlwe(set) => (Some(wrong_log2(set, 1).ceil()), set.public_key_len()),

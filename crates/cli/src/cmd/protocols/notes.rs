@@ -1,7 +1,7 @@
 //! Notes on all protocols of a kind.
 
 use foxtrot_ot::{extension::two_round, protocol::Kind, transfers::TWO_ROUND_RUN};
-use foxtrot_psi::paxos::Parameters;
+use foxtrot_psi::paxos::{PROTOCOLS, Parameters};
 use foxtrot_triples::{
     BASE, FEW,
     params::{self, Set},
@@ -20,7 +20,7 @@ pub(super) fn of(kind: Kind) -> String {
             the mode. Bytes are of both parties, in batches of 128.\n"
             .into(),
         Kind::Extension => format!(
-            "Flows are per batch of about 65 thousand OTs. Bytes are of both parties in a run of {N} OTs,\n\
+            "Flows are per batch of about 65 thousand OTs, of silent ones of two million. Bytes are of both parties in a run of {N} OTs,\n\
              without the 128 base OTs. {0} has its base OTs in its two messages and batches of {TWO_ROUND_RUN} OTs.\n\
              Its keys are random only if no peer cheats, so it works with `ot`, not with `rot`. Keys of the\n\
              other extensions are random, also against a cheating peer, if the base OT is a random one.\n",
@@ -29,6 +29,11 @@ pub(super) fn of(kind: Kind) -> String {
         Kind::OneOfN => {
             format!("Flows are per batch of about 16 thousand OTs. Bytes are of both parties in a run of {N} OTs, without\nthe base OTs.\n")
         }
+        Kind::Vole => format!(
+            "The sender gets D and W, the receiver random U and V = W + U·D in GF(2^128). Flows are per batch, bytes are of\n\
+             both parties for a run of {N} outputs, without the 128 base OTs. vole-packed rests on OTs alone, the others also\n\
+             on dual LPN.\n"
+        ),
         Kind::Psi => of_psi(),
         Kind::Triples => of_triples(),
         _ => String::new(),
@@ -38,14 +43,14 @@ pub(super) fn of(kind: Kind) -> String {
 fn of_psi() -> String {
     // A row has one sparse slot in each of three segments, so two equations depend on the others.
     let free = |it: Parameters| (it.buckets() * (it.slots() - 2)) as f64 / N as f64;
-    let all = foxtrot_psi::protocols().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
+    let all = PROTOCOLS.iter().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
     let free = all.map(free).fold(0.0, f64::max);
     format!(
         "The receiver learns which of its n keys the sender also has. Each side learns the size of the\n\
          other's set. A cheating receiver can test more keys than it has: {free:.2} n for certain, and at most n'\n\
          with 2^80 hashes, except with probability about 2^-40. Encoding fails with probability at most 2^-40;\n\
          for more than 8192 keys this is in part measured. Bytes and n'/n are for a million keys on each side,\n\
-         flows for at most ten thousand keys, both without the base OTs of the extension.\n"
+         flows for at most ten thousand keys, both without the base OTs. vole-psi-packed is for small sets only.\n"
     )
 }
 

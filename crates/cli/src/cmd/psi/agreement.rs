@@ -85,7 +85,7 @@ impl Terms {
 impl Agreed {
     /// Agrees with the peer of this link.
     pub(super) fn on(terms: &Terms, link: &Link, ours: usize) -> Result<Self, Failure> {
-        let Agreement { role, peer_details, .. } = &link.agreement;
+        let Agreement { role, peer_details, .. } = &*link.agreed;
         Self::with(terms, *role, peer_details, ours).map_err(|e| link.refuse(e))
     }
 
@@ -232,14 +232,9 @@ impl Agreed {
 
     /// The figures of a run in which the sender, the receiver or both were here. `n` is the number of
     /// the receiver's keys.
-    pub(super) fn report(
-        &self,
-        workers: &Workers,
-        sender: Option<&Cost>,
-        receiver: Option<&Cost>,
-    ) -> Report {
+    pub(super) fn report(&self, threads: usize, costs: [Option<&Cost>; 2]) -> Report {
         let n = self.parameters.receiver_items();
-        Report::of_parties("psi/paxos", &self.method, (n, workers.threads()), [sender, receiver])
+        Report::of_parties("psi/paxos", &self.method, (n, threads), costs)
     }
 
     /// Returns the fields that the report does not have.

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use foxtrot_net::drive;
+use foxtrot::job::Job;
 use foxtrot_psi::paxos::protocol::{Plan, Progress, Receiver, Sender};
 use indicatif::ProgressBar;
 use zeroize::Zeroizing;
@@ -30,22 +30,20 @@ impl Party<'_> {
         link: Link,
         items: impl FnOnce() -> Result<Zeroizing<Vec<Item>>, Failure>,
     ) -> Result<Cost, Failure> {
-        let (link, timer) = link.start(self.workers);
-        self.tell_setup();
-        let (mut cx, plan) = (drive::context(&link.session)?, self.plan(&link));
-        let channel = &link.channel;
-        let sender =
-            drive::play(channel, |io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
-        self.tell_buckets();
-        let bar = &self.bar();
-        let mut items = items().map_err(|e| link.abandon(e))?;
-        let items = mem::take(&mut *items);
-        drive::play(channel, |io| async move {
-            sender.run(&io, items, |progress| show(bar, progress)).await
+        let ((), cost) = link.run(self.workers, |job| {
+            self.tell_setup();
+            let (mut cx, plan) = (job.context()?, self.plan(&job));
+            let sender = job.play(|io| async move { Sender::set_up(&io, &mut cx, plan).await })?;
+            self.tell_buckets();
+            let (bar, mut items) = (&self.bar(), items()?);
+            let items = mem::take(&mut *items);
+            job.play(
+                |io| async move { sender.run(&io, items, |progress| show(bar, progress)).await },
+            )?;
+            bar.finish_and_clear();
+            Ok(job.finish()?)
         })?;
-        bar.finish_and_clear();
-        link.finish()?;
-        link.close(&timer)
+        Ok(cost)
     }
 
     /// The indices of the items that the peer also has.
@@ -54,31 +52,31 @@ impl Party<'_> {
         link: Link,
         items: &[Item],
     ) -> Result<(Vec<usize>, Cost), Failure> {
-        let (link, timer) = link.start(self.workers);
-        self.tell_setup();
-        let (mut cx, plan) = (drive::context(&link.session)?, self.plan(&link));
-        let channel = &link.channel;
-        let receiver =
-            drive::play(channel, |io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
-        self.tell_buckets();
-        let (bar, items) = (&self.bar(), items.to_vec());
-        let received = drive::play(channel, |io| async move {
-            receiver.run(&io, items, |progress| show(bar, progress)).await
+        let (received, cost) = link.run(self.workers, |job| {
+            self.tell_setup();
+            let (mut cx, plan) = (job.context()?, self.plan(&job));
+            let receiver =
+                job.play(|io| async move { Receiver::set_up(&io, &mut cx, plan).await })?;
+            self.tell_buckets();
+            let (bar, items) = (&self.bar(), items.to_vec());
+            let received = job.play(|io| async move {
+                receiver.run(&io, items, |progress| show(bar, progress)).await
+            })?;
+            bar.finish_and_clear();
+            // The sender gets to know that all has come, and the connection ends, before the sets are compared: how
+            // long that takes depends on them.
+            job.finish()?;
+            Ok(received)
         })?;
-        bar.finish_and_clear();
-        // The sender gets to know that all has come, and the connection ends, before the sets are compared: how long
-        // that takes depends on them.
-        link.finish()?;
-        let cost = link.close(&timer)?;
         let indices = received.intersect().map_err(foxtrot_net::Error::from)?;
-        Ok((indices, cost.until_now(&timer)))
+        Ok((indices, cost.until_now()))
     }
 
-    fn plan(&self, link: &Link) -> Plan<'_> {
+    fn plan(&self, job: &Job<'_>) -> Plan<'_> {
         Plan {
             parameters: self.agreed.parameters,
             base: self.agreed.method.base,
-            direction: link.agreement.direction(),
+            direction: job.direction(),
             counter: 0,
         }
     }

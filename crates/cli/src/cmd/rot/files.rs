@@ -5,24 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use foxtrot_ot::{Bits, base::Block};
+use foxtrot::job::Role;
+use foxtrot_ot::{base::Choice, extension::Shape};
 use foxtrot_triples::formats::numpy_header;
 
 use crate::{
     args::Format,
     failure::Failure,
     files::{Access, Draft},
+    keys::Party,
 };
 
-/// Both keys of every transfer.
-pub(super) struct SenderFiles {
-    keys: Draft,
-}
-
-/// Choices and chosen keys.
-pub(super) struct ReceiverFiles {
-    keys: Draft,
-    choices: Draft,
+/// The files of a party.
+pub(super) enum Files {
+    /// Both keys of every transfer.
+    Sender { keys: Draft },
+    /// Chosen keys, and choices.
+    Receiver { keys: Draft, choices: Draft },
 }
 
 /// Suffix of the files of keys, of both parties.
@@ -30,50 +29,52 @@ const KEYS: &str = "keys";
 /// The receiver's file of choices.
 const CHOICES: &str = "choices";
 
-/// The names of a sender's files.
-pub(super) fn of_sender(prefix: &Path) -> Vec<PathBuf> {
-    vec![suffixed(prefix, KEYS)]
+/// The names of a party's files.
+pub(super) fn names(role: Role, prefix: &Path) -> Vec<PathBuf> {
+    match role {
+        Role::Sender => vec![suffixed(prefix, KEYS)],
+        Role::Receiver => vec![suffixed(prefix, KEYS), suffixed(prefix, CHOICES)],
+    }
 }
 
-/// The names of a receiver's files.
-pub(super) fn of_receiver(prefix: &Path) -> Vec<PathBuf> {
-    vec![suffixed(prefix, KEYS), suffixed(prefix, CHOICES)]
-}
-
-impl SenderFiles {
+impl Files {
     /// Begins the files of n transfers.
-    pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
-        Ok(Self { keys: begin(prefix, KEYS, &[n as u64, 2, 16], format)? })
-    }
-
-    pub(super) fn append(&mut self, keys: &[[Block; 2]]) -> Result<(), Failure> {
-        self.keys.append(keys.as_flattened().as_flattened())
-    }
-
-    /// The files, complete.
-    pub(super) fn drafts(self) -> Vec<Draft> {
-        vec![self.keys]
-    }
-}
-
-impl ReceiverFiles {
-    /// Begins the files of n transfers.
-    pub(super) fn begin(prefix: &Path, n: usize, format: Format) -> Result<Self, Failure> {
-        Ok(Self {
-            keys: begin(prefix, KEYS, &[n as u64, 16], format)?,
-            choices: begin(prefix, CHOICES, &[n.div_ceil(8) as u64], format)?,
+    pub(super) fn begin(
+        role: Role,
+        prefix: &Path,
+        n: usize,
+        format: Format,
+    ) -> Result<Self, Failure> {
+        let n = n as u64;
+        Ok(match role {
+            Role::Sender => Self::Sender { keys: begin(prefix, KEYS, &[n, 2, 16], format)? },
+            Role::Receiver => Self::Receiver {
+                keys: begin(prefix, KEYS, &[n, 16], format)?,
+                choices: begin(prefix, CHOICES, &[n.div_ceil(8)], format)?,
+            },
         })
     }
 
-    /// Choices of whole bytes, but for the last.
-    pub(super) fn append(&mut self, choices: &Bits, keys: &[Block]) -> Result<(), Failure> {
-        self.choices.append(choices.as_bytes())?;
-        self.keys.append(keys.as_flattened())
-    }
-
-    /// The files, complete.
-    pub(super) fn drafts(self) -> Vec<Draft> {
-        vec![self.keys, self.choices]
+    /// Runs the party's protocol for n transfers. Returns the files, complete and on the disk.
+    pub(super) fn make(self, party: &Party<'_>, n: usize) -> Result<Vec<Draft>, Failure> {
+        let drafts = match self {
+            Self::Sender { mut keys } => {
+                party.send(Shape::random(n), |pairs| {
+                    keys.append(pairs.as_flattened().as_flattened())
+                })?;
+                vec![keys]
+            }
+            Self::Receiver { mut keys, mut choices } => {
+                // Choices of whole bytes, but for the last.
+                party.receive(&Choice::Random(n), |bits, chosen| {
+                    choices.append(bits.as_bytes())?;
+                    keys.append(chosen.as_flattened())
+                })?;
+                vec![keys, choices]
+            }
+        };
+        drafts.iter().try_for_each(Draft::sync)?;
+        Ok(drafts)
     }
 }
 

@@ -108,11 +108,11 @@ impl Agreed {
     /// Agrees with the peer of this link: what one of the two does not have is made anew.
     pub(super) fn on(terms: &Terms, link: &Link) -> Result<Self, Failure> {
         let all = terms.kind.batches(terms.count);
-        let theirs = jobs::peers_batches(&link.agreement.peer_offers, all)?;
+        let theirs = jobs::peers_batches(&link.agreed.peer_offers, all)?;
         let (run, ours) = match &terms.earlier {
             Some((record, ours)) => (record.run.clone(), *ours),
             // The id of its first session; both have it.
-            None => (hex(link.agreement.sid.as_bytes()), 0),
+            None => (hex(link.agreed.sid.as_bytes()), 0),
         };
         Ok(Self { record: terms.record(run), batches: ours.min(theirs)..all })
     }

@@ -2,11 +2,11 @@
 
 use alloc::{vec, vec::Vec};
 
-use p256::ProjectivePoint;
+use foxtrot_kernel::p256::{Point, decode};
 
 use super::{
     super::{Block, message::message},
-    curve::{self, POINT_LEN},
+    curve::POINT_LEN,
 };
 use crate::Decode;
 
@@ -32,15 +32,15 @@ message! {
 /// Checks the point at the beginning of every `stride` bytes, of which an instance has `per`.
 fn points(bytes: &[u8], message: &'static str, stride: usize, per: usize) -> Result<(), Decode> {
     for (k, part) in bytes.chunks_exact(stride).enumerate() {
-        if curve::decode(&part[..POINT_LEN]).is_none() {
+        if decode(&part[..POINT_LEN]).is_none() {
             return Err(Decode::Point { message, instance: k / per });
         }
     }
     Ok(())
 }
 
-fn decoded(bytes: &[u8]) -> ProjectivePoint {
-    curve::decode(bytes).unwrap_or_else(|| unreachable!("checked when it was decoded"))
+fn decoded(bytes: &[u8]) -> Point {
+    decode(bytes).unwrap_or_else(|| unreachable!("checked when it was decoded"))
 }
 
 impl PublicKeys {
@@ -48,11 +48,8 @@ impl PublicKeys {
         Self { bytes: vec![0; Self::encoded_len(n)], n }
     }
 
-    pub(super) fn set(&mut self, i: usize, key: [ProjectivePoint; 2]) {
-        let places = self.bytes[i * KEY_LEN..][..KEY_LEN].chunks_exact_mut(POINT_LEN);
-        for (place, point) in places.zip(key) {
-            place.copy_from_slice(&curve::encode(&point));
-        }
+    pub(super) fn set(&mut self, i: usize, key: &[[u8; POINT_LEN]; 2]) {
+        self.bytes[i * KEY_LEN..][..KEY_LEN].copy_from_slice(key.as_flattened());
     }
 
     /// The encoding of one key.
@@ -60,7 +57,7 @@ impl PublicKeys {
         &self.bytes[i * KEY_LEN..][..KEY_LEN]
     }
 
-    pub(super) fn points(&self, i: usize) -> [ProjectivePoint; 2] {
+    pub(super) fn points(&self, i: usize) -> [Point; 2] {
         let (p, q) = self.of(i).split_at(POINT_LEN);
         [p, q].map(decoded)
     }
@@ -82,7 +79,7 @@ impl Ciphertexts {
         &self.bytes[(2 * i + j) * BRANCH_LEN..][..BRANCH_LEN]
     }
 
-    pub(super) fn u(&self, i: usize, j: usize) -> ProjectivePoint {
+    pub(super) fn u(&self, i: usize, j: usize) -> Point {
         decoded(&self.branch(i, j)[..POINT_LEN])
     }
 }

@@ -75,7 +75,8 @@ fn padding_depends_on_the_party_and_the_bucket() {
     let items = digests(0..40);
     let parameters = Parameters::with_buckets(Adversary::Malicious, 40, 40, 2).unwrap();
     let shape = (parameters.receiver_items(), parameters.keys());
-    let all = Items::new(&session(), &parameters, shape, items.clone(), coin(&parameters)).unwrap();
+    let all = Items::new(&session(), parameters.buckets(), shape, items.clone(), coin(&parameters))
+        .unwrap();
     for bucket in 0..2 {
         let filled = all.filled(&session(), &seed(1), bucket);
         assert_eq!(filled.len(), parameters.keys());
@@ -272,7 +273,8 @@ fn tags_have_room_for_the_padding_of_the_last_bucket_only() {
         let parameters = Parameters::with_buckets(BOTH[0], n, 0, buckets).unwrap();
         let load = parameters.keys();
         let items = digests(0..n as u64);
-        let items = Items::new(&session(), &parameters, (n, load), items, coin(&parameters));
+        let items =
+            Items::new(&session(), parameters.buckets(), (n, load), items, coin(&parameters));
         let items = items.unwrap();
         assert_eq!(items.places(), items.start(buckets - 1) + load);
         let fits = |bucket| items.start(bucket) + load <= items.places();

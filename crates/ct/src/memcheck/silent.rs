@@ -1,0 +1,132 @@
+//! Silent VOLE and silent OT: a batch with secret noise, places of noise, Δ and outputs.
+
+use foxtrot_kernel::{
+    gf::{gf64, gf128},
+    memcheck::public,
+};
+use foxtrot_ot::{
+    Backend, Direction,
+    base::{self, Choice},
+    extension::{self, ROWS, Shape},
+    silent::{self, Field, Gf2, Received, Receiver, Sender, Sent, Silent},
+};
+
+use super::{Check, base::compare, seed, session};
+
+/// Outputs: no multiple of a byte.
+const M: usize = 1003;
+
+pub(crate) fn checks() -> impl Iterator<Item = Check> {
+    let large = [silent::vole(), silent::vole_packed()].map(|silent| {
+        check(silent.name(), move |backend| {
+            let (delta, w, (u, v)) = vole(silent, backend, M);
+            fit(&v, &w, |i| gf128::mul(backend, u[i], delta));
+        })
+    });
+    let small = silent::vole_semi_honest();
+    let small = check(small.name(), move |backend| {
+        let (delta, w, (u, v)) = vole(small, backend, M);
+        fit(&v, &w, |i| {
+            let delta = delta.to_le_bytes();
+            let [low, high] = [0, 1].map(|half| {
+                let half = u64::from_le_bytes(delta.as_chunks().0[half]);
+                u128::from(gf64::mul(backend, u[i], half))
+            });
+            low | high << 64
+        });
+    });
+    let ots = [silent::ot(), silent::ot_semi_honest()].into_iter().flat_map(|silent| {
+        [false, true].map(|given| {
+            let choices = if given { "given choices" } else { "random" };
+            check(&format!("{}, {choices}", silent.name()), move |backend| {
+                ots(silent, given, backend);
+            })
+        })
+    });
+    large.into_iter().chain([small]).chain(ots)
+}
+
+fn check(name: &str, run: impl Fn(Backend) + 'static) -> Check {
+    Check { name: name.to_owned(), run: Box::new(run) }
+}
+
+/// Asserts V = W ⊕ U·Δ.
+fn fit(v: &[u128], w: &[u128], product: impl Fn(usize) -> u128) {
+    let mut wrong = [0];
+    for (i, (v, w)) in v.iter().zip(w).enumerate() {
+        wrong[0] |= v ^ w ^ product(i);
+    }
+    public(&mut wrong);
+    assert_eq!(wrong, [0]);
+}
+
+type Vole<F> = (u128, Vec<u128>, (<F as Field>::Values, Vec<u128>));
+
+fn vole<F: Field>(silent: Silent<F>, backend: Backend, m: usize) -> Vole<F> {
+    let ((sender, _), (sent, received)) = batch(silent, backend, m);
+    let delta = *sender.delta().expect("a session that goes on");
+    let (u, v) = received.into_parts();
+    (delta, sent.into_rows().to_vec(), (u, v.to_vec()))
+}
+
+fn ots(silent: Silent<Gf2>, given: bool, backend: Backend) {
+    let ((sender, receiver), (mut sent, mut received)) = batch(silent, backend, M);
+    if given {
+        let mut flips = received.choose(super::base::choices(M)).expect("a choice for each");
+        public(&mut flips);
+        sent.flip(&flips).expect("flips");
+    }
+    let (mut pairs, mut keys) = (vec![[[0; 16]; 2]; M], vec![[0; 16]; M]);
+    sender.random(sent, &mut pairs).expect("places for all");
+    let choices = receiver.random(received, &mut keys).expect("places for all");
+    compare(&pairs, &choices, &keys);
+}
+
+type Parties<F> = (Sender<F>, Receiver<F>);
+
+fn batch<F: Field>(
+    silent: Silent<F>,
+    backend: Backend,
+    m: usize,
+) -> (Parties<F>, (Sent<F>, Received<F>)) {
+    let base = base::find("roted", base::Functionality::Endemic).expect("it is there");
+    let (base_sent, base_received) = super::base::run(base, backend, ROWS);
+    let session = |name: &str| session(backend, name, Direction::InitiatorSends);
+    let extension = silent.extension();
+    let of_extension = || session(extension.name());
+    let (receiver, mut setup) =
+        extension::Receiver::new(of_extension(), extension, base_sent, seed(3)).expect("128");
+    public(&mut setup);
+    let sender = extension::Sender::new(of_extension(), extension, base_received, &setup, seed(4))
+        .expect("a setup as it should be");
+    let mut sender =
+        Sender::new(session(silent.name()), silent, sender, seed(5)).expect("its extension");
+    let mut receiver =
+        Receiver::new(session(silent.name()), silent, receiver, seed(6)).expect("its extension");
+
+    let (mut all_sent, mut all_received) = (Vec::new(), Vec::new());
+    let n = silent.size(m).expect("a batch").ots;
+    for shape in Shape::random(n).batches(extension.max_batch()) {
+        let mut corrections = Vec::new();
+        let ots = receiver.extension().expect("a session that goes on");
+        let batch = ots.extend(Choice::Random(shape.n()), &mut corrections).expect("a batch");
+        public(&mut corrections);
+        let extension = sender.extension().expect("a session that goes on");
+        let (unverified, challenge) = extension.absorb(shape, &corrections).expect("corrections");
+        let mut challenge = challenge.map_or(Vec::new(), |challenge| challenge.to_vec());
+        public(&mut challenge);
+        let (received, mut proof) = ots.answer(batch, &challenge).expect("a challenge");
+        public(&mut proof);
+        all_sent.push(extension.verify(unverified, &proof).expect("a proof"));
+        all_received.push(received);
+    }
+    let (planted, mut trees) = sender.plant(m, all_sent).expect("enough OTs");
+    public(&mut trees);
+    let (unverified, mut check) = receiver.grow(m, all_received, &trees).expect("trees");
+    public(&mut check);
+    let (sent, mut answer) = sender.answer(planted, &check).expect("a check");
+    public(&mut answer);
+    let received = receiver.verify(unverified, &answer).expect("an answer");
+    let sent = sender.encode(sent).expect("its own batch");
+    ((sender, receiver), (sent, received))
+}

@@ -1,0 +1,404 @@
+//! Attacks on the check, with few and small trees.
+
+use alloc::{vec, vec::Vec};
+
+use foxtrot_kernel::{Backend, gf::gf128};
+
+use super::*;
+use crate::{
+    Error, Misbehaved, Seed,
+    base::Choice,
+    extension::{ROWS, Shape, softspoken},
+    ideal,
+    protocol::Adversary,
+};
+
+/// Trees, and their levels.
+const TREES: usize = 2;
+const HEIGHT: usize = 5;
+
+/// VOLE with so few trees that it hides nothing.
+fn toy() -> Silent<Gf128> {
+    Silent::with_noise(vole(), TREES)
+}
+
+fn session() -> Session {
+    Session::new(Sid::from_bytes([8; 32]))
+}
+
+type Parties<F> = (Sender<F>, Receiver<F>);
+
+fn parties<F: Field>(silent: Silent<F>, delta: Option<Bits>) -> Parties<F> {
+    let seed = |byte| Seed::from_bytes([byte; 32]);
+    let (pairs, chosen) = match delta {
+        Some(delta) => ideal::given(delta, &seed(3)),
+        None => ideal::random(ROWS, &seed(3)),
+    };
+    let below = || session().sub("below", 0, crate::Direction::default());
+    let extension = silent.extension();
+    let (receiver, setup) = extension::Receiver::new(below(), extension, pairs, seed(1)).unwrap();
+    let sender = extension::Sender::new(below(), extension, chosen, &setup, seed(2)).unwrap();
+    (
+        Sender::new(session(), silent, sender, seed(4)).unwrap(),
+        Receiver::new(session(), silent, receiver, seed(5)).unwrap(),
+    )
+}
+
+/// The OTs of a batch.
+fn ots<F: Field>(
+    (sender, receiver): &mut Parties<F>,
+    n: usize,
+) -> (Vec<extension::Sent>, Vec<extension::Received>) {
+    let (sender, receiver) = (sender.extension().unwrap(), receiver.extension().unwrap());
+    let mut corrections = Vec::new();
+    let unanswered = receiver.extend(Choice::Random(n), &mut corrections).unwrap();
+    let (unverified, challenge) = sender.absorb(Shape::random(n), &corrections).unwrap();
+    let challenge = challenge.as_slice().as_flattened();
+    let (received, proof) = receiver.answer(unanswered, challenge).unwrap();
+    (vec![sender.verify(unverified, &proof).unwrap()], vec![received])
+}
+
+/// Messages of a batch that may change on their way.
+trait Channel {
+    fn trees(&mut self, _: &mut Vec<u8>) {}
+    fn check(&mut self, _: &mut Vec<u8>) {}
+    fn answer(&mut self, _: &mut Vec<u8>) {}
+}
+
+/// Changes a bit of one of the messages.
+struct Flip {
+    message: usize,
+    bit: usize,
+}
+
+impl Flip {
+    fn flip(&self, message: usize, bytes: &mut [u8]) {
+        if self.message == message {
+            bytes[self.bit / 8] ^= 1 << (self.bit % 8);
+        }
+    }
+}
+
+impl Channel for Flip {
+    fn trees(&mut self, bytes: &mut Vec<u8>) {
+        self.flip(0, bytes);
+    }
+
+    fn check(&mut self, bytes: &mut Vec<u8>) {
+        self.flip(1, bytes);
+    }
+
+    fn answer(&mut self, bytes: &mut Vec<u8>) {
+        self.flip(2, bytes);
+    }
+}
+
+struct Honest;
+
+impl Channel for Honest {}
+
+type Run<F> = Result<(Sent<F>, Received<F>), Error>;
+
+/// A batch of m outputs over that channel.
+fn run<F: Field>(
+    silent: Silent<F>,
+    parties: &mut Parties<F>,
+    m: usize,
+    channel: &mut impl Channel,
+) -> Run<F> {
+    let (sent, received) = ots(parties, silent.size(m)?.ots);
+    let (sender, receiver) = parties;
+    let (planted, mut trees) = sender.plant(m, sent)?;
+    channel.trees(&mut trees);
+    let (unverified, mut check) = receiver.grow(m, received, &trees)?;
+    channel.check(&mut check);
+    let (sent, mut answer) = sender.answer(planted, &check)?;
+    channel.answer(&mut answer);
+    Ok((sender.encode(sent)?, receiver.verify(unverified, &answer)?))
+}
+
+const FAILED: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
+
+fn assert_fits(delta: u128, sent: Sent<Gf128>, received: Received<Gf128>) {
+    let (w, (u, v)) = (sent.into_rows(), received.into_parts());
+    let product = |u| gf128::mul(Backend::best(), u, delta);
+    assert!((0..w.len()).all(|i| v[i] == w[i] ^ product(u[i])));
+}
+
+#[test]
+fn a_changed_bit_of_any_message_ends_the_run_or_changes_nothing() {
+    let size = toy().size(32).unwrap();
+    let messages = [size.trees_len, 32, 32];
+    let mut passed = 0;
+    for (message, len) in messages.into_iter().enumerate() {
+        for byte in (0..len).step_by(3) {
+            let mut parties = parties(toy(), None);
+            let delta = *parties.0.delta().unwrap();
+            let ended =
+                run(toy(), &mut parties, 32, &mut Flip { message, bit: 8 * byte + byte % 8 });
+            let of_tree = byte / 16 % (2 * HEIGHT + 1);
+            match ended {
+                // Of a sum that the receiver does not open.
+                Ok((sent, received)) => {
+                    assert!(message == 0 && of_tree < 2 * HEIGHT, "{message} {byte}");
+                    assert_fits(delta, sent, received);
+                    passed += 1;
+                }
+                Err(error) => assert_eq!(error, FAILED),
+            }
+        }
+    }
+    assert!((40..70).contains(&passed), "{passed} of {} sums", TREES * 2 * HEIGHT * 16 / 3);
+}
+
+#[test]
+fn a_failed_check_ends_the_session_and_that_of_the_extension() {
+    for (message, cut) in [(2, false), (0, true), (2, true)] {
+        let mut parties = parties(silent_of_ots(), None);
+        struct Cut(usize, bool);
+        impl Channel for Cut {
+            fn trees(&mut self, bytes: &mut Vec<u8>) {
+                if self.0 == 0 && self.1 {
+                    bytes.pop();
+                }
+            }
+            fn answer(&mut self, bytes: &mut Vec<u8>) {
+                match *self {
+                    Self(2, true) => drop(bytes.pop()),
+                    Self(2, false) => bytes[40] ^= 1,
+                    _ => {}
+                }
+            }
+        }
+        let error = run(silent_of_ots(), &mut parties, 32, &mut Cut(message, cut)).unwrap_err();
+        assert_eq!(error == FAILED, !cut);
+        assert!(cut == matches!(error, Error::Decode(_)));
+        let receiver = &mut parties.1;
+        assert!(receiver.extension().is_err());
+        let next = receiver.grow(32, Vec::new(), &[]).map(drop);
+        assert_eq!(next, Err(Usage::SessionEnded.into()));
+    }
+}
+
+/// Silent OTs with few trees.
+fn silent_of_ots() -> Silent<Gf2> {
+    Silent::with_noise(ot(), TREES)
+}
+
+#[test]
+fn a_wrong_check_ends_the_senders_session() {
+    let mut parties = parties(toy(), None);
+    let (sent, _) = ots(&mut parties, toy().size(7).unwrap().ots);
+    let (planted, _) = parties.0.plant(7, sent).unwrap();
+    assert!(matches!(parties.0.answer(planted, &[0; 31]), Err(Error::Decode(_))));
+    assert_eq!(parties.0.delta().map(drop), Err(Usage::SessionEnded));
+    assert!(parties.0.extension().is_err());
+}
+
+/// Runs a batch whose `Trees` and answer are those of a corrupt sender, many times; returns how often the receiver accepts.
+fn accepted(
+    runs: usize,
+    mut change: impl FnMut(&mut [Block]),
+    mut answer: impl FnMut(&Session, u64, &[u8], Vec<u8>) -> Vec<u8>,
+) -> usize {
+    let size = toy().size(32).unwrap();
+    let mut parties = parties(toy(), None);
+    let mut accepted = 0;
+    for _ in 0..runs {
+        let (sent, received) = ots(&mut parties, size.ots);
+        let (sender, receiver) = &mut parties;
+        let (planted, mut trees) = sender.plant(32, sent).unwrap();
+        change(trees.as_chunks_mut().0);
+        let number = planted.number();
+        let (unverified, check) = receiver.grow(32, received, &trees).unwrap();
+        let (_, honest) = sender.answer(planted, &check).unwrap();
+        let theirs = answer(&session(), number, &check, honest);
+        // Without the end of the session.
+        accepted += usize::from(receiver.would_accept(unverified, &theirs));
+    }
+    accepted
+}
+
+#[test]
+fn a_wrong_sum_of_any_level_passes_in_half_of_all_runs() {
+    let runs = 1 << 10;
+    for level in [0, HEIGHT - 1] {
+        let passed = accepted(runs, |trees| trees[2 * level][3] ^= 1, |_, _, _, honest| honest);
+        // Six standard deviations.
+        assert!((416..=608).contains(&passed), "level {level}: {passed} of {runs}");
+    }
+}
+
+/// Tests that wrong sums of k levels pass if k guesses are right.
+#[test]
+fn wrong_sums_of_all_levels_pass_as_often_as_a_place_is_guessed() {
+    let runs = 1 << 10;
+    let change = |trees: &mut [Block]| (0..HEIGHT).for_each(|level| trees[2 * level + 1][0] ^= 4);
+    let passed = accepted(runs, change, |_, _, _, honest| honest);
+    assert!((5..=70).contains(&passed), "{passed} of {runs}");
+}
+
+/// Tests the sender's best use of a wrong D: after it has seen χ it corrects the sum that it answers with for a guessed place.
+#[test]
+fn a_wrong_correction_of_a_leaf_passes_only_if_the_place_is_guessed() {
+    let runs = 1 << 10;
+    let error = 1 << 77;
+    let change = |trees: &mut [Block]| {
+        let d = u128::from_le_bytes(trees[2 * HEIGHT]) ^ error;
+        trees[2 * HEIGHT] = d.to_le_bytes();
+    };
+    assert_eq!(accepted(64, change, |_, _, _, honest| honest), 0);
+    let mut parties = parties(toy(), None);
+    let mut passed = 0;
+    let size = toy().size(32).unwrap();
+    for _ in 0..runs {
+        let (sent, received) = ots(&mut parties, size.ots);
+        let (sender, receiver) = &mut parties;
+        let (planted, mut trees) = sender.plant(32, sent).unwrap();
+        change(trees.as_chunks_mut().0);
+        let number = planted.number();
+        let (unverified, check) = receiver.grow(32, received, &trees).unwrap();
+        let sum = *sender.leaves(&planted, sender.decode(&check).unwrap()).1;
+        let chi = check.first_chunk().expect("a seed");
+        let mut guessed = [[0; 16]];
+        Aes128::new(Backend::best(), chi).ctr(11, guessed.as_flattened_mut());
+        let guessed = u128::from_le_bytes(guessed[0]);
+        let sum = sum ^ gf128::mul(Backend::best(), error, guessed);
+        passed +=
+            usize::from(receiver.would_accept(unverified, &check_hash(&session(), number, &sum)));
+    }
+    assert!((5..=70).contains(&passed), "{passed} of {runs}");
+}
+
+/// R20-1 and R20-4: what the receiver sends depends on its noise only, whatever the sender has sent. If it sent a hash of
+/// its sum instead, the sender could try all places until one fits, without any risk.
+#[test]
+fn r20_4_the_receivers_message_says_nothing_of_its_leaves() {
+    let size = toy().size(32).unwrap();
+    let check = |change: fn(&mut [Block])| {
+        let mut parties = parties(toy(), None);
+        let (sent, received) = ots(&mut parties, size.ots);
+        let (_, mut trees) = parties.0.plant(32, sent).unwrap();
+        change(trees.as_chunks_mut().0);
+        parties.1.grow(32, received, &trees).unwrap().1
+    };
+    let honest = check(|_| ());
+    assert_eq!(honest, check(|trees| trees[2 * HEIGHT][0] ^= 1));
+    assert_eq!(honest, check(|trees| trees.fill([7; 16])));
+}
+
+/// Tests that D_j ⊕ v_j is not (1 ⊕ u_j)·Δ, which it is if all leaves of a tree add up to Δ.
+#[test]
+fn corrections_of_leaves_do_not_reveal_delta() {
+    let size = toy().size(32).unwrap();
+    let mut parties = parties(toy(), None);
+    let delta = *parties.0.delta().unwrap();
+    let product = |a, b| gf128::mul(Backend::best(), a, b);
+    for _ in 0..8 {
+        let (sent, received) = ots(&mut parties, size.ots);
+        let (_, trees) = parties.0.plant(32, sent).unwrap();
+        let mut rows = vec![[0; 16]; size.ots];
+        let received = received.into_iter().next().unwrap();
+        let bits = parties.1.extension().unwrap().correlated(received, &mut rows).unwrap();
+        let trees = trees.as_chunks::<16>().0.chunks(2 * HEIGHT + 1);
+        for (j, tree) in trees.enumerate() {
+            let u = field::pack_bits(&bits, 128 * j, 128);
+            let v = field::pack_rows(Backend::best(), &rows[128 * j..][..128])[0];
+            let d = u128::from_le_bytes(tree[2 * HEIGHT]);
+            assert_ne!(d ^ v, product(1 ^ u, delta));
+            // The trap itself, with leaves that add up to Δ.
+            let w = v ^ product(u, delta);
+            assert_eq!((delta ^ w) ^ v, product(1 ^ u, delta));
+        }
+    }
+}
+
+#[test]
+fn a_sender_with_a_delta_of_zero_gets_what_the_receiver_has() {
+    let mut parties = parties(toy(), Some(Bits::from_bools([false; 128])));
+    let (sent, received) = run(toy(), &mut parties, 32, &mut Honest).unwrap();
+    let (w, (u, v)) = (sent.into_rows(), received.into_parts());
+    assert!(*w == *v && u.iter().any(|&u| u != 0));
+}
+
+#[test]
+fn messages_of_another_batch_do_not_fit() {
+    struct Replay(Vec<u8>, Vec<u8>, bool);
+    impl Channel for Replay {
+        fn trees(&mut self, bytes: &mut Vec<u8>) {
+            if self.2 {
+                bytes.clone_from(&self.0);
+            }
+            self.0.clone_from(bytes);
+        }
+        fn answer(&mut self, bytes: &mut Vec<u8>) {
+            if !self.2 && !self.1.is_empty() {
+                bytes.clone_from(&self.1);
+            }
+            self.1.clone_from(bytes);
+        }
+    }
+    for trees in [false, true] {
+        let mut parties = parties(toy(), None);
+        let mut channel = Replay(Vec::new(), Vec::new(), false);
+        drop(run(toy(), &mut parties, 32, &mut channel).unwrap());
+        channel.2 = trees;
+        assert_eq!(run(toy(), &mut parties, 32, &mut channel).map(drop), Err(FAILED));
+    }
+}
+
+#[test]
+fn batches_and_extensions_of_others_are_refused() {
+    let ots_needed = toy().size(32).unwrap().ots;
+    let mut first = parties(toy(), None);
+    let (sent, received) = ots(&mut first, ots_needed);
+    let (planted, trees) = first.0.plant(32, sent).unwrap();
+    let (unverified, check) = first.1.grow(32, received, &trees).unwrap();
+    let (mut sender, mut receiver) = parties(toy(), None);
+    let others = || Session::new(Sid::from_bytes([9; 32]));
+    sender.set_session(others());
+    receiver.set_session(others());
+    let foreign = Error::from(Usage::ForeignBatch);
+    assert_eq!(sender.answer(planted, &check).map(drop), Err(foreign));
+    assert_eq!(receiver.verify(unverified, &[0; 32]).map(drop), Err(foreign));
+
+    let wrong = Usage::CountMismatch { what: "OTs of the extension", expected: ots_needed, got: 9 };
+    let (sent, received) = ots(&mut first, 9);
+    assert_eq!(first.0.plant(32, sent).map(drop), Err(wrong));
+    assert_eq!(first.1.grow(32, received, &trees).map(drop), Err(wrong.into()));
+
+    for (extension, why) in [
+        (softspoken::semi_honest(8).unwrap(), Incompatible::Adversary),
+        (softspoken::malicious(4).unwrap(), Incompatible::NoVariant),
+    ] {
+        assert_eq!(check_extension(&toy(), extension), Err(Usage::Incompatible(why)));
+    }
+    // The other way round it would do, but the wire names one.
+    let semi_honest = ot_semi_honest();
+    let malicious = softspoken::malicious(8).unwrap();
+    let refused = Err(Usage::Incompatible(Incompatible::NoVariant));
+    assert_eq!(check_extension(&semi_honest, malicious), refused);
+    assert_eq!(semi_honest.adversary(), Adversary::SemiHonest);
+}
+
+/// OTs of an extension without check do not enter a checked batch, even where a program mixes them up.
+#[test]
+fn unchecked_ots_do_not_enter_a_checked_batch() {
+    let mut checked = parties(silent_of_ots(), None);
+    let semi_honest = Silent::with_noise(ot_semi_honest(), TREES);
+    let mut unchecked = parties(semi_honest, None);
+    let n = silent_of_ots().size(32).unwrap().ots;
+    let (sent, received) = ots(&mut unchecked, n);
+    assert_eq!(checked.0.plant(32, sent).map(drop), Err(Usage::ForeignBatch));
+    let grown = checked.1.grow(32, received, &[]).map(drop);
+    assert_eq!(grown, Err(Usage::ForeignBatch.into()));
+}
+
+#[test]
+fn states_show_no_secrets() {
+    let mut parties = parties(toy(), None);
+    let delta = *parties.0.delta().unwrap();
+    let (sent, received) = run(toy(), &mut parties, 32, &mut Honest).unwrap();
+    let shown = alloc::format!("{:?} {:?} {sent:?} {received:?}", parties.0, parties.1);
+    assert!(!shown.contains(&alloc::format!("{delta}")) && shown.matches("redacted").count() >= 2);
+}

@@ -1,0 +1,122 @@
+//! Private set intersection from vector OLE [[RS21](https://eprint.iacr.org/2021/266),
+//! [RR22](https://eprint.iacr.org/2022/320)]: 33 bytes per key, malicious or semi-honest.
+//!
+//! The receiver learns which of its items the sender also has. The sender learns nothing. Both learn the sizes of the sets.
+//! A cheating receiver can fit more items than it declared, [`Parameters::largest_set`] at most. Either party can make the
+//! other end without output.
+//!
+//! ```text
+//! R: items Y                                            S: items X
+//!                  ── Commitment ──►
+//!                  ◄── Coin ──
+//!                  ── Opening ──►                       only if there are several buckets
+//!    per bucket:
+//! U, V = W ⊕ U·Δ   ◄─ VOLE ─►                           Δ, W
+//! P: words at Y    ── RowSeed, Masked: A = U ⊕ P ──►    K = W ⊕ A·Δ
+//! dec(V) at Y                                           dec(K) ⊕ w·Δ at X
+//!    once all buckets are done:
+//! X ∩ Y            ◄── Tags ──
+//! ```
+//!
+//! The VOLE is [silent](foxtrot_ot::silent) and rests on LPN; for small sets it is packed from OTs, without LPN. The states carry
+//! out `docs/protocols/vole-psi.md`, which has the steps, what is proved and what is not. Bytes are in
+//! `docs/wire/vole-psi.md`, section 21. Items are 32-byte digests, distinct, from a collision-resistant hash.
+//!
+//! The states take the outputs of a VOLE whose check has passed; [`protocol`] is the whole.
+
+use foxtrot_ot::{Backend, Usage, erase::Secret};
+
+mod parameters;
+pub mod protocol;
+mod receiver;
+mod sender;
+mod store;
+mod tags;
+
+pub use parameters::{FRAME, PROTOCOLS, Parameters, Vole};
+pub use receiver::{Encoded, Masked, Received, Receiver};
+pub use sender::{Opened, Sender, Sent};
+
+pub use crate::paxos::{
+    Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit,
+};
+
+/// The receiver's U of a bucket.
+pub enum Mask {
+    /// Elements of GF(2^128).
+    Large(Secret<u128>),
+    /// Elements of GF(2^64).
+    Small(Secret<u64>),
+}
+
+impl From<Secret<u128>> for Mask {
+    fn from(u: Secret<u128>) -> Self {
+        Self::Large(u)
+    }
+}
+
+impl From<Secret<u64>> for Mask {
+    fn from(u: Secret<u64>) -> Self {
+        Self::Small(u)
+    }
+}
+
+impl Mask {
+    /// Adds U to words of W bytes, if it has as many elements of that length.
+    fn add_to<const W: usize>(&self, words: &mut [[u8; W]]) -> Result<(), Usage> {
+        let (got, bytes) = match self {
+            Self::Large(u) => (u.len(), size_of::<u128>()),
+            Self::Small(u) => (u.len(), size_of::<u64>()),
+        };
+        let got = if bytes == W { got } else { 0 };
+        crate::paxos::same("elements of U", words.len(), got)?;
+        let add = |word: &mut [u8; W], element: u128| {
+            word.iter_mut().zip(element.to_le_bytes()).for_each(|(to, from)| *to ^= from);
+        };
+        match self {
+            Self::Large(u) => words.iter_mut().zip(&**u).for_each(|(word, &u)| add(word, u)),
+            Self::Small(u) => words.iter_mut().zip(&**u).for_each(|(word, &u)| add(word, u.into())),
+        }
+        Ok(())
+    }
+}
+
+/// Adds Δ times a word to each sum. A word of 16 bytes is an element of GF(2^128), one of 8 bytes of GF(2^64).
+fn add_products<const W: usize>(
+    backend: Backend,
+    delta: u128,
+    words: &[[u8; W]],
+    sums: &mut [u128],
+) {
+    use foxtrot_kernel::gf::{gf128, tower};
+    const TOGETHER: usize = 512;
+    for (words, sums) in words.chunks(TOGETHER).zip(sums.chunks_mut(TOGETHER)) {
+        if W == 16 {
+            let mut elements = Secret::<u128>::zeroed(words.len());
+            for (element, word) in elements.iter_mut().zip(words) {
+                *element = u128::from_le_bytes(core::array::from_fn(|k| word[k]));
+            }
+            gf128::add_products(backend, delta, &elements, sums);
+        } else {
+            let mut elements = Secret::<u64>::zeroed(words.len());
+            for (element, word) in elements.iter_mut().zip(words) {
+                *element = u64::from_le_bytes(core::array::from_fn(|k| word[k]));
+            }
+            tower::add_products(backend, delta, &elements, sums);
+        }
+    }
+}
+
+/// Elements as the strings that stores decode.
+fn strings(elements: Secret<u128>) -> Secret<[u8; 16]> {
+    let mut strings = Secret::zeroed(elements.len());
+    strings.iter_mut().zip(&*elements).for_each(|(to, element)| *to = element.to_le_bytes());
+    strings
+}
+
+foxtrot_kernel::redacted! {
+    Mask;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! The protocol: base OTs, then a VOLE and the receiver's sums for bucket after bucket, then the tags
+//! (`docs/wire/vole-psi.md`, section 21).
+//!
+//! Both parties in one program, over a [`Pair`](foxtrot_ot::pair::Pair); between two programs a driver takes its place:
+//!
+//! ```
+//! use foxtrot_ot::{
+//!     Context, Direction, Seed, Session, Sid,
+//!     base::{Adversary, roted::Endemic},
+//!     engine::Engine,
+//!     pair::Pair,
+//! };
+//! use foxtrot_psi::vole_psi::{
+//!     Parameters,
+//!     protocol::{Plan, Receiver, Sender},
+//! };
+//!
+//! // Items are digests of 32 bytes; both sides know the sizes.
+//! let (ours, theirs) = (vec![[1; 32], [2; 32], [3; 32]], vec![[3; 32], [5; 32]]);
+//! let parameters = Parameters::new(Adversary::Malicious, ours.len(), theirs.len())?;
+//! let plan = Plan { parameters, base: &Endemic, direction: Direction::InitiatorSends, counter: 0 };
+//! // The parties have agreed on the session; each has a secret seed, which it uses once.
+//! let session = || Session::new(Sid::from_bytes([7; 32]));
+//!
+//! let sender = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([8; 32]));
+//!     let sender = Sender::set_up(&io, &mut cx, plan).await?;
+//!     sender.run(&io, theirs, |_| ()).await
+//! });
+//! let receiver = Engine::new(|io| async move {
+//!     let session = session();
+//!     let mut cx = Context::new(&session, Seed::from_bytes([9; 32]));
+//!     let receiver = Receiver::set_up(&io, &mut cx, plan).await?;
+//!     receiver.run(&io, ours, |_| ()).await?.intersect()
+//! });
+//! let ((), common) = Pair::new(sender, receiver).run().map_err(|(_party, e)| e)?;
+//! assert_eq!(common, [2]);
+//! # Ok::<(), foxtrot_psi::vole_psi::Error>(())
+//! ```
+
+use alloc::vec::Vec;
+use core::{fmt, mem};
+
+use foxtrot_ot::{
+    Context, Direction, Seed, Session, Usage,
+    base::BaseOt,
+    engine::{Io, Limits, batches::window_limits},
+    protocol::compatible,
+    silent::{self, Gf64, Gf128, Silent, protocol as vole},
+};
+use zeroize::Zeroizing;
+
+use super::{Digest, Error, Mask, Next, Parameters, Received, Vole};
+pub use crate::paxos::protocol::Progress;
+use crate::paxos::{
+    RowSeed,
+    protocol::{receivers_coin, senders_coin},
+};
+
+/// Terms that both parties have agreed on.
+#[derive(Clone, Copy)]
+pub struct Plan<'a> {
+    /// Sizes, and the VOLE.
+    pub parameters: Parameters,
+    /// The base OT that it starts from.
+    pub base: &'a dyn BaseOt,
+    /// The direction: the receiver learns the intersection. The base OTs run the other way.
+    pub direction: Direction,
+    /// The counter of the intersection within its session.
+    pub counter: u64,
+}
+
+/// A VOLE of either field.
+#[derive(Debug)]
+enum Field<L, S> {
+    Large(L),
+    Small(S),
+}
+
+/// The party that learns nothing, after the base OTs.
+pub struct Sender {
+    parameters: Parameters,
+    session: Session,
+    /// Seeds for the coin, and for the run.
+    seeds: [Seed; 2],
+    vole: Field<vole::Sender<Gf128>, vole::Sender<Gf64>>,
+}
+
+/// The party that learns the intersection, after the base OTs.
+pub struct Receiver {
+    parameters: Parameters,
+    session: Session,
+    /// Seeds for the coin, and for the run.
+    seeds: [Seed; 2],
+    vole: Field<vole::Receiver<Gf128>, vole::Receiver<Gf64>>,
+}
+
+impl Sender {
+    /// Runs the base OTs. The items are not needed yet, only their numbers.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT and of the VOLE.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        let session = plan.begin(cx.session())?;
+        let seed = cx.seed();
+        let mut of_vole = Context::new(&session, seed);
+        let vole = match plan.field() {
+            Field::Large(silent) => {
+                Field::Large(vole::Sender::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
+            Field::Small(silent) => {
+                Field::Small(vole::Sender::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
+        };
+        drop(of_vole);
+        Ok(Self { parameters: plan.parameters, session, seeds: [cx.seed(), cx.seed()], vole })
+    }
+
+    /// Lets the peer find out which of its items are among these: distinct, and as many as agreed.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`].
+    pub async fn run(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        progress: impl FnMut(Progress),
+    ) -> Result<(), Error> {
+        let Self { parameters, session, seeds: [of_coin, of_run], mut vole } = self;
+        let mut items = Zeroizing::new(items);
+        let mut count = counter(&parameters, progress);
+        io.limit(limits());
+        let joint = match parameters.buckets() {
+            1 => None,
+            _ => Some(senders_coin(io, &session, &of_coin).await?),
+        };
+        let items = mem::take(&mut *items);
+        let mut sender = super::Sender::new(session, parameters, items, joint, of_run)?;
+        let m = parameters.slots();
+        let sent = loop {
+            let (delta, w) = match &mut vole {
+                Field::Large(vole) => {
+                    let w = vole.vole(io, m).await?;
+                    (vole.delta()?, w)
+                }
+                Field::Small(vole) => {
+                    let w = vole.vole(io, m).await?;
+                    (vole.delta()?, w)
+                }
+            };
+            io.limit(limits());
+            let mut bucket = sender.open(&io.recv(RowSeed::LEN).await)?;
+            for len in parameters.sum_frames() {
+                bucket.take(&io.recv(len).await)?;
+            }
+            let next = bucket.finish(&delta, w)?;
+            count(m);
+            match next {
+                Next::Bucket(next) => sender = next,
+                Next::Done(sent) => break sent,
+            }
+        };
+        for frame in sent.frames() {
+            io.send(frame).await;
+        }
+        count(parameters.tags());
+        Ok(())
+    }
+}
+
+impl Receiver {
+    /// Runs the base OTs. The items are not needed yet, only their numbers.
+    ///
+    /// # Errors
+    /// [`Usage::Incompatible`]; errors of the base OT.
+    pub async fn set_up(io: &Io, cx: &mut Context<'_>, plan: Plan<'_>) -> Result<Self, Error> {
+        let session = plan.begin(cx.session())?;
+        let seed = cx.seed();
+        let mut of_vole = Context::new(&session, seed);
+        let vole = match plan.field() {
+            Field::Large(silent) => {
+                Field::Large(vole::Receiver::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
+            Field::Small(silent) => {
+                Field::Small(vole::Receiver::set_up(io, &mut of_vole, plan.of_vole(silent)).await?)
+            }
+        };
+        drop(of_vole);
+        Ok(Self { parameters: plan.parameters, session, seeds: [cx.seed(), cx.seed()], vole })
+    }
+
+    /// All that comes from the peer; [`Received::intersect`] is the rest. The items are distinct, and as many as agreed.
+    /// How long it takes to intersect depends on the sets: who closes the channel before keeps that from the peer.
+    ///
+    /// # Errors
+    /// Errors of the steps; [`Error::Unlucky`].
+    pub async fn run(
+        self,
+        io: &Io,
+        items: Vec<Digest>,
+        progress: impl FnMut(Progress),
+    ) -> Result<Received, Error> {
+        let Self { parameters, session, seeds: [of_coin, of_run], mut vole } = self;
+        let mut items = Zeroizing::new(items);
+        let mut count = counter(&parameters, progress);
+        io.limit(limits());
+        let joint = match parameters.buckets() {
+            1 => None,
+            _ => Some(receivers_coin(io, &session, &of_coin).await?),
+        };
+        let items = mem::take(&mut *items);
+        let mut receiver = super::Receiver::new(session, parameters, items, joint, of_run)?;
+        let m = parameters.slots();
+        let mut received = loop {
+            let (u, v) = match &mut vole {
+                Field::Large(vole) => {
+                    let (u, v) = vole.vole(io, m).await?;
+                    (Mask::Large(u), v)
+                }
+                Field::Small(vole) => {
+                    let (u, v) = vole.vole(io, m).await?;
+                    (Mask::Small(u), v)
+                }
+            };
+            io.limit(limits());
+            let (bucket, row_seed, sums) = receiver.encode()?.mask(u, v)?;
+            io.send(row_seed.as_bytes().to_vec()).await;
+            for frame in sums.chunks(super::FRAME) {
+                io.send(frame.to_vec()).await;
+            }
+            drop(sums);
+            let next = bucket.finish()?;
+            count(m);
+            match next {
+                Next::Bucket(next) => receiver = next,
+                Next::Done(received) => break received,
+            }
+        };
+        for len in parameters.tag_frames() {
+            received.take(&io.recv(len).await)?;
+        }
+        count(parameters.tags());
+        Ok(received)
+    }
+}
+
+/// The bounds of what is on its way to a party between the VOLE's batches.
+#[must_use]
+pub const fn limits() -> Limits {
+    window_limits(super::FRAME)
+}
+
+impl Plan<'_> {
+    fn begin(&self, session: &Session) -> Result<Session, Usage> {
+        compatible(self.base.info(), self.parameters.info()).map_err(Usage::Incompatible)?;
+        Ok(session.sub("vole-psi", self.counter, self.direction))
+    }
+
+    fn field(&self) -> Field<Silent<Gf128>, Silent<Gf64>> {
+        match self.parameters.vole() {
+            Vole::Silent => Field::Large(silent::vole()),
+            Vole::Packed => Field::Large(silent::vole_packed()),
+            Vole::Small => Field::Small(silent::vole_semi_honest()),
+        }
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn of_vole<F>(&self, silent: Silent<F>) -> vole::Plan<'a, Silent<F>> {
+        vole::Plan { extension: silent, base: self.base, direction: self.direction, counter: 0 }
+    }
+}
+
+/// Tells how many more slots or tags are done.
+fn counter(parameters: &Parameters, mut progress: impl FnMut(Progress)) -> impl FnMut(usize) {
+    let of = parameters.buckets() * parameters.slots() + parameters.tags();
+    let mut done = 0;
+    move |more| {
+        done += more;
+        if more > 0 {
+            progress(Progress { done, of });
+        }
+    }
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = self.base.info().name;
+        write!(f, "Plan({:?} from {base}, counter {})", self.parameters, self.counter)
+    }
+}
+
+foxtrot_kernel::redacted! {
+    Sender, sender => "{:?}", sender.parameters;
+    Receiver, receiver => "{:?}", receiver.parameters;
+}

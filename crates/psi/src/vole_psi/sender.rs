@@ -1,0 +1,169 @@
+//! The side that learns nothing, with Δ.
+
+use alloc::vec::Vec;
+
+use foxtrot_kernel::memcheck;
+use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
+
+use super::{
+    Digest, Error, Joint, Next, Parameters, RowSeed, add_products,
+    store::Store,
+    strings,
+    tags::{Shift, Work},
+};
+use crate::{
+    okvs::Okvs,
+    paxos::{
+        buckets::{Items, bucket_session},
+        same,
+    },
+};
+
+/// Items of which the sender has a plan at a time.
+const PART: usize = 1 << 20;
+
+/// The sender, before a bucket.
+pub struct Sender {
+    parameters: Parameters,
+    session: Session,
+    seed: Seed,
+    items: Items,
+    /// Buckets so far.
+    bucket: usize,
+    /// The tags of all buckets so far.
+    tags: Secret<u128>,
+}
+
+/// The sender in a bucket, which takes the receiver's sums.
+pub struct Opened {
+    sender: Sender,
+    row_seed: RowSeed,
+    /// A, as far as it has come.
+    sums: Vec<u8>,
+}
+
+/// The tags, sorted.
+pub struct Sent {
+    parameters: Parameters,
+    tags: Secret<u128>,
+}
+
+impl Sender {
+    /// Begins. The joint coin is there if there are several buckets.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if there are not as many items or coins as the parameters say;
+    /// [`Error::Unlucky`] if a bucket is too full.
+    pub fn new(
+        session: Session,
+        parameters: Parameters,
+        items: Vec<Digest>,
+        joint: Option<Joint>,
+        seed: Seed,
+    ) -> Result<Self, Error> {
+        let shape = (parameters.sender_items(), parameters.sender_load());
+        let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
+        let tags = Secret(Vec::with_capacity(items.len()));
+        Ok(Self { parameters, session, seed, items, bucket: 0, tags })
+    }
+
+    /// Step 4: takes the row seed of the next bucket.
+    ///
+    /// # Errors
+    /// [`Decode`] if it has another length.
+    pub fn open(self, row_seed: &[u8]) -> Result<Opened, Error> {
+        if self.bucket >= self.parameters.buckets() {
+            return Err(Usage::SessionEnded.into());
+        }
+        let row_seed = RowSeed::decode(row_seed)?;
+        Ok(Opened { sender: self, row_seed, sums: Vec::new() })
+    }
+}
+
+impl Opened {
+    /// Step 4: takes the next frame of A.
+    ///
+    /// # Errors
+    /// [`Decode`] if it has another length than is next.
+    pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let expected =
+            self.sender.parameters.sum_frames().nth(self.sums.len().div_ceil(super::FRAME));
+        let expected = expected.ok_or(Usage::SessionEnded)?;
+        if frame.len() != expected {
+            return Err(Decode::Length { message: "Masked", expected, got: frame.len() }.into());
+        }
+        self.sums.extend_from_slice(frame);
+        Ok(())
+    }
+
+    /// Steps 5 and 6: the tags of this bucket, from Δ and W of a VOLE whose check has passed.
+    ///
+    /// # Errors
+    /// [`Usage::CountMismatch`] if not all of A has come, or there are not as many elements of W as slots;
+    /// [`Usage::RepeatedItem`], which the peer would take for a sender that cheats. Against semi-honest peers, where
+    /// that does no harm, tags are too short to tell.
+    pub fn finish(self, delta: &u128, w: Secret<u128>) -> Result<Next<Sender, Sent>, Error> {
+        match (self.sender.parameters.store(), self.sender.parameters.word_len()) {
+            (Store::Three(okvs), 16) => self.tag::<3, 16>(&okvs, delta, w),
+            (Store::Three(okvs), _) => self.tag::<3, 8>(&okvs, delta, w),
+            (Store::Four(okvs), 16) => self.tag::<4, 16>(&okvs, delta, w),
+            (Store::Four(okvs), _) => self.tag::<4, 8>(&okvs, delta, w),
+        }
+    }
+
+    fn tag<const H: usize, const W: usize>(
+        self,
+        okvs: &Okvs<H>,
+        delta: &u128,
+        mut w: Secret<u128>,
+    ) -> Result<Next<Sender, Sent>, Error> {
+        let Self { mut sender, row_seed, sums } = self;
+        let parameters = sender.parameters;
+        let (slots, sums) = (parameters.slots(), sums.as_chunks::<W>().0);
+        same("sums", slots, sums.len())?;
+        same("elements of W", slots, w.len())?;
+        add_products(sender.session.backend(), *delta, sums, &mut w);
+        let (bucket, k) = (sender.bucket, strings(w));
+        let session = bucket_session(&sender.session, bucket);
+        let items = sender.items.filled(&sender.session, &sender.seed, bucket);
+        let (work, decoder) = (Work::new(&parameters, &session, &row_seed), okvs.decoder(&k)?);
+        // Tags of items that fill the bucket up are nobody's.
+        let number = sender.items.number(bucket);
+        for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
+            let (plan, words) = okvs.plan_words::<W>(&session, &row_seed, items)?;
+            let shift = Shift { delta, words: &words };
+            let tags = work.run((&plan, &decoder), items, Some(&shift))?;
+            let ours = tags.iter().zip(plan.order());
+            let ours = ours.filter(|(_, index)| first + (**index as usize) < number);
+            sender.tags.0.extend(ours.map(|(tag, _)| *tag));
+        }
+        drop(items);
+        sender.bucket += 1;
+        if sender.bucket < parameters.buckets() {
+            return Ok(Next::Bucket(sender));
+        }
+        let mut tags = sender.tags;
+        // Step 7: in an order that says no more than the tags themselves. How they are sorted says whose they are, but only
+        // to a neighbour on the processor.
+        memcheck::public(&mut tags);
+        tags.sort_unstable();
+        let repeated = tags.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        if parameters.checked() && repeated > 0 {
+            return Err(Usage::RepeatedItem.into());
+        }
+        Ok(Next::Done(Sent { parameters, tags }))
+    }
+}
+
+impl Sent {
+    /// Step 7: the frames that are sent.
+    pub fn frames(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.parameters.coding().frames(&self.tags, super::FRAME)
+    }
+}
+
+foxtrot_kernel::redacted! {
+    Sender, sender => "{:?}, {} buckets", sender.parameters, sender.bucket;
+    Opened, opened => "{} of {} bytes", opened.sums.len(), opened.sender.parameters.sums_len();
+    Sent, sent => "{} tags", sent.parameters.tags();
+}
