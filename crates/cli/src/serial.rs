@@ -7,9 +7,7 @@ use foxtrot_net::line;
 use foxtrot_ot::line::Key;
 use zeroize::Zeroizing;
 
-use crate::{
-    args::Transport, failure::Failure, identity, lines::decode_hex, output::Output,
-};
+use crate::{args::Transport, failure::Failure, identity, lines::decode_hex, output::Output};
 
 /// A line and its key.
 pub(crate) struct Way<'a> {
@@ -53,15 +51,23 @@ impl<'a> Way<'a> {
         timeout: Duration,
         failed: impl Fn(io::Error) -> Failure,
     ) -> Result<line::Secured, Failure> {
-        use std::os::unix::{fs::FileTypeExt, net::UnixStream};
+        use std::{
+            net::Shutdown,
+            os::unix::{fs::FileTypeExt, net::UnixStream},
+        };
 
         let found = fs::metadata(self.path).map_err(&failed)?;
         let secured = if found.file_type().is_socket() {
             let clone = |stream: &UnixStream| stream.try_clone().map_err(&failed);
             let stream = UnixStream::connect(self.path).map_err(&failed)?;
             let (reader, ends) = (clone(&stream)?, clone(&stream)?);
-            let closer = move |how| drop(ends.shutdown(how));
-            line::connect(reader, Lingering(stream), closer, self.key, wait, timeout)
+            // Not in one direction: an emulator would take that for the end of both.
+            let closer = move |how| {
+                if how != Shutdown::Write {
+                    drop(ends.shutdown(how));
+                }
+            };
+            line::connect(reader, stream, closer, self.key, wait, timeout)
         } else {
             let (reader, writer, closer) = tty::open(self.path, self.baud).map_err(&failed)?;
             line::connect(reader, writer, closer, self.key, wait, timeout)
@@ -78,29 +84,6 @@ impl<'a> Way<'a> {
     ) -> Result<line::Secured, Failure> {
         let _ = self.key;
         Err(failed(io::ErrorKind::Unsupported.into()))
-    }
-}
-
-/// A socket that stays for a moment behind its last byte: an emulator drops what it has not handed to its machine when the
-/// socket ends.
-#[cfg(unix)]
-struct Lingering(std::os::unix::net::UnixStream);
-
-#[cfg(unix)]
-impl io::Write for Lingering {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Lingering {
-    fn drop(&mut self) {
-        std::thread::sleep(Duration::from_millis(500));
     }
 }
 

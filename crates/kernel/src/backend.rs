@@ -278,11 +278,12 @@ impl Backend {
         }
     }
 
-    /// Returns true for the packed instructions of 32-bit ARM.
+    /// Returns true for the packed instructions of 32-bit ARM. Without `std` they are the only code for what they can, whatever
+    /// the backend: every such processor has them, and flash is short. The results are the same.
     #[cfg(dsp)]
     #[inline(always)]
     pub(crate) fn is_dsp(self) -> bool {
-        self.0 == Isa::Dsp
+        cfg!(not(feature = "std")) || self.0 == Isa::Dsp
     }
 
     /// The backend for `lanes` 32-bit lanes: the one with shorter vectors if these are enough.

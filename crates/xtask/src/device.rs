@@ -59,7 +59,7 @@ const MACHINES: [Machine; 2] = [
 pub(crate) fn run(arguments: &Arguments) -> Result {
     let mut ran = false;
     for machine in &MACHINES {
-        if let Err(why) = machine.is_there() {
+        if let Err(why) = are_there(&[machine.emulator], machine.target) {
             println!("skipped {}: {why}", machine.name);
             continue;
         }
@@ -70,23 +70,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result {
             machine.talk()?;
         }
     }
+    if !arguments.table {
+        laws()?;
+    }
     tools::needs(ran, "neither QEMU's machines nor the targets are here")
 }
 
-impl Machine {
-    fn is_there(&self) -> std::result::Result<(), String> {
-        if !tools::succeeds(&mut tools::command(self.emulator, "--version")) {
-            return Err(format!("there is no {}", self.emulator));
-        }
-        let print = format!("--print target-libdir --target {}", self.target);
-        let folder = tools::command("rustc", &print).output().ok().map(|it| it.stdout);
-        let folder = folder.and_then(|it| String::from_utf8(it).ok()).unwrap_or_default();
-        if Path::new(folder.trim()).is_dir() {
-            return Ok(());
-        }
-        Err(format!("rustup target add {}", self.target))
+/// Tests the ring's kernels, those with packed lanes also, on an emulated ARM of 32 bits with an operating system.
+fn laws() -> Result {
+    const TARGET: &str = "armv7-unknown-linux-gnueabihf";
+    if let Err(why) = are_there(&["qemu-arm", "arm-linux-gnueabihf-gcc"], TARGET) {
+        println!("skipped the laws of the kernels on 32-bit ARM: {why}");
+        return Ok(());
     }
+    let variable =
+        |what| format!("CARGO_TARGET_{}_{what}", TARGET.replace('-', "_").to_uppercase());
+    let test = format!("test --quiet --package foxtrot-kernel --lib --target {TARGET} ring::");
+    let mut test = tools::cargo(&test);
+    test.env(variable("LINKER"), "arm-linux-gnueabihf-gcc");
+    test.env(variable("RUNNER"), "qemu-arm -cpu max -L /usr/arm-linux-gnueabihf");
+    tools::run(&mut test)
+}
 
+/// Says what is missing of programs and the target.
+fn are_there(programs: &[&str], target: &str) -> std::result::Result<(), String> {
+    let missing = programs.iter().find(|it| !tools::succeeds(&mut tools::command(it, "--version")));
+    if let Some(program) = missing {
+        return Err(format!("there is no {program}"));
+    }
+    let print = format!("--print target-libdir --target {target}");
+    let folder = tools::command("rustc", &print).output().ok().map(|it| it.stdout);
+    let folder = folder.and_then(|it| String::from_utf8(it).ok()).unwrap_or_default();
+    match Path::new(folder.trim()).is_dir() {
+        true => Ok(()),
+        false => Err(format!("rustup target add {target}")),
+    }
+}
+
+impl Machine {
     fn build(&self) -> Result {
         let build = format!("build --quiet --locked --release --target {} --bins", self.target);
         tools::run(tools::cargo(&build).current_dir(folder()))
@@ -158,27 +179,24 @@ impl Machine {
 
         println!("\n{}: the device and the command over a line", self.name);
         // Messages, both ways.
-        let (host, device) =
-            self.session(&line, "receive roted-endemic 1", "ot send", "messages")?;
+        let (host, device) = self.session(&line, "receive 1", "ot send", "messages")?;
         said(&host, "")?;
         // The example's choices are 0, 1, 1, 0 …
         has(&device, "quote for 30 days")?;
-        let (host, _) = self.session(&line, "send roted-endemic 1", "ot receive", "choices")?;
+        let (host, _) = self.session(&line, "send 1", "ot receive", "choices")?;
         said(&host, "message 1 of pair 0\n")?;
-        // Random OTs, both ways, both protocols.
-        for base in ["roted", "roted-endemic"] {
-            let host = format!("rot receive --base {base} -n 1 --force --output");
-            let device = self.session(&line, &format!("send-random {base} 1"), &host, "r")?.1;
-            let pair = device.lines().find(|it| it.len() == 65).unwrap_or_default();
-            let choice = line.read("r.choices")?;
-            agrees(pair, &format!("{} {}", choice[0] & 1, hex(&line.read("r.keys")?)))?;
-            let host = format!("rot send --base {base} -n 1 --force --output");
-            let device = self.session(&line, &format!("receive-random {base} 1"), &host, "s")?.1;
-            let chosen = device.lines().find(|it| it.len() == 34).unwrap_or_default();
-            let keys = line.read("s.keys")?;
-            let (zero, one) = keys.split_at(keys.len() / 2);
-            agrees(&format!("{} {}", hex(zero), hex(one)), chosen)?;
-        }
+        // Random OTs, both ways.
+        let host = "rot receive -n 1 --force --output";
+        let device = self.session(&line, "send-random 1", host, "r")?.1;
+        let pair = device.lines().find(|it| it.len() == 65).unwrap_or_default();
+        let choice = line.read("r.choices")?;
+        agrees(pair, &format!("{} {}", choice[0] & 1, hex(&line.read("r.keys")?)))?;
+        let host = "rot send -n 1 --force --output";
+        let device = self.session(&line, "receive-random 1", host, "s")?.1;
+        let chosen = device.lines().find(|it| it.len() == 34).unwrap_or_default();
+        let keys = line.read("s.keys")?;
+        let (zero, one) = keys.split_at(keys.len() / 2);
+        agrees(&format!("{} {}", hex(zero), hex(one)), chosen)?;
         for &fault in &FAULTS {
             self.survives(&line, fault)?;
         }
@@ -219,7 +237,7 @@ impl Machine {
 
     /// A fault ends both sides with an error, and the device then does the next session.
     fn survives(&self, line: &Line, fault: Fault) -> Result {
-        let arguments = format!("receive roted-endemic 1 {KEY} 2 1000");
+        let arguments = format!("receive 1 {KEY} 2 1000");
         let mut device = self.start(line, &arguments)?;
         let link = line.connect()?;
         line.relay(&link, Some(fault))?;

@@ -10,7 +10,6 @@ pub mod machine;
 pub mod heap;
 
 use core::{
-    fmt,
     panic::PanicInfo,
     ptr,
     sync::atomic::{AtomicUsize, Ordering},
@@ -97,16 +96,36 @@ pub fn arguments(buffer: &mut [u8]) -> &str {
     str::from_utf8(&buffer[..len]).unwrap_or_default().trim_end_matches('\0')
 }
 
-/// Text for the host, by semihosting.
-pub struct Console;
+/// Prints text for the host, by semihosting.
+pub fn print(text: &[u8]) {
+    for byte in text {
+        // SYS_WRITEC takes the address of a character.
+        machine::semihost(3, ptr::from_ref(byte) as usize);
+    }
+}
 
-impl fmt::Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            // SYS_WRITEC takes the address of a character.
-            machine::semihost(3, ptr::from_ref(&byte) as usize);
+/// Prints numbers with commas in between, and ends the line.
+pub fn print_numbers(numbers: &[u64]) {
+    for (k, &number) in numbers.iter().enumerate() {
+        if k > 0 {
+            print(b",");
         }
-        Ok(())
+        let mut digits = [0; 20];
+        print(decimal(number, &mut digits));
+    }
+    print(b"\n");
+}
+
+/// The digits of a number.
+pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break &digits[at..];
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! #     fn milliseconds(&mut self) -> u32 { 0 }
 //! #     fn random(&mut self, bytes: &mut [u8]) { bytes.fill(4) }
 //! # }
-//! use foxtrot_device::{Base, Bits, Job, Party, Step};
+//! use foxtrot_device::{Bits, Job, Party, Step};
 //! use foxtrot_ot::line::Key;
 //!
 //! let mut board = MyBoard;
@@ -78,30 +78,20 @@ pub trait Board {
     fn random(&mut self, bytes: &mut [u8]);
 }
 
-/// The protocol of a job of random OTs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    /// `roted`: uniform choices and keys, three messages.
-    Roted,
-    /// `roted-endemic`: the receiver's choices are given, two messages.
-    Endemic,
-}
-
 /// The work of a session, which the host's command has to want as well.
 pub enum Job {
-    /// Sends that many random OTs: `foxtrot rot receive --base B --extension none -n N`.
-    SendRandom(Base, usize),
-    /// Receives random OTs with choices that the protocol or the board's randomness draws:
-    /// `foxtrot rot send --base B --extension none -n N`.
-    ReceiveRandom(Base, usize),
-    /// Sends one of each pair of messages: `foxtrot ot receive --extension none`.
+    /// Sends that many random OTs of `roted`: `foxtrot rot receive --extension none -n N`.
+    SendRandom(usize),
+    /// Receives random OTs of `roted`, with choices that the protocol draws: `foxtrot rot send --extension none -n N`.
+    ReceiveRandom(usize),
+    /// Sends one of each pair of messages, over `roted-endemic`: `foxtrot ot receive --extension none`.
     SendMessages {
         /// The pairs.
         messages: Vec<[Zeroizing<Vec<u8>>; 2]>,
         /// Whether the host has `--hex`.
         hex: bool,
     },
-    /// Receives of each pair the message that is chosen: `foxtrot ot send --extension none`.
+    /// Receives of each pair the message that is chosen, over `roted-endemic`: `foxtrot ot send --extension none`.
     ReceiveMessages {
         /// The choices.
         choices: Bits,
@@ -224,19 +214,32 @@ impl From<Broken> for Fault {
     }
 }
 
+impl Fault {
+    /// The fault in words, without numbers: formatting takes flash.
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Self::Line(Broken::Magic) => "the host does not speak Foxtrot",
+            Self::Line(Broken::Key) => "the host does not have this key",
+            Self::Line(_) => "bytes on the line were lost, added or changed",
+            Self::Ended => "the host ended the line in the middle of the session",
+            Self::Silence => "no byte came from the host in time",
+            Self::Hello => "the host's hello is none of this version",
+            Self::Terms => "the host wants another job",
+            Self::Frame => "the host sent another message than the one due",
+            Self::GaveUp(_) => "the host gave up",
+            Self::Protocol => "the host's message is wrong",
+            Self::Transcript => "the sides have not received what the other sent",
+            Self::Job => "the job cannot be done",
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.words())?;
         match self {
-            Self::Line(why) => why.fmt(f),
-            Self::Ended => f.write_str("the host ended the line in the middle of the session"),
-            Self::Silence => f.write_str("no byte came from the host in time"),
-            Self::Hello => f.write_str("the host's hello is none of this version"),
-            Self::Terms => f.write_str("the host wants another job"),
-            Self::Frame => f.write_str("the host sent another message than the one due"),
-            Self::GaveUp(reason) => write!(f, "the host gave up: reason {reason}"),
-            Self::Protocol => f.write_str("the host's message is wrong"),
-            Self::Transcript => f.write_str("the sides have not received what the other sent"),
-            Self::Job => f.write_str("the job cannot be done"),
+            Self::GaveUp(reason) => write!(f, ": reason {reason}"),
+            _ => Ok(()),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::cell::RefCell;
 
 use foxtrot_ot::{
-    Bits, Direction, Seed, Session,
+    Direction, Seed, Session,
     base::{BaseOt, Choice, ReceiverKeys, SenderKeys, roted},
     convert,
     engine::{Engine, Progress},
@@ -14,7 +14,7 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use crate::{
-    Base, Fault, Job, Outcome, hello,
+    Fault, Job, Outcome, hello,
     wire::{HELLO, PROTOCOL, Port, Wire, pause, put, receive},
 };
 
@@ -142,16 +142,16 @@ async fn talk(
     job: Job,
     random: &Zeroizing<[[u8; 32]; 3]>,
 ) -> Result<Outcome, Fault> {
-    let (base, n) = match &job {
-        Job::SendRandom(base, n) | Job::ReceiveRandom(base, n) => (*base, *n),
-        Job::SendMessages { messages, .. } => (Base::Endemic, messages.len()),
-        Job::ReceiveMessages { choices, .. } => (Base::Endemic, choices.len()),
+    let (base, n): (&dyn BaseOt, _) = match &job {
+        Job::SendRandom(n) | Job::ReceiveRandom(n) => (&roted::Rot, *n),
+        Job::SendMessages { messages, .. } => (&roted::Endemic, messages.len()),
+        Job::ReceiveMessages { choices, .. } => (&roted::Endemic, choices.len()),
     };
     if !(1..=MOST_TRANSFERS).contains(&n) {
         return Err(Fault::Job);
     }
     let is_receiver = matches!(job, Job::ReceiveRandom(..) | Job::ReceiveMessages { .. });
-    let session = agree(wire, &job, base, n, is_receiver, random[1]).await?;
+    let session = agree(wire, &job, base.info().name, n, is_receiver, random[1]).await?;
     let (session, message_len) = session;
     let direction = if is_receiver { Direction::InitiatorSends } else { Direction::ResponderSends };
 
@@ -160,10 +160,7 @@ async fn talk(
         Job::SendRandom(..) | Job::ReceiveRandom(..) => 0,
         _ => n.div_ceil(convert::transfers_per_frame(message_len)),
     };
-    let of_receiver = match base {
-        Base::Roted => 2,
-        Base::Endemic => 1,
-    };
+    let of_receiver = if sealed == 0 { 2 } else { 1 };
     let (host, device) =
         if is_receiver { (1 + sealed, of_receiver) } else { (of_receiver, 1 + sealed) };
     let tallies = [Tally::new(0, host), Tally::new(1, device)];
@@ -179,11 +176,7 @@ async fn talk(
             Ok(Outcome::SenderKeys(keys))
         }
         Job::ReceiveRandom(..) => {
-            let choice = match base {
-                Base::Roted => Choice::Random(n),
-                Base::Endemic => Choice::Given(draw(&talk.session, &seed, n)),
-            };
-            let keys = talk.receive_random(base, choice, seed).await?;
+            let keys = talk.receive_random(base, Choice::Random(n), seed).await?;
             let transcript = talk.finish().await?;
             talk.step(1, &transcript).await?;
             talk.await_step(1, &transcript).await?;
@@ -222,18 +215,11 @@ async fn talk(
     }
 }
 
-/// Random choices of an endemic receiver.
-fn draw(session: &Session, seed: &Seed, n: usize) -> Bits {
-    let mut bytes = Zeroizing::new(alloc::vec![0; n.div_ceil(8)]);
-    seed.fill(&session.oracle("foxtrot v1 device choices"), 0, &mut bytes);
-    Bits::from_bytes(&bytes, n)
-}
-
 /// Hellos and details: the session, and the length of messages.
 async fn agree(
     wire: &mut Wire,
     job: &Job,
-    base: Base,
+    base: &str,
     n: usize,
     is_receiver: bool,
     nonce: [u8; 32],
@@ -245,10 +231,6 @@ async fn agree(
         Job::SendMessages { hex, .. } | Job::ReceiveMessages { hex, .. } => {
             ("ot", Some(("format", format(hex))))
         }
-    };
-    let base = match base {
-        Base::Roted => "roted",
-        Base::Endemic => "roted-endemic",
     };
     let mut terms = Vec::with_capacity(6);
     terms.extend([
@@ -317,27 +299,24 @@ impl Talk<'_> {
         }
     }
 
-    async fn send_random(&mut self, base: Base, n: usize, seed: Seed) -> Result<SenderKeys, Fault> {
-        let session = self.session.sub(name(base), 0, self.direction);
-        let engine = match base {
-            Base::Roted => roted::Rot.sender(session, n, seed),
-            Base::Endemic => roted::Endemic.sender(session, n, seed),
-        };
-        self.play(engine.map_err(|_| Fault::Job)?).await
+    async fn send_random(
+        &mut self,
+        base: &dyn BaseOt,
+        n: usize,
+        seed: Seed,
+    ) -> Result<SenderKeys, Fault> {
+        let session = self.session.sub(base.info().name, 0, self.direction);
+        self.play(base.sender(session, n, seed).map_err(|_| Fault::Job)?).await
     }
 
     async fn receive_random(
         &mut self,
-        base: Base,
+        base: &dyn BaseOt,
         choice: Choice,
         seed: Seed,
     ) -> Result<ReceiverKeys, Fault> {
-        let session = self.session.sub(name(base), 0, self.direction);
-        let engine = match base {
-            Base::Roted => roted::Rot.receiver(session, choice, seed),
-            Base::Endemic => roted::Endemic.receiver(session, choice, seed),
-        };
-        self.play(engine.map_err(|_| Fault::Job)?).await
+        let session = self.session.sub(base.info().name, 0, self.direction);
+        self.play(base.receiver(session, choice, seed).map_err(|_| Fault::Job)?).await
     }
 
     /// Both sides say that they have all, and compare what each has received with what the other sent.
@@ -372,12 +351,5 @@ impl Talk<'_> {
             true => Ok(()),
             false => Err(Fault::Transcript),
         }
-    }
-}
-
-fn name(base: Base) -> &'static str {
-    match base {
-        Base::Roted => "roted",
-        Base::Endemic => "roted-endemic",
     }
 }

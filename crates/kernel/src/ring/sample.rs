@@ -29,7 +29,10 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
 ) {
     let candidates = check::<N, BITS, K>(bytes);
     if cfg!(small) {
-        return uniform_by_words::<N, Q, BITS, K>(bytes, polys);
+        return match K * N {
+            768.. => uniform_in_lines::<N, Q, BITS, K, 8, 256>(bytes, polys),
+            _ => uniform_in_lines::<N, Q, BITS, K, 9, 512>(bytes, polys),
+        };
     }
 
     let mut all = Candidates::ZERO;
@@ -58,45 +61,59 @@ pub(super) fn uniform<const N: usize, const Q: u16, const BITS: usize, const K: 
     }
 }
 
-/// [`uniform`] with a candidate and its shift in one word of 32 bits, for machines without vectors.
+/// [`uniform`] for machines with little memory and no vectors: a candidate and its shift in one word, and all passes at once. The
+/// pass that moves by d is a delay line of d words, so the candidates stream through all lines one by one.
 #[inline(never)]
 #[expect(clippy::cast_possible_truncation, reason = "the lower half is the candidate")]
-fn uniform_by_words<const N: usize, const Q: u16, const BITS: usize, const K: usize>(
+fn uniform_in_lines<
+    const N: usize,
+    const Q: u16,
+    const BITS: usize,
+    const K: usize,
+    const LINES: usize,
+    const ROOM: usize,
+>(
     bytes: &[u8],
     polys: &mut [u16],
 ) {
+    const { assert!(ROOM == 1 << LINES) };
     let candidates = check::<N, BITS, K>(bytes);
-    let mut all = [0u32; ROOM];
-    let (words, mut rejected) = (&mut all[..], 0u32);
-    for (eight, group) in words.as_chunks_mut::<8>().0.iter_mut().zip(bytes.chunks_exact(BITS)) {
-        let mut values = [0; 8];
-        unpack::<BITS>(group, &mut values);
-        for (word, value) in eight.iter_mut().zip(values) {
+    assert!(candidates - K * N < ROOM, "room for all moves");
+    // The line that moves by d has the words from d on.
+    let (mut lines, mut rejected) = ([0u32; ROOM], 0u32);
+    let mut groups = bytes.chunks_exact(BITS);
+    // What comes out has waited in every line.
+    for first in (0..K * N + ROOM - 1).step_by(8) {
+        let mut values = [Q; 8];
+        match groups.next() {
+            Some(group) => unpack::<BITS>(group, &mut values),
+            None => rejected = rejected.wrapping_sub(8 * u32::from(first >= candidates)),
+        }
+        for (i, value) in (first..).zip(values) {
             // All ones where value < Q, which both are below 2¹⁵.
             let accepted = (u32::from(value).wrapping_sub(Q.into()) >> 31).wrapping_neg();
-            *word = (rejected << 16) & accepted | u32::from(value);
+            let mut word = (rejected << 16) & accepted | u32::from(value);
             rejected = rejected.wrapping_sub(!accepted);
+            for line in 0..LINES {
+                let distance = 1 << line;
+                let place = &mut lines[distance + i % distance];
+                // The bit of the shift, in all bits.
+                let of = |word: u32| ((word << (15 - line)).cast_signed() >> 31).cast_unsigned();
+                let (here, comer) = (*place, word);
+                let (goes, comes) = (of(here), of(comer));
+                *place = comer;
+                word = comer & comes | here & !comes & !goes;
+            }
+            if let Some(x) = (i + 1).checked_sub(ROOM).and_then(|i| polys.get_mut(i)) {
+                *x = word as u16;
+            }
         }
-    }
-    let mut distance = 1;
-    while distance <= candidates - K * N {
-        let top = 15 - distance.ilog2();
-        for i in 0..candidates {
-            let (here, comer) = (words[i], words[i + distance]);
-            // The bit of the shift, in all bits.
-            let comes = ((comer << top).cast_signed() >> 31).cast_unsigned();
-            let goes = ((here << top).cast_signed() >> 31).cast_unsigned();
-            words[i] = comer & comes | here & !comes & !goes;
-        }
-        distance *= 2;
     }
     // As in `uniform`: all ones if there are enough.
-    let surplus = u32::from(rejected as usize > candidates - K * N);
+    let surplus = u16::from(rejected as usize > candidates - K * N);
     let enough = core::hint::black_box(surplus.wrapping_sub(1));
-    for (x, word) in polys.iter_mut().zip(words.iter()) {
-        *x = (word & enough) as u16;
-    }
-    super::erase(&mut all, 0);
+    polys.iter_mut().for_each(|x| *x &= enough);
+    super::erase(&mut lines, 0);
 }
 
 /// Samples from a public string: candidates are tried one after another. Returns whether there were
@@ -111,11 +128,22 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
     for group in bytes.chunks_exact(BITS) {
         let mut candidates = [0; 8];
         unpack::<BITS>(group, &mut candidates);
+        if let Some(window) = polys.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
+            // Overwritten by the next one unless it is accepted. Seven are before the last at most.
+            let mut keep = |kept: usize, x: u16| {
+                window[kept % 8] = x;
+                kept + usize::from(x < Q)
+            };
+            // Written out, as code for small machines is not unrolled.
+            let [a, b, c, d, e, f, g, h] = candidates;
+            let kept = keep(keep(keep(keep(0, a), b), c), d);
+            filled += keep(keep(keep(keep(kept, e), f), g), h);
+            continue;
+        }
         for x in candidates {
             if filled == polys.len() {
                 return true;
             }
-            // Overwritten by the next one unless it is accepted.
             polys[filled] = x;
             filled += usize::from(x < Q);
         }

@@ -9,8 +9,6 @@ mod firmware;
 mod run {
     extern crate alloc;
 
-    use core::fmt::Write;
-
     use alloc::vec::Vec;
     use foxtrot_ot::{
         Bits, Seed, Session, Sid,
@@ -21,7 +19,7 @@ mod run {
         engine::{Engine, Progress},
     };
 
-    use crate::firmware::{self, Console, heap::Heap, machine};
+    use crate::firmware::{self, heap::Heap, machine, print, print_numbers};
 
     #[global_allocator]
     static HEAP: Heap<{ 512 << 10 }> = Heap::new();
@@ -68,10 +66,11 @@ mod run {
 
         fn report(&self, protocol: &str, role: &str, n: usize) {
             let Cost { instructions, longest, stack, heap, sent } = self.cost;
-            let _ = writeln!(
-                Console,
-                "{protocol},{role},{n},{instructions},{longest},{stack},{heap},{sent}"
-            );
+            for text in [protocol, ",", role, ","] {
+                print(text.as_bytes());
+            }
+            let [n, stack, heap, sent] = [n, stack, heap, sent].map(|it| it as u64);
+            print_numbers(&[n, instructions, longest, stack, heap, sent]);
         }
     }
 
@@ -120,7 +119,9 @@ mod run {
 
     #[unsafe(no_mangle)]
     extern "C" fn image() -> ! {
-        let _ = writeln!(Console, "# {}, static {}", machine::NAME, firmware::static_bytes());
+        print(b"# ");
+        print(machine::NAME.as_bytes());
+        print(b"\n");
         for n in [1, 16] {
             both(&Endemic, n);
             both(&Rot, n);

@@ -1,5 +1,5 @@
 //! The firmware: a party that does one job per session, for QEMU's boards. The emulator's arguments say which (a product
-//! would say it in its code): JOB PROTOCOL COUNT KEY SESSIONS SILENCE.
+//! would say it in its code): JOB COUNT KEY SESSIONS SILENCE.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
@@ -10,14 +10,13 @@ mod firmware;
 mod run {
     extern crate alloc;
 
-    use alloc::{format, vec::Vec};
-    use core::fmt::Write;
+    use alloc::vec::Vec;
 
-    use foxtrot_device::{Base, Bits, Board, Job, Outcome, Party, Step};
+    use foxtrot_device::{Bits, Board, Job, Outcome, Party, Step};
     use foxtrot_ot::{Session, Sid, line::Key};
     use zeroize::Zeroizing;
 
-    use crate::firmware::{self, Console, heap::Heap, machine};
+    use crate::firmware::{self, decimal, heap::Heap, machine, print, print_numbers};
 
     /// Bytes of the heap: enough for one transfer, or for as many as the larger build takes.
     const HEAP_BYTES: usize = if cfg!(feature = "large") { 192 << 10 } else { 12 << 10 };
@@ -62,18 +61,16 @@ mod run {
     }
 
     /// The job of the arguments.
-    fn job(name: &str, base: &str, n: usize) -> Option<Job> {
-        let base = match base {
-            "roted" => Base::Roted,
-            "roted-endemic" => Base::Endemic,
-            _ => return None,
-        };
+    fn job(name: &str, n: usize) -> Option<Job> {
         Some(match name {
-            "send-random" => Job::SendRandom(base, n),
-            "receive-random" => Job::ReceiveRandom(base, n),
+            "send-random" => Job::SendRandom(n),
+            "receive-random" => Job::ReceiveRandom(n),
             "send" => {
-                let message = |i: usize, j: usize| {
-                    Zeroizing::new(format!("message {j} of pair {i}").into_bytes())
+                let message = |i: usize, j: u8| {
+                    let mut digits = [0; 20];
+                    let number = decimal(i as u64, &mut digits);
+                    let texts = [&b"message "[..], &[b'0' + j], b" of pair ", number];
+                    Zeroizing::new(texts.concat())
                 };
                 let messages = (0..n).map(|i| [message(i, 0), message(i, 1)]).collect();
                 Job::SendMessages { messages, hex: false }
@@ -101,32 +98,33 @@ mod run {
     }
 
     /// Prints the result as a development board would on its console. A product prints no keys.
-    fn print(outcome: &Outcome) {
+    fn print_outcome(outcome: &Outcome) {
         let hex = |bytes: &[u8]| {
             for byte in bytes {
-                let _ = write!(Console, "{byte:02x}");
+                print(&[byte >> 4, byte & 15].map(|it| b"0123456789abcdef"[usize::from(it)]));
             }
         };
         match outcome {
             Outcome::Sent => {}
             Outcome::Messages(messages) => {
                 for message in messages {
-                    let _ = writeln!(Console, "{}", str::from_utf8(message).unwrap_or("(bytes)"));
+                    print(message);
+                    print(b"\n");
                 }
             }
             Outcome::SenderKeys(keys) => {
                 for pair in keys.pairs() {
                     hex(&pair[0]);
-                    let _ = write!(Console, " ");
+                    print(b" ");
                     hex(&pair[1]);
-                    let _ = writeln!(Console);
+                    print(b"\n");
                 }
             }
             Outcome::ReceiverKeys(keys) => {
                 for (i, key) in keys.keys().iter().enumerate() {
-                    let _ = write!(Console, "{} ", keys.choices().get(i).unwrap_u8());
+                    print(&[b'0' + keys.choices().get(i).unwrap_u8(), b' ']);
                     hex(key);
-                    let _ = writeln!(Console);
+                    print(b"\n");
                 }
             }
         }
@@ -135,13 +133,13 @@ mod run {
     fn sessions() -> Option<()> {
         let mut buffer = [0; 160];
         let words: Vec<&str> = firmware::arguments(&mut buffer).split(' ').collect();
-        let [_, name, base, n, hex, sessions, silence] = words[..] else { return None };
+        let [_, name, n, hex, sessions, silence] = words[..] else { return None };
         let (n, psk) = (n.parse().ok()?, key(hex)?);
         let (sessions, silence): (u32, u32) = (sessions.parse().ok()?, silence.parse().ok()?);
         drop(words);
         let mut board = Emulated { tick: 0, ticks: 0, milliseconds: 0, drawn: 0, seed: psk };
         for _ in 0..sessions {
-            session(&mut board, job(name, base, n)?, psk, silence);
+            session(&mut board, job(name, n)?, psk, silence);
         }
         Some(())
     }
@@ -152,7 +150,7 @@ mod run {
         firmware::paint_stack();
         let (mut all, mut longest) = (0, 0);
         let mut party = Party::new(job, Key::from_bytes(psk), board).with_silence(silence);
-        let _ = writeln!(Console, "ready");
+        print(b"ready\n");
         let ended = loop {
             let start = machine::instructions();
             let step = party.step(board);
@@ -172,15 +170,18 @@ mod run {
         let (stack, heap) = (firmware::used_stack(), HEAP.peak());
         match ended {
             Ok(outcome) => {
-                print(&outcome);
-                let _ = writeln!(Console, "done");
+                print_outcome(&outcome);
+                print(b"done\n");
             }
             Err(fault) => {
-                let _ = writeln!(Console, "failed: {fault}");
+                print(b"failed: ");
+                print(fault.words().as_bytes());
+                print(b"\n");
             }
         }
         let statics = firmware::static_bytes() - size_of_val(&HEAP);
-        let _ = writeln!(Console, "# {all},{longest},{stack},{heap},{statics}");
+        print(b"# ");
+        print_numbers(&[all, longest, stack as u64, heap as u64, statics as u64]);
     }
 
     #[unsafe(no_mangle)]
