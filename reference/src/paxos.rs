@@ -25,6 +25,9 @@ use crate::{bits_from_bytes, bytes_from_bits, oracle, xor};
 /// An item's digest.
 pub type Item = [u8; 32];
 
+/// A tag.
+pub type Tag = u128;
+
 /// Public values that both parties know.
 #[derive(Clone, Debug)]
 pub struct Protocol {
@@ -63,7 +66,8 @@ impl Protocol {
     /// Returns the shape of a bucket's store.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        Shape::new(load(self.receiver_items, self.buckets), 3)
+        let n = load(self.receiver_items, self.buckets);
+        Shape::new(n, if n < 1 << 17 { 3 } else { 4 })
     }
 
     /// Returns the OTs of each batch of a bucket.
@@ -74,12 +78,12 @@ impl Protocol {
         (0..m).step_by(max).map(|first| max.min(m - first)).collect()
     }
 
-    /// Returns ℓ/8.
+    /// Returns ℓ, the bits of a tag.
     #[must_use]
-    pub fn tag_len(&self) -> usize {
+    pub fn tag_bits(&self) -> usize {
         let pairs = self.receiver_items.max(1) * self.sender_items.max(1);
         let log = (0_usize..).find(|&log| 1_usize << log >= pairs).unwrap_or_default();
-        if self.checked { 32 } else { (40 + log).div_ceil(8) }
+        if self.checked { 128 } else { 40 + log }
     }
 
     /// Returns a bucket's sub-session.
@@ -98,10 +102,50 @@ impl Protocol {
 
     /// Returns t(x, row).
     #[must_use]
-    pub fn tag(&self, bucket: usize, seed: &[u8; 32], item: &Item, row: &[u8]) -> Vec<u8> {
+    pub fn tag(&self, bucket: usize, seed: &[u8; 32], item: &Item, row: &[u8]) -> Tag {
         let id = self.bucket_id(bucket);
         let key = oracle32("foxtrot v1 paxos tag key", &id, 0, 0, &[seed]);
-        derive_key_from(&key, &[item, row].concat(), self.tag_len())
+        let answer = derive_key_from(&key, &[item, row].concat(), 16);
+        number(&answer) & Tag::MAX >> (128 - self.tag_bits())
+    }
+
+    /// Returns the bytes of `Tags`, all frames in one, of the tags of all buckets; none for a receiver without items.
+    #[must_use]
+    #[expect(clippy::missing_panics_doc, reason = "first bits are few")]
+    pub fn code(&self, mut tags: Vec<Tag>) -> Vec<u8> {
+        if self.receiver_items == 0 || tags.is_empty() {
+            return Vec::new();
+        }
+        tags.sort_unstable();
+        let (n, bits) = (tags.len(), self.tag_bits());
+        let first = (0..).take_while(|&k| 1_usize << (k + 1) <= n).count();
+        let mut marks = vec![false; n + (1 << first) - 1];
+        for (i, tag) in tags.iter().enumerate() {
+            let steps = if first == 0 { 0 } else { tag >> (bits - first) };
+            marks[i + usize::try_from(steps).expect("first bits")] = true;
+        }
+        let rests: Vec<bool> =
+            tags.iter().flat_map(|tag| (0..bits - first).map(move |k| tag >> k & 1 == 1)).collect();
+        [bytes_from_bits(&marks), bytes_from_bits(&rests)].concat()
+    }
+
+    /// Returns the tags that [`Protocol::code`] made these bytes of; `n` are expected.
+    #[must_use]
+    pub fn read(&self, n: usize, bytes: &[u8]) -> Vec<Tag> {
+        if n == 0 {
+            return Vec::new();
+        }
+        let first = (0..).take_while(|&k| 1_usize << (k + 1) <= n).count();
+        let (len, rest) = (n + (1 << first) - 1, self.tag_bits() - first);
+        let (marks, rests) = bytes.split_at(len.div_ceil(8));
+        let places = bits_from_bytes(marks, len).into_iter().enumerate().filter(|(_, mark)| *mark);
+        let rests = bits_from_bytes(rests, n * rest);
+        let rests = rests.chunks(rest).map(|bits| number(&bytes_from_bits(bits)));
+        let tag = |(i, ((place, _), low)): (usize, ((usize, bool), Tag))| {
+            // With one tag there are no steps, and all of its bits may be here.
+            ((place - i) as Tag).checked_shl(u32::try_from(rest).unwrap_or(128)).unwrap_or(0) | low
+        };
+        places.zip(rests).enumerate().map(tag).collect()
     }
 
     /// Returns r, the receiver's half of the joint coin.
@@ -174,7 +218,7 @@ pub struct Receiver {
     items: Vec<Item>,
     coin: [u8; 32],
     seed: [u8; 32],
-    tags: Vec<(Vec<u8>, usize)>,
+    tags: Vec<(Tag, usize)>,
 }
 
 impl Receiver {
@@ -243,7 +287,9 @@ impl Receiver {
 
     /// Step 6: returns the indices of the items that the sender also has.
     #[must_use]
-    pub fn intersect(&self, tags: &[Vec<u8>]) -> Vec<usize> {
+    pub fn intersect(&self, tags: &[u8]) -> Vec<usize> {
+        let n = if self.items.is_empty() { 0 } else { self.protocol.sender_items };
+        let tags = self.protocol.read(n, tags);
         let common = self.tags.iter().filter(|(tag, _)| tags.contains(tag));
         let mut indices: Vec<usize> = common.map(|(_, index)| *index).collect();
         indices.sort_unstable();
@@ -268,7 +314,7 @@ pub struct Sender {
     delta: Bits,
     items: Vec<Item>,
     coin: [u8; 32],
-    tags: Vec<Vec<u8>>,
+    tags: Vec<Tag>,
 }
 
 impl Sender {
@@ -310,15 +356,16 @@ impl Sender {
         }
     }
 
-    /// Step 6: returns `Tags`, none for a receiver without items.
+    /// Step 6: returns `Tags`.
     #[must_use]
-    pub fn tags(mut self) -> Vec<Vec<u8>> {
-        if self.protocol.receiver_items == 0 {
-            return Vec::new();
-        }
-        self.tags.sort_unstable();
-        self.tags
+    pub fn tags(self) -> Vec<u8> {
+        self.protocol.code(self.tags)
     }
+}
+
+/// Returns the number with these low bytes.
+pub(crate) fn number(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte))
 }
 
 /// Returns dec: the sum of the rows at these slots.

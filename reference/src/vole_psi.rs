@@ -16,9 +16,9 @@
 use crate::blake3::derive_key_from;
 use crate::okvs::{Shape, decode, encode, row_seed};
 use crate::oracle::{Id, oracle, oracle32};
-use crate::paxos::{self, Item, load};
+use crate::paxos::{self, Item, number as element};
 use crate::silent::multiply;
-use crate::{bits_from_bytes, bytes_from_bits, xor};
+use crate::xor;
 
 /// An element of GF(2^128), or of GF(2^64) in the low half.
 pub type Element = u128;
@@ -48,8 +48,7 @@ impl Protocol {
     /// Returns the shape of a bucket's store.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        let n = load(self.receiver_items, self.buckets);
-        Shape::new(n, if n < 1 << 17 { 3 } else { 4 })
+        self.of_paxos().shape()
     }
 
     /// Returns the bytes of a word.
@@ -61,9 +60,7 @@ impl Protocol {
     /// Returns ℓ, the bits of a tag.
     #[must_use]
     pub fn tag_bits(&self) -> usize {
-        let pairs = self.receiver_items.max(1) * self.sender_items.max(1);
-        let log = (0_usize..).find(|&log| 1_usize << log >= pairs).unwrap_or_default();
-        if self.small { 40 + log } else { 128 }
+        self.of_paxos().tag_bits()
     }
 
     /// Returns w(x).
@@ -190,43 +187,13 @@ impl Protocol {
 
     /// Returns the bytes of `Tags`, all frames in one, of the tags of all buckets.
     #[must_use]
-    #[expect(clippy::missing_panics_doc, reason = "first bits are few")]
-    pub fn tags(&self, mut tags: Vec<Element>) -> Vec<u8> {
-        if self.receiver_items == 0 || tags.is_empty() {
-            return Vec::new();
-        }
-        tags.sort_unstable();
-        let (n, bits) = (tags.len(), self.tag_bits());
-        let first = (0..).take_while(|&k| 1_usize << (k + 1) <= n).count();
-        let mut marks = vec![false; n + (1 << first) - 1];
-        for (i, tag) in tags.iter().enumerate() {
-            marks[i + usize::try_from(tag >> (bits - first)).expect("first bits")] = true;
-        }
-        let rests: Vec<bool> =
-            tags.iter().flat_map(|tag| (0..bits - first).map(move |k| tag >> k & 1 == 1)).collect();
-        [bytes_from_bits(&marks), bytes_from_bits(&rests)].concat()
+    pub fn tags(&self, tags: Vec<Element>) -> Vec<u8> {
+        self.of_paxos().code(tags)
     }
 
     /// Returns the tags that [`Protocol::tags`] made these bytes of; `n` are expected.
     #[must_use]
     pub fn read_tags(&self, n: usize, bytes: &[u8]) -> Vec<Element> {
-        if n == 0 {
-            return Vec::new();
-        }
-        let first = (0..).take_while(|&k| 1_usize << (k + 1) <= n).count();
-        let (len, rest) = (n + (1 << first) - 1, self.tag_bits() - first);
-        let (marks, rests) = bytes.split_at(len.div_ceil(8));
-        let places = bits_from_bytes(marks, len).into_iter().enumerate().filter(|(_, mark)| *mark);
-        let rests = bits_from_bytes(rests, n * rest);
-        let rests = rests.chunks(rest).map(|bits| element(&bytes_from_bits(bits)));
-        let tag = |(i, ((place, _), low)): (usize, ((usize, bool), Element))| {
-            ((place - i) as Element) << rest | low
-        };
-        places.zip(rests).enumerate().map(tag).collect()
+        self.of_paxos().read(n, bytes)
     }
-}
-
-/// Returns the element with these low bytes.
-fn element(bytes: &[u8]) -> Element {
-    bytes.iter().rev().fold(0, |sum, &byte| sum << 8 | Element::from(byte))
 }

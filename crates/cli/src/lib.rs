@@ -17,7 +17,6 @@ mod link;
 mod local;
 mod memory;
 mod method;
-mod normalise;
 mod output;
 mod peers;
 mod places;

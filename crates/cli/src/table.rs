@@ -5,9 +5,7 @@
 
 mod beginning;
 mod columns;
-mod distinct;
 mod findings;
-mod key;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -20,6 +18,7 @@ mod text;
 
 use std::{borrow::Cow, path::Path};
 
+use foxtrot::psi::keys::{AT_ONCE, Distinct, Keyer};
 use foxtrot_net::{Difference, jobs};
 use zeroize::Zeroizing;
 
@@ -29,13 +28,11 @@ use crate::{
 };
 
 use columns::Columns;
-use distinct::{AT_ONCE, Distinct};
-use key::Keyer;
 use text::Text;
 
 pub(crate) use columns::{printable, visible};
 pub(crate) use findings::Findings;
-pub(crate) use key::Item;
+pub(crate) use foxtrot::psi::keys::Item;
 
 /// A set that has been read. In memory are 48 bytes for each row, and 12 more while it is read.
 pub(crate) struct Set {
@@ -68,6 +65,14 @@ pub(crate) struct Row {
     offset: u64,
     len: u32,
     item: u32,
+}
+
+/// The fault of a byte that no text has, and a damaged file may have.
+const NUL: &str = "a NUL byte in the key";
+
+/// Makes the failure for rows that do not fit into memory.
+fn too_many(rows: usize) -> Failure {
+    Failure::run(format!("there is no memory for {rows} rows"))
 }
 
 /// The number in place of an item's, for a row without a key.
@@ -223,11 +228,11 @@ impl Builder {
     /// Begins a set of `most` rows at most, whose places are in lines or rows.
     fn begin(keyer: Keyer, most: usize, unit: &'static str, show: usize) -> Result<Self, Failure> {
         let mut rows = Vec::new();
-        rows.try_reserve_exact(most).map_err(|_| distinct::too_many(most))?;
+        rows.try_reserve_exact(most).map_err(|_| too_many(most))?;
         Ok(Self {
             most,
             keyer,
-            distinct: Distinct::with_capacity(most)?,
+            distinct: Distinct::with_capacity(most).ok_or_else(|| too_many(most))?,
             rows,
             findings: Findings::new(unit),
             shown: Vec::new(),

@@ -79,7 +79,8 @@
 //!
 //! # Features
 //!
-//! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `tokio`: futures.
+//! `tls` (default): peers with keys. `net`: peers without. `psi`, `triples` (default): these jobs. `keys`: normalised keys of
+//! rows, as the command compares them. `tokio`: futures.
 //! `vectors`: seeds for test vectors. Without features the crate is `no_std` and has the protocols over an engine only.
 #![cfg_attr(not(feature = "net"), no_std)]
 #![forbid(unsafe_code)]
@@ -113,8 +114,8 @@ pub use {
     foxtrot_net::Counters,
     job::SinkError,
     peer::{
-        Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side, Stopper,
-        Stream, TIMEOUT,
+        Attempt, Canceller, ChannelBinding, Config, Ended, Listener, Peer, Progress, Server, Side,
+        Stopper, Stream, TIMEOUT,
     },
     threads::Threads,
 };

@@ -26,7 +26,7 @@ use foxtrot_ot::{Session, tasks::Executor};
 use zeroize::Zeroizing;
 
 use crate::{Error, job::Agreed};
-pub(crate) use attempt::Attempt;
+pub use attempt::Attempt;
 pub use config::{Config, Listener};
 pub use server::{Ended, Server, Stopper};
 pub use stream::{ChannelBinding, Stream};

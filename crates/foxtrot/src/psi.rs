@@ -46,6 +46,8 @@ use zeroize::Zeroizing;
 
 use crate::choice::Choice;
 
+#[cfg(feature = "keys")]
+pub mod keys;
 #[cfg(feature = "net")]
 mod peer;
 #[cfg(feature = "net")]

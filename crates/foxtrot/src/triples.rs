@@ -124,6 +124,12 @@ impl<T: Word> Triples<T> {
         [self.parts[0][i], self.parts[1][i], self.parts[2][i]]
     }
 
+    /// The shares of all a, of all b and of all c.
+    #[must_use]
+    pub fn into_parts(self) -> [Secret<T>; 3] {
+        self.parts
+    }
+
     /// The shares of all a.
     #[must_use]
     pub fn a(&self) -> &[T] {

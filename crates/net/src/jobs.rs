@@ -17,6 +17,10 @@ use crate::{
 
 /// The term of how keys of `psi` are normalised.
 pub const NORMALIZE: &str = "normalize";
+/// The detail that tells which columns each side's keys are from: for people, who compare them.
+pub const KEY_COLUMNS: &str = "key-columns";
+/// The most bytes of the names of key columns.
+const MAX_COLUMNS: usize = 255;
 /// The term of which run of `triples` goes on.
 pub const RUN: &str = "run";
 /// The term for the method of `triples`.
@@ -51,6 +55,22 @@ pub fn message_length(hello: Hello, len: usize) -> Hello {
 pub fn psi(role: Role, method: &Method, normalize: &str, keys: usize, most: usize) -> Hello {
     let hello = protocols("psi", role, method).term(NORMALIZE, normalize);
     hello.keys(keys as u64, most as u64)
+}
+
+/// Adds the names of the key columns, if they have names. What is longer than 255 bytes is cut.
+#[must_use]
+pub fn key_columns(hello: Hello, names: Option<&[String]>) -> Hello {
+    match names {
+        Some(names) => hello.detail(KEY_COLUMNS, joined(names)),
+        None => hello,
+    }
+}
+
+fn joined(names: &[String]) -> String {
+    let mut all = names.join(", ");
+    let end = (0..=MAX_COLUMNS.min(all.len())).rev().find(|&end| all.is_char_boundary(end));
+    all.truncate(end.unwrap_or_default());
+    all
 }
 
 /// The hello of `count` triples, of a run with this name of which so many batches are there. The roles only tell the
@@ -140,7 +160,7 @@ const ITEM: usize = 96;
 pub fn memory_of_psi_sender(parameters: &Parameters) -> u64 {
     /// Bytes of a slot's row, and what it takes beside it.
     const SLOT: usize = 128;
-    let tags = (parameters.tags() * parameters.tag_len()).min(QUEUE_BYTES);
+    let tags = parameters.tags_len().min(QUEUE_BYTES);
     let computed = FIXED + SLOT * parameters.slots() + ITEM * parameters.sender_items();
     (computed + tags) as u64 + most_ahead(&limits(parameters))
 }
@@ -209,5 +229,12 @@ mod tests {
         assert_eq!(error, HelloError::TooManyPeerKeys { theirs: 6, most: 5 });
         assert!(matches!(peers_keys(&details("2000000000"), 5), Err(HelloError::Offer { .. })));
         assert!(matches!(peers_keys(&details("05"), 5), Err(HelloError::Offer { .. })));
+    }
+
+    #[test]
+    fn names_of_columns_are_told_up_to_a_length() {
+        assert_eq!(joined(&["first name".into(), "E-Mail".into()]), "first name, E-Mail");
+        let long = joined(&["x".into(), "ü".repeat(300)]);
+        assert_eq!((long.len(), long.chars().next_back()), (MAX_COLUMNS, Some('ü')));
     }
 }

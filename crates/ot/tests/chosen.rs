@@ -1,6 +1,5 @@
 //! Attacks on `base::bdgm`, `base::pvw` and `base::rot_from_ot`: every test is an attack that
 //! fails, but for the one that shows what the check of BDGM19's authors lets through.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,

@@ -1,5 +1,4 @@
 //! Every base OT below every extension: which pairs are allowed.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     base::{self, Adversary, Functionality, Protocol, registry},

@@ -1,5 +1,4 @@
 //! Chosen messages over ideal keys.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "contents that wrap are as good as others")]
 
 use foxtrot_ot::{

@@ -1,5 +1,4 @@
 //! One of N chosen messages over keys.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "contents that wrap are as good as others")]
 
 use foxtrot_ot::{

@@ -1,9 +1,8 @@
 //! Counts the cost of each protocol for each party, in the units of the paper's Table 1: transforms,
 //! noise polynomials, queries of the oracle, point multiplications, messages, bytes.
 //!
-//! `cargo test -p foxtrot-ot --test counters -- --nocapture` prints the table. A protocol has two rows
+//! `cargo test -p foxtrot-ot --test all counters:: -- --nocapture` prints the table. A protocol has two rows
 //! in [`TABLE`], or in [`row_of_pair`].
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 #[path = "counters/report.rs"]
 mod report;

@@ -1,14 +1,8 @@
 //! Tests the correlation that an extension promises, for every protocol, size and kind of choices;
 //! and that one set of base OTs serves batch after batch.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/runs.rs"]
-mod runs;
-#[path = "support/extension.rs"]
-mod support;
-#[path = "support/threads.rs"]
-mod threads;
-
+use crate::support::extension as support;
+use crate::support::runs::{Run, Runs};
 use foxtrot_ot::{
     Backend, Seed, Usage,
     base::{self, Adversary, Choice, Functionality, SenderKeys},
@@ -17,7 +11,6 @@ use foxtrot_ot::{
     },
     ideal,
 };
-use runs::{Run, Runs};
 use support::{bit, bits, session, states};
 
 /// Asserts that the outputs of both parties obey the law of their kind.

@@ -1,21 +1,16 @@
 //! Batches that are computed at once: what one after another gives, and no output where one of them
 //! is spoilt.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[path = "support/extension.rs"]
-mod support;
-#[path = "support/threads.rs"]
-mod threads;
 
 use std::sync::Arc;
 
+use crate::support::extension as support;
+use crate::support::threads::Threads;
 use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::{Adversary, Block, Choice},
     extension::{Extension, Kind, Places, Receiver, Sender, Shape, Unanswered, find, softspoken},
 };
 use support::{base, bit, bits, seed, session, states};
-use threads::Threads;
 
 /// More than there are threads, in all ways uneven.
 fn choices() -> Vec<Choice> {

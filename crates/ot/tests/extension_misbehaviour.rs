@@ -1,10 +1,7 @@
 //! Attacks on an extension: every message is changed, and the effect is what the functionality
 //! allows, a guess of bits of Δ.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/extension.rs"]
-mod support;
-
+use crate::support::extension::{base, bit, bits, seed, session, states};
 use foxtrot_ot::{
     Bits, Decode, Error, Misbehaved, Usage,
     base::Choice,
@@ -13,7 +10,6 @@ use foxtrot_ot::{
         softspoken,
     },
 };
-use support::{base, bit, bits, seed, session, states};
 
 const CHECK: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
 

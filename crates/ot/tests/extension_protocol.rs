@@ -1,13 +1,10 @@
 //! The protocol of an extension, both parties in one thread: outputs, messages, cheaters and runs that fail.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/narrow.rs"]
-mod narrow;
-#[path = "support/threads.rs"]
-mod threads;
+use crate::support::narrow;
 
 use std::sync::Arc;
 
+use crate::support::threads::Threads;
 use foxtrot_ot::{
     Bits, Context, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,
     base::{self, Adversary, Block, Choice, Functionality},
@@ -21,7 +18,6 @@ use foxtrot_ot::{
     },
     pair::{Failed, Pair, Party},
 };
-use threads::Threads;
 
 /// OTs of a whole batch.
 const BATCH: usize = 65472;

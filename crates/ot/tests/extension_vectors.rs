@@ -1,6 +1,5 @@
 //! The extensions' vectors that `reference/` generated, on every backend
 //! (`vectors/extension.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_kernel::{
     aes::{Aes128, tmmo},

@@ -1,10 +1,6 @@
 //! Every kind of protocol of this crate with messages lost, late, early, cut or changed.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/faults.rs"]
-mod faults;
-
-use faults::{Case, Run};
+use crate::support::faults::{Case, Run};
 use foxtrot_ot::{
     Bits, Context, Decode, Direction, Error, Seed, Session, Sid,
     base::{Adversary, BaseOt, Block, Choice, roted::Endemic},

@@ -1,6 +1,5 @@
 //! Attacks of a peer, or the network, on any base OT, and on `base::roted` in particular: every
 //! test is an attack that fails.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,

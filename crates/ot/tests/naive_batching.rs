@@ -3,7 +3,6 @@
 //! base OTs makes their keys equal, and reads the receiver's choices off the corrections. Mounted on
 //! OOS's rows for any code, over a base OT that does not bind keys to their index, and over all of
 //! ours.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_kernel::{
     Backend,

@@ -1,14 +1,10 @@
 //! Tests the promise of a 1-of-N extension: the key of the receiver's word and no other, for every
 //! code and size; and that one set of base OTs serves batch after batch.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[path = "support/one_of_n.rs"]
-mod support;
-#[path = "support/threads.rs"]
-mod threads;
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use crate::support::one_of_n as support;
+use crate::support::threads::Threads;
 use foxtrot_ot::{
     Backend, Usage,
     base::Adversary,
@@ -21,7 +17,6 @@ use foxtrot_ot::{
     },
 };
 use support::{Runs, base, bytes, seed, session};
-use threads::Threads;
 
 const SIZES: [usize; 14] = [0, 1, 7, 8, 127, 128, 129, 447, 448, 449, 511, 512, 513, 1500];
 

@@ -1,10 +1,7 @@
 //! Attacks of the receiver of a 1-of-N extension: every message is changed, and the effect is what
 //! the functionality allows, a guess of bits of Δ.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/one_of_n.rs"]
-mod support;
-
+use crate::support::one_of_n::{Runs, base, bytes, seed, session};
 use foxtrot_ot::{
     Backend, Decode, Error, Misbehaved, Seed, Session, Sid, Usage,
     extension::{
@@ -13,7 +10,6 @@ use foxtrot_ot::{
         oos,
     },
 };
-use support::{Runs, base, bytes, seed, session};
 
 const CHECK: Error = Error::Misbehaved(Misbehaved::ConsistencyCheck);
 

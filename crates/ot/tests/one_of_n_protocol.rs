@@ -1,5 +1,4 @@
 //! The protocol of a 1-of-N extension, both parties in one thread: outputs, messages, cheaters and runs that fail.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Context, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,

@@ -1,6 +1,5 @@
 //! The 1-of-N extensions' vectors that `reference/` generated, on every backend
 //! (`vectors/one_of_n.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,

@@ -1,6 +1,5 @@
 //! The claims about `Module768` and the paper's `Paper512`, recomputed: failure by exact convolution,
 //! hardness by core-SVP.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "supports of distributions are small")]
 
 use foxtrot_kernel::ring;

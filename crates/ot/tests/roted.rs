@@ -1,5 +1,4 @@
 //! The laws of every base OT, over encoded and decoded messages.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
 //! Silent VOLE and silent OT: the correlation, both parties in one thread.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_kernel::gf::{gf64, gf128};
 use foxtrot_ot::{

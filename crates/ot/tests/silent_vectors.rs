@@ -1,5 +1,4 @@
 //! The vectors of silent VOLE and silent OT that `reference/` generated, byte for byte (`vectors/silent.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,

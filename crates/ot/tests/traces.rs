@@ -1,10 +1,9 @@
 //! The bytes of every protocol in each direction, as hashes in `traces.baseline`: a change of the
 //! wire is a change of that file. Print a new one with
-//! `FOXTROT_TRACES=print cargo test -p foxtrot-ot --test traces -- --nocapture`.
+//! `FOXTROT_TRACES=print cargo test -p foxtrot-ot --test all traces:: -- --nocapture`.
 //!
 //! These are our own bytes, and no evidence that they are right: that is what vectors are for, which the schoolbook
 //! implementation made. They show that no byte changes unseen, of sizes and batches that vectors do not have.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Direction, Seed, Session, Sid,

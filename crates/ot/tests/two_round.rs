@@ -1,5 +1,4 @@
 //! The two-round extension: what it yields, and what a peer or the network can do to it.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Backend, Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,

@@ -1,5 +1,4 @@
 //! The vectors that `reference/` generated, byte for byte (`vectors/*.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_kernel::ring::{NttPoly, Poly};
 use foxtrot_ot::{

@@ -1,6 +1,5 @@
 //! The vectors that `reference/` generated for `bdgm`, `pvw`, `rot-from-ot` and all protocols over
 //! Curve25519, byte for byte (`vectors/chosen.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Backend, Bits, Seed, Session, Sid,

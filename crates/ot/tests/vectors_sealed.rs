@@ -1,5 +1,4 @@
 //! `Sealed`, messages under the keys of OTs, as `reference/` made it (`vectors/sealed.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Session, Sid,

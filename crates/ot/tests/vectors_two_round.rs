@@ -1,6 +1,5 @@
 //! The vectors that `reference/` generated for `kos-two-round`, on every backend
 //! (`vectors/two_round.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_kernel::gf::gf128;
 use foxtrot_ot::{

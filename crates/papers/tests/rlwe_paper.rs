@@ -1,5 +1,4 @@
 //! The paper's protocol: triples are right, parameters are Table 1's, messages are decoded strictly.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Decode, Error, Seed, Session, Sid, Usage};
 use foxtrot_papers::rlwe_paper::{P0, P1, PaperSet, SETS};

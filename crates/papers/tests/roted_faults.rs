@@ -4,7 +4,6 @@
 //!
 //! Attackers use public messages and the random oracle. Where a test needs a secret to compare with,
 //! it computes it from the party's seed.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
 #[path = "roted_faults/figure1.rs"]

@@ -1,6 +1,5 @@
 //! Tests of the properties that `roted_figure1` still has: its checks, and separate batches and
 //! instances. Attacks on the others are in `roted_faults`.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Bits, Decode, Direction, Error, Misbehaved, Seed, Session, Sid, Usage,

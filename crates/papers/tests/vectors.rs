@@ -1,5 +1,4 @@
 //! The vectors of `roted-figure1` that `reference/` generated, byte for byte.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_kernel::ring::Poly;
 use foxtrot_ot::{Backend, Seed, Session, Sid};

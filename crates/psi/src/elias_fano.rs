@@ -53,6 +53,18 @@ impl Coding {
         self.tags
     }
 
+    /// ℓ, the bits of a tag.
+    #[must_use]
+    pub const fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Returns true if equal tags are no error.
+    #[must_use]
+    pub const fn repeats(&self) -> bool {
+        self.repeats
+    }
+
     /// k, the number of first bits.
     const fn first(&self) -> u32 {
         if self.tags == 0 { 0 } else { self.tags.ilog2() }

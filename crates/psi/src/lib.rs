@@ -13,6 +13,8 @@ pub mod paxos;
 pub mod vole_psi;
 
 mod sizes;
+mod store;
+mod tags;
 
 use foxtrot_ot::{erase, protocol::Protocol};
 pub use sizes::largest_fitted_set;

@@ -8,8 +8,8 @@
 //! number of keys. Encoding also fails if more than 2¹³ keys are left when no more can be peeled off: that
 //! this is as rare is measured, not proved, for stores of more than 2¹³ keys.
 //!
-//! * [`Okvs3`]: three sparse slots, 1.22 to 1.3 slots per key; the default.
-//! * [`Okvs4`]: four sparse slots, 1.2 slots per key of 2¹⁷, 1.1 of 2²².
+//! * [`Okvs3`]: three sparse slots, 1.22 to 1.3 slots per key; for fewer than 2¹⁷ keys.
+//! * [`Okvs4`]: four sparse slots, 1.2 slots per key of 2¹⁷, 1.1 of 2²²; for 2¹⁷ keys and more.
 //! * [`Okvs2`]: two sparse slots, 2.4 per key, as in [PRTY20].
 //!
 //! [PRTY20]: https://eprint.iacr.org/2020/193

@@ -74,11 +74,14 @@ mod sender;
 mod tags;
 
 pub use coin::{Challenged, Committed, Joint, commit};
-pub use parameters::{MAX_ITEMS, PROTOCOLS, Parameters, TAGS_PER_FRAME};
-pub use receiver::{Encoded, Received, Receiver, Unanswered};
-pub use sender::{Absorbing, Sender, Sent, Unverified};
+pub use parameters::{MAX_ITEMS, PROTOCOLS, Parameters};
+pub use receiver::{Encoded, Receiver, Unanswered};
+pub use sender::{Absorbing, Sender, Unverified};
 
-pub use crate::okvs::{Digest, RowSeed};
+pub use crate::{
+    okvs::{Digest, RowSeed},
+    tags::{FRAME, Received, Sent},
+};
 
 /// The step after a bucket: another bucket, or the tags.
 #[derive(Debug)]

@@ -21,12 +21,12 @@ const LARGEST: u64 = 1 << 48;
 /// there are 2^(k·m) stores and 2²⁵⁶ row seeds. `None` if there is no bound, or none below 2⁴⁸.
 ///
 /// ```
-/// use foxtrot_psi::{largest_fitted_set, okvs::Okvs3};
+/// use foxtrot_psi::{largest_fitted_set, okvs::Okvs4};
 ///
 /// let n = 1 << 20;
-/// let m = Okvs3::new(n)?.slots();
+/// let m = Okvs4::new(n)?.slots();
 /// let fitted = largest_fitted_set(231, 80, m).expect("words are longer than 80 bits");
-/// assert_eq!(fitted * 100 / n as u64, 169); // 1.69 times as many
+/// assert_eq!(fitted * 100 / n as u64, 152); // 1.52 times as many
 /// # Ok::<(), foxtrot_ot::Usage>(())
 /// ```
 #[must_use]

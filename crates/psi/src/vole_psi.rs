@@ -30,15 +30,15 @@ mod parameters;
 pub mod protocol;
 mod receiver;
 mod sender;
-mod store;
 mod tags;
 
-pub use parameters::{FRAME, PROTOCOLS, Parameters, Vole};
-pub use receiver::{Encoded, Masked, Received, Receiver};
-pub use sender::{Opened, Sender, Sent};
+pub use parameters::{PROTOCOLS, Parameters, Vole};
+pub use receiver::{Encoded, Masked, Receiver};
+pub use sender::{Opened, Sender};
 
-pub use crate::paxos::{
-    Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit,
+pub use crate::{
+    paxos::{Challenged, Committed, Digest, Error, Joint, MAX_ITEMS, Next, RowSeed, commit},
+    tags::{FRAME, Received, Sent},
 };
 
 /// The receiver's U of a bucket.

@@ -1,11 +1,12 @@
 //! The bounds of `docs/protocols/okvs.md`, recomputed, and compared with what happens.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/moment.rs"]
-mod moment;
+use crate::support::moment;
 
-use foxtrot_ot::{Session, Sid};
-use foxtrot_psi::okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};
+use foxtrot_ot::{Session, Sid, base::Adversary};
+use foxtrot_psi::{
+    okvs::{Digest, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed},
+    paxos::{MAX_ITEMS, Parameters},
+};
 
 /// Every size up to 1500, then larger and larger steps.
 fn sizes(largest: usize) -> impl Iterator<Item = usize> {
@@ -64,6 +65,27 @@ fn encoding_with_four_slots_fails_with_probability_at_most_2_to_the_minus_40() {
         keys = most + 1;
     }
     assert!(shapes > 500 && worst > -48.0, "{shapes} {worst}");
+}
+
+/// The stores of all buckets of a set together (`docs/protocols/paxos.md`, section 6).
+#[test]
+fn stores_of_all_buckets_fail_with_probability_at_most_2_to_the_minus_38() {
+    let mut windows: Vec<(usize, moment::Windows)> = Vec::new();
+    for n in [(1 << 20) + 1, 1 << 21, 10_000_000, 100_000_000, 1_000_000_000, MAX_ITEMS] {
+        let set = Parameters::new(Adversary::Malicious, n, n).unwrap();
+        let okvs = Okvs4::new(set.keys()).unwrap();
+        let of = windows.iter().position(|(segment, _)| *segment == okvs.segment());
+        let of = of.unwrap_or_else(|| {
+            windows.push((okvs.segment(), moment::Windows::of(&okvs)));
+            windows.len() - 1
+        });
+        let (keys, starts, dense) = (okvs.keys() as f64, okvs.starts() as f64, okvs.dense() as f64);
+        let failure =
+            (set.buckets() as f64).log2() + windows[of].1.log2_failure(keys, starts, dense);
+        // Besides, a bucket of either party is too full with probability 2⁻⁴¹.
+        let all = (failure.exp2() + 2.0 * 2_f64.powi(-41)).log2();
+        assert!(all < if n <= 100_000_000 { -39.0 } else { -38.0 }, "{n} keys: 2^{all}");
+    }
 }
 
 /// A single key has no dependency; more keys than slots have many.

@@ -1,5 +1,4 @@
 //! The laws of oblivious key-value stores, and what a peer can send.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Decode, Session, Sid, Usage};
 use foxtrot_psi::okvs::{Coins, Digest, Failure, MAX_KEYS, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};

@@ -1,5 +1,4 @@
 //! The states against vectors of the schoolbook implementation (`vectors/paxos.json`).
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Bits, Seed, Session, Sid, base::Adversary, ideal};
 use foxtrot_psi::paxos::{self, Next, Parameters};
@@ -18,8 +17,8 @@ fn sizes_match_the_test_vectors() {
         let ours = of(Adversary::Malicious);
         let sizes = [ours.buckets(), ours.keys(), ours.sender_load(), ours.slots()];
         assert_eq!(sizes, [buckets, keys, sender_load, slots], "{n} {m}");
-        let tags = [ours.tag_len(), of(Adversary::SemiHonest).tag_len()];
-        assert_eq!(tags, [malicious, semi_honest], "{n} {m}");
+        let tags = [ours.tag_bits(), of(Adversary::SemiHonest).tag_bits()];
+        assert_eq!(tags.map(|bits| bits as usize), [malicious, semi_honest], "{n} {m}");
     }
 }
 

@@ -1,5 +1,4 @@
 //! The protocol of PaXoS, both parties in one thread: the intersection, messages, and a receiver that cheats.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{
     Context, Direction, Misbehaved, Seed, Session, Sid, Usage,

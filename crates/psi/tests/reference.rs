@@ -1,6 +1,5 @@
 //! The stores against the vectors of the schoolbook implementation (`vectors/okvs.json`), and
 //! against itself: what one encodes the other decodes.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Session, Sid};
 use foxtrot_psi::okvs::{Coins, Digest, Okvs, Okvs2, Okvs3, Okvs4, RowSeed};

@@ -1,10 +1,9 @@
 //! The bytes of a set intersection in each direction, as hashes in `traces.baseline`: a change of the
 //! wire, or of a party's choice of slots, is a change of that file. Print a new one with
-//! `FOXTROT_TRACES=print cargo test -p foxtrot-psi --test traces -- --nocapture`.
+//! `FOXTROT_TRACES=print cargo test -p foxtrot-psi --test all traces:: -- --nocapture`.
 //!
 //! These are our own bytes, and no evidence that they are right: that is what vectors are for, which the schoolbook
 //! implementation made. They show that no byte changes unseen, also in the slots that vectors leave out.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_ot::{Backend, Direction, Seed, Session, Sid, base::Adversary, ideal};
 use foxtrot_psi::paxos::{Digest, Next, Parameters, Receiver, Sender};

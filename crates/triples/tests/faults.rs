@@ -1,10 +1,6 @@
 //! Triples with messages lost, late, early, cut or changed.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../ot/tests/support/faults.rs"]
-mod faults;
-
-use faults::{Case, Run};
+use crate::support::faults::{Case, Run};
 use foxtrot_ot::{Context, Decode, Seed, Session, Sid, base::roted::Endemic, engine::Engine};
 use foxtrot_triples::{
     Error, Shares,

@@ -1,5 +1,4 @@
 //! Triples from oblivious transfer: the laws of a run, and what a peer can send.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::{sync::Arc, thread};
 

@@ -1,10 +1,7 @@
 //! Attacks by a peer, or by the network: every test is an attack that fails, or shows what is not
 //! defended against.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/ots.rs"]
-mod support;
-
+use crate::support::ots::{chosen, ots};
 use foxtrot_ot::{Decode, Direction, Error, Seed, Session, Sid, Usage};
 use foxtrot_triples::{
     Shares,
@@ -12,7 +9,6 @@ use foxtrot_triples::{
     rlwe::{Answering, P0, P1, Receiving, Requested, Responded},
     wrong_in_batch,
 };
-use support::{chosen, ots};
 
 fn session(counter: u64) -> Session {
     Session::new(Sid::from_bytes([1; 32])).sub("test", counter, Direction::default())

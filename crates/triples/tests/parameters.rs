@@ -1,6 +1,5 @@
 //! The claims about the parameter sets, recomputed from their constants: the numbers of
 //! `docs/protocols/triples.md`.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 #![allow(clippy::cast_possible_truncation, reason = "residues fit")]
 
 use foxtrot_ot::{

@@ -1,10 +1,7 @@
 //! The states against the schoolbook implementation: against its vectors (`vectors/rlwe.json`), and each
 //! with a schoolbook peer.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/ots.rs"]
-mod support;
-
+use crate::support::ots::{chosen, ots};
 use foxtrot_ot::{Backend, Bits, Direction, Seed, Session, Sid, base::Block};
 use foxtrot_reference::{oracle::sub_session_id, rlwe as reference};
 use foxtrot_triples::{
@@ -13,7 +10,6 @@ use foxtrot_triples::{
     rlwe::{Chosen, Duplex, P0, P1},
 };
 use serde_json::Value;
-use support::{chosen, ots};
 
 fn bytes(value: &Value) -> Vec<u8> {
     let hex = value.as_str().unwrap();

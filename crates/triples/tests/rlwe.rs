@@ -1,11 +1,8 @@
 //! Whole runs: triples are right for every set, on every backend, with any number of threads.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[path = "support/ots.rs"]
-mod support;
 
 use std::{sync::Arc, thread};
 
+use crate::support::ots::{chosen, ots};
 use foxtrot_ot::{
     Backend, Direction, Error, Seed, Session, Sid, Usage,
     tasks::{Executor, Task},
@@ -16,7 +13,6 @@ use foxtrot_triples::{
     rlwe::{Answering, Duplex, P0, P1, Receiving},
     wrong, wrong_in_batch,
 };
-use support::{chosen, ots};
 
 /// A thread for every task.
 #[derive(Debug)]

@@ -1,9 +1,7 @@
 //! The protocol of triples from ring-LWE, both parties in one thread: shares, how far a party runs ahead, and what
 //! comes in place of messages.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../ot/tests/support/narrow.rs"]
-mod narrow;
+use crate::support::narrow;
 
 use core::ops::Range;
 use std::{sync::Arc, thread};

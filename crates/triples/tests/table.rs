@@ -1,5 +1,4 @@
 //! The parameter sets against the table of `docs/wire/rlwe.md`, section 18, number by number.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use foxtrot_triples::params::registry;
 

@@ -1,14 +1,11 @@
 //! The bytes of every set in each direction, as hashes in `traces.baseline`: a change of the wire is a
 //! change of that file. Print a new one with
-//! `FOXTROT_TRACES=print cargo test -p foxtrot-triples --test traces -- --nocapture`.
+//! `FOXTROT_TRACES=print cargo test -p foxtrot-triples --test all traces:: -- --nocapture`.
 //!
 //! These are our own bytes, and no evidence that they are right: that is what vectors are for, which the schoolbook
 //! implementation made. They show that no byte changes unseen, of sets that vectors do not have.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "support/ots.rs"]
-mod support;
-
+use crate::support::ots::{chosen, ots};
 use foxtrot_ot::{Backend, Direction, Seed, Session, Sid};
 use foxtrot_triples::{
     Shares,
@@ -16,7 +13,6 @@ use foxtrot_triples::{
     rlwe::{P0, P1},
     wrong_in_batch,
 };
-use support::{chosen, ots};
 
 /// The key and two batches.
 fn trace(set: &'static Set, backend: Backend) -> String {

@@ -4,9 +4,10 @@
 use crate::tools::{self, Result};
 
 /// The tests of each crate that are run.
-const TESTS: [&str; 2] = [
+const TESTS: [&str; 3] = [
     "foxtrot-kernel --lib",
-    "foxtrot-ot --lib --test roted --test extension --test extension_groups --test one_of_n --test two_round --test traces",
+    "foxtrot-ot --lib",
+    "foxtrot-ot --test all -- roted:: extension:: extension_groups:: one_of_n:: two_round:: traces::",
 ];
 
 /// Runs the tests with a nightly toolchain.

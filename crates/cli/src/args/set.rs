@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use clap::{Args as ClapArgs, ValueEnum};
+use foxtrot::psi::keys::Normaliser;
 
 use super::heading;
-use crate::normalise::Normaliser;
 
 /// Options for reading a file with a set.
 #[derive(ClapArgs, Clone, Debug, Default)]

@@ -2,10 +2,11 @@
 
 use std::{fmt, path::Path};
 
+use foxtrot::psi::keys::Normaliser;
+
 use crate::{
     args::{Delimiter, OtherOptions, SetFormat as Format, SetOptions},
     failure::Failure,
-    normalise::Normaliser,
 };
 
 use super::scan::Grammar;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use foxtrot::psi::keys::Keyer;
 use parquet::{
     basic::{Compression, Type as Physical},
     column::{reader::ColumnReaderImpl, writer::ColumnWriterImpl},
@@ -32,9 +33,8 @@ use parquet::{
 use crate::{args::SetOptions, failure::Failure};
 
 use super::{
-    Builder, Content, Row, Set,
+    Builder, Content, NUL, Row, Set,
     columns::Columns,
-    key::{Keyer, NUL},
     source::{CHUNK, Source},
 };
 

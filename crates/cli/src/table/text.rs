@@ -6,12 +6,13 @@ use std::{
     path::Path,
 };
 
+use foxtrot::psi::keys::Keyer;
+
 use crate::{args::SetOptions, failure::Failure};
 
 use super::{
-    Builder, Content, NO_ITEM, Row, Set,
+    Builder, Content, Item, NO_ITEM, NUL, Row, Set,
     columns::Columns,
-    key::{Item, Keyer, NUL},
     options::Plan,
     records::{Record, Records, at_line},
     scan::{Field, Grammar},

@@ -1,8 +1,15 @@
 //! The command and a program that uses the library, as each other's peers.
 
-use std::{fs, path::Path};
+use std::{borrow::Cow, fs, path::Path};
 
-use foxtrot::{Config, Identity, Peer, ot, psi, rot, triples};
+use foxtrot::{
+    Config, Identity, Peer, ot,
+    psi::{
+        self,
+        keys::{Builder, Normaliser},
+    },
+    rot, triples,
+};
 use foxtrot_triples::formats::wrong_records;
 
 use super::support::{Key, Listening, Running};
@@ -33,6 +40,32 @@ fn sets_are_intersected_either_way() {
     assert_eq!(common, [1, 2, 3]);
     let ((), rows) = against(&["psi", "receive", &set], |peer| psi::send(peer, &ours).unwrap());
     assert_eq!(rows, "ann\ncid\n");
+}
+
+#[test]
+fn keys_of_several_columns_are_intersected_either_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let set =
+        file(folder.path(), "set.csv", "mail,born\nann@x,1990-02-01\ncid@x,\nbob@x,1991-03-04\n");
+    let of_set = ["--key", "mail", "--key", "born", "--normalize", "email", "--normalize", "date"];
+    let normalisers = ["email", "date:D.M.YYYY"].map(|it| it.parse::<Normaliser>().unwrap());
+    let mut ours = Builder::new(normalisers.into(), 4).unwrap();
+    ours = ours.columns(vec!["E-Mail".into(), "day".into()]);
+    for row in
+        [["Bob@x ", "4.3.1991"], ["cid@x", ""], ["BOB@x", "04.03.1991"], ["ann@x", "1.2.1991"]]
+    {
+        ours.push(row.into_iter().map(Cow::Borrowed));
+    }
+    let ours = ours.finish().unwrap();
+    let options = psi::Options::new();
+    let send = [&["psi", "send", &set], &of_set[..]].concat();
+    let ((common, told), _) = against(&send, |peer| options.receive_keys(peer, &ours).unwrap());
+    assert_eq!(ours.rows_of(&common), [true, false, true, false]);
+    assert_eq!((told.keys, told.columns.as_deref()), (2, Some("mail, born")));
+    let receive = [&["psi", "receive", &set, "--json", "-o", "/dev/null"], &of_set[..]].concat();
+    let (told, report) = against(&receive, |peer| options.send_keys(peer, &ours).unwrap());
+    assert_eq!(told.keys, 2);
+    assert!(report.contains("\"peer_key_columns\":\"E-Mail, day\""), "{report}");
 }
 
 #[test]

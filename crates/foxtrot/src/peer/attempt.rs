@@ -1,12 +1,26 @@
 //! An attempt to reach a peer, which another thread can end.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
 
 use super::lock;
 
-/// Shared by the thread that tries and the one that may end it.
+/// An attempt to reach a peer, which another thread can end. Its clones are the same attempt.
+///
+/// ```
+/// use foxtrot::{Attempt, Config};
+///
+/// let (attempt, listener) = (Attempt::default(), Config::insecure().bind("localhost:0")?);
+/// let other = attempt.clone();
+/// let waiting = std::thread::spawn(move || listener.accept_while(&other).map(drop));
+/// attempt.cancel();
+/// assert!(waiting.join().expect("no panic").is_err());
+/// # Ok::<(), foxtrot::Error>(())
+/// ```
 #[derive(Clone, Default)]
-pub(crate) struct Attempt(Arc<Mutex<State>>);
+pub struct Attempt(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
@@ -33,12 +47,18 @@ impl Attempt {
         lock(&self.0).end = None;
     }
 
-    #[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "a dropped future cancels"))]
-    pub(crate) fn cancel(&self) {
+    /// Ends the attempt.
+    pub fn cancel(&self) {
         let mut state = lock(&self.0);
         state.is_over = true;
         if let Some(end) = &state.end {
             end();
         }
+    }
+}
+
+impl fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attempt").finish_non_exhaustive()
     }
 }

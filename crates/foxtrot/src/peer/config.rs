@@ -253,7 +253,11 @@ impl Config {
         self.connect_while(address, &Attempt::default())
     }
 
-    pub(crate) fn connect_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
+    /// [`connect`](Self::connect), unless another thread ends the attempt.
+    ///
+    /// # Errors
+    /// [`Error::Session`]: also for an attempt that was ended.
+    pub fn connect_while(&self, address: &str, attempt: &Attempt) -> Result<Peer, Error> {
         let (wait, is_wanted) = (self.wait.unwrap_or(TIMEOUT), || attempt.is_wanted());
         let on_nobody = || self.on_nobody.iter().for_each(|tell| tell());
         let socket = tcp::connect_while(address, wait, self.timeout, on_nobody, is_wanted)?;
@@ -385,7 +389,11 @@ impl Listener {
         self.accept_while(&Attempt::default())
     }
 
-    pub(crate) fn accept_while(mut self, attempt: &Attempt) -> Result<Peer, Error> {
+    /// [`accept`](Self::accept), unless another thread ends the attempt.
+    ///
+    /// # Errors
+    /// As [`accept`](Self::accept).
+    pub fn accept_while(mut self, attempt: &Attempt) -> Result<Peer, Error> {
         let (address, wait) = (self.local_addr().to_string(), self.config.wait);
         let mut on_refused = self.on_refused.take().unwrap_or_else(|| Box::new(drop));
         // A wait that no clock can tell the end of has none.

@@ -4,6 +4,7 @@ use std::mem;
 
 use foxtrot_net::{
     Reason,
+    hello::Hello,
     jobs::{self, memory_of_psi_receiver, memory_of_psi_sender, peers_keys},
 };
 use foxtrot_ot::erase::Secret;
@@ -12,7 +13,7 @@ use foxtrot_psi::paxos::Parameters;
 use super::{Digest, ItemHasher, MAX_ITEMS, Options, Steps};
 use crate::{
     Error, Peer,
-    job::{Job, Role, refused, room},
+    job::{Agreed, Job, Role, refused, room},
 };
 
 /// Lets the peer find out which of its items are among these.
@@ -113,8 +114,18 @@ impl Options {
     }
 
     pub(crate) fn send_set(&self, peer: &mut Peer, set: &Set) -> Result<(), Error> {
-        let mut items = set.items()?;
-        let (job, receivers) = self.begin(peer, Role::Sender, items.len())?;
+        let items = set.items()?;
+        let hello = self.hello(Role::Sender, "none/1", items.len())?;
+        let (agreed, receivers) = self.negotiate(peer, Role::Sender, hello, items.len())?;
+        self.send_items(peer.job(agreed), receivers, items)
+    }
+
+    fn send_items(
+        &self,
+        job: Job<'_>,
+        receivers: usize,
+        mut items: Secret<Digest>,
+    ) -> Result<(), Error> {
         let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller("steps"));
         job.play(|io| async move {
             self.send_over(&io, &mut cx, direction, receivers, mem::take(&mut items.0), steps(tell))
@@ -124,8 +135,18 @@ impl Options {
     }
 
     pub(crate) fn receive_set(&self, peer: &mut Peer, set: &Set) -> Result<Vec<usize>, Error> {
-        let mut items = set.items()?;
-        let (job, senders) = self.begin(peer, Role::Receiver, items.len())?;
+        let items = set.items()?;
+        let hello = self.hello(Role::Receiver, "none/1", items.len())?;
+        let (agreed, senders) = self.negotiate(peer, Role::Receiver, hello, items.len())?;
+        Ok(set.indices(&self.receive_items(peer.job(agreed), senders, items)?))
+    }
+
+    fn receive_items(
+        &self,
+        job: Job<'_>,
+        senders: usize,
+        mut items: Secret<Digest>,
+    ) -> Result<Vec<usize>, Error> {
         let (mut cx, direction, tell) = (job.context()?, job.direction(), job.teller("steps"));
         let received = job.play(|io| async move {
             self.receive_over(
@@ -140,18 +161,21 @@ impl Options {
         })?;
         // The session ends before the sets are compared: how long that takes depends on them.
         job.finish()?;
-        let common = received.intersect().map_err(foxtrot_net::Error::from)?;
-        Ok(set.indices(&common))
+        Ok(received.intersect().map_err(foxtrot_net::Error::from)?)
+    }
+
+    fn hello(&self, role: Role, normalize: &str, ours: usize) -> Result<Hello, Error> {
+        Ok(jobs::psi(role, &self.method()?, normalize, ours, self.most))
     }
 
     /// Negotiates, and learns how many items the peer has.
-    fn begin<'p>(
+    fn negotiate(
         &self,
-        peer: &'p mut Peer,
+        peer: &mut Peer,
         role: Role,
+        hello: Hello,
         ours: usize,
-    ) -> Result<(Job<'p>, usize), Error> {
-        let hello = jobs::psi(role, &self.method()?, "none/1", ours, self.most);
+    ) -> Result<(Agreed, usize), Error> {
         let (agreed, theirs) = peer.negotiate(hello, |details| {
             let theirs = peers_keys(details, self.most).map_err(refused)?;
             let bytes = match role {
@@ -160,7 +184,7 @@ impl Options {
             };
             Ok((theirs, bytes.map_err(|e| (Reason::Other, e))?))
         })?;
-        Ok((peer.job(agreed), theirs))
+        Ok((agreed, theirs))
     }
 
     /// About the most bytes of memory that [`send`](Self::send) of `senders` different items takes with a peer that declares
@@ -186,6 +210,58 @@ impl Options {
     /// [`Error::Usage`] for more than [`MAX_ITEMS`].
     pub fn memory_of_receiver(&self, receivers: usize, senders: usize) -> Result<u64, Error> {
         Ok(memory_of_psi_receiver(&Parameters::new(self.adversary(), receivers, senders)?))
+    }
+}
+
+/// Calls for keys of rows.
+#[cfg(feature = "keys")]
+mod of_keys {
+    use foxtrot_net::jobs::KEY_COLUMNS;
+
+    use super::{
+        super::keys::{Keys, Told},
+        *,
+    };
+
+    impl Options {
+        /// [`send`] for keys of rows. Both sides have the same number of parts, and the same normalisers.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn send_keys(&self, peer: &mut Peer, keys: &Keys) -> Result<Told, Error> {
+            let (job, told, items) = self.begin_keys(peer, Role::Sender, keys)?;
+            self.send_items(job, told.keys, items)?;
+            Ok(told)
+        }
+
+        /// [`receive`] for keys of rows: the numbers of the common keys, of which [`Keys::rows_of`] tells the rows.
+        ///
+        /// # Errors
+        /// [`Error`].
+        pub fn receive_keys(
+            &self,
+            peer: &mut Peer,
+            keys: &Keys,
+        ) -> Result<(Vec<usize>, Told), Error> {
+            let (job, told, items) = self.begin_keys(peer, Role::Receiver, keys)?;
+            Ok((self.receive_items(job, told.keys, items)?, told))
+        }
+
+        fn begin_keys<'p>(
+            &self,
+            peer: &'p mut Peer,
+            role: Role,
+            keys: &Keys,
+        ) -> Result<(Job<'p>, Told, Secret<Digest>), Error> {
+            let hello = self.hello(role, &keys.terms, keys.items.len())?;
+            let hello = jobs::key_columns(hello, keys.columns.as_deref());
+            let (agreed, theirs) = self.negotiate(peer, role, hello, keys.items.len())?;
+            let columns = agreed.peer_details.get(KEY_COLUMNS).cloned();
+            let told = Told { keys: theirs, columns, session: *agreed.sid.as_bytes() };
+            let mut items = room(keys.items.len())?;
+            items.0.extend_from_slice(&keys.items);
+            Ok((peer.job(agreed), told, items))
+        }
     }
 }
 

@@ -130,14 +130,15 @@ pub(super) fn uniform_public<const N: usize, const Q: u16, const BITS: usize, co
         unpack::<BITS>(group, &mut candidates);
         if let Some(window) = polys.get_mut(filled..).and_then(<[u16]>::first_chunk_mut::<8>) {
             // Overwritten by the next one unless it is accepted. Seven are before the last at most.
-            let mut keep = |kept: usize, x: u16| {
+            let mut kept = 0;
+            let mut keep = |x: u16| {
                 window[kept % 8] = x;
-                kept + usize::from(x < Q)
+                kept += usize::from(x < Q);
             };
             // Written out, as code for small machines is not unrolled.
             let [a, b, c, d, e, f, g, h] = candidates;
-            let kept = keep(keep(keep(keep(0, a), b), c), d);
-            filled += keep(keep(keep(keep(kept, e), f), g), h);
+            (keep(a), keep(b), keep(c), keep(d), keep(e), keep(f), keep(g), keep(h));
+            filled += kept;
             continue;
         }
         for x in candidates {

@@ -2,11 +2,9 @@
 //!
 //! A test of a crate includes this file and gives it each of the crate's protocols as a [`Case`].
 
-#[path = "narrow.rs"]
-mod narrow;
-
 use std::{collections::VecDeque, fmt::Debug};
 
+use super::narrow;
 use foxtrot_ot::{
     Usage,
     engine::{Engine, Progress, Stream},

@@ -8,8 +8,8 @@ use foxtrot_ot::{
     extension::{Extension, Kind, Places, Receiver, Sender, Shape},
 };
 
-use crate::{
-    support::{base, seed, session},
+use super::{
+    extension::{base, seed, session},
     threads::Threads,
 };
 

@@ -31,7 +31,7 @@ pub(crate) struct SenderCoins {
 
 impl SenderCoins {
     pub(crate) fn new(seed: [u8; 32], i: usize) -> Self {
-        let coins: [u8; 3104] = crate::coins("foxtrot v2 roted-figure1 sender coins", seed, i);
+        let coins: [u8; 3104] = super::coins("foxtrot v2 roted-figure1 sender coins", seed, i);
         let noise = |k: usize| Poly::gaussian(BACKEND, &coins[1024 * k..][..1024]);
         let bits = coins[3088];
         Self {
@@ -70,7 +70,7 @@ impl SenderCoins {
 }
 
 fn receiver_coins(seed: [u8; 32], i: usize) -> [u8; 3136] {
-    crate::coins("foxtrot v2 roted-figure1 receiver coins", seed, i)
+    super::coins("foxtrot v2 roted-figure1 receiver coins", seed, i)
 }
 
 /// The receiver's secret branch c, from its seed.

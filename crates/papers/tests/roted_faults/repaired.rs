@@ -39,7 +39,7 @@ impl Secrets {
     /// Returns the secrets of an honest sender with this seed.
     pub(crate) fn new(seed: [u8; 32], i: usize, j: u8) -> Self {
         let number = 2 * i + usize::from(j);
-        let coins: [u8; 7 * 128] = crate::coins("foxtrot v2 roted sender coins", seed, number);
+        let coins: [u8; 7 * 128] = super::coins("foxtrot v2 roted sender coins", seed, number);
         let noise = |k: usize| Poly::centred_binomial(BACKEND, &coins[128 * k..][..128]);
         Self { s: [0, 1, 2].map(noise), e: [3, 4, 5].map(noise), e_prime: noise(6) }
     }

@@ -11,7 +11,7 @@ use foxtrot_kernel::ring::paper512::{NttPoly, Poly};
 use foxtrot_ot::{Backend, base::Block};
 use foxtrot_papers::roted_figure1::{Blinded, Reply};
 
-use crate::{
+use super::{
     bit,
     figure1::{
         N, Q, ReplyView, SenderCoins, T, confirmation, difference, m, malicious, output, parities,

@@ -72,12 +72,6 @@ impl Items {
         self.starts[bucket]
     }
 
-    /// Places of all buckets, each filled up over the beginning of the next.
-    pub(crate) fn places(&self) -> usize {
-        let last = self.starts.len() - 2;
-        self.starts[last] + self.load
-    }
-
     /// The index of the item at a place among all.
     pub(crate) fn index(&self, place: usize) -> usize {
         self.order.as_ref().map_or(place, |order| order.0[place] as usize)

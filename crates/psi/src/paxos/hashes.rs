@@ -10,7 +10,7 @@ use foxtrot_kernel::{
 };
 use foxtrot_ot::Session;
 
-use super::{Digest, Joint, RowSeed, parameters::TAG};
+use super::{Digest, Joint, RowSeed};
 use crate::erase::Secret;
 
 /// A hash of strings of one length.
@@ -63,8 +63,8 @@ impl Keyed {
         self.hash(size_of::<Digest>(), items.as_flattened(), word_len, words);
     }
 
-    /// The tags of items and their rows; all of TAG bytes.
-    pub(super) fn tags_of(&self, items: &[Digest], rows: &[u8], tags: &mut [[u8; TAG]]) {
+    /// The first 128 bits of the hashes of items and their rows.
+    pub(super) fn tags_of(&self, items: &[Digest], rows: &[u8], tags: &mut [[u8; 16]]) {
         if items.is_empty() {
             return;
         }
@@ -79,7 +79,7 @@ impl Keyed {
                 input[..item.len()].copy_from_slice(item);
                 input[item.len()..].copy_from_slice(row);
             }
-            self.hash(len, inputs, TAG, tags.as_flattened_mut());
+            self.hash(len, inputs, 16, tags.as_flattened_mut());
         }
     }
 }

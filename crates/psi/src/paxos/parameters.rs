@@ -12,19 +12,13 @@ use foxtrot_ot::{
 };
 
 use super::load;
-use crate::{largest_fitted_set, okvs::Okvs3, sizes::SIGMA};
+use crate::{elias_fano::Coding, largest_fitted_set, store::Store, tags::FRAME};
 
 /// The most items of a set: 2³⁰.
 pub const MAX_ITEMS: usize = 1 << 30;
 
-/// A frame of tags has as many, but for the last.
-pub const TAGS_PER_FRAME: usize = 1 << 15;
-
 /// Items of the receiver that one bucket is for, about.
 const BUCKET: usize = 1 << 20;
-
-/// Bytes of a tag in memory, and of one against malicious peers.
-pub(super) const TAG: usize = 32;
 
 /// The terms of the two parties: adversary and sizes, and the parameters that follow from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +27,7 @@ pub struct Parameters {
     receiver_items: usize,
     sender_items: usize,
     buckets: usize,
-    okvs: Okvs3,
+    store: Store,
 }
 
 impl Parameters {
@@ -61,8 +55,8 @@ impl Parameters {
         sender_items: usize,
         buckets: usize,
     ) -> Result<Self, Usage> {
-        let okvs = Okvs3::new(load::most(receiver_items, buckets))?;
-        Ok(Self { adversary, receiver_items, sender_items, buckets, okvs })
+        let store = Store::new(load::most(receiver_items, buckets))?;
+        Ok(Self { adversary, receiver_items, sender_items, buckets, store })
     }
 
     /// Parameters with another number of buckets, which no peer would have: for fuzzing.
@@ -103,7 +97,7 @@ impl Parameters {
     /// tells nothing.
     #[must_use]
     pub const fn keys(&self) -> usize {
-        self.okvs.keys()
+        self.store.keys()
     }
 
     /// Returns the number of items with which the sender works in each bucket.
@@ -117,14 +111,14 @@ impl Parameters {
         !matches!(self.adversary, Adversary::SemiHonest)
     }
 
-    pub(super) const fn okvs(&self) -> Okvs3 {
-        self.okvs
+    pub(super) const fn store(&self) -> Store {
+        self.store
     }
 
     /// Slots of a bucket: as many OTs it needs.
     #[must_use]
     pub const fn slots(&self) -> usize {
-        self.okvs.slots()
+        self.store.slots()
     }
 
     /// The code: the dimension keeps a cheating receiver from fitting many more items.
@@ -161,27 +155,32 @@ impl Parameters {
         self.extension().batches(self.slots())
     }
 
-    /// Bytes of a tag on the wire.
-    #[must_use]
-    pub fn tag_len(&self) -> usize {
-        if self.checked() {
-            return TAG;
-        }
-        let pairs = self.receiver_items.max(1) as u64 * self.sender_items.max(1) as u64;
-        (SIGMA + pairs.next_power_of_two().ilog2()).div_ceil(8) as usize
+    /// The coding of the tags.
+    pub(super) fn coding(&self) -> Coding {
+        Coding::of_sets(self.checked(), self.receiver_items, self.sender_items)
     }
 
-    /// Tags that are sent: one of each of the sender's items, and none to a receiver without items. It
-    /// would learn nothing from them, and one that cheats could test what its store has room for.
+    /// Bits of a tag.
     #[must_use]
-    pub const fn tags(&self) -> usize {
-        if self.receiver_items == 0 { 0 } else { self.sender_items }
+    pub fn tag_bits(&self) -> u32 {
+        self.coding().bits()
+    }
+
+    /// The number of tags that are sent: one of each of the sender's items, and none to a receiver without items.
+    #[must_use]
+    pub fn tags(&self) -> usize {
+        self.coding().tags()
+    }
+
+    /// Bytes of all tags.
+    #[must_use]
+    pub fn tags_len(&self) -> usize {
+        self.coding().len()
     }
 
     /// The lengths of the frames of tags.
     pub fn tag_frames(&self) -> impl Iterator<Item = usize> + use<> {
-        let (n, len) = (self.tags(), self.tag_len());
-        (0..n).step_by(TAGS_PER_FRAME).map(move |start| TAGS_PER_FRAME.min(n - start) * len)
+        self.coding().frame_lens(FRAME)
     }
 
     /// The largest set that a cheating receiver can have instead of its own, but with probability
@@ -215,7 +214,7 @@ impl Parameters {
     pub fn sender_bytes(&self) -> usize {
         let coin = if self.buckets > 1 { 32 } else { 0 };
         let challenges = self.buckets * self.extension().sender_bytes(self.slots());
-        coin + challenges + self.tags() * self.tag_len()
+        coin + challenges + self.tags_len()
     }
 }
 
@@ -224,7 +223,7 @@ const MALICIOUS: Protocol = Protocol {
     name: "paxos",
     family: "paxos",
     kind: Kind::Psi,
-    paper: "PRTY20 over OOS17, three hashes",
+    paper: "PRTY20 over OOS17",
     functionality: Functionality::Psi,
     assumption: "AEGIS-128L and AES as PRGs, random oracle",
     params: Family::Linear(Linear::Bch802).words(),

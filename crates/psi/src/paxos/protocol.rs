@@ -141,11 +141,7 @@ impl Sender {
                 Next::Done(sent) => break sent,
             }
         };
-        for tags in sent.frames() {
-            let n = tags.len() / parameters.tag_len();
-            io.send(tags).await;
-            count(n);
-        }
+        sent.send_all(io, count).await;
         Ok(())
     }
 }
@@ -234,10 +230,7 @@ impl Receiver {
                 Next::Done(received) => break received,
             }
         };
-        for len in parameters.tag_frames() {
-            received.take(&io.recv(len).await)?;
-            count(len / parameters.tag_len());
-        }
+        received.take_all(io, count).await?;
         Ok(received)
     }
 }

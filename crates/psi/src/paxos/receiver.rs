@@ -1,7 +1,6 @@
 //! The side that learns the intersection; the extension's receiver.
 
 use alloc::{vec, vec::Vec};
-use core::mem::take;
 
 use foxtrot_ot::{Seed, Session, Usage, base::SenderKeys, extension::one_of_n};
 use zeroize::Zeroizing;
@@ -10,13 +9,14 @@ use super::{
     Digest, Error, Joint, Next, Parameters, RowSeed,
     buckets::{Items, bucket_session, check_bucket, ots_session},
     hashes::Keyed,
-    parameters::TAG,
     same,
-    tags::{Incoming, Tag, Work},
+    tags::Work,
 };
 use crate::{
     erase::Secret,
-    okvs::{Coins, Plan},
+    okvs::Coins,
+    store::Plan,
+    tags::{Ours, Received},
 };
 
 /// The receiver, before a bucket.
@@ -43,15 +43,14 @@ pub struct Receiver {
     ots: one_of_n::Receiver,
     /// Buckets so far.
     bucket: usize,
-    /// Tags by place, with memory for the tags that fill up the last bucket.
-    tags: Secret<Tag>,
+    tags: Ours,
 }
 
 /// The receiver in a bucket, whose words are encoded.
 pub struct Encoded {
     receiver: Receiver,
     row_seed: RowSeed,
-    plan: Plan<3>,
+    plan: Plan,
     words: Secret<u8>,
     rows: Secret<u8>,
     /// Slots whose corrections are on their way, and those that have rows.
@@ -66,13 +65,6 @@ pub struct Unanswered {
     batch: one_of_n::Unanswered,
     at: usize,
     n: usize,
-}
-
-/// The receiver, who waits for tags.
-pub struct Received {
-    items: Items,
-    tags: Secret<Tag>,
-    incoming: Incoming,
 }
 
 impl Receiver {
@@ -98,7 +90,7 @@ impl Receiver {
         let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
         let ots =
             one_of_n::Receiver::new(ots_session(&session, &extension), extension, base, of_ots)?;
-        let tags = Secret(Vec::new());
+        let tags = Ours::new(&items);
         Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
     }
 
@@ -120,15 +112,15 @@ impl Receiver {
         Ok((encoded, row_seed))
     }
 
-    fn encode_words<const W: usize>(&self) -> Result<(Plan<3>, RowSeed, Secret<u8>), Error> {
+    fn encode_words<const W: usize>(&self) -> Result<(Plan, RowSeed, Secret<u8>), Error> {
         let session = bucket_session(&self.session, self.bucket);
         let items = self.items.filled(&self.session, &self.seed, self.bucket);
         let mut coins = Zeroizing::new([0; 32]);
         let oracle = self.session.oracle("foxtrot v1 paxos coins");
         self.seed.fill(&oracle, self.bucket as u64, coins.as_mut_slice());
-        let okvs = self.parameters.okvs();
-        let mut slots = Secret(vec![0; okvs.slots() * W]);
-        let (seed, plan) = okvs.encode_with(
+        let store = self.parameters.store();
+        let mut slots = Secret(vec![0; store.slots() * W]);
+        let (seed, plan) = store.encode_with(
             &session,
             Coins::from_bytes(*coins),
             &items,
@@ -187,52 +179,19 @@ impl Encoded {
         let bucket = receiver.bucket;
         let session = bucket_session(&receiver.session, bucket);
         let items = receiver.items.filled(&receiver.session, &receiver.seed, bucket);
-        // What fills a bucket up is overwritten by the next bucket.
-        let mut tags = take(&mut receiver.tags);
-        if tags.0.is_empty() {
-            tags.0 = vec![[0; TAG]; receiver.items.places()];
-        }
-        let places = &mut tags.0[receiver.items.start(bucket)..][..items.len()];
         let work = Work::new(&parameters, (&session, &row_seed), None);
-        work.run(&plan, &items, &rows.0, places)?;
-        receiver.tags = tags;
+        let tags = work.run(&plan, &items, &rows.0)?;
+        drop(items);
+        receiver.tags.add(&tags, plan.order(), &receiver.items, bucket);
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));
         }
-        let Receiver { items, tags, .. } = receiver;
-        Ok(Next::Done(Received { items, tags, incoming: Incoming::new(parameters) }))
-    }
-}
-
-impl Received {
-    /// Step 6: takes the next frame of tags. What it does depends on nothing that the sender does not
-    /// know.
-    ///
-    /// # Errors
-    /// [`Decode`](foxtrot_ot::Decode) if it has another length than is next;
-    /// [`Misbehaved::Tags`](foxtrot_ot::Misbehaved::Tags) if tags do not ascend.
-    pub fn take(&mut self, tags: &[u8]) -> Result<(), Error> {
-        self.incoming.take(tags)
-    }
-
-    /// Step 7: the indices, ascending, of the items that the sender also has. After the last message:
-    /// its time depends on the sets.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if not all tags have come.
-    pub fn intersect(self) -> Result<Vec<usize>, Error> {
-        let n = self.items.len();
-        let among = self.incoming.among(&self.tags.0[..n])?;
-        let places = among.iter().enumerate().filter(|(_, among)| **among);
-        let mut indices: Vec<usize> = places.map(|(place, _)| self.items.index(place)).collect();
-        indices.sort_unstable();
-        Ok(indices)
+        Ok(Next::Done(Received::new(parameters.coding(), receiver.tags)))
     }
 }
 
 foxtrot_kernel::redacted! {
     Receiver, receiver => "{:?}, {} buckets", receiver.parameters, receiver.bucket;
     Encoded, encoded => "{} of {} slots", encoded.finished, encoded.receiver.parameters.slots();
-    Received, received => "{} items, <redacted>", received.items.len();
 }

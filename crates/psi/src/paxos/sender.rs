@@ -1,9 +1,7 @@
 //! The side that learns nothing; the extension's sender, with Δ.
 
-use alloc::{vec, vec::Vec};
-use core::mem::take;
+use alloc::vec::Vec;
 
-use foxtrot_kernel::memcheck;
 use foxtrot_ot::{
     Seed, Session, Usage,
     base::ReceiverKeys,
@@ -12,13 +10,12 @@ use foxtrot_ot::{
 use zeroize::Zeroizing;
 
 use super::{
-    Digest, Error, Joint, Next, Parameters, RowSeed, TAGS_PER_FRAME,
+    Digest, Error, Joint, Next, Parameters, RowSeed,
     buckets::{Items, bucket_session, check_bucket, ots_session},
-    parameters::TAG,
     same,
-    tags::{Tag, Work},
+    tags::Work,
 };
-use crate::erase::Secret;
+use crate::{erase::Secret, tags::Sent};
 
 /// Items of which the sender has a plan at a time.
 const PART: usize = 1 << 20;
@@ -32,8 +29,8 @@ pub struct Sender {
     ots: one_of_n::Sender,
     /// Buckets so far.
     bucket: usize,
-    /// Tags by place, with memory for the tags that fill up the last bucket.
-    tags: Secret<Tag>,
+    /// The tags of all buckets so far.
+    tags: Secret<u128>,
 }
 
 /// The sender in a bucket, which takes the receiver's corrections.
@@ -53,13 +50,6 @@ pub struct Unverified {
     batch: one_of_n::Unverified,
     at: usize,
     n: usize,
-}
-
-/// The tags, of a run all of whose batches have passed; there is no other way to them than
-/// [`Absorbing::finish`].
-pub struct Sent {
-    parameters: Parameters,
-    tags: Secret<Tag>,
 }
 
 impl Sender {
@@ -85,7 +75,7 @@ impl Sender {
         let (of_ots, extension) = (Seed::from_bytes(*of_ots), parameters.extension());
         let ots =
             one_of_n::Sender::new(ots_session(&session, &extension), extension, base, of_ots)?;
-        let tags = Secret(Vec::new());
+        let tags = Secret(Vec::with_capacity(items.len()));
         Ok(Self { parameters, session, seed, items, ots, bucket: 0, tags })
     }
 
@@ -156,51 +146,30 @@ impl Absorbing {
         let Self { mut sender, row_seed, rows, finished, .. } = self;
         let parameters = sender.parameters;
         same("slots", parameters.slots(), finished)?;
-        let (bucket, okvs) = (sender.bucket, parameters.okvs());
+        let (bucket, store) = (sender.bucket, parameters.store());
         let session = bucket_session(&sender.session, bucket);
         let items = sender.items.filled(&sender.session, &sender.seed, bucket);
-        // What fills a bucket up is overwritten by the next bucket.
-        let mut tags = take(&mut sender.tags);
-        if tags.0.is_empty() {
-            tags.0 = vec![[0; TAG]; sender.items.places()];
+        let work = Work::new(&parameters, (&session, &row_seed), Some(&sender.ots));
+        // Tags of items that fill the bucket up are nobody's.
+        let number = sender.items.number(bucket);
+        for (first, items) in (0..).step_by(PART).zip(items.chunks(PART)) {
+            let plan = store.plan(&session, &row_seed, items)?;
+            let tags = work.run(&plan, items, &rows.0)?;
+            let own = tags.iter().zip(plan.order());
+            let own = own.filter(|(_, index)| first + (**index as usize) < number);
+            sender.tags.0.extend(own.map(|(tag, _)| *tag));
         }
-        let places = &mut tags.0[sender.items.start(bucket)..][..items.len()];
-        let of_bucket = (&session, &row_seed);
-        let work = Work::new(&parameters, of_bucket, Some(&sender.ots));
-        for (items, tags) in items.chunks(PART).zip(places.chunks_mut(PART)) {
-            work.run(&okvs.plan(&session, &row_seed, items)?, items, &rows.0, tags)?;
-        }
-        sender.tags = tags;
+        drop(items);
         sender.bucket += 1;
         if sender.bucket < parameters.buckets() {
             return Ok(Next::Bucket(sender));
         }
-        let mut tags = sender.tags;
-        // Step 6: in an order that says no more than the tags themselves.
-        let of_items = &mut tags.0[..parameters.sender_items()];
-        // How they are sorted says whose they are, but that only to who shares the processor.
-        memcheck::public(of_items);
-        of_items.sort_unstable();
-        let repeated = of_items.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        if parameters.checked() && repeated > 0 {
-            return Err(Usage::RepeatedItem.into());
-        }
-        Ok(Next::Done(Sent { parameters, tags }))
-    }
-}
-
-impl Sent {
-    /// Step 6: the frames that are sent.
-    pub fn frames(&self) -> impl Iterator<Item = Vec<u8>> {
-        let len = self.parameters.tag_len();
-        let tags = &self.tags.0[..self.parameters.tags()];
-        tags.chunks(TAGS_PER_FRAME)
-            .map(move |tags| tags.iter().flat_map(|tag| &tag[..len]).copied().collect())
+        // Step 6.
+        Ok(Next::Done(Sent::new(parameters.coding(), sender.tags)?))
     }
 }
 
 foxtrot_kernel::redacted! {
     Sender, sender => "{:?}, {} buckets", sender.parameters, sender.bucket;
     Absorbing, absorbing => "{} of {} slots", absorbing.finished, absorbing.sender.parameters.slots();
-    Sent, sent => "{} tags", sent.parameters.tags();
 }

@@ -168,6 +168,20 @@ pub(super) fn naive(ours: &[Digest], theirs: &[Digest]) -> Vec<usize> {
     (0..ours.len()).filter(|&k| theirs.contains(&ours[k])).collect()
 }
 
+/// Frames of the tags that these frames have, changed.
+pub(super) fn recode(
+    parameters: &Parameters,
+    frames: &mut Vec<Vec<u8>>,
+    change: impl FnOnce(&mut Vec<u128>),
+) {
+    let coding = parameters.coding();
+    let mut list = crate::elias_fano::Tags::new(coding);
+    frames.iter().try_for_each(|frame| list.take(frame)).unwrap();
+    let mut tags = list.all().unwrap().to_vec();
+    change(&mut tags);
+    *frames = coding.frames(&tags, FRAME).collect();
+}
+
 pub(super) const BOTH: [Adversary; 2] = [Adversary::Malicious, Adversary::SemiHonest];
 
 pub(super) fn vec_of(n: usize, byte: u8) -> Vec<u8> {

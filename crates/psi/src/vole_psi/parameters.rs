@@ -9,11 +9,8 @@ use foxtrot_ot::{
     silent::{self, Gf64, Gf128, Silent},
 };
 
-use super::{MAX_ITEMS, store::Store};
-use crate::{elias_fano::Coding, largest_fitted_set, paxos, paxos::load, sizes::SIGMA};
-
-/// Frames of sums and of tags have so many bytes, but for the last.
-pub const FRAME: usize = 1 << 20;
+use super::{FRAME, MAX_ITEMS};
+use crate::{elias_fano::Coding, largest_fitted_set, paxos, paxos::load, store::Store};
 
 /// Items of the receiver that one bucket is for, about.
 const BUCKET: usize = 1 << 20;
@@ -216,24 +213,18 @@ impl Parameters {
     /// Bits of a tag.
     #[must_use]
     pub fn tag_bits(&self) -> u32 {
-        if self.checked() {
-            return 128;
-        }
-        let pairs = self.receiver_items.max(1) as u64 * self.sender_items.max(1) as u64;
-        SIGMA + pairs.next_power_of_two().ilog2()
+        self.coding().bits()
     }
 
-    /// Tags that are sent: one of each of the sender's items, and none to a receiver without items. It would learn nothing
-    /// from them, and one that cheats could test what its store has room for.
+    /// The number of tags that are sent: one of each of the sender's items, and none to a receiver without items.
     #[must_use]
-    pub const fn tags(&self) -> usize {
-        if self.receiver_items == 0 { 0 } else { self.sender_items }
+    pub fn tags(&self) -> usize {
+        self.coding().tags()
     }
 
     /// The coding of the tags.
     pub(super) fn coding(&self) -> Coding {
-        let coding = Coding::new(self.tags(), self.tag_bits(), !self.checked());
-        coding.expect("tags have more bits than the logarithm of their number")
+        Coding::of_sets(self.checked(), self.receiver_items, self.sender_items)
     }
 
     /// The lengths of the frames of tags.

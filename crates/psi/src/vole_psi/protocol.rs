@@ -161,10 +161,7 @@ impl Sender {
                 Next::Done(sent) => break sent,
             }
         };
-        for frame in sent.frames() {
-            io.send(frame).await;
-        }
-        count(parameters.tags());
+        sent.send_all(io, count).await;
         Ok(())
     }
 }
@@ -237,10 +234,7 @@ impl Receiver {
                 Next::Done(received) => break received,
             }
         };
-        for len in parameters.tag_frames() {
-            received.take(&io.recv(len).await)?;
-        }
-        count(parameters.tags());
+        received.take_all(io, count).await?;
         Ok(received)
     }
 }

@@ -4,22 +4,18 @@ use alloc::vec::Vec;
 use core::mem::take;
 
 use foxtrot_kernel::memcheck;
-use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
+use foxtrot_ot::{Seed, Session, Usage, erase::Secret};
 use zeroize::Zeroizing;
 
-use super::{
-    Digest, Error, Joint, Mask, Next, Parameters, RowSeed,
-    store::{Plan, Store},
-    strings,
-    tags::{Work, among},
-};
+use super::{Digest, Error, Joint, Mask, Next, Parameters, RowSeed, strings, tags::Work};
 use crate::{
-    elias_fano::Tags,
     okvs::{self, Coins},
     paxos::{
         buckets::{Items, bucket_session},
         same,
     },
+    store::{Plan, Store},
+    tags::{Ours, Received},
 };
 
 /// The receiver, before a bucket.
@@ -45,9 +41,7 @@ pub struct Receiver {
     items: Items,
     /// Buckets so far.
     bucket: usize,
-    /// The tags of all buckets so far, and the indices of their items.
-    tags: Secret<u128>,
-    owners: Secret<u32>,
+    tags: Ours,
 }
 
 /// The receiver in a bucket, whose words are encoded.
@@ -76,16 +70,6 @@ pub struct Masked {
     v: Secret<u128>,
 }
 
-/// The receiver, who waits for tags.
-pub struct Received {
-    parameters: Parameters,
-    pub(super) ours: Secret<u128>,
-    owners: Secret<u32>,
-    theirs: Tags,
-    /// Bytes so far.
-    bytes: usize,
-}
-
 impl Receiver {
     /// Begins. The seed was secret while the items could change, and the joint coin is there if there are several
     /// buckets.
@@ -102,9 +86,8 @@ impl Receiver {
     ) -> Result<Self, Error> {
         let shape = (parameters.receiver_items(), parameters.keys());
         let items = Items::new(&session, parameters.buckets(), shape, items, joint)?;
-        let n = items.len();
-        let (tags, owners) = (Secret(Vec::with_capacity(n)), Secret(Vec::with_capacity(n)));
-        Ok(Self { parameters, session, seed, items, bucket: 0, tags, owners })
+        let tags = Ours::new(&items);
+        Ok(Self { parameters, session, seed, items, bucket: 0, tags })
     }
 
     /// Steps 2 and 3: encodes the words of the next bucket's items. The row seed leaves with [`Encoded::mask`].
@@ -201,55 +184,12 @@ impl Masked {
             _ => return Err(Usage::SessionEnded.into()),
         };
         drop(items);
-        // Tags of items that fill the bucket up are nobody's.
-        let (start, number) = (receiver.items.start(bucket), receiver.items.number(bucket));
-        for (&tag, &index) in
-            tags.iter().zip(order).filter(|(_, index)| (**index as usize) < number)
-        {
-            receiver.tags.0.push(tag);
-            #[expect(clippy::cast_possible_truncation, reason = "items are fewer than 2³²")]
-            receiver.owners.0.push(receiver.items.index(start + index as usize) as u32);
-        }
+        receiver.tags.add(&tags, order, &receiver.items, bucket);
         receiver.bucket += 1;
         if receiver.bucket < parameters.buckets() {
             return Ok(Next::Bucket(receiver));
         }
-        let Receiver { tags: ours, owners, .. } = receiver;
-        let theirs = Tags::new(parameters.coding());
-        Ok(Next::Done(Received { parameters, ours, owners, theirs, bytes: 0 }))
-    }
-}
-
-impl Received {
-    /// Step 7: takes the next frame of tags. What it does depends on nothing that the sender does not know.
-    ///
-    /// # Errors
-    /// [`Decode`] if it has another length than is next, or spare bits are set;
-    /// [`Misbehaved::Tags`](foxtrot_ot::Misbehaved::Tags) if there is another number of tags or they do not ascend.
-    pub fn take(&mut self, frame: &[u8]) -> Result<(), Error> {
-        let expected = self.parameters.tag_frames().nth(self.bytes.div_ceil(super::FRAME));
-        let expected = expected.ok_or(Usage::SessionEnded)?;
-        if frame.len() != expected {
-            return Err(Decode::Length { message: "Tags", expected, got: frame.len() }.into());
-        }
-        self.bytes += frame.len();
-        Ok(self.theirs.take(frame)?)
-    }
-
-    /// Step 8: the indices, ascending, of the items that the sender also has. After the last message: its time depends on
-    /// the sets.
-    ///
-    /// # Errors
-    /// [`Usage::CountMismatch`] if not all tags have come.
-    pub fn intersect(self) -> Result<Vec<usize>, Error> {
-        let expected = self.parameters.tags();
-        let wrong = Usage::CountMismatch { what: "tags", expected, got: 0 };
-        let theirs = self.theirs.all().ok_or(wrong)?;
-        let among = among(theirs, &self.ours, self.parameters.tag_bits());
-        let owners = self.owners.iter().zip(among).filter(|(_, among)| *among);
-        let mut indices: Vec<usize> = owners.map(|(&owner, _)| owner as usize).collect();
-        indices.sort_unstable();
-        Ok(indices)
+        Ok(Next::Done(Received::new(parameters.coding(), receiver.tags)))
     }
 }
 
@@ -257,5 +197,4 @@ foxtrot_kernel::redacted! {
     Receiver, receiver => "{:?}, {} buckets", receiver.parameters, receiver.bucket;
     Encoded, encoded => "{} slots", encoded.receiver.parameters.slots();
     Masked, masked => "{} slots", masked.receiver.parameters.slots();
-    Received, received => "{} items, <redacted>", received.owners.len();
 }

@@ -2,13 +2,10 @@
 
 use alloc::vec::Vec;
 
-use foxtrot_kernel::memcheck;
 use foxtrot_ot::{Decode, Seed, Session, Usage, erase::Secret};
 
 use super::{
-    Digest, Error, Joint, Next, Parameters, RowSeed, add_products,
-    store::Store,
-    strings,
+    Digest, Error, Joint, Next, Parameters, RowSeed, add_products, strings,
     tags::{Shift, Work},
 };
 use crate::{
@@ -17,6 +14,8 @@ use crate::{
         buckets::{Items, bucket_session},
         same,
     },
+    store::Store,
+    tags::Sent,
 };
 
 /// Items of which the sender has a plan at a time.
@@ -40,12 +39,6 @@ pub struct Opened {
     row_seed: RowSeed,
     /// A, as far as it has come.
     sums: Vec<u8>,
-}
-
-/// The tags, sorted.
-pub struct Sent {
-    parameters: Parameters,
-    tags: Secret<u128>,
 }
 
 impl Sender {
@@ -142,28 +135,12 @@ impl Opened {
         if sender.bucket < parameters.buckets() {
             return Ok(Next::Bucket(sender));
         }
-        let mut tags = sender.tags;
-        // Step 7: in an order that says no more than the tags themselves. How they are sorted says whose they are, but only
-        // to a neighbour on the processor.
-        memcheck::public(&mut tags);
-        tags.sort_unstable();
-        let repeated = tags.windows(2).filter(|pair| pair[0] == pair[1]).count();
-        if parameters.checked() && repeated > 0 {
-            return Err(Usage::RepeatedItem.into());
-        }
-        Ok(Next::Done(Sent { parameters, tags }))
-    }
-}
-
-impl Sent {
-    /// Step 7: the frames that are sent.
-    pub fn frames(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
-        self.parameters.coding().frames(&self.tags, super::FRAME)
+        // Step 7.
+        Ok(Next::Done(Sent::new(parameters.coding(), sender.tags)?))
     }
 }
 
 foxtrot_kernel::redacted! {
     Sender, sender => "{:?}, {} buckets", sender.parameters, sender.bucket;
     Opened, opened => "{} of {} bytes", opened.sums.len(), opened.sender.parameters.sums_len();
-    Sent, sent => "{} tags", sent.parameters.tags();
 }

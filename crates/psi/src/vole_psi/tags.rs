@@ -1,6 +1,6 @@
 //! Tags: hashes of items and decoded values.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec;
 use core::ops::Range;
 
 use foxtrot_ot::{
@@ -84,18 +84,4 @@ impl<'a> Work<'a> {
         ours.for_each(|(tag, answer)| *tag = u128::from_le_bytes(*answer) & mask);
         Ok(())
     }
-}
-
-/// Tells for each of our tags, in order, if it is among theirs, which ascend; both have `bits` bits.
-pub(super) fn among(theirs: &[u128], ours: &[u128], bits: u32) -> Vec<bool> {
-    // Where tags with the same first bits begin.
-    let few = theirs.len().max(2).ilog2().min(24).min(bits);
-    let first = |tag: &u128| (tag >> (bits - few)) as usize;
-    let mut starts = vec![0_usize; (1 << few) + 1];
-    theirs.iter().for_each(|tag| starts[first(tag) + 1] += 1);
-    for k in 1..starts.len() {
-        starts[k] += starts[k - 1];
-    }
-    let is = |tag: &u128| theirs[starts[first(tag)]..starts[first(tag) + 1]].contains(tag);
-    ours.iter().map(is).collect()
 }

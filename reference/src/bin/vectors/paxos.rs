@@ -13,7 +13,7 @@ const PROVENANCE: &str = "schoolbook implementation, written from docs/wire.md a
 const ABOUT: [&str; 9] = [
     "All byte strings are hexadecimal.",
     "sizes: items of receiver and sender, buckets, keys of a bucket, the sender's load, slots of a \
-     bucket, bytes of a tag against malicious and against semi-honest peers.",
+     bucket, bits of a tag against malicious and against semi-honest peers.",
     "runs: in the sub-session 0 of the protocol paxos under sid. Key b of base OT j is j, 8 bytes little \
      endian, and 8 bytes b; bit j of delta is the sender's choice.",
     "row_seed to proof are what a receiver sent, tags what the sender answers.",
@@ -28,13 +28,17 @@ const ABOUT: [&str; 9] = [
 ];
 
 /// Sizes of sets at which a rule changes or rounds.
-const SIZES: [(usize, usize); 12] = [
+const SIZES: [(usize, usize); 16] = [
     (0, 0),
     (1, 1),
     (1, 1_000_000),
     (1_000_000, 1),
     (2048, 2048),
     (65_536, 65_537),
+    (131_071, 131_071),
+    (131_072, 131_072),
+    (262_144, 262_143),
+    (524_289, 1),
     (1_048_576, 1_048_576),
     (1_048_577, 1_048_576),
     (2_097_153, 5),
@@ -65,7 +69,7 @@ fn protocol(checked: bool, receiver_items: usize, sender_items: usize) -> Protoc
 fn size_vector((n, m): (usize, usize)) -> String {
     let checked = protocol(true, n, m);
     let shape = checked.shape();
-    let tags = [checked.tag_len(), protocol(false, n, m).tag_len()];
+    let tags = [checked.tag_bits(), protocol(false, n, m).tag_bits()];
     let numbers =
         [n, m, checked.buckets, shape.n, load(m, checked.buckets), shape.slots(), tags[0], tags[1]];
     format!("[{}]", numbers.map(|number| number.to_string()).join(", "))
@@ -120,7 +124,7 @@ fn run_vector(checked: bool) -> String {
         ("corrections", bytes(corrections)),
         ("challenge", bytes(&challenge)),
         ("proof", bytes(&proof)),
-        ("tags", bytes(&tags.concat())),
+        ("tags", bytes(&tags)),
     ])
 }
 
@@ -195,7 +199,7 @@ fn several_vector(checked: bool) -> String {
         ("receiver_seed", bytes(&seeds[0])),
         ("sender_seed", bytes(&seeds[1])),
         ("steps", array(steps)),
-        ("tags", bytes(&tags.concat())),
+        ("tags", bytes(&tags)),
         ("common", format!("[{}]", common.join(", "))),
     ])
 }

@@ -41,7 +41,7 @@ pub(super) fn of(kind: Kind) -> String {
 }
 
 fn of_psi() -> String {
-    // A row has one sparse slot in each of three segments, so two equations depend on the others.
+    // A row has one sparse slot in each of three segments or four, so two equations or more depend on the others.
     let free = |it: Parameters| (it.buckets() * (it.slots() - 2)) as f64 / N as f64;
     let all = PROTOCOLS.iter().filter_map(|it| Parameters::new(it.adversary, N, N).ok());
     let free = all.map(free).fold(0.0, f64::max);

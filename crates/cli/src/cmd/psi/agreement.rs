@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use foxtrot_net::{
     hello::{Agreement, Hello, Role, Table},
-    jobs, printable,
+    jobs::{self, KEY_COLUMNS},
+    printable,
 };
 use foxtrot_ot::Backend;
 use foxtrot_psi::paxos::Parameters;
@@ -21,12 +22,6 @@ use crate::{
     table::Set,
     workers::Workers,
 };
-
-/// The detail that tells which columns each side's keys are from: for people, who compare them.
-const KEY_COLUMNS: &str = "key-columns";
-
-/// The most bytes of it.
-const MAX_COLUMNS: usize = 255;
 
 /// Limits above which a run is announced before it begins: more bytes, or more time.
 const MUCH: u64 = 100_000_000;
@@ -75,10 +70,7 @@ impl Terms {
 
     pub(super) fn hello(&self, role: Role, keys: usize) -> Hello {
         let hello = jobs::psi(role, &self.method, &self.normalize, keys, self.most);
-        match &self.columns {
-            Some(columns) => hello.detail(KEY_COLUMNS, offer_of(columns)),
-            None => hello,
-        }
+        jobs::key_columns(hello, self.columns.as_deref())
     }
 }
 
@@ -260,14 +252,6 @@ fn normalisers_in_words(terms: &str) -> Option<String> {
     names.split(';').any(|it| it != "none").then_some(names)
 }
 
-/// Names of columns as the peer gets them, without what is too long.
-fn offer_of(columns: &[String]) -> String {
-    let mut all = columns.join(", ");
-    let end = (0..=MAX_COLUMNS.min(all.len())).rev().find(|&end| all.is_char_boundary(end));
-    all.truncate(end.unwrap_or_default());
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,12 +262,5 @@ mod tests {
         assert_eq!(words("email/1;phone/1:+49").as_deref(), Some("email;phone:+49"));
         assert_eq!(words("trim/2,lower/1;none/1").as_deref(), Some("trim/2,lower;none"));
         assert_eq!(words("none/1;none/1"), None);
-    }
-
-    #[test]
-    fn names_of_columns_are_offered_up_to_a_length() {
-        assert_eq!(offer_of(&["first name".into(), "E-Mail".into()]), "first name, E-Mail");
-        let long = offer_of(&["x".into(), "ü".repeat(300)]);
-        assert_eq!((long.len(), long.chars().next_back()), (MAX_COLUMNS, Some('ü')));
     }
 }

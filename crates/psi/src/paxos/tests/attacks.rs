@@ -183,9 +183,9 @@ fn after_a_failed_check_the_sender_refuses_every_call() {
 #[test]
 fn arbitrary_tags_match_no_item() {
     let found = with_tags(&small(), &mut |frames| {
-        for (k, tag) in frames[0].chunks_mut(32).enumerate() {
-            tag.fill(u8::try_from(k).unwrap());
-        }
+        recode(&small(), frames, |tags| {
+            (0..).zip(tags).for_each(|(k, tag)| *tag = u128::from_le_bytes([k; 16]));
+        });
     });
     assert_eq!(found, Ok(Vec::new()));
 }
@@ -205,14 +205,19 @@ fn tags_under_another_delta_match_no_item() {
 
 #[test]
 fn too_many_or_too_few_tags_are_refused() {
-    let large = Parameters::new(Malicious, 10, TAGS_PER_FRAME + 5).unwrap();
+    let large = Parameters::new(Malicious, 10, 80_000).unwrap();
+    assert_eq!(large.tag_frames().count(), 2);
     let lost = with_tags(&large, &mut |frames| drop(frames.pop())).unwrap_err();
     assert_eq!(lost.0, Party::Receiver);
-    let more = with_tags(&large, &mut |frames| frames.push(vec_of(32, 0xff))).unwrap_err();
+    let more = with_tags(&large, &mut |frames| frames.push(vec_of(14, 0xff))).unwrap_err();
     assert_eq!(more, (Party::Receiver, Usage::SessionEnded.into()));
     let swapped = with_tags(&large, &mut |frames| frames.swap(0, 1)).unwrap_err();
     let decode = matches!(swapped.1, Error::Protocol(foxtrot_ot::Error::Decode(_)));
     assert!(decode, "{swapped:?}");
+    let fewer = &mut |frames: &mut Vec<Vec<u8>>| {
+        recode(&small(), frames, |tags| tags.truncate(79));
+    };
+    assert_eq!(with_tags(&small(), fewer), Err((Party::Receiver, Misbehaved::Tags.into())));
 }
 
 /// Repeated tags are refused whether or not they belong to a shared item: the sender must not learn
@@ -220,17 +225,26 @@ fn too_many_or_too_few_tags_are_refused() {
 #[test]
 fn repeated_and_unordered_tags_are_refused_whether_they_match_or_not() {
     let refused = Err((Party::Receiver, Error::from(Misbehaved::Tags)));
+    let mut swaps = 0;
     for at in 0..79 {
         let repeated = with_tags(&small(), &mut |frames| {
-            frames[0].copy_within(32 * at..32 * (at + 1), 32 * (at + 1));
+            recode(&small(), frames, |tags| tags[at + 1] = tags[at]);
         });
         assert_eq!(repeated, refused);
+        // Only tags with the same first bits can be in another order.
+        let mut same = false;
         let swapped = with_tags(&small(), &mut |frames| {
-            let (one, another) = frames[0].split_at_mut(32 * (at + 1));
-            one[32 * at..].swap_with_slice(&mut another[..32]);
+            recode(&small(), frames, |tags| {
+                same = tags[at] >> 122 == tags[at + 1] >> 122;
+                if same {
+                    tags.swap(at, at + 1);
+                }
+            });
         });
-        assert_eq!(swapped, refused);
+        assert_eq!(swapped == refused, same);
+        swaps += usize::from(same);
     }
+    assert!(swaps > 10, "{swaps}");
 }
 
 /// Tags of the same sets from another session, or of the same items in another bucket.
@@ -262,9 +276,9 @@ fn hashes_of_different_buckets_and_seeds_differ() {
         for seed in &seeds {
             let (words, tags) =
                 (hashes::Keyed::words(&session, seed), hashes::Keyed::tags(&session, seed));
-            let mut word = [0; 32];
-            words.words_of(&[digest(1)], &mut word, 32);
-            let mut tag = [[0; 32]];
+            let mut word = [0; 16];
+            words.words_of(&[digest(1)], &mut word, 16);
+            let mut tag = [[0; 16]];
             tags.tags_of(&[digest(1)], &[7; 101], &mut tag);
             assert!(seen.insert(word) && seen.insert(tag[0]));
         }

@@ -26,7 +26,7 @@ fn stores_of_four_slots_serve_large_sets() {
     for vole in [Vole::Silent, Vole::Small] {
         let [ours, theirs] = sets(1 << 17, 1000);
         let parameters = Parameters::of(vole, ours.len(), theirs.len()).unwrap();
-        assert!(matches!(parameters.store(), store::Store::Four(_)));
+        assert!(matches!(parameters.store(), crate::store::Store::Four(_)));
         assert_eq!(run(&parameters, &ours, &theirs), naive(&ours, &theirs));
     }
 }
@@ -98,7 +98,7 @@ fn threads_change_nothing() {
             panic!("one bucket")
         };
         let Next::Done(received) = masked.finish().unwrap() else { panic!("one bucket") };
-        (sent.frames().collect::<Vec<_>>(), received.ours.to_vec())
+        (sent.frames().collect::<Vec<_>>(), received.ours.tags.to_vec())
     };
     let one = tags(Session::new(Sid::from_bytes([1; 32])));
     let many =

@@ -2,43 +2,41 @@
 
 use std::borrow::Cow;
 
-use foxtrot::psi::ItemHasher;
-
-use crate::normalise::Normaliser;
+use super::{super::ItemHasher, Normaliser};
 
 /// The item that is compared: 32 bytes for a key of any length.
-pub(crate) type Item = [u8; 32];
+pub type Item = [u8; 32];
 
-/// The fault of a byte that no text has, and a damaged file may have.
-pub(super) const NUL: &str = "a NUL byte in the key";
-
-/// Makes items of keys.
-pub(super) struct Keyer {
+/// Makes items of keys, whose parts it normalises.
+pub struct Keyer {
     normalisers: Vec<Normaliser>,
     hasher: ItemHasher,
 }
 
 impl Keyer {
     /// Makes a keyer for keys of as many parts as there are normalisers.
-    pub(super) fn new(normalisers: Vec<Normaliser>) -> Self {
+    #[must_use]
+    pub fn new(normalisers: Vec<Normaliser>) -> Self {
         Self { normalisers, hasher: ItemHasher::new() }
     }
 
     /// The form in which both sides compare what they do to keys: `email/1;phone/1:+49`.
-    pub(super) fn terms(&self) -> String {
+    #[must_use]
+    pub fn terms(&self) -> String {
         let each: Vec<_> = self.normalisers.iter().map(Normaliser::to_string).collect();
         each.join(";")
     }
 
     /// The parts of a key as they are compared.
-    pub(super) fn normalised(&self, parts: &[String]) -> Vec<String> {
+    #[must_use]
+    pub fn normalised(&self, parts: &[String]) -> Vec<String> {
         let both = self.normalisers.iter().zip(parts);
         both.map(|(normaliser, part)| normaliser.apply(part.into()).into_owned()).collect()
     }
 
     /// The item of a key, by its parts. None if one of them is empty: two rows that both lack
     /// something do not have it in common.
-    pub(super) fn item<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) -> Option<Item> {
+    pub fn item<'a>(&mut self, parts: impl Iterator<Item = Cow<'a, str>>) -> Option<Item> {
         let both = self.normalisers.iter().zip(parts);
         self.hasher.item(both.map(|(normaliser, part)| match normaliser.apply(part) {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
@@ -46,6 +44,8 @@ impl Keyer {
         }))
     }
 }
+
+foxtrot_ot::erase::redacted! { Keyer; }
 
 #[cfg(test)]
 mod tests {
@@ -67,7 +67,7 @@ mod tests {
     /// normative.
     #[test]
     fn items_match_the_test_vectors() {
-        let vectors = include_str!("../../tests/vectors/psi-items.json");
+        let vectors = include_str!("../../../tests/vectors/psi-items.json");
         let vectors: serde_json::Value = serde_json::from_str(vectors).unwrap();
         let cases = vectors["cases"].as_array().unwrap();
         assert!(cases.len() > 20);

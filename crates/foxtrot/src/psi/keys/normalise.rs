@@ -16,7 +16,7 @@ use phone::Country;
 
 /// The normalisation of a key, one step after the other; no step with `none`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Normaliser(Vec<Step>);
+pub struct Normaliser(Vec<Step>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
@@ -37,7 +37,8 @@ const NAMES: &str = "there are trim, compact, lower, upper, nfc, digits, name, e
 
 impl Normaliser {
     /// The text as it is compared. What is empty then is no key.
-    pub(crate) fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+    #[must_use]
+    pub fn apply<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
         self.0.iter().fold(text, |text, step| step.apply(text))
     }
 }

@@ -4,13 +4,11 @@ use std::hash::{BuildHasher, RandomState};
 
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
-
-use super::key::Item;
+use super::Item;
 
 /// Items in the order of their first appearance, found by a table with open addressing: 44 bytes
 /// for each that there may be.
-pub(super) struct Distinct {
+pub struct Distinct {
     items: Zeroizing<Vec<Item>>,
     /// Each behind the place of its hash.
     slots: Vec<Slot>,
@@ -29,16 +27,12 @@ struct Slot {
 const FREE: Slot = Slot { number: u32::MAX, tag: 0 };
 
 /// Items that are looked up at once: as many as memory may be asked for side by side, or more.
-pub(super) const AT_ONCE: usize = 64;
-
-/// Makes the failure for rows that do not fit into memory.
-pub(super) fn too_many(rows: usize) -> Failure {
-    Failure::run(format!("there is no memory for {rows} rows"))
-}
+pub const AT_ONCE: usize = 64;
 
 impl Distinct {
-    /// Makes a table for `most` items at most.
-    pub(super) fn with_capacity(most: usize) -> Result<Self, Failure> {
+    /// Makes a table for `most` items at most; `None` without memory for it.
+    #[must_use]
+    pub fn with_capacity(most: usize) -> Option<Self> {
         let (mut items, mut slots) = (Vec::new(), Vec::new());
         let free = most.saturating_add(most / 2).saturating_add(1);
         if u32::try_from(most).is_err()
@@ -46,17 +40,17 @@ impl Distinct {
             || items.try_reserve_exact(most).is_err()
             || slots.try_reserve_exact(free).is_err()
         {
-            return Err(too_many(most));
+            return None;
         }
         slots.resize(free, FREE);
-        Ok(Self { items: Zeroizing::new(items), slots, hash: RandomState::new() })
+        Some(Self { items: Zeroizing::new(items), slots, hash: RandomState::new() })
     }
 
     /// Gives each item's number, and whether it is new.
     ///
     /// # Panics
     /// If there are more items than there is room for.
-    pub(super) fn insert_all(&mut self, items: &[Item], mut found: impl FnMut(u32, bool)) {
+    pub fn insert_all(&mut self, items: &[Item], mut found: impl FnMut(u32, bool)) {
         for items in items.chunks(AT_ONCE) {
             let mut places = [(0, 0); AT_ONCE];
             let mut seen = 0;
@@ -91,7 +85,9 @@ impl Distinct {
         (number, true)
     }
 
-    pub(super) fn into_items(self) -> Zeroizing<Vec<Item>> {
+    /// The items in the order of their first appearance.
+    #[must_use]
+    pub fn into_items(self) -> Zeroizing<Vec<Item>> {
         self.items
     }
 
@@ -105,6 +101,8 @@ impl Distinct {
         (((u128::from(hash) * self.slots.len() as u128) >> 64) as usize, hash as u32)
     }
 }
+
+foxtrot_ot::erase::redacted! { Distinct; }
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,118 @@
+//! The key-value store of a bucket, with three or four sparse slots per row.
+
+use core::ops::Range;
+
+use foxtrot_ot::{Session, Usage};
+
+use crate::okvs::{self, Coins, Digest, Failure, Okvs3, Okvs4, RowSeed};
+
+/// The fewest keys of a store with four sparse slots per row.
+const FOUR: usize = 1 << 17;
+
+/// A store's shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Store {
+    Three(Okvs3),
+    Four(Okvs4),
+}
+
+/// Keys in the order of a store.
+pub(crate) enum Plan {
+    Three(okvs::Plan<3>),
+    Four(okvs::Plan<4>),
+}
+
+/// Slots ready for look-up.
+pub(crate) enum Decoder<'a, const W: usize> {
+    Three(okvs::Decoder<'a, 3, W>),
+    Four(okvs::Decoder<'a, 4, W>),
+}
+
+impl Store {
+    pub(crate) fn new(keys: usize) -> Result<Self, Usage> {
+        Ok(if keys < FOUR { Self::Three(Okvs3::new(keys)?) } else { Self::Four(Okvs4::new(keys)?) })
+    }
+
+    pub(crate) const fn keys(&self) -> usize {
+        match self {
+            Self::Three(okvs) => okvs.keys(),
+            Self::Four(okvs) => okvs.keys(),
+        }
+    }
+
+    pub(crate) const fn slots(&self) -> usize {
+        match self {
+            Self::Three(okvs) => okvs.slots(),
+            Self::Four(okvs) => okvs.slots(),
+        }
+    }
+
+    /// Encodes values that are computed from the row seed, as [`okvs::Okvs::encode_with`] does.
+    pub(crate) fn encode_with<const W: usize, V: AsRef<[u8]>>(
+        &self,
+        session: &Session,
+        coins: Coins,
+        keys: &[Digest],
+        values: impl FnOnce(&RowSeed) -> V,
+        slots: &mut [[u8; W]],
+    ) -> Result<(RowSeed, Plan), Failure> {
+        Ok(match self {
+            Self::Three(okvs) => {
+                let (seed, plan) = okvs.encode_with(session, coins, keys, values, slots)?;
+                (seed, Plan::Three(plan))
+            }
+            Self::Four(okvs) => {
+                let (seed, plan) = okvs.encode_with(session, coins, keys, values, slots)?;
+                (seed, Plan::Four(plan))
+            }
+        })
+    }
+
+    pub(crate) fn plan(
+        &self,
+        session: &Session,
+        seed: &RowSeed,
+        keys: &[Digest],
+    ) -> Result<Plan, Usage> {
+        Ok(match self {
+            Self::Three(okvs) => Plan::Three(okvs.plan(session, seed, keys)?),
+            Self::Four(okvs) => Plan::Four(okvs.plan(session, seed, keys)?),
+        })
+    }
+
+    pub(crate) fn decoder<'a, const W: usize>(
+        &self,
+        slots: &'a [[u8; W]],
+    ) -> Result<Decoder<'a, W>, Usage> {
+        Ok(match self {
+            Self::Three(okvs) => Decoder::Three(okvs.decoder(slots)?),
+            Self::Four(okvs) => Decoder::Four(okvs.decoder(slots)?),
+        })
+    }
+}
+
+impl Plan {
+    /// The keys' indices in the order of the plan.
+    pub(crate) fn order(&self) -> &[u32] {
+        match self {
+            Self::Three(plan) => plan.order(),
+            Self::Four(plan) => plan.order(),
+        }
+    }
+
+    /// The values of the keys at these places of the plan.
+    pub(crate) fn decode_range<const W: usize>(
+        &self,
+        decoder: &Decoder<'_, W>,
+        range: Range<usize>,
+        values: &mut [[u8; W]],
+    ) -> Result<(), Usage> {
+        match (self, decoder) {
+            (Self::Three(plan), Decoder::Three(decoder)) => {
+                plan.decode_range(decoder, range, values)
+            }
+            (Self::Four(plan), Decoder::Four(decoder)) => plan.decode_range(decoder, range, values),
+            _ => Err(Usage::SessionEnded),
+        }
+    }
+}
