@@ -62,6 +62,24 @@ instruction! {
     lowers(a, b) = "pkhbt {result}, {a}, {b}, lsl #16"
 }
 
+/// Bit K of the upper lane, in all bits.
+#[allow(unsafe_code, reason = "an instruction that the compiler would take back for a condition")]
+#[inline(always)]
+pub(crate) fn spread<const K: usize>(a: u32) -> u32 {
+    let result: u32;
+    // SAFETY: as of the other instructions. K is less than 16.
+    unsafe {
+        asm!(
+            "sbfx {result}, {a}, #16 + {bit}, #1",
+            result = lateout(reg) result,
+            a = in(reg) a,
+            bit = const K,
+            options(pure, nomem, nostack),
+        );
+    }
+    result
+}
+
 /// Adds q to negative lanes.
 #[allow(unsafe_code, reason = "instructions without intrinsics")]
 #[inline(always)]

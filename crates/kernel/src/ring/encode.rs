@@ -126,8 +126,11 @@ fn store<const BITS: usize, const I: usize>(words: &[u32; 4], bytes: &mut [u8; B
 /// Word I, as far as there are bytes.
 #[inline(always)]
 fn load<const BITS: usize, const I: usize>(bytes: &[u8; BITS]) -> u32 {
+    if let Some(word) = bytes.as_chunks().0.get(I) {
+        return u32::from_le_bytes(*word);
+    }
     let byte = |k: usize| if 4 * I + k < BITS { bytes[4 * I + k] } else { 0 };
-    u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])
+    u32::from_le_bytes([byte(0), byte(1), byte(2), 0])
 }
 
 /// ⌊(2^BITS·x + ⌊Q/2⌋)/Q⌋ mod 2^BITS for x < Q, without a division: x may be secret.
@@ -138,9 +141,10 @@ pub(super) fn round<const Q: u16, const BITS: usize>(x: u16) -> u16 {
     // quotient below 2⁻¹⁴ for numerators below 2²⁶, and a quotient that is not whole is at least
     // 1/Q > 2⁻¹⁴ from the next whole number.
     const { assert!(BITS <= 13 && Q < 1 << 13 || BITS <= 12 && Q < 1 << 14) };
-    let reciprocal = const { (1u64 << 40) / Q as u64 + 1 };
-    let numerator = (u64::from(x) << BITS) + u64::from(Q / 2);
-    ((numerator * reciprocal) >> 40) as u16 & (u16::MAX >> (16 - BITS))
+    // Both factors have 32 bits, for machines of as many.
+    let reciprocal = const { ((1u64 << 40) / Q as u64 + 1) as u32 };
+    let numerator = (u32::from(x) << BITS) + u32::from(Q / 2);
+    ((u64::from(numerator) * u64::from(reciprocal)) >> 40) as u16 & (u16::MAX >> (16 - BITS))
 }
 
 /// ⌊(Q·y + 2^(BITS−1))/2^BITS⌋ for y < 2^BITS.

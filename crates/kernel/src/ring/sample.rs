@@ -76,7 +76,7 @@ fn uniform_in_lines<
     bytes: &[u8],
     polys: &mut [u16],
 ) {
-    const { assert!(ROOM == 1 << LINES) };
+    const { assert!(ROOM == 1 << LINES && (LINES == 8 || LINES == 9)) };
     let candidates = check::<N, BITS, K>(bytes);
     assert!(candidates - K * N < ROOM, "room for all moves");
     // The line that moves by d has the words from d on.
@@ -94,15 +94,16 @@ fn uniform_in_lines<
             let accepted = (u32::from(value).wrapping_sub(Q.into()) >> 31).wrapping_neg();
             let mut word = (rejected << 16) & accepted | u32::from(value);
             rejected = rejected.wrapping_sub(!accepted);
-            for line in 0..LINES {
-                let distance = 1 << line;
-                let place = &mut lines[distance + i % distance];
-                // The bit of the shift, in all bits.
-                let of = |word: u32| ((word << (15 - line)).cast_signed() >> 31).cast_unsigned();
-                let (here, comer) = (*place, word);
-                let (goes, comes) = (of(here), of(comer));
-                *place = comer;
-                word = comer & comes | here & !comes & !goes;
+            word = pass::<0>(&mut lines, i, word);
+            word = pass::<1>(&mut lines, i, word);
+            word = pass::<2>(&mut lines, i, word);
+            word = pass::<3>(&mut lines, i, word);
+            word = pass::<4>(&mut lines, i, word);
+            word = pass::<5>(&mut lines, i, word);
+            word = pass::<6>(&mut lines, i, word);
+            word = pass::<7>(&mut lines, i, word);
+            if LINES == 9 {
+                word = pass::<8>(&mut lines, i, word);
             }
             if let Some(x) = (i + 1).checked_sub(ROOM).and_then(|i| polys.get_mut(i)) {
                 *x = word as u16;
@@ -114,6 +115,24 @@ fn uniform_in_lines<
     let enough = core::hint::black_box(surplus.wrapping_sub(1));
     polys.iter_mut().for_each(|x| *x &= enough);
     super::erase(&mut lines, 0);
+}
+
+/// Moves what waits in a line by 2^LINE places if its shift has that bit. The line has the words from 2^LINE on.
+#[inline(always)]
+fn pass<const LINE: usize>(lines: &mut [u32], i: usize, comer: u32) -> u32 {
+    let place = &mut lines[1 << LINE | i % (1 << LINE)];
+    let here = core::mem::replace(place, comer);
+    let stays = here & !ones_where_shifted::<LINE>(here);
+    stays ^ (stays ^ comer) & ones_where_shifted::<LINE>(comer)
+}
+
+/// All ones if the shift has that bit, or none.
+#[inline(always)]
+fn ones_where_shifted<const LINE: usize>(word: u32) -> u32 {
+    #[cfg(dsp)]
+    return crate::dsp::spread::<LINE>(word);
+    #[cfg(not(dsp))]
+    ((word << (15 - LINE)).cast_signed() >> 31).cast_unsigned()
 }
 
 /// Samples from a public string: candidates are tried one after another. Returns whether there were
