@@ -105,19 +105,19 @@ pub fn print(text: &[u8]) {
 }
 
 /// Prints numbers with commas in between, and ends the line.
-pub fn print_numbers(numbers: &[u64]) {
+pub fn print_numbers(numbers: &[u32]) {
     for (k, &number) in numbers.iter().enumerate() {
         if k > 0 {
             print(b",");
         }
-        let mut digits = [0; 20];
+        let mut digits = [0; 10];
         print(decimal(number, &mut digits));
     }
     print(b"\n");
 }
 
 /// The digits of a number.
-pub fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+pub fn decimal(mut number: u32, digits: &mut [u8; 10]) -> &[u8] {
     let mut at = digits.len();
     loop {
         at -= 1;

@@ -97,10 +97,13 @@ pub(crate) fn entries(bytes: &[u8], mut entry: impl FnMut(&[u8], &[u8])) -> Opti
 }
 
 /// The namespace of both hellos.
+// Never inlined, like the other hashes: what they take of the stack would be in the frame of the whole session.
+#[inline(never)]
 pub(crate) fn greeting(theirs: &[u8], ours: &[u8], exporter: &[u8; 32]) -> Session {
     Session::new(Sid::derive(theirs, ours, exporter))
 }
 
+#[inline(never)]
 fn confirmation(greeting: &Session, side: u8) -> [u8; 32] {
     let mut confirmation = [0; 32];
     greeting.oracle("foxtrot v1 confirmation").answer(0, side, &[], &mut confirmation);
@@ -136,6 +139,7 @@ pub(crate) fn check_details(greeting: &Session, bytes: &[u8]) -> Result<Option<u
 }
 
 /// The session.
+#[inline(never)]
 pub(crate) fn session(greeting: &Session, theirs: &[u8], ours: &[u8]) -> Session {
     let mut sid = [0; 32];
     greeting.oracle("foxtrot v2 session").answer(0, 0, &[theirs, ours], &mut sid);

@@ -94,6 +94,8 @@ impl Tally {
         Self { side, left, state: Frames::None }
     }
 
+    // Never inlined: a query takes 2 KB of the stack.
+    #[inline(never)]
     fn frame(&mut self, session: &Session, payload: &[u8]) {
         let oracle = session.oracle("foxtrot v2 frames");
         self.left -= 1;
@@ -122,6 +124,7 @@ impl Tally {
 }
 
 /// The hash of no frames.
+#[inline(never)]
 fn empty(session: &Session, lane: u8, side: u8) -> [u8; 32] {
     let mut hash = [0; 32];
     session.oracle("foxtrot v2 frames").answer(lane.into(), side, &[], &mut hash);

@@ -69,8 +69,8 @@ mod run {
             for text in [protocol, ",", role, ","] {
                 print(text.as_bytes());
             }
-            let [n, stack, heap, sent] = [n, stack, heap, sent].map(|it| it as u64);
-            print_numbers(&[n, instructions, longest, stack, heap, sent]);
+            let [n, stack, heap, sent] = [n, stack, heap, sent].map(|it| it as u32);
+            print_numbers(&[n, instructions as u32, longest as u32, stack, heap, sent]);
         }
     }
 

@@ -67,8 +67,8 @@ mod run {
             "receive-random" => Job::ReceiveRandom(n),
             "send" => {
                 let message = |i: usize, j: u8| {
-                    let mut digits = [0; 20];
-                    let number = decimal(i as u64, &mut digits);
+                    let mut digits = [0; 10];
+                    let number = decimal(i as u32, &mut digits);
                     let texts = [&b"message "[..], &[b'0' + j], b" of pair ", number];
                     Zeroizing::new(texts.concat())
                 };
@@ -181,7 +181,7 @@ mod run {
         }
         let statics = firmware::static_bytes() - size_of_val(&HEAP);
         print(b"# ");
-        print_numbers(&[all, longest, stack as u64, heap as u64, statics as u64]);
+        print_numbers(&[all as u32, longest as u32, stack as u32, heap as u32, statics as u32]);
     }
 
     #[unsafe(no_mangle)]
