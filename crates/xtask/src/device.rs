@@ -132,11 +132,15 @@ impl Machine {
     /// Prints the costs of both roles in memory, as a table.
     fn table(&self) -> Result {
         let mut measure = self.emulator("measure", "");
-        let said = tools::stdout(measure.args(["-icount", "shift=0", "-serial", "none"]))?;
+        // Semihosting writes to the emulator's standard error.
+        let said = tools::output(measure.args(["-icount", "shift=0", "-serial", "none"]))?;
+        if !said.status.success() {
+            return tools::failed(format_args!("{measure:?}: {}", said.status));
+        }
         println!("\n{}: instructions, bytes of RAM and of messages sent\n", self.name);
         println!("| protocol | role | n | instructions | stack | heap | sent |");
         println!("|---|---|---|---|---|---|---|");
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
         let mut rows = 0;
         for line in said.lines().filter(|line| !line.starts_with('#')) {
             let [protocol, role, n, instructions, _, stack, heap, sent] =
